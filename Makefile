@@ -25,26 +25,26 @@ standard: $(BUILT) $(SUITE)  ## the suite of the Python array API standard, whic
 	$(BIN)/pip install -q --disable-pip-version-check -r $(SUITE)/requirements.txt
 	cd $(SUITE) && ARRAY_API_TESTS_MODULE=forerun.np ARRAY_API_TESTS_VERSION=2025.12 \
 	  $(CURDIR)/$(BIN)/python -m pytest -q --disable-deadline -W ignore \
-	  --xfails-file=$(CURDIR)/tests/array_api_xfails.txt array_api_tests $(ARGS)
+	  --xfails-file=$(CURDIR)/tests/interop/array_api_xfails.txt array_api_tests $(ARGS)
 
 faults: $(BUILT)  ## each request for memory or threads is refused once, under every op
-	$(BIN)/python tests/test_faults.py
+	$(BIN)/python -m stress.faults
 
 load: $(BUILT)  ## the most that is promised: millions of ops, chains and arrays, arrays beyond 4 GB; ARGS: names of cases
-	$(BIN)/python tests/load.py $(ARGS)
+	$(BIN)/python -m stress.load $(ARGS)
 
 soak: $(BUILT)  ## a program like a service, and whether anything grows; ARGS="--minutes 30"
-	$(BIN)/python tests/soak.py $(ARGS)
+	$(BIN)/python -m stress.soak $(ARGS)
 
-clients: $(BUILT)  ## looks again at libraries on our arrays, and writes the tables of docs/clients.md; ARGS: names of libraries
-	PYTHONPATH=tests $(BIN)/python -m clients.page $(ARGS)
+clients: $(BUILT)  ## calls libraries with forerun's arrays, and writes the tables of docs/reference/clients.md; ARGS: names of libraries
+	$(BIN)/python -m compatibility.clients.page $(ARGS)
 
 suites: $(BUILT)  ## SciPy's and scikit-learn's own tests on our arrays
-	$(BIN)/python tools/suites.py scipy
-	$(BIN)/python tools/suites.py sklearn
+	$(BIN)/python compatibility/suites.py scipy
+	$(BIN)/python compatibility/suites.py sklearn
 
 fuzz: $(BUILT)  ## random programs and files for a while: make fuzz ARGS="--seconds 3600 --jobs 2"
-	PYTHONPATH=tests $(BIN)/python -m fuzz $(ARGS)
+	$(BIN)/python -m stress.fuzz $(ARGS)
 
 bench: $(BUILT)  ## the table beside the peers, which it installs below build/peers; how cost grows; calls beside NumPy
 	$(BIN)/python benchmarks/peers/run.py $(ARGS)
@@ -62,17 +62,17 @@ docs: $(BUILT)  ## the pages of docs/ and the reference, in build/docs; a warnin
 	@echo "open build/docs/index.html"
 
 figures: $(BUILT)  ## draws the figures of the tutorial anew, from programs that it runs
-	$(BIN)/python docs/figures.py
+	$(BIN)/python docs/_ext/figures.py
 
 lint: $(BUILT)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check --quiet .
-	find core -name '*.h' -o -name '*.cpp' | xargs $(BIN)/clang-format --dry-run --Werror
+	find core stress -name '*.h' -o -name '*.cpp' | xargs $(BIN)/clang-format --dry-run --Werror
 	cp build/venv/_core.pyi src/forerun/_core.pyi  # where mypy looks for it
 	$(BIN)/mypy
 
 model: $(BUILT)  ## the models of the hand-overs between threads: states, and the fault of each mutant
-	$(BIN)/python tests/model/run.py $(ARGS)
+	$(BIN)/python -m verification.run $(ARGS)
 
 tsan asan: $(TOOLS)  ## the core's stress tests under a sanitizer
 	$(BIN)/cmake --preset $@ -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja

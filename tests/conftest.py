@@ -1,32 +1,18 @@
-"""What all tests share: the engine in each of its modes, a gate that holds it, and defaults put back."""
+"""Fixtures of all tests: the engine in each of its modes, a gate that holds it, a check that nothing is left behind."""
 
 from __future__ import annotations
 
 import gc
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 
 import forerun
-from children import PATIENCE
 from forerun import _core
-from leaks import held, settled
-from settings import configured
-
-ENGINES: dict[str, dict[str, Any]] = {
-    "sync": {"engine": "sync"},
-    "1 worker": {"engine": "async", "workers": 1},
-    "4 workers": {"engine": "async", "workers": 4},
-}
-
-
-def running(mode: str) -> AbstractContextManager[None]:
-    """The engine in a mode inside the block; as it was after it."""
-    return configured(**ENGINES[mode])
+from tests.support.resources import in_use, settled
+from tests.support.settings import ENGINES, configured, running
 
 
 @pytest.fixture(params=ENGINES)
@@ -49,40 +35,19 @@ def ahead(request: pytest.FixtureRequest) -> Iterator[str]:
         assert _core.unseen_failures() == []
 
 
-def in_threads(n: int, work: Callable[[int], Any], *, keep: bool = False) -> list[Any]:
-    """What work(0), ..., work(n - 1) return, each in a thread of its own, all started together.
-
-    What one raises is raised here, or stands in its place if it is to be kept.
-    """
-    results: list[Any] = [None] * n
-    start = threading.Barrier(n)
-
-    def run(i: int) -> None:
-        start.wait(PATIENCE)
-        try:
-            results[i] = work(i)
-        except BaseException as error:
-            results[i] = error.with_traceback(None)
-
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(n)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join(PATIENCE)
-    assert not any(t.is_alive() for t in threads)
-    for raised in [] if keep else [r for r in results if isinstance(r, BaseException)]:
-        raise raised
-    return results
+@pytest.fixture
+def ahead_failing(ahead: str) -> Iterator[str]:
+    """The modes in which errors come later than the call; those of inputs are read by nobody."""
+    yield ahead
+    _core.quiesce()
+    _core.unseen_failures()
 
 
-@contextmanager
-def closed_gate() -> Iterator[None]:
-    """Inside, the engine plans and starts nothing."""
-    _core.gate(True)
-    try:
+@pytest.fixture
+def four_workers() -> Iterator[None]:
+    """Enough of them that some tasks may be held, and another goes on."""
+    with running("4 workers"):
         yield
-    finally:
-        _core.gate(False)
 
 
 @pytest.fixture
@@ -144,7 +109,7 @@ def modules_are_there() -> None:
 @pytest.fixture(autouse=True)
 def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     """No test leaves arrays, memory, threads or files behind."""
-    before = held()
+    before = in_use()
     yield
     getattr(request.node, "funcargs", {}).clear()  # what other fixtures have made
     left = settled(before)

@@ -1,4 +1,4 @@
-"""What tools/mxnet_names.py cannot see: why names of MXNet's are absent, and what differs in those that are there.
+"""Facts that tools/mxnet_names.py cannot see: why names of MXNet's are absent, and what differs in those that exist.
 
 A name in full, or a place and ".*" for all in it that have no reason of their own.
 """
@@ -34,12 +34,12 @@ _SPARSE = "of sparse storage: arrays and gradients are dense here."
 _SYMBOLIC = "of the symbolic API: `hybridize` records what a block does, and there are no symbols."
 _NAMED = "of 1.x's names by prefix: parameters are named by the attributes that their blocks are assigned to."
 _FILES = "a whole model as files: `export` and `SymbolBlock.imports`, or `save_parameters`, do that."
-_OLD = "a name that 1.x itself has given up; it is "
+_OLD = "a name that 1.x itself has deprecated; it is "
 _AUGMENTERS = """\
 augmenters of 1.x's iterators; `gluon.data.vision.transforms`, and `gluon.contrib.data.vision` for images with boxes, do
 the same as blocks."""
 _ITERATORS = """\
-an iterator of `mx.io`'s batches; `gluon.contrib.data.vision.ImageDataLoader` and `ImageBboxDataLoader` are there."""
+an iterator of `mx.io`'s batches; `gluon.contrib.data.vision.ImageDataLoader` and `ImageBboxDataLoader` exist."""
 _STORE = """\
 there is no key-value store: `gluon.Trainer` sums gradients over devices and updates parameters by operations of its own
 (training.md says what its `kvstore=` means)."""
@@ -86,7 +86,7 @@ ABSENT = {
     "gluon.Constant.list_row_sparse_data": _SPARSE, "gluon.Constant.row_sparse_data": _SPARSE,
     "gluon.Parameter.attributes": _SYMBOLIC, "gluon.Parameter.var": _SYMBOLIC,
     "gluon.Parameter.structure_name": "`collect_params` has the names in the structure as keys.",
-    "gluon.Parameter.uuid": "a mark of MXNet's for its own use; parameters are told apart by `is`.",
+    "gluon.Parameter.uuid": "a mark of MXNet's for its own use; `is` compares parameters.",
     "gluon.ParameterDict.list_ctx": "each parameter has `list_ctx`.",
     "gluon.ParameterDict.load_dict": "`Block.load_dict` does it.",
     "gluon.contrib.nn.SparseEmbedding": _SPARSE,
@@ -116,7 +116,9 @@ ABSENT = {
     "optimizer.LBSGD": "2.0 has dropped it; `LARS` with a scheduler that warms up does its work.",
     "optimizer.ccSGD": "2.0 has dropped this second name of `SGD`.",
     "optimizer.Optimizer.set_lr_scale": _OLD + "`set_lr_mult`.",
-    "optimizer.Optimizer.fused_step": "steps are fused by recording `step` (docs/hybrid.md), not by a second function.",
+    "optimizer.Optimizer.fused_step": (
+        "steps are fused by recording `step` (docs/explanation/capture.md), not by a second function."
+    ),
     "kvstore.*": _STORE, "kvstore.KVStore.*": _STORE, "kvstore.KVStoreBase.*": _STORE,
     "util.getenv": _ENVIRONMENT,
     "util.setenv": _ENVIRONMENT,
@@ -159,7 +161,7 @@ ABSENT = {
     "npx.norm": "`np.linalg.norm` does it.",
     "npx.multibox_detection": "D2L writes detection out in `np`; only the anchors (`multibox_prior`) have a function.",
     "npx.multibox_target": "D2L writes detection out in `np`; only the anchors (`multibox_prior`) have a function.",
-    "npx.rnn": "the layers of `gluon.rnn` are there; their operation takes weights by themselves, not in one vector.",
+    "npx.rnn": "the layers of `gluon.rnn` exist; their operation takes weights by themselves, not in one vector.",
     "npx.savez": "`np.savez` does it.",
     "npx.slice_like": "basic slices do it: `x[:other.shape[0]]`.",
     "npx.sync_batch_norm": "statistics over several machines are not there; `gluon.nn.SyncBatchNorm` is of one device.",

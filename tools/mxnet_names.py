@@ -1,12 +1,12 @@
 """Which of MXNet's public names forerun has: have, differs, absent.
 
-    python tools/mxnet_names.py            writes docs/mxnet_names.md
-    python tools/mxnet_names.py --check    fails if docs/mxnet_names.md says something else
+    python tools/mxnet_names.py            writes docs/reference/mxnet_names.md
+    python tools/mxnet_names.py --check    fails if docs/reference/mxnet_names.md says something else
     python tools/mxnet_names.py --counts   prints how many names there are of each kind
 
 tools/mxnet_names.tsv has the names: those of 1.9.1, with their parameters, as seen by looking into its modules, and
 those of 2.0 by its documentation. Each is looked for where a program finds it after `install_as_mxnet()`, and its
-parameters in the signature that is there. What differs otherwise, and why names are absent, stands in mxnet_absent.py.
+parameters in the signature that it finds. Other differences, and why names are absent, are in mxnet_absent.py.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from forerun.compat import install_as_mxnet, uninstall_as_mxnet  # noqa: E402
 
 from mxnet_absent import ABSENT, DIFFERS, PARAMETERS  # noqa: E402  # isort: skip
 
-PAGE = ROOT / "docs" / "mxnet_names.md"
+PAGE = ROOT / "docs" / "reference" / "mxnet_names.md"
 NAMES = Path(__file__).with_suffix(".tsv")
 TODAY = "not yet"
 HEAD = """The public names of MXNet 1.9.1 and 2.0 for programs over `np` and Gluon, and what forerun has of them, as
@@ -40,9 +40,9 @@ OUTSIDE = """Not listed are the symbolic API (`mx.sym`, `mx.mod`, `mx.executor`,
 and the old `mx.nd` (`np` is in its place)."""
 BASES = {"gluon.HybridBlock": "gluon.Block", "gluon.rnn.RecurrentCell": "gluon.HybridBlock"}  # whose reasons hold, too
 KINDS = {
-    "have": "there, and takes MXNet's parameters, as far as its signature says",
-    "differs": "there, but something is different: what, stands beside it",
-    "absent": "not there: why, stands beside it",
+    "have": "exists, and takes MXNet's parameters, as far as its signature says",
+    "differs": "exists with a difference, which is given beside it",
+    "absent": "does not exist, for the reason beside it",
 }
 
 
@@ -84,7 +84,7 @@ OBJECTS: dict[str, Callable[[ModuleType], Any]] = {
 
 
 def reached(root: ModuleType, full: str) -> Any:
-    """What a name means, in a class also for its objects. AttributeError if it means nothing."""
+    """Return the object of a name, in a class also for its instances. AttributeError if there is none."""
     place, _, name = full.rpartition(".")
     try:
         return functools.reduce(getattr, full.split("."), root)
@@ -142,7 +142,7 @@ def without(there: Any, full: str, parameters: list[str]) -> list[str]:
 
 
 def absent(full: str) -> str:
-    """Why a name is absent: what is said of it, of all in its place, or of that name in what its class is made of."""
+    """Return why a name is absent: the reason of the name, of its namespace, or of its name in a base class."""
     place, _, name = full.rpartition(".")
     found = ABSENT.get(full, ABSENT.get(f"{place}.*"))
     if found is None:
@@ -198,7 +198,7 @@ def _reasons(found: list[Name]) -> str:
 
 
 def page(names: dict[str, list[Name]]) -> str:
-    """The text of docs/mxnet_names.md."""
+    """The text of docs/reference/mxnet_names.md."""
     parameters = ", ".join(f"`{p}` ({reason})" for p, reason in PARAMETERS.items() if reason)
     parts = [
         "# MXNet's names",
@@ -224,7 +224,7 @@ def main() -> None:
     if "--counts" in sys.argv:
         print(counts(names))
     elif "--check" in sys.argv:
-        text = "docs/mxnet_names.md is not up to date: run python tools/mxnet_names.py"
+        text = "docs/reference/mxnet_names.md is not up to date: run python tools/mxnet_names.py"
         sys.exit(0 if PAGE.read_text() == page(names) else text)
     else:
         PAGE.write_text(page(names))

@@ -1,11 +1,11 @@
 """Which of NumPy's names forerun has, and how each is computed: found out by calling them.
 
-    python tools/names.py            writes docs/names.md
-    python tools/names.py --check    fails if docs/names.md says something else
+    python tools/names.py            writes docs/reference/names.md
+    python tools/names.py --check    fails if docs/reference/names.md says something else
     python tools/names.py --counts   prints how many names there are of each kind
 
-Each name is called with the samples of its row in the table of cases (tests/cases), while the engine is held and
-the arguments are on their way. What is seen then is its kind. Only reasons for what is absent are written by hand.
+Each name is called with the samples of its row in the table of cases (tests/ops/cases), while the engine is held and
+the arguments are pending. The behaviour is its kind. Only reasons for absent names are written by hand.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from typing import Any
 import numpy
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT))
 
 import forerun  # noqa: E402
-from cases import CASES  # noqa: E402
-from cases.table import Case, call, mapped, ours  # noqa: E402
 from forerun import _core, np  # noqa: E402
 from forerun.ops._base import core  # noqa: E402
+from tests.ops.cases import CASES  # noqa: E402
+from tests.ops.cases.table import Case, call, mapped, ours  # noqa: E402
 
 from names_absent import REASONS  # noqa: E402  # isort: skip
 
-PAGE = ROOT / "docs" / "names.md"
+PAGE = ROOT / "docs" / "reference" / "names.md"
 NAMESPACES = {"np": "numpy", "np.linalg": "numpy.linalg", "np.fft": "numpy.fft", "np.random": "numpy.random",
               "np.ndarray": "numpy.ndarray"}  # fmt: skip
 KINDS = {
     "native": "one operation of the engine on its compiled loops, or a view, which needs none",
     "composed": "several of these",
-    "host task": "NumPy's function, called by a worker when the values are there",
+    "host task": "NumPy's function, called by a worker when the values are computed",
     "blocking": "waits: its shape or dtype depends on values, or it hands them out",
     "plain": "no computation on arrays: a constant, a dtype, a module, a setting, text",
     "absent": "deliberately not there",
@@ -177,12 +177,12 @@ def samples_of(case: Case) -> list[Any]:
 
 
 def kinds_of_rows(function: Any, rows: list[Case]) -> list[str]:
-    """What is seen with each sample of some rows: that of the first one stands first."""
+    """Return the kinds for the samples of some rows: that of the first one comes first."""
     return list(dict.fromkeys(kind_of(function, args) for row in rows for args in samples_of(row)))
 
 
 def examined(path: str, name: str, there: Any) -> Name:
-    """The kind of a name that is there."""
+    """Return the kind of an existing name."""
     full = f"{path}.{name}"
     if full in CALLS:
         kinds = [kind_of(there, CALLS[full]())]
@@ -267,7 +267,7 @@ def listed(name: Name) -> str:
 
 
 def page(names: dict[str, list[Name]]) -> str:
-    """The text of docs/names.md."""
+    """The text of docs/reference/names.md."""
     version = ".".join(numpy.__version__.split(".")[:2])
     parts = [
         "# NumPy's names",
@@ -294,7 +294,7 @@ def main() -> None:
     if "--counts" in sys.argv:
         print(counts(names))
     elif "--check" in sys.argv:
-        sys.exit(0 if PAGE.read_text() == page(names) else "docs/names.md is not up to date: run python tools/names.py")
+        sys.exit(0 if PAGE.read_text() == page(names) else f"{PAGE} is not up to date: run python tools/names.py")
     else:
         PAGE.write_text(page(names))
 

@@ -7,9 +7,9 @@ MATRIX = "NumPy advises against matrices; arrays of two axes and `@` do the same
 LONG = "arrays have no extended precision: its size differs between processors"
 WITHIN = "about NumPy itself: ask NumPy"
 ITERATION = "iterates over elements in Python, each of which would be waited for"
-MODULE = "its functions take our arrays: call NumPy's"
+MODULE = "its functions accept forerun's arrays: call NumPy's"
 SCALARS = "about NumPy's scalar types; there are those of the dtypes that arrays have"
-BITS = "a source of bits for NumPy's generators; ours is counter-based, and made by `default_rng(seed)`"
+BITS = "a source of bits for NumPy's generators; that of forerun is counter-based, and made by `default_rng(seed)`"
 MEMORY = "looks at memory, which belongs to the engine; `x.numpy()` gives a view of the values"
 
 REASONS: dict[str, str] = {
@@ -43,7 +43,7 @@ REASONS: dict[str, str] = {
     **{f"np.random.{n}": "NumPy's modules and their settings" for n in (
         "bit_generator", "get_bit_generator", "mtrand", "set_bit_generator")},
     **{f"np.ndarray.{n}": MEMORY for n in ("base", "ctypes", "data", "flags", "setflags")},
-    "np.ndarray.byteswap": "bytes stand in the order of the machine",
+    "np.ndarray.byteswap": "arrays are always in the byte order of the machine",
     "np.ndarray.dump": "use `np.save`, which is safe to read",
     "np.ndarray.dumps": "use `np.save`, which is safe to read",
     "np.ndarray.getfield": FIELDS,

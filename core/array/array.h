@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "array/layout.h"
-#include "engine/op.h"
+#include "engine/graph/op.h"
 #include "memory/buffer.h"
 
 namespace forerun {
@@ -28,19 +28,19 @@ class Array {
   }
 
   // A new dense array without values; its memory is taken when the first op that writes it starts.
-  static Array make(DType dtype, const Dims& shape, Budget* budget) {
+  static Array make(DType dtype, const Dims& shape, MemoryBudget* budget) {
     return made(Layout::dense(dtype, shape), budget);
   }
 
   // The same for the shape and strides of a dense layout, and a dtype of its item size.
-  static Array make_like(const Layout& dense, DType dtype, Budget* budget) {
+  static Array make_like(const Layout& dense, DType dtype, MemoryBudget* budget) {
     Layout layout = dense;
     layout.dtype = dtype, layout.read_only = false, layout.offset = 0;
     return made(std::move(layout), budget);
   }
 
   // The same without axes.
-  static Array make_scalar(DType dtype, Budget* budget) {
+  static Array make_scalar(DType dtype, MemoryBudget* budget) {
     Array made(Buffer::make(item_size(dtype), budget), Layout());
     made.layout.dtype = dtype;
     made.storage_->form.dtype = static_cast<uint8_t>(dtype), made.storage_->form.ndim = 0;
@@ -67,11 +67,11 @@ class Array {
   Layout layout;
 
  private:
-  static Array made(Layout layout, Budget* budget) {
+  static Array made(Layout layout, MemoryBudget* budget) {
     Buffer* storage = Buffer::make(static_cast<size_t>(layout.nbytes()), budget);
-    Form& form = storage->form;
+    DebugShape& form = storage->form;
     form.dtype = static_cast<uint8_t>(layout.dtype), form.ndim = static_cast<uint8_t>(layout.ndim());
-    for (int i = 0; i < std::min(layout.ndim(), Form::kExtents); ++i)
+    for (int i = 0; i < std::min(layout.ndim(), DebugShape::kExtents); ++i)
       form.extents[i] = static_cast<uint32_t>(std::min<int64_t>(layout.shape[i], UINT32_MAX));
     return Array(storage, std::move(layout));
   }

@@ -17,7 +17,7 @@ namespace forerun {
 // threads that live shortly, and others would make new objects meanwhile. One list per type: the stacks are static.
 //
 // The shared stack holds kKeep objects at most: what a burst needed beyond that goes back to the allocator at once.
-// trim() gives back the rest, but for the batches of other threads. Modelled in tests/model/free_list.py.
+// trim() gives back the rest, but for the batches of other threads. Modelled in verification/models/free_list.py.
 template <class T>
 class FreeList {
  public:

@@ -20,7 +20,7 @@ void Engine::discard(Op* op) {
   Dispatcher::recycle(op);
 }
 
-// With WorkerPool::wake(), WorkerPool::sleep() and Dispatcher::serve() modelled in tests/model/wake.py.
+// With WorkerPool::wake(), WorkerPool::sleep() and Dispatcher::serve() modelled in verification/models/wake.py.
 uint64_t Engine::issue(Op* op) {
   for (int i = 0; i < op->n_access; ++i)
     if (op->access(i).mode != Mode::read) op->access(i).storage->issued.fetch_add(1, std::memory_order_relaxed);
@@ -46,8 +46,8 @@ bool Engine::run_at_once(Op* op) {
   return true;
 }
 
-bool Engine::watch(Watcher& watcher, Storage& storage, Bell& bell) {
-  if (!notifier.watch(watcher, storage, bell)) return false;
+bool Engine::watch(Completion& completion, Storage& storage, CompletionQueue& queue) {
+  if (!notifier.watch(completion, storage, queue)) return false;
   relief.call_if_needed();
   return true;
 }

@@ -23,8 +23,8 @@
 // There is no scheduler thread: workers, and threads that wait, plan and pick themselves. One lock (EngineMutex) guards
 // the graph, for microseconds at a time; kernels run without it.
 #pragma once
+#include "engine/execution/task_wait.h"
 #include "engine/introspection.h"
-#include "engine/task_wait.h"
 
 namespace forerun {
 
@@ -40,9 +40,9 @@ class Engine {
   // Runs the op in this thread instead, if AtOnceRunner::fits(), and gives it back; false: issue it.
   bool run_at_once(Op* op);
 
-  // --- Await: any thread, may hold the interpreter lock (bell.h) ---
+  // --- Await: any thread, may hold the interpreter lock (graph/notifier.h) ---
   // False: all writes submitted so far have ended, and nobody will be told.
-  bool watch(Watcher& watcher, Storage& storage, Bell& bell);
+  bool watch(Completion& completion, Storage& storage, CompletionQueue& queue);
 
   // --- Life cycle ---
   // Workers per device (0: none; waiting threads do the work), how many of them may be busy at once, and threads per

@@ -36,7 +36,7 @@ Pending Introspection::describe(Op* op, uint64_t seq, uint64_t planned) {
           op->site,
           op->queue->device,
           static_cast<int>(op->queue->kind),
-          op->started ? 0 : Budget::needs(*op)};
+          op->started ? 0 : MemoryBudget::needs(*op)};
 }
 
 std::vector<Pending> Introspection::pending(size_t most) {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/at_once.h"
-#include "engine/waiter.h"
+#include "engine/execution/at_once.h"
+#include "engine/execution/waiter.h"
 
 namespace forerun {
 
@@ -33,7 +33,7 @@ struct Pending {
 // The same with the ops that have not ended whose results it reads, for a picture of what is to be done.
 struct Needed : Pending {
   uint64_t group = 0;  // number of the first op of the group that it runs in; 0: alone, or not known yet
-  Form form;           // of its first output
+  DebugShape form;     // of its first output
   std::vector<uint64_t> reads;
 };
 

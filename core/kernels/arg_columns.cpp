@@ -6,13 +6,13 @@
 #include "base/rounding.h"
 #include "base/simd_target.h"
 #include "kernels/item.h"
+#include "kernels/tile_elements.h"
 
 namespace forerun {
 
 namespace {
 
-constexpr int64_t kColumns = 512;            // whose best elements are kept at once, in the first cache
-constexpr int64_t kTile = int64_t{1} << 15;  // elements that one worker takes at once, in whole blocks of columns
+constexpr int64_t kColumns = 512;  // whose best elements are kept at once, in the first cache
 
 // Of some columns of `rows` elements, `pitch` bytes apart: the position of the best element, which is the first of
 // equal ones or, as for NumPy, the first NaN.
@@ -46,7 +46,7 @@ class ArgColumnsKernel final : public Kernel {
       : name_(name), largest_(largest), in_(in), axis_(axis), columns_(columns), across_(ceil_div(columns, kColumns)),
         out_offset_(out.offset) {
     blocks_ = across_ * (in.size / (columns * in.shape[axis]));
-    per_tile_ = std::max<int64_t>(1, kTile / (in.shape[axis] * std::min(columns, kColumns)));
+    per_tile_ = std::max<int64_t>(1, kSlowTileElements / (in.shape[axis] * std::min(columns, kColumns)));
   }
   const char* name() const override { return name_; }
   int64_t tiles() const override { return ceil_div(blocks_, per_tile_); }

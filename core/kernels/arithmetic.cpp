@@ -174,6 +174,26 @@ FORERUN_CHOICE(minimum_f64, double, <)
 FORERUN_CHOICE(maximum_f32, float, >)
 FORERUN_CHOICE(maximum_f64, double, >)
 
+// Of one operand: only the sign changes. NumPy's loops look at the processor's flags in each call, which takes as long
+// as a short block does.
+#define FORERUN_SIGN(name, T, result)                                                                          \
+  FORERUN_CLONES void name(char** args, const intptr_t* n, const intptr_t* steps, void* data) {                \
+    const bool dense = *n > 0 && steps[0] == sizeof(T) && steps[1] == sizeof(T);                               \
+    if (!dense || !known<T>(args, 1, *n, steps, steps, 0, 1)) return call(data, 2, args, 1, *n, steps, steps); \
+    auto* in = reinterpret_cast<const T*>(args[0]);                                                            \
+    auto* out = reinterpret_cast<T*>(args[1]);                                                                 \
+    const intptr_t count = *n;                                                                                 \
+    _Pragma("GCC ivdep") for (intptr_t i = 0; i < count; ++i) {                                                \
+      const T a = in[i];                                                                                       \
+      out[i] = result;                                                                                         \
+    }                                                                                                          \
+  }
+
+FORERUN_SIGN(negative_f32, float, -a)
+FORERUN_SIGN(negative_f64, double, -a)
+FORERUN_SIGN(absolute_f32, float, __builtin_fabsf(a))
+FORERUN_SIGN(absolute_f64, double, __builtin_fabs(a))
+
 #define FORERUN_SQUARE(name, T)                                                                             \
   FORERUN_CLONES void name##_rows(char** args, intptr_t rows, intptr_t n, const intptr_t* steps,            \
                                   const intptr_t* pitches, void* data) {                                    \
@@ -275,11 +295,12 @@ struct Known {
   const char* ufunc;
   LoopFunction f32, f64;
   RowsFunction rows_f32, rows_f64;
+  int inputs = 2;  // where bits are compared with NumPy's
 };
 
-// Whether two loops of two inputs have the same bits for what versions and CPUs may treat differently.
+// Whether two loops of one or two inputs have the same bits for what versions and CPUs may treat differently.
 template <class T>
-bool agree(const Loop& one, const Loop& other) {
+bool agree(const Loop& one, const Loop& other, int inputs) {
   constexpr T kInfinity = std::numeric_limits<T>::infinity(), kNaN = std::numeric_limits<T>::quiet_NaN();
   constexpr T kSpecial[] = {0, -T{0}, 1, -1, kInfinity, -kInfinity, kNaN, -kNaN};
   constexpr intptr_t kMany = std::size(kSpecial) * 9;
@@ -289,7 +310,7 @@ bool agree(const Loop& one, const Loop& other) {
     const intptr_t n = kMany - static_cast<intptr_t>(std::size(kSpecial)), steps[] = {step_a, step_b, sizeof(T)};
     auto run = [&](const Loop& loop, T* to) {
       char* args[] = {reinterpret_cast<char*>(a), reinterpret_cast<char*>(b), reinterpret_cast<char*>(to)};
-      loop.function(args, &n, steps, loop.data);
+      loop.function(args + 2 - inputs, &n, steps + 2 - inputs, loop.data);
     };
     run(one, from_one), run(other, from_other);
     return std::memcmp(from_one, from_other, static_cast<size_t>(n) * sizeof(T)) == 0;
@@ -311,7 +332,9 @@ Loop arithmetic_loop(const char* ufunc, DType dtype, Loop numpy) {
                                 FORERUN_KNOWN(divide),
                                 FORERUN_KNOWN(square),
                                 {"minimum", minimum_f32, minimum_f64, nullptr, nullptr},
-                                {"maximum", maximum_f32, maximum_f64, nullptr, nullptr}};
+                                {"maximum", maximum_f32, maximum_f64, nullptr, nullptr},
+                                {"negative", negative_f32, negative_f64, nullptr, nullptr, 1},
+                                {"absolute", absolute_f32, absolute_f64, nullptr, nullptr, 1}};
   if (dtype != DType::f32 && dtype != DType::f64) return numpy;
   const bool single = dtype == DType::f32;
   for (const Known& k : known) {
@@ -324,7 +347,7 @@ Loop arithmetic_loop(const char* ufunc, DType dtype, Loop numpy) {
     const auto number = static_cast<int>(&k - known);
     if (number < kArithmetic)
       own.arithmetic = kind(number), own.arithmetic_dtype = dtype;
-    else if (!(single ? agree<float>(own, numpy) : agree<double>(own, numpy)))
+    else if (!(single ? agree<float>(own, numpy, k.inputs) : agree<double>(own, numpy, k.inputs)))
       return numpy;
     return own;
   }

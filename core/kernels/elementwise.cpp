@@ -218,7 +218,7 @@ void NestKernel::row(char** args, int64_t count) {
 
 // Stretch by stretch of the innermost axis, or as many whole ones at once as the next axis has.
 void walk_nest(const Loop& loop, int operands, const Dims& shape, const Dims* const* strides, char* const* args,
-               const intptr_t* sizes, int64_t at, int64_t n) {
+               const intptr_t* sizes, int64_t at, int64_t n, int64_t pitch) {
   int axes = shape.size() - 1;
   int64_t inner = shape.back(), row = at / inner, column = at % inner;
   int64_t index[kMaxDims];
@@ -227,7 +227,7 @@ void walk_nest(const Loop& loop, int operands, const Dims& shape, const Dims* co
   for (int k = 0; k < operands; ++k) {
     base[k] = args[k];
     steps[k] = strides[k] ? strides[k]->back() : sizes[k];
-    pitches[k] = !strides[k] ? inner * sizes[k] : axes > 0 ? (*strides[k])[axes - 1] : 0;
+    pitches[k] = !strides[k] ? (pitch ? pitch : inner) * sizes[k] : axes > 0 ? (*strides[k])[axes - 1] : 0;
   }
   for (int a = axes - 1; a >= 0; --a) {
     index[a] = row % shape[a];
@@ -239,7 +239,8 @@ void walk_nest(const Loop& loop, int operands, const Dims& shape, const Dims* co
     intptr_t rows = 1, count = std::min(inner - column, n - done);
     char* at_once[kMost];
     for (int k = 0; k < operands; ++k)
-      at_once[k] = strides[k] ? base[k] + column * steps[k] : args[k] + done * sizes[k];
+      at_once[k] =
+          strides[k] ? base[k] + column * steps[k] : args[k] + (pitch ? done / inner * pitch : done) * sizes[k];
     if (loop.rows && axes > 0 && count == inner) rows = std::min((n - done) / inner, shape[axes - 1] - index[axes - 1]);
     // A step of 0 stays so for a row's last element alone: loops may look at it, as power does.
     if (rows > 1)

@@ -39,8 +39,9 @@ void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* t
 
 // Elements `at` to `at + n` of a nest of that shape, by a loop that takes all operands as they are. Those with strides
 // start at args[k]; those without have elements that follow one another, sizes[k] bytes apart, the first of them at
-// args[k].
+// args[k]; or if there is a pitch, whole rows of elements that follow one another, each so many elements after the one
+// before.
 void walk_nest(const Loop& loop, int operands, const Dims& shape, const Dims* const* strides, char* const* args,
-               const intptr_t* sizes, int64_t at, int64_t n);
+               const intptr_t* sizes, int64_t at, int64_t n, int64_t pitch = 0);
 
 }  // namespace forerun

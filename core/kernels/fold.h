@@ -6,14 +6,13 @@
 
 #include "kernels/elementwise.h"
 #include "kernels/loop.h"
+#include "kernels/tile_elements.h"
 #include "memory/cache.h"
 
 namespace forerun {
 
 // How many elements a loop is given at once: some operands of that size stay in the L1 cache.
 inline constexpr int64_t kBlock = 2048;
-// How many elements a worker takes at once, about.
-inline constexpr int64_t kTileElements = int64_t{1} << 16;
 
 // The elements of a tile: `count` runs of `length` elements, `pitch` apart, each walked in blocks of `block` elements.
 struct Range {

@@ -19,22 +19,55 @@ Group* Fusible::new_group(Op& op) const {
 namespace {
 
 constexpr size_t kMostOps = 512;
-// Values of a block stand in the L1 cache together, about; shorter blocks cost more calls of loops than they save.
-constexpr int64_t kNearBytes = 32 << 10, kLeastBlock = 256;
+// Values of a block stand in the L1 cache together, or little is fetched anew from the next one: shorter blocks cost
+// more calls of loops than they save.
+constexpr int64_t kNearBytes = 64 << 10, kLeastBlock = 256;
 constexpr int64_t kVector = 16;                              // elements
 constexpr int64_t kFoldBytes = 64 << 10, kMostBlock = 8192;  // of blocks that have whole rows
 // Arrays that do not stay in caches: of so many of them, lines of the next block are fetched beside the steps of this
 // one.
 constexpr int64_t kStreamBytes = 8 << 20, kLine = 64, kLeastAhead = 4 * kLine;
 constexpr size_t kMostStreams = 4;
-// Elements of a row that is worth a call of a loop.
-constexpr int64_t kLongRow = 128;
+// Elements of a row that is worth a call of a loop; and shorter ones are this many times as long as what is between
+// them, if that is walked, too. It may be written meanwhile, by ops that have nothing to do with these.
+constexpr int64_t kLongRow = 128, kRowsToGaps = 4;
+#ifdef __SANITIZE_THREAD__
+constexpr bool kMayPassRows = false;
+#else
+constexpr bool kMayPassRows = true;
+#endif
 // A tile of a long string of ops has fewer elements, so that several threads share what is not long.
 constexpr int64_t kTileOps = 4, kLeastTile = 4096;
 // Longer than a page by some lines: values that start at the same place of a page get into each other's way.
 constexpr int64_t kApart = 192;
 
 const Fusible& kernel_of(const Op& op) { return static_cast<const Fusible&>(*op.kernel()); }
+
+bool same_elements(const Part::Operand& a, const Part::Operand& b) {
+  if (a.offset != b.offset || a.dtype != b.dtype || !a.nest != !b.nest) return false;
+  return !a.nest || (a.nest->shape == b.nest->shape && a.nest->strides[a.place] == b.nest->strides[b.place]);
+}
+
+Plan::Place in_scratch(int value, DType dtype) {
+  Plan::Place place;
+  place.value = value, place.size = static_cast<intptr_t>(item_size(dtype));
+  return place;
+}
+
+// A step that copies, or casts.
+Plan::Step conversion(const Plan::Place& from, const Plan::Place& to, DType a, DType b) {
+  Plan::Step step;
+  step.loop = cast_loop(a, b), step.n = 2, step.n_in = 1;
+  step.place[0] = from, step.place[1] = to;
+  return step;
+}
+
+// Of a plan with a pitch: a step that copies rows from memory, or to it.
+Plan::Step by_rows(const Plan::Place& from, const Plan::Place& to, DType dtype) {
+  Plan::Step step = conversion(from, to, dtype, dtype);
+  step.apart = true;
+  return step;
+}
 
 // Whether an operand of a nest has the same value for a whole row, and rows follow one another.
 bool repeats_rows(const Part::Operand& operand, int64_t row_length, int64_t size) {
@@ -206,8 +239,9 @@ class PlanMaker {
   std::shared_ptr<const Plan> make() {
     plan_->signature = group_.signature_;
     count_walks();
+    choose_pitch();
     const int* where = group_.where_.data();
-    for (const Part& part : parts_) where = add_steps(part, where);
+    for (const Part& part : parts_) where = plan_->pitch ? add_pitched(part, where) : add_steps(part, where);
     join_pairs();
     place_values();
     return std::move(plan_);
@@ -241,7 +275,25 @@ class PlanMaker {
     for (int i = 0; i < step.n; ++i) plan_->steps.back().nested |= step.place[i].nest != nullptr;
   }
 
+  // What a plan with a pitch has in scratch memory of what is held.
+  struct Copied {
+    const Part::Operand* operand;
+    int where, value;
+  };
+
   void count_walks();
+  bool has_pitch(const Part::Operand& operand) const, repeats(const Part::Operand& operand) const;
+  void choose_pitch();
+  int64_t gained() const;
+  Plan::Place placed(Nest nest, const Part::Operand& operand);
+  Plan::Place row_by_row(const Part::Operand& operand, const Nest* nest);
+  Plan::Place with_gaps(const Part::Operand& operand);
+  const Copied* copied(const Part::Operand& operand, int where) const;
+  void forget(int where);
+  Plan::Place pitched_input(const Part::Operand& operand, int where);
+  Plan::Place elided_value(const Part::Operand& operand, int where);
+  bool add_pitched_copy(const Part& part, const int* where);
+  const int* add_pitched(const Part& part, const int* where);
   Walk* walk_of(const Part::Operand& operand, int where);
   const int* add_steps(const Part& part, const int* where);
   static bool walked_together(const Plan::Step& a, const Plan::Step& b);
@@ -256,16 +308,14 @@ class PlanMaker {
   std::vector<int> value_at_;   // of what is held: its value, if it is elided; -1: none yet
   std::vector<bool> streamed_;  // of what is held: it has been found in one piece
   std::vector<Walk> walks_;
+  std::vector<Copied> copied_;
   std::vector<Part> parts_;  // of the ops, in order
   int sources_ = 0, folds_ = 0;
 };
 
 PlanMaker::Walk* PlanMaker::walk_of(const Part::Operand& operand, int where) {
   for (Walk& walk : walks_) {
-    const Part::Operand& o = *walk.first;
-    if (walk.where == where && o.offset == operand.offset && o.dtype == operand.dtype &&
-        o.nest->shape == operand.nest->shape && o.nest->strides[o.place] == operand.nest->strides[operand.place])
-      return &walk;
+    if (walk.where == where && same_elements(*walk.first, operand)) return &walk;
   }
   return nullptr;
 }
@@ -295,9 +345,8 @@ const int* PlanMaker::add_steps(const Part& part, const int* where) {
   step.of_rows = part.elements != group_.elements_;
   if (part.fold) step.fold = folds_++;
   auto move = [&](const Plan::Place& from, const Plan::Place& to, DType a, DType b) {
-    Plan::Step one;
-    one.loop = cast_loop(a, b), one.n = 2, one.n_in = 1, one.of_rows = step.of_rows;
-    one.place[0] = from, one.place[1] = to;
+    Plan::Step one = conversion(from, to, a, b);
+    one.of_rows = step.of_rows;
     return one;
   };
   std::vector<Plan::Step> after;
@@ -311,9 +360,7 @@ const int* PlanMaker::add_steps(const Part& part, const int* where) {
     const FusedKernel::Held& held = group_.held_[*where];
     place.size = static_cast<intptr_t>(item_size(operand.dtype));
     if (held.elided) {
-      int& value = value_at_[*where];
-      if (value < 0) value = new_value(place.size);
-      place.value = value;
+      place = elided_value(operand, *where);
     } else {
       const bool walked = !operand.nest && !step.of_rows && !(part.fold && i >= part.n_in) && !streamed_[*where];
       if (walked) streamed_[*where] = true;
@@ -349,6 +396,180 @@ const int* PlanMaker::add_steps(const Part& part, const int* where) {
   for (const Plan::Step& one : after) emit(one);
   return where;
 }
+
+// --- plans with a pitch ----------------------------------------------------------------------------------------------
+
+// Whether rows are those of the plan, a pitch apart. What lies behind a row, and is walked where another follows, is
+// part of the array then.
+bool PlanMaker::has_pitch(const Part::Operand& operand) const {
+  if (!operand.nest || operand.nest->shape.size() < 2 || operand.nest->shape.back() != plan_->row) return false;
+  const auto size = static_cast<int64_t>(item_size(operand.dtype));
+  const Dims& strides = operand.nest->strides[operand.place];
+  const int last = strides.size() - 1;
+  bool good = strides[last] == size && strides[last - 1] == plan_->pitch * size;
+  for (int a = 0; a < last; ++a) good = good && strides[a] >= plan_->pitch * size;
+  return good;
+}
+
+// Whether an operand of a nest is the same for several rows, so that it is for what lies between them.
+bool PlanMaker::repeats(const Part::Operand& operand) const {
+  if (!operand.nest) return false;
+  const Dims &shape = operand.nest->shape, &strides = operand.nest->strides[operand.place];
+  const int last = shape.size() - 1;
+  return strides[last] == 0 && (shape[last] > plan_->row || (last > 0 && strides[last - 1] == 0));
+}
+
+// How many copies of operands a plan with this pitch saves; less than none if there can be no such plan.
+int64_t PlanMaker::gained() const {
+  int64_t saved = 0;
+  const int* where = group_.where_.data();
+  for (const Part& part : parts_)
+    for (int i = 0; i < part.n; ++i, ++where) {
+      const Part::Operand& operand = part.operand[i];
+      if (operand.access < 0) continue;
+      if (operand.nest && (operand.nest->shape.back() % plan_->row != 0 || operand.nest->shape.size() == kMaxDims))
+        return -1;
+      if (group_.held_[*where].elided) continue;
+      saved += i < part.n_in && has_pitch(operand) ? 1 : operand.nest ? 0 : -1;
+    }
+  return saved;
+}
+
+// The pitch that saves most copies, if rows are so short that they are worth it, and little lies between them.
+void PlanMaker::choose_pitch() {
+  if (group_.fold_ || !kMayPassRows) return;
+  int64_t most = 0, row = 0, pitch = 0;
+  for (const Walk& walk : walks_) {
+    const Dims &shape = walk.first->nest->shape, &strides = walk.first->nest->strides[walk.first->place];
+    if (shape.size() < 2 || shape.back() >= kLongRow) continue;
+    plan_->row = shape.back();
+    plan_->pitch = strides[shape.size() - 2] / static_cast<int64_t>(item_size(walk.first->dtype));
+    if (plan_->pitch <= plan_->row || (plan_->pitch - plan_->row) * kRowsToGaps > plan_->row ||
+        (plan_->row == row && plan_->pitch == pitch) || !has_pitch(*walk.first))
+      continue;
+    if (const int64_t saved = gained(); saved > most) most = saved, row = plan_->row, pitch = plan_->pitch;
+  }
+  plan_->row = row, plan_->pitch = pitch;
+}
+
+Plan::Place PlanMaker::placed(Nest nest, const Part::Operand& operand) {
+  plan_->nests.push_back(std::make_unique<Nest>(std::move(nest)));
+  Plan::Place place;
+  place.source = sources_++, place.size = static_cast<intptr_t>(item_size(operand.dtype));
+  place.nest = plan_->nests.back().get();
+  return place;
+}
+
+// Where an operand stands in memory, in rows of the plan's length. nest: null if its elements follow one another.
+Plan::Place PlanMaker::row_by_row(const Part::Operand& operand, const Nest* nest) {
+  const auto size = static_cast<int64_t>(item_size(operand.dtype));
+  Nest rows;
+  rows.operands = 1;
+  rows.shape = nest ? nest->shape : Dims{group_.elements_};
+  rows.strides[0] = nest ? nest->strides[operand.place] : Dims{size};
+  const int last = rows.shape.size() - 1;
+  if (last == 0 || rows.shape[last] != plan_->row) {
+    const int64_t step = rows.strides[0][last];
+    rows.shape[last] /= plan_->row, rows.strides[0][last] *= plan_->row;
+    rows.shape.push_back(plan_->row), rows.strides[0].push_back(step);
+  }
+  return placed(std::move(rows), operand);
+}
+
+// Where an operand of this pitch, or one that repeats, stands in memory, with what lies between its rows.
+Plan::Place PlanMaker::with_gaps(const Part::Operand& operand) {
+  const Dims &shape = operand.nest->shape, &strides = operand.nest->strides[operand.place];
+  const int axes = shape.size() - (shape.back() == plan_->row ? 1 : 0);
+  Nest whole;
+  whole.operands = 1;
+  whole.shape = Dims(shape.begin(), axes), whole.strides[0] = Dims(strides.begin(), axes);
+  whole.shape[axes - 1] = product(shape) / product(Dims(shape.begin(), axes - 1)) / plan_->row * plan_->pitch;
+  whole.strides[0][axes - 1] = strides.back();
+  return placed(std::move(whole), operand);
+}
+
+const PlanMaker::Copied* PlanMaker::copied(const Part::Operand& operand, int where) const {
+  auto is = [&](const Copied& c) { return c.where == where && same_elements(*c.operand, operand); };
+  auto at = std::find_if(copied_.begin(), copied_.end(), is);
+  return at == copied_.end() ? nullptr : &*at;
+}
+
+void PlanMaker::forget(int where) {
+  copied_.erase(std::remove_if(copied_.begin(), copied_.end(), [&](const Copied& c) { return c.where == where; }),
+                copied_.end());
+}
+
+// An input from memory: as it stands there, or copied row by row, once for all steps that read it.
+Plan::Place PlanMaker::pitched_input(const Part::Operand& operand, int where) {
+  if (const Copied* known = copied(operand, where)) return ++sources_, in_scratch(known->value, operand.dtype);
+  if (has_pitch(operand) || repeats(operand)) return with_gaps(operand);
+  const Plan::Place copy = in_scratch(new_value(static_cast<int64_t>(item_size(operand.dtype))), operand.dtype);
+  emit(by_rows(row_by_row(operand, operand.nest), copy, operand.dtype));
+  copied_.push_back({&operand, where, copy.value});
+  return copy;
+}
+
+Plan::Place PlanMaker::elided_value(const Part::Operand& operand, int where) {
+  int& value = value_at_[where];
+  if (value < 0) value = new_value(static_cast<int64_t>(item_size(operand.dtype)));
+  return in_scratch(value, operand.dtype);
+}
+
+// An op that only copies, to memory, needs no more than that. False: it is another.
+bool PlanMaker::add_pitched_copy(const Part& part, const int* where) {
+  const Part::Operand &from = part.operand[0], &to = part.operand[1];
+  if (part.n != 2 || from.dtype != to.dtype || part.loop.function != cast_loop(from.dtype, to.dtype).function ||
+      group_.held_[where[1]].elided)
+    return false;
+  Plan::Place source;
+  const bool direct = from.access >= 0 && !group_.held_[where[0]].elided && !copied(from, where[0]);
+  const Nest* nest = to.nest ? to.nest : direct ? from.nest : nullptr;  // of both, if both are in memory
+  if (direct)
+    source = row_by_row(from, nest);
+  else if (from.access < 0)
+    source.source = sources_++;
+  else
+    source = group_.held_[where[0]].elided ? elided_value(from, where[0]) : pitched_input(from, where[0]);
+  emit(by_rows(source, row_by_row(to, nest), to.dtype));
+  forget(where[1]);
+  return true;
+}
+
+// The op's loop from its block's first element to the last. What it writes to memory is copied there, row by row.
+const int* PlanMaker::add_pitched(const Part& part, const int* where) {
+  if (add_pitched_copy(part, where)) return where + part.n;
+  Plan::Step step;
+  step.loop = part.loop, step.n = part.n, step.n_in = part.n_in;
+  std::vector<Plan::Step> after;
+  for (int i = 0; i < part.n; ++i, ++where) {
+    const Part::Operand& operand = part.operand[i];
+    Plan::Place& place = step.place[i];
+    if (operand.access < 0) {
+      place.source = sources_++;
+      continue;
+    }
+    const bool elided = group_.held_[*where].elided, in = i < part.n_in;
+    place = elided ? elided_value(operand, *where)
+            : in   ? pitched_input(operand, *where)
+                   : in_scratch(new_value(static_cast<int64_t>(item_size(operand.dtype))), operand.dtype);
+    const Plan::Place stored = place;
+    if (operand.dtype != operand.loop_dtype) {
+      place = in_scratch(new_value(static_cast<int64_t>(item_size(operand.loop_dtype))), operand.loop_dtype);
+      if (in)
+        emit(conversion(stored, place, operand.dtype, operand.loop_dtype));
+      else
+        after.push_back(conversion(place, stored, operand.loop_dtype, operand.dtype));
+    }
+    if (in || elided) continue;
+    after.push_back(by_rows(stored, row_by_row(operand, operand.nest), operand.dtype));
+    forget(*where), copied_.push_back({&operand, *where, stored.value});
+  }
+  emit(step);
+  for (const Plan::Step& one : after) emit(one);
+  return where;
+}
+
+// --- pairs, and places -----------------------------------------------------------------------------------------------
 
 // Whether one loop can walk the operands of both steps: in rows that are long enough to be walked one by one.
 bool PlanMaker::walked_together(const Plan::Step& a, const Plan::Step& b) {
@@ -425,6 +646,7 @@ void PlanMaker::join_pairs() {
 int64_t PlanMaker::block_of(int64_t bytes) const {
   int64_t block = kBlock, row = 1;
   while (block > kLeastBlock && block * bytes > kNearBytes) block /= 2;
+  if (plan_->pitch) return std::max<int64_t>(1, block / plan_->pitch) * plan_->row;
   for (const auto& nest : plan_->nests) {
     const int64_t own = nest->shape.back();
     if (own == row || nest->shape.size() == 1) continue;
@@ -481,10 +703,11 @@ void PlanMaker::place_values() {
     room_of[v] = found;
   }
   plan_->block = group_.fold_ ? fold_block_of(bytes) : block_of(bytes);
+  const int64_t length = plan_->pitch ? plan_->block / plan_->row * plan_->pitch : plan_->block;
   int64_t end = 0;
   for (Room& room : rooms) {
     room.offset = end;
-    end += (plan_->block * room.size + kApart + 63) / 64 * 64;
+    end += (length * room.size + kApart + 63) / 64 * 64;
   }
   plan_->scratch_bytes = static_cast<size_t>(end);
   for (Plan::Step& step : plan_->steps)
@@ -622,6 +845,8 @@ void FusedKernel::run_block(int64_t tile, int64_t at, int64_t n, int64_t next, c
     int64_t first = at;
     intptr_t count = n;
     if (step.of_rows) first /= fold_->row_length(), count /= fold_->row_length();
+    if (plan_->pitch && !step.apart)  // to the last element of the last row
+      first = at / plan_->row * plan_->pitch, count = (n / plan_->row - 1) * plan_->pitch + plan_->row;
     char* args[Nest::kMaxOperands];
     intptr_t steps[Nest::kMaxOperands];
     for (int i = 0; i < step.n; ++i) {
@@ -648,7 +873,7 @@ void FusedKernel::run_nested(const Plan::Step& step, char** args, const intptr_t
     shape = &place.nest->shape;
     strides[i] = &place.nest->strides[place.place];
   }
-  walk_nest(step.loop, step.n, *shape, strides, args, steps, at, n);
+  walk_nest(step.loop, step.n, *shape, strides, args, steps, at, n, step.apart ? plan_->pitch : 0);
 }
 
 }  // namespace forerun

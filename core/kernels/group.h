@@ -29,6 +29,7 @@ struct Plan {
     int n = 0, n_in = 0;
     bool of_rows = false;  // walks rows, not elements
     bool nested = false;   // some operand has a nest
+    bool apart = false;    // copies rows of a plan with a pitch from memory, or to it
     Place place[Nest::kMaxOperands];
   };
   std::vector<uint64_t> signature;  // all that the steps follow from
@@ -42,6 +43,10 @@ struct Plan {
   std::vector<Stream> streams;
   size_t scratch_bytes = 0;
   int64_t block = kBlock;  // elements of a block, unless reductions cut the elements
+  // Where most operands are boxes of arrays whose rows are little longer, steps walk these arrays and all values from a
+  // block's first element to its last, and what lies between two rows with them, of which nothing is kept. A value has
+  // rows of `row` elements, each `pitch` elements after the one before. 0: there is nothing between rows.
+  int64_t row = 0, pitch = 0;
 };
 
 struct PlanStats {

@@ -5,13 +5,13 @@
 
 #include "base/rounding.h"
 #include "base/simd_target.h"
+#include "kernels/tile_elements.h"
 
 namespace forerun {
 
 namespace {
 
-constexpr int64_t kTile = int64_t{1} << 15;  // elements that one worker takes at once
-constexpr int64_t kBlock = 1 << 10;          // of which as many are added to again and again, in the fastest cache
+constexpr int64_t kBlock = 1 << 10;  // of which as many are added to again and again, in the fastest cache
 
 #define FORERUN_ADD_PRODUCTS(type)                                                           \
   FORERUN_CLONES void add_products(const type* values, type weight, type* sums, int64_t n) { \
@@ -28,7 +28,7 @@ class NeighboursKernel final : public Kernel {
         step_(weights.layout.strides[0]), n_(in.layout.size), count_(weights.layout.size), size_(out.layout.size),
         first_(first), wide_(out.layout.dtype == DType::f64) {}
   const char* name() const override { return "correlate"; }
-  int64_t tiles() const override { return std::max<int64_t>(1, ceil_div(size_, kTile)); }
+  int64_t tiles() const override { return std::max<int64_t>(1, ceil_div(size_, kSlowTileElements)); }
   bool droppable() const override { return true; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override { wide_ ? sums<double>(op, tile) : sums<float>(op, tile); }
@@ -41,7 +41,7 @@ class NeighboursKernel final : public Kernel {
     T* out = reinterpret_cast<T*>(operand_data(op, 2, out_offset_));
     T weights[kMostWeights];
     for (int64_t j = 0; j < count_; ++j) std::memcpy(&weights[j], from + j * step_, sizeof(T));
-    for (int64_t i = tile * kTile, end = std::min(size_, i + kTile); i < end; i += kBlock)
+    for (int64_t i = tile * kSlowTileElements, end = std::min(size_, i + kSlowTileElements); i < end; i += kBlock)
       block(in, weights, out, i, std::min(kBlock, end - i));
   }
   // n of the sums, from the one with number i on.

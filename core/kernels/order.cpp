@@ -11,13 +11,13 @@
 #include "kernels/arg_columns.h"
 #include "kernels/digits.h"
 #include "kernels/item.h"
+#include "kernels/tile_elements.h"
 
 namespace forerun {
 
 namespace {
 
-constexpr int64_t kTile = int64_t{1} << 15;  // elements that one worker takes at once, in whole lines
-constexpr int64_t kBeside = 8;               // lines that are copied together where they lie side by side
+constexpr int64_t kBeside = 8;  // lines that are copied together where they lie side by side
 
 // Lines of `n` elements along one axis of the input.
 class LinesKernel : public Kernel {
@@ -26,7 +26,7 @@ class LinesKernel : public Kernel {
       : name_(name), in_(in), axis_(axis), n_(in.shape[axis]), out_offset_(out.offset),
         other_shape_(without(in.shape, axis)), other_strides_(without(in.strides, axis)) {
     lines_ = n_ ? in.size / n_ : 0;
-    per_tile_ = std::max<int64_t>(1, kTile / std::max<int64_t>(1, n_));
+    per_tile_ = std::max<int64_t>(1, kSlowTileElements / std::max<int64_t>(1, n_));
   }
   const char* name() const override { return name_; }
   int64_t tiles() const override { return std::max<int64_t>(1, ceil_div(lines_, per_tile_)); }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "array/array.h"
-#include "engine/queue.h"
+#include "engine/graph/queue.h"
 
 namespace forerun {
 
@@ -31,8 +31,8 @@ class Program : public std::enable_shared_from_this<Program> {
   struct Slot {
     Place place;
     size_t bytes;
-    Budget* budget;
-    Form form;
+    MemoryBudget* budget;
+    DebugShape form;
     Array held;            // of a constant
     size_t first;          // of an input: the first one that has this storage
     bool used = false;     // by a step

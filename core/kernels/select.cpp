@@ -6,12 +6,12 @@
 #include "base/rounding.h"
 #include "kernels/count.h"
 #include "kernels/item.h"
+#include "kernels/tile_elements.h"
 
 namespace forerun {
 
 namespace {
 
-constexpr int64_t kTile = int64_t{1} << 15;  // elements that one worker takes at once
 constexpr uint64_t kOnes = 0x0101010101010101;
 
 // Eight bytes of a mask, each as 0 or 1.
@@ -48,10 +48,10 @@ void select(const char* mask, const T* from, T* to, int64_t n) {
 class SelectKernel final : public Kernel {
  public:
   const char* name() const override { return "take"; }
-  int64_t tiles() const override { return std::max<int64_t>(1, ceil_div(size, kTile)); }
+  int64_t tiles() const override { return std::max<int64_t>(1, ceil_div(size, kSlowTileElements)); }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override {
-    const int64_t first = tile * kTile, n = std::min(kTile, size - first);
+    const int64_t first = tile * kSlowTileElements, n = std::min(kSlowTileElements, size - first);
     if (n <= 0) return;
     const char* mask = operand_data(op, 1, mask_offset) + first;
     const char* from = operand_data(op, 0, from_offset);
@@ -71,8 +71,8 @@ class SelectKernel final : public Kernel {
 
 std::vector<int64_t> held_before(const char* mask, int64_t n) {
   std::vector<int64_t> before{0};
-  for (int64_t first = 0; first < n; first += kTile)
-    before.push_back(before.back() + count_true(mask + first, std::min(kTile, n - first)));
+  for (int64_t first = 0; first < n; first += kSlowTileElements)
+    before.push_back(before.back() + count_true(mask + first, std::min(kSlowTileElements, n - first)));
   return before;
 }
 

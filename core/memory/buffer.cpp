@@ -5,14 +5,14 @@
 #include <utility>
 
 #include "base/free_list.h"
-#include "engine/budget.h"
+#include "engine/graph/memory_budget.h"
 #include "memory/cache.h"
 
 namespace forerun {
 
 namespace {
 
-Block* make_block(size_t bytes, Budget* budget) {
+Block* make_block(size_t bytes, MemoryBudget* budget) {
   char* data = MemoryCache::get().take(bytes);
   auto* block = data ? new (std::nothrow) Block{data, bytes, budget} : nullptr;
   if (data && !block) MemoryCache::get().give(data, bytes);
@@ -32,7 +32,7 @@ void Block::release() {
   delete this;
 }
 
-Buffer* Buffer::make(size_t bytes, Budget* budget) {
+Buffer* Buffer::make(size_t bytes, MemoryBudget* budget) {
   Buffer* old = FreeList<Buffer>::take();
   if (!old) return FreeList<Buffer>::made(new Buffer(bytes, budget));
   old->renew(bytes, budget);

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstddef>
 
-#include "engine/storage.h"
+#include "engine/graph/storage.h"
 
 namespace forerun {
 
@@ -11,7 +11,7 @@ namespace forerun {
 struct Block {
   char* data;
   size_t bytes;
-  Budget* budget;  // null: does not count, or no longer
+  MemoryBudget* budget;  // null: does not count, or no longer
   std::atomic<int> refs{1};
   // Memory that others have made, and may go on using: nothing is written to it. Null: it is ours.
   void (*drop)(void* owner) = nullptr;  // tells them that we need it no longer; must not wait
@@ -27,7 +27,7 @@ struct Block {
 // A storage in host memory. Small ones stand in the object itself.
 class Buffer final : public Storage {
  public:
-  static Buffer* make(size_t bytes, Budget* budget);  // with no reference yet; any thread
+  static Buffer* make(size_t bytes, MemoryBudget* budget);  // with no reference yet; any thread
 
   // Valid once taken; stable while an op that uses the storage runs.
   char* data() const { return data_; }

@@ -1,11 +1,12 @@
 # What the generated stub cannot know: the types whose slots are filled by hand, and what functions on arrays give back.
-# Every array that the core makes is of the class that wire() is given, so functions return Any here.
+# Every array that the core makes is of the class that wire() is given, `forerun.np.ndarray`.
 # Format: https://nanobind.readthedocs.io/en/latest/typing.html#pattern-files
 
 _core.__prefix__:
     \from collections.abc import Sequence
     \from typing import Any, Self
     import numpy as _numpy
+    from forerun._array.ndarray import ndarray as _ndarray
 
     class Array:
         """An array: a storage, and how its elements lie in it. Base of the class that users see."""
@@ -163,8 +164,11 @@ _core.__prefix__:
         whole: bool
         def __call__(self, inputs: tuple[Any, ...], /) -> Any: ...
 
-_core\.(empty|full|from_numpy|taken|cast|copy|view|reshape|transpose|broadcast_to|getitem|read|as_scalar|as_array|detach|scalars|blank|rebased|capture_end)$:
-    def \1(*args: Any, **kwargs: Any) -> Any: ...
+_core\.(empty|full|from_numpy|taken|cast|copy|view|reshape|transpose|broadcast_to|getitem|as_scalar|as_array|detach|blank|rebased)$:
+    def \1(*args: Any, **kwargs: Any) -> _ndarray: ...
 
-_core\.(reduce|sum_to|scan|matmul|correlate|correlate_back|correlate_weight|pool|pool_back|recur|recur_back|gather|gather_along|neighbours|concatenate|random|host|record|walk|current_site)$:
+_core\.(reduce|sum_to|scan|matmul|correlate|correlate_back|correlate_weight|pool|pool_back|gather|gather_along|concatenate|random)$:
+    def \1(*args: Any, **kwargs: Any) -> _ndarray: ...
+
+_core\.(read|scalars|capture_end|neighbours|recur|recur_back|host|record|walk|current_site)$:
     def \1(*args: Any, **kwargs: Any) -> Any: ...

@@ -104,7 +104,7 @@ class Calculation {
   };
 
   size_t pick() { return random_() % kSlots; }
-  Budget* budget() { return Engine::get().devices[0].budget.get(); }
+  MemoryBudget* budget() { return Engine::get().devices[0].budget.get(); }
   Array make(int kind) {
     InEngine entered;
     return Array::make(DType::u64, Dims{shapes_[kind].rows, shapes_[kind].columns}, budget());

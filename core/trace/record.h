@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/cell.h"
+#include "base/relaxed_atomic.h"
 
 namespace forerun {
 
@@ -17,46 +17,47 @@ struct OpRecord {
   // order; `over`: for memory, as more would have been live than the budget or the limit of its device
   enum : uint8_t { dropped = 1, failed = 2, grouped = 4, held = 8, over = 16 };
 
-  Cell<uint64_t> seq;
-  Cell<uint64_t> issued, planned, started, ended;
-  Cell<uint64_t> name;                      // the address of its name (Text has both)
-  Cell<uint64_t> bytes;                     // memory that it took for its outputs
-  Cell<uint32_t> live_started, live_ended;  // KiB of arrays on its device: when its outputs had memory, and at its end
-  Cell<uint32_t> site;
-  Cell<uint16_t> issuer, thread;  // who issued and who ran it (of several tiles: the one who ended it)
-  Cell<uint32_t> group;           // how far before it the first op of its group was issued
-  Cell<uint8_t> device, queue, flags, n_deps;
-  Cell<uint8_t> dtype, ndim;  // of the first output: 1 + DType; 0: not known
-  Cell<uint16_t> unused;
-  Cell<uint32_t>
+  RelaxedAtomic<uint64_t> seq;
+  RelaxedAtomic<uint64_t> issued, planned, started, ended;
+  RelaxedAtomic<uint64_t> name;   // the address of its name (Text has both)
+  RelaxedAtomic<uint64_t> bytes;  // memory that it took for its outputs
+  RelaxedAtomic<uint32_t> live_started,
+      live_ended;  // KiB of arrays on its device: when its outputs had memory, and at its end
+  RelaxedAtomic<uint32_t> site;
+  RelaxedAtomic<uint16_t> issuer, thread;  // who issued and who ran it (of several tiles: the one who ended it)
+  RelaxedAtomic<uint32_t> group;           // how far before it the first op of its group was issued
+  RelaxedAtomic<uint8_t> device, queue, flags, n_deps;
+  RelaxedAtomic<uint8_t> dtype, ndim;  // of the first output: 1 + DType; 0: not known
+  RelaxedAtomic<uint16_t> unused;
+  RelaxedAtomic<uint32_t>
       deps[kDeps];  // how far before it the ops were issued whose results it read; further ones are MoreRecords
-  Cell<uint32_t> dims[kDims];  // the first of them
+  RelaxedAtomic<uint32_t> dims[kDims];  // the first of them
 };
 static_assert(sizeof(OpRecord) == 128);
 
 // A tile of an op, a wait, or further dependencies of an op.
 struct MoreRecord {
   enum Kind : uint32_t { tile, wait, deps };
-  Cell<uint64_t> seq;    // of the op; of the one that was waited for, or 0
-  Cell<uint64_t> block;  // of the op, or of the last one that was issued before the wait ended
-  Cell<uint64_t> started, ended;
-  Cell<uint64_t> name;  // of a wait: what was called
-  Cell<uint32_t> site;
-  Cell<uint16_t> thread, unused;
-  Cell<uint32_t> kind, payload[3];  // `deps`: how many, and up to two of them
+  RelaxedAtomic<uint64_t> seq;    // of the op; of the one that was waited for, or 0
+  RelaxedAtomic<uint64_t> block;  // of the op, or of the last one that was issued before the wait ended
+  RelaxedAtomic<uint64_t> started, ended;
+  RelaxedAtomic<uint64_t> name;  // of a wait: what was called
+  RelaxedAtomic<uint32_t> site;
+  RelaxedAtomic<uint16_t> thread, unused;
+  RelaxedAtomic<uint32_t> kind, payload[3];  // `deps`: how many, and up to two of them
 };
 static_assert(sizeof(MoreRecord) == 64);
 
 // All waits of one kind in one line, over the whole recording.
 struct LineRecord {
-  Cell<uint64_t> name;  // what was called
-  Cell<uint32_t> site;
-  Cell<uint32_t> known;  // 0: an empty place
-  Cell<uint64_t> waits, ticks, longest;
-  Cell<uint64_t>
+  RelaxedAtomic<uint64_t> name;  // what was called
+  RelaxedAtomic<uint32_t> site;
+  RelaxedAtomic<uint32_t> known;  // 0: an empty place
+  RelaxedAtomic<uint64_t> waits, ticks, longest;
+  RelaxedAtomic<uint64_t>
       lost;  // ticks of waits in which the front end could have done what it did between this wait and its next
-  Cell<uint64_t> reads;  // calls that found the values there
-  Cell<uint64_t> unused;
+  RelaxedAtomic<uint64_t> reads;  // calls that found the values there
+  RelaxedAtomic<uint64_t> unused;
 };
 static_assert(sizeof(LineRecord) == 64);
 
@@ -67,17 +68,18 @@ constexpr uint64_t kMore = 1 << 17, kLines = 1 << 12, kText = 4 << 20;
 
 struct Head {
   static constexpr uint64_t kMagic = 0x3165636172746672;  // "rftrace1"
-  Cell<uint64_t> magic;
-  Cell<uint64_t> ticks, nanoseconds;              // the same moment by both clocks, at the start,
-  Cell<uint64_t> later_ticks, later_nanoseconds;  // and at the end, or lately
-  Cell<uint64_t> first,
-      next;              // numbers of the first op that was issued in the recording, and of the one after the last
-  Cell<uint64_t> level;  // one of 2^level blocks is kept
-  Cell<uint64_t> n_text, n_more, n_blocks;  // how much of each part is in use
-  Cell<uint64_t> dropped;                   // MoreRecords for which there was no room
-  Cell<uint64_t> ended;                     // 1: this is a copy, in one piece; 0: the process records, or has died
-  Cell<uint64_t> cores;                     // threads that may run ops at once
-  Cell<uint64_t> blocks[kBlocks];  // 1 + which block stands in each place; 0: none, or one that is kept no longer
+  RelaxedAtomic<uint64_t> magic;
+  RelaxedAtomic<uint64_t> ticks, nanoseconds;              // the same moment by both clocks, at the start,
+  RelaxedAtomic<uint64_t> later_ticks, later_nanoseconds;  // and at the end, or lately
+  RelaxedAtomic<uint64_t> first,
+      next;  // numbers of the first op that was issued in the recording, and of the one after the last
+  RelaxedAtomic<uint64_t> level;                     // one of 2^level blocks is kept
+  RelaxedAtomic<uint64_t> n_text, n_more, n_blocks;  // how much of each part is in use
+  RelaxedAtomic<uint64_t> dropped;                   // MoreRecords for which there was no room
+  RelaxedAtomic<uint64_t> ended;  // 1: this is a copy, in one piece; 0: the process records, or has died
+  RelaxedAtomic<uint64_t> cores;  // threads that may run ops at once
+  RelaxedAtomic<uint64_t>
+      blocks[kBlocks];  // 1 + which block stands in each place; 0: none, or one that is kept no longer
 };
 constexpr size_t kHead = 4096;
 static_assert(sizeof(Head) <= kHead);

@@ -83,7 +83,7 @@ std::string Trace::copy(uint64_t next) {
     size_t to = all.size();
     all.resize(to + bytes);
     for (size_t i = 0; i < bytes; i += 8) {
-      uint64_t word = *at<Cell<uint64_t>>(from + i);
+      uint64_t word = *at<RelaxedAtomic<uint64_t>>(from + i);
       std::memcpy(all.data() + to + i, &word, 8);
     }
   };

@@ -6,8 +6,8 @@ t1 + N t2 + t3, provided that N t2 > (N - 1) t1. The script measures the three b
 the clock, for a tiny array, where the condition need not hold, and for a larger one. If it does not hold, the back end
 runs dry and waits for the front end: then the time should be N t1 + t2 + t3.
 
-All operations are handed to the back end for that. As forerun is set, an operation as small as the tiny one is not: it
-runs in the call, since that costs less than to hand it over (docs/engine.md). Both loops are measured that way, too.
+All operations are handed to the back end for that. By default an operation as small as the tiny one is not: it runs in
+the call, which costs less than handing it over (docs/explanation/engine.md). Both loops are measured that way, too.
 
 t2 is taken with all operations issued, so with every worker at it; after a single one that is waited for there is
 nothing else for the other workers to do.

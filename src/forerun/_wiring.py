@@ -1,4 +1,4 @@
-"""What the core asks of the package: all of it, in two tables. No other module registers anything with the core.
+"""Register the Python functions and classes that the core calls, in two tables. No other module registers any.
 
 The core knows what each table must have (core/python/wiring.cpp), and refuses one that lacks something: then the import
 fails, and says what is missing. The second table is given when `forerun.np` is imported: `import forerun` is short.
@@ -19,8 +19,8 @@ __all__ = ["wire_arrays", "wire_engine"]
 
 
 def _refuse(call: str, site: tuple[str, int] | None) -> None:
-    """What a guard has to say where a thread would wait, or read."""
-    from .profiler import guarding  # guards are its own: who has set one has imported it
+    """Call the guards before a thread waits, or reads."""
+    from .profiler import guarding  # a program that has set a guard has imported it
 
     guarding.refuse(call, site)
 

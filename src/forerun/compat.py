@@ -36,7 +36,7 @@ _UTIL = {
     name: getattr(npx, name)
     for name in ("set_np", "reset_np", "is_np_array", "is_np_shape", "use_np") if hasattr(npx, name)
 }  # fmt: skip
-_MADE: dict[str, Mapping[str, Any]] = {  # modules that are no module of forerun's
+_MADE: dict[str, Mapping[str, Any]] = {  # modules that are not modules of forerun
     "context": _PLACES,
     "device": {**_PLACES, **{name: getattr(device, name) for name in device.__all__}},
     "util": _UTIL,
@@ -50,8 +50,8 @@ def install_as_mxnet() -> None:
 
     `mxnet.np`, `npx`, `autograd`, `gluon` and the others are forerun's own modules, imported once, so both names may be
     used side by side; so are modules inside, such as `mxnet.numpy.random` and `mxnet.gluon.nn.basic_layers`, however
-    they are imported. What forerun does not have, `mxnet` does not have either: ModuleNotFoundError says what to use
-    instead. `mxnet.nd` has what little programs over `np` take from it (see `forerun.nd`). Once more, it does nothing.
+    they are imported. Modules that forerun lacks are missing in `mxnet`, too: ModuleNotFoundError says what to use
+    instead. `mxnet.nd` has the few names that programs over `np` use (see `forerun.nd`). A second call does nothing.
     Call it before the program is imported. Raises RuntimeError if the real MXNet has been imported already.
     """
     present = sys.modules.get("mxnet")
@@ -120,7 +120,7 @@ _finder = _Finder()
 def _why_absent(name: str) -> str:
     parts = name.split(".")
     outer = [".".join(parts[:n]) for n in range(len(parts), 0, -1)]
-    known = "is no module that forerun has under MXNet's name; see docs/howto/mxnet.md"
+    known = "is not a module that forerun provides under MXNet's name; see docs/howto/mxnet.md"
     return f"mxnet.{name} {next((ABSENT[part] for part in outer if part in ABSENT), known)}"
 
 
@@ -129,7 +129,7 @@ def _no_attribute(name: str) -> Any:
 
 
 def _module(name: str, values: Mapping[str, Any]) -> types.ModuleType:
-    module = types.ModuleType(f"mxnet.{name}", f"What programs take from mxnet.{name}, of forerun's.")
+    module = types.ModuleType(f"mxnet.{name}", f"The names of mxnet.{name} that forerun provides.")
     vars(module).update(values)
     return module
 

@@ -1,7 +1,7 @@
-"""What programs of Dive into Deep Learning take from its `d2l` package, but for plots, downloads and whole models.
+"""Helpers that programs of Dive into Deep Learning import from its `d2l` package, without plots, downloads and models.
 
-Serves both spellings, since there is one kind of array. What counts and sums here keeps arrays as long as it can, and
-reads values once: a read in a loop would hold the loop at every turn.
+They serve both interfaces, because there is one kind of array. Counters and sums stay arrays as long as possible, and
+are read once: a read in a loop would wait in every iteration.
 
 >>> from forerun import d2l, np
 >>> with d2l.Benchmark('ten products'):
@@ -33,8 +33,8 @@ __all__ = [
 class Timer:
     """A stopwatch that remembers its runs. It starts when it is made; times are in seconds.
 
-    It does not wait: a program that is to be timed whole waits before `stop`. `dropped` has for each run how many
-    operations were not run meanwhile, as nobody read or held their results.
+    It does not wait: to time a whole program, wait before `stop`. `dropped` has for each run the number of
+    operations that were dropped because their results were not used.
 
     >>> timer = Timer()
     >>> timer.stop() >= 0, len(timer.times)
@@ -74,8 +74,8 @@ class Benchmark:
     """Prints two times of a `with` block: until its work was issued, and until all of it was done.
 
     The end of the block waits for the work, so what a block takes never counts for the next one. Where the two are the
-    same, the block has waited itself. Errors of the work are left to those who read its results. Operations whose
-    results nobody held or read are not run, and so take no time: where there were some, the line says how many.
+    same, the block has waited itself. Errors of the operations are raised by reads of their results. Operations with
+    unused results are not run, and so take no time: the line says how many there were, if any.
     """
 
     def __init__(self, description: str = "Done") -> None:
@@ -100,7 +100,7 @@ def _dropped() -> int:
 
 
 def never_run(dropped: int) -> str:
-    """What a line with times says of operations that were not run; nothing if there are none.
+    """Return the text about operations that were not run; empty if there are none.
 
     >>> never_run(9)
     ' (9 operations dropped: result never read)'

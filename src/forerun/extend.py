@@ -1,7 +1,8 @@
-"""What operations of one's own are made of. Each is asynchronous, and its gradient flows.
+"""Define operations of your own: they run asynchronously and have gradients.
 
-`elementwise` makes one of a ufunc, `primitive` one of a function over other operations, `host` calls a Python function
-when its inputs are there; `nondifferentiable` is the gradient of what is piecewise constant. See docs/ops.md.
+`elementwise` makes an operation from a ufunc, `primitive` from a function that calls other operations, `host` from any
+Python function, which the engine calls as soon as its inputs are computed. `nondifferentiable` is the gradient of
+piecewise constant functions. See docs/explanation/operations.md.
 
 >>> from forerun import autograd, np
 >>> from forerun.extend import primitive

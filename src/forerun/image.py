@@ -108,7 +108,7 @@ def resize_short(src: Any, size: int, interp: int = 2) -> Any:
 
 
 def fixed_crop(src: Any, x0: int, y0: int, w: int, h: int, size: Sequence[int] | None = None, interp: int = 2) -> Any:
-    """What is w wide and h high from column x0 and row y0; a view, or resized to `size` (width, height).
+    """Return the part of an image from column x0 and row y0, w wide and h high, as a view, or resized to `size`.
 
     ValueError if that is not inside the image.
     """

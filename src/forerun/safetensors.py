@@ -26,7 +26,7 @@ from ._io import safetensors as form
 from ._io.atomic_write import place
 from ._io.npy import Header, Room
 from ._runtime.device import Device, resolve
-from .ops._base.convert import asarray, one_of
+from .ops._base.convert import asarray, check_choice
 
 __all__ = ["save_file", "load_file", "save", "load", "safe_open"]
 
@@ -127,7 +127,7 @@ class safe_open:
         framework: str = "np",
         device: Device | str | None = None,
     ) -> None:
-        one_of("safe_open", "framework", framework, _FRAMEWORKS)
+        check_choice("safe_open", "framework", framework, _FRAMEWORKS)
         path = place(filename)
         order.settled(path)
         self._file: issue.Opened | None

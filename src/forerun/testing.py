@@ -21,7 +21,7 @@ __all__ = ["assert_same_bits", "check_grads", "closed_gate"]
 def assert_same_bits(found: ArrayLike, expected: ArrayLike) -> None:
     """Raises AssertionError unless both have the same dtype, shape, and bits in each element. Waits for both.
 
-    found, expected: arrays of ours or of NumPy's. Unlike `==` it tells 0.0 from -0.0, and NaNs are the same if their
+    found, expected: arrays of forerun or NumPy. Unlike `==` it tells 0.0 from -0.0, and NaNs are the same if their
     bits are. The error names the first element that differs.
 
     >>> from forerun import np

@@ -11,23 +11,46 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import SupportsIndex, TypeAlias, Union
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol, SupportsIndex, TypeAlias, TypeVar, Union
 
 import numpy.typing
 
 from ._array.ndarray import ndarray as Array
 from ._runtime.device import Device
 
-__all__ = ["Array", "ArrayLike", "Axis", "DTypeLike", "DeviceLike", "Shape"]
+__all__ = ["Array", "ArrayLike", "Axis", "DTypeLike", "DeviceLike", "Nested", "Out", "Shape", "SupportsArray"]
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class SupportsArray(Protocol):
+    """An object that gives its values as a NumPy array: NumPy's arrays and scalars, columns of Pandas, and the like."""
+
+    def __array__(self) -> numpy.ndarray[Any, Any]: ...
+
+
+class Nested(Protocol[T_co]):
+    """A sequence of such elements, or of such sequences. Texts are none, although their elements are texts."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: int, /) -> T_co | Nested[T_co]: ...
+
+    def __contains__(self, value: object, /) -> bool: ...
+
+    def __iter__(self) -> Iterator[T_co | Nested[T_co]]: ...
+
 
 # What functions make arrays of: arrays of ours or NumPy's, numbers, and lists of these.
-ArrayLike: TypeAlias = Union[Array, numpy.typing.ArrayLike]  # noqa: UP007  # NumPy's is a Union, too
+ArrayLike: TypeAlias = Union[Array, SupportsArray, complex, Nested[Union[SupportsArray, complex]]]  # noqa: UP007
 # What functions know a dtype by: a numpy.dtype, a type, a string, or None for the default.
-DTypeLike: TypeAlias = Union[numpy.typing.DTypeLike, None]  # noqa: UP007
+DTypeLike: TypeAlias = Union[numpy.typing.DTypeLike, None]  # noqa: UP007  # NumPy's is a Union, too
 # An extent, or one per axis.
 Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 # An axis, or several; None for all.
 Axis: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | None
 # Where an array is, or is to be: a Device, a string such as "cpu:1", or None for the current one.
 DeviceLike: TypeAlias = Device | str | None
+# What a result is written into, if it is given: an array of ours or NumPy's.
+Out: TypeAlias = Union[Array, numpy.ndarray[Any, Any], None]  # noqa: UP007

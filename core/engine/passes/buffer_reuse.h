@@ -1,6 +1,6 @@
 // Buffer reuse: an output takes the memory of an input of the same size that ends with the op.
 #pragma once
-#include "engine/op.h"
+#include "engine/graph/op.h"
 
 namespace forerun {
 

@@ -1,6 +1,6 @@
 // Dead-op elimination: an op whose results nobody can read any more does not run.
 #pragma once
-#include "engine/dependency_graph.h"
+#include "engine/graph/dependency_graph.h"
 #include "engine/passes/passes.h"
 
 namespace forerun {

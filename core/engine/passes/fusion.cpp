@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/sections.h"
+#include "engine/graph/sections.h"
 
 namespace forerun {
 
@@ -34,7 +34,7 @@ void Fusion::find_candidates(Op* first, uint64_t reach) {
     const Access& a = first->access(i);
     int most = kMostAround;
     for (Access* other = a.linked ? readers_of(a) : nullptr; other && most-- > 0; other = other->next)
-      if (Budget::needs(*other->op()) <= a.storage->bytes / 8) look(other->op());
+      if (MemoryBudget::needs(*other->op()) <= a.storage->bytes / 8) look(other->op());
   }
   for (int i = 0; i < n_found_; ++i) look_around(found_[i]);
   std::sort(found_.begin(), found_.begin() + n_found_, [](Op* a, Op* b) { return a->seq < b->seq; });

@@ -3,7 +3,7 @@
 #pragma once
 #include <array>
 
-#include "engine/devices.h"
+#include "engine/graph/devices.h"
 #include "engine/passes/buffer_reuse.h"
 #include "engine/passes/dead_ops.h"
 

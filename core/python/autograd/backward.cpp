@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "array/array.h"
-#include "engine/budget.h"
+#include "engine/graph/memory_budget.h"
 #include "kernels/elementwise.h"
 #include "kernels/move.h"
 #include "python/autograd/gradient_call.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "array/array.h"
-#include "engine/budget.h"
+#include "engine/graph/memory_budget.h"
 #include "kernels/move.h"
 #include "kernels/program.h"
 #include "python/runtime/call_site.h"

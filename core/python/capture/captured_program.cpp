@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "array/array.h"
-#include "engine/budget.h"
-#include "engine/op.h"
+#include "engine/graph/memory_budget.h"
+#include "engine/graph/op.h"
 #include "kernels/move.h"
 #include "kernels/program.h"
 #include "python/autograd/node.h"

@@ -121,7 +121,7 @@ PyObject* filled(const Dims& shape, DType t, PyObject* value) {
       return wrap(std::move(made));
     }
   }
-  Budget* budget = budget_of(here());
+  MemoryBudget* budget = budget_of(here());
   if (bytes > budget->hard.load()) return nullptr;  // the Python function says how much was asked for
   return wrap(filled_array(shape, t, scalar, here()));
 }

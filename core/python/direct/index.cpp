@@ -10,7 +10,7 @@
 
 #include "array/array.h"
 #include "base/simd_target.h"
-#include "engine/budget.h"
+#include "engine/graph/memory_budget.h"
 #include "kernels/count.h"
 #include "kernels/elementwise.h"
 #include "kernels/item.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "array/array.h"
-#include "engine/budget.h"
+#include "engine/graph/memory_budget.h"
 #include "kernels/count.h"
 #include "kernels/order.h"
 #include "python/bindings.h"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "array/array.h"
-#include "engine/budget.h"
+#include "engine/graph/memory_budget.h"
 #include "kernels/elementwise.h"
 #include "kernels/loop.h"
 #include "kernels/masked.h"
@@ -272,7 +272,7 @@ PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs, PyObject* out) 
                ? Py_NewRef(out)
                : nullptr;
   }
-  Budget* budget = budget_of(a->device);
+  MemoryBudget* budget = budget_of(a->device);
   Array made = layout.ndim() == 0              ? Array::make_scalar(t, budget)
                : item_size(t) == item_size(in) ? Array::make_like(layout, t, budget)
                                                : Array::make(t, layout.shape, budget);

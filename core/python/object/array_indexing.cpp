@@ -5,7 +5,7 @@
 
 #include "array/array.h"
 #include "array/basic_index.h"
-#include "engine/budget.h"
+#include "engine/graph/memory_budget.h"
 #include "kernels/loop.h"
 #include "python/autograd/node.h"
 #include "python/bindings.h"

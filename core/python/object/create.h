@@ -2,7 +2,7 @@
 #pragma once
 
 #include "array/array.h"
-#include "engine/budget.h"
+#include "engine/graph/memory_budget.h"
 #include "python/runtime/devices.h"
 
 namespace forerun {

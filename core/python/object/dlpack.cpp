@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "array/array.h"
-#include "engine/budget.h"
+#include "engine/graph/memory_budget.h"
 #include "python/bindings.h"
 #include "python/capture/capture.h"
 #include "python/object/numpy_interop.h"

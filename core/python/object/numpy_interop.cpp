@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "array/array.h"
-#include "engine/budget.h"
+#include "engine/graph/memory_budget.h"
 #include "kernels/loop.h"
 #include "python/capture/capture.h"
 #include "python/numpy_api.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "array/array.h"
-#include "engine/budget.h"
+#include "engine/graph/memory_budget.h"
 #include "python/capture/capture.h"
 #include "python/numpy_api.h"
 #include "python/object/dtypes.h"
@@ -51,7 +51,7 @@ Array on_block(Block* block, DType t, PyArrayObject* values) {
 
 }  // namespace
 
-Block* block_of(PyObject* object, Py_ssize_t refs, DType t, Budget* budget) {
+Block* block_of(PyObject* object, Py_ssize_t refs, DType t, MemoryBudget* budget) {
   if (!PyArray_CheckExact(object) || t == DType::b1) return nullptr;
   auto* array = reinterpret_cast<PyArrayObject*>(object);
   const auto bytes = static_cast<int64_t>(PyArray_NBYTES(array));

@@ -26,7 +26,7 @@ namespace forerun {
 namespace {
 
 // A scalar with a value, made at once.
-PyObject* valued(DType t, Budget* budget, const void* value) {
+PyObject* valued(DType t, MemoryBudget* budget, const void* value) {
   Buffer* storage = Buffer::make(item_size(t), budget);
   storage->form.dtype = static_cast<uint8_t>(t), storage->form.ndim = 0;
   storage->take();
@@ -101,13 +101,13 @@ bool read(PyObject* o, T* value) {
 }
 
 template <class T>
-PyObject* scalar_of(T value, DType t, Budget* budget) {
+PyObject* scalar_of(T value, DType t, MemoryBudget* budget) {
   ++Engine::get().at_once.count;
   return valued(t, budget, &value);
 }
 
 template <class T>
-PyObject* calculated(Operator which, PyObject* a, PyObject* b, DType t, Budget* budget) {
+PyObject* calculated(Operator which, PyObject* a, PyObject* b, DType t, MemoryBudget* budget) {
   using Wraps = std::conditional_t<std::is_same_v<T, int64_t>, uint64_t, T>;
   T x, y;
   if (!read(a, &x) || !read(b, &y)) return nullptr;
@@ -147,7 +147,7 @@ PyObject* calculated_at_once(Operator which, PyObject* a, PyObject* b) {
     if (t != other && !mixed) return nullptr;
     if (mixed) t = DType::f64;
   }
-  Budget* budget = one.storage()->budget;
+  MemoryBudget* budget = one.storage()->budget;
   return guarded([&]() -> PyObject* {
     if (t == DType::f64) return calculated<double>(which, a, b, t, budget);
     if (t == DType::f32) return calculated<float>(which, a, b, t, budget);

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "array/array.h"
-#include "engine/budget.h"
-#include "engine/sections.h"
+#include "engine/graph/memory_budget.h"
+#include "engine/graph/sections.h"
 #include "kernels/move.h"
 #include "python/arguments.h"
 #include "python/bindings.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "array/array.h"
-#include "engine/budget.h"
+#include "engine/graph/memory_budget.h"
 #include "kernels/move.h"
 #include "python/arguments.h"
 #include "python/bindings.h"

@@ -6,7 +6,7 @@
 
 #include "array/array.h"
 #include "base/simd_target.h"
-#include "engine/budget.h"
+#include "engine/graph/memory_budget.h"
 #include "kernels/correlate.h"
 #include "kernels/neighbours.h"
 #include "kernels/pool.h"

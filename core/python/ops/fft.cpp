@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "array/array.h"
-#include "engine/budget.h"
+#include "engine/graph/memory_budget.h"
 #include "kernels/elementwise.h"
 #include "kernels/line_loop.h"
 #include "python/bindings.h"

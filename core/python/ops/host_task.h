@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "array/array.h"
-#include "engine/op.h"
+#include "engine/graph/op.h"
 
 namespace forerun {
 

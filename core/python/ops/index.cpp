@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "array/array.h"
-#include "engine/budget.h"
+#include "engine/graph/memory_budget.h"
 #include "kernels/elementwise.h"
 #include "kernels/masked.h"
 #include "kernels/move.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "array/array.h"
-#include "engine/budget.h"
+#include "engine/graph/memory_budget.h"
 #include "kernels/loop.h"
 #include "kernels/matmul.h"
 #include "kernels/move.h"

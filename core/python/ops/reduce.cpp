@@ -9,7 +9,7 @@
 
 #include "array/array.h"
 #include "base/bfloat16.h"
-#include "engine/budget.h"
+#include "engine/graph/memory_budget.h"
 #include "kernels/elementwise.h"
 #include "kernels/move.h"
 #include "kernels/reduce.h"

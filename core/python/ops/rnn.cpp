@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "array/array.h"
-#include "engine/budget.h"
+#include "engine/graph/memory_budget.h"
 #include "kernels/recur.h"
 #include "python/arguments.h"
 #include "python/bindings.h"

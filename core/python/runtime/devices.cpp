@@ -14,7 +14,7 @@ PyObject* devices;
 
 }  // namespace
 
-Budget* budget_of(int device) { return Engine::get().devices[device].budget.get(); }
+MemoryBudget* budget_of(int device) { return Engine::get().devices[device].budget.get(); }
 
 PyObject* device_object(int device) {
   if (!devices || device >= PyList_GET_SIZE(devices)) return PyLong_FromLong(device);

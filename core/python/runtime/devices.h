@@ -3,11 +3,11 @@
 #include <nanobind/nanobind.h>
 
 #include "array/array.h"
-#include "engine/budget.h"
+#include "engine/graph/memory_budget.h"
 
 namespace forerun {
 
-Budget* budget_of(int device);
+MemoryBudget* budget_of(int device);
 inline int device_of(const Array& array) { return array.storage()->budget->device; }
 PyObject* device_object(int device);  // a new reference
 void set_devices(PyObject* list);

@@ -28,8 +28,8 @@ nb::list pending(size_t most) {
   return all;
 }
 
-nb::object form_of(const Form& form) {
-  if (form.dtype == Form::kNone || form.ndim > Form::kExtents) return nb::none();
+nb::object form_of(const DebugShape& form) {
+  if (form.dtype == DebugShape::kNone || form.ndim > DebugShape::kExtents) return nb::none();
   nb::list extents;
   for (int i = 0; i < form.ndim; ++i) extents.append(form.extents[i]);
   return nb::make_tuple(nb::str(nb::handle(dtype_object(static_cast<DType>(form.dtype)))), nb::tuple(extents));
@@ -47,7 +47,7 @@ nb::list needed(nb::handle arrays, size_t most) {
 }
 
 nb::dict memory(int device) {
-  Budget& b = *Engine::get().devices[device].budget;
+  MemoryBudget& b = *Engine::get().devices[device].budget;
   nb::dict d;
   d["live"] = b.live.load(), d["peak"] = b.peak.load(), d["limit"] = b.hard.load(), d["budget"] = b.soft.load();
   d["cached"] = MemoryCache::get().cached();

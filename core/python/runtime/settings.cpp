@@ -30,7 +30,7 @@ void configure(const std::vector<int>& workers, int cores, uint64_t ops_ahead, i
 namespace {
 
 void set_memory(int device, size_t budget, size_t limit, size_t aside) {
-  Budget& b = *Engine::get().devices[device].budget;
+  MemoryBudget& b = *Engine::get().devices[device].budget;
   b.soft.store(budget), b.hard.store(limit), b.aside.store(aside);
 }
 

@@ -1,9 +1,9 @@
 // The gate in front of the engine: while one thread brings the engine to rest, others submit nothing. Modelled in
-// tests/model/life.py.
+// verification/models/life.py.
 #pragma once
 #include <atomic>
 
-#include "engine/sections.h"
+#include "engine/graph/sections.h"
 
 namespace forerun {
 

@@ -11,7 +11,7 @@ from ..ops.index import getitem as indexing
 from ..ops.nn import functions as nn
 
 if TYPE_CHECKING:
-    from ..typing import Array
+    from ..typing import Array, ArrayLike, DTypeLike
 
 __all__ = ["MxnetMethods"]
 
@@ -23,19 +23,19 @@ class MxnetMethods:
 
     def abs(self) -> Array:
         """The absolute value of each element."""
-        return arithmetic.absolute(self)
+        return arithmetic.absolute(self)  # type: ignore[arg-type]
 
     def relu(self) -> Array:
         """max(x, 0) of each element."""
-        return nn.relu(self)
+        return nn.relu(self)  # type: ignore[arg-type]
 
     def sigmoid(self) -> Array:
         """1 / (1 + exp(-x)) of each element."""
-        return nn.sigmoid(self)
+        return nn.sigmoid(self)  # type: ignore[arg-type]
 
-    def one_hot(self, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = None) -> Array:
+    def one_hot(self, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: DTypeLike = None) -> Array:
         """A new last axis of extent `depth` with on_value at the element's number: `npx.one_hot`."""
-        return indexing.one_hot(self, depth, on_value, off_value, dtype)
+        return indexing.one_hot(self, depth, on_value, off_value, dtype)  # type: ignore[arg-type]
 
     def asscalar(self) -> Any:
         """The only element as a Python scalar. Waits. ValueError if there is not one."""
@@ -49,7 +49,7 @@ class MxnetMethods:
         return y
 
     def slice_assign(
-        self, rhs: Any, begin: Sequence[int | None], end: Sequence[int | None], step: Sequence[int | None] = ()
+        self, rhs: ArrayLike, begin: Sequence[int | None], end: Sequence[int | None], step: Sequence[int | None] = ()
     ) -> Any:
         """Writes rhs to self[begin[0]:end[0]:step[0], ...], and gives self."""
         steps = [*step, *[None] * (len(begin) - len(step))]

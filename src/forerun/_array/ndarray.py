@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -14,9 +14,9 @@ from .._runtime.device import Device, resolve, used_devices
 from ..autograd import backward_pass, leaf
 from ..ops._base import convert
 from ..ops._base import core as _core
-from ..ops._base.primitive import direct, numpy_when_small, numpy_writes, view_of_numpy
+from ..ops._base.primitive import direct, numpy_writes
 from ..ops._base.traced import placeholder
-from ..ops.elementwise import arithmetic, select
+from ..ops.elementwise import arithmetic, rounding, select
 from ..ops.index import diagonal as diagonals
 from ..ops.index import getitem as indexing
 from ..ops.index import insert_delete as editing
@@ -31,8 +31,12 @@ from ..ops.shape import join as joining
 from ..ops.shape import views as shape
 from ..ops.sort import sort as sorting  # fmt: skip
 from . import numpy_protocols as protocols
+from .call_forms import delegate
 from .mxnet_methods import MxnetMethods
 from .numpy_methods import NumpyMethods
+
+if TYPE_CHECKING:
+    from ..typing import Array, ArrayLike, Axis, DTypeLike, Out
 
 __all__ = ["ndarray"]
 
@@ -78,54 +82,49 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """A view with the axes in another order, by default reversed."""
         return shape.transpose(self, _extents(axes) if axes and axes[0] is not None else None)
 
-    @view_of_numpy(numpy.ndarray.swapaxes, "self axis1 axis2", "akk")
+    @delegate(shape.swapaxes)
     def swapaxes(self, axis1: int, axis2: int) -> ndarray:
         """A view with two axes exchanged."""
-        return shape.swapaxes(self, axis1, axis2)
 
-    @direct("ravel")
+    @delegate(shape.ravel)
     def ravel(self, order: str = "C") -> ndarray:
         """The elements as one axis: a view where they lie one after the other, otherwise a copy."""
-        return shape.ravel(self, order)
 
-    @direct("flatten")
+    @delegate(shape.flatten)
     def flatten(self, order: str = "C") -> ndarray:
         """A copy of the elements as one axis."""
-        return shape.flatten(self, order)
 
-    @view_of_numpy(numpy.ndarray.squeeze, "self axis", "ai")
-    def squeeze(self, axis: Any = None) -> ndarray:
+    @delegate(shape.squeeze)
+    def squeeze(self, axis: Axis = None) -> ndarray:
         """A view without axes of extent 1."""
-        return shape.squeeze(self, axis)
 
-    def expand_dims(self, axis: Any) -> ndarray:
+    @delegate(shape.expand_dims)
+    def expand_dims(self, axis: int | Sequence[int]) -> ndarray:
         """A view with axes of extent 1 put in."""
-        return shape.expand_dims(self, axis)
 
     def broadcast_to(self, shape_: Sequence[int]) -> ndarray:
         """A view repeated to a larger shape."""
         return shape.broadcast_to(self, shape_)
 
-    @numpy_when_small(numpy.ndarray.repeat, "self repeats axis", "aci", "biufc")
-    def repeat(self, repeats: Any, axis: int | None = None) -> ndarray:
+    @delegate(joining.repeat)
+    def repeat(self, repeats: ArrayLike, axis: int | None = None) -> ndarray:
         """Each element several times along an axis."""
-        return joining.repeat(self, repeats, axis)
 
+    @delegate(joining.split)
     def split(self, indices_or_sections: Any, axis: int = 0) -> Any:
         """Views of equal parts along an axis."""
-        return joining.split(self, indices_or_sections, axis)
 
     # --- values: copies, dtypes, devices ---
 
     @direct("copy")
     def copy(self, order: str = "C") -> ndarray:
         """A copy in C order; order: "F" for one whose first axis runs fastest, "A" if that of the array does."""
-        convert.one_of("copy", "order", order, ("C", "F", "A", "K"))
+        convert.check_choice("copy", "order", order, ("C", "F", "A", "K"))
         return shape.copied_in(self, order)
 
     @direct("astype")
     def astype(
-        self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+        self, dtype: DTypeLike, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
     ) -> ndarray:
         """The elements converted to a dtype; without `copy`, the array itself if it has that dtype and order.
 
@@ -134,7 +133,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         (`np.can_cast`), TypeError if it is not. Floats lose their fraction in integers; what an integer cannot hold
         is kept by its lowest bits.
         """
-        convert.one_of("astype", "order", order, ("C", "F", "A", "K"))
+        convert.check_choice("astype", "order", order, ("C", "F", "A", "K"))
         want = convert.as_dtype("astype", dtype)
         if want == self.dtype:
             return shape.copied_in(self, order) if copy or not shape.in_order(self, order) else self
@@ -144,7 +143,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return convert.converted(self.T, want).T if turned else convert.converted(self, want)
 
     @direct("fill")
-    def fill(self, value: Any) -> None:
+    def fill(self, value: ArrayLike) -> None:
         """Writes one value everywhere, in place."""
         self[...] = value
 
@@ -171,7 +170,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     as_in_ctx = as_in_context = to_device
 
-    def copyto(self, other: Any) -> Any:
+    def copyto(self, other: Array | Device | str) -> Array:
         """A copy on another device, made on the copy queue; or writes the values into another array, which
         is returned."""
         if isinstance(other, _core.Array):
@@ -185,7 +184,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     as_np_ndarray = as_nd_ndarray
 
-    def tofile(self, fid: Any, sep: str = "", format: str = "%s", *, wait: bool = True) -> Any:
+    def tofile(self, fid: Any, sep: str = "", format: str = "%s", *, wait: bool = True) -> Array:
         """Writes the values to a file, as bytes, or as text with a separator; returns its size, an array."""
         return files.tofile(self, fid, sep, format, wait=wait)
 
@@ -198,7 +197,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """
         leaf.attach_grad(self, grad_req)
 
-    def backward(self, out_grad: Any = None, retain_graph: bool = False, train_mode: bool = True) -> None:
+    def backward(self, out_grad: Array | None = None, retain_graph: bool = False, train_mode: bool = True) -> None:
         """Computes the gradients of this array with respect to the leaves that it was computed from.
 
         out_grad: gradient of this array, of its shape; ones by default.
@@ -216,179 +215,167 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     # --- reductions: (axis=None, dtype=None, out=None, keepdims=False) as in NumPy ---
 
-    @direct("total", arithmetic.add, 0)
+    @delegate(reduction.sum, takes_dim=True)
     def sum(
-        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
-        where: Any = True,
+        self, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False,
+        initial: ArrayLike | None = None, where: ArrayLike = True,
     ) -> ndarray:  # fmt: skip
         """The sum over axes."""
-        return reduction.sum(self, axis, dtype, out, keepdims, initial, where)
 
-    @direct("total", arithmetic.multiply, 1)
+    @delegate(product.prod, takes_dim=True)
     def prod(
-        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
-        where: Any = True,
+        self, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False,
+        initial: ArrayLike | None = None, where: ArrayLike = True,
     ) -> ndarray:  # fmt: skip
         """The product over axes."""
-        return product.prod(self, axis, dtype, out, keepdims, initial, where)
 
-    @direct("mean")
+    @delegate(moments.mean, takes_dim=True)
     def mean(
-        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-    ) -> ndarray:
+        self, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False, *,
+        where: ArrayLike = True,
+    ) -> ndarray:  # fmt: skip
         """The mean over axes."""
-        return moments.mean(self, axis, dtype, out, keepdims, where=where)
 
+    @delegate(moments.var)
     def var(
         self,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
+        axis: Axis = None,
+        dtype: DTypeLike = None,
+        out: Out = None,
         ddof: float = 0,
         keepdims: bool = False,
         *,
-        where: Any = True,
-        mean: Any = None,
+        where: ArrayLike = True,
+        mean: ArrayLike | None = None,
         correction: float | None = None,
     ) -> ndarray:
         """The variance over axes."""
-        known = {"where": where, "mean": mean, "correction": correction}
-        return moments.var(self, axis, dtype, out, ddof, keepdims, **known)
 
+    @delegate(moments.std)
     def std(
         self,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
+        axis: Axis = None,
+        dtype: DTypeLike = None,
+        out: Out = None,
         ddof: float = 0,
         keepdims: bool = False,
         *,
-        where: Any = True,
-        mean: Any = None,
+        where: ArrayLike = True,
+        mean: ArrayLike | None = None,
         correction: float | None = None,
     ) -> ndarray:
         """The standard deviation over axes."""
-        known = {"where": where, "mean": mean, "correction": correction}
-        return moments.std(self, axis, dtype, out, ddof, keepdims, **known)
 
-    @direct("extreme", arithmetic.maximum, 2)
+    @delegate(reduction.max, takes_dim=True)
     def max(
-        self, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-    ) -> ndarray:
+        self, axis: Axis = None, out: Out = None, keepdims: bool = False, initial: ArrayLike | None = None,
+        where: ArrayLike = True,
+    ) -> ndarray:  # fmt: skip
         """The largest element over axes."""
-        return reduction.max(self, axis, out, keepdims, initial, where)
 
-    @direct("extreme", arithmetic.minimum, 3)
+    @delegate(reduction.min, takes_dim=True)
     def min(
-        self, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-    ) -> ndarray:
+        self, axis: Axis = None, out: Out = None, keepdims: bool = False, initial: ArrayLike | None = None,
+        where: ArrayLike = True,
+    ) -> ndarray:  # fmt: skip
         """The smallest element over axes."""
-        return reduction.min(self, axis, out, keepdims, initial, where)
 
-    @direct("truth", arithmetic.logical_and, 4)
-    def all(self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> ndarray:
+    @delegate(reduction.all, takes_dim=True)
+    def all(self, axis: Axis = None, out: Out = None, keepdims: bool = False, *, where: ArrayLike = True) -> ndarray:
         """Whether all elements over axes are true."""
-        return reduction.all(self, axis, out, keepdims, where=where)
 
-    @direct("truth", arithmetic.logical_or, 5)
-    def any(self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> ndarray:
+    @delegate(reduction.any, takes_dim=True)
+    def any(self, axis: Axis = None, out: Out = None, keepdims: bool = False, *, where: ArrayLike = True) -> ndarray:
         """Whether any element over axes is true."""
-        return reduction.any(self, axis, out, keepdims, where=where)
 
-    def ptp(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> ndarray:
+    @delegate(reduction.ptp)
+    def ptp(self, axis: Axis = None, out: Out = None, keepdims: bool = False) -> ndarray:
         """Largest minus smallest element over axes."""
-        return reduction.ptp(self, axis, out, keepdims)
 
-    def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> ndarray:
+    @delegate(scans.cumsum, takes_dim=True)
+    def cumsum(self, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> ndarray:
         """Running sums along an axis."""
-        return scans.cumsum(self, axis, dtype, out)
 
-    def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> ndarray:
+    @delegate(scans.cumprod, takes_dim=True)
+    def cumprod(self, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> ndarray:
         """Running products along an axis."""
-        return scans.cumprod(self, axis, dtype, out)
 
-    @direct("argmax")
-    def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> ndarray:
+    @delegate(sorting.argmax, takes_dim=True)
+    def argmax(self, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> ndarray:
         """Position of the largest element."""
-        return sorting.argmax(self, axis, out, keepdims=keepdims)
 
-    @direct("argmin")
-    def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> ndarray:
+    @delegate(sorting.argmin, takes_dim=True)
+    def argmin(self, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> ndarray:
         """Position of the smallest element."""
-        return sorting.argmin(self, axis, out, keepdims=keepdims)
 
-    @direct("argsort")
+    @delegate(sorting.argsort, takes_dim=True)
     def argsort(
         self, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
     ) -> ndarray:
         """Positions that sort the array along an axis."""
-        return sorting.argsort(self, axis, kind, order, stable=stable)
 
     def sort(self, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None) -> None:
         """Brings elements into ascending order along an axis, in place."""
         _core.assign(self, sorting.sort(_core.detach(self), axis, kind, order, stable=stable))
 
+    @delegate(sorting.argpartition)
     def argpartition(self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None) -> ndarray:
         """Positions that partition the array along an axis."""
-        return sorting.argpartition(self, kth, axis, kind, order)
 
     def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
         """Brings the elements that are kth in order to their places along an axis, in place."""
         _core.assign(self, sorting.partition(_core.detach(self), kth, axis, kind, order))
 
-    @numpy_when_small(numpy.ndarray.searchsorted, "self v side", "hns")
-    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> ndarray:
+    @delegate(sorting.searchsorted)
+    def searchsorted(self, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> ndarray:
         """Positions at which values would keep the sorted vector sorted."""
-        return sorting.searchsorted(self, v, side, sorter)
 
     # --- elements, products, parts ---
 
-    @direct("dot")
-    def dot(self, other: Any, out: Any = None) -> ndarray:
+    @delegate(linear.dot)
+    def dot(self, b: ArrayLike, out: Out = None) -> ndarray:
         """The dot product."""
-        return linear.dot(self, other, out)
 
-    def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> ndarray:
+    @delegate(select.clip)
+    def clip(
+        self, min: ArrayLike | None = None, max: ArrayLike | None = None, out: Out = None, **kwargs: Any
+    ) -> ndarray:
         """Elements limited to [min, max]."""
-        return select.clip(self, min, max, out, **kwargs)
 
-    def round(self, decimals: int = 0, out: Any = None) -> ndarray:
+    @delegate(rounding.round)
+    def round(self, decimals: int = 0, out: Out = None) -> ndarray:
         """Elements rounded to decimals; halves go to the even digit."""
-        return protocols.namespace().round(self, decimals, out)
 
-    @numpy_when_small(numpy.ndarray.take, "self indices axis out mode", "aai-s", "biufc")
-    def take(self, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> ndarray:
+    @delegate(indexing.take)
+    def take(self, indices: ArrayLike, axis: int | None = None, out: Out = None, mode: str = "raise") -> ndarray:
         """Elements at positions along an axis."""
-        return indexing.take(self, indices, axis, out, mode)
 
-    @numpy_when_small(numpy.ndarray.nonzero, "self", "a", "biufc", waits=True)
+    @delegate(select.nonzero)
     def nonzero(self) -> tuple[Any, ...]:
         """Positions of elements that are not zero. Waits."""
-        return select.nonzero(self)
 
     @numpy_writes(numpy.ndarray.put, "self indices values", "wpv")
-    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+    def put(self, indices: ArrayLike, values: ArrayLike, mode: str = "raise") -> None:
         """Writes values at positions of the flat array, in place."""
         editing.put(self, indices, values, mode)
 
-    def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> ndarray:
-        """For each element, a number, the element of the choice of that number."""
-        return choosing.choose(self, choices, out, mode)
+    @delegate(choosing.choose)
+    def choose(self, choices: Sequence[ArrayLike] | Array, out: Out = None, mode: str = "raise") -> ndarray:
+        """Build an array by choosing, for each number in the array, the element of that choice."""
 
-    def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> ndarray:
+    def compress(self, condition: ArrayLike, axis: int | None = None, out: Out = None) -> ndarray:
         """Slices where a condition holds. Waits."""
         return indexing.compress(condition, self, axis, out)
 
-    @direct("diagonal")
-    @view_of_numpy(numpy.ndarray.diagonal, "self offset axis1 axis2", "akkk")
+    @delegate(diagonals.diagonal)
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
         """A diagonal of two axes."""
-        return diagonals.diagonal(self, offset, axis1, axis2)
 
-    @direct("trace")
-    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> ndarray:
+    @delegate(diagonals.trace)
+    def trace(
+        self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None, out: Out = None
+    ) -> ndarray:
         """The sum of a diagonal."""
-        return diagonals.trace(self, offset, axis1, axis2, dtype, out)
 
     def conj(self) -> ndarray:
         """The complex conjugate; the array itself if its dtype is not complex."""
@@ -403,7 +390,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return shape.real(self)
 
     @real.setter
-    def real(self, values: Any) -> None:
+    def real(self, values: ArrayLike) -> None:
         shape.real(self)[...] = values
 
     @property
@@ -412,12 +399,12 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return shape.imag(self)
 
     @imag.setter
-    def imag(self, values: Any) -> None:
+    def imag(self, values: ArrayLike) -> None:
         if self.dtype.kind != "c":
             raise TypeError(f"imag: dtype must be complex, got {self.dtype}")
         shape.imag(self)[...] = values
 
-    def tostype(self, stype: str) -> Any:
+    def tostype(self, stype: str) -> Array:
         """The array itself: arrays are dense. ValueError for another storage type."""
         if stype != "default":
             raise ValueError(f'tostype: stype must be "default", got {stype!r}')
@@ -462,7 +449,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return bool(reduction.any(self == value))
 
     def __imatmul__(self, other: Any) -> ndarray:
-        return convert.store("matmul", products.matmul(self, other), self)
+        return convert.write_out("matmul", products.matmul(self, other), self)
 
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
         return self // other, self % other

@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import pickle
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from ..ops._base import convert
 from ..ops._base import core as _core
 from ..ops._base import host_task as host
+from .call_forms import takes_extents
+
+if TYPE_CHECKING:
+    from ..typing import Array, DTypeLike
 
 __all__ = ["Flags", "NumpyMethods"]
 
@@ -82,7 +86,8 @@ class NumpyMethods:
         """How the elements lie in memory, and whether they may be written. Does not wait."""
         return Flags(self)
 
-    def view(self: Any, dtype: Any = None) -> Any:
+    @takes_extents
+    def view(self: Any, dtype: DTypeLike = None) -> Array:
         """A view: of the same elements, or of the same bytes with another dtype.
 
         Where elements of the two differ in size, the last axis gets longer or shorter: it must be without gaps and fit
@@ -92,7 +97,7 @@ class NumpyMethods:
             return self[...]
         if isinstance(dtype, type) and issubclass(dtype, (numpy.ndarray, _core.Array)):
             raise TypeError(f"view: dtype must be a dtype, got {dtype}")
-        result = _core.reinterpret(self, convert.as_dtype("view", dtype))
+        result: Any = _core.reinterpret(self, convert.as_dtype("view", dtype))
         host.no_gradient("view", [self], [result])
         return result
 
@@ -112,7 +117,7 @@ class NumpyMethods:
         with open(file, "wb") as out:
             pickle.dump(self, out)
 
-    def byteswap(self: Any, inplace: bool = False) -> Any:
+    def byteswap(self: Any, inplace: bool = False) -> Array:
         """The array with the bytes of each element (of each part of a complex one) in reverse order."""
         swapped = host.host_op("byteswap", lambda v: v.byteswap(), [self], self.shape, self.dtype)
         if not inplace:

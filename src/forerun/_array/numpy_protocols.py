@@ -6,13 +6,16 @@ import functools
 import importlib
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from ..ops._base import core as _core
 from ..ops._base.convert import asarray, is_supported
 from . import ufunc_protocol as ufuncs
+
+if TYPE_CHECKING:
+    from ..typing import Out
 
 # NumPy's classes of arrays whose values are all there is to them; others know better what is to be done.
 _PLAIN = (numpy.ndarray, numpy.memmap, numpy.generic)
@@ -22,7 +25,7 @@ _WRITERS = frozenset(("copyto", "fill_diagonal", "place", "put", "put_along_axis
 _FILES = frozenset((numpy.save, numpy.savez, numpy.savez_compressed, numpy.savetxt))
 
 
-def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, out: Out = None, **kwargs: Any) -> Any:
     """`__array_ufunc__`: a NumPy ufunc, or one of its methods, called with one of our arrays."""
     outs = out if isinstance(out, tuple) else (out,)
     if any(_knows_better(type(x), "__array_ufunc__") for x in (*inputs, *outs)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -14,6 +14,9 @@ from ..ops.index import flatiter as iterating
 from ..ops.shape import views as shape
 from .ndarray import _unpickled as unpickled_array
 from .ndarray import ndarray
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["scalar"]
 
@@ -39,7 +42,7 @@ class scalar(ndarray):
     def __hash__(self) -> int:
         return hash(self.item())
 
-    def __round__(self, decimals: Any = None) -> Any:
+    def __round__(self, decimals: int | None = None) -> Any:
         return round(self.item()) if decimals is None else self.round(decimals)
 
     def __trunc__(self) -> int:
@@ -71,12 +74,12 @@ class scalar(ndarray):
         return self.item().as_integer_ratio()
 
     @property  # type: ignore[misc]
-    def real(self) -> Any:
+    def real(self) -> Array:
         """The real part."""
         return shape.real(self)
 
     @property  # type: ignore[misc]
-    def imag(self) -> Any:
+    def imag(self) -> Array:
         """The imaginary part."""
         return _core.as_scalar(shape.imag(self))
 

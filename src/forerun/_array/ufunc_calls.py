@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -13,18 +13,21 @@ from ..ops._base import core as _core
 from ..ops._base.convert import (
     as_dtype,
     asarray,
+    broadcast_shapes,
+    check_choice,
     default_float,
     is_array,
     is_inexact,
-    one_of,
     promote,
-    together,
 )
 from ..ops._base.host_task import host, no_gradient
 from ..ops._base.primitive import Elementwise
 from ..ops.elementwise import arithmetic, exponential
 from ..ops.index.setitem import untaped
 from ..ops.linalg import matmul as products
+
+if TYPE_CHECKING:
+    from ..typing import Out
 
 _OPS: dict[Any, Elementwise] = {
     op.ufunc: op
@@ -48,7 +51,7 @@ _OF_GENERALISED = {"axes", "axis", "keepdims"}
 Dtypes = tuple[numpy.dtype, ...]
 
 
-def outs_of(ufunc: Any, method: str, out: Any) -> list[Any]:
+def outs_of(ufunc: Any, method: str, out: Out) -> list[Any]:
     """One entry per output, None where there is to be a new array."""
     n = ufunc.nout if method == "__call__" else 1
     given = list(out) if isinstance(out, tuple) else [out] + [None] * (n - 1)
@@ -60,7 +63,7 @@ def outs_of(ufunc: Any, method: str, out: Any) -> list[Any]:
     return given
 
 
-def delivered(name: str, results: Sequence[Any], outs: Sequence[Any], casting: str) -> Any:
+def write_outs(name: str, results: Sequence[Any], outs: Sequence[Any], casting: str) -> Any:
     """The results, those with an array to go to in that."""
     found = tuple(r if o is None else _put(name, o, r, casting) for r, o in zip(results, outs, strict=True))
     return found[0] if len(found) == 1 else found
@@ -76,7 +79,7 @@ def _put(name: str, out: Any, result: Any, casting: str) -> Any:
 
 
 def _check_out(name: str, out: Any, shape: tuple[int, ...], dtype: numpy.dtype, casting: str) -> None:
-    if together(name, shape, out.shape) != out.shape:
+    if broadcast_shapes(name, shape, out.shape) != out.shape:
         raise ValueError(f"{name}: out must have a shape that {shape} broadcasts to, got {out.shape}")
     if not numpy.can_cast(dtype, out.dtype, casting):  # type: ignore[arg-type]
         raise TypeError(f"{name}: result of dtype {dtype} must be castable to out's, got {out.dtype}")
@@ -95,7 +98,7 @@ def called(ufunc: Any, inputs: list[Any], outs: list[Any], **options: Any) -> An
     if simple := _simple(ufunc, inputs, outs, options):
         return simple()
     name, casting = ufunc.__name__, options.pop("casting", "same_kind")
-    one_of(name, "casting", casting, _CASTINGS)
+    check_choice(name, "casting", casting, _CASTINGS)
     where = options.pop("where", True)
     device = next(x for x in (*inputs, *outs, where) if is_array(x)).device
     operands = [x if type(x) in SCALARS else asarray(x, device=None if is_array(x) else device) for x in inputs]
@@ -108,9 +111,9 @@ def called(ufunc: Any, inputs: list[Any], outs: list[Any], **options: Any) -> An
     elif op := looped(ufunc, loop):
         results = _several(op(*operands, loop=loop))
     else:
-        shape = together(name, *(x.shape for x in operands if is_array(x)))
+        shape = broadcast_shapes(name, *(x.shape for x in operands if is_array(x)))
         results = _issued(ufunc, operands, loop, [shape] * ufunc.nout, {})
-    return delivered(name, results, outs, casting)
+    return write_outs(name, results, outs, casting)
 
 
 def _several(result: Any) -> tuple[Any, ...]:
@@ -120,7 +123,7 @@ def _several(result: Any) -> tuple[Any, ...]:
 def _says_nothing(name: str, option: str, value: Any) -> bool:
     """Whether an option is as if it were not there."""
     if option == "order":
-        one_of(name, "order", value, ("K", "A", "C"))  # arrays are in C order
+        check_choice(name, "order", value, ("K", "A", "C"))  # arrays are in C order
         return True
     return option == "subok" or value is None or (option == "where" and value is True)
 
@@ -129,18 +132,18 @@ def _simple(ufunc: Any, inputs: list[Any], outs: list[Any], options: dict[str, A
     """The call of an op of ours that knows what the options mean; None if there is none."""
     if ufunc in _FUNCTIONS and not options:
         results = lambda: _several(_FUNCTIONS[ufunc](*inputs))
-        return lambda: delivered(ufunc.__name__, results(), outs, "same_kind")
+        return lambda: write_outs(ufunc.__name__, results(), outs, "same_kind")
     if ufunc in _PRODUCTS:
         named = {"signature" if k == "sig" else k: v for k, v in options.items()}
         return lambda: _PRODUCTS[ufunc](*inputs, out=outs[0], **named)
     op = _OPS.get(ufunc)
     if op is None or set(options) - {"dtype"}:
         return None
-    dtype = {k: as_dtype(op.name, v) for k, v in options.items()}
-    shape = together(op.name, *(getattr(x, "shape", ()) for x in inputs))
+    dtype: dict[str, Any] = {k: as_dtype(op.name, v) for k, v in options.items()}
+    shape = broadcast_shapes(op.name, *(getattr(x, "shape", ()) for x in inputs))
     if len(outs) == 1 and (outs[0] is None or (is_array(outs[0]) and outs[0].shape == shape)):
         return lambda: op(*inputs, out=outs[0], **dtype)
-    return lambda: delivered(op.name, _several(op(*inputs, **dtype)), outs, "same_kind")
+    return lambda: write_outs(op.name, _several(op(*inputs, **dtype)), outs, "same_kind")
 
 
 # --- which loop -----------------------------------------------------------------------------------------------
@@ -287,7 +290,7 @@ def _masked(ufunc: Any, operands: list[Any], loop: Dtypes, where: Any, outs: lis
     if where.dtype != bool:
         raise TypeError(f"{name}: where must be an array of bools, got {where.dtype}")
     arrays = [x for x in operands if is_array(x)]
-    shape = together(name, where.shape, *(x.shape for x in arrays), *(o.shape for o in outs if o is not None))
+    shape = broadcast_shapes(name, where.shape, *(x.shape for x in arrays), *(o.shape for o in outs if o is not None))
     for o, dtype in zip(outs, loop[ufunc.nin :], strict=True):
         if o is not None:
             _check_out(name, o, shape, dtype, casting)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -22,7 +22,10 @@ from ..ops.index.parser import Key, entries_of, is_mask
 from ..ops.index.setitem import no_scalar, under_mask, untaped
 from ..ops.reduce import product, reduction
 from ..ops.reduce import scan as scans
-from .ufunc_calls import SCALARS, called, core_axes, delivered, loop_of, looped, outs_of
+from .ufunc_calls import SCALARS, called, core_axes, loop_of, looped, outs_of, write_outs
+
+if TYPE_CHECKING:
+    from ..typing import Array, Out
 
 __all__ = ["call", "call_with_an_array"]
 
@@ -33,7 +36,7 @@ _REDUCTIONS: dict[Any, Callable[..., Any]] = {
 _SCANS: dict[Any, Callable[..., Any]] = {numpy.add: scans.cumsum, numpy.multiply: scans.cumprod}
 
 
-def call(ufunc: Any, method: str, inputs: Sequence[Any], out: Any = None, **options: Any) -> Any:
+def call(ufunc: Any, method: str, inputs: Sequence[Any], out: Out = None, **options: Any) -> Any:
     """Issues a call of a ufunc, or of one of its methods, with inputs of which at least one is our array.
 
     out and options are NumPy's. Returns arrays; an array given as `out` is returned itself, and one of NumPy's is
@@ -101,7 +104,7 @@ def _reduced(ufunc: Any, inputs: list[Any], outs: list[Any], axis: Any = 0, dtyp
     dtype = None if dtype is None else as_dtype(name, dtype)
     if ufunc in _REDUCTIONS and not options and (dtype is None or ufunc in _SCANS):
         result = _REDUCTIONS[ufunc](x, axis=axis, keepdims=keepdims, **({} if dtype is None else {"dtype": dtype}))
-        return delivered(name, [result], outs, "same_kind")
+        return write_outs(name, [result], outs, "same_kind")
     at = axes_of(name, axis, x.ndim)
     mask = options.pop("where", None)
     masked = {} if mask is None else {"where": numpy.ones((1,) * x.ndim, bool)}
@@ -115,7 +118,7 @@ def _reduced(ufunc: Any, inputs: list[Any], outs: list[Any], axis: Any = 0, dtyp
             return ufunc.reduce(v, axis=at, dtype=to if dtype is None else dtype, keepdims=keepdims, **options, **more)
 
     inputs = [x] if mask is None else [x, asarray(mask)]
-    return delivered(name, host(task, inputs, [(shape, to)], name=f"{name}.reduce"), outs, "same_kind")
+    return write_outs(name, host(task, inputs, [(shape, to)], name=f"{name}.reduce"), outs, "same_kind")
 
 
 def _accumulated(ufunc: Any, inputs: list[Any], outs: list[Any], axis: int = 0, dtype: Any = None) -> Any:
@@ -124,18 +127,18 @@ def _accumulated(ufunc: Any, inputs: list[Any], outs: list[Any], axis: int = 0, 
     at = axis_of(name, axis, x.ndim)
     dtype = None if dtype is None else as_dtype(name, dtype)
     if ufunc in _SCANS:
-        return delivered(name, [_SCANS[ufunc](x, at, dtype)], outs, "same_kind")
+        return write_outs(name, [_SCANS[ufunc](x, at, dtype)], outs, "same_kind")
     taped = _core.recording() and x.node is not None
     plain = ufunc in (numpy.maximum, numpy.minimum) and dtype is None and not taped
     if plain and (op := looped(ufunc, (x.dtype,) * 3)):
-        return delivered(name, [_core.scan(op, x, at)], outs, "same_kind")
+        return write_outs(name, [_core.scan(op, x, at)], outs, "same_kind")
     to = as_dtype(name, _tiny(ufunc, "accumulate", x, axis=at, dtype=dtype).dtype)
 
     def task(v: numpy.ndarray) -> Any:
         with numpy.errstate(all="ignore"):
             return ufunc.accumulate(v, axis=at, dtype=to if dtype is None else dtype)
 
-    return delivered(name, host(task, [x], [(x.shape, to)], name=f"{name}.accumulate"), outs, "same_kind")
+    return write_outs(name, host(task, [x], [(x.shape, to)], name=f"{name}.accumulate"), outs, "same_kind")
 
 
 def _reduced_at(ufunc: Any, inputs: list[Any], outs: list[Any], axis: int = 0, dtype: Any = None) -> Any:
@@ -153,7 +156,7 @@ def _reduced_at(ufunc: Any, inputs: list[Any], outs: list[Any], axis: int = 0, d
         with numpy.errstate(all="ignore"):
             return ufunc.reduceat(v, i, axis=at, dtype=to if dtype is None else dtype)
 
-    return delivered(name, host(task, [x, indices], [(shape, to)], name=f"{name}.reduceat"), outs, "same_kind")
+    return write_outs(name, host(task, [x, indices], [(shape, to)], name=f"{name}.reduceat"), outs, "same_kind")
 
 
 def _starts(ufunc: Any) -> dict[str, Any]:
@@ -220,7 +223,7 @@ def _at_mask(op: Any, loop: Any, v: Any, mask: Any, axis: int, rest: list[Any]) 
         _core.masked(op, [v, value][: len(rest) + 1], wide, [v], loop)
 
 
-def cast_to(x: Any, dtype: numpy.dtype) -> Any:
+def cast_to(x: Array, dtype: numpy.dtype) -> Array:
     """x, cast if it has another dtype.
 
     >>> cast_to(asarray([1.5]), numpy.dtype("int8")).tolist()

@@ -25,7 +25,7 @@ from .. import _core
 from .._runtime.device import Device
 from ..autograd.leaf import Variable
 from ..ops._base import traced
-from .tape_template import NotRepeatable, Piece
+from .tape_template import NotRepeatable, TapeTemplate
 
 __all__ = ["Recorded", "hybrid"]
 
@@ -53,16 +53,16 @@ class _Call:
     name: str
     program: Any
 
-    def __init__(self, name: str, shape: Any, result: Any, piece: Piece | None) -> None:
+    def __init__(self, name: str, shape: Any, result: Any, template: TapeTemplate | None) -> None:
         self.name = name
         self.shape = shape
         self.result = result
-        self.piece = piece
+        self.template = template
 
     def unfold(self, saved: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
         """The operations on the tape again, for a walk through them: their results."""
-        assert self.piece is not None
-        return _recording(self.piece.unfold, saved, inputs)
+        assert self.template is not None
+        return _recording(self.template.replay, saved, inputs)
 
     def record_back(self, inputs: Arrays, heads: list[Any], saved: Arrays) -> tuple[list[Any], Any, list[int]]:
         """Walks back op by op: the gradients of inputs, the program of that, and which inputs have one.
@@ -127,9 +127,8 @@ class Recorded:
         self._warned = False
 
     def clear(self) -> None:
-        """Forgets all programs."""
-        self.calls.clear()
-        self.refused.clear()
+        """Forgets all programs, also those that other threads are recording."""
+        self.calls, self.refused = [], {}
 
     def __call__(self, args: Arrays, held: Arrays = ()) -> Any:
         """The function's results for these arguments. held: other arrays that it reads or writes, as they are now."""
@@ -162,6 +161,7 @@ class Recorded:
 
     def _record(self, args: Arrays, shape: Any, arrays: Arrays, held: Arrays) -> Any:
         """Runs the function as it is written, and keeps what it issues as a program."""
+        calls, refused = self.calls, self.refused  # as they are now: `clear` makes others
         since = _core.tape_position()
         ends: list[tuple[int, int]] = []  # places of the inputs on the tape
         given = tuple(self._given(x, ends) for x in arrays)
@@ -178,10 +178,10 @@ class Recorded:
                     _core.capture_refuse("it writes into a part of an array")
             try:
                 call = self._finish(result, shape, arrays + held, len(arrays), ends, since)
-                self.calls.insert(0, call)
-                del self.calls[_MOST:]
+                calls.insert(0, call)
+                del calls[_MOST:]
             except NotRepeatable as why:
-                self.refused[_core.recording(), _core.training()] = str(why)
+                refused[_core.recording(), _core.training()] = str(why)
             look = _core.capture_look()
         finally:
             _core.capture_drop()
@@ -218,16 +218,16 @@ class Recorded:
         if form is None:
             raise NotRepeatable(f"it returns more than arrays, got {type(result).__name__}")
         graded = [i for i, y in enumerate(found) if y.node is not None] if _core.recording() else []
-        piece = None
+        template = None
         if graded:
             places = {place: i for i, place in enumerate(ends)}
             try:
-                piece = Piece([found[i] for i in graded], places, len(ends), since)
+                template = TapeTemplate([found[i] for i in graded], places, len(ends), since)
             except RuntimeError as error:
                 raise NotRepeatable(str(error)) from error
         alone = isinstance(result, _core.Array)
-        call = _Call(self.name, shape, None if alone else form[0], piece)
-        saved, leaves = (piece.saved, tuple(piece.leaves)) if piece else ((), ())
+        call = _Call(self.name, shape, None if alone else form[0], template)
+        saved, leaves = (template.saved, tuple(template.leaves)) if template else ((), ())
         call.program = _core.capture_end(inputs, free, found, saved, call, graded, leaves, self.name)
         return call
 

@@ -1,7 +1,7 @@
-"""A piece of the tape without its values: it can be put back onto the tape with others.
+"""A part of the tape without its values, which can be recorded again with others.
 
-A recorded program stands on the tape as one node. What its gradients are is told by the nodes of its ops, as they were
-when it was recorded: `Piece` keeps them, and makes nodes of them again when gradients are asked for.
+On the tape a captured program is one node. The nodes of its operations, as they were when it was captured, define its
+gradients: a `TapeTemplate` keeps them, and records them again when gradients of gradients are computed.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 from .. import _core
 from ..autograd.leaf import Variable
 
-__all__ = ["NotRepeatable", "Piece"]
+__all__ = ["NotRepeatable", "TapeTemplate"]
 
 
 class NotRepeatable(Exception):
     """Why a computation cannot be issued again as it was."""
 
 
-class _Place(NamedTuple):
-    """Where an array stands on the tape: an output of a node of the piece (from 0), or an input of the piece (-1)."""
+class _TapeRef(NamedTuple):
+    """The position of an array: an output of a node of the template (from 0), or an input of the template (-1)."""
 
     node: int
     number: int
@@ -31,7 +31,7 @@ class _Array(NamedTuple):
 
     blank: Any
     saved: int
-    place: _Place | None
+    place: _TapeRef | None
 
 
 class _Node(NamedTuple):
@@ -42,19 +42,19 @@ class _Node(NamedTuple):
     save: int
 
 
-class Piece:
+class TapeTemplate:
     """The nodes between results and inputs, with their values taken out and collected in `saved`.
 
-    inputs: places on the tape, (id of node or leaf, index), and which of the piece's `count` inputs each is. since: the
-    number of the newest node before. Leaves met that are not among the inputs become further ones, in `leaves`.
+    inputs: positions on the tape, (id of node or leaf, index), and which of the template's `count` inputs each is.
+    since: the number of the newest node before. Leaves that are not among the inputs become further ones, in `leaves`.
     Raises NotRepeatable if the nodes refer to what cannot be replaced.
 
     >>> from forerun import autograd, np
     >>> x = np.array([3.0]); x.attach_grad()
     >>> with autograd.record():
     ...     y = x * x
-    >>> piece = Piece([y], {(id(x.node), 0): 0}, count=1, since=0)
-    >>> [node.op.name for node in piece.nodes], len(piece.saved)
+    >>> template = TapeTemplate([y], {(id(x.node), 0): 0}, count=1, since=0)
+    >>> [node.op.name for node in template.nodes], len(template.saved)
     (['multiply'], 1)
     """
 
@@ -74,7 +74,7 @@ class Piece:
         self._inputs, self._numbers, self._known = {}, {}, {}
 
     def _reached(self, results: Sequence[Any]) -> list[Any]:
-        """The piece's nodes, oldest first."""
+        """The template's nodes, oldest first."""
         found: dict[int, Any] = {}
         todo = list(results)
         while todo:
@@ -111,14 +111,14 @@ class Piece:
             self.saved.append(_core.detach(x))
         return number
 
-    def _place(self, x: Any) -> _Place | None:
+    def _place(self, x: Any) -> _TapeRef | None:
         if x.node is None:
             return None
         if (given := self._inputs.get((id(x.node), x.index))) is not None:
-            return _Place(-1, given)
-        return _Place(self._numbers[id(x.node)], x.index)
+            return _TapeRef(-1, given)
+        return _TapeRef(self._numbers[id(x.node)], x.index)
 
-    def unfold(self, saved: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+    def replay(self, saved: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
         """Records the nodes anew, with other values and inputs; the results, to walk back from.
 
         Recording must be on.

@@ -1,1 +1,1 @@
-"""What people see: `terminal`; `notebook`; `progress` of loops, in both."""
+"""Output for people: `terminal`; `notebook`; `progress` bars of loops, in both."""

@@ -1,4 +1,4 @@
-"""What a notebook shows in place of text: tables and values as HTML."""
+"""HTML for notebooks: tables and values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands print: with colours and a bar on a terminal, and as plain lines elsewhere.
+"""Output of the commands: with colours and a bar on a terminal, as plain lines elsewhere.
 
 Colours need a terminal that is not called "dumb", and no variable NO_COLOR; FORCE_COLOR=1 asks for them without a
 terminal. The bar goes to standard error, and only if that is a terminal.
@@ -26,7 +26,7 @@ def coloured(stream: TextIO) -> bool:
 
 
 def moving(stream: TextIO | None) -> bool:
-    """Whether what stands in a line of a stream can be written over."""
+    """Return whether a line of a stream can be overwritten."""
     return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
@@ -62,7 +62,7 @@ class Terminal:
             self.line(self.style(cells, "2") if i == 0 else cells)
 
     def bar(self, done: int, of: int, title: str) -> None:
-        """Shows how far the work is, and what comes now."""
+        """Show the progress, and the title of the current step."""
         if moving(self.err):
             full = round(24 * done / of)
             marks = "█·" if encodes(self.err, "█·") else "#."

@@ -1,7 +1,7 @@
-"""array-api-compat on our scalars, which cannot be written to, as NumPy's cannot.
+"""Register forerun's scalars with array-api-compat as not writable, like NumPy's.
 
-It takes all arrays of libraries that it does not know for writable. Libraries copy what is not before they write to
-it. SciPy and scikit-learn have copies of it; all are told when they are imported, by whomever.
+It considers all arrays of unknown libraries writable; libraries copy arrays that are not before they write to them.
+SciPy and scikit-learn contain copies of it. Each is patched when any module imports it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _COPIES = (_HELPERS, f"scipy._lib.{_HELPERS}", f"sklearn.externals.{_HELPERS}")
 
 
 def _add_scalars(helpers: ModuleType) -> None:
-    """Makes what says whether arrays of a class can be written to know scalars."""
+    """Let the function that says whether arrays of a class are writable know scalars."""
     known = getattr(helpers, "_is_writeable_cls", None)
     if known is None:  # another version, which asks in another way
         return
@@ -29,6 +29,6 @@ def _add_scalars(helpers: ModuleType) -> None:
 
 
 def register() -> None:
-    """Makes array-api-compat know our scalars: at once where it is imported, else when it is."""
+    """Register forerun's scalars with array-api-compat, now or when it is imported."""
     for name in _COPIES:
         when_imported(name, _add_scalars)

@@ -1,4 +1,4 @@
-"""Percentiles of Dask's arrays with ours as chunks: the one function that it looks up by the type of a chunk alone."""
+"""Percentiles of Dask's arrays with forerun's as chunks: the one function that Dask looks up by the type of a chunk."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from .import_hooks import when_imported
 
 
 def _add_percentile(backends: ModuleType) -> None:
-    """Makes Dask compute percentiles of our arrays as it does of NumPy's: by the function of that name."""
+    """Let Dask compute percentiles of forerun's arrays by the function for NumPy's."""
     backends.percentile_lookup.register(_core.Array, backends.percentile)
 
 
 def register() -> None:
-    """Makes Dask know our arrays: at once if it is imported, else when it is."""
+    """Register forerun's arrays with Dask, now or when it is imported."""
     when_imported("dask.array.backends", _add_percentile)

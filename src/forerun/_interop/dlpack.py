@@ -19,8 +19,8 @@ def from_dlpack(x: Any, /, *, device: Device | str | None = None, copy: bool | N
 
     Shares its memory where that is possible: writes here go to a copy, and its owner must not write to it
     while operations that read it have not ended. copy: True always makes one, False never. device: where the
-    array is to be; by default the current device, for one of ours where it is. BufferError for what cannot be
-    taken, or not without a copy.
+    array is created; by default the current device, or the own one of a forerun array. BufferError if the array cannot
+    be imported, or not without a copy.
 
     >>> import numpy
     >>> from forerun import np
@@ -52,11 +52,11 @@ def _own(x: Any, device: Device | str | None, copy: bool | None) -> Any:
 
 
 def _capsule(x: Any, device: tuple[int, int] | None, copy: bool | None) -> Any:
-    """What x hands over; producers from before 2024 know no keywords."""
+    """Return the capsule of x; producers from before 2024 accept no keywords."""
     asked: dict[str, Any] = {"max_version": (1, 1)}
     if device is not None:
         asked["dl_device"] = device
-    if copy is False:  # True is done here: the copy is then ours
+    if copy is False:  # True is handled here: forerun makes the copy
         asked["copy"] = copy
     try:
         return x.__dlpack__(**asked)

@@ -1,7 +1,7 @@
-"""einops on our arrays.
+"""Register forerun's arrays with einops.
 
-einops asks the subclasses of its backend class who knows an array. Ours is made when einops is imported, by whomever
-and whether before or after this package, which does not import it.
+einops asks the subclasses of its backend class which one handles an array. The subclass for forerun is created when any
+module imports einops, before or after this package, which does not import it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .import_hooks import when_imported
 
 
 def _add_backend(backends: ModuleType) -> None:
-    """Makes einops's backend for our arrays: NumPy's, with our namespace in place of NumPy's."""
+    """Create einops's backend for forerun's arrays: NumPy's backend with forerun's namespace."""
 
     class Backend(backends.NumpyBackend):  # type: ignore[misc, name-defined]
         framework_name = "forerun"
@@ -35,5 +35,5 @@ def _add_backend(backends: ModuleType) -> None:
 
 
 def register() -> None:
-    """Makes einops know our arrays: at once if it is imported, else when it is."""
+    """Register forerun's arrays with einops, now or when it is imported."""
     when_imported("einops._backends", _add_backend)

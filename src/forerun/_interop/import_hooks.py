@@ -1,4 +1,4 @@
-"""What another library needs to know our arrays, added when it is imported, by whomever, and at once if it has been.
+"""Run code when another library is imported, by any module; immediately if it has been imported already.
 
 This package imports none of them.
 """

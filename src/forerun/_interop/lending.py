@@ -19,7 +19,7 @@ def from_numpy(ndarray: numpy.ndarray, zero_copy: bool = True) -> Any:
     """An array with the values of one of NumPy's.
 
     zero_copy: it shares the memory, and NumPy's array is marked as read-only, as operations may still have to read it.
-    Writes here go to a copy. TypeError if it is no array of NumPy's.
+    Writes here go to a copy. TypeError if it is not an array of NumPy.
 
     >>> import numpy
     >>> from forerun import npx
@@ -28,7 +28,7 @@ def from_numpy(ndarray: numpy.ndarray, zero_copy: bool = True) -> Any:
     ([0.0, 1.0, 2.0], False)
     """
     if not isinstance(ndarray, numpy.ndarray):
-        raise TypeError(f"from_numpy: ndarray must be an array of NumPy's, got {type(ndarray).__name__}")
+        raise TypeError(f"from_numpy: ndarray must be a NumPy array, got {type(ndarray).__name__}")
     if not zero_copy:
         return array(ndarray, dtype=ndarray.dtype)
     shared = exchange.from_dlpack(ndarray)
@@ -47,7 +47,7 @@ def to_dlpack_for_read(data: Any) -> Any:
 
 
 def from_dlpack(dlpack: Any) -> Any:
-    """An array with the values in a capsule of DLPack, or of what has `__dlpack__`, as `np.from_dlpack` takes it.
+    """Return an array of a DLPack capsule, or of an object with `__dlpack__`, as `np.from_dlpack` does.
 
     A capsule can be taken once: ValueError for one that has been.
 

@@ -52,7 +52,7 @@ _SYMBOLS = "is not provided: symbols are built by tracing here; use gluon.Hybrid
 _MODULE_API = "is not provided: write the training loop with gluon.Trainer and autograd.record()"
 _LOADERS = "is not provided; use gluon.data.DataLoader"
 _STORES = "is not provided; gluon.Trainer sums gradients over devices by itself"
-_PICTURES = "is not provided; use forerun.graph(result) for a picture of what is to be computed, or net.summary(x)"
+_PICTURES = "is not provided; use forerun.graph(result) for a picture of the pending operations, or net.summary(x)"
 _CUSTOM = "is not provided; use autograd.Function, or npx.host for a function over NumPy arrays"
 
 ABSENT: dict[str, str] = {

@@ -5,5 +5,5 @@
 `file_ops`: reads and writes as operations on the queue for files; `npz` and `named_arrays`: files with several
 arrays; `numpy_files`, what NumPy calls them.
 
-The names that users call stand in `forerun.np`, `forerun.npx` and `forerun.safetensors`.
+The public functions are in `forerun.np`, `forerun.npx` and `forerun.safetensors`.
 """

@@ -25,11 +25,11 @@ def place(file: Any, suffix: str = "") -> str:
 
 @contextmanager
 def replacing(path: str) -> Iterator[BinaryIO]:
-    """A file to write, which takes the name `path` when the block is over. What had that name stays until then.
+    """Yield a file to write, which replaces the file `path` when the block ends.
 
-    The values are on the disk before the name changes, and the name is before the block ends. Permissions stay. What
-    is no regular file (a pipe, a device) is written directly. Any error leaves the old file and nothing beside it, and
-    names `path`.
+    The values are on the disk before the name changes, and the name is before the block ends. Permissions stay. A pipe
+    or a device, which is not a regular file, is written directly. Any error leaves the old file and nothing beside it,
+    and names `path`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -73,7 +73,7 @@ def _without_copy(descriptor: int) -> Iterator[None]:
 def _remembered(descriptor: int, at: int, size: int) -> bool:
     """Whether the system has most of some bytes of a file in its memory, or does not tell.
 
-    By a map of the file that nobody touches: to ask with a read that must not wait (RWF_NOWAIT) brings pages there.
+    It maps the file without touching its pages: a read that must not wait (RWF_NOWAIT) would load pages into the cache.
     """
     pages = numpy.zeros(-(-size // mmap.PAGESIZE), "u1")
     try:
@@ -85,11 +85,11 @@ def _remembered(descriptor: int, at: int, size: int) -> bool:
 
 
 class Reading:
-    """Reads from an open file, which other threads may read as well; without a copy if `direct_reads` says so.
+    """Read from an open file, which other threads may read as well; without a copy if `direct_reads` says so.
 
-    What was read so is not in the system's memory for whoever reads the file again. If the setting says nothing, that
-    is done for what is not there now, and only while all cores compute, which makes the copy dear. A program that
-    waits for its files leaves cores idle: it reads in the ordinary way, and finds them there the next time.
+    Direct reads bypass the page cache, so a second read of the file is not faster. By default only uncached parts are
+    read directly, and only while all cores compute, which makes a copy expensive. A program that waits for its files
+    leaves cores idle: it reads in the ordinary way, and the next read finds the file in the cache.
     """
 
     def __init__(self, descriptor: int) -> None:

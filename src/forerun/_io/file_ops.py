@@ -46,7 +46,7 @@ def save(
     write: Callable[..., Any],
     wait: bool = True,
 ) -> Any:
-    """Issues the write of a file: `write(out, *values)`, when the values are there. Returns the file's size, an array.
+    """Issue `write(out, *values)`, the write of a file. Return the size of the file, an array.
 
     Reads and writes of the same file that are issued later come after it. wait: the call returns when the file is
     written, and raises what has failed, be it the computation of the values. Otherwise it waits for nothing, and
@@ -75,7 +75,7 @@ def save(
 
 
 def _cleared(error: BaseException | None) -> None:
-    """Empties the frames of an error, and of those before it: it may be kept for longer than what they hold."""
+    """Clear the frames of an error and of its causes: the error may be kept for longer than their local variables."""
     known: list[BaseException] = []
     while error is not None and error not in known:
         known.append(error)
@@ -165,7 +165,7 @@ def written_to(file: Any, write: Callable[[Any], Any]) -> Any:
 
 
 class Opened:
-    """A file that is open to be read at any place, by any thread; closed when nobody needs it any more."""
+    """A file that any thread may read at any position; it is closed with the last reference."""
 
     def __init__(self, path: str) -> None:
         self.path = path

@@ -38,7 +38,7 @@ class Place:
 
 
 class _Bytes:
-    """What is left of a file: nothing is taken that is not there."""
+    """The unread bytes of a file; reading beyond its end is an error."""
 
     def __init__(self, file: BinaryIO, size: int, op: str) -> None:
         self.file, self.size, self.op, self.at = file, size, op, 0
@@ -134,7 +134,7 @@ def _place(data: _Bytes) -> Place:
 
 
 def _sparse(data: _Bytes, header: Header, stored: tuple[int, ...], parts: int) -> Place:
-    """What such an array takes: it is not read, but what stands behind it has its name."""
+    """Return the place of a sparse array, which is not read; the arrays behind it need its size."""
     further = []
     for _ in range(parts):
         dtype = _dtype(data)

@@ -26,7 +26,7 @@ Places = dict[str, tuple[Header, int]]
 
 
 def format_of(file: BinaryIO, size: int) -> str:
-    """ "params", "safetensors" or "npz": the last also for what is none of them."""
+    """Return "params", "safetensors" or "npz"; the last one also for files of an unknown format."""
     start = file.tell()
     head = file.read(9)
     file.seek(start)

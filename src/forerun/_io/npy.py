@@ -1,7 +1,7 @@
 """NumPy's formats, npy and npz: read with distrust, written in pieces. It knows NumPy arrays alone.
 
-No file is believed: pickles are refused, a header is parsed as text, and memory is taken only for as many bytes as the
-file can hold.
+Files are not trusted: pickles are refused, a header is parsed as text, and memory is taken only for as many bytes as
+the file can hold.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Room = Any  # memory to be filled: a memoryview of bytes
 
 @dataclass(frozen=True)
 class Header:
-    """What an npy file says of its array: shape, dtype as in the file, and whether it is in Fortran's order."""
+    """The header of an npy file: shape, dtype as in the file, and whether the array is in Fortran's order."""
 
     shape: tuple[int, ...]
     dtype: numpy.dtype[Any]
@@ -83,7 +83,7 @@ def read_array(file: BinaryIO, op: str = "load") -> numpy.ndarray:
 
 
 def read_arrays(file: BinaryIO, op: str = "load") -> dict[str, numpy.ndarray]:
-    """The arrays of an npz file by their names. ValueError if it is none, or one of its members is no npy file."""
+    """The arrays of an npz file by their names. ValueError for another file or a member that is not an npy file."""
     import zipfile
 
     with reading_archive(op), zipfile.ZipFile(file) as archive:
@@ -92,7 +92,7 @@ def read_arrays(file: BinaryIO, op: str = "load") -> dict[str, numpy.ndarray]:
 
 @contextmanager
 def reading_archive(op: str) -> Iterator[None]:
-    """What is wrong with an archive is a ValueError, however it shows."""
+    """Raise a ValueError for every defect of an archive, whatever zipfile raises."""
     import zipfile
     import zlib
 
@@ -181,7 +181,7 @@ def possible(shape: Sequence[int], itemsize: int) -> bool:
 
 
 def read_header(file: BinaryIO, size: int, op: str = "load") -> Header:
-    """The header of an npy file of so many bytes, which then stands at its first value.
+    """Read the header of an npy file of `size` bytes, up to its first value.
 
     ValueError if it is none, or says what the file cannot have.
     """
@@ -194,18 +194,18 @@ def read_header(file: BinaryIO, size: int, op: str = "load") -> Header:
             raise ValueError(f"version {version}, header of {length} bytes")
         whole = io.BytesIO(head.getvalue()[8:] + file.read(8 + width + length - head.getbuffer().nbytes))
         shape, fortran, dtype = _HEADERS[version](whole)
-    except Exception as error:  # NumPy raises many kinds for what is no header
+    except Exception as error:  # NumPy raises many kinds for invalid headers
         raise ValueError(f"{op}: file must be in NumPy's npy format, got {str(error)[:200]}") from None
     if dtype.hasobject or dtype.kind not in "biufc":
         raise ValueError(f"{op}: file must hold numbers, got dtype {dtype}")
     if any(type(n) is not int or n < 0 for n in shape) or len(shape) > 64:
         raise ValueError(f"{op}: extents must not be negative, got {shape}")
     if not possible(shape, dtype.itemsize):
-        raise ValueError(f"{op}: extents must be such that memory could hold them, got {shape}")
+        raise ValueError(f"{op}: array must fit into memory, got {shape}")
     header, left = Header(shape, dtype, fortran), size - 8 - width - length
     if header.nbytes > left:
         text = f"{header.nbytes} bytes for shape {shape} with {left} there"
-        raise ValueError(f"{op}: header must say what the file has, got {text}")
+        raise ValueError(f"{op}: header must agree with the file, got {text}")
     return header
 
 
@@ -219,7 +219,7 @@ def header_of(shape: Sequence[int], strides: Sequence[int], dtype: numpy.dtype[A
     True
     """
     if dtype.kind == "V":
-        raise TypeError(f"save: dtype must be one that NumPy's format has a word for, got {dtype}")
+        raise TypeError(f"save: dtype must be supported by NumPy's format, got {dtype}")
     return Header(tuple(shape), dtype, _dense(shape[::-1], strides[::-1], dtype) > _dense(shape, strides, dtype))
 
 

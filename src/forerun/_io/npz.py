@@ -29,7 +29,7 @@ class Archive(Mapping[str, Any]):
     """Arrays of an npz file by their names, as NumPy's NpzFile. An array is read when it is first asked for.
 
     That waits for nothing but the array's header. A name may have ".npy" behind it. `close`, or the end of a `with`
-    block, lets go of the file; arrays that were asked for before still come.
+    block, closes the file; arrays that were requested before are still read.
 
     >>> import io
     >>> from forerun import np
@@ -68,7 +68,7 @@ class Archive(Mapping[str, Any]):
         return f"Archive with arrays {', '.join(self.files)}"
 
     def close(self) -> None:
-        """Lets go of the file."""
+        """Close the file."""
         self._source = None
 
     def __enter__(self) -> Archive:
@@ -91,7 +91,7 @@ class Members:
         self.names = list(self.members)
 
     def read(self, name: str) -> Any:
-        """Reads the header now, and the values in their turn."""
+        """Read the header now, and the values asynchronously."""
         file, archive, member = self.file, self.archive, self.members[name]
         with npy.opened_member(archive, member, self.op) as (_, header):
             pass
@@ -107,14 +107,14 @@ class Promised:
         self.names = list(write.headers)
 
     def read(self, name: str) -> Any:
-        """Reads header and values when they are there."""
+        """Read header and values when they are written."""
         header = self.write.headers[name]
         fill = lambda room: _again(self.op, self.path, name, header, room)
         return issue.reads(self.op, header, fill, self.write.mark, self.device)
 
 
 class Given:
-    """Arrays that are there."""
+    """Arrays that have been read already."""
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
         self.names, self.read = list(arrays), arrays.__getitem__

@@ -26,7 +26,7 @@ __all__ = [
 def save(file: Any, arr: Any, allow_pickle: Any = True, *, wait: bool = True) -> Any:
     """Writes an array in NumPy's format to a file. Returns the file's size in bytes, as an array.
 
-    The file is there when the call returns, which raises what has failed: OSError, or an error of the values. A name
+    The file is written when the call returns. Raises OSError, or the error of the computation of the values. A name
     gets ".npy" behind it if it lacks it. A file of that name is replaced when all is on the disk, not before.
 
     wait=False: to a file given by its name it is an operation, and the call returns at once. `load` comes after it;
@@ -134,7 +134,7 @@ _COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}  # modules, imported
 
 
 def _by_name(op: str, path: str, device: Any = None) -> Any:
-    """What an npy or npz file has, as an array that is being read, or an `Archive`."""
+    """Return the array of an npy file, which is read later, or the `Archive` of an npz file."""
     write = order.under_way(path)
     if write and write.kind == "npy":
         header = write.headers[""]
@@ -164,7 +164,7 @@ def _again(op: str, path: str, header: Header, room: Room) -> None:
 def savetxt(fname: Any, X: Any, *args: Any, wait: bool = True, **kwargs: Any) -> Any:
     """Writes an array of one or two axes as text, with NumPy's arguments. Returns the file's size, an array.
 
-    The file is there when the call returns. wait=False: to a file given by its name it is an operation, as `save` is,
+    The file is written when the call returns. wait=False: to a file given by its name it is an operation, as `save` is,
     and the call returns at once. ".gz", ".bz2" and ".xz" are compressed. ValueError if the array has another number of
     axes.
 

@@ -1,9 +1,9 @@
-"""Which files are about to be written, so that whoever reads one comes after the write before it.
+"""Order reads and writes of a file.
 
-A file has a mark, an array without a use but that the engine knows who writes it and who reads it: a write of the file
-writes its mark, and a read that is issued while a write has not ended reads it. So the engine puts them in order as it
-does with arrays, and a read after a write that failed has that failure. Once that was raised, in whatever way, the
-program knows, and reads what is there.
+Each file has a mark, an array that only serves the engine to find dependencies: a write of the file writes the mark,
+and a read that is issued before the write has ended reads it. So the engine orders them as it does with arrays, and a
+read after a failed write fails with its error. After that error has been raised once, reads get the contents of the
+file.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Write:
 
 
 _marks: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
-_last: dict[str, Write] = {}  # of each file, unless it has ended well; or badly, and somebody has been told
+_last: dict[str, Write] = {}  # of each file, unless it has succeeded, or has failed and the error was raised
 _numbers = itertools.count()
-_swept = 64  # how many there may be before one looks which have ended
+_swept = 64  # number of writes after which finished ones are removed
 
 # A thread that issues a write holds the first one until it has, for the order in which writes are announced and issued
 # to be the same; the second one guards the tables, and no thread waits for anything while it has it.
@@ -44,7 +44,7 @@ issuing, _table = threading.RLock(), threading.RLock()
 
 
 def announced(path: str, kind: str, headers: dict[str, Any]) -> Write:
-    """Says that a write of the file will be issued now. To be called with `issuing` held."""
+    """Announce that a write of the file will be issued now. Call it with `issuing` held."""
     with _table:
         sweep(_swept)
         mark = _marks.get(path)
@@ -55,7 +55,7 @@ def announced(path: str, kind: str, headers: dict[str, Any]) -> Write:
 
 
 def written(path: str, number: int) -> None:
-    """Says that a write has ended well. By its number: a task that held the mark, and failed, would keep it."""
+    """Note that a write has succeeded. It is known by its number: a failed task that held the mark would keep it."""
     with _table:
         if path in _last and _last[path].number == number:
             del _last[path]
@@ -72,7 +72,7 @@ def under_way(path: str) -> Write | None:
 
 
 def settled(path: str) -> None:
-    """Waits for a write of the file that is under way; raises what it has raised."""
+    """Wait for a pending write of the file; raise its error."""
     if write := under_way(path):
         write.mark.wait()
 
@@ -82,7 +82,7 @@ def _over(write: Write) -> bool:
 
 
 def sweep(least: int = 0) -> None:
-    """Forgets writes that failed, and somebody has been told; if there are so many writes."""
+    """Forget failed writes with an error that has been raised, if there are so many writes."""
     global _swept
     with _table:
         if len(_last) < least:

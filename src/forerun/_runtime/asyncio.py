@@ -20,14 +20,15 @@ from .. import _core
 
 __all__ = ["gather", "as_completed", "arrival"]
 
-_AT_ONCE = 8  # watches that are told in one turn of the loop, as what their tasks then do all happens in the next
+_AT_ONCE = 8  # watches that are notified in one iteration of the loop; their tasks all run in the next one
 
 
 async def gather(*arrays: Any, return_exceptions: bool = False) -> list[Any]:
     """Waits, as `await` does, for all the arrays, also those inside lists, tuples and dicts; gives the same structure.
 
     When all have ended and one computation has failed, its error is raised, however many arrays it has poisoned; of
-    several computations, an ExceptionGroup. return_exceptions: no error is raised, it stands in its array's place.
+    several computations, an ExceptionGroup. return_exceptions: no error is raised; the result has it in place of the
+    array.
 
     Raises TypeError for anything that is neither an array nor a list, tuple or dict of them.
 
@@ -60,12 +61,12 @@ async def gather(*arrays: Any, return_exceptions: bool = False) -> list[Any]:
 
 
 def as_completed(arrays: Iterable[Any]) -> AsyncIterator[Any]:
-    """Gives arrays in the order in which they become ready, for `async for`; those that are there already come first.
+    """Iterate asynchronously over arrays in the order in which they are computed; computed ones come first.
 
     Each comes as often as it was given. One whose computation failed comes like the others; to read or to await it
     raises. Leaving the loop early, or cancelling it, is always possible: the computations go on.
 
-    Raises TypeError for what is no array, RuntimeError where no event loop runs.
+    Raises TypeError for other objects than arrays, RuntimeError without a running event loop.
 
     >>> import asyncio, forerun
     >>> from forerun import np
@@ -78,14 +79,14 @@ def as_completed(arrays: Iterable[Any]) -> AsyncIterator[Any]:
 
 
 def arrival(x: Any) -> Generator[Any, None, None]:
-    """Suspends the running task until the values are there; raises what their computation raised."""
+    """Suspend the running task until the values are computed; raise the error of their computation."""
     loop = asyncio.get_running_loop()
     watch = _Watch(_bell(loop).core, x)
     if watch.waits:
         future = loop.create_future()
         watch.told = partial(_settle, future)
         yield from future
-    else:  # a little work has just been done for it, here: the other tasks have their turn
+    else:  # this thread has just run some operations for it: let other tasks run
         yield
     watch.check()
 
@@ -103,7 +104,7 @@ def _settle(future: asyncio.Future[None]) -> None:
 
 
 class _Arrivals:
-    """Watches on arrays, and who has come. left: how many have not been given by `next`."""
+    """Watches on arrays, and those that have been notified. left: how many `next` has not returned yet."""
 
     def __init__(self, arrays: list[Any]) -> None:
         bell = _bell(asyncio.get_running_loop()).core
@@ -169,10 +170,10 @@ def _error(watch: _Watch) -> BaseException:
 
 
 class _Bell:
-    """What calls one event loop. The loop owns it, as the reader of its descriptor: it goes when the loop is closed."""
+    """The completion queue of one event loop, which owns it until the loop is closed."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.core = _core.Bell()
+        self.core = _core.CompletionQueue()
         try:
             loop.add_reader(self.core.fileno(), self.ring)
         except NotImplementedError:

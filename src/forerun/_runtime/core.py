@@ -1,6 +1,7 @@
 """What the engine does, holds and says, for the modules above: the core's own functions.
 
-These modules take them from here, and `_core` from nowhere else (tests/test_layers.py has the list of those that do).
+These modules take them from here, and `_core` from nowhere else: `tests/package/test_layers.py` has the list of those
+that do.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ def used_devices() -> list[Device]:
 
 
 def current_device() -> Device:
-    """Where this thread makes new arrays when nothing else is said.
+    """Return the device on which this thread creates arrays by default.
 
     >>> from forerun import npx
     >>> npx.current_device()
@@ -173,7 +173,7 @@ def resolve(device: Device | str | None = None) -> Device:
 
 
 def set_count(n: int) -> None:
-    """Makes `n` logical CPU devices known; the engine has been told before."""
+    """Register `n` logical CPU devices, which the engine has already."""
     _know(n)
     _devices[:] = known[:n]
     _used.clear()

@@ -14,8 +14,8 @@ __all__ = ["wait", "waitall", "memory", "empty_cache", "stats"]
 def wait(arrays: Any) -> None:
     """Waits until arrays have their values: one, or any nesting of sequences and dicts of them.
 
-    Work that these arrays do not need may go on. What the computation of one of them has raised is raised here, once
-    all have ended; several different errors as an `ExceptionGroup`. Raises TypeError for what is no array.
+    Work that these arrays do not need may go on. Raises the error of their computation, once all
+    have ended; several different errors as an `ExceptionGroup`. Raises TypeError for other objects than arrays.
 
     >>> import forerun
     >>> from forerun import np
@@ -36,7 +36,7 @@ def _arrays(nested: Any) -> Iterator[_core.Array]:
 
 
 def waitall() -> None:
-    """Waits until all work issued so far has ended; raises the errors that nobody has seen yet.
+    """Wait until all operations issued so far have ended; raise the errors that no read has raised.
 
     One is raised as itself, several as an `ExceptionGroup`. Raises RuntimeError in a host task, which would wait for
     its own end.

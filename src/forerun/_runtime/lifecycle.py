@@ -1,4 +1,4 @@
-"""Fork and exit: no work is lost, no error goes unheard."""
+"""Fork and exit: pending operations are finished, errors are reported."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__: list[str] = []
 
 
 def _at_exit() -> None:
-    """Finishes pending work, and reports errors that nobody has seen."""
+    """Finish pending operations, and report errors that no read has raised."""
     if _core.gave_up():
         return
     _core.tell()
@@ -33,7 +33,7 @@ def _at_exit() -> None:
 
 
 def _finish() -> bool:
-    """Waits for all work. True if a signal's handler ended that (Ctrl-C): the rest is given up."""
+    """Wait for all operations. True if a signal's handler ended the wait (Ctrl-C): the others are abandoned."""
     try:
         _core.finish()
     except BaseException as error:

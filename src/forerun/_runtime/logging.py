@@ -1,6 +1,6 @@
-"""What the package has to say, for `logging.getLogger("forerun")`. Nobody hears it unless the program listens.
+"""Messages of the package for `logging.getLogger("forerun")`; without a handler they are dropped.
 
-Nothing is said from where operations are issued or run: only where the program waits anyway, or configures.
+Nothing is logged where operations are issued or run: only where the program waits anyway, or configures.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ __all__ = ["say", "told"]
 
 
 def say(level: str, message: str, *values: Any) -> None:
-    """A record of that level ("debug", "info", "warning", "error"), if there is anybody who could have asked for it.
+    """Log a message of a level ("debug", "info", "warning", "error").
 
-    A program that has not imported `logging` has not: it is not imported for its own sake.
+    Programs that have not imported `logging` have no handler; it is not imported for them.
     """
     if (logging := sys.modules.get("logging")) is None or not hasattr(logging, "getLogger"):
         return
@@ -34,4 +34,4 @@ def told(kind: str, number: int, wanted: int) -> None:
         say("info", "all threads have ended; the next operation starts them again")
     else:
         what = "ops_ahead operations are in flight" if kind == "window full" else "the memory budget is used up"
-        say("info", "%s: %s; calls that had to wait for room since this was said last: %d", kind, what, number)
+        say("info", "%s: %s; calls that had to wait since the last message: %d", kind, what, number)

@@ -25,7 +25,7 @@ def pace(iterable: Iterable[T], ahead: int = 1) -> Iterator[T]:
     making of an item counts as part of its iteration. ahead=0 is a barrier after each iteration.
 
     Raises ValueError if ahead is negative; at the beginning of an iteration the errors of operations that have ended
-    and that nobody has seen, as `waitall` does.
+    and that no read has raised, as `waitall` does.
 
     >>> import forerun
     >>> from forerun import np

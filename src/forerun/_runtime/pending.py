@@ -1,4 +1,4 @@
-"""What has been issued and has not ended, and what it waits for: for people who wonder why a program stands still."""
+"""Pending operations and what each waits for, to find out why a program makes no progress."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Pending(NamedTuple):
         if self.state == "waiting":
             return f"waits for operation {self.after}"
         if self.state == "issued":
-            return "nobody has looked at it yet"
+            return "issued, not planned yet"
         if self.state == "running":
             return "runs"
         if not self.needs:

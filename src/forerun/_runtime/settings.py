@@ -87,23 +87,22 @@ def configure(
     workers: threads of each CPU device. None (the default): the cores that the process may use, shared by the devices.
     cpu_devices: into how many logical devices the cores are split. Others that are used share the cores with these.
     ops_ahead: how many ops may be issued and not yet ended.
-    memory_budget: bytes of live arrays per device above which no op starts before its turn. None (the
+    memory_budget: bytes of live arrays per device above which no op runs ahead of program order. None (the
     default): half of the memory that the process may use, shared by the devices.
     memory_limit: bytes of live arrays per device above which ops fail with MemoryError. None (the default):
     nine tenths of that memory.
     io_threads: threads of each CPU device that read and write files, and run host tasks with `queue="io"`.
-    io_memory: bytes per device that arrays may take on top of what the program in order needs, for what is being
-    read from files and written to files while the program computes with something else. 256 MiB by default.
-    direct_reads: whether large arrays are read past the system's memory for files (docs/storage.md): for files that are
-    read once. None (the default): while all cores compute, what does not stand there.
-    passes: what is done to make waiting ops better before they run, as names with commas between them: "drop" (ops
-    whose results nobody reads do not run), "fuse" (element-wise ops and reductions run together, tile by tile,
-    without memory for what stands between them), "reuse" (a result is written where an operand stood that nobody
-    needs any more), "at_once" (an op that costs less than handing it to a worker runs in the call, if its operands are
-    there), "apart" (ops that use parts of one array that do not overlap are not ordered). "" for none. Results are the
-    same bits.
-    exit_status: whether a program that would end in success, but with an error that no read has raised, ends with the
-    status 1. True by default. The error is reported either way.
+    io_memory: bytes per device that arrays may take beyond the peak of program order, for arrays that are read from
+    files and written to files during the computation. 256 MiB by default.
+    direct_reads: whether large arrays are read past the system's page cache (docs/reference/storage.md), for files
+    that are read once. None (the default): uncached parts are, while all cores compute.
+    passes: rewrites of pending ops, as names with commas between them: "drop" (ops with unused results do not run),
+    "fuse" (element-wise ops and reductions run as one kernel, without memory for intermediate values), "reuse" (a
+    result is written into the memory of an operand that is not needed any more), "at_once" (an op that costs less than
+    handing it to a worker runs in the call, if its operands are computed), "apart" (ops that use parts of one array
+    that do not overlap are not ordered). "" for none. Results have the same bits.
+    exit_status: whether a program that would succeed ends with status 1 after an error that no read has raised. True
+    by default. The error is reported either way.
     hang_report: seconds after which a wait during which no op has ended prints what it waits for, line by line, to
     standard error, and again each time they have passed. None (the default): never.
 
@@ -189,13 +188,13 @@ def config() -> dict[str, Any]:
 def _tell_of_surroundings() -> None:
     machine, granted = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), _core.granted_memory()
     if granted < machine:
-        say("info", "memory: %d bytes of the machine's %d are granted to this process", granted, machine)
+        say("info", "memory: %d bytes of the machine's %d are available to this process", granted, machine)
     for name in unknown_variables():
-        say("warning", "environment: %s is no setting; there are %s", name, ", ".join(sorted(KNOWN)))
+        say("warning", "environment: %s is not a setting; the settings are %s", name, ", ".join(sorted(KNOWN)))
 
 
 def _is_the_command() -> bool:
-    """Whether this import is that of the command, whose users are told what is wrong in one line."""
+    """Return whether the command imports the package; it reports errors in one line."""
     program = getattr(sys, "argv", [""])[:1]
     return (program == ["-m"] and "forerun" in sys.orig_argv) or os.path.basename("".join(program)) == "forerun"
 

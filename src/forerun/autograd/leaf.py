@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["Variable", "attach_grad", "mark_variables"]
 
 Variable = _core.Variable
 
 
-def attach_grad(x: Any, grad_req: str = "write") -> None:
+def attach_grad(x: Array, grad_req: str = "write") -> None:
     """Makes x a leaf of the tape, with a gradient of zeros of its shape and dtype. A scalar becomes an array.
 
     The gradient of integers and bools is always zero. ValueError if grad_req is not "write", "add" or "null".

@@ -83,12 +83,12 @@ def predict_mode() -> Scope:
 
 
 def is_recording() -> bool:
-    """Whether ops of this thread are recorded."""
+    """Return whether operations of this thread are recorded."""
     return _core.recording()
 
 
 def is_training() -> bool:
-    """Whether this thread counts as training."""
+    """Return whether this thread is in training mode."""
     return _core.training()
 
 

@@ -1,6 +1,6 @@
 """The command `forerun`: the tour, a comparison, a report on a script, and what the machine offers.
 
-Each command has `--help` with examples, and `--json`. What is printed has colours on a terminal, unless the variable
+Each command has `--help` with examples, and `--json`. The output has colours on a terminal, unless the variable
 NO_COLOR is set, and none elsewhere. The exit status is 0 for success, 1 for a failure, 2 for wrong use, 130 after
 Ctrl-C; those of `forerun run` and `forerun trace` are the script's own.
 """

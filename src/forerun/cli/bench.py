@@ -1,10 +1,10 @@
 """Measures a few programs beside NumPy, and beside PyTorch and JAX where they can be imported. Less than a minute.
 
 Each program is written once, and runs with each library's own functions, eagerly, on float32. `issued` is the time
-until the calls have returned, `completed` the time until the values are there; a library that computes in the call has
-the same in both. Times are medians over rounds, in which the libraries take turns; `to NumPy` compares completed times
-of the same round. Results are compared with NumPy's first. Where a library is not asynchronous, or has not been waited
-for, one column alone would mislead.
+until the calls have returned, `completed` the time until the values are computed; a library that computes in the call
+has the same in both. Times are medians over rounds, in which the libraries take turns; `to NumPy` compares completed
+times of the same round. Results are compared with NumPy's first. Where a library is not asynchronous, or has not been
+waited for, one column alone would mislead.
 
 The whole table, with compiled peers, each in a process of its own, is `make bench` in a checkout of the source.
 """
@@ -34,20 +34,20 @@ examples:
 
 
 _NOTE = (
-    "issued: until the calls have returned; completed: until the values are there. Medians; to NumPy: completed, "
-    "below 1 is faster. A machine with other work to do shows mostly that work."
+    "issued: until the calls have returned; completed: until the values are computed. Medians; to NumPy: completed, "
+    "below 1 is faster. On a machine with other work the times are mostly of that work."
 )
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    """What may be given."""
+    """Add the arguments."""
     command.add_argument("--rows", nargs="+", metavar="ROW", help="names of rows; a wrong one lists all")
     command.add_argument("--quick", action="store_true", help="at small sizes, to see that it works")
     command.add_argument("--json", action="store_true", help="print seconds as JSON")
 
 
 def run(given: argparse.Namespace) -> int:
-    """Measures, and prints each row as soon as it is there."""
+    """Measure, and print each row as soon as it is measured."""
     from .._display.terminal import Terminal
     from .comparison import ROWS, libraries, measured
     from .facts import machine

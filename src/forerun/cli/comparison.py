@@ -1,4 +1,4 @@
-"""Programs that several libraries run, and how they are timed: until the calls return, and until values are there."""
+"""Programs that several libraries run, timed until the calls return, and until the values are computed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Row:
         return [generator.standard_normal(s, "float32") for s in (self.small if quick else self.shapes)]
 
     def title(self, quick: bool) -> str:
-        """What is computed, on which shapes."""
+        """Return the computation and its shapes."""
         shapes = [" x ".join(f"{n:,}" for n in s) for s in (self.small if quick else self.shapes)]
         return f"{self.says}, {' and '.join(dict.fromkeys(shapes))}"
 
@@ -107,7 +107,7 @@ def libraries() -> dict[str, Library]:
 def _imported(name: str) -> Any:
     try:
         return importlib.import_module(name)
-    except Exception:  # one that is there and broken is no peer either
+    except Exception:  # an installed but broken library is left out, too
         return None
 
 

@@ -1,4 +1,4 @@
-"""What there is to know about this machine, this Python and the engine, by topic."""
+"""Facts about this machine, this Python and the engine, by topic."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def facts() -> dict[str, Facts]:
 
 
 def machine(libraries: Iterable[str]) -> dict[str, str]:
-    """What a measurement depends on, in short: versions of libraries, by the names that people use, and threads."""
+    """Return what a measurement depends on: versions of libraries, by their usual names, and threads."""
     packages = {"PyTorch": "torch", "JAX": "jax"}
     versions = [f"{name} {_version(packages.get(name, name.lower()))}" for name in libraries]
     return {

@@ -20,7 +20,7 @@ examples:
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    """What may be given."""
+    """Add the arguments."""
     command.add_argument("--json", action="store_true", help="print it as JSON; sizes in bytes")
 
 

@@ -9,7 +9,7 @@ __all__ = ["Misuse", "writable"]
 
 
 class Misuse(Exception):
-    """What the user got wrong, in a line; the command ends with the status 2."""
+    """A mistake of the user, in one line; the command ends with status 2."""
 
 
 def writable(folder: Path, file: str = "") -> Path:

@@ -21,7 +21,7 @@ _OURS = (__file__, runpy.__file__, "<frozen runpy>")
 class Program:
     """A program and its arguments. Raises Misuse if there is no such script or module.
 
-    After the run it keeps the program's variables: work for arrays that nobody holds would not be done.
+    After the run it keeps the program's variables: operations with unused results would not run.
     """
 
     def __init__(self, script: str, arguments: Sequence[str] = (), module: bool = False) -> None:

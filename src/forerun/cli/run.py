@@ -2,10 +2,10 @@
 
 With `--as-numpy`, `import numpy` in the script and in the modules beside it gives forerun, by NumPy's rules: float64,
 NumPy's own random numbers, and NumPy's functions where forerun has none. Installed packages keep NumPy. The script is
-not changed. What it prints is what it prints with NumPy, but for the last digits of sums.
+not changed. Its output is that with NumPy, but for the last digits of sums.
 
-The exit status is the script's own: 1 if it raised, what it gave to `sys.exit`, 1 if an operation failed and nobody
-read it.
+The exit status is the script's own: 1 if it raised, the argument of `sys.exit`, 1 if an operation failed and no
+read raised the error.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ examples:
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    """What may be given."""
+    """Add the arguments."""
     command.add_argument("--as-numpy", action="store_true", help="`import numpy` in the script's files gives forerun")
     command.add_argument("--report", action="store_true", help="say at the end what ran ahead, and what fell back")
     command.add_argument("-m", dest="module", action="store_true", help="SCRIPT is the name of a module")

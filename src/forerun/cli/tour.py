@@ -19,7 +19,7 @@ examples:
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    """What may be given."""
+    """Add the arguments."""
     command.add_argument(
         "--out",
         type=Path,

@@ -1,8 +1,8 @@
 """Runs a script, then says what took time and which lines waited, and draws the timeline.
 
-The script runs as `python SCRIPT` would run it, and the exit status is the script's own: 1 if it raised, what it gave
-to `sys.exit`, 1 if an operation failed and nobody read it. The report comes in each of these cases. Wrong use, such as
-a script that is not there or a folder that cannot be written, is told before anything runs, with the status 2.
+The script runs as `python SCRIPT` would run it, and the exit status is the script's own: 1 if it raised, the
+argument of `sys.exit`, 1 if an operation failed and no read raised the error. The report is printed in each case. Wrong
+use, such as a missing script or a folder that cannot be written, is reported before anything runs, with status 2.
 
 While the script runs, the recording grows in a file beside the timeline. If the script kills its process, the file is
 there to be shown instead of a script.
@@ -40,7 +40,7 @@ examples:
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    """What may be given."""
+    """Add the arguments."""
     command.add_argument(
         "--out",
         type=Path,
@@ -87,7 +87,7 @@ def _recorded(program: Program, file: Path) -> tuple[int, Trace]:
     recording = profiler.start(None if os.environ.get("FORERUN_PROFILE") else file.absolute())
     status = program.run()
     try:
-        recording.stop(raises=False)  # errors that nobody has read are told at exit, as without trace
+        recording.stop(raises=False)  # errors that no read has raised are reported at exit, as without trace
     except KeyboardInterrupt:
         status = 130
     return status, recording.trace

@@ -7,11 +7,14 @@ with what is weighed. The result has shape (batch,). The constant factor `weight
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import np, npx
 from ..ops._base.convert import asarrays
 from .block.hybrid import HybridBlock
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "Loss", "L1Loss", "L2Loss", "HuberLoss", "HingeLoss", "SquaredHingeLoss", "LogisticLoss",
@@ -21,7 +24,7 @@ __all__ = [
 
 
 class Loss(HybridBlock):
-    """What losses have in common: a constant weight, and the batch axis. Subclasses define `elements`.
+    """The base class of losses: a constant weight, and the batch axis. Subclasses define `elements`.
 
     >>> from forerun import np
     >>> class Squares(Loss):
@@ -36,15 +39,15 @@ class Loss(HybridBlock):
         self._weight = 1.0 if weight is None else weight
         self._batch_axis = batch_axis
 
-    def elements(self, pred: Any, label: Any) -> Any:
+    def elements(self, pred: Array, label: Array) -> Array:
         """The loss of each element, before weights and the mean."""
         raise NotImplementedError(f"{type(self).__name__}: elements must be defined, got none")
 
-    def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+    def forward(self, pred: Array, label: Array, sample_weight: Array | None = None) -> Array:
         """The loss of each example, shape (batch,). Raises ValueError where shapes do not fit."""
         return self.averaged(self.elements(*asarrays(pred, label)), sample_weight)
 
-    def averaged(self, loss: Any, sample_weight: Any = None) -> Any:
+    def averaged(self, loss: Array, sample_weight: Array | None = None) -> Array:
         """The losses of elements, weighted, as a mean per example."""
         if sample_weight is not None:
             loss = loss * sample_weight
@@ -77,7 +80,7 @@ class L2Loss(Loss):
     def __init__(self, weight: float | None = 1.0, batch_axis: int = 0) -> None:
         super().__init__((1.0 if weight is None else weight) / 2, batch_axis)
 
-    def elements(self, pred: Any, label: Any) -> Any:
+    def elements(self, pred: Array, label: Array) -> Array:
         """The squared error; half of it is in the weight."""
         return np.square(_like("L2Loss", label, pred) - pred)
 
@@ -85,7 +88,7 @@ class L2Loss(Loss):
 class L1Loss(Loss):
     """The absolute error: |label - pred|."""
 
-    def elements(self, pred: Any, label: Any) -> Any:
+    def elements(self, pred: Array, label: Array) -> Array:
         """The absolute error."""
         return np.abs(_like("L1Loss", label, pred) - pred)
 
@@ -99,7 +102,7 @@ class HuberLoss(Loss):
             raise ValueError(f"HuberLoss: rho must be positive, got {rho}")
         self._rho = rho
 
-    def elements(self, pred: Any, label: Any) -> Any:
+    def elements(self, pred: Array, label: Array) -> Array:
         """Quadratic near 0, linear further away."""
         error = np.abs(_like("HuberLoss", label, pred) - pred)
         return np.where(error > self._rho, error - self._rho / 2, np.square(error) * (0.5 / self._rho))
@@ -112,7 +115,7 @@ class HingeLoss(Loss):
         super().__init__(weight, batch_axis)
         self._margin = margin
 
-    def elements(self, pred: Any, label: Any) -> Any:
+    def elements(self, pred: Array, label: Array) -> Array:
         """How far the prediction is from the margin's right side."""
         return npx.relu(self._margin - pred * _like("HingeLoss", label, pred))
 
@@ -120,7 +123,7 @@ class HingeLoss(Loss):
 class SquaredHingeLoss(HingeLoss):
     """max(0, margin - pred * label)**2, for labels -1 and 1."""
 
-    def elements(self, pred: Any, label: Any) -> Any:
+    def elements(self, pred: Array, label: Array) -> Array:
         """The square of what the hinge loss is."""
         return np.square(super().elements(pred, label))
 
@@ -141,7 +144,7 @@ class LogisticLoss(Loss):
             raise ValueError(f'LogisticLoss: label_format must be "signed" or "binary", got {label_format!r}')
         self._signed = label_format == "signed"
 
-    def elements(self, pred: Any, label: Any) -> Any:
+    def elements(self, pred: Array, label: Array) -> Array:
         """The loss of each element."""
         label = _like("LogisticLoss", label, pred)
         return np.logaddexp(pred, 0) - pred * ((label + 1) / 2 if self._signed else label)
@@ -172,7 +175,7 @@ class SoftmaxCrossEntropyLoss(Loss):
         self._sparse_label = sparse_label
         self._from_logits = from_logits
 
-    def elements(self, pred: Any, label: Any) -> Any:
+    def elements(self, pred: Array, label: Array) -> Array:
         """The cross entropy, with extent 1 along the axis of classes."""
         if self._sparse_label and not self._from_logits:
             return npx.cross_entropy(pred, label, axis=self._axis, keepdims=True)
@@ -199,11 +202,13 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
         super().__init__(weight, batch_axis)
         self._from_sigmoid = from_sigmoid
 
-    def forward(self, pred: Any, label: Any, sample_weight: Any = None, pos_weight: Any = None) -> Any:
+    def forward(
+        self, pred: Array, label: Array, sample_weight: Array | None = None, pos_weight: Array | None = None
+    ) -> Array:
         """The loss of each example, shape (batch,). Raises ValueError where shapes do not fit."""
         return self.averaged(self.elements(pred, label, pos_weight), sample_weight)
 
-    def elements(self, pred: Any, label: Any, pos_weight: Any = None) -> Any:
+    def elements(self, pred: Array, label: Array, pos_weight: Array | None = None) -> Array:
         """The cross entropy of each element."""
         label = _like("SigmoidBinaryCrossEntropyLoss", label, pred)
         factor = 1 if pos_weight is None else pos_weight
@@ -227,7 +232,7 @@ class KLDivLoss(Loss):
         self._from_logits = from_logits
         self._axis = axis
 
-    def elements(self, pred: Any, label: Any) -> Any:
+    def elements(self, pred: Array, label: Array) -> Array:
         """The divergence's terms."""
         log_p = pred if self._from_logits else npx.log_softmax(pred, axis=self._axis)
         return label * (np.log(label + 1e-12) - log_p)
@@ -253,8 +258,9 @@ class CTCLoss(Loss):
         self._layout, self._label_layout = layout, label_layout
 
     def forward(  # type: ignore[override]
-        self, pred: Any, label: Any, pred_lengths: Any = None, label_lengths: Any = None, sample_weight: Any = None
-    ) -> Any:  # fmt: skip
+        self, pred: Array, label: Array, pred_lengths: Array | None = None, label_lengths: Array | None = None,
+        sample_weight: Array | None = None,
+    ) -> Array:  # fmt: skip
         """The loss of each example, shape (batch,)."""
         loss = npx.ctc_loss(
             np.swapaxes(pred, 0, 1) if self._layout == "NTC" and pred.ndim == 3 else pred,
@@ -265,7 +271,7 @@ class CTCLoss(Loss):
 
 
 class PoissonNLLLoss(Loss):
-    """-log p(label) where p is Poisson's distribution with mean exp(pred), without what depends on the label alone.
+    """-log p(label) of the Poisson distribution with mean exp(pred), without the terms that depend on the label alone.
 
     from_logits: otherwise pred is the mean itself. compute_full: adds log(label!) by Stirling's formula, for labels
     above 1. The result is the mean over all elements, of shape (), as in MXNet.
@@ -285,7 +291,7 @@ class PoissonNLLLoss(Loss):
         super().__init__(weight, batch_axis)
         self._from_logits, self._full = from_logits, compute_full
 
-    def forward(self, pred: Any, label: Any, sample_weight: Any = None, epsilon: float = 1e-8) -> Any:
+    def forward(self, pred: Array, label: Array, sample_weight: Array | None = None, epsilon: float = 1e-8) -> Array:
         """The mean of all losses. epsilon: added to pred inside the logarithm. ValueError where shapes do not fit."""
         label = _like("PoissonNLLLoss", label, pred)
         loss = np.exp(pred) - label * pred if self._from_logits else pred - label * np.log(pred + epsilon)
@@ -311,7 +317,7 @@ class TripletLoss(Loss):
         super().__init__(weight, batch_axis)
         self._margin = margin
 
-    def forward(self, pred: Any, positive: Any, negative: Any, sample_weight: Any = None) -> Any:  # type: ignore[override]
+    def forward(self, pred: Array, positive: Array, negative: Array, sample_weight: Array | None = None) -> Array:  # type: ignore[override]
         """The loss of each example, shape (batch,)."""
         near = np.square(_like("TripletLoss", positive, pred) - pred)
         far = np.square(_like("TripletLoss", negative, pred) - pred)
@@ -334,7 +340,7 @@ class CosineEmbeddingLoss(Loss):
         super().__init__(weight, batch_axis)
         self._margin = margin
 
-    def forward(self, pred: Any, other: Any, label: Any, sample_weight: Any = None) -> Any:  # type: ignore[override]
+    def forward(self, pred: Array, other: Array, label: Array, sample_weight: Array | None = None) -> Array:  # type: ignore[override]
         """The loss of each example, shape (batch,). ValueError where shapes do not fit."""
         other = _like("CosineEmbeddingLoss", other, pred)
         norms = np.sqrt(np.square(pred).sum(-1)) * np.sqrt(np.square(other).sum(-1))
@@ -359,7 +365,7 @@ class SDMLLoss(Loss):
         super().__init__(weight, batch_axis)
         self._smoothing = smoothing_parameter
 
-    def forward(self, a: Any, b: Any) -> Any:  # type: ignore[override]
+    def forward(self, a: Array, b: Array) -> Array:  # type: ignore[override]
         """The loss of each pair, shape (batch,)."""
         if a.shape != b.shape or a.ndim != 2 or a.shape[0] < 2:
             raise ValueError(

@@ -19,10 +19,10 @@ from .._io.npy import read_arrays
 from .._runtime.device import Device
 from ..ops._base import core as _core
 from ..optimizer import Item, Optimizer, State, create
-from ._training.collectives import Copies, exchanging, hand_round, owners, total
-from ._training.load_balancer import Shares
+from ._training.collectives import Copies, broadcast_to_replicas, collective_scope, owners, reduce_replicas
+from ._training.load_balancer import LoadBalancer
 from ._training.optimizer_state import beside, check, moved, number, of_number, restore
-from .parameter import changes
+from .parameter.changes import Snapshot, stale, watch
 from .parameter.dictionary import named
 from .parameter.parameter import Parameter
 
@@ -43,7 +43,7 @@ class Trainer:
     get the sum, and each updates its copy. None: True where there is a kvstore. The values are the same bits on all
     devices.
 
-    shares: devices whose speed is measured from step to step (`gluon.utils.Shares`).
+    shares: devices whose speed is measured from step to step (`gluon.utils.LoadBalancer`).
 
     Raises TypeError for other params, ValueError for another kvstore, NotImplementedError for compression_params.
 
@@ -59,6 +59,8 @@ class Trainer:
     [[0.5]]
     """
 
+    _snapshot = stale(Snapshot)  # of the parameters
+
     def __init__(
         self,
         params: Mapping[str, Parameter] | Sequence[Parameter],
@@ -68,7 +70,7 @@ class Trainer:
         compression_params: Any = None,
         update_on_kvstore: bool | None = None,
         *,
-        shares: Shares | None = None,
+        shares: LoadBalancer | None = None,
     ) -> None:
         if kvstore not in ("device", "local", None):
             raise ValueError(f'Trainer: kvstore must be "device", "local" or None, got {kvstore!r}')
@@ -85,13 +87,12 @@ class Trainer:
         self._scale = self._optimizer.rescale_grad
         self._states: dict[int, list[State]] = {}
         self._seen: dict[int, list[int]] = {}
-        self._copies: list[Copies] = []  # as they were at the change of this number
+        self._copies: list[Copies] = []  # these and the following: as they were when `_snapshot` was new
         self._owners: dict[int, int] = {}
         self._devices: list[Device] = []
         self._updated: dict[int, list[tuple[Any, State, int, int]]] = {}
         self._several = False  # whether there are copies to be kept equal
         self._each = False  # all copies are updated, each where it is, rather than one that the others then get
-        self._count = -1
 
     @property
     def optimizer(self) -> Optimizer:
@@ -109,7 +110,10 @@ class Trainer:
 
     def _trained(self) -> list[Copies]:
         """Numbers and copies of parameters that have gradients, from the last layer to the first."""
-        if self._count != changes.count:
+        if self._snapshot.stale:
+            snapshot = Snapshot()
+            for p in self._params:
+                watch(p, snapshot)
             params = reversed(list(enumerate(self._params)))
             self._copies = [(i, named(self._names[i], p.list_data)) for i, p in params if p.grad_req != "null"]
             self._owners = owners(self._copies, self._kvstore == "device")
@@ -118,7 +122,7 @@ class Trainer:
             self._several = self._kvstore is not None and any(len(copies) > 1 for _, copies in self._copies)
             alone = len(self._devices) == 2 and not self._optimizer.slots
             self._each = (alone or not self._once) and not self._optimizer.draws
-            self._count = changes.count
+            self._snapshot = snapshot
         return self._copies
 
     def step(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
@@ -138,7 +142,7 @@ class Trainer:
             self._shares.begun(x for _, copies in fresh for x in copies)
 
     def _exchange(self, params: list[Copies], batch_size: float) -> None:
-        with exchanging():
+        with collective_scope():
             if not self._once:
                 self._sum(params)
             self._update(params, batch_size, sums=self._once)
@@ -147,13 +151,13 @@ class Trainer:
         """Only sums the gradients over devices: for changes of the sums, on all of them, before `update`."""
         trained = self._trained()
         if self._several:
-            with exchanging():
+            with collective_scope():
                 self._sum(trained)
 
     def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
         """Only updates the parameters, after `allreduce_grads`. Raises as `step` does."""
         fresh = self._fresh(ignore_stale_grad)
-        with exchanging() if self._several else nullcontext():
+        with collective_scope() if self._several else nullcontext():
             self._update(fresh, batch_size)
 
     def _fresh(self, ignore_stale: bool) -> list[Copies]:
@@ -175,7 +179,7 @@ class Trainer:
             for k, g in enumerate(grads):
                 if k != at:
                     grads[at] += g
-            hand_round(grads, at)
+            broadcast_to_replicas(grads, at)
 
     def _update(self, params: list[Copies], batch_size: float, sums: bool = False) -> None:
         """Updates the copies by their gradients; or one of each parameter, which the others then get.
@@ -187,14 +191,14 @@ class Trainer:
         for i, copies in params:
             updated = self._updated.get(i) or self._updates(i, copies)
             for weight, state, device, place in updated:
-                g = total([x.grad for x in copies], place) if sums else weight.grad
+                g = reduce_replicas([x.grad for x in copies], place) if sums else weight.grad
                 items[device].append((i, weight, g, state))
             self._seen[i] = _core.gradient_versions(copies)
         for some in items:
             self._optimizer.update_all(some)
         if self._several and not self._each:
             for i, copies in params:
-                hand_round(copies, self._owners[i])
+                broadcast_to_replicas(copies, self._owners[i])
 
     def _updates(self, i: int, copies: list[Any]) -> list[tuple[Any, State, int, int]]:
         """The copies that the optimizer changes, each with its state, the number of its device, and its place."""

@@ -6,17 +6,21 @@ import itertools
 import math
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import autograd, np
 from .._runtime.device import Device
+from ._training.load_balancer import LoadBalancer as LoadBalancer
 from ._training.load_balancer import Shares as Shares
 from .download import check_sha1, download
 from .parameter.deferred import known
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = [
-    "Shares", "split_data", "split_and_load", "clip_global_norm", "check_sha1", "download", "replace_file",
-    "shape_is_known",
+    "LoadBalancer", "Shares", "split_data", "split_and_load", "clip_global_norm", "check_sha1", "download",
+    "replace_file", "shape_is_known",
 ]  # fmt: skip
 
 
@@ -35,7 +39,7 @@ def shape_is_known(shape: int | Sequence[int | None] | None) -> bool:
     return extents is not None and -1 not in extents
 
 
-def split_data(data: Any, num_slice: int, batch_axis: int = 0, even_split: bool = True) -> list[Any]:
+def split_data(data: Array, num_slice: int, batch_axis: int = 0, even_split: bool = True) -> list[Any]:
     """Views of an array's parts along the batch axis, as equal as can be.
 
     Raises ValueError if there are fewer examples than parts, or with `even_split` if the parts are not equal.
@@ -55,11 +59,11 @@ def split_data(data: Any, num_slice: int, batch_axis: int = 0, even_split: bool 
 
 
 def split_and_load(
-    data: Any, ctx_list: Sequence[Device | str], batch_axis: int = 0, even_split: bool = True
+    data: Array, ctx_list: Sequence[Device | str], batch_axis: int = 0, even_split: bool = True
 ) -> list[Any]:
     """Parts of an array, each on its device. Copies are issued, not waited for. Errors are those of `split_data`.
 
-    ctx_list: devices, or `Shares` of them, which say how large the parts are (`even_split` or not).
+    ctx_list: devices, or a `LoadBalancer`, which sets how large the parts are (`even_split` or not).
 
     >>> import forerun
     >>> from forerun import np
@@ -67,7 +71,7 @@ def split_and_load(
     [cpu(0)]
     """
     array = data if hasattr(data, "as_in_ctx") else np.array(data)
-    if isinstance(ctx_list, Shares):
+    if isinstance(ctx_list, LoadBalancer):
         parts = ctx_list.parts(array, batch_axis)
     else:
         parts = split_data(array, len(ctx_list), batch_axis, even_split)

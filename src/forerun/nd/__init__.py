@@ -9,10 +9,14 @@ Arrays are those of `np`: the same type, with NumPy's methods. For anything else
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from .. import np, npx
 from . import random as random
+
+if TYPE_CHECKING:
+    from ..typing import Array, ArrayLike, DeviceLike, DTypeLike, Shape
 
 NDArray = np.ndarray
 save, load, waitall = npx.save, npx.load, npx.waitall
@@ -26,7 +30,7 @@ _SAME_IN_NP = {
 _SAME_IN_NPX = {"relu", "sigmoid", "softmax", "log_softmax", "one_hot", "pick", "batch_dot", "gather_nd", "topk", "erf"}
 
 
-def array(source: Any, ctx: Any = None, dtype: Any = None) -> Any:
+def array(source: Any, ctx: DeviceLike = None, dtype: DTypeLike = None) -> Array:
     """An array of values, float32 unless they are an array of another dtype.
 
     >>> nd_array = array([1, 2]); nd_array.dtype
@@ -35,27 +39,29 @@ def array(source: Any, ctx: Any = None, dtype: Any = None) -> Any:
     return np.array(source, dtype=dtype or getattr(source, "dtype", "float32"), ctx=ctx)
 
 
-def zeros(shape: Any, ctx: Any = None, dtype: Any = "float32") -> Any:
+def zeros(shape: Shape, ctx: DeviceLike = None, dtype: DTypeLike = "float32") -> Array:
     """Zeros."""
     return np.zeros(shape, dtype, ctx=ctx)
 
 
-def ones(shape: Any, ctx: Any = None, dtype: Any = "float32") -> Any:
+def ones(shape: Shape, ctx: DeviceLike = None, dtype: DTypeLike = "float32") -> Array:
     """Ones."""
     return np.ones(shape, dtype, ctx=ctx)
 
 
-def empty(shape: Any, ctx: Any = None, dtype: Any = "float32") -> Any:
+def empty(shape: Shape, ctx: DeviceLike = None, dtype: DTypeLike = "float32") -> Array:
     """An array with any values."""
     return np.empty(shape, dtype, ctx=ctx)
 
 
-def full(shape: Any, val: Any, ctx: Any = None, dtype: Any = "float32") -> Any:
+def full(shape: Shape, val: ArrayLike, ctx: DeviceLike = None, dtype: DTypeLike = "float32") -> Array:
     """An array with one value everywhere."""
     return np.full(shape, val, dtype, ctx=ctx)
 
 
-def arange(start: float, stop: float | None = None, step: float = 1.0, ctx: Any = None, dtype: Any = "float32") -> Any:
+def arange(
+    start: float, stop: float | None = None, step: float = 1.0, ctx: DeviceLike = None, dtype: DTypeLike = "float32"
+) -> Array:
     """Numbers from start to stop, without it, as float32.
 
     >>> arange(3).tolist()
@@ -65,29 +71,29 @@ def arange(start: float, stop: float | None = None, step: float = 1.0, ctx: Any 
     return np.arange(first, last, step, dtype=dtype, ctx=ctx)
 
 
-def concat(*data: Any, dim: int = 1) -> Any:
+def concat(*data: Any, dim: int = 1) -> Array:
     """Arrays one after the other, along an axis: the second, by default."""
     return np.concatenate(data, axis=dim)
 
 
-def stack(*data: Any, axis: int = 0) -> Any:
+def stack(*data: Any, axis: int = 0) -> Array:
     """Arrays one after the other, along a new axis."""
     return np.stack(data, axis=axis)
 
 
-def transpose(data: Any, axes: Any = None) -> Any:
+def transpose(data: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     """The array with its axes in another order: reversed by default."""
     return np.transpose(data, axes or None)
 
 
-def dot(lhs: Any, rhs: Any) -> Any:
+def dot(lhs: Array, rhs: Array) -> Array:
     """The product of vectors and matrices. ValueError for more than two axes, where MXNet's meant something else."""
     if lhs.ndim > 2 or rhs.ndim > 2:
         raise ValueError(f"nd.dot: arrays must have one or two axes, got {lhs.shape} and {rhs.shape}; use np.tensordot")
     return np.dot(lhs, rhs)
 
 
-def norm(data: Any) -> Any:
+def norm(data: Array) -> Array:
     """The square root of the sum of squares of all elements, as an array of one element."""
     return np.sqrt((data * data).sum()).reshape(1)
 

@@ -7,35 +7,48 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .. import np, npx
+
+if TYPE_CHECKING:
+    from ..typing import Array, ArrayLike, DeviceLike, DTypeLike, Shape
 
 __all__ = ["seed", "uniform", "normal", "randn", "randint", "shuffle"]
 
 seed = npx.random.seed
 
 
-def uniform(low: Any = 0.0, high: Any = 1.0, shape: Any = None, dtype: Any = "float32", ctx: Any = None) -> Any:
+def uniform(
+    low: ArrayLike = 0.0, high: ArrayLike = 1.0, shape: Shape | None = None, dtype: DTypeLike = "float32",
+    ctx: DeviceLike = None,
+) -> Array:  # fmt: skip
     """Numbers in [low, high), each as likely."""
     return np.random.uniform(low, high, size=shape, dtype=dtype, ctx=ctx)
 
 
-def normal(loc: Any = 0.0, scale: Any = 1.0, shape: Any = None, dtype: Any = "float32", ctx: Any = None) -> Any:
+def normal(
+    loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, shape: Shape | None = None, dtype: DTypeLike = "float32",
+    ctx: DeviceLike = None,
+) -> Array:  # fmt: skip
     """Numbers of the normal distribution."""
     return np.random.normal(loc, scale, size=shape, dtype=dtype, ctx=ctx)
 
 
-def randn(*shape: int, loc: Any = 0.0, scale: Any = 1.0, dtype: Any = "float32", ctx: Any = None) -> Any:
+def randn(
+    *shape: int, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, dtype: DTypeLike = "float32", ctx: DeviceLike = None
+) -> Array:
     """The same, in a shape that is given extent by extent."""
     return np.random.normal(loc, scale, size=shape, dtype=dtype, ctx=ctx)
 
 
-def randint(low: int, high: int, shape: Any = None, dtype: Any = "int32", ctx: Any = None) -> Any:
+def randint(
+    low: int, high: int, shape: Shape | None = None, dtype: DTypeLike = "int32", ctx: DeviceLike = None
+) -> Array:
     """Integers in [low, high), each as likely."""
     return np.random.randint(low, high, size=shape, dtype=dtype, ctx=ctx)
 
 
-def shuffle(data: Any) -> Any:
+def shuffle(data: ArrayLike) -> Array:
     """A copy with its rows in random order."""
     return np.random.permutation(data)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy
 
 from ..ops._base.convert import asarray, is_array
 from ..ops._base.traced import placeholder
+
+if TYPE_CHECKING:
+    from ..typing import ArrayLike
+
+Trim = Literal["k", ".", "0", "-"]
 
 __all__ = [
     "array2string", "array_repr", "array_str", "base_repr", "binary_repr", "errstate", "format_float_positional",
@@ -21,7 +26,7 @@ __all__ = [
 
 
 def array2string(
-    a: Any, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None,
+    a: ArrayLike, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None,
     separator: str = " ", prefix: str = "", *, formatter: Any = None, threshold: int | None = None,
     edgeitems: int | None = None, sign: Any = None, floatmode: Any = None, suffix: str = "",
     legacy: Any = None,
@@ -40,7 +45,7 @@ def array2string(
 
 
 def array_repr(
-    arr: Any, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None
+    arr: ArrayLike, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None
 ) -> str:
     """An array as `repr` gives it, with NumPy's options. Waits.
 
@@ -53,7 +58,7 @@ def array_repr(
 
 
 def array_str(
-    a: Any, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None
+    a: ArrayLike, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None
 ) -> str:
     """An array as `str` gives it, with NumPy's options. Waits.
 
@@ -119,7 +124,7 @@ def _number(x: Any) -> Any:
 
 
 def format_float_positional(
-    x: Any, precision: int | None = None, unique: bool = True, fractional: bool = True, trim: Any = "k",
+    x: ArrayLike, precision: int | None = None, unique: bool = True, fractional: bool = True, trim: Trim = "k",
     sign: bool = False, pad_left: int | None = None, pad_right: int | None = None, min_digits: int | None = None,
 ) -> str:  # fmt: skip
     """A number without an exponent, with NumPy's options. Waits for an array without axes.
@@ -134,7 +139,7 @@ def format_float_positional(
 
 
 def format_float_scientific(
-    x: Any, precision: int | None = None, unique: bool = True, trim: Any = "k", sign: bool = False,
+    x: ArrayLike, precision: int | None = None, unique: bool = True, trim: Trim = "k", sign: bool = False,
     pad_left: int | None = None, exp_digits: int | None = None, min_digits: int | None = None,
 ) -> str:  # fmt: skip
     """A number with an exponent, with NumPy's options. Waits for an array without axes.
@@ -146,7 +151,7 @@ def format_float_scientific(
     return numpy.format_float_scientific(_number(x), precision, unique, trim, sign, pad_left, exp_digits, min_digits)
 
 
-def base_repr(number: Any, base: int = 2, padding: int = 0) -> str:
+def base_repr(number: int, base: int = 2, padding: int = 0) -> str:
     """An integer in a base from 2 to 36 (ValueError if another), with zeros in front. Waits for an array.
 
     >>> from forerun import np
@@ -156,7 +161,7 @@ def base_repr(number: Any, base: int = 2, padding: int = 0) -> str:
     return numpy.base_repr(int(_number(number)), base, padding)
 
 
-def binary_repr(num: Any, width: int | None = None) -> str:
+def binary_repr(num: int, width: int | None = None) -> str:
     """An integer in base two; with a width, negative ones as two's complement. Waits for an array.
 
     ValueError if the width is too small.
@@ -169,7 +174,7 @@ def binary_repr(num: Any, width: int | None = None) -> str:
 
 
 def typename(char: str) -> str:
-    """The meaning of a letter that stands for a dtype. KeyError if none does.
+    """Return the description of a dtype's character code. KeyError if there is no such code.
 
     >>> from forerun import np
     >>> np.typename("f")
@@ -209,7 +214,7 @@ class errstate(numpy.errstate):
 def seterr(
     all: Any = None, divide: Any = None, over: Any = None, under: Any = None, invalid: Any = None
 ) -> dict[str, Any]:
-    """Sets what NumPy does at floating-point errors, and returns what it did before. See `errstate`.
+    """Set how NumPy handles floating-point errors, and return the settings before. See `errstate`.
 
     >>> from forerun import np
     >>> before = np.seterr(over="ignore")
@@ -222,7 +227,7 @@ def seterr(
 
 
 def geterr() -> dict[str, Any]:
-    """What NumPy does at floating-point errors.
+    """Return how NumPy handles floating-point errors.
 
     >>> from forerun import np
     >>> sorted(np.geterr())

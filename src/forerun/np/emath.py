@@ -13,7 +13,7 @@ from ..ops._base.convert import asarray, asarrays, cast, default_float, promote
 from ..ops.elementwise import arithmetic, exponential
 
 if TYPE_CHECKING:
-    from ..typing import Array
+    from ..typing import Array, ArrayLike
 
 __all__ = ["arccos", "arcsin", "arctanh", "log", "log10", "log2", "logn", "power", "sqrt"]
 
@@ -35,7 +35,7 @@ def _beyond_one(v: numpy.ndarray) -> Any:
     return abs(v) > 1
 
 
-def sqrt(x: Any) -> Array:
+def sqrt(x: ArrayLike) -> Array:
     """The square root, complex if some x are negative.
 
     >>> from forerun import np
@@ -45,7 +45,7 @@ def sqrt(x: Any) -> Array:
     return arithmetic.sqrt(_widened(x, _negative))
 
 
-def log(x: Any) -> Array:
+def log(x: ArrayLike) -> Array:
     """The natural logarithm, complex if some x are negative.
 
     >>> from forerun import np
@@ -55,7 +55,7 @@ def log(x: Any) -> Array:
     return exponential.log(_widened(x, _negative))
 
 
-def log2(x: Any) -> Array:
+def log2(x: ArrayLike) -> Array:
     """The logarithm to base 2, complex if some x are negative.
 
     >>> from forerun import np
@@ -65,7 +65,7 @@ def log2(x: Any) -> Array:
     return exponential.log2(_widened(x, _negative))
 
 
-def log10(x: Any) -> Array:
+def log10(x: ArrayLike) -> Array:
     """The logarithm to base 10, complex if some x are negative.
 
     >>> from forerun import np
@@ -75,7 +75,7 @@ def log10(x: Any) -> Array:
     return exponential.log10(_widened(x, _negative))
 
 
-def logn(n: Any, x: Any) -> Array:
+def logn(n: ArrayLike, x: ArrayLike) -> Array:
     """The logarithm to base n, complex if some n or x are negative.
 
     >>> from forerun import np
@@ -86,7 +86,7 @@ def logn(n: Any, x: Any) -> Array:
     return exponential.log(_widened(x, _negative)) / exponential.log(_widened(n, _negative))
 
 
-def power(x: Any, p: Any) -> Array:
+def power(x: ArrayLike, p: ArrayLike) -> Array:
     """x to the power of p; complex if some x are negative, floats if some p are.
 
     >>> from forerun import np
@@ -99,7 +99,7 @@ def power(x: Any, p: Any) -> Array:
     return exponential.power(_widened(x, _negative), p)
 
 
-def arccos(x: Any) -> Array:
+def arccos(x: ArrayLike) -> Array:
     """The inverse cosine, complex if some x are not in [-1, 1].
 
     >>> from forerun import np
@@ -109,7 +109,7 @@ def arccos(x: Any) -> Array:
     return exponential.arccos(_widened(x, _beyond_one))
 
 
-def arcsin(x: Any) -> Array:
+def arcsin(x: ArrayLike) -> Array:
     """The inverse sine, complex if some x are not in [-1, 1].
 
     >>> from forerun import np
@@ -119,7 +119,7 @@ def arcsin(x: Any) -> Array:
     return exponential.arcsin(_widened(x, _beyond_one))
 
 
-def arctanh(x: Any) -> Array:
+def arctanh(x: ArrayLike) -> Array:
     """The inverse hyperbolic tangent, complex if some x are not in [-1, 1].
 
     >>> from forerun import np

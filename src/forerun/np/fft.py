@@ -1,4 +1,11 @@
 """Fourier transforms, in NumPy's names: `forerun.np.fft`."""
 
-from ..ops.signal.fourier import *  # noqa: F403
-from ..ops.signal.fourier import __all__ as __all__
+from ..ops.signal.fourier import (
+    fft, fft2, fftfreq, fftn, fftshift, hfft, ifft, ifft2, ifftn, ifftshift, ihfft, irfft, irfft2, irfftn, rfft,
+    rfft2, rfftfreq, rfftn,
+)  # fmt: skip
+
+__all__ = [
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft",
+    "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
+]  # fmt: skip

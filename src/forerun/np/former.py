@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..ops._base.convert import asarrays
 from ..ops.reduce.product import prod
@@ -15,7 +15,7 @@ from ..ops.sort.sort import sort
 from ..ops.sort.unique import isin
 
 if TYPE_CHECKING:
-    from ..typing import Array
+    from ..typing import Array, ArrayLike
 
 __all__ = [
     "NAN", "NINF", "NZERO", "NaN", "PINF", "PZERO", "alltrue", "in1d", "msort", "product", "sometrue",
@@ -29,7 +29,7 @@ PZERO, NZERO = 0.0, -0.0
 alltrue, sometrue, product, trapz = all_, any_, prod, trapezoid
 
 
-def msort(a: Any) -> Array:
+def msort(a: ArrayLike) -> Array:
     """A copy of `a` with its elements in ascending order along the first axis.
 
     >>> from forerun import np
@@ -39,8 +39,8 @@ def msort(a: Any) -> Array:
     return sort(a, 0)
 
 
-def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Array:
-    """For each element of the flat ar1, whether ar2 has it. Otherwise as `isin`.
+def in1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, invert: bool = False) -> Array:
+    """Test whether each element of the flat ar1 is in ar2. Parameters as for `isin`.
 
     >>> from forerun import np
     >>> np.in1d([[1, 2], [3, 4]], [2, 3]).tolist()

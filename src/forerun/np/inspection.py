@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from .._runtime.device import Device, current_device, devices, resolve
 from ..ops._base.convert import as_dtype, default_float
+
+if TYPE_CHECKING:
+    from ..typing import DeviceLike
 
 __all__ = ["Info", "__array_namespace_info__"]
 
@@ -55,14 +58,14 @@ class Info:
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> Device:
-        """Where this thread makes new arrays when nothing else is said."""
+        """Return the device on which this thread makes new arrays by default."""
         return current_device()
 
     def devices(self) -> tuple[Device, ...]:
         """All devices, in the order of their numbers."""
         return tuple(devices())
 
-    def default_dtypes(self, *, device: Device | str | None = None) -> dict[str, numpy.dtype]:
+    def default_dtypes(self, *, device: DeviceLike = None) -> dict[str, numpy.dtype]:
         """The dtypes that numbers get when nothing else is said; the same on every device.
 
         After `npx.set_np()`, which makes floats of Python's integers, the integral one is still int64. ValueError if
@@ -76,7 +79,7 @@ class Info:
             "indexing": numpy.dtype("int64"),
         }
 
-    def dtypes(self, *, device: Device | str | None = None, kind: Any = None) -> dict[str, numpy.dtype]:
+    def dtypes(self, *, device: DeviceLike = None, kind: Any = None) -> dict[str, numpy.dtype]:
         """The standard's dtypes, by name: all, or those of a kind, or of several in a tuple (see `isdtype`).
 
         ValueError for a kind or a device that there is not.

@@ -11,44 +11,77 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .. import np
-from .._interop.lending import *  # noqa: F403
+from .._interop.lending import from_dlpack, from_numpy, to_dlpack_for_read
 from .._io import file_ops as _issue
 from .._io import named_arrays as _named
 from .._io.atomic_write import place as _place
 from .._io.npz import Archive as _Archive
-from .._io.numpy_files import savez as savez
 from .._runtime import core as _core
-from .._runtime.device import cpu as cpu
-from .._runtime.device import cpu_pinned as cpu_pinned
-from .._runtime.device import current_device as current_device
-from .._runtime.device import gpu as gpu
-from .._runtime.device import num_gpus as num_gpus
+from .._io.numpy_files import savez
+from .._runtime.device import cpu
+from .._runtime.device import cpu_pinned
+from .._runtime.device import current_device
+from .._runtime.device import gpu
+from .._runtime.device import num_gpus
 from ..ops._base import convert
-from ..ops._base.host_task import host as host
-from ..ops.elementwise.erf import *  # noqa: F403
-from ..ops.elementwise.special import *  # noqa: F403
-from ..ops.index.getitem import one_hot as one_hot
-from ..ops.nn.activation import *  # noqa: F403
-from ..ops.nn.attention import *  # noqa: F403
-from ..ops.nn.control_flow import *  # noqa: F403
-from ..ops.nn.conv import *  # noqa: F403
-from ..ops.nn.ctc import *  # noqa: F403
-from ..ops.nn.deformable import *  # noqa: F403
-from ..ops.nn.functions import *  # noqa: F403
-from ..ops.nn.mxnet_functions import *  # noqa: F403
-from ..ops.nn.norm import *  # noqa: F403
-from ..ops.nn.pool import *  # noqa: F403
-from ..ops.nn.sequence import *  # noqa: F403
-from ..ops.random.npx_sampling import *  # noqa: F403
-from ..ops.vision.anchors import *  # noqa: F403
-from ..ops.vision.boxes import *  # noqa: F403
-from ..ops.vision.detection import *  # noqa: F403
-from ..ops.vision.regions import *  # noqa: F403
-from . import image as image
-from . import random as random
+from ..ops._base.host_task import host
+from ..ops.elementwise.erf import erf
+from ..ops.elementwise.special import digamma, erfinv, gamma, gammaln
+from ..ops.index.getitem import one_hot
+from ..ops.nn.activation import (
+    activation, elu, gelu, hard_sigmoid, leaky_relu, log_sigmoid, mish, selu, silu, softrelu, softsign,
+)  # fmt: skip
+from ..ops.nn.attention import (
+    interleaved_matmul_encdec_qk, interleaved_matmul_encdec_valatt, interleaved_matmul_selfatt_qk,
+    interleaved_matmul_selfatt_valatt, masked_log_softmax,
+)  # fmt: skip
+from ..ops.nn.control_flow import cond, while_loop
+from ..ops.nn.conv import convolution, deconvolution
+from ..ops.nn.ctc import ctc_loss
+from ..ops.nn.deformable import deformable_convolution, modulated_deformable_convolution
+from ..ops.nn.functions import (
+    batch_dot, cross_entropy, dropout, embedding, fully_connected, l2_normalization, log_softmax, masked_softmax,
+    pick, relu, sequence_mask, sigmoid, smooth_l1, softmax, softmin, topk,
+)  # fmt: skip
+from ..ops.nn.mxnet_functions import (
+    add_n, all_finite, amp_cast, amp_multicast, batch_take, constraint_check, depth_to_space, div_sqrt_dim,
+    index_array, khatri_rao, multi_all_finite, slice_axis, slice_like, space_to_depth,
+)  # fmt: skip
+from ..ops.nn.norm import batch_norm, group_norm, instance_norm, layer_norm
+from ..ops.nn.pool import pooling
+from ..ops.nn.sequence import (
+    broadcast_like, foreach, index_add, index_update, nonzero, reshape, sequence_last, sequence_reverse, shape_array,
+    slice, stop_gradient,
+)  # fmt: skip
+from ..ops.random.npx_sampling import bernoulli, categorical, multinomial, normal_n, seed, uniform_n
+from ..ops.vision.anchors import multibox_detection, multibox_target
+from ..ops.vision.boxes import bipartite_matching, box_decode, box_encode, box_iou, box_nms
+from ..ops.vision.detection import batch_flatten, multibox_prior, roi_pooling
+from ..ops.vision.regions import roi_align
+from . import image
+from . import random
 
 if TYPE_CHECKING:
-    from ..typing import Array
+    from ..typing import Array, ArrayLike, DTypeLike
+
+__all__ = [
+    "activation", "add_n", "all_finite", "amp_cast", "amp_multicast", "arange_like", "batch_dot", "batch_flatten",
+    "batch_norm", "batch_take", "bernoulli", "bipartite_matching", "box_decode", "box_encode", "box_iou", "box_nms",
+    "broadcast_like", "cast", "categorical", "cond", "constraint_check", "convolution", "cpu", "cpu_pinned",
+    "cross_entropy", "ctc_loss", "current_context", "current_device", "deconvolution", "deformable_convolution",
+    "depth_to_space", "digamma", "div_sqrt_dim", "dropout", "elu", "embedding", "erf", "erfinv", "foreach",
+    "from_dlpack", "from_numpy", "fully_connected", "gamma", "gammaln", "gather_nd", "gelu", "gpu", "group_norm",
+    "hard_sigmoid", "host", "image", "index_add", "index_array", "index_update", "instance_norm",
+    "interleaved_matmul_encdec_qk", "interleaved_matmul_encdec_valatt", "interleaved_matmul_selfatt_qk",
+    "interleaved_matmul_selfatt_valatt", "is_np_array", "is_np_shape", "khatri_rao", "l2_normalization", "layer_norm",
+    "leaky_relu", "load", "log_sigmoid", "log_softmax", "masked_log_softmax", "masked_softmax", "mish",
+    "modulated_deformable_convolution", "multi_all_finite", "multibox_detection", "multibox_prior", "multibox_target",
+    "multinomial", "nonzero", "normal_n", "num_gpus", "one_hot", "pick", "pooling", "random", "relu", "reset_np",
+    "reshape", "reshape_like", "roi_align", "roi_pooling", "save", "savez", "seed", "selu", "sequence_last",
+    "sequence_mask", "sequence_reverse", "set_np", "shape_array", "sigmoid", "silu", "slice", "slice_axis",
+    "slice_like", "smooth_l1", "softmax", "softmin", "softrelu", "softsign", "space_to_depth", "stop_gradient",
+    "to_dlpack_for_read", "topk", "uniform_n", "waitall", "while_loop",
+]  # fmt: skip
 
 current_context = current_device
 
@@ -92,7 +125,7 @@ def reset_np() -> None:
 
 
 def is_np_array() -> bool:
-    """Whether functions return `np.ndarray`: there is no other kind.
+    """Return True: functions return `np.ndarray`, the only array class.
 
     >>> from forerun import npx
     >>> npx.is_np_array()
@@ -104,7 +137,7 @@ def is_np_array() -> bool:
 is_np_shape = is_np_array
 
 
-def save(file: Any, arrays: Any, *, wait: bool = True) -> Any:
+def save(file: Any, arrays: Any, *, wait: bool = True) -> Array:
     """Writes an array, a list of arrays or a dict of arrays to a file of that name, as `np.savez` does.
 
     Returns the file's size in bytes, as an array, when the file is written. wait=False: the call returns at once, as
@@ -126,7 +159,7 @@ def save(file: Any, arrays: Any, *, wait: bool = True) -> Any:
 
 
 def load(file: Any) -> Any:
-    """Reads what `save` wrote: a list of arrays, or a dict if they had names. Also MXNet's own files (".params").
+    """Read a file that `save` wrote: a list of arrays, or a dict if they had names. Also MXNet's files (".params").
 
     OSError if there is no such file, ValueError if it is another, or has a sparse array; nothing in it is executed. A
     file given by its name is read by operations, as with `np.load`.
@@ -149,7 +182,7 @@ def load(file: Any) -> Any:
     return arrays
 
 
-def cast(data: Any, dtype: Any) -> Array:
+def cast(data: ArrayLike, dtype: DTypeLike) -> Array:
     """data with its elements converted to a dtype: `np.astype`.
 
     >>> from forerun import npx
@@ -159,7 +192,7 @@ def cast(data: Any, dtype: Any) -> Array:
     return np.astype(data, dtype)
 
 
-def reshape_like(x: Any, like: Any) -> Array:
+def reshape_like(x: Array, like: Array) -> Array:
     """x with the shape of another array: a view where memory allows. ValueError if sizes differ.
 
     >>> from forerun import np, npx
@@ -169,7 +202,7 @@ def reshape_like(x: Any, like: Any) -> Array:
     return x.reshape(like.shape)
 
 
-def gather_nd(x: Any, indices: Any) -> Array:
+def gather_nd(x: Array, indices: Array) -> Array:
     """x[indices[0], indices[1], ...]: of shape indices.shape[1:], and the axes of x that are not indexed.
 
     >>> from forerun import np, npx
@@ -179,7 +212,7 @@ def gather_nd(x: Any, indices: Any) -> Array:
     return x[tuple(indices[i] for i in range(indices.shape[0]))]
 
 
-def arange_like(x: Any, axis: int | None = None, start: float = 0.0, step: float = 1.0) -> Array:
+def arange_like(x: Array, axis: int | None = None, start: float = 0.0, step: float = 1.0) -> Array:
     """Numbers from start, `step` apart, in the shape and dtype of x, or as many as its axis has elements.
 
     >>> from forerun import np, npx
@@ -192,5 +225,4 @@ def arange_like(x: Any, axis: int | None = None, start: float = 0.0, step: float
 
 
 def __dir__() -> list[str]:
-    inner = {"Any", "Mapping", "TYPE_CHECKING", "annotations", "convert", "np"}  # what this module is made with
-    return sorted(globals().keys() - inner)
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import np
 from .base import Optimizer, State
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["Adam", "AdamW", "AdaBelief", "Nadam", "Adamax"]
 
@@ -33,7 +36,7 @@ class Adam(Optimizer):
         root = math.sqrt(1 - self.beta2**t)
         return lr * root / (1 - self.beta1**t), self.epsilon * root
 
-    def step(self, weight: Any, g: Any, state: State, rate: Any, epsilon: Any) -> None:  # type: ignore[override]
+    def step(self, weight: Array, g: Any, state: State, rate: Any, epsilon: Any) -> None:  # type: ignore[override]
         """One step."""
         mean, variance = state["mean"], state["variance"]
         mean *= self.beta1
@@ -44,7 +47,7 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam whose weight decay does not pass through the moving means: weight *= 1 - lr * wd (Loshchilov and Hutter).
+    """Adam with decoupled weight decay: weight *= 1 - lr * wd (Loshchilov and Hutter).
 
     correct_bias: False leaves out Adam's corrections of the means.
     """
@@ -63,7 +66,7 @@ class AdamW(Adam):
         rates = super().factors(t, lr, wd) if self.correct_bias else (lr, self.epsilon)
         return *rates, 1 - lr * wd
 
-    def apply(self, weight: Any, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """Decays the weight, then steps."""
         rate, epsilon, decay = factors
         if wd:
@@ -72,7 +75,7 @@ class AdamW(Adam):
 
 
 class AdaBelief(Adam):
-    """Adam by how far gradients are from what their mean lets expect: s in place of v (Zhuang et al. 2020).
+    """Adam with the variance of gradients about their moving mean, s, in place of v (Zhuang et al. 2020).
 
     m = beta1 * m + (1 - beta1) * g; s = beta2 * s + (1 - beta2) * (g - m)**2 + epsilon;
     weight -= lr * sqrt(1 - beta2**t) / (1 - beta1**t) * m / (sqrt(s) + epsilon). correct_bias: False is without the
@@ -92,7 +95,7 @@ class AdaBelief(Adam):
         """The learning rate, with the correction."""
         return (lr * math.sqrt(1 - self.beta2**t) / (1 - self.beta1**t) if self.correct_bias else lr,)
 
-    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:  # type: ignore[override]
+    def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:  # type: ignore[override]
         """One step."""
         mean, variance = state["mean"], state["variance"]
         mean *= self.beta1
@@ -135,7 +138,7 @@ class Nadam(Adam):
         return of_gradient, of_mean, 1 / math.sqrt(1 - self.beta2**t)
 
     def step(  # type: ignore[override]
-        self, weight: Any, g: Any, state: State, of_gradient: Any, of_mean: Any, root: Any
+        self, weight: Array, g: Any, state: State, of_gradient: Any, of_mean: Any, root: Any
     ) -> None:
         """One step."""
         mean, variance = state["mean"], state["variance"]
@@ -166,7 +169,7 @@ class Adamax(Optimizer):
         """The learning rate, corrected."""
         return (lr / (1 - self.beta1**t),)
 
-    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
+    def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
         """One step."""
         mean, largest = state["mean"], state["largest"]
         mean *= self.beta1

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import np
 from .base import Optimizer, State
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["RMSProp", "AdaGrad", "AdaDelta", "Ftrl", "FTML"]
 
@@ -32,7 +35,7 @@ class RMSProp(Optimizer):
         self.clip_weights = clip_weights or None
         self.slots = ("variance", "mean", "delta") if centered else ("variance",)
 
-    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
+    def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
         """One step."""
         variance = state["variance"]
         variance *= self.rho
@@ -65,7 +68,7 @@ class AdaGrad(Optimizer):
         super().__init__(learning_rate, **settings)
         self.epsilon = epsilon if eps is None else eps
 
-    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
+    def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
         """One step."""
         history = state["history"]
         history += np.square(g)
@@ -85,7 +88,7 @@ class AdaDelta(Optimizer):
         super().__init__(learning_rate, **settings)
         self.rho, self.epsilon = rho, epsilon
 
-    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
+    def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
         """One step."""
         variance, steps = state["variance"], state["steps"]
         variance *= self.rho
@@ -110,7 +113,7 @@ class Ftrl(Optimizer):
         super().__init__(learning_rate, **settings)
         self.lamda1, self.beta = lamda1, beta
 
-    def apply(self, weight: Any, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """One step."""
         (lr,) = factors
         g, z, n = self.prepared(grad), state["z"], state["n"]
@@ -142,7 +145,7 @@ class FTML(Optimizer):
         """(1 - beta1**t) / lr, and 1 / sqrt(1 - beta2**t)."""
         return (1 - self.beta1**t) / lr if lr else math.inf, 1 / math.sqrt(1 - self.beta2**t)
 
-    def step(self, weight: Any, g: Any, state: State, scale: Any, root: Any) -> None:  # type: ignore[override]
+    def step(self, weight: Array, g: Any, state: State, scale: Array, root: Any) -> None:  # type: ignore[override]
         """One step."""
         variance, d, z = state["variance"], state["d"], state["z"]
         variance *= self.beta2

@@ -6,12 +6,15 @@ Subclasses state a rule for one weight; see `Optimizer`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import np
 from .._capture import core as _core
 from .._capture.captured import warn_of_look
 from .._runtime.registry import known_by, looked_up
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["Optimizer", "State", "Item", "Advanced", "create", "register"]
 
@@ -38,7 +41,7 @@ class Multiplied(Protocol):
 
 
 class Optimizer:
-    """What optimizers have in common. Subclasses name their arrays in `slots`, and define `step`.
+    """The base class of optimizers. Subclasses name their arrays in `slots`, and define `step`.
 
     learning_rate: float, positive by custom. wd: weight decay, added to the gradient as wd * weight.
     rescale_grad: factor of gradients before anything else. clip_gradient: bound of their absolute values.
@@ -154,14 +157,14 @@ class Optimizer:
         lr, wd = (known.get(index, known.get(name, 1.0)) for known in (self.lr_mult, self.wd_mult))
         return lr, wd
 
-    def create_state(self, index: int, weight: Any) -> State:
+    def create_state(self, index: int, weight: Array) -> State:
         """A new state for a weight: zeros in its shape, dtype and device."""
         return {
             "t": self.begin_num_update,
             **{name: np.zeros(weight.shape, weight.dtype, device=weight.device) for name in self.slots},
         }
 
-    def create_state_multi_precision(self, index: int, weight: Any) -> State:
+    def create_state_multi_precision(self, index: int, weight: Array) -> State:
         """A new state for a weight, with a float32 copy of it where `multi_precision` asks for one.
 
         >>> from forerun import np
@@ -175,7 +178,7 @@ class Optimizer:
         master = weight.astype("float32")
         return {**self.create_state(index, master), _MASTER: master}
 
-    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+    def update(self, index: Any, weight: Array, grad: Any, state: Any) -> None:
         """Changes a weight and its state in place, by one step; of lists, each. Never recorded, never waits."""
         if isinstance(index, (list, tuple)):
             return self.update_all(list(zip(index, weight, grad, state, strict=True)))
@@ -287,18 +290,18 @@ class Optimizer:
         """The numbers that a step depends on and that may differ from one to the next; `step` gets them."""
         return (lr,)
 
-    def apply(self, weight: Any, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """Rescales and clips the gradient, adds the weight decay, and steps."""
         g = self.prepared(grad)
         self.step(weight, g + wd * weight if wd else g, state, *factors)
 
-    def prepared(self, grad: Any) -> Any:
+    def prepared(self, grad: Array) -> Array:
         """The gradient, rescaled and clipped."""
         g = grad if self.rescale_grad == 1 else grad * self.rescale_grad
         bound = self.clip_gradient
         return g if bound is None else np.clip(g, -bound, bound)
 
-    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
+    def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
         """The rule: changes weight and state in place. state["t"] counts this step already."""
         raise NotImplementedError(f"{type(self).__name__}: step must be defined, got none")
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import np
 from .adam import Adam
 from .base import Advanced, Item, State
 from .sgd import SGD
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["LARS", "LAMB", "LANS"]
 
@@ -27,7 +30,7 @@ def _ratio(above: Any, below: Any, like: Any) -> Any:
 
 
 class LARS(SGD):
-    """Gradient descent whose learning rate is scaled, weight by weight (You, Gitman and Ginsburg 2017).
+    """Gradient descent with a learning rate scaled for each weight (You, Gitman and Ginsburg 2017).
 
     The scale is eta * |weight| / (|g| + wd * |weight| + epsilon), or 1 where a norm is 0, and for parameters whose
     names end in gamma, beta or bias; g is the gradient before the weight decay. The rest is as in `SGD`.
@@ -63,7 +66,7 @@ class LARS(SGD):
         """The learning rate."""
         return (lr,)
 
-    def apply(self, weight: Any, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """One step."""
         lr, scaled, change = factors
         g, own = self.prepared(grad), _norm(weight)
@@ -98,7 +101,7 @@ class LAMB(Adam):
             return lr, 1.0, 1.0
         return lr, 1 / (1 - self.beta1**t), 1 / math.sqrt(1 - self.beta2**t)
 
-    def apply(self, weight: Any, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """One step."""
         lr, c1, c2 = factors
         g, mean, variance = self.prepared(grad), state["mean"], state["variance"]
@@ -127,7 +130,7 @@ class LANS(LAMB):
 
     constants = LAMB.constants
 
-    def apply(self, weight: Any, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """One step."""
         lr, c1, c2 = factors
         g, mean, variance = self.prepared(grad), state["mean"], state["variance"]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import np
 from .base import Optimizer, State
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["SGD", "NAG", "Signum", "SGLD", "DCASGD"]
 
@@ -35,14 +38,14 @@ class SGD(Optimizer):
         own = type(self).step is not SGD.step
         return not (own or self.momentum or wd or self.clip_gradient is not None)
 
-    def apply(self, weight: Any, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """As for others, but where only factors change the gradient they are one."""
         if self._plain(wd):
             weight -= factors[0] * grad
         else:
             super().apply(weight, grad, state, factors, wd)
 
-    def step(self, weight: Any, g: Any, state: State, lr: Any) -> None:
+    def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
         """One step."""
         if not self.momentum:
             weight -= lr * g
@@ -80,7 +83,7 @@ class Signum(Optimizer):
         """The learning rate, and what the weight is multiplied by."""
         return lr, 1 - lr * self.wd_lh
 
-    def step(self, weight: Any, g: Any, state: State, lr: Any, decay: Any) -> None:  # type: ignore[override]
+    def step(self, weight: Array, g: Any, state: State, lr: Any, decay: Any) -> None:  # type: ignore[override]
         """One step."""
         if self.momentum:
             mean = state["mean"]
@@ -114,7 +117,7 @@ class SGLD(Optimizer):
         """Half the learning rate, and the deviation of the noise."""
         return lr / 2, math.sqrt(lr)
 
-    def step(self, weight: Any, g: Any, state: State, half: Any, deviation: Any) -> None:  # type: ignore[override]
+    def step(self, weight: Array, g: Any, state: State, half: Any, deviation: Any) -> None:  # type: ignore[override]
         """One step."""
         noise = np.random.normal(0.0, 1.0, weight.shape, weight.dtype, device=weight.device)
         weight -= half * g
@@ -134,11 +137,11 @@ class DCASGD(Optimizer):
         self.momentum, self.lamda = momentum, lamda
         self.slots = ("velocity", "previous") if momentum else ("previous",)
 
-    def create_state(self, index: int, weight: Any) -> State:
+    def create_state(self, index: int, weight: Array) -> State:
         """A new state, with the weight as it is."""
         return {**super().create_state(index, weight), "previous": weight.copy()}
 
-    def apply(self, weight: Any, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """One step."""
         (lr,) = factors
         g, previous = self.prepared(grad), state["previous"]

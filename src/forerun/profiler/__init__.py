@@ -1,4 +1,4 @@
-"""What ran when, on which worker; what waited for what; and which lines made the program wait.
+"""Profiles: when and where operations ran, their dependencies, and the lines that made the program wait.
 
 >>> from forerun import np, profiler
 >>> with profiler.record() as p:

@@ -17,13 +17,13 @@ __all__ = ["Blocker", "blockers"]
 
 _FULL = ("window full", "bytes full")  # the front end is far ahead: nothing is lost
 _WORTH = 0.01  # of the time
-_ours = "end"  # the wait at the end of a recording is no line of the program's
+_ours = "end"  # the wait at the end of a recording is not a line of the program
 _Key = tuple[tuple[str, int] | None, str]  # a line, and what it called
 
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """What one line waited for in one way. Times are seconds.
+    """The waits of one line for one cause. Times are seconds.
 
     `line` has the counts and times of the whole recording. `idle` is of the waits that were recorded one by one, and
     `lost` is reckoned up from these where they are not all.
@@ -35,7 +35,7 @@ class Blocker:
 
     @property
     def advice(self) -> str:
-        """What to write instead."""
+        """Return a change of the line that avoids the wait."""
         return advice(self.line.cause, self.line.waits)
 
     def worth_a_change(self, span: float) -> bool:
@@ -44,10 +44,10 @@ class Blocker:
 
 
 def blockers(trace: Trace) -> list[Blocker]:
-    """The lines that waited, or read values that were there: first those that lost most, then those that took longest.
+    """Return the lines that waited, or read computed values: first those that lost most, then those that took longest.
 
-    What a wait lost is reckoned from what the thread did from there to its next wait. Had it not waited, it could have
-    done this in the time of the wait; and of the operations that it issued there, those that need nothing that was
+    The loss of a wait is estimated from the work of the thread between it and the next wait. Without the wait it could
+    have done this in the time of the wait; and of the operations that it issued there, those that need nothing that was
     still to come could have run, as far as cores were idle. The longer of the two is lost, but no more than the wait
     took. Whether the program could do without the value is not known.
     """

@@ -1,4 +1,4 @@
-"""Kinds of waits: from what was called to a word, and what to write instead."""
+"""Kinds of waits: a word for each function that waits, and the change that avoids the wait."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .. import np
 
 __all__ = ["ADVICE", "advice", "cause_of", "shown"]
 
-# What was called, by kind. Any other function of NumPy's names that waits does so for the shape of its result.
+# Functions that wait, by kind. Any other function of NumPy's names waits for the shape of its result.
 _CALLS = {
     "wait": ("wait", "wait_to_read"),
     "barrier": ("waitall", "pace", "_paced", "synchronize", "configure", "quiesce", "stop", "__exit__", "empty_cache"),
@@ -63,7 +63,7 @@ _ONCE = {
 
 
 def advice(cause: str, waits: int) -> str:
-    """What to write instead of a line that waited so often.
+    """Return a change that avoids the waits of a line.
 
     >>> advice("print", 1)
     'print when all is issued that does not need it'
@@ -94,7 +94,7 @@ _SHOWN = {
 
 
 def shown(call: str) -> str:
-    """What was called, as a program has it.
+    """Return a call in the spelling of a program.
 
     >>> shown("__array__"), shown("item")
     ('asarray', 'item')

@@ -17,8 +17,8 @@ __all__ = ["Bound", "Cost", "bound", "cost"]
 _TELLING = 0.2  # of the time: what memory or waits take is named first, as there is something to change
 _SAYS = {
     "memory": "the memory budget is the limit{at}: smaller batches, fewer arrays kept, or a larger budget",
-    "turn": "operations waited for their turn{at}, as memory would have risen above the peak of the program in order: "
-    "let arrays go earlier, or issue first what needs less memory",
+    "turn": "operations could not run ahead{at}, as memory would have risen above the peak of program order: "
+    "release arrays earlier, or issue operations that need less memory first",
     "waits": "waits are the limit{at}: {advice}",
     "front end": "the front end is the limit: hybridize, or issue fewer and larger operations",
     "chain": "one operation at a time: the chain of operations that need one another is the limit",
@@ -30,7 +30,7 @@ _SAYS = {
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What limits a program."""
+    """The limit of a program."""
 
     kind: str  # "memory", "turn", "waits", "front end", "chain", "cores", "copies" or "nothing"
     share: float  # of the time
@@ -43,14 +43,13 @@ class Bound:
 
 
 def bound(trace: Trace) -> Bound:
-    """What limits a program, from a recording of it.
+    """Return the limit of a program from a recording of it.
 
-    The time is looked at in several ways. Operations that were ready, and that the memory budget held back while a core
-    was idle: `memory`. The same for those that waited for their turn, as memory would have risen above the peak that
-    the program has in order: `turn`. What waits lost (see `blockers`): `waits`. Of the rest, while nothing ran, the
-    back end stood still for the `front end`; while something ran, but on fewer threads than there are cores, the
-    `chain` of dependencies let no more run; otherwise the `cores` were busy; `copies` are what ran on other queues
-    alone. The first three count from a fifth of the time on; otherwise the largest of the others does.
+    The kinds are: `memory`, ready operations waited for the memory budget while a core was idle; `turn`, they would
+    have raised memory above the peak of program order; `waits`, the time that waits lost (see `blockers`). In the rest
+    of the time either nothing ran, because of the `front end`; or fewer threads ran than there are cores, because of
+    the `chain` of dependencies; or the `cores` were busy; or only `copies` and files ran. One of the first three is
+    returned if it takes a fifth of the time; otherwise the largest of the others is.
     """
     span = _recorded(trace)
     if not trace.pieces or span <= 0:
@@ -91,7 +90,7 @@ def _recorded(trace: Trace) -> float:
 
 
 def _lost(trace: Trace) -> Bound:
-    """What all waits lost; the line is that of the one that lost most."""
+    """Return the time that all waits lost, with the line that lost most."""
     found = blockers(trace)
     if not found:
         return Bound("waits", 0.0)
@@ -100,7 +99,7 @@ def _lost(trace: Trace) -> Bound:
 
 
 def _held(trace: Trace, span: float) -> Bound:
-    """How long operations were ready, and were held back while a core was idle: for memory, or else for their turn."""
+    """Return how long ready operations waited while a core was idle: for memory, or for program order."""
     start = trace.start
     idle = fewer_than(trace.cores, _lanes(trace).values(), (start, start + trace.span))
     ended = trace.ends()
@@ -124,12 +123,12 @@ def _held_by(kind: str, ops: list[Event], ended: dict[int, float], idle: list[In
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a step of a loop costs. Times are seconds per step, but for `seconds`."""
+    """The cost of a step of a loop. Times are seconds per step, but for `seconds`."""
 
     steps: int
     t1: float  # the front end's part: Python, and issuing
     t2: float  # the back end's: while at least one operation ran
-    t3: float  # the way back: from the end of what was waited for until the front end went on, per wait
+    t3: float  # from the end of the awaited op until the front end continued, per wait
     waits: float  # per step
     seconds: float  # measured, for all steps
     bound: Bound
@@ -213,7 +212,7 @@ def model(trace: Trace, n: int, begun: float, issued: float) -> Cost:
 
 
 def _ways_back(trace: Trace) -> list[float]:
-    """Of each wait: seconds from the end of what was waited for, or of what ended last, to the end of the wait."""
+    """Return for each wait the seconds from the end of the awaited op, or of the last op, to the end of the wait."""
     ended = trace.ends()
     ends = sorted(ended.values())
     found = []

@@ -179,7 +179,7 @@ def _each(rows: Any) -> Iterator[dict[str, Any]]:
 
 
 def _further(parts: Parts) -> dict[int, list[int]]:
-    """Dependencies of ops beyond those that stand in their own records."""
+    """Return dependencies of ops beyond those in their own records."""
     rows = parts.more[parts.more["kind"] == DEPS]
     found: dict[int, list[int]] = {}
     for seq, (_, back, _) in zip(rows["seq"].tolist(), rows["payload"].tolist()):
@@ -188,7 +188,7 @@ def _further(parts: Parts) -> dict[int, list[int]]:
 
 
 def _rows(parts: Parts, kind: int, seconds: Callable[[Any], Any]) -> Iterator[tuple[dict[str, Any], float, float]]:
-    """Records of a kind with their times. What a crash has left in two places while it was moved counts once."""
+    """Records of a kind with their times. A record that a crash has left in two places counts once."""
     rows = numpy.unique(parts.more[parts.more["kind"] == kind])
     started, ended = seconds(rows["started"]).tolist(), seconds(rows["ended"]).tolist()
     for r, start, end in zip(_each(rows), started, ended):

@@ -1,4 +1,4 @@
-"""What a trace holds: ops, the tiles that workers share, and waits, with their times and lines."""
+"""Events of a trace: ops, the tiles that workers share, and waits, with their times and lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAMES = 8  # of a group's operations, in its name
 
 
 class _Placed:
-    """What stands in a line of the program."""
+    """An event that belongs to a line of the program."""
 
     __slots__ = ()
     site: tuple[str, int] | None  # file and line
@@ -50,14 +50,14 @@ class Event(_Placed):
     deps: tuple[int, ...] = ()  # numbers of the ops whose results it read
     members: tuple[int, ...] = ()  # of a group of ops that ran as one: their numbers
     parts: tuple[Event, ...] = ()  # of a group: its ops, each by itself
-    planned: float = 0.0  # when the op was taken up by a planner
+    planned: float = 0.0  # when the op was planned
     issuer: int = 0  # the thread that issued the op
     shape: tuple[int, ...] | None = None  # of the first output, if it is known
     dtype: str | None = None  # of the first output: "float32"
     live: tuple[int, int] = (0, 0)  # bytes of arrays on the device when the op started, and when it had ended
     cause: str | None = None  # of a wait: its kind, a word of `profiler.causes`; `name` is what was called
     waited: int = 0  # of a wait: number of the op whose result it needed; 0 for all work, or where it is not known
-    held: bool = False  # it was ready, and waited for its turn: memory would have risen above the peak in order
+    held: bool = False  # it was ready, and could not run ahead: memory would exceed the peak of program order
     over_budget: bool = False  # it was ready, and waited for memory: it would have risen above the budget
 
     @property
@@ -93,7 +93,7 @@ class Trace:
     devices: Mapping[int, str] = field(default_factory=dict)  # the name of each
     lines: list[Line] = field(default_factory=list)
     unfinished: list[Event] = field(default_factory=list)  # ops that had not ended; `started` is 0 if not begun
-    dropped: int = 0  # of the recorded ops: those that nobody needed, which did not run
+    dropped: int = 0  # of the recorded ops: dead ones, which did not run
     recorded: int = 0  # ops that were recorded, those that were dropped included,
     issued: int = 0  # of this many
     cores: int = 1  # threads that may run ops at once
@@ -126,13 +126,13 @@ class Trace:
 
     @property
     def pieces(self) -> list[Event]:
-        """What threads ran: ops, or their tiles where an op was cut into several."""
+        """Return the pieces that threads ran: ops, or the tiles of ops with several."""
         cut = {e.seq for e in self.events if e.kind == "tile"}
         return [e for e in self.events if e.kind == "tile" or (e.kind == "op" and e.seq not in cut)]
 
     @property
     def waits(self) -> list[Event]:
-        """The waits: where the program needed values, and how long it took until they were there."""
+        """Return the waits: where the program needed values, and how long it waited for them."""
         return [e for e in self.events if e.kind == "wait"]
 
     def ends(self) -> dict[int, float]:
@@ -169,7 +169,7 @@ class Trace:
 
     @classmethod
     def from_events(cls, events: Iterable[Event], devices: Mapping[int, str] | None = None) -> Trace:
-        """A trace of what was recorded, in whatever order."""
+        """Return a trace of recorded events in any order."""
         found = _named(sorted(events, key=lambda e: (e.started, e.issued, e.seq)))
         return cls(_one_at_a_time(found), devices or {})
 
@@ -227,7 +227,7 @@ def _one_of(number: int, members: list[Event]) -> Event:
 
 
 def _named(events: list[Event]) -> list[Event]:
-    """Tiles with the name and line of their op, and the first one with what it read; without its op, a tile
+    """Tiles with the name and line of their op, and the first one with the inputs; without its op, a tile
     is left out."""
     ops = {e.seq: e for e in events if e.kind == "op"}
     first: set[int] = set()

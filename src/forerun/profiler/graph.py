@@ -1,4 +1,4 @@
-"""The dependency graph: which op reads the results of which; of a trace, of what is pending, of the tape."""
+"""The dependency graph: which op reads the results of which; of a trace, of pending ops, of the tape."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ def graph(
 
     values: an array, or several in lists and the like; or a trace, for all that ran in it. Of arrays that are recorded
     for gradients, the graph goes back to the leaves; of others it has what has not ended yet and they wait for.
-    Operations that run as one stand in one frame. It waits for nothing and changes nothing.
+    Fused operations are in one frame. The call does not wait and changes nothing.
 
     path: where to write the picture (`.svg`) or text (`.dot`), too. limit: how many operations are drawn: the first of
-    a trace, the latest of what arrays need. recorded: True for the recorded graph alone, False for what is pending,
-    though it is recorded.
+    a trace, the latest that arrays need. recorded: True for the tape alone, False for pending operations, though they
+    are recorded.
 
     Raises TypeError for other values, ValueError for another ending.
 

@@ -1,4 +1,4 @@
-"""Guards: a thread that must not wait says so, and is told which line would have."""
+"""Guards: report the lines of a thread that would wait."""
 
 from __future__ import annotations
 
@@ -43,15 +43,14 @@ _state = _State()
 
 
 class guard:
-    """What happens when this thread is about to wait: nothing ("off"), a warning, or an error before it waits.
+    """Set what happens when this thread is about to wait: nothing ("off"), a warning, or an error before the wait.
 
     It holds from the call on; as a context manager, until the end of the block, where what held before is back. Of
     guards within one another the innermost holds. Other threads have their own; a new thread has none.
 
     mode: "warn", "raise" or "off". A warning is given once for each line, as Python's filters say.
-    reads: True to object to every read of values, also of those that are there already; so the outcome does not depend
-        on how fast they came.
-    allow: kinds of waits that are meant, such as "wait" and "barrier" (`Event.cause`).
+    reads: True to object to every read of values, computed or not, so that the outcome does not depend on timing.
+    allow: kinds of waits that are permitted, such as "wait" and "barrier" (`Event.cause`).
 
     Raises ValueError for another mode or kind. `Blocked` leaves all arrays as they are: read them outside of the block.
 

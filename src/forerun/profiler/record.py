@@ -33,7 +33,7 @@ class Recording:
         """Begins to record. Raises RuntimeError if it records, or for a file within another recording; OSError if the
         file cannot be written, or another process records into it."""
         if self.running or (_running and self.path):
-            raise RuntimeError("record: one recording into a file at a time, got another while one is under way")
+            raise RuntimeError("record: one recording into a file at a time, got another while one is active")
         if _running:
             self._before = decoded(_core.trace_look()).lines
         else:
@@ -53,9 +53,9 @@ class Recording:
         """Waits for all work, ends the recording and returns the trace.
 
         wait: False to leave work that has not ended out of the trace.
-        raises: False to leave errors that nobody has seen to others.
+        raises: False to leave unraised errors to later calls.
 
-        Raises the error of an op that failed and that nobody has seen; the recording has ended then, too.
+        Raises the error of a failed op that no read has raised; the recording has ended then, too.
         """
         if not self.running:
             raise RuntimeError("record: must be recording to be stopped")
@@ -75,7 +75,7 @@ class Recording:
         return self.start()
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        # After an error nobody may want to wait; what has ended until now is in the trace.
+        # After an error it does not wait; the ops that have ended are in the trace.
         self.stop(wait=kind is None)
 
     def _end(self) -> None:
@@ -90,7 +90,7 @@ class Recording:
 
 
 def _since(before: list[Line], after: list[Line]) -> list[Line]:
-    """The sums of what came after others; `longest` is that of all."""
+    """Return the sums of the waits after others; `longest` is that of all."""
     known = {(x.site, x.name): x for x in before}
     found = []
     for x in after:
@@ -155,6 +155,6 @@ def stop() -> Trace:
 def load(path: str | os.PathLike[str]) -> Trace:
     """The trace in a file that `record(path)` or `FORERUN_PROFILE` has written, also if the process was killed.
 
-    ValueError if the file is no recording.
+    ValueError if the file is not a recording.
     """
     return decoded(Path(path).read_bytes())

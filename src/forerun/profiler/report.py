@@ -19,7 +19,7 @@ _waits = ("waits by line", "waits", "reads", "total ms", "lost ms", "idle")
 
 
 def report(trace: Trace, limit: int = 20) -> Shown:
-    """What bounds the program, time by name of op, and waits by line with what to write instead.
+    """Report the limit of the program, time by name of op, and waits by line with changes that avoid them.
 
     Times of ops are the sum over all threads. A wait counts in full, also while the waiting thread ran ops; `lost` and
     `idle` are those of `blockers`.
@@ -63,7 +63,7 @@ def _summary(trace: Trace) -> str:
 
 
 def _instead(found: list[Blocker], span: float, limit: int) -> list[str]:
-    """What to write instead, once for each kind of wait, with its lines, where it is worth a change."""
+    """Return changes that avoid waits, once for each kind of wait, with its lines, where they gain enough."""
     lines: dict[str, list[str]] = defaultdict(list)
     for b in found[:limit]:
         if b.worth_a_change(span):
@@ -73,7 +73,7 @@ def _instead(found: list[Blocker], span: float, limit: int) -> list[str]:
 
 
 def _pending(trace: Trace, limit: int) -> list[str]:
-    """What had not ended."""
+    """Return the lines about ops that had not ended."""
     started = [e for e in trace.unfinished if e.started]
     rows = [f"{e.where}  {e.name} (op {e.seq}) was running" for e in started[:limit]]
     left = len(trace.unfinished)

@@ -24,7 +24,7 @@ _forms: dict[str, Callable[[Trace, str], str]] = {
 
 
 def timeline(trace: Trace, path: str | os.PathLike[str] | None = None, title: str = "Timeline") -> Shown:
-    """Who issued, who ran and who waited: as SVG text, or in the form that the ending of `path` says, written there.
+    """Draw the issues, ops and waits of all threads: as SVG text, or into a file in the form of its ending.
 
     `.html`: a page that any browser opens, without network: wheel, drag and keys zoom and move, the pointer shows an
     op's name, line, shapes and times, a click its way from issue to wait, a word in the box dims all else. `.svg`: a

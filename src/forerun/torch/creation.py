@@ -192,7 +192,7 @@ def manual_seed(seed: int) -> None:
 
 
 def seed() -> int:
-    """Starts the stream of random numbers at a number that nobody chose; returns that number."""
+    """Seed the random numbers with a random number; return it."""
     value = int(numpy.random.SeedSequence().generate_state(1, numpy.uint64)[0])
     np.random.seed(value)
     return value

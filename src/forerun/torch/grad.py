@@ -39,7 +39,7 @@ _thread = _Thread()
 def begin(leaf: bool = True) -> None:
     """Switches recording of this thread on, unless `no_grad` and its like say otherwise.
 
-    Who makes a leaf wants gradients; anything else switches recording on the first time only.
+    A program that creates a leaf wants gradients; other calls switch recording on only the first time.
     """
     if (leaf or not _thread.begun) and not _thread.scopes and not _thread.off:
         _core.set_recording(True)
@@ -114,7 +114,7 @@ def is_grad_enabled() -> bool:
 
 
 class autograd:
-    """What `torch.autograd` holds."""
+    """The names of `torch.autograd`."""
 
     @staticmethod
     def grad(

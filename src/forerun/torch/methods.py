@@ -1,6 +1,7 @@
 """PyTorch's methods for the arrays of `forerun.np`: there is one array class, and importing `forerun.torch` adds to it.
 
-Nothing that NumPy defines is changed. Where both define a name, NumPy's meaning stays, which matters for these:
+Nothing that NumPy defines is changed: its methods are the same objects, with the same signatures, before and after the
+import. Where both define a name, NumPy's meaning stays, which matters for these:
 
 - `x.size` is a number and `x.shape` the shape, so there is no `x.size()`: use `x.shape` or `x.numel()`.
 - `x.transpose(0, 1)` is NumPy's: use `x.swapaxes(0, 1)`, `x.mT`, `x.t()` or `torch.transpose(x, 0, 1)`.
@@ -8,19 +9,19 @@ Nothing that NumPy defines is changed. Where both define a name, NumPy's meaning
 - `x.std()` and `x.var()` divide by the number of elements: `torch.std(x)` and `torch.var(x)` by one less.
 - `x.numpy()` is read-only, and `x.grad` is zero, not None, until `backward`.
 
-Reductions take `dim=` and `keepdim=` beside `axis=` and `keepdims=`; `x.max(dim=...)` and `x.min(dim=...)` then give
-values with positions, as in PyTorch.
+Two forms of calls that NumPy refuses have PyTorch's meaning after the import. Reductions take `dim=` and `keepdim=` in
+place of `axis=` and `keepdims=`; `x.max(dim=...)` and `x.min(dim=...)` then give values with positions. `x.view(2, -1)`
+gives another shape. One attribute that NumPy's arrays have and those of `forerun.np` lack gets PyTorch's meaning:
+`x.data` is the array without gradients.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
-import numpy
-
 from .. import np
+from .._array import call_forms
 from .._runtime.device import Device
 from ..autograd.leaf import Variable
 from . import dtypes, functions, reductions
@@ -98,14 +99,9 @@ def cuda(x: Any, device: Any = 0, non_blocking: bool = False) -> Any:
 # --- shapes ---------------------------------------------------------------------------------------
 
 
-_numpys_view = np.ndarray.view
-
-
-def view(x: Any, *shape: Any, **dtype: Any) -> Any:
-    """x with another shape, one extent may be -1; or, for a dtype, its bytes as elements of that."""
-    if shape and isinstance(shape[0], (int, numpy.integer, tuple, list)):
-        return x.reshape(extents(shape))
-    return _numpys_view(x, *shape, **dtype)
+def view(x: Any, *shape: Any) -> Any:
+    """x with another shape; one extent may be -1."""
+    return x.reshape(extents(shape))
 
 
 def expand(x: Any, *sizes: Any) -> Any:
@@ -201,19 +197,8 @@ _data = property(lambda x: x.detach(), doc="The same values, out of sight of gra
 # --- what goes where ------------------------------------------------------------------------------
 
 
-def _with_dim(method: Callable[..., Any], torch_one: Callable[..., Any]) -> Callable[..., Any]:
-    """NumPy's method, which leaves calls with `dim=` or `keepdim=` to PyTorch's function."""
-
-    @functools.wraps(method)
-    def either(x: Any, *args: Any, **kwargs: Any) -> Any:
-        chosen = torch_one if "dim" in kwargs or "keepdim" in kwargs else method
-        return chosen(x, *args, **kwargs)
-
-    return either
-
-
 _OWN = {
-    "to": to, "cpu": cpu, "cuda": cuda, "view": view, "expand": expand, "permute": permute, "contiguous": same,
+    "to": to, "cpu": cpu, "cuda": cuda, "expand": expand, "permute": permute, "contiguous": same,
     "requires_grad_": requires_grad_, "requires_grad": _requires_grad, "is_leaf": _is_leaf, "data": _data,
     "dim": lambda x: x.ndim, "element_size": lambda x: x.itemsize, "type": lambda x, kind: to(x, dtype=kind),
     "view_as": lambda x, other: x.reshape(other.shape), "is_cuda": property(lambda x: x.device.device_type == "gpu"),
@@ -250,15 +235,15 @@ _NOT_METHODS = (
 def install() -> None:
     """Gives the array class PyTorch's methods, where it has none of that name.
 
-    NumPy's `view` takes shapes, too, from then on.
+    What NumPy defines stays the same object. Its reductions leave calls with `dim=` and `keepdim=` to PyTorch's
+    functions from then on, and `view` calls with a shape: NumPy refuses these.
     """
     free = {**{name: getattr(functions, name) for name in functions.__all__ if name not in _NOT_METHODS}}
     free.update({name: getattr(reductions, name) for name in reductions.__all__}, **_OWN)
     for name, member in free.items():
-        if not hasattr(np.ndarray, name) or name == "view":
+        if not hasattr(np.ndarray, name):
             setattr(np.ndarray, name, _bound(member))
-    for name in _WITH_DIM:
-        setattr(np.ndarray, name, _with_dim(getattr(np.ndarray, name), getattr(reductions, name)))
+    call_forms.register({name: getattr(reductions, name) for name in _WITH_DIM} | {"view": view})
     if not hasattr(Device, "type"):
         Device.type = property(lambda d: "cuda" if d.device_type == "gpu" else d.device_type)  # type: ignore[attr-defined]
 

@@ -50,8 +50,8 @@ STOPS = [
         "the back end has threads and queues of its own and tracks which operation depends on which.",
     ),
     Stop(
-        "A3 A4", "Who computes z = x * y + 2, and who waits", graph_of_a_snippet,
-        "each statement only hands a task to the back end; printing z is what waits.",
+        "A3 A4", "Which threads compute z = x * y + 2, and which one waits", graph_of_a_snippet,
+        "each statement only hands a task to the back end; printing z waits.",
     ),
     Stop(
         "B1", "Barriers", barriers,
@@ -86,7 +86,7 @@ STOPS = [
         "(not in the chapters) the same network, data split and epochs as scikit-learn's MLPClassifier.",
     ),
     Stop(
-        "E3", "What overlapped", picture,
+        "E3", "A timeline of what overlapped", picture,
         "gradients are exchanged as soon as each is ready, while the backward pass goes on.",
     ),
 ]  # fmt: skip

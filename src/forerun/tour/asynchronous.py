@@ -32,7 +32,7 @@ def issue_and_wait(out: Path, quick: bool) -> Finding:
             a = generator.standard_normal((n, n), "float32")
             numpy.dot(a, a)
 
-    def issue() -> list[Any]:  # held: what nobody holds is not computed
+    def issue() -> list[Any]:  # kept: unused results are not computed
         results = []
         for _ in range(10):
             a = np.random.normal(size=(n, n))
@@ -71,7 +71,7 @@ def graph_of_a_snippet(out: Path, quick: bool) -> Finding:
     profiler.timeline(profile.trace, out / "snippet-timeline.svg", title=title)
     ops, start = profile.trace.ops, profile.trace.ops[0].issued
     reading = [e for e in profile.trace.waits if e.cause == "print"]
-    waited = f"print waited {us(reading[0].duration)}" if reading else "it was there when print came"
+    waited = f"print waited {us(reading[0].duration)}" if reading else "it was computed before print"
     return Finding(
         ("", "issued", "ended"),
         [[f"{e.name} (op {e.seq})", us(e.issued - start), us(e.ended - start)] for e in ops],
@@ -107,7 +107,7 @@ def barriers(out: Path, quick: bool) -> Finding:
 
 
 def blockers(out: Path, quick: bool) -> Finding:
-    """Conversions inside a loop, and who finds them."""
+    """Conversions inside a loop, and the reports that find them."""
     steps = 50 if quick else 300
     data = np.random.normal(size=(128, 128))
     _core.waitall()
@@ -144,7 +144,7 @@ def improving_computation(out: Path, quick: bool) -> Finding:
     n = 2_000 if quick else 10_000
     x, plain = np.ones((1, 2)), numpy.ones((1, 2), "float32")
 
-    def in_numpy() -> Any:  # all keep their results: what nobody holds is not computed
+    def in_numpy() -> Any:  # all keep their results: unused ones are not computed
         return [plain + 1 for _ in range(n)]
 
     def wait_each() -> None:

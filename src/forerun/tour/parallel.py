@@ -49,7 +49,7 @@ def copies(out: Path, quick: bool) -> Finding:
         _run(x, 1)
         _core.waitall()
 
-        def waited(results: list[Any]) -> list[Any]:  # held until they are there: what nobody holds is not computed
+        def waited(results: list[Any]) -> list[Any]:  # kept until they are computed: unused results are dropped
             _core.waitall()
             return results
 

@@ -1,4 +1,4 @@
-"""What the tour shows of an experiment: a heading, the claim, and figures in columns."""
+"""Output of the tour for an experiment: a heading, the claim, and figures in columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .._display.terminal import Row, Terminal
 
 @dataclass
 class Finding:
-    """What an experiment found: columns of figures, and sentences that follow from them."""
+    """The result of an experiment: columns of figures, and sentences that follow from them."""
 
     head: Row = ("",)
     rows: Sequence[Row] = ()

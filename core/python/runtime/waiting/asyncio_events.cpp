@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "array/array.h"
-#include "engine/bell.h"
 #include "engine/engine.h"
+#include "engine/sync/completion.h"
 #include "python/bindings.h"
 #include "python/capture/capture.h"
 #include "python/runtime/devices.h"
@@ -20,10 +20,10 @@ namespace forerun {
 
 namespace {
 
-// A watcher that keeps what it watches. Python owns it; once it is gone nobody is told. Before it is one, it tries
+// A completion that keeps what it watches. Python owns it; once it is gone nobody is told. Before it is one, it tries
 // whether a fraction of a millisecond's work on small ops brings the values: a worker would take longer to look.
-struct Watch : Watcher {
-  Watch(nb::handle bell, const Array& array) : array(array), owner(nb::borrow(bell)) {
+struct Watch : Completion {
+  Watch(nb::handle queue, const Array& array) : array(array), owner(nb::borrow(queue)) {
     note_look("look at an array");
     Engine& engine = Engine::get();
     // Nobody will do what is pending, which a wait says; or no thread could be had to do it, and only waits do.
@@ -31,22 +31,23 @@ struct Watch : Watcher {
     if (engine.waiter.little_fresh()) engine.waiter.settle_small(*array.storage());
     if (Executor::in_task() && !array.storage()->settled()) must_not_wait_for_itself(*array.storage());
     region = array.layout.region();
-    waits = engine.watch(*this, *array.storage(), nb::cast<Bell&>(bell));
+    waits = engine.watch(*this, *array.storage(), nb::cast<CompletionQueue&>(queue));
   }
   ~Watch() { Engine::get().notifier.unwatch(*this); }
 
   Array array;
-  nb::object owner;  // of the bell
+  nb::object owner;  // of the queue
   bool waits;
 };
 
 // Watches that are told now, at most `most`, in the order in which their arrays came.
-nb::list take(Bell& bell, size_t most) {
+nb::list take(CompletionQueue& queue, size_t most) {
   nb::list all;
-  std::vector<Watcher*> told(most);
-  told.resize(Engine::get().notifier.take_told(bell, told.data(),
-                                               most));  // from here on nothing is made that could set off a collection
-  for (Watcher* w : told) all.append(nb::find(static_cast<Watch*>(w)));
+  std::vector<Completion*> told(most);
+  told.resize(
+      Engine::get().notifier.pop_completed(queue, told.data(),
+                                           most));  // from here on nothing is made that could set off a collection
+  for (Completion* w : told) all.append(nb::find(static_cast<Watch*>(w)));
   return all;
 }
 
@@ -80,14 +81,14 @@ void init_asyncio_events(nb::module_& m) {
         "Whether the values are there; raises what their computation raised. Does not wait.");
   m.def("failure_seen", failure_seen, nb::arg("a"),
         "Whether somebody has been told of the failure of an array that is there; None: it has none.");
-  nb::class_<Bell>(m, "Bell", "A file descriptor that is readable while watches are to be told.")
-      .def(nb::init<>())
-      .def("fileno", &Bell::descriptor)
+  nb::class_<CompletionQueue>(m, "CompletionQueue", "A file descriptor that is readable while watches are to be told.")
+      .def("__init__", [](CompletionQueue* at) { new (at) CompletionQueue(Engine::get().notifier); })
+      .def("fileno", &CompletionQueue::descriptor)
       .def("take", take, nb::arg("most"), "The watches that are told now, in the order in which their arrays came.");
   nb::class_<Watch>(m, "Watch", "Is told when the writes of an array that have been issued before have ended.")
       .def(
-          "__init__", [](Watch* at, nb::handle bell, nb::handle a) { new (at) Watch(bell, arg("await", a)); },
-          nb::arg("bell"), nb::arg("a"))
+          "__init__", [](Watch* at, nb::handle queue, nb::handle a) { new (at) Watch(queue, arg("await", a)); },
+          nb::arg("queue"), nb::arg("a"))
       .def_prop_ro(
           "waits", [](const Watch& w) { return w.waits; }, "False: there was nothing to wait for, it will not be told.")
       .def_prop_ro(

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "engine/engine.h"
-#include "engine/task_wait.h"
+#include "engine/execution/task_wait.h"
 #include "python/ops/host_task.h"
 #include "python/runtime/call_site.h"
 
@@ -30,7 +30,7 @@ void must_not_wait_for_itself(TaskWait& wait) {
 }
 
 void must_not_wait_for_itself(Storage& storage) {
-  TaskWait wait(storage);
+  TaskWait wait(Engine::get().task_waits, storage);
   must_not_wait_for_itself(wait);
 }
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "engine/engine.h"
-#include "engine/task_wait.h"
+#include "engine/execution/task_wait.h"
 #include "python/runtime/errors.h"
 #include "python/runtime/gil.h"
 #include "python/runtime/submission_gate.h"
@@ -36,7 +36,7 @@ void wait_with_signals(const char* what, F wait, Storage* wanted = nullptr) {
     if (PyErr_CheckSignals() < 0 || !watch.look()) throw PythonError{};
     if (!wanted || !Executor::in_task() || !std::has_single_bit(slices))
       continue;  // a look takes as long as much is pending
-    if (!of_task) of_task.emplace(*wanted);
+    if (!of_task) of_task.emplace(Engine::get().task_waits, *wanted);
     must_not_wait_for_itself(*of_task);
   }
 }

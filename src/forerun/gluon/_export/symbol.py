@@ -26,7 +26,7 @@ _LONGEST = 100_000_000  # bytes of a symbol file
 
 
 class SymbolBlock(HybridBlock):
-    """A block that was exported: `imports` reads it. It computes what the exported one did when predicting.
+    """An exported block, read by `imports`. It computes the same as the exported block does when predicting.
 
     >>> import tempfile
     >>> from forerun import np

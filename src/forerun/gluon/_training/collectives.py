@@ -1,7 +1,7 @@
-"""Gradients summed over devices, and results handed round. CPU devices share memory: nothing is copied to be added.
+"""Sums of gradients over devices, and values for all devices. CPU devices share memory: sums copy nothing.
 
-Inside `exchanging()`, operations may read arrays of other devices where they are, and go before older ones that are
-ready: so the sum of the last layer's gradients does not stand behind the backward pass of the first layers.
+Inside `collective_scope()`, operations may read arrays of other devices in place, and run before older ones that are
+ready: so the sum of the last layer's gradients does not wait for the backward pass of the first layers.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import Any
 from ..._runtime.device import Device
 from ...ops._base import core as _core
 
-__all__ = ["exchanging", "owners", "hand_round", "total"]
+__all__ = ["collective_scope", "owners", "broadcast_to_replicas", "reduce_replicas"]
 
 Copies = tuple[int, list[Any]]
 """The number of a parameter, and its arrays: one per device."""
 
 
 @contextmanager
-def exchanging() -> Iterator[None]:
-    """Operations of this thread belong to an exchange between devices, and are not recorded for gradients."""
+def collective_scope() -> Iterator[None]:
+    """Marks operations of this thread as a collective of several devices, and does not record them for gradients."""
     recording, before = _core.set_recording(False), _core.set_exchanging(True)
     try:
         yield
@@ -47,16 +47,16 @@ def owners(params: Sequence[Copies], balanced: bool) -> dict[int, int]:
     return found
 
 
-def total(arrays: Sequence[Any], at: int) -> Any:
-    """The sum of one array per device, on the device of the one at that place: that one first, then the others."""
+def reduce_replicas(arrays: Sequence[Any], at: int) -> Any:
+    """Return the sum of one array per device, on the device of arrays[at]: that one first, then the others in order."""
     found = arrays[at]
     for k, x in enumerate(arrays):
         found = found + x if k != at else found
     return found
 
 
-def hand_round(arrays: Sequence[Any], at: int) -> None:
-    """Gives all arrays the values of the one at that place."""
+def broadcast_to_replicas(arrays: Sequence[Any], at: int) -> None:
+    """Copies the values of arrays[at] into all others."""
     for k, x in enumerate(arrays):
         if k != at:
             _core.assign(x, arrays[at])

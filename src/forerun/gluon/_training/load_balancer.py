@@ -1,4 +1,4 @@
-"""Shares of a batch for devices that are not equally fast, by measured speed."""
+"""Splitting a batch over devices of different speed, by measured times."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ import itertools
 import statistics
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._runtime.device import Device, resolve
 from ...ops._base import core as _core
-from .collectives import exchanging
+from .collectives import collective_scope
 
-__all__ = ["Shares"]
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = ["LoadBalancer", "Shares"]
 
 _STEPS = 5  # of which the median counts
 _GAIN = 0.05  # of a step's time, below which shares stay: each change of shapes costs memory and recordings anew
 _WAITING = 32  # measurements that are not there yet
 
 
-class Shares(tuple[Device, ...]):
+class LoadBalancer(tuple[Device, ...]):
     """Devices, each with the share of a batch that it can compute in the same time as the others.
 
     Stands wherever a list of devices does: `initialize`, `split_and_load`. A Trainer that is given it measures how
@@ -30,23 +33,25 @@ class Shares(tuple[Device, ...]):
     As sums over a batch are what is added over devices, losses that are one number per example need no further care.
     Where each device's loss is a mean, multiply it by its weight (`weights`).
 
-    Shares that follow measured times are not the same from run to run, and results then differ by rounding.
+    The shares follow measured times, so they differ from run to run, and results then differ by rounding.
 
     >>> import forerun
     >>> from forerun import np
-    >>> from forerun.gluon.utils import Shares, split_and_load
-    >>> devices = Shares([forerun.cpu(0)])
+    >>> from forerun.gluon.utils import LoadBalancer, split_and_load
+    >>> devices = LoadBalancer([forerun.cpu(0)])
     >>> devices.sizes(6), [part.shape for part in split_and_load(np.zeros((6, 2)), devices)]
     ([6], [(6, 2)])
     """
 
     _clock: Callable[[Sequence[Any]], Any]
 
-    def __new__(cls, devices: Iterable[Device | str], clock: Callable[[Sequence[Any]], Any] = _core.clock) -> Shares:
+    def __new__(
+        cls, devices: Iterable[Device | str], clock: Callable[[Sequence[Any]], Any] = _core.clock
+    ) -> LoadBalancer:
         """clock: gives an array with the time at which all of some arrays are there."""
         made = super().__new__(cls, map(resolve, devices))
         if len(set(made)) != len(made) or not made:
-            raise ValueError(f"Shares: devices must be given, each once, got {list(made)}")
+            raise ValueError(f"LoadBalancer: devices must be given, each once, got {list(made)}")
         made._clock = clock
         made._fractions = [1 / len(made)] * len(made)
         made._rates = [deque(maxlen=_STEPS) for _ in made]
@@ -74,11 +79,11 @@ class Shares(tuple[Device, ...]):
     def sizes(self, n: int) -> list[int]:
         """How many of `n` examples each device gets: at least one. ValueError for fewer examples than devices."""
         if n < len(self):
-            raise ValueError(f"Shares: examples must be at least one for each of {len(self)} devices, got {n}")
+            raise ValueError(f"LoadBalancer: examples must be at least one for each of {len(self)} devices, got {n}")
         self._sizes = _whole(self._fractions, n)
         return list(self._sizes)
 
-    def parts(self, data: Any, batch_axis: int = 0) -> list[Any]:
+    def parts(self, data: Array, batch_axis: int = 0) -> list[Any]:
         """Views of an array's parts along the batch axis. Raises as `sizes` does."""
         bounds = [0, *itertools.accumulate(self.sizes(data.shape[batch_axis]))]
         before = (slice(None),) * (batch_axis % data.ndim)
@@ -100,7 +105,7 @@ class Shares(tuple[Device, ...]):
         found: dict[Device, list[Any]] = {}
         for x in arrays:
             found.setdefault(x.device, []).append(x)
-        with exchanging():
+        with collective_scope():
             return {device: self._clock(some) for device, some in found.items()}
 
     def _look(self) -> None:
@@ -131,3 +136,6 @@ def _whole(fractions: Sequence[float], n: int) -> list[int]:
     for k in rest[: free - sum(found)]:
         found[k] += 1
     return [1 + x for x in found]
+
+
+Shares = LoadBalancer  # its first name

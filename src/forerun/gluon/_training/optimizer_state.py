@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy
 
 from ...optimizer import State
 
+if TYPE_CHECKING:
+    from ...typing import Array
+
 __all__ = ["beside", "check", "moved", "number", "of_number", "restore"]
 
 
-def beside(state: State, weight: Any) -> bool:
+def beside(state: State, weight: Array) -> bool:
     """Whether a state is on its weight's device."""
     return all(x.device == weight.device for name, x in state.items() if name != "t")
 
 
-def moved(state: State, weight: Any) -> State:
+def moved(state: State, weight: Array) -> State:
     """A state of its own for a weight, with the values of another one."""
     return {name: x if name == "t" else x.copyto(weight.device) for name, x in state.items()}
 

@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import np
 from ..._capture import core as _core
@@ -22,6 +22,9 @@ from ..parameter.parameter import Devices, Parameter
 from ..parameter.sharing import share, taking_params
 from .hooks import Hook, Hooks, monitor
 from .summary import summary as summary_of
+
+if TYPE_CHECKING:
+    from ...typing import DTypeLike
 
 __all__ = ["Block", "Hook"]
 
@@ -44,8 +47,17 @@ def check_hybrid_settings(settings: dict[str, Any]) -> None:
         raise TypeError(f"hybridize: settings must be among {known}, got {', '.join(sorted(wrong))}")
 
 
+_CHANGES = "(changes)"  # in the dictionary of a block: no attribute has this name
+
+
+def times_changed(block: Block) -> int:
+    """How often attributes and children of a block have been set."""
+    count: int = block.__dict__.get(_CHANGES, 0)
+    return count
+
+
 class Block:
-    """A layer or a network: `forward` says what it computes; blocks and parameters set as attributes belong to it.
+    """A layer or a network. `forward` defines its computation; blocks and parameters set as attributes belong to it.
 
     >>> from forerun import np
     >>> from forerun.gluon import Block, Parameter
@@ -84,15 +96,17 @@ class Block:
             cls.__init__ = taking_params(cls.__init__)  # type: ignore[method-assign]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._changed(name)
-        if isinstance(value, (Block, Parameter)):
-            self._register(name, value)
-        super().__setattr__(name, value)
+        try:
+            if isinstance(value, (Block, Parameter)):
+                self._register(name, value)
+            super().__setattr__(name, value)
+        finally:
+            self._changed(name)
 
     def _changed(self, what: str) -> None:
         """Programs that were recorded of the block may no longer say what it does."""
-        self.__dict__["_changes"] = self.__dict__.get("_changes", 0) + 1
-        changes.note()
+        self.__dict__[_CHANGES] = times_changed(self) + 1
+        changes.note(self)
         _core.capture_refuse(f"its forward sets {type(self).__name__}.{what}")
 
     def _register(self, name: str, value: Block | Parameter) -> None:
@@ -171,11 +185,11 @@ class Block:
 
     def register_forward_pre_hook(self, hook: Callable[[Block, Any], Any]) -> Hook:
         """Calls `hook(block, inputs)` before each run."""
-        return Hook(self._before, hook)
+        return Hook(self, self._before, hook)
 
     def register_forward_hook(self, hook: Callable[[Block, Any, Any], Any]) -> Hook:
         """Calls `hook(block, inputs, output)` after each run."""
-        return Hook(self._after, hook)
+        return Hook(self, self._after, hook)
 
     def summary(self, *inputs: Any) -> None:
         """Prints a table of the layers for these inputs: shapes of results, and numbers of parameters.
@@ -308,7 +322,7 @@ class Block:
         function(self)
         return self
 
-    def cast(self, dtype: Any) -> None:
+    def cast(self, dtype: DTypeLike) -> None:
         """Converts all parameters to a dtype."""
         for parameter in self.collect_params().distinct():
             parameter.cast(dtype)

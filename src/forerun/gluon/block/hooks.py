@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._runtime import core as _core
 from ..parameter import changes
+
+if TYPE_CHECKING:
+    from .block import Block
 
 __all__ = ["Hook", "Hooks", "monitor"]
 
@@ -14,15 +17,15 @@ __all__ = ["Hook", "Hooks", "monitor"]
 class Hook:
     """A function that a block calls; `detach`, or the end of a `with` block, takes it away again."""
 
-    def __init__(self, hooks: dict[int, Callable[..., Any]], function: Callable[..., Any]) -> None:
-        self._hooks = hooks
+    def __init__(self, block: Block, hooks: dict[int, Callable[..., Any]], function: Callable[..., Any]) -> None:
+        self._block, self._hooks = block, hooks
         hooks[id(self)] = function
-        changes.note()
+        changes.note(block)
 
     def detach(self) -> None:
         """Ends the calls."""
         self._hooks.pop(id(self), None)
-        changes.note()
+        changes.note(self._block)
 
     def __enter__(self) -> Hook:
         return self

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ... import nd, np, npx
 from ..._capture import core as _core
 from ..._capture.captured import Recorded, _flat
 from ..._runtime.device import Device
-from ..parameter import changes
+from ..parameter.changes import Snapshot, stale, watch
 from ..parameter.parameter import Parameter
-from .block import Block
+from .block import Block, times_changed
 
 __all__ = ["HybridBlock"]
 
 Spec = tuple[tuple[int, ...], Any, Device]
 """Shape, dtype and device of an argument."""
 
-_aside = threading.local()  # .on: blocks inside are not recorded by themselves, as one around them will be
+_inside_capture = threading.local()  # .on: blocks inside are not recorded by themselves, as one around them will be
 
 
 class _Functions(type):
@@ -66,7 +66,7 @@ class HybridBlock(Block):
         np = np
         npx = npx
 
-    _recorded: _Block | None = None
+    _recorded: _CaptureCache | None = None
 
     def forward(self, *args: Any) -> Any:
         """Calls `hybrid_forward` with the block's parameters by name."""
@@ -85,7 +85,7 @@ class HybridBlock(Block):
         programs of their own.
         """
         super().hybridize(active, strict=strict, **settings)
-        self._recorded = _Block(self, strict) if active else None
+        self._recorded = _CaptureCache(self, strict) if active else None
 
     def export(self, path: str, epoch: int = 0, remove_amp_cast: bool = True) -> tuple[str, str]:
         """Writes what the block computes when predicting, and its parameters: path-symbol.json and path-0000.params.
@@ -131,28 +131,47 @@ def written(block: HybridBlock) -> Callable[..., Any]:
     """The block's `forward` as it is written, also in blocks inside."""
 
     def run(*args: Any) -> Any:
-        before = getattr(_aside, "on", False)
-        _aside.on = True
+        before = getattr(_inside_capture, "on", False)
+        _inside_capture.on = True
         try:
             return block._plain(*args)
         finally:
-            _aside.on = before
+            _inside_capture.on = before
 
     return run
 
 
-class _Block:
+class _Read(Snapshot):
+    """What a block's programs need to know of the blocks and parameters of its tree, as they were when read."""
+
+    def __init__(self) -> None:
+        self.state_of: list[tuple[Block, int]] = []  # the blocks of the tree, and how often each had changed
+        self.parameters: list[Parameter] = []
+        self.arrays: dict[Device, tuple[Any, ...]] = {}  # all parameters' arrays by device
+        self.not_captured_because = ""  # why calls run as they are written, whatever the arguments
+
+    def parameters_on(self, device: Device | None) -> tuple[Any, ...] | None:
+        """The parameters' arrays on a device; None if there is none of some."""
+        found = []
+        for p in self.parameters:
+            copy = next((array for array in p._copies if device is None or array.device == device), None)
+            if copy is None:
+                return None
+            found.append(copy)
+        if device is not None:
+            self.arrays[device] = tuple(found)
+        return tuple(found)
+
+
+class _CaptureCache:
     """The programs of a block, and what must be as it was for them to be right."""
+
+    read: _Read = stale(_Read)
 
     def __init__(self, block: HybridBlock, strict: bool) -> None:
         self.block = block
         self.recorded = Recorded(block._plain, block.name, strict, self._names)
-        self.count = -1  # changes.count when the rest was worked out
-        self.state_of: list[tuple[Block, int]] = []  # the blocks of the tree, and how often each had changed
-        self.held: dict[Device, tuple[Any, ...]] = {}  # all parameters' arrays by device
-        self.parameters: list[Parameter] = []
         self.called: tuple[Any, list[Spec]] | None = None  # arguments of the first call, without their values
-        self.plain = ""  # why calls run as they are written, whatever the arguments
 
     def _names(self) -> list[str]:
         """Of the parameters, by their place in the block."""
@@ -162,61 +181,51 @@ class _Block:
         return list(names.values())
 
     def call(self, args: tuple[Any, ...]) -> Any:
-        if self.count != changes.count:
-            self._look()
+        read = self.read
+        if read.stale:
+            read = self._revalidate()
         if self.called is None:
             arrays, form = _flat(args)
             self.called = form, [(x.shape, x.dtype, x.device) for x in arrays]
-        if self.plain or getattr(_aside, "on", False):
-            return self._plain_call(args)
+        if read.not_captured_because or getattr(_inside_capture, "on", False):
+            return self._plain_call(args, read.not_captured_because == _DEFERRED)
         device: Any = args[0].device if args and isinstance(args[0], _core.Array) else _device(args)
-        held = self.held.get(device)
+        held = read.arrays.get(device)
         if held is None:
-            held = self._held_on(device)
+            held = read.parameters_on(device)
         return self.block._plain(*args) if held is None else self.recorded(args, held)
 
-    def _plain_call(self, args: tuple[Any, ...]) -> Any:
-        before = getattr(_aside, "on", False)
-        _aside.on = before or self.plain == _DEFERRED
+    def _plain_call(self, args: tuple[Any, ...], deferred: bool) -> Any:
+        before = getattr(_inside_capture, "on", False)
+        _inside_capture.on = before or deferred
         try:
             return self.block._plain(*args)
         finally:
-            _aside.on = before
+            _inside_capture.on = before
 
-    def _look(self) -> None:
-        """Works out again what depends on blocks and parameters."""
-        count = changes.count
-        blocks = list(self.block._tree())
-        state_of = [(block, block.__dict__.get("_changes", 0)) for block in blocks]
-        if state_of != self.state_of:
+    def _revalidate(self) -> _Read:
+        """Reads again what depends on blocks and parameters, and forgets the programs if a block has changed."""
+        read = _Read()
+        blocks = []
+        for block in _watched_tree(self.block, read):
+            blocks.append(block)
+            read.state_of.append((block, times_changed(block)))
+        if read.state_of != self.read.state_of:
             self.recorded.clear()
-        self.state_of = state_of
-        self.held.clear()
-        parameters = self.block.collect_params().distinct()
-        self.plain = ""
+        read.parameters = self.block.collect_params().distinct()
+        for parameter in read.parameters:
+            watch(parameter, read)
         if any(block._before or block._after for block in blocks[1:]):
-            self.plain = "a block inside has hooks"
-        elif any(p.is_deferred or not p._copies for p in parameters):
-            self.plain = _DEFERRED
-        self.parameters = parameters
-        self.count = count
-
-    def _held_on(self, device: Device | None) -> tuple[Any, ...] | None:
-        """The parameters' arrays on a device; None if there is none of some."""
-        found = []
-        for p in self.parameters:
-            copy = next((array for array in p._copies if device is None or array.device == device), None)
-            if copy is None:
-                return None
-            found.append(copy)
-        if device is not None:
-            self.held[device] = tuple(found)
-        return tuple(found)
+            read.not_captured_because = "a block inside has hooks"
+        elif any(p.is_deferred or not p._copies for p in read.parameters):
+            read.not_captured_because = _DEFERRED
+        self.read = read
+        return read
 
     def state(self) -> str:
         """One line for people."""
-        if self.plain:
-            return f"runs as written: {self.plain}"
+        if self.read.not_captured_because:
+            return f"runs as written: {self.read.not_captured_because}"
         if self.recorded.refused:
             return "runs as written: " + next(reversed(self.recorded.refused.values()))
         n = len(self.recorded.calls)
@@ -225,7 +234,19 @@ class _Block:
         return f"{n} program{'s' * (n > 1)}: " + ", ".join(self.recorded.calls[0].program.steps)
 
 
+_Block = _CaptureCache  # pickles of hybridized blocks know it by this name
+
+
 _DEFERRED = "parameters wait for their shapes"
+
+
+def _watched_tree(block: Block, snapshot: Snapshot) -> Iterator[Block]:
+    """A block and those inside it, each watched before it is read."""
+    watch(block, snapshot)
+    watch(block._params, snapshot)
+    yield block
+    for child in list(block._children.values()):
+        yield from _watched_tree(child, snapshot)
 
 
 def _device(args: Any) -> Device | None:

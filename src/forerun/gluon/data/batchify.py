@@ -24,7 +24,7 @@ __all__ = ["Stack", "Pad", "Append", "Group", "AsList"]
 class Stack:
     """Stacks examples along a new first axis; a list of such arrays for examples that are tuples, or lists of arrays.
 
-    Examples of ours are stacked by an operation, which is not waited for. ValueError if shapes differ. use_shared_mem
+    Arrays of forerun are stacked by an operation, without waiting. ValueError if shapes differ. use_shared_mem
     changes nothing here and below: workers see to that.
 
     >>> [part.tolist() for part in Stack()([([1, 2], 0), ([3, 4], 1)])]
@@ -41,11 +41,11 @@ class Stack:
             return [self(part) for part in zip(*data)]
         if isinstance(first, _core.Array) and not memory.is_placed():
             return np.stack(data)
-        return memory.ours(_stacked(data))
+        return memory.adopted(_stacked(data))
 
 
 def _stacked(data: Sequence[Any]) -> numpy.ndarray:
-    """Examples that are no tuples, in memory for a batch."""
+    """Stack examples, which are not tuples, in memory for a batch."""
     if not isinstance(data[0], (numpy.ndarray, _core.Array)):
         values = numpy.asarray(data)
         out = memory.empty(values.shape, memory.created(values.dtype))
@@ -68,7 +68,7 @@ class Pad:
     """Stacks examples after filling each up with `val` at the ends of its axes, to the longest of the batch.
 
     dtype: of the batch; otherwise the examples'. round_to: lengths become multiples of it. Examples are arrays or
-    lists; those of ours are waited for. ValueError if their axes are not as many.
+    lists; arrays of forerun are waited for. ValueError if their axes are not as many.
 
     >>> Pad(round_to=4)([[1, 2, 3], [4]]).tolist()
     [[1, 2, 3, 0], [4, 0, 0, 0]]
@@ -87,7 +87,9 @@ class Pad:
             raise TypeError("Pad: examples must be arrays or lists, got tuples: use Group(Pad(), ...)")
         examples = [numpy.asarray(x) for x in data]
         if len({x.ndim for x in examples}) > 1:
-            raise ValueError(f"Pad: examples must have as many axes, got shapes {[x.shape for x in examples]}")
+            raise ValueError(
+                f"Pad: examples must have the same number of axes, got shapes {[x.shape for x in examples]}"
+            )
         longest = numpy.max([x.shape for x in examples], axis=0) if examples[0].ndim else ()
         shape = [-(-int(n) // self._round_to) * self._round_to for n in longest]
         dtype = self._dtype or memory.created(numpy.result_type(*examples))
@@ -95,11 +97,11 @@ class Pad:
         out[...] = self._val
         for row, x in zip(out, examples):
             row[tuple(map(slice, x.shape))] = x
-        return memory.ours(out)
+        return memory.adopted(out)
 
 
 class Append:
-    """A list of the examples as arrays of ours, each with a first axis of length 1 if `expand`.
+    """A list of the examples as arrays, each with a first axis of length 1 if `expand`.
 
     batch_axis: where that axis is.
 
@@ -117,7 +119,7 @@ class Append:
 
 
 class Group:
-    """One function for each part of the examples: a tuple of what they give.
+    """One function for each part of the examples: a tuple of their results.
 
     TypeError if one is not callable, ValueError if examples have not as many parts.
 

@@ -52,7 +52,7 @@ class Dataset:
         return _Sampled(self, SequentialSampler(n if count is None else min(count, n)))
 
     def sample(self, sampler: Sampler) -> Dataset:
-        """The data set of the examples whose numbers a sampler gives now. TypeError if it is no Sampler."""
+        """The data set of the examples whose numbers a sampler gives now. TypeError if it is not a Sampler."""
         if not isinstance(sampler, Sampler):
             raise TypeError(f"sample: sampler must be a Sampler, got {type(sampler).__name__}")
         return _Sampled(self, sampler)
@@ -68,7 +68,7 @@ class Dataset:
 
 
 def planned(dataset: Any, late: bool) -> Plan:
-    """What makes an example for functions that take NumPy's arrays as they are: of those, where the data set has them.
+    """Return the plan of an example, for functions that accept NumPy's arrays, if the data set has these.
 
     late: whether something may be left to be done to the first part of the batch that is stacked of them. Also what.
     """
@@ -171,7 +171,8 @@ class _Sampled(Hosting):
 
 
 class ArrayDataset(Dataset):
-    """Examples are entries of arrays (ours, NumPy's) or lists along their first axis; tuples if there are several.
+    """Examples are entries of arrays (of forerun or NumPy) or lists along their first axis; tuples if there are
+    several.
 
     Raises ValueError if there is none, or if their lengths differ.
 

@@ -24,9 +24,9 @@ _stack = Stack()
 class Epoch:
     """A data set, what makes a batch of examples, and a key of random numbers.
 
-    What is drawn while a batch is made, by transforms and by `np.random`, follows from the seed, the epoch and the
-    batch's number alone. What can be done to a batch as well as to each example, is done by `finished`, where the batch
-    is used.
+    Random numbers that transforms and `np.random` draw for a batch depend only on the seed, the epoch and the number of
+    the batch. Transforms that can be applied to a batch instead of each example are applied by `finished`, where the
+    batch is used.
     """
 
     def __init__(self, dataset: Any, batchify: Callable[[list[Any]], Any] | None) -> None:
@@ -49,7 +49,7 @@ class Epoch:
     ) -> Any:
         """The batch of the examples at these positions, but for what `finished` does.
 
-        place: gives memory to put it together in. ended: once it is set nobody wants the batch, and CancelledError is
+        place: gives memory to put it together in. ended: once it is set the batch is cancelled, and CancelledError is
         raised.
         """
         with drawing_from(WorkStream(*self.key, number)):
@@ -63,7 +63,7 @@ class Epoch:
                 return make(found)
 
     def finished(self, batch: Any) -> Any:
-        """The batch, when what is left has been issued."""
+        """Return the batch, after issuing the transforms that are left."""
         for step in self._late:
             if isinstance(batch, list):
                 batch[0] = step(batch[0])
@@ -88,11 +88,11 @@ class Epoch:
 
 
 def _rows(array: Any, positions: numpy.ndarray) -> Any:
-    """Entries of an array: a view where positions follow each other, and the array is ours."""
+    """Return entries of an array: a view for adjacent positions of a forerun array."""
     if not isinstance(array, (_core.Array, numpy.ndarray)):
         return _stack([array[i] for i in positions])
     if isinstance(array, numpy.ndarray) or memory.is_placed():
-        return memory.ours(_taken(numpy.asarray(array), positions))
+        return memory.adopted(_taken(numpy.asarray(array), positions))
     if numpy.all(numpy.diff(positions) == 1):
         return array[int(positions[0]) : int(positions[-1]) + 1]
     return array[positions]

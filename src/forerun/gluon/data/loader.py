@@ -25,7 +25,7 @@ class DataLoader:
 
     num_workers: 0: batches are made when they are asked for. More: worker processes, or with `thread_pool` threads,
     make batches ahead, at most `prefetch` (2 * num_workers); their order is the same, and so are the batches, random
-    transforms included. They end with the epoch, or when it is left. What a worker raises is raised here; a batch that
+    transforms included. They end with the epoch, or when it is left. Errors of workers are raised here; a batch that
     takes longer than `timeout` seconds raises TimeoutError. auto_reload: when an epoch ends, the next one is begun.
     pin_memory, pin_device_id, try_nopython: make no difference here.
 
@@ -89,7 +89,7 @@ class DataLoader:
 
 
 def _batches(dataset: Any, size: int | None, shuffle: bool, sampler: Any, last: str | None, batches: Any) -> Any:
-    """What gives the numbers of each batch."""
+    """Return the sampler of batches."""
     if batches is not None:
         if size is not None or shuffle or sampler is not None or last is not None:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Where batches are put together: NumPy's arrays that become ours without a copy.
+"""Memory for batches: NumPy's arrays that become arrays of forerun without a copy.
 
 In a worker process this is memory that the consumer sees, too; otherwise it is memory of NumPy's.
 """
@@ -16,7 +16,7 @@ import numpy
 from ... import np
 from ...ops._base.convert import default_float, ints_become_floats, is_supported
 
-__all__ = ["empty", "placed", "is_placed", "ours", "created"]
+__all__ = ["empty", "placed", "is_placed", "adopted", "created"]
 
 Place = Callable[[int], memoryview | None]
 _place: ContextVar[Place | None] = ContextVar("where batches are put", default=None)
@@ -56,10 +56,10 @@ def created(dtype: Any) -> numpy.dtype:
     return default_float() if dtype == numpy.float64 and ints_become_floats() else dtype
 
 
-def ours(values: numpy.ndarray) -> Any:
-    """Values that nobody else will change, as an array of ours; without a copy if their dtype may stay.
+def adopted(values: numpy.ndarray) -> Any:
+    """Return values that will not change as an array of forerun; without a copy if their dtype may stay.
 
-    >>> ours(numpy.arange(3)).tolist()
+    >>> adopted(numpy.arange(3)).tolist()
     [0, 1, 2]
     """
     dtype = values.dtype

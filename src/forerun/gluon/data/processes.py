@@ -53,7 +53,7 @@ class _Worker:
         self.asked: deque[int] = deque()  # batches that it has not made yet
         self.slots: dict[int, Slot] = {}
         self.freed: deque[int] = deque()  # slots that it may use again, and does not know of yet
-        self.lost: deque[int] = deque()  # slots that nobody may use again
+        self.lost: deque[int] = deque()  # slots that must not be used again
         defaults = convert.default_float(), convert.ints_become_floats()
         with _starting:
             self.line, end = context.Pipe()
@@ -86,7 +86,7 @@ class _Worker:
         return self.asked.popleft(), good, self.slots[i], (start, length)
 
     def free(self, slot: Slot) -> None:
-        """Notes that nobody needs what is in a slot. Any thread may call it, at any time."""
+        """Note that a slot is not needed any more. Any thread may call it, at any time."""
         if slot.is_known:
             self.freed.append(slot.number)
         elif self.slots.pop(slot.number, None):
@@ -225,7 +225,7 @@ class ProcessBatches:
         return self._epoch.finished(found)
 
     def _receive(self, deadline: float) -> None:
-        """Takes the answers that are there, waiting for one."""
+        """Wait for an answer, and take all that have arrived."""
         busy = {worker.line: worker for worker in self._workers if worker.asked}
         left = deadline - time.monotonic()
         ready = connection.wait(list(busy), max(0.0, min(left, _GLANCE)))

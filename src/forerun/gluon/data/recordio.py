@@ -103,7 +103,7 @@ class RecordFileDataset(Dataset):
 
 
 class Header(NamedTuple):
-    """What stands before an image in a record: flag, label (a number, or an array of `flag` floats), two numbers."""
+    """The header before an image in a record: flag, label (a number, or an array of `flag` floats), two numbers."""
 
     flag: int
     label: Any
@@ -112,7 +112,7 @@ class Header(NamedTuple):
 
 
 def unpack(record: bytes) -> tuple[Header, bytes]:
-    """A record of a labelled image: what stands before it, and its bytes. ValueError if it is too short.
+    """Return the header and the bytes of a labelled image. ValueError if the record is too short.
 
     >>> unpack(struct.pack("<IfQQ", 0, 3.0, 7, 0) + b"image")
     (Header(flag=0, label=3.0, id=7, id2=0), b'image')

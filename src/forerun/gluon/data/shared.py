@@ -26,7 +26,7 @@ __all__ = ["Slot", "packed", "unpacked"]
 _ALIGN = 64
 Span = tuple[int, int]
 
-_forks = 0  # of this process: what is in use then has readers that nobody hears of
+_forks = 0  # of this process: slots in use at a fork have readers that do not report
 
 
 def _forked() -> None:
@@ -66,7 +66,7 @@ class Slot:
         self._forks = 0  # before it came into use
 
     def use(self, freed: Callable[[Slot], None] | None = None) -> numpy.ndarray:
-        """The bytes, of which views are to be made; `freed` is called when nobody holds one any more."""
+        """Return the bytes; `freed` is called when the last view of them is gone."""
         found = numpy.frombuffer(self._map, "u1")
         self._views = weakref.ref(found, (lambda _: freed(self)) if freed is not None else None)
         self._forks = _forks
@@ -82,7 +82,7 @@ class Slot:
 
     @property
     def is_free(self) -> bool:
-        """Whether nobody in this process holds a view of the bytes."""
+        """Return whether no view of the bytes exists in this process."""
         return self._views() is None
 
     @property
@@ -91,7 +91,7 @@ class Slot:
         return self._forks == _forks
 
     def place(self, size: int) -> memoryview | None:
-        """So many bytes that nobody has; None if there are not so many."""
+        """Return free memory of that many bytes; None if there is not so much."""
         start = -(-self._used // _ALIGN) * _ALIGN
         if self._bytes is None or start + size > self.size:
             return None
@@ -116,7 +116,7 @@ class Slot:
 
 
 class _Pickler(pickle.Pickler):
-    """Arrays of ours leave as NumPy's, whose bytes stay out of the pickle, and come back as ours without a copy."""
+    """Pickle arrays as NumPy's, with their bytes outside of the pickle; they are read back without a copy."""
 
     def reducer_override(self, x: Any) -> Any:
         if not is_array(x) or x.dtype.kind == "V":

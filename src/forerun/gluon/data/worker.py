@@ -1,4 +1,4 @@
-"""What a worker process of a loader does: it makes batches that it is asked for, until nobody asks any more."""
+"""The worker process of a loader: it makes the requested batches until the loader ends."""
 
 from __future__ import annotations
 
@@ -97,14 +97,14 @@ class Worker:
         self.tell(good, slot, where)
 
     def batch(self, number: int, positions: Any, slot: Slot) -> Any:
-        """A batch. Random numbers of Python and NumPy follow from the same key as ours."""
+        """A batch. Random numbers of Python, NumPy and forerun follow from the same key."""
         seed = numpy.random.SeedSequence((*self.epoch.key, number)).generate_state(4)
         random.seed(seed.tobytes())
         numpy.random.seed(seed)  # noqa: NPY002
         return self.epoch.batch(number, positions, slot.place)
 
     def taken(self) -> Slot:
-        """A slot that nobody uses, of the usual size."""
+        """Return a free slot of the usual size."""
         for i, slot in enumerate(self.free):
             if slot.is_free and slot.size >= self.size:
                 return self.free.pop(i)
@@ -152,7 +152,7 @@ def run(line: Connection, epoch: Epoch, defaults: tuple[Any, bool], consumer: in
     _end_with(consumer)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the consumer's, who then ends this process
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    with suppress(RuntimeError):  # forked within a host task, it has no engine; whoever uses that is told
+    with suppress(RuntimeError):  # forked within a host task, it has no engine; its use is an error
         configure(engine="sync")
     convert.set_defaults(*defaults)
     _core.set_recording(False)

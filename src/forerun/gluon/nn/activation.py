@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ... import np, npx
 from ...init import Constant, Initializer
 from ..block.hybrid import HybridBlock
 from ..parameter.parameter import Parameter
+
+if TYPE_CHECKING:
+    from ...typing import Array
 
 __all__ = ["LeakyReLU", "PReLU", "ELU", "SELU", "GELU", "SiLU", "Swish"]
 
@@ -28,7 +31,7 @@ class LeakyReLU(HybridBlock):
             raise ValueError(f"LeakyReLU: alpha must not be negative, got {alpha}")
         self._alpha = alpha
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """The function of each element."""
         return npx.leaky_relu(x, self._alpha)
 
@@ -54,7 +57,7 @@ class PReLU(HybridBlock):
             raise ValueError(f"PReLU: in_channels must be positive, got {in_channels}")
         self.alpha = Parameter("alpha", shape=(in_channels,), init=alpha_initializer)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """The function of each element. ValueError if x lacks the channels."""
         alpha = self.alpha.data(x.device)
         if alpha.size > 1:
@@ -79,7 +82,7 @@ class ELU(HybridBlock):
         super().__init__()
         self._alpha = alpha
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """The function of each element."""
         return npx.elu(x, self._alpha)
 
@@ -95,13 +98,13 @@ class SELU(HybridBlock):
     array([0.      , 1.050701])
     """
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """The function of each element."""
         return npx.selu(x)
 
 
 class GELU(HybridBlock):
-    """x times the normal distribution's share below x (Hendrycks and Gimpel, 2016).
+    """Gaussian error linear unit: x * Phi(x) (Hendrycks and Gimpel, 2016).
 
     approximation: "erf" for the share itself, "tanh" for the approximation of `npx.gelu`; ValueError for another word.
 
@@ -116,7 +119,7 @@ class GELU(HybridBlock):
             raise ValueError(f'GELU: approximation must be "erf" or "tanh", got {approximation!r}')
         self._approximation = approximation
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """The function of each element."""
         return npx.gelu(x) if self._approximation == "tanh" else 0.5 * x * (1 + npx.erf(x * 0.5**0.5))
 
@@ -136,7 +139,7 @@ class Swish(HybridBlock):
         super().__init__()
         self._beta = beta
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """The function of each element."""
         return x * npx.sigmoid(self._beta * x)
 
@@ -152,6 +155,6 @@ class SiLU(HybridBlock):
     [0.0, 100.0]
     """
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """The function of each element."""
         return npx.silu(x)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ... import npx
 from ...init import Initializer
 from ..block.hybrid import HybridBlock
 from ..parameter.parameter import Parameter
 from .function import Activation
+
+if TYPE_CHECKING:
+    from ...typing import Array, DTypeLike
 
 __all__ = ["Dense"]
 
@@ -33,7 +36,7 @@ class Dense(HybridBlock):
         activation: str | None = None,
         use_bias: bool = True,
         flatten: bool = True,
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
         weight_initializer: str | Initializer | None = None,
         bias_initializer: str | Initializer | None = "zeros",
         in_units: int = 0,
@@ -49,11 +52,11 @@ class Dense(HybridBlock):
         self.bias = Parameter("bias", shape=(units,), dtype=dtype, init=bias_initializer) if use_bias else None
         self.act = Activation(activation) if activation is not None else None
 
-    def infer_shape(self, x: Any) -> None:
+    def infer_shape(self, x: Array) -> None:
         """Takes in_units from the data."""
         self.weight.shape = (self._units, math.prod(x.shape[1:]) if self._flatten else x.shape[-1])
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """x (batch, ...) to (batch, units), or (..., in_units) to (..., units) without flatten."""
         device = x.device
         weight = self.weight.data(device)

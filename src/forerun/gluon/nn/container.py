@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..block.block import Block
 from ..block.hybrid import HybridBlock
+
+if TYPE_CHECKING:
+    from ...typing import Array
 
 __all__ = ["Sequential", "HybridSequential"]
 
 
 class Sequential(Block):
-    """Runs its blocks in order, each on what the one before returned (tuples as several arguments).
+    """Runs its blocks in order, each on the result of the one before (tuples become several arguments).
 
     >>> from forerun import np
     >>> from forerun.gluon import nn
@@ -32,13 +35,13 @@ class Sequential(Block):
                 raise TypeError(f"{type(self).__name__}.add: must be a Block, got {type(block).__name__}")
             self.register_child(block)
 
-    def forward(self, x: Any, *args: Any) -> Any:
+    def forward(self, x: Array, *args: Any) -> Any:
         """x through all blocks; the first also gets `args`."""
         for block in self._children.values():
             x = block(x, *args)
             args = ()
             if isinstance(x, (tuple, list)) and x:
-                x, *args = x  # type: ignore[assignment]
+                x, *args = x
         return (x, *args) if args else x
 
     def __getitem__(self, index: int | slice) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import npx
 from ...init import Initializer
@@ -10,6 +10,9 @@ from ...ops.nn.conv_windows import channels_last, per_axis
 from ..block.hybrid import HybridBlock
 from ..parameter.parameter import Parameter
 from .function import Activation
+
+if TYPE_CHECKING:
+    from ...typing import Array
 
 __all__ = ["Conv1D", "Conv2D", "Conv3D", "Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose"]
 
@@ -93,7 +96,7 @@ class _Convolution(HybridBlock):
         self._check(x)
         self.weight.shape = self._weight_shape(self._of(x))
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """x (batch, in, *extents) to (batch, channels, ...), or with channels last. ValueError if they do not fit."""
         self._check(x)
         bias = self.bias.data(x.device) if self.bias is not None else None
@@ -206,7 +209,7 @@ class _ConvTranspose(_Convolution):
 
 
 class Conv1DTranspose(_ConvTranspose):
-    """The transposed convolution of sequences (batch, channels, width): what a `Conv1D` does to gradients.
+    """The transposed convolution of sequences (batch, channels, width): the gradient of `Conv1D`.
 
     Settings are those of `Conv2DTranspose`.
 
@@ -221,7 +224,7 @@ class Conv1DTranspose(_ConvTranspose):
 
 
 class Conv2DTranspose(_ConvTranspose):
-    """The transposed convolution of images (batch, channels, height, width): what a `Conv2D` does to gradients.
+    """The transposed convolution of images (batch, channels, height, width): the gradient of `Conv2D`.
 
     The result has (extent - 1) * strides - 2 * padding + dilation * (kernel_size - 1) + output_padding + 1 elements
     along an axis; output_padding is less than strides. Weight (in_channels, channels / groups, height, width), bias

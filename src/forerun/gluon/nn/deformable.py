@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import npx
 from ...init import Initializer
@@ -11,6 +11,9 @@ from ..block.hybrid import HybridBlock
 from ..parameter.parameter import Parameter
 from .function import Activation
 
+if TYPE_CHECKING:
+    from ...typing import Array
+
 __all__ = ["DeformableConvolution", "ModulatedDeformableConvolution"]
 
 Numbers = int | tuple[int, ...] | list[int]
@@ -18,7 +21,7 @@ Rule = str | Initializer | None
 
 
 class DeformableConvolution(HybridBlock):
-    """A convolution of images whose kernel's elements are moved by what another convolution says (Dai et al. 2017).
+    """A convolution of images whose kernel's elements are moved by offsets from another convolution (Dai et al. 2017).
 
     Settings are those of `Conv2D`; num_deformable_group: how many groups of channels have offsets of their own. Offsets
     start as zeros. Parameters: deformable_conv_weight and _bias, offset_weight and _bias. ValueError if numbers do not
@@ -63,17 +66,16 @@ class DeformableConvolution(HybridBlock):
         self.offset_bias = new("offset_bias", offset_bias_initializer, said) if offset_use_bias else None
         self.act = Activation(activation) if activation is not None else None
 
-    def infer_shape(self, x: Any) -> None:
+    def infer_shape(self, x: Array) -> None:
         """Takes in_channels from the data."""
         self.deformable_conv_weight.shape = (self._channels, x.shape[1] // self._groups, *self._kernel)
         self.offset_weight.shape = (self._moves * self._numbers // 2, x.shape[1], *self._kernel)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """x (batch, in, height, width) to (batch, channels, ...). ValueError if shapes do not fit."""
-        weight, bias, offset_weight, offset_bias = (
-            p.data(x.device) if p is not None else None
-            for p in (self.deformable_conv_weight, self.deformable_conv_bias, self.offset_weight, self.offset_bias)
-        )
+        parameters = self.deformable_conv_weight, self.deformable_conv_bias, self.offset_weight, self.offset_bias
+        arrays: list[Any] = [p.data(x.device) if p is not None else None for p in parameters]
+        weight, bias, offset_weight, offset_bias = arrays
         y = self._convolved(x, npx.convolution(x, offset_weight, offset_bias, **self._settings), weight, bias)
         return self.act(y) if self.act is not None else y
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ... import npx
 from ...init import Initializer
 from ..block.hybrid import HybridBlock
 from ..parameter.parameter import Parameter
+
+if TYPE_CHECKING:
+    from ...typing import Array, DTypeLike
 
 __all__ = ["Embedding"]
 
@@ -28,7 +31,7 @@ class Embedding(HybridBlock):
         self,
         input_dim: int,
         output_dim: int,
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
         weight_initializer: str | Initializer | None = None,
     ) -> None:
         super().__init__()
@@ -36,7 +39,7 @@ class Embedding(HybridBlock):
             raise ValueError(f"Embedding: extents must be positive, got {(input_dim, output_dim)}")
         self.weight = Parameter("weight", shape=(input_dim, output_dim), dtype=dtype, init=weight_initializer)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """Positions (...) to rows (..., output_dim)."""
         return npx.embedding(x, self.weight.data(x.device))
 

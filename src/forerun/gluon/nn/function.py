@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import np, npx
 from ..block.block import Block
 from ..block.hybrid import HybridBlock
+
+if TYPE_CHECKING:
+    from ...typing import Array
 
 __all__ = ["Activation", "Dropout", "Flatten", "Identity", "Lambda", "HybridLambda"]
 
@@ -24,7 +27,7 @@ class Activation(HybridBlock):
         super().__init__()
         self._act_type = activation
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """The function of each element. Raises ValueError for an unknown name."""
         return npx.activation(x, self._act_type)
 
@@ -49,7 +52,7 @@ class Dropout(HybridBlock):
         self._rate = rate
         self._axes = axes
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """x with elements dropped in training mode, x itself otherwise."""
         return npx.dropout(x, p=self._rate, axes=self._axes) if self._rate else x
 
@@ -65,15 +68,15 @@ class Flatten(HybridBlock):
     (2, 12)
     """
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """x with the axes after the first as one."""
         return x.reshape((x.shape[0], -1))
 
 
 class Identity(HybridBlock):
-    """Returns what it gets."""
+    """Returns its argument."""
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """x."""
         return x
 
@@ -93,7 +96,7 @@ class Lambda(Block):
         self._function = _named(function) if isinstance(function, str) else function
         self._label = function if isinstance(function, str) else getattr(function, "__name__", repr(function))
 
-    def forward(self, *args: Any) -> Any:
+    def forward(self, *args: Any) -> Array:
         """What the function returns."""
         return self._function(*args)
 

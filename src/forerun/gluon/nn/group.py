@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import npx
 from .norm import Rule, _Norm
+
+if TYPE_CHECKING:
+    from ...typing import Array
 
 __all__ = ["GroupNorm", "InstanceNorm"]
 
@@ -39,7 +42,7 @@ class GroupNorm(_Norm):
         super().__init__(1, epsilon, center, scale, beta_initializer, gamma_initializer, in_channels)
         self._num_groups = num_groups
 
-    def infer_shape(self, x: Any) -> None:
+    def infer_shape(self, x: Array) -> None:
         """Takes in_channels from the data."""
         self._check(x)
         super().infer_shape(x)
@@ -50,7 +53,7 @@ class GroupNorm(_Norm):
             wanted = channels if channels != -1 else f"a multiple of {self._num_groups}"
             raise ValueError(f"GroupNorm: data must have {wanted} channels on axis 1, got shape {x.shape}")
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """x, normalised. Raises ValueError if its channels do not fit."""
         self._check(x)
         gamma, beta = self.gamma.data(x.device), self.beta.data(x.device)
@@ -86,7 +89,7 @@ class InstanceNorm(_Norm):
     ) -> None:
         super().__init__(axis, epsilon, center, scale, beta_initializer, gamma_initializer, in_channels)
 
-    def infer_shape(self, x: Any) -> None:
+    def infer_shape(self, x: Array) -> None:
         """Takes in_channels from the data."""
         self._check(x)
         super().infer_shape(x)
@@ -101,7 +104,7 @@ class InstanceNorm(_Norm):
             raise ValueError(f"InstanceNorm: data must have {known} channels, got shape {x.shape}")
         return channels
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """x, normalised along all axes but the first and the one of channels. ValueError if these do not fit."""
         channels = self._check(x)
         gamma, beta = self.gamma.data(x.device), self.beta.data(x.device)

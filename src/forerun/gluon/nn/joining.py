@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import np
 from ..block.hybrid import HybridBlock
 from .container import Sequential
 
+if TYPE_CHECKING:
+    from ...typing import Array
+
 __all__ = ["Concatenate", "HybridConcatenate"]
 
 
 class Concatenate(Sequential):
-    """Runs each of its blocks on the same data, and joins what they return along an axis.
+    """Runs each of its blocks on the same data, and joins their results along an axis.
 
     >>> from forerun import np
     >>> from forerun.gluon import nn
@@ -27,7 +30,7 @@ class Concatenate(Sequential):
         super().__init__()
         self._axis = axis
 
-    def forward(self, x: Any, *args: Any) -> Any:
+    def forward(self, x: Array, *args: Any) -> Array:
         """What the blocks return of the same arguments, joined. ValueError without blocks, or if shapes do not fit."""
         if not len(self):
             raise ValueError(f"{type(self).__name__}: there must be a block to run, got none")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import npx
 from ...init import Initializer
 from ..block.hybrid import HybridBlock
 from ..parameter.parameter import Parameter
+
+if TYPE_CHECKING:
+    from ...typing import Array
 
 __all__ = ["BatchNorm", "BatchNormReLU", "SyncBatchNorm", "LayerNorm"]
 
@@ -76,7 +79,7 @@ class BatchNorm(_Norm):
         self.running_mean = _along_axis("running_mean", in_channels, running_mean_initializer, False)
         self.running_var = _along_axis("running_var", in_channels, running_variance_initializer, False)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """x, normalised along all axes but the one of channels. Raises ValueError if x lacks that axis."""
         gamma, beta, mean, var = (
             p.data(x.device) for p in (self.gamma, self.beta, self.running_mean, self.running_var)
@@ -95,7 +98,7 @@ class BatchNormReLU(BatchNorm):
     [[1.0], [0.0]]
     """
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """x, normalised, and 0 where that is negative."""
         return npx.relu(super().forward(x))
 
@@ -138,7 +141,7 @@ class LayerNorm(_Norm):
     ) -> None:
         super().__init__(axis, epsilon, center, scale, beta_initializer, gamma_initializer, in_channels)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """x, normalised along the axis. Raises IndexError if x lacks it."""
         gamma, beta = self.gamma.data(x.device), self.beta.data(x.device)
         return npx.layer_norm(x, gamma, beta, axis=self._axis, eps=self._epsilon)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy
 
 from ... import np
 from ..block.hybrid import HybridBlock
+
+if TYPE_CHECKING:
+    from ...typing import Array
 
 __all__ = ["ReflectionPad2D"]
 
@@ -33,7 +36,7 @@ class ReflectionPad2D(HybridBlock):
             )
         self._padding = several[4:]
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """x with more rows and columns. ValueError unless it has four axes, with more elements than padding."""
         top, bottom, left, right = self._padding
         if x.ndim != 4 or max(top, bottom) >= x.shape[2] or max(left, right) >= x.shape[3]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import npx
 from ...ops.nn.conv_windows import channels_last, per_axis
 from ..block.hybrid import HybridBlock
+
+if TYPE_CHECKING:
+    from ...typing import Array
 
 __all__ = [
     "MaxPool1D", "MaxPool2D", "MaxPool3D", "AvgPool1D", "AvgPool2D", "AvgPool3D",
@@ -30,7 +33,7 @@ class _Pooling(HybridBlock):
     def _numbers(self, name: str, value: Numbers | None, least: int) -> tuple[int, ...]:
         return per_axis(type(self).__name__, name, value, self._axes, least, least)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """x, pooled along the extents, in its layout. ValueError if axes or extents do not fit."""
         if x.ndim != self._axes + 2:
             wanted = f"{self._axes + 2} axes (batch, channels, ...)"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..block.hybrid import HybridBlock
+
+if TYPE_CHECKING:
+    from ...typing import Array
 
 __all__ = ["PixelShuffle1D", "PixelShuffle2D", "PixelShuffle3D"]
 
@@ -21,7 +24,7 @@ class _PixelShuffle(HybridBlock):
             raise ValueError(f"{type(self).__name__}: factor must be {self._axes} positive numbers, got {factor}")
         self._factors = factors
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """x (batch, channels, *extents), with fewer channels and longer extents. ValueError if channels do not fit."""
         if x.ndim != self._axes + 2:
             wanted = f"{self._axes + 2} axes (batch, channels, ...)"

@@ -12,6 +12,7 @@ from ..._io.file_ops import opened
 from ..._io.named_arrays import read_named, save_named
 from ..._runtime.logging import say
 from ...init import Initializer
+from . import changes
 from .constant import Constant
 from .deferred import UninitializedError, placed
 from .loading import set_values
@@ -28,6 +29,14 @@ class ParameterDict(dict[str, Parameter]):
     >>> params["b"].data().tolist()
     [1.0, 1.0, 1.0]
     """
+
+    def __setitem__(self, name: str, parameter: Parameter) -> None:
+        super().__setitem__(name, parameter)
+        changes.note(self)
+
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(name)
+        changes.note(self)
 
     def get(self, name: str, default: Any = None, **settings: Any) -> Any:
         """The parameter of that name; with settings, one is made of them where there is none."""

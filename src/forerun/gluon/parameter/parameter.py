@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -15,9 +15,12 @@ from ... import autograd, np
 from ..._runtime.device import Device, resolve
 from ...init import Constant, Initializer, create
 from ...ops._base.convert import as_dtype
-from .._training.collectives import exchanging
+from .._training.collectives import collective_scope
 from . import changes
 from .deferred import DeferredInitializationError, Shape, UninitializedError, completes, known
+
+if TYPE_CHECKING:
+    from ...typing import Array, ArrayLike, DeviceLike, DTypeLike
 
 __all__ = ["Parameter"]
 
@@ -48,7 +51,7 @@ class Parameter:
         name: str = "weight",
         grad_req: str = "write",
         shape: Shape = None,
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
         lr_mult: float = 1.0,
         wd_mult: float = 1.0,
         init: Rule = None,
@@ -68,8 +71,8 @@ class Parameter:
         self.grad_req = grad_req
 
     def __setattr__(self, name: str, value: Any) -> None:
-        changes.note()
         super().__setattr__(name, value)
+        changes.note(self)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__} {self.name} (shape={self.shape}, dtype={self.dtype})"
@@ -159,7 +162,7 @@ class Parameter:
             array.attach_grad(self._grad_req)
         return array
 
-    def data(self, ctx: Device | str | None = None, *, device: Device | str | None = None) -> Any:
+    def data(self, ctx: DeviceLike = None, *, device: DeviceLike = None) -> Array:
         """The array on a device; without one, the copy of the first device it was initialised on.
 
         Raises UninitializedError (a RuntimeError) before initialisation, DeferredInitializationError (one of these)
@@ -184,7 +187,7 @@ class Parameter:
         self._check_ready()
         return list(self._copies)
 
-    def grad(self, ctx: Device | str | None = None, *, device: Device | str | None = None) -> Any:
+    def grad(self, ctx: DeviceLike = None, *, device: DeviceLike = None) -> Array:
         """The gradient on a device. Raises as `data` does, and RuntimeError if grad_req is "null"."""
         self._check_grad()
         return self.data(ctx, device=device).grad
@@ -202,7 +205,7 @@ class Parameter:
 
     list_device = list_ctx
 
-    def mean_data(self) -> Any:
+    def mean_data(self) -> Array:
         """The mean over the devices' copies: what files get, where devices differ, as in running statistics.
 
         Where all are equal that is the value, to the bit; what is no float is the first device's. Raises as `data`.
@@ -210,20 +213,20 @@ class Parameter:
         first, *others = self.list_data()
         if first.dtype.kind != "f" or not others:
             return first
-        with exchanging():
+        with collective_scope():
             apart = [np.where(x == first, 0, x - first) for x in others]
             return first + sum(apart[1:], apart[0]) / len(self._copies)
 
-    def var(self) -> Any:
+    def var(self) -> Array:
         """The array that stands for the parameter: the copy of the first device."""
         return self.data()
 
-    def set_data(self, data: Any) -> None:
+    def set_data(self, data: ArrayLike) -> None:
         """Copies values into all devices, in place; completes a deferred initialisation.
 
         Raises ValueError for values of another shape, RuntimeError before initialisation.
         """
-        self.shape = data.shape if hasattr(data, "shape") else numpy.shape(data)
+        self.shape = data.shape if hasattr(data, "shape") else numpy.shape(data)  # type: ignore[arg-type]
         if self._deferred is not None:
             self._deferred = (Constant(data), self._deferred[1])
             self.finish_deferred_init()
@@ -251,7 +254,7 @@ class Parameter:
 
     reset_device = reset_ctx
 
-    def cast(self, dtype: Any) -> None:
+    def cast(self, dtype: DTypeLike) -> None:
         """Converts data and gradients to a dtype. Raises TypeError for a dtype that arrays cannot have."""
         self.dtype = as_dtype("Parameter", dtype)
         with autograd.pause():

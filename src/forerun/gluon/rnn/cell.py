@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import np, npx
 from ...init import Initializer
 from ..block.hybrid import HybridBlock
 from ..parameter.parameter import Parameter
 from .steps import GATES, STATES, Activation, check_states, rule_of
+
+if TYPE_CHECKING:
+    from ...typing import Array, DTypeLike
 
 __all__ = ["RecurrentCell", "HybridRecurrentCell", "RNNCell", "LSTMCell", "GRUCell"]
 
@@ -72,7 +75,7 @@ class RecurrentCell(HybridBlock):
         begin_state: list[Any] | None = None,
         layout: str = "NTC",
         merge_outputs: bool | None = None,
-        valid_length: Any = None,
+        valid_length: Array | None = None,
     ) -> tuple[Any, list[Any]]:
         """Runs `length` steps: the outputs, and the states after the last one.
 
@@ -201,7 +204,7 @@ class RNNCell(_Cell):
     def __init__(
         self, hidden_size: int, activation: Activation = "tanh", i2h_weight_initializer: Init = None,
         h2h_weight_initializer: Init = None, i2h_bias_initializer: Init = "zeros",
-        h2h_bias_initializer: Init = "zeros", input_size: int = 0, dtype: Any = "float32",
+        h2h_bias_initializer: Init = "zeros", input_size: int = 0, dtype: DTypeLike = "float32",
     ) -> None:  # fmt: skip
         super().__init__(
             hidden_size, i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer,

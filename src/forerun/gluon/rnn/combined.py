@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import np, npx
 from .cell import RecurrentCell, _as_steps, like
+
+if TYPE_CHECKING:
+    from ...typing import Array
 
 __all__ = ["SequentialRNNCell", "HybridSequentialRNNCell", "DropoutCell", "ResidualCell", "BidirectionalCell"]
 
@@ -54,7 +57,7 @@ class SequentialRNNCell(RecurrentCell):
             before = cell._width(before)
         return before
 
-    def forward(self, x: Any, states: Any) -> tuple[Any, list[Any]]:
+    def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
         """x through all cells, each with its states."""
         after: list[Any] = []
         for cell, own in zip(self, _states_of(list(self), states)):
@@ -86,7 +89,7 @@ class DropoutCell(RecurrentCell):
         """None."""
         return []
 
-    def forward(self, x: Any, states: Any) -> tuple[Any, list[Any]]:
+    def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
         """x with elements dropped while training."""
         return npx.dropout(x, self._rate, self._axes), list(states)
 
@@ -108,7 +111,7 @@ class ResidualCell(RecurrentCell):
     def _width(self, before: int) -> int:
         return self.base_cell._width(before)
 
-    def forward(self, x: Any, states: Any) -> tuple[Any, list[Any]]:
+    def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
         """x + the cell's output."""
         y, after = self.base_cell(x, states)
         return y + x, after
@@ -139,7 +142,7 @@ class BidirectionalCell(RecurrentCell):
 
     def unroll(
         self, length: int, inputs: Any, begin_state: list[Any] | None = None, layout: str = "NTC",
-        merge_outputs: bool | None = None, valid_length: Any = None,
+        merge_outputs: bool | None = None, valid_length: Array | None = None,
     ) -> tuple[Any, list[Any]]:  # fmt: skip
         """As of other cells: with valid_length the second cell begins with the last step of each sequence."""
         steps, axis = _as_steps(length, inputs, layout)

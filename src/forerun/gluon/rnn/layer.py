@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import np, npx
 from ...init import Initializer
@@ -11,6 +11,9 @@ from ..block.hybrid import HybridBlock
 from ..parameter.parameter import Parameter
 from .sequence import projected, run
 from .steps import GATES, STATES, check_states, rule_of
+
+if TYPE_CHECKING:
+    from ...typing import DTypeLike
 
 __all__ = ["RNN", "LSTM", "GRU"]
 
@@ -183,7 +186,7 @@ class RNN(_Layer):
         self, hidden_size: int, num_layers: int = 1, activation: str = "relu", layout: str = "TNC", dropout: float = 0,
         bidirectional: bool = False, i2h_weight_initializer: Init = None, h2h_weight_initializer: Init = None,
         i2h_bias_initializer: Init = "zeros", h2h_bias_initializer: Init = "zeros", input_size: int = 0,
-        dtype: Any = "float32", **settings: Any,
+        dtype: DTypeLike = "float32", **settings: Any,
     ) -> None:  # fmt: skip
         super().__init__(
             hidden_size, num_layers, layout, dropout, bidirectional, input_size, i2h_weight_initializer,

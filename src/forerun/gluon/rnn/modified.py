@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import np, npx
 from .cell import RecurrentCell
+
+if TYPE_CHECKING:
+    from ...typing import Array
 
 __all__ = ["ModifierCell", "ZoneoutCell", "VariationalDropoutCell"]
 
@@ -58,7 +61,7 @@ class ZoneoutCell(ModifierCell):
         super().reset()
         self._last = None
 
-    def forward(self, x: Any, states: Any) -> tuple[Any, list[Any]]:
+    def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
         """The cell's output and states, or elements of those before."""
         y, after = self.base_cell(x, states)
         before = self._last if self._last is not None else np.zeros_like(y)
@@ -99,7 +102,7 @@ class VariationalDropoutCell(ModifierCell):
         super().reset()
         self._masks = {}
 
-    def forward(self, x: Any, states: Any) -> tuple[Any, list[Any]]:
+    def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
         """The cell's output and states, with elements dropped."""
         first, *others = states
         y, after = self.base_cell(self._dropped("inputs", x), [self._dropped("states", first), *others])

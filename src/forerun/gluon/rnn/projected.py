@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import npx
 from ..parameter.parameter import Parameter
 from .cell import Init, RecurrentCell
 from .steps import check_states, rule_of
+
+if TYPE_CHECKING:
+    from ...typing import Array, DTypeLike
 
 __all__ = ["LSTMPCell"]
 
@@ -30,7 +33,7 @@ class LSTMPCell(RecurrentCell):
     def __init__(
         self, hidden_size: int, projection_size: int, i2h_weight_initializer: Init = None,
         h2h_weight_initializer: Init = None, h2r_weight_initializer: Init = None, i2h_bias_initializer: Init = "zeros",
-        h2h_bias_initializer: Init = "zeros", input_size: int = 0, dtype: Any = "float32",
+        h2h_bias_initializer: Init = "zeros", input_size: int = 0, dtype: DTypeLike = "float32",
     ) -> None:  # fmt: skip
         super().__init__()
         if hidden_size < 1 or projection_size < 1:
@@ -52,7 +55,7 @@ class LSTMPCell(RecurrentCell):
     def _take(self, x: Any) -> None:
         self.i2h_weight.shape = (4 * self._hidden_size, x.shape[-1])
 
-    def forward(self, x: Any, states: Any) -> tuple[Any, list[Any]]:
+    def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
         """x (batch, inputs) and the states before to the output (batch, projection) and the states after."""
         before = check_states("LSTMPCell", states, [info["shape"] for info in self.state_info(x.shape[0])])
         at = x.device

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import np, npx
 from ...autograd.backward_pass import of_steps
@@ -13,6 +13,9 @@ from ...ops._base.primitive import SAVE_OUTPUTS
 from ...ops._base.registry import register
 from .steps import STATES, rule_of, steps_of
 
+if TYPE_CHECKING:
+    from ...typing import Array
+
 __all__ = ["projected", "run"]
 
 _KERNELS = {"tanh": "rnn", "relu": "rnn", "lstm": "lstm", "gru": "gru"}  # rules, and the modes that they are of
@@ -20,7 +23,7 @@ _DTYPES = ("float32", "float64")
 
 
 def run(
-    mode: str, activation: str, reversed: bool, x: Any, states: list[Any] | None, w: Any, b: Any
+    mode: str, activation: str, reversed: bool, x: Array, states: list[Any] | None, w: Array, b: Array
 ) -> tuple[Any, list[Any]]:
     """All outputs, (steps, batch, units), and the states after the last step.
 
@@ -54,7 +57,7 @@ def _by_steps(
     return np.stack(ys[::-1] if reversed else ys), now
 
 
-def projected(reversed: bool, x: Any, states: list[Any] | None, w: Any, b: Any, r: Any) -> tuple[Any, list[Any]]:
+def projected(reversed: bool, x: Array, states: list[Any] | None, w: Array, b: Array, r: Any) -> tuple[Any, list[Any]]:
     """As `run`, of an LSTM whose outputs are projected by r (projection, units), step by step.
 
     >>> ones = np.ones((4, 1))

@@ -7,9 +7,12 @@ it returns the states after, of which the first is the output.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import np, npx
+
+if TYPE_CHECKING:
+    from ...typing import Array
 
 __all__ = ["Activation", "Rule", "GATES", "STATES", "rule_of", "steps_of", "check_states"]
 
@@ -59,7 +62,7 @@ def _gru(x: Any, h: Any, states: Sequence[Any], act: Function, gate: Function, a
     return [new + z * (states[0] - new)]
 
 
-def steps_of(x: Any) -> list[Any]:
+def steps_of(x: Array) -> list[Any]:
     """Views of x's entries along the first axis.
 
     Made by halves: a gradient that is recorded is, for a view, as large as what it is a view of, so that n views of the

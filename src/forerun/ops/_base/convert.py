@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import reprlib
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -27,15 +27,20 @@ from .promotion import (
     warn_of_lost_parts,
 )
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from ...typing import Array, ArrayLike, Axis, DeviceLike, DTypeLike, Out
+
 __all__ = [
-    "asarray", "asarrays", "as_dtype", "as_real_float", "axes_of", "axes_to_reduce", "axis_of", "beside",
-    "castable", "converted", "count_of", "counts_of", "default_float", "device_of", "ints_become_floats", "is_array",
-    "is_bfloat16", "is_inexact", "is_real_float", "is_supported", "one_of", "promote", "set_defaults", "store",
-    "together", "unsupported", "vector_of", "warn_of_lost_parts", "whole",
+    "as_dtype", "as_index_array", "as_real_float", "asarray", "asarray_like_device", "asarrays", "axes_of",
+    "axes_to_reduce", "axis_of", "broadcast_shapes", "castable", "check_choice", "converted", "count_of", "counts_of",
+    "default_float", "device_of", "ints_become_floats", "is_array", "is_bfloat16", "is_inexact", "is_real_float",
+    "is_supported", "promote", "set_defaults", "unsupported", "vector_of", "warn_of_lost_parts", "write_out",
 ]  # fmt: skip
 
 
-def is_array(x: Any) -> bool:
+def is_array(x: object) -> TypeIs[Array]:
     """Whether x is one of our arrays.
 
     >>> is_array(asarray(1)), is_array(1)
@@ -44,7 +49,7 @@ def is_array(x: Any) -> bool:
     return isinstance(x, _core.Array)
 
 
-def asarray(x: Any, dtype: Any = None, device: Device | str | None = None, op: str = "asarray") -> Any:
+def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op: str = "asarray") -> Array:
     """x as an array: itself if it is one of that dtype and device, otherwise a new one.
 
     Python floats get the default float; Python integers int64 (the default float after `npx.set_np()`);
@@ -98,22 +103,22 @@ def device_of(*values: Any) -> Device | None:
     return None
 
 
-def beside(x: Any, *others: Any, op: str = "asarray") -> Any:
+def asarray_like_device(x: ArrayLike, *others: Any, op: str = "asarray") -> Array:
     """x as an array: if it is none yet, on the device of the first of the others that is one.
 
-    >>> beside([1, 2], asarray(3)).device
+    >>> asarray_like_device([1, 2], asarray(3)).device
     cpu(0)
     """
     return x if is_array(x) else asarray(x, device=device_of(x, *others), op=op)
 
 
-def asarrays(*values: Any, op: str = "asarray") -> list[Any]:
+def asarrays(*values: Any, op: str = "asarray") -> list[Array]:
     """Each as an array, but None: those that are none yet on the device of the first that is one.
 
     >>> [x if x is None else x.tolist() for x in asarrays([1, 2], None, asarray(3))]
     [[1, 2], None, 3]
     """
-    return [x if x is None or is_array(x) else beside(x, *values, op=op) for x in values]
+    return [x if x is None or is_array(x) else asarray_like_device(x, *values, op=op) for x in values]  # type: ignore[misc]
 
 
 def _numbers_of(op: str, x: Any, want: numpy.dtype | None) -> numpy.ndarray:
@@ -136,7 +141,7 @@ def _made(found: numpy.dtype) -> numpy.dtype:
     return as_dtype("asarray", complex) if found == numpy.complex128 else found
 
 
-def converted(x: Any, dtype: numpy.dtype) -> Any:
+def converted(x: Array, dtype: numpy.dtype) -> Array:
     """x cast to a dtype on a user's word, who is warned as by NumPy if imaginary parts get lost.
 
     >>> converted(asarray([1.5]), numpy.dtype("int8")).tolist()
@@ -146,10 +151,10 @@ def converted(x: Any, dtype: numpy.dtype) -> Any:
     return cast(x, dtype)
 
 
-def whole(x: Any, device: Device | str | None = None, op: str = "asarray") -> Any:
+def as_index_array(x: ArrayLike, device: DeviceLike = None, op: str = "asarray") -> Array:
     """x as an array for a parameter that counts: Python's integers stay integers, whatever `npx.set_np` says.
 
-    >>> whole([1, 2]).dtype
+    >>> as_index_array([1, 2]).dtype
     dtype('int64')
     """
     values = x if is_array(x) else numpy.asarray(x)
@@ -160,7 +165,7 @@ def _has_arrays(x: Any) -> bool:
     return is_array(x) or (isinstance(x, (list, tuple)) and any(map(_has_arrays, x)))
 
 
-def axes_of(op: str, axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+def axes_of(op: str, axis: Axis, ndim: int) -> tuple[int, ...]:
     """Axes as non-negative numbers; None means all.
 
     IndexError out of range, ValueError for a repeated one, TypeError for what is no integer.
@@ -198,7 +203,7 @@ def axis_of(op: str, axis: Any, ndim: int) -> int:
     return axes_of(op, axis, ndim)[0]
 
 
-def axes_to_reduce(op: str, axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+def axes_to_reduce(op: str, axis: Axis, ndim: int) -> tuple[int, ...]:
     """Axes as `axes_of` gives them; as in NumPy, an array without axes may be reduced over axis 0 or -1.
 
     >>> axes_to_reduce("op", -1, 2), axes_to_reduce("op", 0, 0)
@@ -243,23 +248,26 @@ def counts_of(op: str, name: str, values: Any, shape: tuple[int, ...]) -> numpy.
         raise ValueError(f"{op}: {name} must broadcast to {shape}, got {values}") from None
 
 
-def one_of(op: str, name: str, value: Any, allowed: Sequence[str]) -> None:
+def check_choice(op: str, name: str, value: Any, allowed: Sequence[str]) -> None:
     """Checks a word among those there are. ValueError if it is another one.
 
-    >>> one_of("op", "mode", "clip", ("clip", "wrap"))
+    >>> check_choice("op", "mode", "clip", ("clip", "wrap"))
     """
     if value not in allowed:
         raise ValueError(f"{op}: {name} must be one of {', '.join(allowed)}, got {value!r}")
 
 
-def store(op: str, result: Any, out: Any) -> Any:
+def write_out(op: str, result: Array, out: Out, casting: str | None = "same_kind") -> Array:
     """The result, or `out` with the result written into it. A NumPy array as `out` waits.
 
-    ValueError if out has another shape, TypeError if it is no array or its dtype is of another kind; RuntimeError
+    casting: the rule by which the result's dtype must become that of `out`. None: any dtype will do, and nothing is
+    checked for the tape, as for results that depend on no array.
+
+    ValueError if out has another shape, TypeError if it is no array or the rule does not allow its dtype; RuntimeError
     if one of both is on the tape while recording, as gradients would get lost.
 
     >>> into = asarray([0.0, 0.0])
-    >>> store("op", asarray([1, 2]), into) is into, into.tolist()
+    >>> write_out("op", asarray([1, 2]), into) is into, into.tolist()
     (True, [1.0, 2.0])
     """
     if out is None:
@@ -268,12 +276,12 @@ def store(op: str, result: Any, out: Any) -> Any:
         raise TypeError(f"{op}: out must be an array, got {type(out).__name__}")
     if out.shape != result.shape:
         raise ValueError(f"{op}: out must have shape {result.shape}, got {out.shape}")
-    if not castable(result.dtype, out.dtype, "same_kind"):
+    if casting is not None and not castable(result.dtype, out.dtype, casting):
         raise TypeError(f"{op}: out must be of a dtype that {result.dtype} casts to, got {out.dtype}")
     if isinstance(out, numpy.ndarray):
         out[...] = result.numpy()
-        return out
-    if _core.recording() and (out.node is not None or result.node is not None):
+        return out  # type: ignore[return-value]  # as in NumPy, the array that was given
+    if casting is not None and _core.recording() and (out.node is not None or result.node is not None):
         raise RuntimeError(f"{op}: an array on the tape must not be written in place while recording")
     _core.assign(out, result)
     return out
@@ -292,10 +300,10 @@ def unsupported(op: str, **options: Any) -> None:
             raise NotImplementedError(f"{op}: {name} must not be given, got {value!r}")
 
 
-def together(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
+def broadcast_shapes(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that arrays of these shapes have together. ValueError if they have none.
 
-    >>> together("op", (2, 1), (3,))
+    >>> broadcast_shapes("op", (2, 1), (3,))
     (2, 3)
     """
     try:
@@ -305,26 +313,7 @@ def together(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
         raise ValueError(f"{op}: shapes must broadcast together, got {listed}") from None
 
 
-def into(op: str, out: Any, result: Any) -> Any:
-    """A result, or `out` with the result in it if that is an array, of ours or NumPy's (then this waits).
-
-    ValueError if out has another shape.
-
-    >>> into("op", None, 1)
-    1
-    """
-    if out is None:
-        return result
-    if out.shape != result.shape:
-        raise ValueError(f"{op}: out must have shape {result.shape}, got {out.shape}")
-    if is_array(out):
-        _core.assign(out, result)
-    else:
-        out[...] = result.numpy()
-    return out
-
-
-def vector_of(op: str, x: Any) -> Any:
+def vector_of(op: str, x: ArrayLike) -> Array:
     """x as an array of one axis. ValueError if it has another number of axes.
 
     >>> vector_of("op", [1, 2]).shape
@@ -337,12 +326,12 @@ def vector_of(op: str, x: Any) -> Any:
 
 
 @primitive(lambda g, dtype: _cast_back(g, dtype), op="cast")
-def cast(x: Any, dtype: Any) -> Any:
+def cast(x: Array, dtype: Any) -> Array:
     """x with its elements converted to `dtype`."""
     return _core.cast(x, dtype)
 
 
-def as_real_float(op: str, x: Any) -> Any:
+def as_real_float(op: str, x: ArrayLike) -> Array:
     """x as an array of floats: itself if it is one; of integers and bools in the default float. TypeError if complex.
 
     >>> as_real_float("erf", [1, 2]).dtype
@@ -363,13 +352,13 @@ def _cast_back(g: Any, dtype: numpy.dtype) -> Any:
 
 
 @primitive(lambda g, inputs: to_device(g, inputs[0].device), op="to_device")
-def to_device(x: Any, device: Any) -> Any:
+def to_device(x: Array, device: Device) -> Array:
     """A copy of x on `device`, made on the copy queue."""
     return _core.copy(x, device, True)
 
 
 @primitive(lambda g: g, op="copy")
-def copy(x: Any) -> Any:
+def copy(x: Array) -> Array:
     """A copy of an array in C order, with its dtype, on its device. TypeError if x is no array.
 
     >>> from forerun import np

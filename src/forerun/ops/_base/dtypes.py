@@ -6,7 +6,7 @@ from the package ml_dtypes, when it is first asked for.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from numpy import (
@@ -66,6 +66,9 @@ from .convert import (
     promote,
 )
 
+if TYPE_CHECKING:
+    from ...typing import Array, ArrayLike, DTypeLike
+
 __all__ = [
     "bool_", "byte", "cdouble", "complex64", "complex128", "complexfloating", "csingle", "double", "dtype",
     "float16", "float32", "float64", "floating", "generic", "half", "inexact", "int8", "int16", "int32", "int64",
@@ -77,7 +80,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _dtype_of(op: str, x: Any) -> numpy.dtype:
+def _dtype_of(op: str, x: Array) -> numpy.dtype:
     """The dtype of an array (ours or NumPy's) or of a number's type, or the dtype meant."""
     if isinstance(x, (bool, int, float, complex)) and not isinstance(x, numpy.generic):
         x = type(x)
@@ -173,7 +176,7 @@ def _with_weak(found: numpy.dtype, rank: int) -> numpy.dtype:
     return numpy.dtype("int64") if rank == 1 and found.kind == "b" else found
 
 
-def promote_types(type1: Any, type2: Any) -> numpy.dtype:
+def promote_types(type1: DTypeLike, type2: DTypeLike) -> numpy.dtype:
     """The dtype that arrays of two dtypes have together: an integer and a float give that float.
 
     bfloat16 and float16, of which neither holds the other, give float32. TypeError for a dtype that arrays cannot
@@ -186,8 +189,8 @@ def promote_types(type1: Any, type2: Any) -> numpy.dtype:
     return promote(as_dtype("promote_types", type1), as_dtype("promote_types", type2))
 
 
-def can_cast(from_: Any, to: Any, casting: Any = "safe") -> Any:
-    """Whether a dtype, or that of an array, can be cast to another one by a rule of NumPy's. Does not wait.
+def can_cast(from_: ArrayLike | DTypeLike, to: DTypeLike, casting: str = "safe") -> Any:
+    """Test whether a dtype, or that of an array, can be cast to another by a rule of NumPy's. Does not wait.
 
     casting: "no", "equiv", "safe" (each value is kept), "same_kind" (safe, or between floats, or from signed to
     signed integers and the like) or "unsafe" (any). TypeError for a Python number, which has no dtype of its own.
@@ -210,8 +213,8 @@ def _meant(dtype: Any) -> numpy.dtype:
 _ABSTRACT = {generic, number, integer, signedinteger, unsignedinteger, inexact, floating, complexfloating}
 
 
-def issubdtype(arg1: Any, arg2: Any) -> Any:
-    """Whether a dtype is another one, or of a class of them such as `np.floating`. bfloat16 counts as floating.
+def issubdtype(arg1: DTypeLike, arg2: DTypeLike) -> Any:
+    """Test whether a dtype is another one, or of a class such as `np.floating`. bfloat16 counts as floating.
 
     >>> from forerun import np
     >>> np.issubdtype(np.float32, np.floating), np.issubdtype("int8", np.floating)
@@ -224,7 +227,7 @@ def issubdtype(arg1: Any, arg2: Any) -> Any:
 
 
 def isdtype(dtype: Any, kind: Any) -> Any:
-    """Whether a dtype is of a kind: another dtype, a word, or one of a tuple of these.
+    """Test whether a dtype is of a kind: another dtype, a kind's name, or a tuple of these.
 
     Words: "bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating",
     "numeric". TypeError if dtype is none (text, say) or kind is neither, ValueError for another word.
@@ -241,7 +244,7 @@ def isdtype(dtype: Any, kind: Any) -> Any:
     return len(known) < len(kinds) or (like and numpy.isdtype(float32, tuple(k for k in known if isinstance(k, str))))
 
 
-def _means_bfloat16(x: Any) -> bool:
+def _means_bfloat16(x: Array) -> bool:
     """Whether it is the dtype or its scalar type, which NumPy's own function refuses."""
     if isinstance(x, type) and issubclass(x, generic) and x.__name__ == "bfloat16":
         return True
@@ -261,7 +264,7 @@ def min_scalar_type(a: Any) -> numpy.dtype:
 
 
 def common_type(*arrays: Any) -> Any:
-    """The type of floats that holds what arrays have together; that of integers is the default float.
+    """Return the common inexact scalar type of the arrays; that of integers is the default float.
 
     TypeError for bools.
 

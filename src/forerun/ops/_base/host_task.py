@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import _core
-from ..._runtime.device import Device, resolve
+from ..._runtime.device import resolve
 from .convert import as_dtype, asarray, is_inexact
 from .primitive import primitive
+
+if TYPE_CHECKING:
+    from ...typing import Array, DeviceLike, DTypeLike
 
 __all__ = ["host", "host_op", "host_ops"]
 
@@ -19,10 +22,10 @@ def host(
     inputs: Sequence[Any],
     outs: Sequence[tuple[Sequence[int], Any]],
     *,
-    device: Device | str | None = None,
+    device: DeviceLike = None,
     name: str = "host",
     queue: str = "compute",
-) -> list[Any]:
+) -> list[Array]:
     """Issues `fn` as an op: a worker calls it with the inputs as read-only NumPy arrays, when they are there.
 
     outs: shape and dtype of each result. `fn` returns the result, or a tuple where there is not exactly
@@ -66,7 +69,7 @@ class _NoGradient:
         raise NotImplementedError(f"{self.name}: gradient of operand {i} must be defined, got a host task")
 
 
-def host_op(name: str, fn: Callable[..., Any], inputs: Sequence[Any], shape: Sequence[int], dtype: Any) -> Any:
+def host_op(name: str, fn: Callable[..., Any], inputs: Sequence[Any], shape: Sequence[int], dtype: DTypeLike) -> Array:
     """Issues a function of the library as `host` does, with one result of a shape and dtype, which is returned.
 
     Its cost must grow with its elements, and it must not wait: of few elements it runs in the call.
@@ -80,7 +83,7 @@ def host_op(name: str, fn: Callable[..., Any], inputs: Sequence[Any], shape: Seq
 
 def host_ops(
     name: str, fn: Callable[..., Any], inputs: Sequence[Any], outs: Sequence[tuple[Sequence[int], Any]]
-) -> list[Any]:
+) -> list[Array]:
     """The same with several results, whose shapes and dtypes `outs` gives.
 
     >>> import numpy
@@ -99,7 +102,7 @@ def host_ops(
 
 
 @primitive(lambda g: g, op="checked")
-def checked(x: Any, name: str, check: Callable[..., None]) -> Any:
+def checked(x: Array, name: str, check: Callable[..., None]) -> Array:
     """x, once a look at its values has raised nothing. Gradients come through."""
 
     def looked(v: Any) -> Any:

@@ -21,7 +21,9 @@ from ... import _core
 from .registry import register
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    import numpy
+
+    from ...typing import Array, ArrayLike, Axis, DTypeLike, Out
 
 __all__ = [
     "Elementwise", "OpFacts", "Primitive", "direct", "elementwise", "nondifferentiable", "numpy_when_small",
@@ -62,6 +64,7 @@ def direct(entry: str, *data: Any) -> Callable[[F], F]:
     def make(function: F) -> F:
         wrapped: Any = _core.Function(entry, function, data)
         functools.update_wrapper(wrapped, function)
+        wrapped.entry = entry, data
         return wrapped
 
     return make
@@ -212,7 +215,9 @@ class Elementwise(_core.Ufunc):
 
     if TYPE_CHECKING:
 
-        def __call__(self, *inputs: Any, out: Any = None, dtype: Any = None, **options: Any) -> Array: ...
+        def __call__(
+            self, *inputs: ArrayLike | None, out: Out | tuple[Out, ...] = None, dtype: DTypeLike = None, **options: Any
+        ) -> Array: ...
 
     def with_options(self, *operands: Any, **options: Any) -> Any:
         """A call with keywords of NumPy's other than `dtype`."""
@@ -224,25 +229,29 @@ class Elementwise(_core.Ufunc):
         return self._method("__call__", operands, options)
 
     @direct("ufunc_reduce")
-    def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, **options: Any) -> Array:
+    def reduce(
+        self, array: ArrayLike, axis: Axis = 0, dtype: DTypeLike = None, out: Out = None, **options: Any
+    ) -> Array:
         """NumPy's method: combines the elements along axes; keepdims, initial and where as there."""
         return self._method("reduce", (array,), {"axis": axis, "dtype": dtype, "out": out, **options})
 
     @direct("ufunc_accumulate")
-    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Array:
+    def accumulate(self, array: ArrayLike, axis: int = 0, dtype: DTypeLike = None, out: Out = None) -> Array:
         """NumPy's method: what `reduce` has combined by each element."""
         return self._method("accumulate", (array,), {"axis": axis, "dtype": dtype, "out": out})
 
-    def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Array:
+    def reduceat(
+        self, array: ArrayLike, indices: ArrayLike, axis: int = 0, dtype: DTypeLike = None, out: Out = None
+    ) -> Array:
         """NumPy's method: reductions of slices, each from an index to the next one."""
         return self._method("reduceat", (array, indices), {"axis": axis, "dtype": dtype, "out": out})
 
-    def outer(self, a: Any, b: Any, **options: Any) -> Array:
+    def outer(self, a: ArrayLike, b: ArrayLike, **options: Any) -> Array:
         """NumPy's method: the op for each pair of an element of a and one of b."""
         return self._method("outer", (a, b), options)
 
     @direct("ufunc_at")
-    def at(self, a: Any, indices: Any, *b: Any) -> None:
+    def at(self, a: Array | numpy.ndarray, indices: Any, *b: ArrayLike) -> None:
         """NumPy's method: writes into a at indices, once for each time that an element is named."""
         self._method("at", (a, indices, *b), {})
 
@@ -363,7 +372,7 @@ class Primitive(_core.Primitive):
 
 def primitive(
     *gradients: Gradient | None, arrays: int | None = None, kept: tuple[str, ...] = (), op: str | None = None
-) -> Callable[[Callable[..., Any]], Primitive]:
+) -> Callable[[F], F]:
     """Makes an op of a function whose first parameters are arrays.
 
     As many of them as there are gradients, or `arrays`. kept: names by which gradients use what the function
@@ -380,9 +389,9 @@ def primitive(
     [12.0]
     """
 
-    def make(forward: Callable[..., Any]) -> Primitive:
+    def make(forward: F) -> F:
         count = arrays if arrays is not None else len(gradients)
-        made = Primitive(forward, gradients, count, kept, op or forward.__name__)
+        made: Any = Primitive(forward, gradients, count, kept, op or forward.__name__)
         if op is not None:
             register(forward.__module__, made)
         return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -12,51 +12,49 @@ from .._base import convert
 from .._base import core as _core
 from .._base.convert import (
     as_dtype,
+    check_choice,
     copy,
     default_float,
     ints_become_floats,
     is_array,
     is_inexact,
-    one_of,
     unsupported,
 )
 from .._base.primitive import direct
 from ..shape.views import broadcast_to, copied_in, fortran, in_order, reshape, transpose
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, DeviceLike, DTypeLike, Out, Shape
 
 __all__ = [
     "array", "asarray", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like",
     "eye", "identity", "tri",
 ]  # fmt: skip
 
-Where = Device | str | None
 
-
-def _device(device: Where, ctx: Where) -> Device:
+def _device(device: DeviceLike, ctx: DeviceLike) -> Device:
     """MXNet's `ctx` is another word for `device`."""
     return resolve(device if device is not None else ctx)
 
 
-def _shape(shape: int | Sequence[int]) -> tuple[int, ...]:
+def _shape(shape: Any) -> Any:
     return (shape,) if isinstance(shape, (int, numpy.integer)) else tuple(shape)
 
 
-def _new(op: str, shape: Any, order: Any, like: None, make: Callable[[tuple[int, ...]], Any]) -> Any:
+def _new(op: str, shape: Any, order: Any, like: None, make: Callable[[tuple[int, ...]], Any]) -> Array:
     """What make(shape) gives; with order "F", so that the first axis runs fastest in memory."""
     if order == "C" and like is None:
         return make(_shape(shape))
     unsupported(op, like=like)
     order = order or "C"
-    one_of(op, "order", order, ("C", "F", "A", "K"))
+    check_choice(op, "order", order, ("C", "F", "A", "K"))
     return transpose(make(_shape(shape)[::-1])) if order == "F" else make(_shape(shape))
 
 
 @direct("array")
 def array(
-    object: Any, dtype: Any = None, *, copy: bool | None = True, order: str = "K", subok: bool = False,
-    ndmin: int = 0, ndmax: int = 0, like: None = None, device: Where = None, ctx: Where = None,
+    object: ArrayLike, dtype: DTypeLike = None, *, copy: bool | None = True, order: str = "K", subok: bool = False,
+    ndmin: int = 0, ndmax: int = 0, like: None = None, device: DeviceLike = None, ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
     """A new array with the values of numbers, nested lists, NumPy arrays or arrays.
 
@@ -79,8 +77,8 @@ def array(
 
 @direct("asarray")
 def asarray(
-    a: Any, dtype: Any = None, order: str | None = None, *, device: Where = None, copy: bool | None = None,
-    like: None = None,
+    a: ArrayLike, dtype: DTypeLike = None, order: str | None = None, *, device: DeviceLike = None,
+    copy: bool | None = None, like: None = None,
 ) -> Array:  # fmt: skip
     """`a` as an array: itself if it is one of that dtype and device, otherwise a new one.
 
@@ -97,10 +95,10 @@ def asarray(
     return _made("asarray", a, dtype, device, copy, order)
 
 
-def _made(op: str, x: Any, dtype: Any, device: Where, copy: bool | None, order: str | None) -> Any:
+def _made(op: str, x: Any, dtype: Any, device: DeviceLike, copy: bool | None, order: str | None) -> Array:
     result = convert.asarray(x, dtype, device, op)
     if order is not None:
-        one_of(op, "order", order, ("C", "F", "A", "K"))
+        check_choice(op, "order", order, ("C", "F", "A", "K"))
         if order != "A" and not in_order(result, order):
             result = copied_in(result, order)
     if copy is False and (result is not x or _core.is_scalar(x)):
@@ -112,8 +110,8 @@ def _made(op: str, x: Any, dtype: Any, device: Where, copy: bool | None, order: 
 
 @direct("empty")
 def empty(
-    shape: int | Sequence[int], dtype: Any = None, order: str = "C", *, device: Where = None, like: None = None,
-    ctx: Where = None,
+    shape: Shape, dtype: DTypeLike = None, order: str = "C", *, device: DeviceLike = None, like: None = None,
+    ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
     """A new array of any values; memory is taken when it is first written or read.
 
@@ -134,8 +132,8 @@ def _float_or(dtype: Any, op: str) -> numpy.dtype:
 
 @direct("full")
 def full(
-    shape: int | Sequence[int], fill_value: Any, dtype: Any = None, order: str = "C", *, device: Where = None,
-    like: None = None, ctx: Where = None, out: Any = None,
+    shape: Shape, fill_value: ArrayLike, dtype: DTypeLike = None, order: str = "C", *,
+    device: DeviceLike = None, like: None = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
     """A new array with one value everywhere, or with values that broadcast to the shape.
 
@@ -150,7 +148,7 @@ def full(
     """
     if out is not None:
         made = full(shape, fill_value, dtype or out.dtype, order, device=device or ctx, like=like)
-        return convert.into("full", out, made)
+        return convert.write_out("full", made, out, None)
     where = _device(device, ctx)
     kind = type(fill_value)
     if kind in (bool, int, float, complex):
@@ -170,8 +168,8 @@ def _core_takes(kind: type, dtype: numpy.dtype) -> bool:
 
 @direct("zeros")
 def zeros(
-    shape: int | Sequence[int], dtype: Any = None, order: str = "C", *, device: Where = None, like: None = None,
-    ctx: Where = None,
+    shape: Shape, dtype: DTypeLike = None, order: str = "C", *, device: DeviceLike = None, like: None = None,
+    ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
     """A new array of zeros, of the default float (float32) unless dtype is given.
 
@@ -187,8 +185,8 @@ def zeros(
 
 @direct("ones")
 def ones(
-    shape: int | Sequence[int], dtype: Any = None, order: str = "C", *, device: Where = None, like: None = None,
-    ctx: Where = None,
+    shape: Shape, dtype: DTypeLike = None, order: str = "C", *, device: DeviceLike = None, like: None = None,
+    ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
     """A new array of ones, of the default float (float32) unless dtype is given. Errors: as `zeros`.
 
@@ -201,12 +199,12 @@ def ones(
 
 
 def _as(
-    op: str, x: Any, dtype: Any, order: str | None, shape: Any, device: Where
+    op: str, x: Any, dtype: Any, order: str | None, shape: Any, device: DeviceLike
 ) -> tuple[Any, numpy.dtype, str, Device]:
     """Shape, dtype, order and device of an array that is like another, but for what is given."""
     x = convert.asarray(x)
     order = order or "K"
-    one_of(op, "order", order, ("C", "F", "A", "K"))
+    check_choice(op, "order", order, ("C", "F", "A", "K"))
     if order != "C":
         order = "F" if order == "F" or fortran(x) else "C"
     want = x.dtype if dtype is None else as_dtype(op, dtype)
@@ -216,8 +214,8 @@ def _as(
 
 @direct("empty_like")
 def empty_like(
-    prototype: Any, /, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
-    device: Where = None, ctx: Where = None,
+    prototype: ArrayLike, /, dtype: DTypeLike = None, order: str = "K", subok: bool = True, shape: Shape | None = None,
+    *, device: DeviceLike = None, ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
     """A new array of any values with the shape, dtype and device of another one unless given.
 
@@ -233,8 +231,8 @@ def empty_like(
 
 @direct("zeros_like")
 def zeros_like(
-    a: Any, dtype: Any = None, order: str | None = "K", subok: bool = True, shape: Any = None, *,
-    device: Where = None, ctx: Where = None, out: Any = None,
+    a: ArrayLike, dtype: DTypeLike = None, order: str | None = "K", subok: bool = True, shape: Shape | None = None, *,
+    device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
     """Zeros with the shape, dtype, layout and device of an array unless given. out: an array for the result.
 
@@ -243,13 +241,13 @@ def zeros_like(
     ([0, 0, 0], [[0, 0]])
     """
     extents, want, how, where = _as("zeros_like", a, dtype, order, shape, device or ctx)
-    return convert.into("zeros_like", out, zeros(extents, want, how, device=where))
+    return convert.write_out("zeros_like", zeros(extents, want, how, device=where), out, None)
 
 
 @direct("ones_like")
 def ones_like(
-    a: Any, dtype: Any = None, order: str | None = "K", subok: bool = True, shape: Any = None, *,
-    device: Where = None, ctx: Where = None, out: Any = None,
+    a: ArrayLike, dtype: DTypeLike = None, order: str | None = "K", subok: bool = True, shape: Shape | None = None, *,
+    device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
     """Ones with the shape, dtype, layout and device of an array unless given. out: an array for the result.
 
@@ -258,13 +256,13 @@ def ones_like(
     [1.0, 1.0, 1.0]
     """
     extents, want, how, where = _as("ones_like", a, dtype, order, shape, device or ctx)
-    return convert.into("ones_like", out, ones(extents, want, how, device=where))
+    return convert.write_out("ones_like", ones(extents, want, how, device=where), out, None)
 
 
 @direct("full_like")
 def full_like(
-    a: Any, fill_value: Any, dtype: Any = None, order: str | None = "K", subok: bool = True, shape: Any = None, *,
-    device: Where = None, ctx: Where = None, out: Any = None,
+    a: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike = None, order: str | None = "K", subok: bool = True,
+    shape: Shape | None = None, *, device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
     """One value everywhere, with the shape, dtype, layout and device of an array unless given.
 
@@ -276,7 +274,7 @@ def full_like(
     [7, 7, 7]
     """
     extents, want, how, where = _as("full_like", a, dtype, order, shape, device or ctx)
-    return convert.into("full_like", out, full(extents, fill_value, want, how, device=where))
+    return convert.write_out("full_like", full(extents, fill_value, want, how, device=where), out, None)
 
 
 def _known(x: Any) -> Any:
@@ -286,8 +284,8 @@ def _known(x: Any) -> Any:
 
 @direct("eye")
 def eye(
-    N: int, M: int | None = None, k: int = 0, dtype: Any = None, order: str = "C", *, device: Where = None,
-    like: None = None, ctx: Where = None,
+    N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None, order: str = "C", *, device: DeviceLike = None,
+    like: None = None, ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
     """Ones on diagonal k (above the main one if positive) of an N by M matrix, zeros elsewhere.
 
@@ -300,7 +298,7 @@ def eye(
     unsupported("eye", like=like)
     if order == "F":
         return transpose(eye(N if M is None else M, N, -k, dtype, device=device, ctx=ctx))
-    one_of("eye", "order", order, ("C", "F"))
+    check_choice("eye", "order", order, ("C", "F"))
     columns = N if M is None else M
     result = zeros((N, columns), dtype, device=device, ctx=ctx)
     length = max(0, min(N + min(k, 0), columns - max(k, 0)))
@@ -312,7 +310,9 @@ def eye(
 
 
 @direct("identity")
-def identity(n: int, dtype: Any = None, *, like: None = None, device: Where = None, ctx: Where = None) -> Array:
+def identity(
+    n: int, dtype: DTypeLike = None, *, like: None = None, device: DeviceLike = None, ctx: DeviceLike = None
+) -> Array:
     """The n by n identity matrix, of the default float unless dtype is given.
 
     >>> from forerun import np
@@ -324,8 +324,8 @@ def identity(n: int, dtype: Any = None, *, like: None = None, device: Where = No
 
 @direct("tri")
 def tri(
-    N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: Where = None,
-    like: None = None, ctx: Where = None,
+    N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None, *, device: DeviceLike = None,
+    like: None = None, ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
     """Ones at and below diagonal k of an N by M matrix, zeros above; the default float unless dtype is given.
 

@@ -1,1 +1,1 @@
-"""Element-wise operations: `arithmetic`, `exponential`, `select` (`where`, `clip`), `erf`, `special`."""
+"""Element-wise operations: `arithmetic`, `exponential`, `select` (`where`, `clip`), `erf`, `special`, `rounding`."""

@@ -6,7 +6,7 @@ Each is NumPy's ufunc of the same name.
 from __future__ import annotations
 
 import builtins
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy
 
@@ -14,6 +14,9 @@ from .._base import core as _core
 from .._base.convert import asarray
 from .._base.primitive import Elementwise, OpFacts, elementwise, nondifferentiable
 from .._base.registry import register
+
+if TYPE_CHECKING:
+    from ...typing import Array, ArrayLike, Out
 
 __all__ = [
     "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "fmod",
@@ -42,8 +45,8 @@ subtract = elementwise(
 )
 multiply = elementwise(
     numpy.multiply,
-    da=lambda g, b: g * _value(b),
-    db=lambda g, a: g * _value(a),
+    da=lambda g, b: g * conj_if_complex(b),
+    db=lambda g, a: g * conj_if_complex(a),
     operator="multiply",
     exact="real",
     neutral=1,
@@ -54,8 +57,8 @@ multiply = elementwise(
 )
 divide = elementwise(
     numpy.divide,
-    da=lambda g, b: g / _value(b),
-    db=lambda g, a, b: -g * _value(a) / (_value(b) * _value(b)),
+    da=lambda g, b: g / conj_if_complex(b),
+    db=lambda g, a, b: -g * conj_if_complex(a) / (conj_if_complex(b) * conj_if_complex(b)),
     operator="divide",
     exact="real",
     widens_integers=True,
@@ -94,14 +97,16 @@ absolute = elementwise(
 fabs = elementwise(numpy.fabs, dx=lambda g, x: g * sign(x), exact="real", doc="|x| of real numbers, as a float.")
 sign = elementwise(numpy.sign, dx=nondifferentiable, exact=True, bool_ok=False, doc="-1, 0 or 1.")
 conjugate = elementwise(numpy.conjugate, dx=lambda g: conjugate(g), exact=True, doc="The complex conjugate.")
-square = elementwise(numpy.square, dx=lambda g, x: g * _value(2 * x), operator="square", exact="real", doc="x * x.")
+square = elementwise(
+    numpy.square, dx=lambda g, x: g * conj_if_complex(2 * x), operator="square", exact="real", doc="x * x."
+)
 sqrt = elementwise(
-    numpy.sqrt, dx=lambda g, y: g / (2 * _value(y)), operator="sqrt", exact="real", doc="The square root."
+    numpy.sqrt, dx=lambda g, y: g / (2 * conj_if_complex(y)), operator="sqrt", exact="real", doc="The square root."
 )
 cbrt = elementwise(numpy.cbrt, dx=lambda g, y: g / (3 * y * y), doc="The cube root.")
 reciprocal = elementwise(
     numpy.reciprocal,
-    dx=lambda g, y: -g * _value(y * y),
+    dx=lambda g, y: -g * conj_if_complex(y * y),
     operator="reciprocal",
     exact="real",
     doc="1 / x; an integer of integers: reciprocal(4) is 0.",
@@ -187,7 +192,7 @@ class Comparison(Elementwise):
     def __init__(self, ufunc: numpy.ufunc, doc: str, **facts: Unpack[OpFacts]) -> None:
         super().__init__(ufunc, ufunc.__name__, ("a", "b"), None, doc, **facts)
 
-    def beyond(self, a: Any, b: Any, out: Any) -> Any:
+    def beyond(self, a: ArrayLike, b: ArrayLike, out: Out) -> Any:
         """The result for such an integer: that of a comparison with the least number, which holds for all
         elements or for none."""
         first = isinstance(a, int)
@@ -215,22 +220,22 @@ class Truth(Elementwise):
     def __init__(self, ufunc: numpy.ufunc, doc: str, **facts: Unpack[OpFacts]) -> None:
         super().__init__(ufunc, ufunc.__name__, ("a", "b"), None, doc, **facts)
 
-    def beyond(self, a: Any, b: Any, out: Any) -> Any:
+    def beyond(self, a: ArrayLike, b: ArrayLike, out: Out) -> Any:
         """The result for such an integer, which is not zero: that for 1."""
         if isinstance(a, int) and isinstance(b, int):
             return NotImplemented
         return self(*(1 if isinstance(x, int) else x for x in (a, b)), out=out)
 
 
-logical_and = Truth(numpy.logical_and, "Whether both are true (not zero).", exact=True, neutral="highest")
-logical_or = Truth(numpy.logical_or, "Whether one is true (not zero).", exact=True, neutral="lowest")
-logical_xor = Truth(numpy.logical_xor, "Whether exactly one is true: logical_xor(1, 2) is False.", exact=True)
-logical_not = elementwise(numpy.logical_not, constant=True, exact=True, doc="Whether x is false (zero).")
-isnan = elementwise(numpy.isnan, constant=True, exact=True, doc="Whether x is not a number.")
-isinf = elementwise(numpy.isinf, constant=True, exact=True, doc="Whether x is infinite.")
-isfinite = elementwise(numpy.isfinite, constant=True, exact=True, doc="Whether x is a finite number.")
+logical_and = Truth(numpy.logical_and, "Test whether both are true (not zero).", exact=True, neutral="highest")
+logical_or = Truth(numpy.logical_or, "Test whether at least one is true (not zero).", exact=True, neutral="lowest")
+logical_xor = Truth(numpy.logical_xor, "Test whether exactly one is true: logical_xor(1, 2) is False.", exact=True)
+logical_not = elementwise(numpy.logical_not, constant=True, exact=True, doc="Test whether x is false (zero).")
+isnan = elementwise(numpy.isnan, constant=True, exact=True, doc="Test whether x is NaN.")
+isinf = elementwise(numpy.isinf, constant=True, exact=True, doc="Test whether x is infinite.")
+isfinite = elementwise(numpy.isfinite, constant=True, exact=True, doc="Test whether x is finite.")
 signbit = elementwise(
-    numpy.signbit, constant=True, exact="real", doc="Whether the sign bit is set: signbit(-0.0) is True."
+    numpy.signbit, constant=True, exact="real", doc="Test whether the sign bit is set: signbit(-0.0) is True."
 )
 
 # --- bits -----------------------------------------------------------------------------------------
@@ -244,31 +249,31 @@ left_shift = elementwise(
 )
 right_shift = elementwise(numpy.right_shift, constant=True, operator="right_shift", doc="a >> b.")
 bitwise_count = elementwise(
-    numpy.bitwise_count, constant=True, doc="How many bits of |x| are set: bitwise_count(-7) is 3."
+    numpy.bitwise_count, constant=True, doc="Count the bits of |x| that are set: bitwise_count(-7) is 3."
 )
 
 
-def _value(x):  # type: ignore[no-untyped-def]
+def conj_if_complex(x: Any) -> Any:
     """x, conjugated if it is complex: what a gradient is multiplied by."""
     if isinstance(x, complex):
         return x.conjugate()
     return conjugate(x) if getattr(x, "dtype", None) is not None and x.dtype.kind == "c" else x
 
 
-def _absolute_grad(g, x):  # type: ignore[no-untyped-def]
+def _absolute_grad(g: Array, x: Array) -> Array:
     if x.dtype.kind == "c":
         size = absolute(x)
         return g * x / (size + equal(size, 0))
     return g * sign(x)
 
 
-def _picked(a, b, better, g):  # type: ignore[no-untyped-def]
+def _picked(a: Array, b: Array, better: Any, g: Array) -> Array:
     """1 where a is the result, 1/2 where both are, 0 elsewhere; in g's dtype."""
     one, tie = better(a, b), equal(a, b)
     return _core.cast(one, g.dtype) + 0.5 * _core.cast(tie, g.dtype)
 
 
-def round(x, decimals: int = 0):  # type: ignore[no-untyped-def]
+def round(x: Array, decimals: int = 0) -> Array:
     """x rounded to decimals, as NumPy does it: scaled, rounded to the nearest integer, halves to even,
     scaled back."""
     if decimals == 0 or x.dtype.kind in "iub":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -14,7 +14,7 @@ from .exponential import exp
 from .select import where
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = ["erf"]
 
@@ -32,7 +32,7 @@ _FAR = (
 _NEAR = tuple(2 / math.sqrt(math.pi) * (-1) ** n / (math.factorial(n) * (2 * n + 1)) for n in range(13))
 
 
-def _polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
+def _polynomial(coefficients: tuple[float, ...], x: Array) -> Array:
     """Horner's rule."""
     total = coefficients[-1] * x + coefficients[-2]
     for c in coefficients[-3::-1]:
@@ -41,13 +41,13 @@ def _polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
 
 
 @primitive(lambda g, x: g * (2 / math.sqrt(math.pi) * exp(-(x * x))), op="erf")
-def _erf(x: Any) -> Any:
+def _erf(x: Array) -> Array:
     far = minimum(abs(x), 6)  # where the function is 1 to the last bit
     rest = _polynomial(_FAR, (far - 3.75) / (far + 3.75)) * exp(-(far * far)) / (1 + 2 * far)
     return where(abs(x) < 0.5, x * _polynomial(_NEAR, x * x), sign(x) * (1 - rest))
 
 
-def erf(x: Any) -> Array:
+def erf(x: ArrayLike) -> Array:
     """The error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x; of integers in the default float.
 
     >>> from forerun import np, npx

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -11,7 +11,10 @@ from .._base import core as _core
 from .._base.convert import asarray, cast, default_float, is_inexact
 from .._base.primitive import Elementwise, elementwise, nondifferentiable, primitive
 from .._base.registry import register
-from .arithmetic import _value, equal, floor_divide, remainder, square
+from .arithmetic import conj_if_complex, equal, floor_divide, remainder, square
+
+if TYPE_CHECKING:
+    from ...typing import ArrayLike
 
 __all__ = [
     "power", "float_power", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp",
@@ -22,24 +25,26 @@ __all__ = [
 
 power = elementwise(
     numpy.power,
-    da=lambda g, a, b: g * _value(_slope(power, a, b)),
-    db=lambda g, y, a: g * _value(y * _safe_log(a)),
+    da=lambda g, a, b: g * conj_if_complex(_slope(power, a, b)),
+    db=lambda g, y, a: g * conj_if_complex(y * _safe_log(a)),
     operator="power",
     doc="a to the power b. Integers to negative integer powers are a ValueError.",
 )
 float_power = elementwise(
     numpy.float_power,
-    da=lambda g, a, b: g * _value(_slope(float_power, a, b)),
-    db=lambda g, y, a: g * _value(y * _safe_log(a)),
+    da=lambda g, a, b: g * conj_if_complex(_slope(float_power, a, b)),
+    db=lambda g, y, a: g * conj_if_complex(y * _safe_log(a)),
     doc="a to the power b, in double precision: float_power(2, -1) is 0.5.",
 )
-exp = elementwise(numpy.exp, dx=lambda g, y: g * _value(y), doc="e to the power x.")
-exp2 = elementwise(numpy.exp2, dx=lambda g, y: g * _value(y) * math.log(2), doc="2 to the power x.")
-expm1 = elementwise(numpy.expm1, dx=lambda g, y: g * _value(y + 1), doc="exp(x) - 1, exact near 0.")
-log = elementwise(numpy.log, dx=lambda g, x: g / _value(x), doc="The natural logarithm.")
-log2 = elementwise(numpy.log2, dx=lambda g, x: g / (_value(x) * math.log(2)), doc="The logarithm to base 2.")
-log10 = elementwise(numpy.log10, dx=lambda g, x: g / (_value(x) * math.log(10)), doc="The logarithm to base 10.")
-log1p = elementwise(numpy.log1p, dx=lambda g, x: g / _value(1 + x), doc="log(1 + x), exact near 0.")
+exp = elementwise(numpy.exp, dx=lambda g, y: g * conj_if_complex(y), doc="e to the power x.")
+exp2 = elementwise(numpy.exp2, dx=lambda g, y: g * conj_if_complex(y) * math.log(2), doc="2 to the power x.")
+expm1 = elementwise(numpy.expm1, dx=lambda g, y: g * conj_if_complex(y + 1), doc="exp(x) - 1, exact near 0.")
+log = elementwise(numpy.log, dx=lambda g, x: g / conj_if_complex(x), doc="The natural logarithm.")
+log2 = elementwise(numpy.log2, dx=lambda g, x: g / (conj_if_complex(x) * math.log(2)), doc="The logarithm to base 2.")
+log10 = elementwise(
+    numpy.log10, dx=lambda g, x: g / (conj_if_complex(x) * math.log(10)), doc="The logarithm to base 10."
+)
+log1p = elementwise(numpy.log1p, dx=lambda g, x: g / conj_if_complex(1 + x), doc="log(1 + x), exact near 0.")
 logaddexp = elementwise(
     numpy.logaddexp,
     da=lambda g, y, a: g * exp(a - y),
@@ -53,14 +58,16 @@ logaddexp2 = elementwise(
     doc="log2(2**a + 2**b) without overflow: logaddexp2(1000.0, 1000.0) is 1001.0.",
 )
 
-sin = elementwise(numpy.sin, dx=lambda g, x: g * _value(cos(x)), doc="The sine of x radians.")
-cos = elementwise(numpy.cos, dx=lambda g, x: -g * _value(sin(x)), doc="The cosine of x radians.")
-tan = elementwise(numpy.tan, dx=lambda g, y: g * _value(1 + y * y), doc="The tangent of x radians.")
-arcsin = elementwise(numpy.arcsin, dx=lambda g, x: g * _value((1 - x * x) ** -0.5), doc="The inverse sine, in radians.")
-arccos = elementwise(
-    numpy.arccos, dx=lambda g, x: -g * _value((1 - x * x) ** -0.5), doc="The inverse cosine, in radians."
+sin = elementwise(numpy.sin, dx=lambda g, x: g * conj_if_complex(cos(x)), doc="The sine of x radians.")
+cos = elementwise(numpy.cos, dx=lambda g, x: -g * conj_if_complex(sin(x)), doc="The cosine of x radians.")
+tan = elementwise(numpy.tan, dx=lambda g, y: g * conj_if_complex(1 + y * y), doc="The tangent of x radians.")
+arcsin = elementwise(
+    numpy.arcsin, dx=lambda g, x: g * conj_if_complex((1 - x * x) ** -0.5), doc="The inverse sine, in radians."
 )
-arctan = elementwise(numpy.arctan, dx=lambda g, x: g / _value(1 + x * x), doc="The inverse tangent.")
+arccos = elementwise(
+    numpy.arccos, dx=lambda g, x: -g * conj_if_complex((1 - x * x) ** -0.5), doc="The inverse cosine, in radians."
+)
+arctan = elementwise(numpy.arctan, dx=lambda g, x: g / conj_if_complex(1 + x * x), doc="The inverse tangent.")
 arctan2 = elementwise(
     numpy.arctan2,
     da=lambda g, a, b: g * b / (a * a + b * b),
@@ -73,23 +80,23 @@ hypot = elementwise(
     db=lambda g, y, b: g * b / y,
     doc="sqrt(a*a + b*b) without overflow: hypot(3, 4) is 5.0.",
 )
-sinh = elementwise(numpy.sinh, dx=lambda g, x: g * _value(cosh(x)), doc="The hyperbolic sine.")
-cosh = elementwise(numpy.cosh, dx=lambda g, x: g * _value(sinh(x)), doc="The hyperbolic cosine.")
-tanh = elementwise(numpy.tanh, dx=lambda g, y: g * _value(1 - square(y)), doc="The hyperbolic tangent.")
-arcsinh = elementwise(numpy.arcsinh, dx=lambda g, x: g * _value((x * x + 1) ** -0.5), doc="The inverse sinh.")
-arccosh = elementwise(numpy.arccosh, dx=lambda g, x: g * _value((x * x - 1) ** -0.5), doc="The inverse cosh.")
-arctanh = elementwise(numpy.arctanh, dx=lambda g, x: g / _value(1 - x * x), doc="The inverse tanh.")
+sinh = elementwise(numpy.sinh, dx=lambda g, x: g * conj_if_complex(cosh(x)), doc="The hyperbolic sine.")
+cosh = elementwise(numpy.cosh, dx=lambda g, x: g * conj_if_complex(sinh(x)), doc="The hyperbolic cosine.")
+tanh = elementwise(numpy.tanh, dx=lambda g, y: g * conj_if_complex(1 - square(y)), doc="The hyperbolic tangent.")
+arcsinh = elementwise(numpy.arcsinh, dx=lambda g, x: g * conj_if_complex((x * x + 1) ** -0.5), doc="The inverse sinh.")
+arccosh = elementwise(numpy.arccosh, dx=lambda g, x: g * conj_if_complex((x * x - 1) ** -0.5), doc="The inverse cosh.")
+arctanh = elementwise(numpy.arctanh, dx=lambda g, x: g / conj_if_complex(1 - x * x), doc="The inverse tanh.")
 deg2rad = elementwise(
-    numpy.deg2rad, dx=lambda g: g * (math.pi / 180), exact="real", doc="Radians of an angle in degrees."
+    numpy.deg2rad, dx=lambda g: g * (math.pi / 180), exact="real", doc="Convert angles from degrees to radians."
 )
 rad2deg = elementwise(
-    numpy.rad2deg, dx=lambda g: g * (180 / math.pi), exact="real", doc="Degrees of an angle in radians."
+    numpy.rad2deg, dx=lambda g: g * (180 / math.pi), exact="real", doc="Convert angles from radians to degrees."
 )
 degrees = elementwise(
-    numpy.degrees, dx=lambda g: g * (180 / math.pi), exact="real", doc="Degrees of an angle in radians."
+    numpy.degrees, dx=lambda g: g * (180 / math.pi), exact="real", doc="Convert angles from radians to degrees."
 )
 radians = elementwise(
-    numpy.radians, dx=lambda g: g * (math.pi / 180), exact="real", doc="Radians of an angle in degrees."
+    numpy.radians, dx=lambda g: g * (math.pi / 180), exact="real", doc="Convert angles from degrees to radians."
 )
 ldexp = elementwise(
     numpy.ldexp,
@@ -106,7 +113,7 @@ _frexp_loops = elementwise(numpy.frexp, name="_frexp", constant=True, doc="Both 
 _modf_loops = elementwise(numpy.modf, name="_modf", constant=True, doc="Both parts.")
 
 
-def _safe_log(a):  # type: ignore[no-untyped-def]
+def _safe_log(a: Any) -> Any:
     """log(a), and 0 where a is 0: the power's slope there is 0 for positive exponents."""
     if not isinstance(a, _core.Array):
         return numpy.log(a) if a != 0 else 0.0
@@ -114,7 +121,7 @@ def _safe_log(a):  # type: ignore[no-untyped-def]
     return log(a + zero) * (1 - zero)
 
 
-def _slope(op, a, b):  # type: ignore[no-untyped-def]
+def _slope(op: Any, a: Any, b: Any) -> Any:
     """b * a ** (b - 1), and 0 where b is 0, also at a = 0."""
     if not isinstance(b, _core.Array):
         return b * op(a, b - 1) if b != 0 else 0 * a
@@ -137,7 +144,7 @@ def _modf(x: Any) -> Any:
     return _modf_loops(x)
 
 
-def frexp(x: Any) -> tuple[Any, Any]:
+def frexp(x: ArrayLike) -> tuple[Any, Any]:
     """m and n with x = m * 2**n and |m| in [0.5, 1); n is int32. Of 0: both 0.
 
     >>> from forerun import np
@@ -148,7 +155,7 @@ def frexp(x: Any) -> tuple[Any, Any]:
     return _frexp(_float(x))
 
 
-def modf(x: Any) -> tuple[Any, Any]:
+def modf(x: ArrayLike) -> tuple[Any, Any]:
     """The fractional and the whole part of x, both with the sign of x; of integers in the default float.
 
     >>> from forerun import np
@@ -158,7 +165,7 @@ def modf(x: Any) -> tuple[Any, Any]:
     return _modf(_float(x))
 
 
-def divmod(a: Any, b: Any) -> tuple[Any, Any]:
+def divmod(a: ArrayLike, b: ArrayLike) -> tuple[Any, Any]:
     """`floor_divide` and `remainder`: the remainder has the sign of b.
 
     >>> from forerun import np

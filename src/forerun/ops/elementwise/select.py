@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy
 
 from .._base import core as _core
-from .._base.convert import asarray, beside, copy, store
+from .._base.convert import asarray, asarray_like_device, copy, write_out
 from .._base.primitive import Elementwise, numpy_when_small
 from .._base.registry import register
 from .arithmetic import maximum, minimum, positive
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Out
 
 __all__ = ["clip", "nonzero", "where"]
 
@@ -32,8 +32,12 @@ _select = Elementwise(
 register(__name__, _select)
 
 
+@overload
+def where(condition: ArrayLike) -> tuple[Array, ...]: ...
+@overload
+def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike) -> Array: ...
 @numpy_when_small(numpy.ndarray.nonzero, "condition", "r", "biufc", waits=True)
-def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+def where(condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None = None) -> Any:
     """x where the condition holds (is not zero), y elsewhere.
 
     All three broadcast; the dtypes of x and y are promoted; a Python integer that an integer dtype does not hold
@@ -48,7 +52,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("where: both x and y must be given, or none")
-    result = _select(beside(condition, x, y), _wrapped(x, y), _wrapped(y, x))
+    result = _select(asarray_like_device(condition, x, y), _wrapped(x, y), _wrapped(y, x))
     return result if result.ndim else _core.as_array(result)  # as NumPy's, which is no scalar
 
 
@@ -63,7 +67,7 @@ def _wrapped(n: Any, other: Any) -> Any:
 
 
 @numpy_when_small(numpy.ndarray.nonzero, "a", "r", "biufc", waits=True)
-def nonzero(a: Any) -> tuple[Any, ...]:
+def nonzero(a: ArrayLike) -> tuple[Any, ...]:
     """Positions of the elements that are not zero, one int64 vector per axis.
 
     Their number depends on the values: this waits. ValueError of an array without axes.
@@ -79,8 +83,9 @@ def nonzero(a: Any) -> tuple[Any, ...]:
 
 
 def clip(
-    a: Any, min: Any = None, max: Any = None, out: Any = None, *, a_min: Any = None, a_max: Any = None, **kwargs: Any
-) -> Array:
+    a: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None = None, out: Out = None, *,
+    a_min: ArrayLike | None = None, a_max: ArrayLike | None = None, **kwargs: Any,
+) -> Array:  # fmt: skip
     """a with values below min raised to it, and values above max lowered to it. NaN stays.
 
     Either may be None, a number or an array that broadcasts. a_min, a_max: other words for them (ValueError if both
@@ -93,7 +98,7 @@ def clip(
     if (a_min is not None and min is not None) or (a_max is not None and max is not None):
         raise ValueError("clip: a_min and min, a_max and max must not both be given, got both")
     low, high = min if a_min is None else a_min, max if a_max is None else a_max
-    x = beside(a, low, high)
+    x = asarray_like_device(a, low, high)
     if x.dtype.kind in "iu":  # a bound beyond all values bounds nothing
         info = numpy.iinfo(x.dtype)
         low = info.min if type(low) is int and low < info.min else low
@@ -106,13 +111,13 @@ def clip(
         x = maximum(x, low)
     if high is not None:
         x = minimum(x, high)
-    return store("clip", x, out)
+    return write_out("clip", x, out)
 
 
 _OF_UFUNCS = {"casting", "dtype", "order", "sig", "signature", "subok", "where"}
 
 
-def _clip_with(x: Any, low: Any, high: Any, out: Any, options: dict[str, Any]) -> Any:
+def _clip_with(x: Array, low: Any, high: Any, out: Any, options: dict[str, Any]) -> Array:
     """`clip` with keywords of ufuncs: those of the mask and of the array for results count for the last step."""
     if unknown := sorted(set(options) - _OF_UFUNCS):
         raise TypeError(f"clip: keywords must be those of a ufunc, got {', '.join(unknown)}")

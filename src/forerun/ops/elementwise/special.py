@@ -16,7 +16,7 @@ from .exponential import cos, exp, log, log1p, sin
 from .select import where
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = ["gamma", "gammaln", "digamma", "erfinv"]
 
@@ -24,13 +24,13 @@ _STEPS = 8  # from there on Stirling's series has 14 digits
 _SERIES = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)  # B(2k) / (2k (2k - 1))
 
 
-def _in_double(op: str, function: Callable[[Any], Any], x: Any) -> Any:
+def _in_double(op: str, function: Callable[[Any], Any], x: Any) -> Array:
     """The function, computed in float64, in x's dtype; of integers in the default float."""
     x = as_real_float(op, x)
     return cast(function(cast(x, numpy.dtype("float64"))), x.dtype)
 
 
-def _above(x: Any) -> tuple[Any, Any]:
+def _above(x: Array) -> tuple[Any, Any]:
     """Below 8: x + 8, and the product x (x + 1) ... (x + 7); from there on x, and 1."""
     small = minimum(x, _STEPS)
     product = small
@@ -39,7 +39,7 @@ def _above(x: Any) -> tuple[Any, Any]:
     return where(x < _STEPS, x + _STEPS, x), where(x < _STEPS, product, 1)
 
 
-def _positive_gammaln(x: Any) -> Any:
+def _positive_gammaln(x: Array) -> Array:
     """Stirling's series, from 8 on; below by the recurrence."""
     y, product = _above(x)
     rest, power = 0, 1 / y
@@ -49,7 +49,7 @@ def _positive_gammaln(x: Any) -> Any:
     return (y - 0.5) * (log(y) - 1) - 0.5 + 0.5 * math.log(2 * math.pi) + rest - log(product)
 
 
-def _digamma_above(x: Any) -> Any:
+def _digamma_above(x: Array) -> Array:
     """Its series from 8 on; below by the recurrence."""
     small = minimum(x, _STEPS)
     rest: Any = 0
@@ -63,31 +63,31 @@ def _digamma_above(x: Any) -> Any:
     return total - where(x < _STEPS, rest, 0)
 
 
-def _nearest(x: Any) -> tuple[Any, Any]:
+def _nearest(x: Array) -> tuple[Any, Any]:
     """The integer next to x, and what is left, between -0.5 and 0.5."""
     whole = rint(x)
     return whole, x - whole
 
 
-def _sinpi(x: Any) -> Any:
+def _sinpi(x: Array) -> Array:
     """sin(pi x), whose sign and zeros are exact."""
     whole, rest = _nearest(x)
     return sin(math.pi * rest) * (1 - 2 * (whole % 2))
 
 
-def _digamma(x: Any) -> Any:
+def _digamma(x: Array) -> Array:
     _, rest = _nearest(x)
     above = _digamma_above(where(x < 0.5, 1 - x, x))
     return where(x < 0.5, above - math.pi * cos(math.pi * rest) / sin(math.pi * rest), above)
 
 
 @primitive(lambda g, x: g * _digamma(x), op="gammaln")
-def _gammaln(x: Any) -> Any:
+def _gammaln(x: Array) -> Array:
     above = _positive_gammaln(where(x < 0.5, 1 - x, x))
     return where(x < 0.5, log(math.pi / abs(_sinpi(x))) - above, above)
 
 
-def gammaln(x: Any) -> Array:
+def gammaln(x: ArrayLike) -> Array:
     """log(abs(gamma(x))), without overflow; inf at 0, -1, -2, ....
 
     >>> from forerun import npx
@@ -97,7 +97,7 @@ def gammaln(x: Any) -> Array:
     return _in_double("gammaln", _gammaln, x)
 
 
-def gamma(x: Any) -> Array:
+def gamma(x: ArrayLike) -> Array:
     """The gamma function: (n - 1)! of integers n, and between them. NaN of negative integers, inf from 172 on.
 
     >>> from forerun import npx
@@ -112,7 +112,7 @@ def gamma(x: Any) -> Array:
     return _in_double("gamma", of, x)
 
 
-def digamma(x: Any) -> Array:
+def digamma(x: ArrayLike) -> Array:
     """The derivative of gammaln.
 
     >>> from forerun import npx
@@ -123,7 +123,7 @@ def digamma(x: Any) -> Array:
 
 
 @primitive(lambda g, y: g * (math.sqrt(math.pi) / 2) * exp(y * y), op="erfinv")
-def _erfinv(x: Any) -> Any:
+def _erfinv(x: Array) -> Array:
     """Winitzki's formula (2008), then Halley's steps, which look at 1 - erf where that has more digits."""
     a = abs(x)
     l = log1p(-a * a)
@@ -136,8 +136,8 @@ def _erfinv(x: Any) -> Any:
     return sign(x) * y
 
 
-def erfinv(x: Any) -> Array:
-    """The number whose erf is x; inf at 1, -inf at -1, NaN outside of them.
+def erfinv(x: ArrayLike) -> Array:
+    """The inverse of erf; inf at 1, -inf at -1, NaN outside of [-1, 1].
 
     >>> from forerun import npx
     >>> npx.erfinv([0.0, 0.5, 1.0]).round(4).tolist()

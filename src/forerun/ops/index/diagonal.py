@@ -14,13 +14,13 @@ from ..reduce.reduction import sum
 from ..shape.views import transpose
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, DTypeLike, Out
 
 __all__ = ["diagonal", "diag", "trace", "tril", "triu"]
 
 
 @primitive(lambda g, shape, offset: _on_diagonal(g, shape, offset), op="diagonal")
-def _diagonal(x: Any, offset: int) -> Any:
+def _diagonal(x: Array, offset: int) -> Array:
     """A view of diagonal `offset` of the last two axes."""
     *_, rows, columns = x.shape
     n = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
@@ -30,7 +30,7 @@ def _diagonal(x: Any, offset: int) -> Any:
 
 
 @primitive(lambda g, offset: _diagonal(g, offset), op="diagonal.backward")
-def _on_diagonal(g: Any, shape: tuple[int, ...], offset: int) -> Any:
+def _on_diagonal(g: Array, shape: tuple[int, ...], offset: int) -> Array:
     """Zeros of a shape with g on diagonal `offset` of the last two axes."""
     full = _core.full(shape, 0, g.dtype, g.device)
     _core.assign(_diagonal(full, offset), g)
@@ -39,7 +39,7 @@ def _on_diagonal(g: Any, shape: tuple[int, ...], offset: int) -> Any:
 
 @direct("diagonal")
 @view_of_numpy(numpy.ndarray.diagonal, "a offset axis1 axis2", "akkk")
-def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """A view of diagonal `offset` of two axes, along a new last axis. IndexError if there are not two axes.
 
     Writing to it writes to the array.
@@ -55,7 +55,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
 
 @direct("diag")
 @numpy_when_small(numpy.diag, "v k", "dk", "biufc")
-def diag(v: Any, k: int = 0) -> Array:
+def diag(v: ArrayLike, k: int = 0) -> Array:
     """A view of diagonal k of a matrix, or a new matrix with a vector on its diagonal k.
 
     >>> from forerun import np
@@ -72,8 +72,10 @@ def diag(v: Any, k: int = 0) -> Array:
 
 
 @direct("trace")
-def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Array:
-    """The sum of diagonal `offset` of two axes; dtype and out as for `sum`.
+def trace(
+    a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None, out: Out = None
+) -> Array:
+    """Return the sum of the diagonal `offset` of two axes. dtype and out are as in `sum`.
 
     >>> from forerun import np
     >>> np.trace([[1, 2], [3, 4]]).item()
@@ -82,7 +84,7 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
     return sum(diagonal(a, offset, axis1, axis2), -1, dtype, out)
 
 
-def _triangle(x: Any, k: int, lower: bool) -> Any:
+def _triangle(x: Any, k: int, lower: bool) -> Array:
     x = asarray(x)
     if x.ndim == 0:
         name = "tril" if lower else "triu"
@@ -93,7 +95,7 @@ def _triangle(x: Any, k: int, lower: bool) -> Any:
 
 
 @direct("tril")
-def tril(m: Any, k: int = 0) -> Array:
+def tril(m: ArrayLike, k: int = 0) -> Array:
     """The lower triangle of the last two axes, or of a matrix with the vector m as each row.
 
     Zeros above diagonal k. ValueError of an array without axes.
@@ -106,7 +108,7 @@ def tril(m: Any, k: int = 0) -> Array:
 
 
 @direct("triu")
-def triu(m: Any, k: int = 0) -> Array:
+def triu(m: ArrayLike, k: int = 0) -> Array:
     """The upper triangle of the last two axes, or of a matrix with the vector m as each row.
 
     Zeros below diagonal k. ValueError of an array without axes.

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from .._base import core as _core
-from .._base.convert import asarray, cast, copy, is_array, together
+from .._base.convert import asarray, broadcast_shapes, cast, copy, is_array
 from ..create.fill import _known
 from ..shape.views import broadcast_to, ravel, reshape
 from .getitem import getitem, take
 from .parser import check_range, positions_from
 from .setitem import fit, no_scalar, setitem, untaped, values_for
+
+if TYPE_CHECKING:
+    from ...typing import Array, ArrayLike, DTypeLike
 
 __all__ = ["broadcast", "flatiter", "ndenumerate", "ndindex", "nditer"]
 
@@ -43,11 +46,11 @@ class flatiter(_core.Flat):
         places = numpy.unravel_index(self.index, self.base.shape) if self.index < len(self) else ()
         return tuple(int(i) for i in places)
 
-    def copy(self) -> Any:
+    def copy(self) -> Array:
         """All elements as a vector of its own."""
         return copy(ravel(self.base))
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray:
+    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> numpy.ndarray:
         if copy is False:
             raise ValueError("flat: copy must not be False, as elements are copied, got False")
         return numpy.array(ravel(self.base).numpy(), dtype)
@@ -135,7 +138,7 @@ class broadcast:
 
     def __init__(self, *args: Any) -> None:
         self._arrays = [asarray(a) for a in args]
-        self.shape = together("broadcast", *(a.shape for a in self._arrays))
+        self.shape = broadcast_shapes("broadcast", *(a.shape for a in self._arrays))
         self.size = int(numpy.prod(self.shape, dtype=object))
         self.ndim = self.nd = len(self.shape)
         self.numiter = len(args)
@@ -168,7 +171,7 @@ class ndenumerate:
     [((0, 0), 1), ((0, 1), 2)]
     """
 
-    def __init__(self, arr: Any) -> None:
+    def __init__(self, arr: ArrayLike) -> None:
         self._pairs = numpy.ndenumerate(asarray(arr).numpy())
 
     def __iter__(self) -> Iterator[tuple[tuple[int, ...], Any]]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ..._runtime.device import Device
 from .._base import core as _core
 from .._base.convert import as_dtype, axes_of, unsupported
 from ..create.fill import _device, asarray
@@ -16,16 +15,16 @@ from ..shape.views import atleast_1d, copied_in, ravel
 from .diagonal import diag
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Axis, DeviceLike, DTypeLike
 
 __all__ = [
     "asfortranarray", "diagflat", "frombuffer", "fromiter", "fromstring", "require", "row_stack", "trim_zeros",
 ]  # fmt: skip
 
-Where = Device | str | None
 
-
-def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1, *, like: None = None, device: Where = None) -> Array:
+def fromiter(
+    iter: Iterable[Any], dtype: DTypeLike, count: int = -1, *, like: None = None, device: DeviceLike = None
+) -> Array:
     """A vector of the first `count` numbers of an iterable, or of all.
 
     TypeError for a dtype that arrays cannot have, ValueError if there are fewer.
@@ -39,8 +38,9 @@ def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1, *, like: None = N
 
 
 def frombuffer(
-    buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: None = None, device: Where = None
-) -> Array:
+    buffer: Any, dtype: DTypeLike = float, count: int = -1, offset: int = 0, *, like: None = None,
+    device: DeviceLike = None,
+) -> Array:  # fmt: skip
     """A vector of the numbers in an object's memory: a copy, as operations would read that memory at any later time.
 
     count: how many; -1: all. offset: bytes to leave out. The default float unless dtype is given. ValueError if the
@@ -61,9 +61,9 @@ def frombuffer(
 
 
 def fromstring(
-    string: str, dtype: Any = float, count: int = -1, *, sep: str, like: None = None, device: Where = None
+    string: str, dtype: DTypeLike = float, count: int = -1, *, sep: str, like: None = None, device: DeviceLike = None
 ) -> Array:
-    """A vector of the numbers in a text, which `sep` stands between. The default float unless dtype is given.
+    """Return a vector of the numbers in a text, separated by `sep`. The default float unless dtype is given.
 
     ValueError if the text has something else, or sep is empty.
 
@@ -78,7 +78,7 @@ def fromstring(
     return _core.from_numpy(found, _device(device, None))
 
 
-def diagflat(v: Any, k: int = 0) -> Array:
+def diagflat(v: ArrayLike, k: int = 0) -> Array:
     """A matrix with the elements of an array, flat, on its diagonal k.
 
     >>> from forerun import np
@@ -88,8 +88,8 @@ def diagflat(v: Any, k: int = 0) -> Array:
     return diag(ravel(v), k)
 
 
-def asfortranarray(a: Any, dtype: Any = None, *, like: None = None) -> Array:
-    """`a` as an array of at least one axis whose first axis runs fastest in memory.
+def asfortranarray(a: ArrayLike, dtype: DTypeLike = None, *, like: None = None) -> Array:
+    """Return `a` as an array of at least one axis in Fortran order.
 
     A transposed view of a copy, or `a` itself if it lies so.
 
@@ -109,8 +109,8 @@ _FLAGS = {
 }  # fmt: skip
 
 
-def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: None = None) -> Array:
-    """`a` as an array of a dtype and with what is required of it; a copy is made if it takes one.
+def require(a: ArrayLike, dtype: DTypeLike = None, requirements: Any = None, *, like: None = None) -> Array:
+    """Return `a` as an array of a dtype that meets the requirements. It is copied only if necessary.
 
     requirements: "C" or "F" for an order of memory without gaps; "W" for an array that can be written, which views
     that repeat elements cannot; "O" for memory of its own: always a copy of an array, as none of ours is the owner of
@@ -132,7 +132,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: None =
     return copied_in(x, order) if shared else x
 
 
-def row_stack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Array:
+def row_stack(tup: Any, *, dtype: DTypeLike = None, casting: str = "same_kind") -> Array:
     """`vstack`, by its older name.
 
     >>> from forerun import np
@@ -142,7 +142,7 @@ def row_stack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Arr
     return vstack(tup, dtype=dtype, casting=casting)
 
 
-def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
+def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Axis = None) -> Array:
     """A view without the slices of zeros at the beginning and end of axes. Its shape depends on values: this waits.
 
     trim: "f" for the beginning, "b" for the end. axis: by default all. ValueError if trim has other letters.

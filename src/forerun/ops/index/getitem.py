@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy
 
 from .._base import core as _core
-from .._base.convert import as_dtype, asarray, axis_of, beside, cast, default_float, is_array, store
+from .._base.convert import as_dtype, asarray, asarray_like_device, axis_of, cast, default_float, is_array, write_out
 from .._base.primitive import numpy_when_small, primitive
 from ..elementwise.select import nonzero, where
 from ..shape.views import broadcast_to, reshape
 from .parser import Key, check_range, entries_of, is_basic, places_within
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, DTypeLike, Out
 
 __all__ = [
     "take", "take_along_axis", "argwhere", "flatnonzero", "compress", "one_hot",
@@ -25,7 +25,7 @@ __all__ = [
 
 
 @primitive(lambda g, index: getitem(g, index), op="getitem.backward")
-def _embed(g: Any, shape: tuple[int, ...], index: Any) -> Any:
+def _embed(g: Array, shape: tuple[int, ...], index: Array) -> Array:
     """Zeros of `shape` with g at a basic index."""
     full = _core.full(shape, 0, g.dtype, g.device)
     _core.assign(_core.getitem(full, index), g)
@@ -38,7 +38,7 @@ def _view_gradient(g: Any, shape: tuple[int, ...], index: Any) -> Any:
 
 
 @primitive(_view_gradient, op="getitem")
-def _view(x: Any, index: Any) -> Any:
+def _view(x: Any, index: Any) -> Array:
     return _core.read(x, index)
 
 
@@ -46,18 +46,18 @@ def _view(x: Any, index: Any) -> Any:
 
 
 @primitive(lambda g, shape, indices, axis: _scatter_zeros(g, shape, indices, axis), op="take")
-def _gather(x: Any, indices: list[Any], axis: int, said: str = "take") -> Any:
-    return _core.gather(x, indices, axis, said)
+def _gather(x: Array, indices: list[Any], axis: int, op_name: str = "take") -> Array:
+    return _core.gather(x, indices, axis, op_name)
 
 
 @primitive(lambda g, indices, axis: _gather(g, indices, axis), op="take.backward")
-def _scatter_zeros(g: Any, shape: tuple[int, ...], indices: list[Any], axis: int) -> Any:
+def _scatter_zeros(g: Array, shape: tuple[int, ...], indices: list[Any], axis: int) -> Array:
     full = _core.full(shape, 0, g.dtype, g.device)
     _core.scatter(full, indices, axis, g, True)
     return full
 
 
-def getitem(x: Any, index: Any) -> Any:
+def getitem(x: Array, index: Any) -> Array:
     """x[index]: a view for ints, slices, None and Ellipsis; a new array for arrays of positions.
 
     A scalar, with a copy of the element, where integers alone name one.
@@ -74,20 +74,20 @@ def getitem(x: Any, index: Any) -> Any:
 # --- functions ------------------------------------------------------------------------------------
 
 
-def _plain_positions(x: Any, indices: Any) -> bool:
+def _plain_positions(x: Any, indices: Any) -> TypeGuard[Array]:
     """Whether x is a vector and indices are an array of positions in it: then `x[indices]` is what is asked for."""
     plain = is_array(x) and is_array(indices) and x.ndim == 1 and indices.ndim and x.size and indices.size
     return bool(plain) and indices.dtype == numpy.int64 and x.device == indices.device
 
 
-def _plain_mask(mask: Any, x: Any) -> bool:
+def _plain_mask(x: Any, mask: Any) -> TypeGuard[Array]:
     """Whether x is a vector and mask an array of bools for its elements."""
     plain = is_array(x) and is_array(mask) and x.ndim == 1 and mask.shape == x.shape and x.size
     return bool(plain) and mask.dtype == numpy.bool_ and x.device == mask.device
 
 
 @numpy_when_small(numpy.ndarray.take, "a indices axis out mode", "aai-s", "biufc")
-def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Array:
+def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Out = None, mode: str = "raise") -> Array:
     """Elements at integer positions along `axis`, or of the flat array. indices may have any shape.
 
     mode: what happens to positions out of range: "raise" (IndexError, where the result is read if positions are an
@@ -99,36 +99,36 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     """
     if axis is None and mode == "raise" and out is None and _plain_positions(a, indices):
         return a[indices]
-    x = beside(a, indices)
+    x = asarray_like_device(a, indices)
     if axis is None or (x.ndim == 0 and axis in (0, -1)):
         x, axis = reshape(x, -1), 0
     at = axis_of("take", axis, x.ndim)
     before, n, after = x.shape[:at], x.shape[at], x.shape[at + 1 :]
     if 0 in before or (0 in after and mode != "raise"):  # as in NumPy, positions are not checked
         index = places_within("take", indices, max(n, 1), "clip", x.device, "same_kind")
-        return store("take", _core.full((*before, *index.shape, *after), 0, x.dtype, x.device), out)
+        return write_out("take", _core.full((*before, *index.shape, *after), 0, x.dtype, x.device), out)
     index = places_within("take", indices, n, mode, x.device, "same_kind")
-    return store("take", _gather(x, [index], at), out)
+    return write_out("take", _gather(x, [index], at), out)
 
 
 @primitive(lambda g, shape, indices, axis: _scatter_along(g, shape, indices, axis), op="take_along_axis")
-def _gather_along(x: Any, indices: Any, axis: int, said: str = "take", from_end: bool = True) -> Any:
+def _gather_along(x: Array, indices: Any, axis: int, op_name: str = "take", from_end: bool = True) -> Array:
     """Elements of x at integers along an axis; indices of x's shape but there, and where x has extent 1.
 
-    said: what the error of one out of range begins with. from_end: negative ones count from the end; else they are out
-    of range.
+    op_name: how the error of a position out of range begins. from_end: negative ones count from the end; without it,
+    they are out of range.
     """
-    return _core.gather_along(x, indices, axis, said, from_end)
+    return _core.gather_along(x, indices, axis, op_name, from_end)
 
 
 @primitive(lambda g, indices, axis: _gather_along(g, indices, axis), op="take_along_axis.backward")
-def _scatter_along(g: Any, shape: tuple[int, ...], indices: Any, axis: int) -> Any:
+def _scatter_along(g: Array, shape: tuple[int, ...], indices: Any, axis: int) -> Array:
     full = _core.full(shape, 0, g.dtype, g.device)
     _core.scatter_along(full, indices, axis, g, True)
     return full
 
 
-def _along(op: str, x: Any, indices: Any, axis: int) -> tuple[Any, int]:
+def _along(op: str, x: Array, indices: Any, axis: int) -> tuple[Any, int]:
     """Positions along an axis of x in x's shape but there: repeated where theirs is 1, as x is where its is.
 
     ValueError if x has another number of axes, IndexError if shapes do not fit, positions are no integers or known
@@ -150,7 +150,7 @@ def _along(op: str, x: Any, indices: Any, axis: int) -> tuple[Any, int]:
     return found if shape == found.shape else broadcast_to(found, shape), at
 
 
-def _vector(op: str, indices: Any) -> Any:
+def _vector(op: str, indices: Any) -> Array:
     """Positions in the flat array: integers in a vector. ValueError or IndexError if they are not."""
     found = asarray(indices) if isinstance(indices, (list, tuple)) else indices
     if found.ndim != 1:
@@ -161,7 +161,7 @@ def _vector(op: str, indices: Any) -> Any:
 
 
 @numpy_when_small(numpy.take_along_axis, "arr indices axis", "aai", "biufc")
-def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Array:
+def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -> Array:
     """Elements of arr at positions along `axis` that differ from place to place, as `argsort` gives them.
 
     Axis None: of the flat array. ValueError if indices have not as many axes as arr. IndexError if shapes do not fit
@@ -171,16 +171,16 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Array:
     >>> np.take_along_axis(np.array([[3, 1], [2, 4]]), np.array([[1], [0]]), axis=1).tolist()
     [[1], [2]]
     """
-    if axis in (0, -1) and _plain_positions(arr, indices) and indices.ndim == 1:
+    if axis in (0, -1) and _plain_positions(arr, indices) and indices.ndim == 1:  # type: ignore[union-attr]
         return arr[indices]
-    x = beside(arr, indices)
+    x = asarray_like_device(arr, indices)
     if axis is None:
         x, indices, axis = reshape(x, -1), _vector("take_along_axis", indices), 0
     return _gather_along(x, *_along("take_along_axis", x, indices, axis))
 
 
 @numpy_when_small(numpy.argwhere, "a", "r", "biufc", waits=True)
-def argwhere(a: Any) -> Array:
+def argwhere(a: ArrayLike) -> Array:
     """Positions of the elements that are not zero, as rows of an int64 matrix. Waits.
 
     >>> from forerun import np
@@ -192,7 +192,7 @@ def argwhere(a: Any) -> Array:
 
 
 @numpy_when_small(numpy.flatnonzero, "a", "r", "biufc", waits=True)
-def flatnonzero(a: Any) -> Array:
+def flatnonzero(a: ArrayLike) -> Array:
     """Positions in the flat array of the elements that are not zero. int64. Waits.
 
     >>> from forerun import np
@@ -203,7 +203,7 @@ def flatnonzero(a: Any) -> Array:
 
 
 @numpy_when_small(numpy.compress, "condition a axis", "aai", waits=True)
-def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Array:
+def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None, out: Out = None) -> Array:
     """Slices along `axis` where the condition (a vector) holds, or elements of the flat array. Waits.
 
     ValueError if the condition is no vector, IndexError if it holds behind the end of the axis.
@@ -212,15 +212,17 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
     >>> np.compress([False, True], [[1, 2], [3, 4]], axis=1).tolist()
     [[2], [4]]
     """
-    if axis in (None, 0) and out is None and _plain_mask(condition, a):
+    if axis in (None, 0) and out is None and _plain_mask(a, condition):
         return a[condition]
     known = asarray(condition).numpy()
     if known.ndim != 1:
         raise ValueError(f"compress: condition must have one axis, got shape {known.shape}")
-    return take(beside(a, condition), numpy.flatnonzero(known), axis, out)
+    return take(asarray_like_device(a, condition), numpy.flatnonzero(known), axis, out)
 
 
-def one_hot(indices: Any, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = None) -> Array:
+def one_hot(
+    indices: ArrayLike, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: DTypeLike = None
+) -> Array:
     """A new last axis of extent `depth` with on_value at the index and off_value elsewhere.
 
     The default float by default. An index out of range has no on_value.

@@ -13,19 +13,19 @@ from .._base import core as _core
 from .._base.convert import (
     as_dtype,
     asarray,
+    asarray_like_device,
     asarrays,
-    beside,
+    broadcast_shapes,
     cast,
     copy,
     count_of,
     device_of,
     is_array,
     promote,
-    together,
     unsupported,
     vector_of,
 )
-from ..create.fill import Where, ones_like
+from ..create.fill import ones_like
 from ..create.ranges import arange, linspace
 from ..elementwise.arithmetic import multiply
 from ..shape.join import concatenate, stack
@@ -33,7 +33,7 @@ from ..shape.views import broadcast_to, moveaxis, reshape
 from .setitem import fit
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, DeviceLike, DTypeLike
 
 __all__ = [
     "c_", "fromfunction", "index_exp", "indices", "meshgrid", "mgrid", "ogrid", "r_", "s_", "vander",
@@ -74,7 +74,7 @@ class _Grid:
         return f"<forerun {self._name}>"
 
 
-def _ours(x: numpy.ndarray) -> Any:
+def _ours(x: numpy.ndarray) -> Array:
     return asarray(x, float if x.dtype.kind == "f" else None)
 
 
@@ -114,7 +114,7 @@ class _Row:
                 raise ValueError(f"{self._name}: text must be the first entry, got {e!r}")
         there = device_of(*entries)
         entries = [asarray(_range(e), device=there) if isinstance(e, slice) else e for e in entries]
-        pieces = [e if type(e) in _NUMBERS else beside(e, *entries) for e in entries]
+        pieces = [e if type(e) in _NUMBERS else asarray_like_device(e, *entries) for e in entries]
         dtype = _together([x.dtype for x in pieces if is_array(x)], [x for x in pieces if not is_array(x)])
         return concatenate([self._deep(self._array(x, dtype, there), how[1], how[2]) for x in pieces], how[0])
 
@@ -181,7 +181,7 @@ def _together(dtypes: list[numpy.dtype], numbers: list[Any]) -> numpy.dtype:
     return as_dtype("r_", {"f": float, "c": complex}.get(found.kind, found))
 
 
-def _range(s: slice) -> Any:
+def _range(s: slice) -> Array:
     start, step = 0 if s.start is None else s.start, 1 if s.step is None else s.step
     if isinstance(step, complex):
         return linspace(start, s.stop, int(abs(step)))
@@ -212,7 +212,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
         axes[:2] = [1, 0]
     placed = [reshape(a, tuple(a.size if i == at else 1 for i in range(len(arrays)))) for a, at in zip(arrays, axes)]
     if not sparse:
-        shape = together("meshgrid", *(p.shape for p in placed))
+        shape = broadcast_shapes("meshgrid", *(p.shape for p in placed))
         placed = [p if p.shape == shape else broadcast_to(p, shape) for p in placed]
     return tuple(map(_copied, placed) if copy else placed)
 
@@ -220,7 +220,9 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 _POSITIONS = numpy.dtype("int64")
 
 
-def indices(dimensions: Sequence[int], dtype: Any = int, sparse: bool = False, *, device: Where = None) -> Any:
+def indices(
+    dimensions: Sequence[int], dtype: DTypeLike = int, sparse: bool = False, *, device: DeviceLike = None
+) -> Any:
     """Positions in a grid: one array of shape `dimensions` per axis, along a new first axis. int64 by default.
 
     sparse: a tuple of arrays instead, with extent 1 but along their own axis.
@@ -236,8 +238,10 @@ def indices(dimensions: Sequence[int], dtype: Any = int, sparse: bool = False, *
     return _core.taken(numpy.indices(tuple(dimensions), want), where)
 
 
-def fromfunction(function: Any, shape: Sequence[int], *, dtype: Any = float, like: None = None, **kwargs: Any) -> Array:
-    """What a function returns for the positions in a grid: it is called once, with an array per axis.
+def fromfunction(
+    function: Any, shape: Sequence[int], *, dtype: DTypeLike = float, like: None = None, **kwargs: Any
+) -> Array:
+    """Call a function once with the coordinates of a grid, one array per axis, and return its result.
 
     Positions are of the default float unless dtype is given.
 
@@ -253,7 +257,7 @@ def fromfunction(function: Any, shape: Sequence[int], *, dtype: Any = float, lik
 _MOST_STEPS = 64  # columns that are made one from the other, as NumPy does
 
 
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
+def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Array:
     """Powers of a vector's elements as N columns, from power N - 1 down to 0, or up with `increasing`.
 
     N: as many as there are elements, unless given. x's dtype, but small integers give int64. ValueError if x is no

@@ -7,30 +7,37 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ..._runtime.device import Device, resolve
+from ..._runtime.device import resolve
 from .._base import core as _core
-from .._base.convert import asarray, asarrays, beside, count_of, one_of, together, vector_of, whole
+from .._base.convert import (
+    as_index_array,
+    asarray,
+    asarray_like_device,
+    asarrays,
+    broadcast_shapes,
+    check_choice,
+    count_of,
+    vector_of,
+)
 from .._base.host_task import host_op, host_ops
 from .._base.primitive import numpy_when_small
 from ..elementwise.select import nonzero
 from ..shape.views import reshape
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, DeviceLike, Shape
 
 __all__ = [
     "diag_indices", "diag_indices_from", "ix_", "ravel_multi_index", "tril_indices", "tril_indices_from",
     "triu_indices", "triu_indices_from", "unravel_index",
 ]  # fmt: skip
 
-Where = Device | str | None
 
-
-def _placed(arrays: Sequence[numpy.ndarray], device: Where) -> tuple[Any, ...]:
+def _placed(arrays: Sequence[numpy.ndarray], device: DeviceLike) -> tuple[Any, ...]:
     return tuple(_core.taken(a, resolve(device)) for a in arrays)
 
 
-def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: Where = None) -> tuple[Any, Any]:
+def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike = None) -> tuple[Any, Any]:
     """Rows and columns of the elements at and below diagonal k of an n by m matrix (m = n by default). int64.
 
     TypeError if an extent is no integer, ValueError if it is negative.
@@ -44,7 +51,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: Where = No
     return _placed(numpy.tril_indices(rows, k, columns), device)
 
 
-def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: Where = None) -> tuple[Any, Any]:
+def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike = None) -> tuple[Any, Any]:
     """Rows and columns of the elements at and above diagonal k of an n by m matrix (m = n by default). int64.
 
     TypeError if an extent is no integer, ValueError if it is negative.
@@ -65,7 +72,7 @@ def _matrix(op: str, x: Any) -> Any:
     return x
 
 
-def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
+def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, Any]:
     """Rows and columns of the elements at and below diagonal k of a matrix. ValueError if arr is none.
 
     >>> from forerun import np
@@ -77,7 +84,7 @@ def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
     return tril_indices(x.shape[0], k, x.shape[1], device=x.device)
 
 
-def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
+def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, Any]:
     """Rows and columns of the elements at and above diagonal k of a matrix. ValueError if arr is none.
 
     >>> from forerun import np
@@ -89,7 +96,7 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
     return triu_indices(x.shape[0], k, x.shape[1], device=x.device)
 
 
-def diag_indices(n: int, ndim: int = 2, *, device: Where = None) -> tuple[Any, ...]:
+def diag_indices(n: int, ndim: int = 2, *, device: DeviceLike = None) -> tuple[Any, ...]:
     """Positions of the main diagonal of an array with ndim axes of extent n, one int64 vector for each axis.
 
     >>> from forerun import np
@@ -100,7 +107,7 @@ def diag_indices(n: int, ndim: int = 2, *, device: Where = None) -> tuple[Any, .
     return (positions,) * count_of("diag_indices", "ndim", ndim)
 
 
-def diag_indices_from(arr: Any) -> tuple[Any, ...]:
+def diag_indices_from(arr: ArrayLike) -> tuple[Any, ...]:
     """Positions of the main diagonal of an array whose axes have one extent, as `diag_indices`.
 
     ValueError if they have not, or there are not two.
@@ -128,18 +135,20 @@ def ix_(*args: Any) -> tuple[Any, ...]:
     if args and all(type(v) is list and v and all(type(i) is int for i in v) for v in args):
         ends = [(1,) * (len(args) - i - 1) for i in range(len(args))]
         return tuple(_core.from_numpy(numpy.array(v).reshape(-1, *end)) for v, end in zip(args, ends))
-    found = [vector_of("ix_", beside(numpy.asarray(v, "int64") if _is_empty(v) else v, *args)) for v in args]
+    found = [
+        vector_of("ix_", asarray_like_device(numpy.asarray(v, "int64") if _is_empty(v) else v, *args)) for v in args
+    ]
     found = [nonzero(v)[0] if v.dtype.kind == "b" else v for v in found]
     return tuple(reshape(v, tuple(-1 if i == k else 1 for i in range(len(found)))) for k, v in enumerate(found))
 
 
-def _is_empty(v: Any) -> bool:
+def _is_empty(v: Array) -> bool:
     return isinstance(v, (list, tuple)) and not v
 
 
 @numpy_when_small(numpy.unravel_index, "indices shape order", "ats")
-def unravel_index(indices: Any, shape: int | Sequence[int], order: str = "C") -> tuple[Any, ...]:
-    """For positions in a flat array, those along each axis of an array of a shape: int64, one array per axis.
+def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[Any, ...]:
+    """Convert positions in the flat array to positions along each axis of a shape: int64, one array per axis.
 
     order: "F" if the first axis runs fastest in the flat array. TypeError if positions are no integers; ValueError
     where they are read if one is out of range.
@@ -148,12 +157,12 @@ def unravel_index(indices: Any, shape: int | Sequence[int], order: str = "C") ->
     >>> [i.tolist() for i in np.unravel_index([5, 3], (2, 3))]
     [[1, 1], [2, 0]]
     """
-    x = whole(indices)
-    given = (shape,) if isinstance(shape, (int, numpy.integer)) else tuple(shape)
+    x = as_index_array(indices)
+    given: Any = (shape,) if isinstance(shape, (int, numpy.integer)) else shape
     extents = tuple(count_of("unravel_index", "extents", n) for n in given)
     if x.dtype.kind not in "iu":
         raise TypeError(f"unravel_index: positions must be integers, got {x.dtype}")
-    one_of("unravel_index", "order", order, ("C", "F"))
+    check_choice("unravel_index", "order", order, ("C", "F"))
     found = lambda v: tuple(map(numpy.asarray, numpy.unravel_index(v, extents, order)))
     if len(extents) == 1:
         return (host_op("unravel_index", lambda v: found(v)[0], [x], x.shape, "int64"),)
@@ -162,7 +171,7 @@ def unravel_index(indices: Any, shape: int | Sequence[int], order: str = "C") ->
 
 @numpy_when_small(numpy.ravel_multi_index, "multi_index dims mode order", "ltss")
 def ravel_multi_index(multi_index: Sequence[Any], dims: Sequence[int], mode: str = "raise", order: str = "C") -> Array:
-    """For positions along each axis of an array with extents `dims`, those in the flat array. int64.
+    """Convert positions along each axis of an array of shape `dims` to positions in the flat array. int64.
 
     mode: what happens to positions out of range: "raise" (ValueError where the result is read), "clip",
     "wrap". order: "F" if the first axis runs fastest in the flat array.
@@ -172,12 +181,12 @@ def ravel_multi_index(multi_index: Sequence[Any], dims: Sequence[int], mode: str
     >>> np.ravel_multi_index(([1, 1], [2, 0]), (2, 3)).tolist()
     [5, 3]
     """
-    one_of("ravel_multi_index", "mode", mode, ("raise", "clip", "wrap"))
-    one_of("ravel_multi_index", "order", order, ("C", "F"))
+    check_choice("ravel_multi_index", "mode", mode, ("raise", "clip", "wrap"))
+    check_choice("ravel_multi_index", "order", order, ("C", "F"))
     extents = tuple(count_of("ravel_multi_index", "dims", n) for n in dims)
     arrays = asarrays(*multi_index)
     if len(arrays) != len(extents):
         raise ValueError(f"ravel_multi_index: there must be {len(extents)} arrays of positions, got {len(arrays)}")
-    shape = together("ravel_multi_index", *(a.shape for a in arrays))
+    shape = broadcast_shapes("ravel_multi_index", *(a.shape for a in arrays))
     found = lambda *v: numpy.asarray(numpy.ravel_multi_index(v, extents, mode, order))
     return host_op("ravel_multi_index", found, arrays, shape, "int64")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import _has_arrays, asarray, axis_of, beside, cast, copy, count_of, is_array, promote
+from .._base.convert import _has_arrays, asarray, asarray_like_device, axis_of, cast, copy, count_of, is_array, promote
 from .._base.primitive import direct, numpy_when_small, numpy_writes
 from ..create.fill import _known, zeros
 from ..elementwise.select import where
@@ -21,7 +21,7 @@ from .parser import places_within
 from .setitem import fit, fitting, no_scalar, setitem, untaped, values_at, values_for
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = [
     "append", "block", "copyto", "delete", "dsplit", "fill_diagonal", "insert", "put", "put_along_axis", "resize",
@@ -33,7 +33,7 @@ __all__ = [
 
 
 @direct("append")
-def append(arr: Any, values: Any, axis: int | None = None) -> Array:
+def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
     """arr with values at its end along `axis`; without an axis, both flat. Dtypes are promoted.
 
     ValueError if shapes differ along another axis.
@@ -45,7 +45,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Array:
     return concatenate([arr, values], axis)
 
 
-def _along(op: str, x: Any, axis: int | None) -> tuple[Any, int]:
+def _along(op: str, x: Array, axis: int | None) -> tuple[Any, int]:
     """The array to edit, and along which axis: the flat one if none is given."""
     x = asarray(x)
     return (ravel(x), 0) if axis is None else (x, axis_of(op, axis, x.ndim))
@@ -71,7 +71,7 @@ def _positions(op: str, obj: Any, n: int, last: int) -> numpy.ndarray:
 
 
 @numpy_when_small(numpy.delete, "arr obj axis", "aki", "biufc")
-def delete(arr: Any, obj: Any, axis: int | None = None) -> Array:
+def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> Array:
     """arr without the elements at positions along `axis`, or of the flat array.
 
     obj: an int, a slice, integers or a mask; if it is an array, this waits for it. IndexError out of range.
@@ -80,7 +80,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Array:
     >>> np.delete(np.array([5, 6, 7]), 1).tolist()
     [5, 7]
     """
-    x, a = _along("delete", beside(arr, obj), axis)
+    x, a = _along("delete", asarray_like_device(arr, obj), axis)
     n = x.shape[a]
     if type(obj) is int and -n <= obj < n:
         return concatenate([x[_part(a, 0, obj % n)], x[_part(a, obj % n + 1, n)]], a)
@@ -89,7 +89,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Array:
 
 
 @numpy_when_small(numpy.insert, "arr obj values axis", "akni", "biufc")
-def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
+def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> Array:
     """arr with values before the elements at positions along `axis`, or of the flat array.
 
     obj: an int, a slice, integers or a mask; if it is an array, this waits for it. Values are cast to arr's
@@ -99,7 +99,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     >>> np.insert(np.array([5, 7]), 1, 6).tolist()
     [5, 6, 7]
     """
-    x, a = _along("insert", beside(arr, obj, values), axis)
+    x, a = _along("insert", asarray_like_device(arr, obj, values), axis)
     n = x.shape[a]
     if type(obj) is int and type(values) is float and x.ndim == 1 and x.dtype.kind == "f" and -n <= obj <= n:
         return concatenate([x[:obj], asarray([values], x.dtype, x.device), x[obj + n * (obj < 0) :]])
@@ -119,7 +119,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     return take(concatenate([x, piece], a), order, a)
 
 
-def resize(a: Any, new_shape: int | Sequence[int]) -> Array:
+def resize(a: ArrayLike, new_shape: int | Sequence[int]) -> Array:
     """An array of another shape and size: the elements of `a` as often as it takes; zeros if there are none.
 
     In `a`'s dtype. ValueError if an extent is negative.
@@ -137,7 +137,7 @@ def resize(a: Any, new_shape: int | Sequence[int]) -> Array:
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
-    """For each element that of the first choice whose condition holds; `default` where none does.
+    """Build an array by taking each element from the first choice whose condition holds, else `default`.
 
     ValueError if there is not a choice for each condition, TypeError if conditions are not of bools.
 
@@ -151,8 +151,8 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
             f"select: there must be a choice for each condition, got {len(choicelist)} for {len(condlist)}"
         )
     result, given = default, (*condlist, *choicelist, default)
-    conditions = [beside(c, *given) for c in condlist]
-    choices = [c if type(c) in (int, float, complex) else beside(c, *given) for c in choicelist]
+    conditions = [asarray_like_device(c, *given) for c in condlist]
+    choices = [c if type(c) in (int, float, complex) else asarray_like_device(c, *given) for c in choicelist]
     arrays = [c for c in choices if is_array(c)]
     dtype = promote(*(c.dtype for c in arrays)) if arrays else None
     for holds, choice in zip(reversed(conditions), reversed(choices)):
@@ -162,7 +162,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     return result
 
 
-def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
     """Views cut along the third axis; as `split`.
 
     >>> from forerun import np
@@ -196,14 +196,18 @@ def block(arrays: Any) -> Array:
     depth = _depth(arrays)
 
     def leaves(blocks: Any) -> list[Any]:
-        return [x for b in blocks for x in leaves(b)] if isinstance(blocks, list) else [beside(blocks, arrays)]
+        return (
+            [x for b in blocks for x in leaves(b)]
+            if isinstance(blocks, list)
+            else [asarray_like_device(blocks, arrays)]
+        )
 
     ndim = max(depth, *(x.ndim for x in leaves(arrays)))
 
     def joined(blocks: Any, level: int) -> Any:
         if isinstance(blocks, list):
             return concatenate([joined(b, level - 1) for b in blocks], -level)
-        x = beside(blocks, arrays)
+        x = asarray_like_device(blocks, arrays)
         return reshape(x, (1,) * (ndim - x.ndim) + x.shape)
 
     return joined(arrays, depth) if depth else copy(asarray(arrays))
@@ -215,7 +219,7 @@ _KINDS = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}  # of arrays th
 
 
 @direct("copyto")
-def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+def copyto(dst: Array | numpy.ndarray, src: ArrayLike, casting: str = "same_kind", where: ArrayLike = True) -> None:
     """Writes values into an array, in place: broadcast, and cast if the rule allows it (TypeError if not).
 
     where: a mask of the elements to write. Into a NumPy array: waits.
@@ -228,7 +232,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     if not is_array(dst):
         return numpy.copyto(dst, _known(src), casting, where=_known(where))  # type: ignore[arg-type]
     number = type(src) in _KINDS
-    value = src if number else asarray(src, device=None if is_array(src) else dst.device)
+    value: Any = src if number else asarray(src, device=None if is_array(src) else dst.device)
     if number:
         fits, got = dst.dtype.kind in _KINDS[type(src)], type(src).__name__
     else:
@@ -244,7 +248,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
 
 
 @numpy_writes(numpy.ndarray.put, "a ind v", "wpv")
-def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+def put(a: Array | numpy.ndarray, ind: Any, v: ArrayLike, mode: str = "raise") -> None:
     """Writes values at positions of the flat array, in place; values start over if there are fewer.
 
     Values are cast to a's dtype; without any, nothing is written. mode: what happens to positions out of range:
@@ -271,14 +275,14 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     return None
 
 
-def flat_values(op: str, x: Any, values: Any) -> Any:
+def flat_values(op: str, x: Array, values: ArrayLike) -> Array:
     """Values to be written into x one after the other, as a vector of x's dtype. Errors as those of assignment."""
     new = values_at(op, x, values)
     return cast(ravel(new), x.dtype) if is_array(new) else _core.full((1,), new, x.dtype, x.device)
 
 
 @numpy_writes(numpy.put_along_axis, "arr indices values axis", "wavi")
-def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
+def put_along_axis(arr: Array | numpy.ndarray, indices: ArrayLike, values: ArrayLike, axis: int | None) -> None:
     """Writes values at positions along `axis` that differ from place to place, in place.
 
     Values are cast to arr's dtype and broadcast. Axis None: into the flat array. Errors as `take_along_axis`;
@@ -301,7 +305,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
 
 
 @direct("fill_diagonal")
-def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+def fill_diagonal(a: Array | numpy.ndarray, val: ArrayLike, wrap: bool = False) -> None:
     """Writes values on the main diagonal, in place; values start over if there are fewer.
 
     The axes of an array of more than two must have one extent (ValueError). wrap: in a matrix with more rows

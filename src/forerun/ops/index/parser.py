@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import operator
 import reprlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from .._base import core as _core
-from .._base.convert import _has_arrays, asarray, cast, ints_become_floats, is_array, is_real_float, one_of
+from .._base.convert import _has_arrays, asarray, cast, check_choice, ints_become_floats, is_array, is_real_float
 from ..elementwise.arithmetic import maximum, minimum, remainder
 from ..shape.views import moveaxis
+
+if TYPE_CHECKING:
+    from ...typing import Array, ArrayLike, DeviceLike
 
 __all__ = ["Key", "check_range", "entries_of", "is_basic", "is_mask", "places_within", "positions_from"]
 
@@ -30,7 +33,7 @@ def is_basic(index: Any) -> bool:
     return True
 
 
-def entries_of(op: str, index: Any, device: Any) -> list[Any]:
+def entries_of(op: str, index: Any, device: DeviceLike) -> list[Any]:
     """The entries of an index: None, Ellipsis, slices, ints, and arrays of integers or bools.
 
     Arrays are NumPy's where the values are known, or ours on `device`. IndexError of what is no index.
@@ -54,7 +57,7 @@ def _entry(op: str, e: Any, device: Any) -> Any:
     return positions_from(op, e, device)
 
 
-def positions_from(op: str, e: Any, device: Any) -> Any:
+def positions_from(op: str, e: Any, device: DeviceLike) -> Any:
     """An entry of an index as an array of integers or bools: NumPy's, or ours on `device` if made of ours.
 
     IndexError for other values, ValueError for lists of several lengths.
@@ -106,7 +109,7 @@ class Key:
     stands for as many axes as it has. axis: where what they pick stands in the result.
     """
 
-    def __init__(self, op: str, x: Any, entries: list[Any]) -> None:
+    def __init__(self, op: str, x: Array, entries: list[Any]) -> None:
         self.op = op
         self.basic: list[Any] = []
         self.arrays: list[Any] = []
@@ -167,7 +170,7 @@ class Key:
         self.axes += range(self._kept, self._kept + max(1, mask.ndim))
         self._keep(*([slice(None)] * mask.ndim if mask.ndim else [None]))  # a single bool: an axis of its own
 
-    def view(self, x: Any) -> Any:
+    def view(self, x: Array) -> Array:
         """x seen through the basic entries, with the indexed axes next to each other from `axis` on."""
         v = x
         if any(type(e) is not slice or e != slice(None) for e in self.basic):
@@ -200,7 +203,7 @@ def _places(mask: Any) -> tuple[numpy.ndarray, ...]:
     return numpy.nonzero(mask)
 
 
-def check_range(op: str, positions: Any, n: int) -> None:
+def check_range(op: str, positions: Array | numpy.ndarray, n: int) -> None:
     """IndexError if known positions along an axis of extent n are out of range, or if that axis is empty.
 
     >>> check_range("op", numpy.array([0, 3]), 3)
@@ -230,7 +233,7 @@ def _numbers(op: str, values: Any, found: numpy.ndarray) -> numpy.ndarray:
         return found
 
 
-def places_within(op: str, indices: Any, n: int, mode: str, device: Any, casting: Any) -> Any:
+def places_within(op: str, indices: ArrayLike, n: int, mode: str, device: DeviceLike, casting: str) -> Any:
     """Positions along an axis of extent n, of any shape, as our integers on `device`; the mode is applied.
 
     mode: "raise", "clip" or "wrap". casting: by which rule they become int64, bools too (TypeError if they do not).
@@ -239,7 +242,7 @@ def places_within(op: str, indices: Any, n: int, mode: str, device: Any, casting
     >>> places_within("op", [-1, 5], 3, "clip", None, "safe").tolist()
     [0, 2]
     """
-    one_of(op, "mode", mode, ("raise", "clip", "wrap"))
+    check_choice(op, "mode", mode, ("raise", "clip", "wrap"))
     found = indices if is_array(indices) or not _has_arrays(indices) else asarray(indices)
     if not is_array(found):
         found = numpy.asarray(found)
@@ -247,7 +250,7 @@ def places_within(op: str, indices: Any, n: int, mode: str, device: Any, casting
             found = _numbers(op, indices, found)
     elif is_real_float(found.dtype) and ints_become_floats():
         found = cast(found, numpy.dtype("int64"))
-    if not numpy.can_cast(found.dtype, "int64", casting):
+    if not numpy.can_cast(found.dtype, "int64", casting):  # type: ignore[arg-type]
         raise TypeError(f"{op}: positions must be integers, got {found.dtype}")
     if mode == "raise" or (n == 0 and found.size):
         check_range(op, found, n)

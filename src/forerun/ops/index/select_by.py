@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import asarray, beside, cast, count_of, is_array, one_of, promote, store, together
+from .._base.convert import (
+    asarray,
+    asarray_like_device,
+    broadcast_shapes,
+    cast,
+    check_choice,
+    count_of,
+    is_array,
+    promote,
+    write_out,
+)
 from .._base.host_task import host_op
 from .._base.primitive import direct, numpy_when_small, numpy_writes
 from ..create.fill import _known, ones, zeros
@@ -22,14 +32,14 @@ from .parser import places_within
 from .setitem import untaped, values_for
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Out
 
 __all__ = ["choose", "extract", "mask_indices", "piecewise", "place", "putmask"]
 
 
 @numpy_when_small(numpy.choose, "a choices", "al")
-def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Array:
-    """For each element of a, a number, the element of the choice of that number. All broadcast together.
+def choose(a: ArrayLike, choices: Sequence[ArrayLike] | Array, out: Out = None, mode: str = "raise") -> Array:
+    """Build an array by choosing, for each number in `a`, the element of that choice. All broadcast together.
 
     mode: what happens to other numbers: "raise" (ValueError, where the result is read if a is an array of ours),
     "clip", "wrap". ValueError if there is no choice or shapes do not fit, TypeError if numbers are no integers.
@@ -39,22 +49,23 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Array:
     >>> np.choose([1, 0, 1], [[1, 2, 3], [10, 20, 30]]).tolist()
     [10, 2, 30]
     """
-    arrays = [beside(c, *choices, a) for c in choices]
+    given: Sequence[Any] = choices  # type: ignore[assignment]
+    arrays = [asarray_like_device(c, *given, a) for c in given]
     if not arrays:
         raise ValueError("choose: there must be at least one choice, got none")
     number = _numbers(a, len(arrays), mode, arrays[0].device)
-    shape = together("choose", number.shape, *(c.shape for c in arrays))
+    shape = broadcast_shapes("choose", number.shape, *(c.shape for c in arrays))
     if mode == "raise" and is_array(a):
         number = host_op("choose", lambda v: _in_range(v, len(arrays)), [number], number.shape, number.dtype)
     dtype = promote(*(c.dtype for c in arrays))
     table = stack([broadcast_to(cast(c, dtype), shape) for c in arrays])
     picked = _gather_along(table, reshape(broadcast_to(number, shape), (1, *shape)), 0)
-    return store("choose", reshape(picked, shape), out)
+    return write_out("choose", reshape(picked, shape), out)
 
 
 def _numbers(a: Any, n: int, mode: str, device: Any) -> Any:
     """Numbers of choices; from 0 to n - 1, unless they are ours and the mode is to raise."""
-    one_of("choose", "mode", mode, ("raise", "clip", "wrap"))
+    check_choice("choose", "mode", mode, ("raise", "clip", "wrap"))
     if mode == "raise" and not is_array(a):
         known = numpy.asarray(a)
         if numpy.can_cast(known.dtype, "int64"):
@@ -70,7 +81,7 @@ def _in_range(numbers: numpy.ndarray, n: int) -> numpy.ndarray:
 
 
 @numpy_when_small(numpy.extract, "condition arr", "aa", "biufc", waits=True)
-def extract(condition: Any, arr: Any) -> Array:
+def extract(condition: ArrayLike, arr: ArrayLike) -> Array:
     """Elements of the flat array where the flat condition holds. Waits.
 
     IndexError if it holds behind the end of the array.
@@ -80,9 +91,9 @@ def extract(condition: Any, arr: Any) -> Array:
     >>> np.extract(x % 2 == 0, x).tolist()
     [0, 2, 4]
     """
-    if _plain_mask(condition, arr):
+    if _plain_mask(arr, condition):
         return arr[condition]
-    return take(beside(arr, condition), flatnonzero(condition))
+    return take(asarray_like_device(arr, condition), flatnonzero(condition))
 
 
 def _mask_of(op: str, x: Any, mask: Any) -> Any:
@@ -102,7 +113,7 @@ def _safe_values(op: str, x: Any, values: Any) -> Any:
 
 @direct("putmask")
 @numpy_writes(numpy.putmask, "a mask values", "wav")
-def putmask(a: Any, mask: Any, values: Any) -> None:
+def putmask(a: Array | numpy.ndarray, mask: ArrayLike, values: ArrayLike) -> None:
     """Writes values where a mask holds, in place: each element gets the one at its own place in the flat array.
 
     Values start over if there are fewer; without any, nothing is written. ValueError if the mask has another size,
@@ -126,7 +137,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 
 
 @numpy_writes(numpy.place, "arr mask vals", "wav")
-def place(arr: Any, mask: Any, vals: Any) -> None:
+def place(arr: Array | numpy.ndarray, mask: ArrayLike, vals: ArrayLike) -> None:
     """Writes values where a mask holds, in place, one after the other; they start over if there are fewer.
 
     ValueError if the mask has another size, and, where the array is read, if there are no values for a mask that
@@ -147,7 +158,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     return _core.place(arr, where_, new, "in turn", "place")
 
 
-def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
+def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
     """Values of functions, each where its condition holds, of the last one where several do; in x's dtype.
 
     A function is called with all of x, and its values are taken where the condition holds (NumPy calls it with the
@@ -159,7 +170,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     >>> np.piecewise(x, [x < 0, x >= 0], [lambda v: -v, lambda v: 10 * v]).tolist()
     [2.0, 0.0, 30.0]
     """
-    x = beside(x, condlist)
+    x = asarray_like_device(x, condlist)
     conditions = _conditions(x, condlist)
     if len(funclist) == len(conditions) + 1:
         some = conditions[0]
@@ -176,7 +187,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     return result
 
 
-def _conditions(x: Any, condlist: Any) -> list[Any]:
+def _conditions(x: Array, condlist: Any) -> list[Any]:
     """Conditions of x's shape, from a list of them or a single one."""
     several = isinstance(condlist, (list, tuple)) or numpy.ndim(condlist) > x.ndim
     if several and isinstance(condlist, (list, tuple)) and x.ndim > 0:

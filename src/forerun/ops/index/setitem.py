@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -13,10 +13,13 @@ from .._base.convert import _has_arrays, asarray, is_array, is_bfloat16, is_supp
 from ..shape.views import reshape
 from .parser import Key, entries_of, is_basic, is_mask
 
+if TYPE_CHECKING:
+    from ...typing import Array, ArrayLike
+
 __all__ = ["fit", "fitting", "no_scalar", "setitem", "under_mask", "untaped", "values_at", "values_for"]
 
 
-def setitem(x: Any, index: Any, value: Any) -> None:
+def setitem(x: Array, index: Any, value: Any) -> None:
     """x[index] = value, in place: broadcast and cast to x. A single mask among basic entries does not wait.
 
     Errors as in NumPy; where only the computation can know, every read of x raises them. RuntimeError for arrays on
@@ -53,7 +56,7 @@ def setitem(x: Any, index: Any, value: Any) -> None:
     return _write_at(v, key.positions(v), key.axis, new)
 
 
-def _for_mask(new: Any) -> Any:
+def _for_mask(new: Array) -> Array:
     """Values for what is under a mask of the array's shape. TypeError if they have more axes than one."""
     if is_array(new) and new.ndim > 1:
         raise TypeError(f"setitem: values under a mask of the array's shape must have one axis, got shape {new.shape}")
@@ -69,7 +72,7 @@ def untaped(op: str, *arrays: Any) -> None:
         raise RuntimeError(f"{op}: an array on the tape must not be written in place while recording")
 
 
-def no_scalar(op: str, x: Any) -> None:
+def no_scalar(op: str, x: ArrayLike) -> None:
     """TypeError if x, which is to be written to, is a scalar.
 
     >>> no_scalar("op", asarray([1, 2])[0])
@@ -88,7 +91,7 @@ def _into_view(x: Any, entries: Sequence[Any], ndim: int, value: Any) -> Any:
     return values_for("setitem", x, value, single)
 
 
-def values_for(op: str, x: Any, value: Any, single: bool = False) -> Any:
+def values_for(op: str, x: Array, value: Any, single: bool = False) -> Array:
     """What is to be written into x: a number that fits its dtype, or one of our arrays on its device.
 
     single: one element is to be written. TypeError, ValueError and OverflowError as NumPy's assignment.
@@ -117,7 +120,7 @@ def values_for(op: str, x: Any, value: Any, single: bool = False) -> Any:
     return new
 
 
-def values_at(op: str, x: Any, value: Any) -> Any:
+def values_at(op: str, x: Array, value: Any) -> Array:
     """The same for places in an array of positions or a mask: there NumPy's scalars are cast like arrays.
 
     >>> values_at("op", asarray([1]), numpy.float64(1.5)).dtype
@@ -164,13 +167,13 @@ def fit(op: str, dtype: numpy.dtype, value: Any, single: bool = False) -> numpy.
         raise type(error)(f"{op}: values must fit {dtype}, got {reprlib.repr(value)}") from None
 
 
-def _write(target: Any, new: Any) -> None:
+def _write(target: Any, new: Array) -> None:
     if is_array(new):
         new = fitting(new, target.ndim)
     _core.assign(target, new)
 
 
-def _write_at(v: Any, positions: list[Any], axis: int, new: Any) -> None:
+def _write_at(v: Array, positions: list[Any], axis: int, new: Array) -> None:
     """v[..., positions, ...] = new, where positions pick from axes from `axis` on."""
     if not is_array(new):
         new = _core.full((), new, v.dtype, v.device)
@@ -194,7 +197,7 @@ def _write_masked(v: Any, mask: Any, axis: int, new: Any) -> None:
     return _core.scatter_masked(v, mask, axis, given)
 
 
-def under_mask(v: Any, mask: Any, axis: int, new: Any) -> tuple[Any, Any]:
+def under_mask(v: Array, mask: Array, axis: int, new: Any) -> tuple[Any, Any]:
     """A mask that covers axes of v from `axis` on, and values for what is under it, as both broadcast to v.
 
     None in place of the mask: there is a value for each element under it, along `axis` of the values.

@@ -13,7 +13,7 @@ from .matmul import matmul, vecdot
 from .tensordot import matmul_pair, multi_dot, tensordot
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, DTypeLike
 
 __all__ = [
     "cross",
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-def outer(x1: Any, x2: Any, /) -> Array:
+def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The matrix of all products of an element of x1 and one of x2, which are vectors. ValueError if they are not.
 
     >>> from forerun import np
@@ -41,7 +41,7 @@ def outer(x1: Any, x2: Any, /) -> Array:
     return a[:, None] * b
 
 
-def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
+def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
     """The cross product of vectors of three elements along an axis; the others broadcast.
 
     ValueError if vectors have not three elements.
@@ -63,7 +63,7 @@ def _two_axes(op: str, x: Any) -> Any:
     return x
 
 
-def diagonal(x: Any, /, *, offset: int = 0) -> Array:
+def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
     """Elements on diagonal `offset` of matrices, the last two axes. ValueError if there are not two.
 
     >>> from forerun import np
@@ -73,7 +73,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Array:
     return _diagonal(_two_axes("diagonal", x), offset, -2, -1)
 
 
-def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Array:
+def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> Array:
     """The sums of diagonal `offset` of matrices, the last two axes; dtype as `sum`. ValueError if there are not two.
 
     >>> from forerun import np

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
-from .._base.convert import axis_of, together
+from .._base.convert import axis_of, broadcast_shapes
 from .._base.primitive import numpy_when_small
 from ..create.fill import zeros
 from ..shape.join import concatenate, stack
@@ -14,7 +14,7 @@ from ..shape.views import broadcast_arrays, moveaxis
 from .tensordot import matmul_pair
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = ["cross"]
 
@@ -27,7 +27,9 @@ def _cross_of_three(a: numpy.ndarray, b: numpy.ndarray) -> numpy.ndarray:
 
 
 @numpy_when_small(_cross_of_three, "a b", "aa", "iuf")
-def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Array:
+def cross(
+    a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Array:
     """The cross product of vectors of three elements along axes of a and b, or of two, whose third counts as 0.
 
     It lies along `axisc` of the result; the other axes broadcast. axis: the same one for all three. Of two vectors of
@@ -46,7 +48,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
         raise ValueError(f"cross: vectors must have three elements, or two, got shapes {a.shape} and {b.shape}")
     flat = p.shape[-1] == q.shape[-1] == 2
     p, q = (p, q) if flat else (_with_third(p), _with_third(q))
-    together("cross", p.shape, q.shape)
+    broadcast_shapes("cross", p.shape, q.shape)
     if flat:
         return p[..., 0] * q[..., 1] - p[..., 1] * q[..., 0]
     p, q = broadcast_arrays(p, q)
@@ -54,7 +56,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     return moveaxis(stack(parts, -1), -1, axis_of("cross", axisc, p.ndim))
 
 
-def _with_third(x: Any) -> Any:
+def _with_third(x: Array) -> Array:
     """Vectors along the last axis, with a third element of 0 if there are two."""
     if x.shape[-1] == 3:
         return x

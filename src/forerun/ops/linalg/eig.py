@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
-from .._base.convert import one_of
+from .._base.convert import check_choice
 from .._base.primitive import numpy_when_small, primitive
 from .._base.promotion import real_of
 from .._base.registry import registered_tuple
 from ..create.fill import eye
-from ..elementwise.arithmetic import _value
+from ..elementwise.arithmetic import conj_if_complex
 from ..index.diagonal import diagonal
 from ..shape.views import real
 from .lapack import adjoint, half_hermitian, matrices, quotient, stacked, work
@@ -24,7 +24,7 @@ from .matmul import matmul
 from .solve import _solve
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = ["eig", "eigh", "eigvals", "eigvalsh"]
 
@@ -45,7 +45,7 @@ class EighResult(NamedTuple):
     eigenvectors: Any
 
 
-def _spread(x: Any) -> Any:
+def _spread(x: Array) -> Array:
     """Matrices with the elements of x, of its last axis, on their diagonals."""
     return x[..., None] * eye(x.shape[-1], dtype=real_of(x.dtype), device=x.device)
 
@@ -53,7 +53,7 @@ def _spread(x: Any) -> Any:
 # --- eigenvalues of Hermitian matrices ------------------------------------------------------------
 
 
-def _gaps(w: Any) -> Any:
+def _gaps(w: Array) -> Array:
     """w[j] - w[i] at row i and column j."""
     return w[..., None, :] - w[..., :, None]
 
@@ -64,7 +64,7 @@ def _eigh_grad(g: Any, y: Any) -> Any:
     return half_hermitian(matmul(matmul(v, inner + _spread(gw)), adjoint(v)))
 
 
-def _off_diagonal(x: Any) -> Any:
+def _off_diagonal(x: Array) -> Array:
     return x * (1 - eye(x.shape[-1], dtype=real_of(x.dtype), device=x.device))
 
 
@@ -80,7 +80,7 @@ def _eigvalsh_grad(g: Any, x: Any, uplo: str) -> Any:
 
 
 @primitive(_eigvalsh_grad, op="linalg.eigvalsh")
-def _eigvalsh(x: Any, uplo: str) -> Any:
+def _eigvalsh(x: Array, uplo: str) -> Array:
     values = lambda v: numpy.linalg.eigvalsh(v, uplo)
     return stacked("eigvalsh", values, [x], [(x.shape[-1:], real_of(x.dtype))], x.shape[:-2], work(x, 3))[0]
 
@@ -88,12 +88,12 @@ def _eigvalsh(x: Any, uplo: str) -> Any:
 def _triangle(op: str, uplo: str, upper: bool | None) -> str:
     if upper is not None:
         return "U" if upper else "L"
-    one_of(op, "UPLO", uplo.upper(), ("L", "U"))
+    check_choice(op, "UPLO", uplo.upper(), ("L", "U"))
     return uplo.upper()
 
 
 @numpy_when_small(numpy.linalg.eigh, "a", "m", "fc", gives=EighResult)
-def eigh(a: Any, UPLO: str = "L", *, upper: bool | None = None) -> EighResult:
+def eigh(a: ArrayLike, UPLO: str = "L", *, upper: bool | None = None) -> EighResult:
     """Eigenvalues in ascending order and eigenvectors (columns) of symmetric or Hermitian matrices.
 
     Eigenvalues are real. UPLO: the triangle that is looked at, "L" for the lower or "U" for the upper, which upper
@@ -109,7 +109,7 @@ def eigh(a: Any, UPLO: str = "L", *, upper: bool | None = None) -> EighResult:
     return EighResult(*_eigh(matrices("eigh", a, square=True), _triangle("eigh", UPLO, upper)))
 
 
-def eigvalsh(a: Any, UPLO: str = "L", *, upper: bool | None = None) -> Array:
+def eigvalsh(a: ArrayLike, UPLO: str = "L", *, upper: bool | None = None) -> Array:
     """Eigenvalues of symmetric or Hermitian matrices in ascending order: the first result of `eigh`.
 
     >>> from forerun import np
@@ -127,11 +127,11 @@ def _eig_grad(g: Any, y: Any, dtype: numpy.dtype) -> Any:
     (gw, gv), (w, v) = g, y
     inner = matmul(adjoint(v), gv)
     inner = inner - matmul(adjoint(v), v * real(diagonal(inner, 0, -2, -1))[..., None, :])
-    inner = quotient(_off_diagonal(inner), _value(_gaps(w))) + _spread(gw)
+    inner = quotient(_off_diagonal(inner), conj_if_complex(_gaps(w))) + _spread(gw)
     return _as_input(_solve(adjoint(v), matmul(inner, adjoint(v))), dtype)
 
 
-def _as_input(g: Any, dtype: numpy.dtype) -> Any:
+def _as_input(g: Array, dtype: numpy.dtype) -> Array:
     return g if dtype.kind == "c" else real(g)
 
 
@@ -151,12 +151,12 @@ def _eigvals_grad(g: Any, x: Any, dtype: numpy.dtype) -> Any:
 
 
 @primitive(_eigvals_grad, op="linalg.eigvals")
-def _eigvals(x: Any) -> Any:
+def _eigvals(x: Array) -> Array:
     outs = [(x.shape[-1:], _complex(x.dtype))]
     return stacked("eigvals", numpy.linalg.eigvals, [x], outs, x.shape[:-2], work(x, 10))[0]
 
 
-def eig(a: Any) -> EigResult:
+def eig(a: ArrayLike) -> EigResult:
     """Eigenvalues, in no order, and eigenvectors (columns, of length 1) of square matrices. Always complex.
 
     (NumPy gives real ones if all happen to be real; here the dtype is known before the values are.) LinAlgError (a
@@ -170,7 +170,7 @@ def eig(a: Any) -> EigResult:
     return EigResult(*_eig(matrices("eig", a, square=True)))
 
 
-def eigvals(a: Any) -> Array:
+def eigvals(a: ArrayLike) -> Array:
     """Eigenvalues of square matrices, in no order: the first result of `eig`. Always complex.
 
     >>> from forerun import np

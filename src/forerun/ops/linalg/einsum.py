@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from .._base.convert import as_dtype, asarrays, cast, is_array, one_of, promote, store
+from .._base.convert import as_dtype, asarrays, cast, check_choice, is_array, promote, write_out
 from ..index.diagonal import diagonal
 from ..reduce.reduction import sum as sum_
 from ..shape.views import broadcast_to, reshape, transpose
 from .tensordot import _matmul, dot
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, DTypeLike, Out
 
 __all__ = ["einsum", "einsum_path"]
 
@@ -107,7 +107,7 @@ def _extents(terms: Sequence[Labels], shapes: Sequence[tuple[int, ...]]) -> dict
 # --- computing ------------------------------------------------------------------------------------
 
 
-def _reduced(x: Any, labels: Labels, needed: set[Label]) -> tuple[Any, Labels]:
+def _reduced(x: Array, labels: Labels, needed: set[Label]) -> tuple[Any, Labels]:
     """x with repeated labels taken as diagonals, and axes summed whose label nobody else needs."""
     if len(set(labels)) == len(labels) and needed.issuperset(labels):
         return x, labels
@@ -122,7 +122,7 @@ def _reduced(x: Any, labels: Labels, needed: set[Label]) -> tuple[Any, Labels]:
     return x, tuple(c for c in labels if c in needed)
 
 
-def _arranged(x: Any, labels: Labels, extents: dict[Label, int], *groups: Sequence[Label]) -> Any:
+def _arranged(x: Array, labels: Labels, extents: dict[Label, int], *groups: Sequence[Label]) -> Array:
     """x with its axes in groups; all but the first group become one axis each."""
     order = [labels.index(c) for group in groups for c in group]
     x = x if order == list(range(x.ndim)) else transpose(x, order)
@@ -132,7 +132,7 @@ def _arranged(x: Any, labels: Labels, extents: dict[Label, int], *groups: Sequen
     return x if x.shape == whole else reshape(x, whole)
 
 
-def _product(a: Any, la: Labels, b: Any, lb: Labels, needed: set[Label]) -> tuple[Any, Labels]:
+def _product(a: Array, la: Labels, b: Array, lb: Labels, needed: set[Label]) -> tuple[Any, Labels]:
     """The product of two operands, summed over labels that only they have, as one product of stacked matrices."""
     extents = _extents((la, lb), (a.shape, b.shape))
     shared = [c for c in la if c in lb]
@@ -179,7 +179,7 @@ def _prepared(op: str, args: Sequence[Any]) -> tuple[str, list[Any]]:
 
 def _common(arrays: Sequence[Any], dtype: Any, casting: Any) -> list[Any]:
     """Operands in one dtype. TypeError if one must not be cast to the dtype that was asked for."""
-    one_of("einsum", "casting", casting, ("no", "equiv", "safe", "same_kind", "unsafe"))
+    check_choice("einsum", "casting", casting, ("no", "equiv", "safe", "same_kind", "unsafe"))
     want = promote(*(x.dtype for x in arrays)) if dtype is None else as_dtype("einsum", dtype)
     strict = dtype is not None or casting in ("no", "equiv")  # by our rule, integers become floats that stand beside
     for x in arrays:
@@ -219,7 +219,7 @@ def _plain(*operands: Any) -> Any:
         return None
     if plan[0] == "sum":
         _, ndim, axis = plan
-        x = operands[1] if len(operands) == 2 else None
+        x: Any = operands[1] if len(operands) == 2 else None
         plain = x is not None and x.ndim == ndim and x.dtype.kind in "fc" and x.size
         return sum_(x, axis) if plain else None
     if len(operands) != 3:
@@ -234,11 +234,11 @@ def _plain(*operands: Any) -> Any:
 
 def einsum(
     *operands: Any,
-    out: Any = None,
-    optimize: Any = False,
-    dtype: Any = None,
+    out: Out = None,
+    optimize: bool = False,
+    dtype: DTypeLike = None,
     order: str = "K",
-    casting: Any = "safe",
+    casting: str = "safe",
 ) -> Array:
     """Sums of products in Einstein's notation: einsum(subscripts, a, b, ...), or einsum(a, [0, 1], b, [1, 2], [0, 2]).
 
@@ -258,7 +258,7 @@ def einsum(
         found = _plain(*operands)
         if found is not None:
             return found
-    one_of("einsum", "order", order, ("K", "A", "C"))
+    check_choice("einsum", "order", order, ("K", "A", "C"))
     subscripts, given = _prepared("einsum", operands)
     terms, result = _read(subscripts, tuple(x.shape for x in given))
     arrays = _common(given, dtype, casting)
@@ -266,9 +266,9 @@ def einsum(
     done, labels = _along(path, arrays, list(terms), set(result))
     moved = labels != result or done is given[0]  # what is a view is not the operand itself
     done = (transpose(done, [labels.index(c) for c in result]) if moved else done) if result else reshape(done, ())[()]
-    if out is not None and not numpy.can_cast(done.dtype, out.dtype, casting):
+    if out is not None and not numpy.can_cast(done.dtype, out.dtype, casting):  # type: ignore[arg-type]
         raise TypeError(f"einsum: casting must be possible by rule {casting!r}, got {done.dtype} to {out.dtype}")
-    return store("einsum", done, out)
+    return write_out("einsum", done, out)
 
 
 def einsum_path(*operands: Any, optimize: Any = "greedy") -> tuple[list[Any], str]:

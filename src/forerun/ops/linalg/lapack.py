@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from numpy.linalg import LinAlgError
@@ -17,9 +17,12 @@ from numpy.linalg import LinAlgError
 from .._base import core as _core
 from .._base.convert import asarray, cast
 from .._base.promotion import default_float
-from ..elementwise.arithmetic import _value, equal
+from ..elementwise.arithmetic import conj_if_complex, equal
 from ..elementwise.select import where
 from ..shape.views import broadcast_to, matrix_transpose, reshape
+
+if TYPE_CHECKING:
+    from ...typing import Array, ArrayLike
 
 __all__ = ["adjoint", "half_hermitian", "inexact", "matrices", "quotient", "stacked", "work"]
 
@@ -28,10 +31,8 @@ _PIECE = 1 << 21  # multiplications that are worth a call of their own
 _AT_ONCE = 40_000  # multiplications: a task of fewer may run in the call
 _MOST_PIECES = 64
 
-Shape = tuple[int, ...]
 
-
-def inexact(op: str, x: Any) -> Any:
+def inexact(op: str, x: ArrayLike) -> Array:
     """x as an array of a dtype that LAPACK has: integers and bools become the default float.
 
     TypeError for what is left: like NumPy, float16 is refused.
@@ -47,7 +48,7 @@ def inexact(op: str, x: Any) -> Any:
     return x
 
 
-def matrices(op: str, x: Any, square: bool = False) -> Any:
+def matrices(op: str, x: ArrayLike, square: bool = False) -> Array:
     """x as an array of matrices of such a dtype. LinAlgError (a ValueError) if it has other axes.
 
     >>> matrices("op", [[1.0, 2.0]]).shape
@@ -60,16 +61,16 @@ def matrices(op: str, x: Any, square: bool = False) -> Any:
     return inexact(op, x)
 
 
-def adjoint(x: Any) -> Any:
+def adjoint(x: Array) -> Array:
     """Matrices with their axes exchanged, and conjugated.
 
     >>> adjoint(asarray([[1, 2j]])).tolist()
     [[(1-0j)], [-2j]]
     """
-    return matrix_transpose(_value(x))
+    return matrix_transpose(conj_if_complex(x))
 
 
-def half_hermitian(x: Any) -> Any:
+def half_hermitian(x: Array) -> Array:
     """The Hermitian part of matrices: half the sum with their adjoints.
 
     >>> half_hermitian(asarray([[1.0, 2.0], [4.0, 3.0]])).tolist()
@@ -78,7 +79,7 @@ def half_hermitian(x: Any) -> Any:
     return (x + adjoint(x)) * 0.5
 
 
-def quotient(a: Any, b: Any) -> Any:
+def quotient(a: Array, b: Array) -> Array:
     """a / b, but 0 where both are 0; its gradient there is 0 for b.
 
     >>> quotient(asarray([0.0, 1.0]), asarray([0.0, 2.0])).tolist()
@@ -87,7 +88,7 @@ def quotient(a: Any, b: Any) -> Any:
     return a / where(equal(a, 0) & equal(b, 0), numpy.ones((), b.dtype), b)
 
 
-def pieces_of(lead: Shape, work: float) -> int:
+def pieces_of(lead: tuple[int, ...], work: float) -> int:
     """Into how many calls a stack is cut: work is what one matrix of it takes, in multiplications.
 
     >>> pieces_of((100,), 1000), pieces_of((100,), 1e6)
@@ -97,7 +98,7 @@ def pieces_of(lead: Shape, work: float) -> int:
     return max(1, min(n, _MOST_PIECES, int(n * work) // _PIECE))
 
 
-def work(x: Any, factor: float) -> float:
+def work(x: Array, factor: float) -> float:
     """How many multiplications a decomposition of a matrix takes, about.
 
     >>> work(asarray([[1.0, 2.0]]), 3)
@@ -111,11 +112,11 @@ def stacked(
     op: str,
     fn: Callable[..., Any],
     inputs: Sequence[Any],
-    outs: Sequence[tuple[Shape, Any]],
-    lead: Shape,
+    outs: Sequence[tuple[tuple[int, ...], Any]],
+    lead: tuple[int, ...],
     work: float,
     cores: Sequence[int] = (2, 2),
-) -> list[Any]:
+) -> list[Array]:
     """Issues `fn`, a function of NumPy's over stacks of shape `lead`; not recorded.
 
     inputs: arrays whose axes but the last ones (`cores`: how many of each) broadcast to `lead`. outs: for each result

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 from numpy.linalg import LinAlgError
 
-from .._base.convert import asarray, beside, together
+from .._base.convert import asarray, asarray_like_device, broadcast_shapes
 from .._base.primitive import primitive
 from .._base.promotion import real_of
 from ..create.fill import empty
@@ -22,12 +22,12 @@ from .svd_qr import _svdvals_grad
 from .tensordot import matmul_pair
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = ["lstsq", "matrix_rank", "pinv"]
 
 
-def _pinv_grad(g: Any, y: Any, x: Any, symmetric: bool) -> Any:
+def _pinv_grad(g: Array, y: Array, x: Array, symmetric: bool) -> Array:
     """The parts of the pseudo-inverse's change: within the range, and on either side out of it."""
     x = half_hermitian(x) if symmetric else x
     turned, back = adjoint(g), adjoint(y)
@@ -39,7 +39,7 @@ def _pinv_grad(g: Any, y: Any, x: Any, symmetric: bool) -> Any:
 
 
 @primitive(_pinv_grad, op="linalg.pinv")
-def _pinv(x: Any, rcond: Any, symmetric: bool) -> Any:
+def _pinv(x: Array, rcond: Any, symmetric: bool) -> Array:
     m, n = x.shape[-2:]
     given, known = _given(x, rcond)
     inverse = lambda v, r=known: numpy.linalg.pinv(v, r, hermitian=symmetric)
@@ -51,12 +51,12 @@ def _once(op: str, first: str, other: str) -> ValueError:
     return ValueError(f"{op}: {first} or {other} must be given, got both")
 
 
-def _precision(x: Any) -> float:
+def _precision(x: Array) -> float:
     """What NumPy takes for a relative tolerance that is None."""
     return float(max(x.shape[-2:]) * numpy.finfo(x.dtype).eps)
 
 
-def _given(x: Any, tolerance: Any) -> tuple[list[Any], Any]:
+def _given(x: Array, tolerance: Any) -> tuple[list[Any], Any]:
     """A tolerance as an input of a task, if it is an array; otherwise as it is."""
     if tolerance is None or isinstance(tolerance, (int, float, numpy.number)):
         return [], tolerance
@@ -65,7 +65,7 @@ def _given(x: Any, tolerance: Any) -> tuple[list[Any], Any]:
     return [asarray(tolerance, device=x.device)], None
 
 
-def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = ...) -> Array:
+def pinv(a: ArrayLike, rcond: ArrayLike | None = None, hermitian: bool = False, *, rtol: Any = ...) -> Array:
     """The Moore-Penrose inverse of matrices: of m by n ones, n by m.
 
     rcond, or rtol: singular values at most this times the largest count as 0, one number or one for each matrix; by
@@ -77,19 +77,19 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = ...)
     >>> np.linalg.pinv([[2, 0], [0, 0], [0, 4]]).shape
     (2, 3)
     """
-    x = matrices("pinv", beside(a, rcond, rtol), square=hermitian)
+    x = matrices("pinv", asarray_like_device(a, rcond, rtol), square=hermitian)
     if rcond is None:
         rcond = 1e-15 if rtol is ... else _precision(x) if rtol is None else rtol
     elif rtol is not ...:
         raise _once("pinv", "rcond", "rtol")
     for tolerance in _given(x, rcond)[0]:
-        if together("pinv", x.shape[:-2], tolerance.shape) != x.shape[:-2]:
+        if broadcast_shapes("pinv", x.shape[:-2], tolerance.shape) != x.shape[:-2]:
             raise ValueError(f"pinv: tolerances must broadcast to {x.shape[:-2]}, got shape {tolerance.shape}")
     return _pinv(x, rcond, bool(hermitian))
 
 
-def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
-    """How many singular values of matrices are greater than tol. int64, an array of the other axes.
+def matrix_rank(A: ArrayLike, tol: ArrayLike | None = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
+    """Return the rank of matrices: the number of singular values greater than tol. int64, over the other axes.
 
     tol: one number or one for each matrix, or rtol: the same, times the largest singular value; by default the larger
     extent times the precision of the dtype. hermitian: A is symmetric or Hermitian. Of what has less than two axes: 1,
@@ -101,7 +101,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     """
     if tol is not None and rtol is not None:
         raise _once("matrix_rank", "tol", "rtol")
-    x = beside(A, tol, rtol)
+    x = asarray_like_device(A, tol, rtol)
     if x.ndim < 2:
         return any_(not_equal(x, 0)).astype("int64")
     x = matrices("matrix_rank", x, square=hermitian)
@@ -112,17 +112,17 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
         return numpy.asarray(numpy.linalg.matrix_rank(v, hermitian=hermitian, **tolerance))
 
     m, n = x.shape[-2:]
-    lead = together("matrix_rank", x.shape[:-2], *(t.shape for t in given))
+    lead = broadcast_shapes("matrix_rank", x.shape[:-2], *(t.shape for t in given))
     return stacked("matrix_rank", count, [x, *given], [((), "int64")], lead, 6 * m * n * min(m, n), (2, 0))[0]
 
 
-def _lstsq_parts(g: Any, y: Any, a: Any, b: Any, rcond: Any) -> tuple[Any, Any, Any]:
+def _lstsq_parts(g: Array, y: Array, a: Array, b: Array, rcond: Any) -> tuple[Any, Any, Any]:
     """What both gradients are made of: the pseudo-inverse, the rest b - a @ x, and the gradient for that rest."""
     rest = b - matmul(a, y[0])
     return _pinv(a, rcond, False), rest, 2 * rest * g[1]
 
 
-def _lstsq_da(g: Any, y: Any, a: Any, b: Any, rcond: float) -> Any:
+def _lstsq_da(g: Array, y: Array, a: Array, b: Array, rcond: float) -> Array:
     inverse, rest, pull = _lstsq_parts(g, y, a, b, rcond)
     gx, x, back = g[0], y[0], adjoint(inverse)
     within = matmul(back, gx)
@@ -131,7 +131,7 @@ def _lstsq_da(g: Any, y: Any, a: Any, b: Any, rcond: float) -> Any:
     return found + matmul(matmul(back, x), adjoint(outside)) + _svdvals_grad(g[2], a)
 
 
-def _lstsq_db(g: Any, y: Any, a: Any, b: Any, rcond: float) -> Any:
+def _lstsq_db(g: Array, y: Array, a: Array, b: Array, rcond: float) -> Array:
     inverse, _, pull = _lstsq_parts(g, y, a, b, rcond)
     return matmul(adjoint(inverse), g[0]) + pull
 
@@ -148,7 +148,7 @@ def _lstsq(a: Any, b: Any, rcond: float) -> Any:
     return tuple(stacked("lstsq", task, [a, b], outs, (), 0))
 
 
-def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Any, Any, Any, Any]:
+def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Any, Any, Any, Any]:
     """x that makes the norm of a @ x - b least; the sums of squares of that; a's rank; its singular values.
 
     b: a vector or the columns of a matrix. Of m by n matrices with m > n, this waits: there are sums (one for each
@@ -162,8 +162,8 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Any, Any, Any, An
     >>> np.round(x, 3).tolist(), squares.shape, rank.item()
     ([1.0, 2.0], (1,), 2)
     """
-    a = matrices("lstsq", beside(a, b))
-    b = inexact("lstsq", beside(b, a))
+    a = matrices("lstsq", asarray_like_device(a, b))
+    b = inexact("lstsq", asarray_like_device(b, a))
     if b.ndim not in (1, 2) or a.ndim != 2 or b.shape[0] != a.shape[0]:
         raise LinAlgError(f"lstsq: both sides must have the same rows, got {a.shape} and {b.shape}")
     a, b = matmul_pair(a, b, "lstsq")

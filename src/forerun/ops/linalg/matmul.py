@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from .._base.convert import as_dtype, asarrays, axes_of, cast, castable, one_of, promote, store
-from ..elementwise.arithmetic import _value, conjugate
+from .._base.convert import as_dtype, asarrays, axes_of, cast, castable, check_choice, promote, write_out
+from ..elementwise.arithmetic import conj_if_complex, conjugate
 from ..reduce.reduction import sum as sum_
 from ..shape.views import broadcast_to, expand_dims, moveaxis
 from .tensordot import _matmul, matmul_pair
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Axis, DTypeLike, Out
 
 __all__ = ["matmul", "matvec", "vecdot", "vecmat"]
 
@@ -26,16 +26,16 @@ _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 # --- over the last axes ---------------------------------------------------------------------------
 
 
-def _vecdot(a: Any, b: Any) -> Any:
+def _vecdot(a: Array, b: Array) -> Array:
     return sum_((conjugate(a) if a.dtype.kind == "c" else a) * b, -1, dtype=a.dtype)
 
 
-def _matvec(a: Any, b: Any) -> Any:
+def _matvec(a: Array, b: Array) -> Array:
     return _matmul(a, b[..., None])[..., 0]
 
 
-def _vecmat(a: Any, b: Any) -> Any:
-    return _matmul(_value(a)[..., None, :], b)[..., 0, :]
+def _vecmat(a: Array, b: Array) -> Array:
+    return _matmul(conj_if_complex(a)[..., None, :], b)[..., 0, :]
 
 
 @dataclass(frozen=True)
@@ -98,15 +98,16 @@ def _loop_dtype(op: str, dtype: Any, signature: Any) -> numpy.dtype | None:
     return found.pop() if found else None
 
 
-def _operands(op: str, x1: Any, x2: Any, dtype: numpy.dtype | None, casting: str) -> tuple[Any, Any]:
+def _operands(op: str, x1: Any, x2: Any, dtype: numpy.dtype | None, casting: str) -> tuple[Array, Array]:
     """Both in the dtype to compute in. TypeError if the rule does not allow the cast."""
-    one_of(op, "casting", casting, _CASTINGS)
+    check_choice(op, "casting", casting, _CASTINGS)
     x1, x2 = asarrays(x1, x2, op=op)
     want = promote(x1.dtype, x2.dtype) if dtype is None else dtype
     for x in (x1, x2):
         if not castable(x.dtype, want, casting):
             raise TypeError(f"{op}: casting must be possible by rule {casting!r}, got {x.dtype} to {want}")
-    return tuple(x if x.dtype == want else cast(x, want) for x in (x1, x2))
+    x1, x2 = (x if x.dtype == want else cast(x, want) for x in (x1, x2))
+    return x1, x2
 
 
 def _counted(op: str, axes: Any, counts: Sequence[int]) -> list[tuple[Any, ...]]:
@@ -123,7 +124,7 @@ def _counted(op: str, axes: Any, counts: Sequence[int]) -> list[tuple[Any, ...]]
     return found
 
 
-def _along(product: _Product, a: Any, b: Any, counts: tuple[int, ...], axes: Any, kept: bool) -> Any:
+def _along(product: _Product, a: Array, b: Array, counts: tuple[int, ...], axes: Any, kept: bool) -> Array:
     """The product over the axes that are named, or those at the end. kept: with an axis of extent 1 for the sum."""
     if axes is None and not kept:
         return product(a, b)
@@ -139,10 +140,10 @@ def _along(product: _Product, a: Any, b: Any, counts: tuple[int, ...], axes: Any
 def _called(
     product: _Product, x1: Any, x2: Any, out: Any, *, axes: Any, axis: Any, keepdims: bool, casting: str, order: str,
     dtype: Any, subok: bool, signature: Any,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """A call with keywords."""
     op = product.op
-    one_of(op, "order", order, ("K", "A", "C"))  # arrays are in C order
+    check_choice(op, "order", order, ("K", "A", "C"))  # arrays are in C order
     if not isinstance(subok, bool):
         raise TypeError(f"{op}: subok must be True or False, got {subok!r}")
     a, b = _operands(op, x1, x2, _loop_dtype(op, dtype, signature), casting)
@@ -155,10 +156,10 @@ def _called(
         axis = operator.index(axis)
         axes = [axis, axis, axis] if keepdims else [axis, axis]
     result = _along(product, a, b, counts, axes, keepdims)
-    return _stored(op, result, out, casting)
+    return _write_broadcast(op, result, out, casting)
 
 
-def _stored(op: str, result: Any, out: Any, casting: str = "same_kind") -> Any:
+def _write_broadcast(op: str, result: Array, out: Any, casting: str = "same_kind") -> Array:
     """The result, or `out` with the result repeated in it along further axes."""
     if isinstance(out, tuple):
         if len(out) != 1:
@@ -172,15 +173,15 @@ def _stored(op: str, result: Any, out: Any, casting: str = "same_kind") -> Any:
         if not castable(result.dtype, out.dtype, casting):
             raise TypeError(f"{op}: casting must be possible by rule {casting!r}, got {result.dtype} to {out.dtype}")
         result = cast(result, out.dtype)
-    return store(op, result, out)
+    return write_out(op, result, out)
 
 
 # --- what users call ------------------------------------------------------------------------------
 
 
 def matmul(
-    x1: Any, x2: Any, out: Any = None, *, axes: Any = None, axis: None = None, keepdims: bool = False,
-    casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True, signature: Any = None,
+    x1: ArrayLike, x2: ArrayLike, out: Out = None, *, axes: Axis = None, axis: None = None, keepdims: bool = False,
+    casting: str = "same_kind", order: str = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None,
 ) -> Array:  # fmt: skip
     """The matrix product over the last two axes, leading axes broadcast; a vector counts as a row or column.
 
@@ -199,7 +200,7 @@ def matmul(
     plain = axes is dtype is signature is axis and (casting, order, keepdims) == ("same_kind", "K", False)
     if plain and subok is True:
         result = _matmul(*matmul_pair(x1, x2, "matmul"))
-        return result if out is None else _stored("matmul", result, out)
+        return result if out is None else _write_broadcast("matmul", result, out)
 
     return _called(
         _MATMUL, x1, x2, out, axes=axes, axis=axis, keepdims=keepdims, casting=casting, order=order,
@@ -208,8 +209,8 @@ def matmul(
 
 
 def vecdot(
-    x1: Any, x2: Any, out: Any = None, *, axes: Any = None, axis: int = -1, keepdims: bool = False,
-    casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True, signature: Any = None,
+    x1: ArrayLike, x2: ArrayLike, out: Out = None, *, axes: Axis = None, axis: int = -1, keepdims: bool = False,
+    casting: str = "same_kind", order: str = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None,
 ) -> Array:  # fmt: skip
     """The sum of conj(x1) * x2 along `axis` of each, by default the last; the other axes broadcast.
 
@@ -228,8 +229,8 @@ def vecdot(
 
 
 def matvec(
-    x1: Any, x2: Any, out: Any = None, *, axes: Any = None, axis: None = None, keepdims: bool = False,
-    casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True, signature: Any = None,
+    x1: ArrayLike, x2: ArrayLike, out: Out = None, *, axes: Axis = None, axis: None = None, keepdims: bool = False,
+    casting: str = "same_kind", order: str = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None,
 ) -> Array:  # fmt: skip
     """Products of matrices and vectors: of x1's last two axes and x2's last one; the others broadcast.
 
@@ -246,8 +247,8 @@ def matvec(
 
 
 def vecmat(
-    x1: Any, x2: Any, out: Any = None, *, axes: Any = None, axis: None = None, keepdims: bool = False,
-    casting: str = "same_kind", order: str = "K", dtype: Any = None, subok: bool = True, signature: Any = None,
+    x1: ArrayLike, x2: ArrayLike, out: Out = None, *, axes: Axis = None, axis: None = None, keepdims: bool = False,
+    casting: str = "same_kind", order: str = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None,
 ) -> Array:  # fmt: skip
     """Products of conjugated vectors and matrices: of x1's last axis and x2's last two; the others broadcast.
 

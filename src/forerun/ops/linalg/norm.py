@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -24,24 +23,22 @@ from .solve import _inv
 from .svd_qr import svdvals
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Axis
 
 __all__ = ["cond", "matrix_norm", "norm", "vector_norm"]
 
-Axis = int | Sequence[int] | None
-
 
 @primitive(lambda g, y: where(equal(y, 0), 0, g / where(equal(y, 0), 1, 2 * y)), op="linalg.norm.root")
-def _root(x: Any) -> Any:
+def _root(x: Array) -> Array:
     """The square root, with slope 0 at 0: what a length has there is as good as any."""
     return sqrt(x)
 
 
-def _squares(x: Any) -> Any:
+def _squares(x: Array) -> Array:
     return square(real(x)) + square(imag(x)) if x.dtype.kind == "c" else square(x)
 
 
-def _largest(x: Any, axes: Any, keepdims: bool) -> Any:
+def _largest(x: Array, axes: Any, keepdims: bool) -> Array:
     """The largest of sizes; of none, 0."""
     if all(x.shape[a] for a in axes):
         return max_(x, axes, keepdims=keepdims)
@@ -51,7 +48,7 @@ def _largest(x: Any, axes: Any, keepdims: bool) -> Any:
 _INFINITE = {"inf": numpy.inf, "-inf": -numpy.inf}  # MXNet's words
 
 
-def _of_vectors(op: str, x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+def _of_vectors(op: str, x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Array:
     ord = _INFINITE.get(ord, ord) if isinstance(ord, str) else ord
     if isinstance(ord, str):
         raise ValueError(f"{op}: ord of vectors must be a number, got {ord!r}")
@@ -69,7 +66,7 @@ def _of_vectors(op: str, x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool
     return sum_(size**ord, axes, keepdims=keepdims) ** (1 / ord)
 
 
-def _of_matrices(op: str, x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+def _of_matrices(op: str, x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Array:
     ord = _INFINITE.get(ord, ord) if isinstance(ord, str) else ord
     if ord is None or ord in ("fro", "f"):
         return _of_vectors(op, x, None, axes, keepdims)
@@ -85,19 +82,19 @@ def _of_matrices(op: str, x: Any, ord: Any, axes: tuple[int, ...], keepdims: boo
     return reshape(result, tuple(1 if i in axes else n for i, n in enumerate(x.shape))) if keepdims else result
 
 
-def _of_values(s: Any, ord: Any) -> Any:
+def _of_values(s: Any, ord: Any) -> Array:
     if ord == "nuc":
         return sum_(s, -1)
     return _largest(s, (s.ndim - 1,), False) if ord == 2 else min_(s, -1)
 
 
-def _floats(x: Any) -> Any:
+def _floats(x: ArrayLike) -> Array:
     x = asarray(x)
     return cast(x, default_float()) if x.dtype.kind in "biu" else x
 
 
 @direct("norm")
-def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Array:
+def norm(x: ArrayLike, ord: float | str | None = None, axis: Axis = None, keepdims: bool = False) -> Array:
     """A norm of vectors, over all elements or along one axis, or of matrices, along two. Real, at least 0.
 
     ord of vectors: 2 (the default), 1, inf, -inf, 0 (how many are not 0) or any p; of matrices: "fro" (the default),
@@ -129,7 +126,7 @@ def _whole(axis: Any) -> int:
         raise TypeError(f"norm: axis must be None, an integer or a tuple of integers, got {axis!r}") from None
 
 
-def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> Array:
+def vector_norm(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False, ord: float = 2) -> Array:
     """The norm of the elements along one or more axes, by default all. Real, at least 0. ord: as of `norm`.
 
     >>> from forerun import np
@@ -140,7 +137,9 @@ def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: An
     return _of_vectors("vector_norm", x, ord, axes_of("vector_norm", axis, x.ndim), keepdims)
 
 
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro", axis: tuple[int, int] = (-2, -1)) -> Array:
+def matrix_norm(
+    x: ArrayLike, /, *, keepdims: bool = False, ord: str = "fro", axis: tuple[int, int] = (-2, -1)
+) -> Array:
     """The norm of matrices: of two axes, by default the last. ord: as of `norm`. ValueError if there are not two axes.
 
     >>> from forerun import np
@@ -164,7 +163,7 @@ def _inverses_or_nan(x: numpy.ndarray) -> numpy.ndarray:
         return numpy.stack([_inverses_or_nan(one) for one in x])
 
 
-_inv_grad = _inv.grads[0][0]
+_inv_grad = _inv.grads[0][0]  # type: ignore[attr-defined]
 
 
 @primitive(_inv_grad, op="linalg.cond.inv")
@@ -173,7 +172,7 @@ def _inv_or_nan(x: Any) -> Any:
     return stacked("cond", _inverses_or_nan, [x], [((n, n), x.dtype)], x.shape[:-2], n**3)[0]
 
 
-def cond(x: Any, p: Any = None) -> Array:
+def cond(x: ArrayLike, p: float | str | None = None) -> Array:
     """The condition number of matrices: by default the largest singular value divided by the smallest.
 
     p: a norm of matrices as of `norm`; the result is the norm times that of the inverse. inf of singular matrices.

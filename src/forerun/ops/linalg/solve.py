@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy
 from numpy.linalg import LinAlgError
 
-from .._base.convert import asarray, asarrays, axes_of, copy, together
+from .._base.convert import asarray, asarrays, axes_of, broadcast_shapes, copy
 from .._base.primitive import numpy_when_small, primitive
 from .._base.promotion import real_of
 from .._base.registry import registered_tuple
 from ..create.fill import eye
-from ..elementwise.arithmetic import _value
+from ..elementwise.arithmetic import conj_if_complex
 from ..shape.views import broadcast_to, imag, ravel, reshape, transpose
 from .lapack import adjoint, inexact, matrices, stacked
 from .matmul import matmul
 from .tensordot import matmul_pair
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = ["inv", "solve", "det", "slogdet", "matrix_power", "tensorinv", "tensorsolve"]
 
@@ -35,13 +35,13 @@ class SlogdetResult(NamedTuple):
 
 
 @primitive(lambda g, y: -matmul(matmul(adjoint(y), g), adjoint(y)), op="linalg.inv")
-def _inv(x: Any) -> Any:
+def _inv(x: Array) -> Array:
     n = x.shape[-1]
     return stacked("inv", numpy.linalg.inv, [x], [((n, n), x.dtype)], x.shape[:-2], n**3)[0]
 
 
 @numpy_when_small(numpy.linalg.inv, "a", "m", "Fc")
-def inv(a: Any) -> Array:
+def inv(a: ArrayLike) -> Array:
     """The inverse of square matrices: the last two axes. Of integers in the default float.
 
     LinAlgError (a ValueError) if they are not square, and where the result is read if one is singular.
@@ -53,18 +53,18 @@ def inv(a: Any) -> Array:
     return _inv(matrices("inv", a, square=True))
 
 
-def _solve_da(g: Any, y: Any, a: Any) -> Any:
+def _solve_da(g: Array, y: Array, a: Array) -> Array:
     return -matmul(_solve(adjoint(a), g), adjoint(y))
 
 
 @primitive(_solve_da, lambda g, a: _solve(adjoint(a), g), op="linalg.solve")
-def _solve(a: Any, b: Any) -> Any:
-    lead, (n, k) = together("solve", a.shape[:-2], b.shape[:-2]), b.shape[-2:]
+def _solve(a: Any, b: Any) -> Array:
+    lead, (n, k) = broadcast_shapes("solve", a.shape[:-2], b.shape[:-2]), b.shape[-2:]
     return stacked("solve", numpy.linalg.solve, [a, b], [((n, k), a.dtype)], lead, n**2 * (n + k))[0]
 
 
 @numpy_when_small(numpy.linalg.solve, "a b", "mm", "Fc")
-def solve(a: Any, b: Any) -> Array:
+def solve(a: ArrayLike, b: ArrayLike) -> Array:
     """x with a @ x = b; b is one vector if it has one axis, and of matrices otherwise, as in NumPy 2.
 
     Leading axes broadcast. LinAlgError (a ValueError) if a is not of square matrices, and where x is read if a is
@@ -83,16 +83,16 @@ def solve(a: Any, b: Any) -> Array:
 
 
 def _det_grad(g: Any, y: Any, x: Any) -> Any:
-    return (g * _value(y))[..., None, None] * adjoint(_inv(x))
+    return (g * conj_if_complex(y))[..., None, None] * adjoint(_inv(x))
 
 
 @primitive(_det_grad, op="linalg.det")
-def _det(x: Any) -> Any:
+def _det(x: Array) -> Array:
     return stacked("det", numpy.linalg.det, [x], [((), x.dtype)], x.shape[:-2], x.shape[-1] ** 3)[0]
 
 
 @numpy_when_small(numpy.linalg.det, "a", "m", "Fc")
-def det(a: Any) -> Array:
+def det(a: ArrayLike) -> Array:
     """The determinant of square matrices: an array of the other axes. Of integers in the default float.
 
     LinAlgError (a ValueError) if they are not square. Its gradient uses the inverse: of a singular matrix, reading it
@@ -105,12 +105,12 @@ def det(a: Any) -> Array:
     return _det(matrices("det", a, square=True))
 
 
-def _slogdet_grad(g: Any, y: Any, x: Any) -> Any:
+def _slogdet_grad(g: Array, y: Array, x: Array) -> Array:
     """The logarithm of the determinant has the slope 1 / x: its real part is the magnitude's, its imaginary part that
     of the phase."""
     scale = g[1]
     if x.dtype.kind == "c":
-        scale = scale - 1j * imag(_value(g[0]) * y[0])
+        scale = scale - 1j * imag(conj_if_complex(g[0]) * y[0])
     return scale[..., None, None] * adjoint(_inv(x))
 
 
@@ -124,7 +124,7 @@ def _parts_of_det(x: numpy.ndarray) -> tuple[Any, ...]:
     return tuple(numpy.linalg.slogdet(x))
 
 
-def slogdet(a: Any) -> SlogdetResult:
+def slogdet(a: ArrayLike) -> SlogdetResult:
     """The sign of the determinant of square matrices, and the logarithm of its magnitude.
 
     Both are arrays of the other axes. Of complex matrices the sign is a number of magnitude 1. Of a singular matrix: 0
@@ -137,7 +137,7 @@ def slogdet(a: Any) -> SlogdetResult:
     return SlogdetResult(*_slogdet(matrices("slogdet", a, square=True)))
 
 
-def matrix_power(a: Any, n: int) -> Array:
+def matrix_power(a: ArrayLike, n: int) -> Array:
     """The product of n times the same square matrices; of inverses for negative n, the identity for 0, a itself for 1.
 
     In a's dtype; inverses of integers in the default float. TypeError if n is no integer, LinAlgError (a ValueError)
@@ -165,7 +165,7 @@ def matrix_power(a: Any, n: int) -> Array:
     return result
 
 
-def tensorinv(a: Any, ind: int = 2) -> Array:
+def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
     """The inverse of a for `tensordot` over its first `ind` axes: the other axes stand first.
 
     ValueError if ind is not positive; LinAlgError (a ValueError) if the first axes have not as many elements as the
@@ -185,7 +185,7 @@ def tensorinv(a: Any, ind: int = 2) -> Array:
     return reshape(_inv(square), (*columns, *rows))
 
 
-def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Array:
+def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     """x with tensordot(a, x, x.ndim) = b: x has the axes of a that stand behind those of b.
 
     axes: of a, that are put last before. LinAlgError (a ValueError) if x has not as many elements as b, and where it

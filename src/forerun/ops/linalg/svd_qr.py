@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy
 
 from .._base import core as _core
-from .._base.convert import one_of
+from .._base.convert import check_choice
 from .._base.primitive import numpy_when_small, primitive
 from .._base.promotion import real_of
 from .._base.registry import registered_tuple
@@ -31,7 +31,7 @@ from .matmul import matmul
 from .solve import _solve
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = ["cholesky", "qr", "svd", "svdvals"]
 
@@ -53,11 +53,11 @@ class SVDResult(NamedTuple):
     Vh: Any
 
 
-def _halved_diagonal(x: Any) -> Any:
+def _halved_diagonal(x: Array) -> Array:
     return x * (1 - 0.5 * eye(x.shape[-1], x.shape[-1], dtype=real_of(x.dtype), device=x.device))
 
 
-def _first(g: Any, x: Any, k: int) -> Any:
+def _first(g: Array, x: Array, k: int) -> Array:
     """The gradient of a unitary matrix's columns as one of the first k alone.
 
     To stay orthogonal to these, the others move by -first (d first)^H rest; what else they do is not determined.
@@ -69,7 +69,7 @@ def _first(g: Any, x: Any, k: int) -> Any:
 # --- Cholesky -------------------------------------------------------------------------------------
 
 
-def _cholesky_grad(g: Any, y: Any, upper: bool) -> Any:
+def _cholesky_grad(g: Array, y: Array, upper: bool) -> Array:
     """Murray (2016), equation 8: the triangle of L^H g, halved on the diagonal, between inverses of L; Hermitian."""
     lower, g = (adjoint(y), adjoint(g)) if upper else (y, g)
     inner = _halved_diagonal(tril(matmul(adjoint(lower), g)))
@@ -78,13 +78,13 @@ def _cholesky_grad(g: Any, y: Any, upper: bool) -> Any:
 
 
 @primitive(_cholesky_grad, op="linalg.cholesky")
-def _cholesky(x: Any, upper: bool) -> Any:
+def _cholesky(x: Array, upper: bool) -> Array:
     factor = lambda v: numpy.linalg.cholesky(v, upper=upper)
     return stacked("cholesky", factor, [x], [(x.shape[-2:], x.dtype)], x.shape[:-2], x.shape[-1] ** 3)[0]
 
 
 @numpy_when_small(numpy.linalg.cholesky, "a", "m", "Fc")
-def cholesky(a: Any, /, *, upper: bool = False) -> Array:
+def cholesky(a: ArrayLike, /, *, upper: bool = False) -> Array:
     """The lower triangle L with L @ L.T = a, of symmetric matrices; or with `upper` U with U.T @ U = a.
 
     Of complex ones, L.T conjugated. Only that triangle of a is looked at; gradients are symmetric. LinAlgError (a
@@ -100,7 +100,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Array:
 # --- QR -------------------------------------------------------------------------------------------
 
 
-def _qr_back(gq: Any, gr: Any, q: Any, r: Any) -> Any:
+def _qr_back(gq: Any, gr: Any, q: Array, r: Array) -> Array:
     """The gradient of tall matrices q @ r: Walter and Lehmann (2012)."""
     m = matmul(r, adjoint(gr)) - matmul(adjoint(gq), q)
     low = _halved_diagonal(tril(m))
@@ -128,7 +128,7 @@ def _factors(x: Any, mode: str) -> Any:
 
 
 @primitive(_qr_grad, op="linalg.qr")
-def _qr(x: Any) -> Any:
+def _qr(x: Array) -> Any:
     return _factors(x, "reduced")
 
 
@@ -140,7 +140,7 @@ def _qr_complete_grad(g: Any, y: Any) -> Any:
 
 
 @primitive(_qr_complete_grad, op="linalg.qr.complete")
-def _qr_complete(x: Any) -> Any:
+def _qr_complete(x: Array) -> Any:
     return _factors(x, "complete")
 
 
@@ -150,7 +150,7 @@ def _r_grad(g: Any, x: Any) -> Any:
 
 
 @primitive(_r_grad, op="linalg.qr.r")
-def _qr_r(x: Any) -> Any:
+def _qr_r(x: Array) -> Array:
     m, n = x.shape[-2:]
     return stacked("qr", lambda v: numpy.linalg.qr(v, "r"), [x], [((min(m, n), n), x.dtype)], x.shape[:-2], work(x, 1))[
         0
@@ -165,7 +165,7 @@ def _qr_raw(x: Any) -> Any:
 
 
 @numpy_when_small(numpy.linalg.qr, "a", "m", "fc", gives=QRResult)
-def qr(a: Any, mode: str = "reduced") -> Any:
+def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     """Orthonormal columns Q and an upper triangle R with Q @ R = a.
 
     Of m by n matrices Q is m by k and R is k by n, where k is the smaller of m and n. mode: "reduced"; "complete",
@@ -178,7 +178,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     >>> q.shape, r.shape, np.allclose(q @ r, x, atol=1e-5).item()
     ((3, 2), (2, 2), True)
     """
-    one_of("qr", "mode", mode, ("reduced", "complete", "r", "raw"))
+    check_choice("qr", "mode", mode, ("reduced", "complete", "r", "raw"))
     x = matrices("qr", a)
     if mode == "r":
         return _qr_r(x)
@@ -219,7 +219,7 @@ def _decomposed(x: Any, full: bool) -> Any:
 
 
 @primitive(_svd_grad, op="linalg.svd")
-def _svd(x: Any) -> Any:
+def _svd(x: Array) -> Any:
     return _decomposed(x, False)
 
 
@@ -231,7 +231,7 @@ def _svd_full_grad(g: Any, y: Any, x: Any) -> Any:
 
 
 @primitive(_svd_full_grad, op="linalg.svd.full")
-def _svd_full(x: Any) -> Any:
+def _svd_full(x: Array) -> Any:
     return _decomposed(x, True)
 
 
@@ -241,13 +241,13 @@ def _svdvals_grad(g: Any, x: Any) -> Any:
 
 
 @primitive(_svdvals_grad, op="linalg.svdvals")
-def _svdvals(x: Any) -> Any:
+def _svdvals(x: Array) -> Array:
     outs = [((min(x.shape[-2:]),), real_of(x.dtype))]
     return stacked("svdvals", numpy.linalg.svdvals, [x], outs, x.shape[:-2], work(x, 6))[0]
 
 
 @numpy_when_small(lambda a: numpy.linalg.svd(a, a.shape[-1] != a.shape[-2]), "a", "m", "fc", gives=SVDResult)
-def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     """U, S, Vh with (U * S) @ Vh = a, singular values S from largest to smallest; without `compute_uv` S alone.
 
     S is real, with min(m, n) elements for m by n matrices. U is m by m and Vh n by n; without `full_matrices` they have
@@ -281,7 +281,7 @@ def _of_hermitian(x: Any, compute_uv: bool) -> Any:
     return SVDResult(u, take_along_axis(size, order, -1), adjoint(turned))
 
 
-def svdvals(x: Any, /) -> Array:
+def svdvals(x: ArrayLike, /) -> Array:
     """The singular values of matrices, from largest to smallest: the S of `svd`.
 
     >>> from forerun import np

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import asarrays, axes_of, cast, is_array, promote, store
+from .._base.convert import asarrays, axes_of, cast, is_array, promote, write_out
 from .._base.primitive import direct, primitive
-from ..elementwise.arithmetic import _value
+from ..elementwise.arithmetic import conj_if_complex
 from ..shape.views import reshape, swapaxes, transpose
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Out
 
 __all__ = ["dot", "vdot", "inner", "outer", "tensordot", "kron", "multi_dot"]
 
 
-def _matmul_da(g: Any, b: Any, inputs: Any, ta: bool, tb: bool) -> Any:
-    b = _value(b)
+def _matmul_da(g: Array, b: Array, inputs: Any, ta: bool, tb: bool) -> Array:
+    b = conj_if_complex(b)
     if b.ndim == 1:
         return g[..., None] * b
     if inputs[0].ndim == 1:
@@ -30,8 +30,8 @@ def _matmul_da(g: Any, b: Any, inputs: Any, ta: bool, tb: bool) -> Any:
     return _matmul(b, g, tb, True) if ta else _matmul(g, b, False, not tb)
 
 
-def _matmul_db(g: Any, a: Any, inputs: Any, ta: bool, tb: bool) -> Any:
-    a = _value(a)
+def _matmul_db(g: Array, a: Array, inputs: Any, ta: bool, tb: bool) -> Array:
+    a = conj_if_complex(a)
     if inputs[1].ndim == 1:
         if a.ndim == 1:
             return g * a
@@ -42,12 +42,12 @@ def _matmul_db(g: Any, a: Any, inputs: Any, ta: bool, tb: bool) -> Any:
 
 
 @primitive(_matmul_da, _matmul_db, op="matmul")
-def _matmul(a: Any, b: Any, ta: bool = False, tb: bool = False) -> Any:
+def _matmul(a: Any, b: Any, ta: bool = False, tb: bool = False) -> Array:
     """The product of two arrays of one dtype; ta, tb: of a or b (matrices) with its last axes exchanged."""
     return _core.matmul(a, b, ta, tb)
 
 
-def matmul_pair(a: Any, b: Any, op: str) -> tuple[Any, Any]:
+def matmul_pair(a: ArrayLike, b: ArrayLike, op: str) -> tuple[Array, Array]:
     """Both as arrays of one dtype on one device; what is no array goes where the other is."""
     if is_array(a) and is_array(b) and a.dtype is b.dtype:
         return a, b
@@ -59,7 +59,7 @@ def matmul_pair(a: Any, b: Any, op: str) -> tuple[Any, Any]:
 
 
 @direct("dot")
-def dot(a: Any, b: Any, out: Any = None) -> Array:
+def dot(a: ArrayLike, b: ArrayLike, out: Out = None) -> Array:
     """The product over a's last axis and b's second to last (or only) one; with a scalar, a * b.
 
     As `numpy.dot`: the other axes of a stand before those of b, nothing broadcasts. ValueError if extents
@@ -76,11 +76,11 @@ def dot(a: Any, b: Any, out: Any = None) -> Array:
         result = _matmul(a, b)
     else:
         result = tensordot(a, b, ((-1,), (-2,)))
-    return store("dot", result, out)
+    return write_out("dot", result, out)
 
 
 @direct("inner")
-def vdot(a: Any, b: Any) -> Array:
+def vdot(a: ArrayLike, b: ArrayLike) -> Array:
     """The sum of conj(a) * b over the flat arrays: without axes. ValueError if sizes differ.
 
     >>> from forerun import np
@@ -88,11 +88,11 @@ def vdot(a: Any, b: Any) -> Array:
     (1+1j)
     """
     a, b = matmul_pair(a, b, "vdot")
-    return _matmul(_value(reshape(a, -1)), reshape(b, -1))
+    return _matmul(conj_if_complex(reshape(a, -1)), reshape(b, -1))
 
 
 @direct("inner")
-def inner(a: Any, b: Any) -> Array:
+def inner(a: ArrayLike, b: ArrayLike) -> Array:
     """The sum of products over the last axis of both; the other axes of a stand before those of b.
 
     ValueError if the last axes differ in extent.
@@ -109,7 +109,7 @@ def inner(a: Any, b: Any) -> Array:
     return _core.as_scalar(tensordot(a, b, ((-1,), (-1,))))
 
 
-def outer(a: Any, b: Any, out: Any = None) -> Array:
+def outer(a: ArrayLike, b: ArrayLike, out: Out = None) -> Array:
     """The matrix of all products of an element of a and one of b, both flat.
 
     >>> from forerun import np
@@ -117,7 +117,7 @@ def outer(a: Any, b: Any, out: Any = None) -> Array:
     [[3, 4], [6, 8]]
     """
     a, b = matmul_pair(a, b, "outer")
-    return store("outer", reshape(a, -1)[:, None] * reshape(b, -1), out)
+    return write_out("outer", reshape(a, -1)[:, None] * reshape(b, -1), out)
 
 
 def _contracted(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -136,7 +136,7 @@ def _contracted(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, 
     return left, right
 
 
-def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Array:
+def tensordot(a: ArrayLike, b: ArrayLike, axes: int | Sequence[Any] = 2) -> Array:
     """The sum of products over axes of both; the others of a stand before those of b.
 
     axes: n for the last n of a with the first n of b, or a pair of lists of axes. ValueError if extents
@@ -156,7 +156,7 @@ def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Array:
     return reshape(_matmul(rows, columns), (*(a.shape[i] for i in keep_a), *(b.shape[i] for i in keep_b)))
 
 
-def kron(a: Any, b: Any) -> Array:
+def kron(a: ArrayLike, b: ArrayLike) -> Array:
     """The Kronecker product: a with each element replaced by its product with b. Extents are multiplied.
 
     >>> from forerun import np
@@ -183,7 +183,7 @@ def _order(sizes: Sequence[int]) -> list[list[int]]:
     return cut
 
 
-def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Array:
+def multi_dot(arrays: Sequence[Any], *, out: Out = None) -> Array:
     """The product of several matrices, in the order that takes the fewest multiplications.
 
     The first and the last may be vectors: a row, a column. ValueError if there are less than two, others are no
@@ -213,4 +213,4 @@ def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Array:
     result = result[0] if row else result
     if column:
         result = result[0] if row else result[..., 0]
-    return store("multi_dot", result, out)
+    return write_out("multi_dot", result, out)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import asarray, beside, cast, one_of
+from .._base.convert import asarray, asarray_like_device, cast, check_choice
 from ..elementwise.arithmetic import maximum, minimum
 from ..elementwise.erf import erf
 from ..elementwise.exponential import exp, logaddexp, tanh
@@ -18,7 +18,7 @@ from ..shape.views import reshape
 from .functions import relu, sigmoid
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = [
     "activation", "elu", "gelu", "hard_sigmoid", "leaky_relu", "log_sigmoid", "mish", "selu", "silu", "softrelu",
@@ -26,7 +26,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def softrelu(x: Any) -> Array:
+def softrelu(x: ArrayLike) -> Array:
     """log(1 + exp(x)), without overflow; of integers in the default float.
 
     >>> from forerun import npx
@@ -36,7 +36,7 @@ def softrelu(x: Any) -> Array:
     return logaddexp(asarray(x), 0)
 
 
-def log_sigmoid(x: Any) -> Array:
+def log_sigmoid(x: ArrayLike) -> Array:
     """log(1 / (1 + exp(-x))), without overflow; of integers in the default float.
 
     >>> from forerun import npx
@@ -46,7 +46,7 @@ def log_sigmoid(x: Any) -> Array:
     return -softrelu(-asarray(x))
 
 
-def softsign(x: Any) -> Array:
+def softsign(x: ArrayLike) -> Array:
     """x / (1 + |x|), between -1 and 1.
 
     >>> from forerun import npx
@@ -57,7 +57,7 @@ def softsign(x: Any) -> Array:
     return x / (1 + abs(x))
 
 
-def silu(x: Any) -> Array:
+def silu(x: ArrayLike) -> Array:
     """x * sigmoid(x) (Elfwing et al. 2017).
 
     >>> from forerun import npx
@@ -68,8 +68,8 @@ def silu(x: Any) -> Array:
     return x * sigmoid(x)
 
 
-def gelu(x: Any) -> Array:
-    """x times the normal distribution's share below x, in the tanh approximation.
+def gelu(x: ArrayLike) -> Array:
+    """Gaussian error linear unit: x * Phi(x), in the tanh approximation.
 
     x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x**3))) (Hendrycks and Gimpel 2016).
 
@@ -81,7 +81,7 @@ def gelu(x: Any) -> Array:
     return 0.5 * x * (1 + tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * (x * x * x))))
 
 
-def elu(x: Any, alpha: float = 1.0) -> Array:
+def elu(x: ArrayLike, alpha: float = 1.0) -> Array:
     """x where it is positive, alpha * (exp(x) - 1) elsewhere (Clevert et al. 2015).
 
     >>> from forerun import npx
@@ -92,7 +92,7 @@ def elu(x: Any, alpha: float = 1.0) -> Array:
     return where(x > 0, x, alpha * (exp(minimum(x, 0)) - 1))
 
 
-def selu(x: Any) -> Array:
+def selu(x: ArrayLike) -> Array:
     """The self-normalising elu (Klambauer et al. 2017): 1.0507 * elu(x, 1.6733), with more digits.
 
     >>> from forerun import npx
@@ -102,7 +102,7 @@ def selu(x: Any) -> Array:
     return 1.0507009873554805 * elu(x, 1.6732632423543772)
 
 
-def mish(x: Any) -> Array:
+def mish(x: ArrayLike) -> Array:
     """x * tanh(log(1 + exp(x))) (Misra 2019).
 
     >>> from forerun import npx
@@ -113,7 +113,7 @@ def mish(x: Any) -> Array:
     return x * tanh(softrelu(x))
 
 
-def hard_sigmoid(x: Any, alpha: float = 0.2, beta: float = 0.5) -> Array:
+def hard_sigmoid(x: ArrayLike, alpha: float = 0.2, beta: float = 0.5) -> Array:
     """alpha * x + beta, kept between 0 and 1.
 
     >>> from forerun import npx
@@ -123,7 +123,7 @@ def hard_sigmoid(x: Any, alpha: float = 0.2, beta: float = 0.5) -> Array:
     return minimum(maximum(alpha * asarray(x) + beta, 0), 1)
 
 
-def _gelu_erf(x: Any) -> Any:
+def _gelu_erf(x: Array) -> Array:
     return 0.5 * x * (1 + erf(x / math.sqrt(2)))
 
 
@@ -134,8 +134,8 @@ _LEAKY_OTHERS: dict[str, Any] = {"gelu": _gelu_erf, "gelu_erf": _gelu_erf, "gelu
 
 
 def leaky_relu(
-    x: Any, slope: Any = 0.25, *, gamma: Any = None, act_type: str = "leaky", lower_bound: float = 0.125,
-    upper_bound: float = 0.334,
+    x: ArrayLike, slope: Any = 0.25, *, gamma: ArrayLike | None = None, act_type: str = "leaky",
+    lower_bound: float = 0.125, upper_bound: float = 0.334,
 ) -> Array:  # fmt: skip
     """x where it is positive, slope * x elsewhere; or another function that leaks, by act_type.
 
@@ -148,18 +148,18 @@ def leaky_relu(
     >>> npx.leaky_relu([-4.0, 2.0]).tolist(), npx.leaky_relu([-4.0, 2.0], gamma=[0.5], act_type="prelu").tolist()
     ([-1.0, 2.0], [-2.0, 2.0])
     """
-    one_of("leaky_relu", "act_type", act_type, _LEAKY)
+    check_choice("leaky_relu", "act_type", act_type, _LEAKY)
     if gamma is None and numpy.ndim(slope):  # MXNet's second parameter is gamma
         slope, gamma = 0.25, slope
     if (gamma is not None) != (act_type == "prelu"):
         raise ValueError(f"leaky_relu: gamma must be given for prelu, and only there, got {gamma} for {act_type!r}")
-    x = beside(x, gamma)
+    x = asarray_like_device(x, gamma)
     if act_type in _LEAKY_OTHERS:
         return _LEAKY_OTHERS[act_type](x)
     if act_type == "elu":
         return elu(x, slope)
     rate: Any = slope
-    if act_type == "prelu":
+    if gamma is not None:
         rate = asarray(gamma, device=x.device)
         rate = reshape(rate, (-1, *(1,) * (x.ndim - 2))) if x.ndim > 1 and rate.size > 1 else rate
     elif act_type == "rrelu":
@@ -176,8 +176,8 @@ _ACTIVATIONS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def activation(x: Any, act_type: str = "relu") -> Array:
-    """The activation function of that name. ValueError, which lists the names, if there is none.
+def activation(x: ArrayLike, act_type: str = "relu") -> Array:
+    """Apply the activation function of that name. ValueError for another name; it lists the names.
 
     >>> from forerun import npx
     >>> npx.activation([-1.0, 2.0], "relu").tolist()

@@ -15,7 +15,7 @@ from ..shape.views import reshape, transpose
 from .functions import batch_dot, log_softmax
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = [
     "masked_log_softmax", "interleaved_matmul_selfatt_qk", "interleaved_matmul_selfatt_valatt",
@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def masked_log_softmax(x: Any, mask: Any, axis: int = -1, temperature: float | None = None) -> Array:
+def masked_log_softmax(x: ArrayLike, mask: ArrayLike, axis: int = -1, temperature: float | None = None) -> Array:
     """log of the softmax over the elements where the mask is true; -inf elsewhere.
 
     The mask is of x's shape, or broadcasts to it. temperature: a number that x is divided by first.
@@ -51,11 +51,11 @@ def _heads(op: str, x: Any, heads: int, parts: int) -> list[Any]:
     ]
 
 
-def _scores(queries: Any, keys: Any) -> Any:
+def _scores(queries: Array, keys: Array) -> Array:
     return batch_dot(queries / math.sqrt(queries.shape[2]), keys, transpose_b=True)
 
 
-def _weighted(attention: Any, values: Any, heads: int) -> Any:
+def _weighted(attention: Array, values: Array, heads: int) -> Array:
     """Sums of values, (steps, batch, heads * features)."""
     y = batch_dot(attention, values)
     several, steps, width = y.shape
@@ -65,7 +65,7 @@ def _weighted(attention: Any, values: Any, heads: int) -> Any:
     )
 
 
-def interleaved_matmul_selfatt_qk(queries_keys_values: Any, heads: int) -> Array:
+def interleaved_matmul_selfatt_qk(queries_keys_values: ArrayLike, heads: int) -> Array:
     """Products of queries and keys, over the root of their width: (batch * heads, steps, steps).
 
     queries_keys_values: (steps, batch, heads * 3 * width). ValueError for other shapes.
@@ -78,7 +78,7 @@ def interleaved_matmul_selfatt_qk(queries_keys_values: Any, heads: int) -> Array
     return _scores(q, k)
 
 
-def interleaved_matmul_selfatt_valatt(queries_keys_values: Any, attention: Any, heads: int) -> Array:
+def interleaved_matmul_selfatt_valatt(queries_keys_values: ArrayLike, attention: ArrayLike, heads: int) -> Array:
     """Values weighted by attention (batch * heads, steps, steps): (steps, batch, heads * width).
 
     queries_keys_values: (steps, batch, heads * 3 * width). ValueError for other shapes.
@@ -93,7 +93,7 @@ def interleaved_matmul_selfatt_valatt(queries_keys_values: Any, attention: Any, 
     return _weighted(attention, v, heads)
 
 
-def interleaved_matmul_encdec_qk(queries: Any, keys_values: Any, heads: int) -> Array:
+def interleaved_matmul_encdec_qk(queries: ArrayLike, keys_values: ArrayLike, heads: int) -> Array:
     """Products of queries and others' keys, over the root of their width: (batch * heads, steps, others' steps).
 
     queries: (steps, batch, heads * width). keys_values: (steps, batch, heads * 2 * width). ValueError for others.
@@ -108,7 +108,7 @@ def interleaved_matmul_encdec_qk(queries: Any, keys_values: Any, heads: int) -> 
     return _scores(q, k)
 
 
-def interleaved_matmul_encdec_valatt(keys_values: Any, attention: Any, heads: int) -> Array:
+def interleaved_matmul_encdec_valatt(keys_values: ArrayLike, attention: ArrayLike, heads: int) -> Array:
     """Others' values weighted by attention (batch * heads, steps, others' steps): (steps, batch, heads * width).
 
     >>> from forerun import np, npx

@@ -10,13 +10,13 @@ from ..create.fill import zeros
 from ..shape.join import concatenate, stack
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = ["cond", "while_loop"]
 
 
-def cond(pred: Any, then_func: Callable[..., Any], else_func: Callable[..., Any], inputs: Any = ()) -> Array:
-    """What then_func(*inputs) gives if pred is true, otherwise else_func(*inputs). It waits for pred.
+def cond(pred: ArrayLike, then_func: Callable[..., Any], else_func: Callable[..., Any], inputs: Any = ()) -> Array:
+    """Return then_func(*inputs) if pred is true, else else_func(*inputs). Waits for pred.
 
     pred: an array of one element, or a function of the inputs that gives one.
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._base import core as _core
-from .._base.convert import asarray, beside
+from .._base.convert import asarray, asarray_like_device
 from .._base.primitive import primitive
 from .._base.registry import registered_tuple
 from ..elementwise.arithmetic import add
@@ -32,7 +32,7 @@ from .conv_windows import (
 )
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Shape
 
 __all__ = ["convolution", "deconvolution"]
 
@@ -66,11 +66,11 @@ class _Plan(NamedTuple):
         step = max(1, _ROOM // max(1, each))
         return (slice(i, i + step) for i in range(0, x.shape[0], step))
 
-    def view(self, x: Any) -> Any:
+    def view(self, x: Any) -> Array:
         """The windows of examples (n, channels, *extents) as (n, channels, *kernel, *counts)."""
         return self.windows.view(padded(x, self.widths()))
 
-    def matrices(self, y: Any) -> Any:
+    def matrices(self, y: Any) -> Array:
         """(n, channels, *counts) as (n, groups, channels / groups, all counts)."""
         n, channels = y.shape[:2]
         return _core.reshape(y, (n, self.groups, channels // self.groups, math.prod(self.counts())))
@@ -81,7 +81,7 @@ class _Plan(NamedTuple):
             return None
         return self.windows.stride, self.windows.dilate, self.pad, self.groups, self.extents
 
-    def rows(self, w: Any) -> Any:
+    def rows(self, w: Any) -> Array:
         """A weight (out, in / groups, *kernel) as (groups, out / groups, in / groups * all of the kernel)."""
         return _core.reshape(w, (self.groups, w.shape[0] // self.groups, math.prod(w.shape[1:])))
 
@@ -121,7 +121,7 @@ def _spread(a: Any, b: Any, plan: _Plan) -> Any:
     lambda g, b, plan: _convolve(b, g, plan), lambda g, a, plan: _spread(a, g, plan),
     op="convolution.backward_weight",
 )  # fmt: skip
-def _weigh(a: Any, b: Any, plan: _Plan) -> Any:
+def _weigh(a: Array, b: Array, plan: _Plan) -> Array:
     """Outputs (n, out, *counts) and data (n, in, *extents) to a weight (out, in / groups, *kernel)."""
     shape = (a.shape[1], b.shape[1] // plan.groups, *plan.windows.kernel)
     if settings := plan.settings(a):
@@ -135,7 +135,7 @@ def _weigh(a: Any, b: Any, plan: _Plan) -> Any:
     return _core.full(shape, 0, a.dtype, a.device) if total is None else _core.reshape(total, shape)
 
 
-def _examples_last(x: Any, plan: _Plan) -> Any:
+def _examples_last(x: Array, plan: _Plan) -> Array:
     """Examples (n, rows..., *counts) as (groups, rows / groups, n * all counts), a copy."""
     counts = plan.counts()
     lead = x.ndim - len(counts)
@@ -148,13 +148,13 @@ def _examples_last(x: Any, plan: _Plan) -> Any:
 
 
 def convolution(
-    data: Any,
-    weight: Any,
-    bias: Any = None,
-    kernel: Any = None,
-    stride: Any = None,
-    dilate: Any = None,
-    pad: Any = None,
+    data: ArrayLike,
+    weight: ArrayLike,
+    bias: ArrayLike | None = None,
+    kernel: Shape | None = None,
+    stride: Shape | None = None,
+    dilate: Shape | None = None,
+    pad: Shape | None = None,
     num_filter: int | None = None,
     num_group: int = 1,
     no_bias: bool = False,
@@ -172,10 +172,10 @@ def convolution(
     >>> npx.convolution(np.arange(4.0).reshape(1, 1, 4), np.array([[[1.0, -1.0]]])).tolist()
     [[[-1.0, -1.0, -1.0]]]
     """
-    data = beside(data, weight, bias)
+    data = asarray_like_device(data, weight, bias)
     if _last("convolution", layout, data):
         first = channels_first(data), channels_first(weight)
-        settings = kernel, stride, dilate, pad, num_filter, num_group, no_bias
+        settings: Any = kernel, stride, dilate, pad, num_filter, num_group, no_bias
         return moveaxis(convolution(*first, bias, *settings), 1, -1)
     data, weight = _operands("convolution", data, weight, kernel, num_group)
     filters, channels = weight.shape[0], weight.shape[1] * num_group
@@ -192,15 +192,15 @@ def convolution(
 
 
 def deconvolution(
-    data: Any,
-    weight: Any,
-    bias: Any = None,
-    kernel: Any = None,
-    stride: Any = None,
-    dilate: Any = None,
-    pad: Any = None,
-    adj: Any = None,
-    target_shape: Any = None,
+    data: ArrayLike,
+    weight: ArrayLike,
+    bias: ArrayLike | None = None,
+    kernel: Shape | None = None,
+    stride: Shape | None = None,
+    dilate: Shape | None = None,
+    pad: Shape | None = None,
+    adj: Shape | None = None,
+    target_shape: Shape | None = None,
     num_filter: int | None = None,
     num_group: int = 1,
     no_bias: bool = False,
@@ -217,10 +217,10 @@ def deconvolution(
     >>> npx.deconvolution(np.array([[[1.0, 2.0]]]), np.ones((1, 1, 2)), stride=2).tolist()
     [[[1.0, 1.0, 2.0, 2.0]]]
     """
-    data = beside(data, weight, bias)
+    data = asarray_like_device(data, weight, bias)
     if _last("deconvolution", layout, data):
         first = channels_first(data), channels_first(weight)
-        settings = kernel, stride, dilate, pad, adj, target_shape, num_filter, num_group, no_bias
+        settings: Any = kernel, stride, dilate, pad, adj, target_shape, num_filter, num_group, no_bias
         return moveaxis(deconvolution(*first, bias, *settings), 1, -1)
     data, weight = _operands("deconvolution", data, weight, kernel, num_group)
     filters = weight.shape[1] * num_group
@@ -246,7 +246,7 @@ def deconvolution(
     return _with_bias("deconvolution", _spread(data, weight, plan), None if no_bias else bias)
 
 
-def _operands(op: str, data: Any, weight: Any, kernel: Any, groups: int) -> tuple[Any, Any]:
+def _operands(op: str, data: Any, weight: Any, kernel: Any, groups: int) -> tuple[Array, Array]:
     """Data and weight as arrays of one dtype. ValueError if axes, the kernel or groups do not fit."""
     data, weight = matmul_pair(data, weight, op)
     if data.ndim - 2 not in LAYOUTS or weight.ndim != data.ndim:
@@ -284,7 +284,7 @@ def _for_target(reach: Extents, target: Extents) -> tuple[Extents, Extents]:
     return pads, tuple(2 * p - m for p, m in zip(pads, too_much))
 
 
-def _with_bias(op: str, y: Any, bias: Any) -> Any:
+def _with_bias(op: str, y: Array, bias: Any) -> Array:
     if bias is None:
         return y
     bias = asarray(bias, device=y.device, op=op)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
@@ -15,6 +15,9 @@ from .._base.registry import registered_tuple
 from ..elementwise.arithmetic import add
 from ..index.getitem import getitem
 from ..shape.views import moveaxis
+
+if TYPE_CHECKING:
+    from ...typing import Array, ArrayLike
 
 __all__ = [
     "LAYOUTS", "Windows", "channels_first", "channels_last", "check_layout", "fold", "inside", "native", "padded",
@@ -51,7 +54,7 @@ class Windows(NamedTuple):
         """Whether no element lies in two windows."""
         return all(k == 1 or (span <= s) for k, span, s in zip(self.kernel, self.spans(), self.stride))
 
-    def view(self, x: Any) -> Any:
+    def view(self, x: Array) -> Array:
         """x (..., *extents) as (..., *kernel, *counts), without a copy."""
         lead, n = x.ndim - len(self.kernel), len(self.kernel)
         steps = x.strides[lead:]
@@ -67,7 +70,7 @@ class Windows(NamedTuple):
             yield at, (..., *(slice(b, b + (n - 1) * s + 1, s) for b, n, s in zip(starts, counts, self.stride)))
 
 
-def native(x: Any) -> bool:
+def native(x: Array) -> bool:
     """Whether the core has kernels for windows of such arrays: of float32 or float64, and not empty.
 
     >>> from forerun import np
@@ -77,7 +80,7 @@ def native(x: Any) -> bool:
     return x.dtype in _NATIVE and x.size > 0
 
 
-def fold(target: Any, columns: Any, windows: Windows) -> None:
+def fold(target: Array, columns: Array, windows: Windows) -> None:
     """Adds columns (..., *kernel, *counts) to the elements of the target, zeros before, that their windows are of.
 
     >>> from forerun import np
@@ -96,7 +99,7 @@ def fold(target: Any, columns: Any, windows: Windows) -> None:
         add(part, _core.getitem(columns, (..., *at, *(slice(None),) * n)), out=part)
 
 
-def inside(x: Any, widths: Sequence[tuple[int, int]]) -> tuple[Any, ...]:
+def inside(x: Array, widths: Sequence[tuple[int, int]]) -> tuple[Any, ...]:
     """The index of what lies inside padding along the last axes.
 
     >>> from forerun import np
@@ -116,7 +119,7 @@ def _padded(x: Any, widths: tuple[tuple[int, int], ...], value: float) -> Any:
     return full
 
 
-def padded(x: Any, widths: Sequence[tuple[int, int]], value: float = 0) -> Any:
+def padded(x: Array, widths: Sequence[tuple[int, int]], value: float = 0) -> Array:
     """x with a value before and after its last axes; x itself if all widths are 0.
 
     >>> from forerun import np
@@ -160,7 +163,7 @@ def channels_last(op: str, layout: str | None, n: int) -> bool:
     return layout == CHANNELS_LAST[n]
 
 
-def channels_first(x: Any) -> Any:
+def channels_first(x: ArrayLike) -> Array:
     """A view of x (batch, *extents, channels) as (batch, channels, *extents); so of weights.
 
     >>> from forerun import np

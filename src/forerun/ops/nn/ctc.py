@@ -18,7 +18,7 @@ from ..shape.views import broadcast_to, reshape
 from .functions import log_softmax
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = ["ctc_loss"]
 
@@ -26,8 +26,8 @@ _NEVER = -1e30  # the logarithm of no chance: finite, so that differences of two
 
 
 def ctc_loss(
-    data: Any, label: Any, data_lengths: Any = None, label_lengths: Any = None, use_data_lengths: bool = False,
-    use_label_lengths: bool = False, blank_label: str = "first",
+    data: ArrayLike, label: ArrayLike, data_lengths: ArrayLike | None = None, label_lengths: ArrayLike | None = None,
+    use_data_lengths: bool = False, use_label_lengths: bool = False, blank_label: str = "first",
 ) -> Array:  # fmt: skip
     """-log of the chance of each sequence of labels, over all ways to spread them over the steps: shape (batch,).
 
@@ -61,7 +61,7 @@ def ctc_loss(
     return where(chance < 0.1 * _NEVER, float("inf"), -chance)
 
 
-def _check(x: Any, labels: Any, blank_label: str) -> None:
+def _check(x: Array, labels: Array, blank_label: str) -> None:
     if blank_label not in ("first", "last"):
         raise ValueError(f'ctc_loss: blank_label must be "first" or "last", got {blank_label!r}')
     if x.ndim != 3 or labels.ndim != 2 or labels.shape[0] != x.shape[1]:
@@ -69,7 +69,7 @@ def _check(x: Any, labels: Any, blank_label: str) -> None:
         raise ValueError(f"ctc_loss: data and label must be {wanted}, got {x.shape} and {labels.shape}")
 
 
-def _checked(name: str, given: Any, batch: int, most: int) -> Any:
+def _checked(name: str, given: Any, batch: int, most: int) -> Array:
     """The lengths, (batch, 1), which must be from 0 to `most`: where the loss is read there is an IndexError if not."""
     n = cast(asarray(given), numpy.dtype("int64"))
     if n.shape != (batch,):
@@ -78,7 +78,7 @@ def _checked(name: str, given: Any, batch: int, most: int) -> Any:
     return reshape(_gather_along(allowed, where(n < 0, most + 1, n), 0, f"ctc_loss, {name}"), (batch, 1))
 
 
-def _lengths(labels: Any, given: Any, padding: int) -> Any:
+def _lengths(labels: Array, given: Any, padding: int) -> Array:
     """How many labels there are in each row, (batch, 1)."""
     batch, most = labels.shape
     if given is not None:
@@ -89,7 +89,7 @@ def _lengths(labels: Any, given: Any, padding: int) -> Any:
     return smallest(where(labels == padding, positions, most), axis=1, keepdims=True)
 
 
-def _states(labels: Any, n: Any, classes: int, first: bool) -> Any:
+def _states(labels: Array, n: Any, classes: int, first: bool) -> Array:
     """A blank, the first label, a blank, and so on, blanks for what is no label: (batch, 2 labels + 1).
 
     Labels that are no class, or the blank one, become one that is out of range.
@@ -104,7 +104,7 @@ def _states(labels: Any, n: Any, classes: int, first: bool) -> Any:
     return concatenate([reshape(pairs, (batch, 2 * most)), blanks], axis=1)
 
 
-def _spread(chances: Any, states: Any, ends: Any) -> Any:
+def _spread(chances: Any, states: Any, ends: Any) -> Array:
     """The logarithm of the chance to be in each state after all steps, having begun in the first; (batch, states)."""
     batch, count = states.shape
     never = lambda k: full((batch, k), _NEVER, dtype=chances.dtype, device=chances.device)

@@ -17,17 +17,17 @@ from ..shape.views import broadcast_to, expand_dims, reshape
 from .conv_windows import Windows, per_axis
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Shape
 
 __all__ = ["deformable_convolution", "modulated_deformable_convolution"]
 
 
 def deformable_convolution(
-    data: Any, offset: Any, weight: Any, bias: Any = None, kernel: Any = None, stride: Any = 1, dilate: Any = 1,
-    pad: Any = 0, num_filter: int | None = None, num_group: int = 1, num_deformable_group: int = 1,
-    no_bias: bool = False,
+    data: ArrayLike, offset: Array, weight: ArrayLike, bias: ArrayLike | None = None, kernel: Shape | None = None,
+    stride: Shape | None = 1, dilate: Shape | None = 1, pad: Shape | None = 0, num_filter: int | None = None,
+    num_group: int = 1, num_deformable_group: int = 1, no_bias: bool = False,
 ) -> Array:  # fmt: skip
-    """A convolution of images whose kernel's elements look at places moved by an offset (Dai et al. 2017).
+    """Convolve images with a kernel whose elements are applied at positions moved by an offset (Dai et al. 2017).
 
     data: (batch, in, height, width). weight: (out, in / num_group, *kernel). offset: (batch, 2 * groups * elements of
     the kernel, height and width of the result): rows and columns to be added, for each element, for each of
@@ -46,11 +46,11 @@ def deformable_convolution(
 
 
 def modulated_deformable_convolution(
-    data: Any, offset: Any, mask: Any, weight: Any, bias: Any = None, kernel: Any = None, stride: Any = 1,
-    dilate: Any = 1, pad: Any = 0, num_filter: int | None = None, num_group: int = 1, num_deformable_group: int = 1,
-    no_bias: bool = False,
+    data: ArrayLike, offset: Array, mask: ArrayLike, weight: ArrayLike, bias: ArrayLike | None = None,
+    kernel: Shape | None = None, stride: Shape | None = 1, dilate: Shape | None = 1, pad: Shape | None = 0,
+    num_filter: int | None = None, num_group: int = 1, num_deformable_group: int = 1, no_bias: bool = False,
 ) -> Array:  # fmt: skip
-    """`deformable_convolution` with a factor for what each element of the kernel sees (Zhu et al. 2018).
+    """`deformable_convolution` with a modulation factor for each element of the kernel (Zhu et al. 2018).
 
     mask: the factors, shaped as the offset but half as many. Values fade to 0 within a pixel outside of the image.
 
@@ -93,7 +93,7 @@ class _Plan:
         """(batch, groups of offsets, elements of the kernel, kinds..., places of the result)."""
         return (self.data.shape[0], self.parts, math.prod(self.windows.kernel), *kinds, math.prod(self.counts))
 
-    def checked(self, name: str, x: Any, kinds: int) -> Any:
+    def checked(self, name: str, x: Any, kinds: int) -> Array:
         """An array of so many numbers for each element of the kernel."""
         batch, parts, elements, _ = self.places()
         if x.shape != (batch, kinds * parts * elements, *self.counts):
@@ -101,7 +101,7 @@ class _Plan:
             raise ValueError(f"{self.op}: {name} must have shape {wanted}, got {x.shape}")
         return x
 
-    def looked_at(self) -> Any:
+    def looked_at(self) -> Array:
         """Where each element of the kernel looks without an offset: (elements, rows and columns, places)."""
         kernel, stride, dilate = self.windows
         inside, starts = numpy.indices(kernel), numpy.indices(self.counts)
@@ -111,7 +111,7 @@ class _Plan:
         where_to = numpy.stack(each, axis=1).astype(self.data.dtype)
         return _core.from_numpy(where_to, self.data.device)
 
-    def result(self, columns: Any, bias: Any) -> Any:
+    def result(self, columns: Any, bias: Any) -> Array:
         """Products of what is seen, (batch, parts, elements, channels of a part, places), with the weight."""
         batch, filters = self.data.shape[0], self.weight.shape[0]
         seen = reshape(columns.swapaxes(2, 3), (batch, self.groups, -1, columns.shape[-1]))
@@ -120,7 +120,7 @@ class _Plan:
         return y if bias is None else y + reshape(bias, (-1, 1, 1))
 
 
-def _columns(plan: _Plan, offset: Any, fades: bool) -> Any:
+def _columns(plan: _Plan, offset: Array, fades: bool) -> Array:
     """What the elements of the kernel see: (batch, parts, elements, channels of a part, places).
 
     fades: within a pixel outside values are interpolated with 0; otherwise they are 0 at once.
@@ -147,7 +147,7 @@ def _corners(at: Any, n: int, fades: bool) -> list[tuple[Any, Any]]:
     return found
 
 
-def _pixels(pixels: Any, places: Any) -> Any:
+def _pixels(pixels: Array, places: Any) -> Array:
     """Of pixels (batch, parts, channels, all) those at places (batch, parts, elements, n), for each channel."""
     batch, parts, elements, n = places.shape
     flat = reshape(places, (batch, parts, 1, elements * n))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import as_dtype, as_real_float, asarray, asarrays, axis_of, beside, cast, one_of
+from .._base.convert import as_dtype, as_real_float, asarray, asarray_like_device, asarrays, axis_of, cast, check_choice
 from .._base.primitive import nondifferentiable, primitive
 from ..elementwise.arithmetic import maximum, sqrt
 from ..elementwise.exponential import exp, log
@@ -22,7 +22,7 @@ from ..shape.views import reshape
 from ..sort.sort import argsort
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, DTypeLike
 
 __all__ = [
     "relu", "sigmoid", "softmax", "log_softmax", "masked_softmax", "cross_entropy", "pick", "topk", "batch_dot",
@@ -31,7 +31,7 @@ __all__ = [
 
 
 @primitive(lambda g, y: g * (y > 0), op="relu")
-def relu(x: Any) -> Any:
+def relu(x: ArrayLike) -> Array:
     """max(x, 0), in x's dtype. The gradient at 0 is 0.
 
     >>> from forerun import np, npx
@@ -42,7 +42,7 @@ def relu(x: Any) -> Any:
 
 
 @primitive(lambda g, y: g * (y * (1 - y)), op="sigmoid")
-def sigmoid(x: Any) -> Any:
+def sigmoid(x: ArrayLike) -> Array:
     """1 / (1 + exp(-x)), between 0 and 1; of integers in the default float.
 
     >>> from forerun import npx
@@ -56,18 +56,18 @@ def sigmoid(x: Any) -> Any:
 
 
 @primitive(lambda g, y, axis: y * (g - _sum(g * y, (axis,), True)), op="softmax")
-def _softmax(x: Any, axis: int) -> Any:
+def _softmax(x: Array, axis: int) -> Array:
     e = exp(x - _max(x, (axis,), True))
     return e / _sum(e, (axis,), True)
 
 
 @primitive(lambda g, y, axis: g - exp(y) * _sum(g, (axis,), True), op="log_softmax")
-def _log_softmax(x: Any, axis: int) -> Any:
+def _log_softmax(x: Any, axis: int) -> Array:
     shifted = x - _max(x, (axis,), True)
     return shifted - log(_sum(exp(shifted), (axis,), True))
 
 
-def _prepared(op: str, x: Any, axis: int, temperature: float | None, dtype: Any) -> tuple[Any, int]:
+def _prepared(op: str, x: Array, axis: int, temperature: float | None, dtype: Any) -> tuple[Array, int]:
     """x in floats, divided by the temperature, and its axis; an array without axes may stand for a vector."""
     x = as_real_float(op, x)
     if dtype is not None:
@@ -82,7 +82,7 @@ def _within(op: str, x: Any, axis: int, length: Any, use_length: bool) -> Any:
         raise ValueError(f"{op}: use_length must be True with length, and only then, got {use_length}")
     if length is None:
         return None
-    n, shape = beside(length, x), x.shape[:axis] + x.shape[axis + 1 :]
+    n, shape = asarray_like_device(length, x), x.shape[:axis] + x.shape[axis + 1 :]
     if n.shape != shape:
         raise ValueError(f"{op}: length must have x's shape without axis {axis}, got {n.shape} for {x.shape}")
     steps = _core.from_numpy(numpy.arange(x.shape[axis]).reshape(-1, *(1,) * (x.ndim - axis - 1)), x.device)
@@ -90,8 +90,8 @@ def _within(op: str, x: Any, axis: int, length: Any, use_length: bool) -> Any:
 
 
 def softmax(
-    x: Any, axis: int = -1, length: Any = None, temperature: float | None = None, use_length: bool = False,
-    dtype: Any = None,
+    x: ArrayLike, axis: int = -1, length: ArrayLike | None = None, temperature: float | None = None,
+    use_length: bool = False, dtype: DTypeLike = None,
 ) -> Array:  # fmt: skip
     """exp(x) divided by its sum along `axis`, without overflow; of integers in the default float.
 
@@ -103,7 +103,7 @@ def softmax(
     >>> npx.softmax(np.zeros(4)).tolist(), npx.softmax(np.zeros((1, 4)), length=[2], use_length=True).tolist()
     ([0.25, 0.25, 0.25, 0.25], [[0.5, 0.5, 0.0, 0.0]])
     """
-    x, a = _prepared("softmax", beside(x, length), axis, temperature, dtype)
+    x, a = _prepared("softmax", asarray_like_device(x, length), axis, temperature, dtype)
     inside = _within("softmax", x, a, length, use_length)
     if not x.ndim or not x.shape[a]:
         return reshape(_softmax(reshape(x, (1,)), 0), ()) if not x.ndim else exp(x)
@@ -111,16 +111,16 @@ def softmax(
 
 
 def log_softmax(
-    x: Any, axis: int = -1, length: Any = None, temperature: float | None = None, use_length: bool = False,
-    dtype: Any = None,
+    x: ArrayLike, axis: int = -1, length: ArrayLike | None = None, temperature: float | None = None,
+    use_length: bool = False, dtype: DTypeLike = None,
 ) -> Array:  # fmt: skip
-    """log(softmax(x)), without loss of small values; parameters as for `softmax`. Elements that do not count: -inf.
+    """Return log(softmax(x)) without loss of small values. Parameters as in `softmax`; masked elements are -inf.
 
     >>> from forerun import npx
     >>> npx.log_softmax([0.0, 1000.0]).tolist()
     [-1000.0, 0.0]
     """
-    x, a = _prepared("log_softmax", beside(x, length), axis, temperature, dtype)
+    x, a = _prepared("log_softmax", asarray_like_device(x, length), axis, temperature, dtype)
     inside = _within("log_softmax", x, a, length, use_length)
     if not x.ndim or not x.shape[a]:
         return reshape(_log_softmax(reshape(x, (1,)), 0), ()) if not x.ndim else exp(x)
@@ -129,7 +129,7 @@ def log_softmax(
     return where(inside, _log_softmax(where(inside, x, -1e30), a), -math.inf)
 
 
-def softmin(x: Any, axis: int = -1, temperature: float | None = None, dtype: Any = None) -> Array:
+def softmin(x: ArrayLike, axis: int = -1, temperature: float | None = None, dtype: DTypeLike = None) -> Array:
     """softmax(-x): parameters as there.
 
     >>> from forerun import npx
@@ -139,7 +139,7 @@ def softmin(x: Any, axis: int = -1, temperature: float | None = None, dtype: Any
     return softmax(-as_real_float("softmin", x), axis, temperature=temperature, dtype=dtype)
 
 
-def l2_normalization(data: Any, eps: float = 1e-10, mode: str = "instance") -> Array:
+def l2_normalization(data: ArrayLike, eps: float = 1e-10, mode: str = "instance") -> Array:
     """data divided by the square root of eps plus the sum of its squares.
 
     mode: of which elements: of each "instance" along the first axis, of all "channel"s of axis 1 at a place, or of
@@ -149,7 +149,7 @@ def l2_normalization(data: Any, eps: float = 1e-10, mode: str = "instance") -> A
     >>> npx.l2_normalization([[3.0, 4.0]]).round(1).tolist()
     [[0.6000000238418579, 0.800000011920929]]
     """
-    one_of("l2_normalization", "mode", mode, ("instance", "channel", "spatial"))
+    check_choice("l2_normalization", "mode", mode, ("instance", "channel", "spatial"))
     x = as_real_float("l2_normalization", data)
     if x.ndim < (1 if mode == "instance" else 2):
         raise ValueError(f"l2_normalization: array must have more axes for {mode!r}, got shape {x.shape}")
@@ -157,7 +157,7 @@ def l2_normalization(data: Any, eps: float = 1e-10, mode: str = "instance") -> A
     return x / sqrt(_sum(x * x, tuple(axes), True) + eps)
 
 
-def masked_softmax(x: Any, mask: Any, axis: int = -1, temperature: float | None = None) -> Array:
+def masked_softmax(x: ArrayLike, mask: ArrayLike, axis: int = -1, temperature: float | None = None) -> Array:
     """softmax over the elements where the mask is true; 0 elsewhere, and everywhere if it is true nowhere.
 
     The mask is of x's shape, or broadcasts to it. temperature: a number that x is divided by first.
@@ -172,7 +172,7 @@ def masked_softmax(x: Any, mask: Any, axis: int = -1, temperature: float | None 
     return softmax(where(mask, x, -1e30), axis) * cast(mask, x.dtype)
 
 
-def _cross_entropy_grad(g: Any, x: Any, index: Any, axis: int, e: Any, z: Any) -> Any:
+def _cross_entropy_grad(g: Array, x: Array, index: Array, axis: int, e: Any, z: Any) -> Array:
     """(softmax(x) - 1 at the index) * g."""
     if _core.recording():  # to be differentiated itself
         return g * _softmax(x, axis) - _scatter_along(g, x.shape, index, axis)
@@ -189,14 +189,14 @@ def _cross_entropy(x: Any, index: Any, axis: int) -> Any:
     return log(z) - _gather_along(shifted, index, axis, "cross_entropy", False), e, z
 
 
-def cross_entropy(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Array:
+def cross_entropy(x: ArrayLike, index: ArrayLike, axis: int = -1, keepdims: bool = False) -> Array:
     """-log(softmax(x)) at one position of each slice along `axis`; parameters and errors as for `pick`.
 
     >>> from forerun import np, npx
     >>> npx.cross_entropy(np.zeros((2, 4)), [0, 3])
     array([1.3862944, 1.3862944])
     """
-    x = as_real_float("cross_entropy", beside(x, index))
+    x = as_real_float("cross_entropy", asarray_like_device(x, index))
     a = axis_of("cross_entropy", axis, x.ndim)
     wide = _one_each("cross_entropy", x, index, a)
     losses = _cross_entropy(x, wide, a)
@@ -206,9 +206,9 @@ def cross_entropy(x: Any, index: Any, axis: int = -1, keepdims: bool = False) ->
 # --- selections -----------------------------------------------------------------------------------
 
 
-def _one_each(op: str, x: Any, index: Any, axis: int) -> Any:
+def _one_each(op: str, x: Array, index: ArrayLike, axis: int) -> Array:
     """One position along the axis for each slice: integers with extent 1 there."""
-    index = beside(index, x)
+    index = asarray_like_device(index, x)
     if index.dtype.kind != "i":
         index = cast(index, numpy.dtype("int64"))
     shape = x.shape
@@ -220,7 +220,7 @@ def _one_each(op: str, x: Any, index: Any, axis: int) -> Any:
     return reshape(index, (*before, 1, *after))
 
 
-def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Array:
+def pick(x: ArrayLike, index: ArrayLike, axis: int = -1, keepdims: bool = False) -> Array:
     """One element of each slice along `axis`: the one at the position that `index` gives.
 
     index: x's shape without `axis`, or with extent 1 there (ValueError if not). IndexError where the result
@@ -230,13 +230,13 @@ def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Array:
     >>> npx.pick([[1, 2], [3, 4]], [0, 1]).tolist()
     [1, 4]
     """
-    x = beside(x, index)
+    x = asarray_like_device(x, index)
     a = axis_of("pick", axis, x.ndim)
     picked = _gather_along(x, _one_each("pick", x, index, a), a, "pick", False)
     return picked if keepdims else reshape(picked, x.shape[:a] + x.shape[a + 1 :])
 
 
-def topk(x: Any, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_ascend: bool = False) -> Any:
+def topk(x: ArrayLike, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_ascend: bool = False) -> Any:
     """The k largest (`is_ascend`: smallest) elements along `axis`, in order.
 
     ret_typ: "indices" (int64), "value", or "both" for a list of values and indices; ValueError if another
@@ -259,7 +259,7 @@ def topk(x: Any, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_ascend
     return values if ret_typ == "value" else [values, order]
 
 
-def batch_dot(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Array:
+def batch_dot(a: ArrayLike, b: ArrayLike, transpose_a: bool = False, transpose_b: bool = False) -> Array:
     """Products of matrices, one per leading index.
 
     As `matmul`; transpose_a, transpose_b: of a or b with its last two axes exchanged.
@@ -271,7 +271,7 @@ def batch_dot(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = Fal
     return _matmul(*matmul_pair(a, b, "batch_dot"), transpose_a, transpose_b)
 
 
-def dropout(x: Any, p: float = 0.5, axes: tuple[int, ...] = (), mode: str = "training") -> Array:
+def dropout(x: ArrayLike, p: float = 0.5, axes: tuple[int, ...] = (), mode: str = "training") -> Array:
     """While training, elements are zero with probability p, and others divided by 1 - p; otherwise x itself.
 
     Srivastava et al. 2014. axes: along these, all elements share one fate. mode: "training", or "always".
@@ -295,7 +295,7 @@ def dropout(x: Any, p: float = 0.5, axes: tuple[int, ...] = (), mode: str = "tra
 
 
 def fully_connected(
-    x: Any, weight: Any, bias: Any = None, num_hidden: int | None = None, no_bias: bool = False,
+    x: ArrayLike, weight: Array, bias: ArrayLike | None = None, num_hidden: int | None = None, no_bias: bool = False,
     flatten: bool = True,
 ) -> Array:  # fmt: skip
     """x @ weight.T + bias; weight of shape (units, inputs), bias of shape (units,) or None.
@@ -308,7 +308,7 @@ def fully_connected(
     >>> npx.fully_connected(x, weight, bias).tolist(), npx.fully_connected(x, weight, bias, no_bias=True).tolist()
     ([[3.5], [3.5]], [[3.0], [3.0]])
     """
-    x = beside(x, weight, bias)
+    x = asarray_like_device(x, weight, bias)
     if num_hidden is not None and weight.shape[0] != num_hidden:
         raise ValueError(f"fully_connected: weight must have {num_hidden} rows, got shape {weight.shape}")
     before = x.shape[:1] if flatten else x.shape[:-1]
@@ -320,7 +320,9 @@ def fully_connected(
     return result if len(before) == 1 else reshape(result, (*before, weight.shape[0]))
 
 
-def embedding(index: Any, weight: Any, input_dim: int | None = None, output_dim: int | None = None) -> Array:
+def embedding(
+    index: ArrayLike, weight: ArrayLike, input_dim: int | None = None, output_dim: int | None = None
+) -> Array:
     """Rows of the weight at positions: of shape index.shape + weight.shape[1:].
 
     IndexError where the result is read if a position is out of range. input_dim and output_dim are the weight's, and
@@ -340,8 +342,9 @@ def embedding(index: Any, weight: Any, input_dim: int | None = None, output_dim:
 
 
 def sequence_mask(
-    x: Any, sequence_length: Any = None, use_sequence_length: bool = False, value: float = 0.0, axis: int = 0
-) -> Array:
+    x: ArrayLike, sequence_length: ArrayLike | None = None, use_sequence_length: bool = False, value: float = 0.0,
+    axis: int = 0,
+) -> Array:  # fmt: skip
     """x with elements beyond each sequence's length set to `value`; x itself without `use_sequence_length`.
 
     axis: 0 or 1, the one of time (ValueError if another); the other is of sequences.
@@ -360,7 +363,7 @@ def sequence_mask(
     return where(reshape(inside, inside.shape + (1,) * (x.ndim - 2)), x, value)
 
 
-def smooth_l1(x: Any, scalar: float = 1.0) -> Array:
+def smooth_l1(x: ArrayLike, scalar: float = 1.0) -> Array:
     """(s x)^2 / 2 where |x| < 1 / s^2, |x| - 1 / (2 s^2) elsewhere; s is `scalar`.
 
     Girshick 2015, where s is 1.

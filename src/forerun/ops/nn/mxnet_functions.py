@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import as_dtype, asarray, asarrays, axes_of, axis_of, beside, cast, is_inexact, promote
+from .._base.convert import (
+    as_dtype,
+    asarray,
+    asarray_like_device,
+    asarrays,
+    axes_of,
+    axis_of,
+    cast,
+    is_inexact,
+    promote,
+)
 from .._base.host_task import host_op
 from ..elementwise.arithmetic import isfinite, multiply
 from ..index.getitem import getitem, take_along_axis
@@ -19,7 +29,7 @@ from ..reduce.reduction import all as all_
 from ..shape.views import reshape, transpose
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, DTypeLike
 
 __all__ = [
     "add_n", "all_finite", "amp_cast", "amp_multicast", "batch_take", "constraint_check", "depth_to_space",
@@ -28,7 +38,7 @@ __all__ = [
 
 
 def add_n(*args: Any) -> Array:
-    """The sum of arrays of one shape, given one by one or as a list. ValueError if there is none or shapes differ.
+    """Return the sum of arrays of one shape, given as arguments or a list. ValueError if shapes differ or it is empty.
 
     >>> from forerun import np, npx
     >>> npx.add_n(np.ones(2), np.ones(2), np.arange(2)).tolist()
@@ -42,7 +52,7 @@ def add_n(*args: Any) -> Array:
     return functools.reduce(operator.add, arrays)
 
 
-def slice_axis(data: Any, axis: int, begin: int, end: int | None) -> Array:
+def slice_axis(data: ArrayLike, axis: int, begin: int, end: int | None) -> Array:
     """data[begin:end] along an axis: a view. Negative numbers and None as in Python.
 
     >>> from forerun import np, npx
@@ -54,7 +64,7 @@ def slice_axis(data: Any, axis: int, begin: int, end: int | None) -> Array:
     return getitem(x, (slice(None),) * before + (slice(begin, end),))
 
 
-def slice_like(data: Any, shape_like: Any, axes: int | Sequence[int] = ()) -> Array:
+def slice_like(data: ArrayLike, shape_like: ArrayLike, axes: int | Sequence[int] = ()) -> Array:
     """The first elements of data, as many along each axis as another array has: a view.
 
     axes: only these; without any, all. ValueError if there are too few elements or axes do not fit.
@@ -73,22 +83,22 @@ def slice_like(data: Any, shape_like: Any, axes: int | Sequence[int] = ()) -> Ar
     return getitem(x, tuple(slice(0, like.shape[a]) if a in wanted else slice(None) for a in range(x.ndim)))
 
 
-def batch_take(a: Any, indices: Any) -> Array:
+def batch_take(a: ArrayLike, indices: ArrayLike) -> Array:
     """One element of each row of a matrix. IndexError where the result is read for a position that a row has not.
 
     >>> from forerun import npx
     >>> npx.batch_take([[1, 2], [3, 4]], [0, 1]).tolist()
     [1, 4]
     """
-    x = beside(a, indices)
-    at = beside(indices, x)
+    x = asarray_like_device(a, indices)
+    at = asarray_like_device(indices, x)
     if x.ndim != 2 or at.shape != x.shape[:1]:
         raise ValueError(f"batch_take: there must be one position for each row, got {at.shape} for {x.shape}")
     at = at if at.dtype.kind in "iu" else cast(at, numpy.dtype("int64"))
     return reshape(take_along_axis(x, reshape(at, (-1, 1)), 1), at.shape)
 
 
-def index_array(data: Any, axes: Sequence[int] | None = None) -> Array:
+def index_array(data: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     """The position of each element of data, along a new last axis. int64. axes: only along these.
 
     >>> from forerun import np, npx
@@ -101,14 +111,14 @@ def index_array(data: Any, axes: Sequence[int] | None = None) -> Array:
     return _core.from_numpy(numpy.ascontiguousarray(numpy.moveaxis(grid, 0, -1)), x.device)
 
 
-def _blocks(op: str, data: Any, block_size: int, divided: Sequence[int]) -> Any:
+def _blocks(op: str, data: Any, block_size: int, divided: Sequence[int]) -> Array:
     x = asarray(data)
     if block_size < 1 or x.ndim != 4 or any(x.shape[a] % n for a, n in zip((1, 2, 3), divided)):
         raise ValueError(f"{op}: shape must have 4 axes that block_size divides, got {x.shape} and {block_size}")
     return x
 
 
-def depth_to_space(data: Any, block_size: int) -> Array:
+def depth_to_space(data: ArrayLike, block_size: int) -> Array:
     """Channels moved into blocks of pixels: (n, c, h, w) to (n, c / block_size**2, h * block_size, w * block_size).
 
     ValueError if channels are no multiple of the square of block_size.
@@ -124,7 +134,7 @@ def depth_to_space(data: Any, block_size: int) -> Array:
     return reshape(apart, (n, c // (b * b), h * b, w * b))
 
 
-def space_to_depth(data: Any, block_size: int) -> Array:
+def space_to_depth(data: ArrayLike, block_size: int) -> Array:
     """Blocks of pixels moved into channels: the inverse of `depth_to_space`.
 
     ValueError if height and width are no multiples of block_size.
@@ -156,8 +166,8 @@ def khatri_rao(*args: Any) -> Array:
     return functools.reduce(pair, matrices)
 
 
-def div_sqrt_dim(data: Any) -> Array:
-    """data divided by the square root of the extent of its last axis: what attention does to scores.
+def div_sqrt_dim(data: ArrayLike) -> Array:
+    """Divide data by the square root of the extent of its last axis, as attention scales its scores.
 
     >>> from forerun import np, npx
     >>> npx.div_sqrt_dim(np.ones(4)).tolist()
@@ -170,7 +180,7 @@ def div_sqrt_dim(data: Any) -> Array:
 # --- checks and casts -----------------------------------------------------------------------------
 
 
-def constraint_check(condition: Any, msg: str = "Constraint violated.") -> Array:
+def constraint_check(condition: ArrayLike, msg: str = "Constraint violated.") -> Array:
     """An array of one True, if a condition holds everywhere. ValueError with the message where it is read if not.
 
     >>> from forerun import np, npx
@@ -186,8 +196,8 @@ def constraint_check(condition: Any, msg: str = "Constraint violated.") -> Array
     return host_op("constraint_check", check, [asarray(condition)], (), "bool")
 
 
-def all_finite(data: Any, init_output: bool = True) -> Array:
-    """Whether no element is infinite or NaN: 1 or 0, float32, of shape (1,).
+def all_finite(data: ArrayLike, init_output: bool = True) -> Array:
+    """Test whether all elements are finite: 1 or 0, float32, of shape (1,).
 
     init_output: must be True (NotImplementedError otherwise): results of before are not combined with this one.
 
@@ -199,7 +209,7 @@ def all_finite(data: Any, init_output: bool = True) -> Array:
 
 
 def multi_all_finite(*arrays: Any, num_arrays: int | None = None, init_output: bool = True) -> Array:
-    """Whether no element of any array is infinite or NaN: 1 or 0, float32, of shape (1,). init_output: `all_finite`.
+    """Test whether all elements of arrays are finite: 1 or 0, float32, of shape (1,). init_output: see `all_finite`.
 
     ValueError if num_arrays is given and is not their number.
 
@@ -216,7 +226,7 @@ def multi_all_finite(*arrays: Any, num_arrays: int | None = None, init_output: b
     return reshape(cast(finite, numpy.dtype("float32")), (1,))
 
 
-def amp_cast(data: Any, dtype: Any) -> Array:
+def amp_cast(data: ArrayLike, dtype: DTypeLike) -> Array:
     """data in a dtype of floats, if it is of floats; otherwise as it is.
 
     >>> from forerun import np, npx

@@ -10,7 +10,7 @@ import numpy
 
 from ...autograd.backward_pass import of_steps
 from .._base import core as _core
-from .._base.convert import asarrays, axis_of, beside, cast, copy, default_float, is_inexact, promote
+from .._base.convert import asarray_like_device, asarrays, axis_of, cast, copy, default_float, is_inexact, promote
 from .._base.registry import register
 from ..elementwise.arithmetic import sqrt, square
 from ..reduce.mean_variance import mean
@@ -18,17 +18,17 @@ from ..reduce.reduction import _sum
 from ..shape.views import reshape
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm"]
 
 
-def _wide(vector: Any, axis: int, ndim: int) -> Any:
+def _wide(vector: Array, axis: int, ndim: int) -> Array:
     """A vector along one axis of several."""
     return reshape(vector, tuple(-1 if i == axis else 1 for i in range(ndim)))
 
 
-def _of_batch(x: Any, beta: Any, gamma: Any, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any, Any]:
+def _of_batch(x: Array, beta: Any, gamma: Any, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any, Any]:
     """x with mean 0 and variance 1 over axes, times gamma (None: 1), plus beta; mean, variance, square root.
 
     Few large parts: what x is multiplied with, and what is added to it, is small.
@@ -41,7 +41,9 @@ def _of_batch(x: Any, beta: Any, gamma: Any, axes: tuple[int, ...], eps: float) 
     return x * factor + shift, own, var, root
 
 
-def _back_through_batch(g: Any, x: Any, gamma: Any, axes: tuple[int, ...], own: Any, root: Any) -> tuple[Any, Any, Any]:
+def _back_through_batch(
+    g: Array, x: Array, gamma: Any, axes: tuple[int, ...], own: Any, root: Any
+) -> tuple[Any, Any, Any]:
     """The gradients of x, beta and gamma: all come of two sums, so that x is read twice."""
     total, along = _sum(g, axes, True), _sum(g * x - g * own, axes, True)  # nothing of it runs before g is there
     n = x.size / max(1, own.size)
@@ -50,7 +52,7 @@ def _back_through_batch(g: Any, x: Any, gamma: Any, axes: tuple[int, ...], own: 
     return g * factor - x * scale + shift, total, along / root
 
 
-def _of_parts(x: Any, beta: Any, gamma: Any, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any, Any]:
+def _of_parts(x: Array, beta: Any, gamma: Any, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any, Any]:
     """The same for many small parts, where steps for each element count; 1 / square root in place of the root."""
     n = max(1, math.prod(x.shape[i] for i in axes))
     own = _sum(x, axes, True) / n
@@ -61,7 +63,9 @@ def _of_parts(x: Any, beta: Any, gamma: Any, axes: tuple[int, ...], eps: float) 
     return y if beta is None else y + beta, own, var, rate
 
 
-def _back_through_parts(g: Any, x: Any, gamma: Any, axes: tuple[int, ...], own: Any, rate: Any) -> tuple[Any, Any, Any]:
+def _back_through_parts(
+    g: Array, x: Array, gamma: Any, axes: tuple[int, ...], own: Any, rate: Any
+) -> tuple[Any, Any, Any]:
     """The gradients of x, beta and gamma. The axes along which gamma is the same are summed first."""
     same = tuple(i for i in axes if gamma is None or gamma.shape[i] == 1)
     rest = tuple(i for i in axes if i not in same)
@@ -129,9 +133,9 @@ register(__name__, _batch_norm, _layer_norm, _group_norm, _instance_norm)
 
 
 def batch_norm(
-    x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any, eps: float = 1e-3, momentum: float = 0.9,
-    fix_gamma: bool = True, use_global_stats: bool = False, output_mean_var: bool = False, axis: int = 1,
-    cudnn_off: bool = False,
+    x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, running_mean: ArrayLike, running_var: ArrayLike, eps: float = 1e-3,
+    momentum: float = 0.9, fix_gamma: bool = True, use_global_stats: bool = False, output_mean_var: bool = False,
+    axis: int = 1, cudnn_off: bool = False,
 ) -> Any:  # fmt: skip
     """x with mean 0 and variance 1 along all axes but one, times gamma, plus beta (Ioffe and Szegedy 2015).
 
@@ -147,7 +151,7 @@ def batch_norm(
     [[0.0, 2.0]]
     """
     given = (x, gamma, beta, running_mean, running_var)
-    x, gamma, beta = (beside(v, *given) for v in given[:3])
+    x, gamma, beta = (asarray_like_device(v, *given) for v in given[:3])
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"batch_norm: array must have axis {axis}, got shape {x.shape}")
     channels, ndim = axis % x.ndim, x.ndim
@@ -158,7 +162,7 @@ def batch_norm(
         own, var = reshape(own, -1), reshape(var, -1)
         _follow((running_mean, running_var), (own, var), momentum)
         return [y, own, 1 / sqrt(var + eps)] if output_mean_var else y
-    running_mean, running_var = (beside(v, x) for v in given[3:])
+    running_mean, running_var = (asarray_like_device(v, x) for v in given[3:])
     root = sqrt(running_var + eps)
     centred = x - _wide(running_mean, channels, ndim)
     factor = (1 if fix_gamma else gamma) / root
@@ -178,7 +182,7 @@ def _follow(running: tuple[Any, Any], batch: tuple[Any, Any], momentum: float) -
 
 
 def _normalized(
-    op: _Norm, x: Any, gamma: Any, beta: Any, axes: tuple[int, ...], eps: float, several: bool = False
+    op: _Norm, x: Array, gamma: Any, beta: Any, axes: tuple[int, ...], eps: float, several: bool = False
 ) -> list[Any]:
     """x with mean 0 and variance 1 over axes, times gamma, plus beta, which broadcast; 16-bit floats in float32.
 
@@ -202,7 +206,9 @@ def _fitting(op: str, vectors: tuple[Any, Any], shape: tuple[int, ...]) -> list[
     return [reshape(v, shape if v.size == n else ones) for v in vectors]
 
 
-def layer_norm(x: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e-5, output_mean_var: bool = False) -> Any:
+def layer_norm(
+    x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, axis: int = -1, eps: float = 1e-5, output_mean_var: bool = False
+) -> Any:
     """x with mean 0 and variance 1 along `axis`, times gamma, plus beta (Ba et al. 2016).
 
     gamma and beta are vectors along the axis, or of one element (ValueError for others); eps is added to the variance.
@@ -221,9 +227,10 @@ def layer_norm(x: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e-5,
 
 
 def group_norm(
-    x: Any, gamma: Any, beta: Any, num_groups: int = 1, eps: float = 1e-3, output_mean_var: bool = False
-) -> Any:
-    """Each group of channels of each example with mean 0 and variance 1, times gamma, plus beta (Wu and He 2018).
+    x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, num_groups: int = 1, eps: float = 1e-3,
+    output_mean_var: bool = False,
+) -> Any:  # fmt: skip
+    """Normalize each group of channels of each example, then scale by gamma and add beta (Wu and He 2018).
 
     x: (batch, channels, ...). gamma, beta: (channels,), or of one element. output_mean_var: gives a list of the result,
     the mean, and the square root of the variance plus eps, both (batch, num_groups), through which no gradients flow.
@@ -243,8 +250,8 @@ def group_norm(
     return [y, *(reshape(v, shape[:2]) for v in used)] if output_mean_var else y
 
 
-def instance_norm(x: Any, gamma: Any, beta: Any, eps: float = 1e-3, axis: int = 1) -> Array:
-    """Each channel of each example with mean 0 and variance 1, times gamma, plus beta (Ulyanov et al. 2016).
+def instance_norm(x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, eps: float = 1e-3, axis: int = 1) -> Array:
+    """Normalize each channel of each example, then scale by gamma and add beta (Ulyanov et al. 2016).
 
     x: (batch, channels, extents...), or with channels on another axis after the first. gamma, beta: (channels,), or of
     one element. ValueError for other shapes.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import asarray, cast, default_float, is_real_float, one_of
+from .._base.convert import asarray, cast, check_choice, default_float, is_real_float
 from .._base.primitive import nondifferentiable, primitive
 from ..elementwise.arithmetic import add, greater, less, logical_and, logical_not, maximum, square
 from ..elementwise.select import where
@@ -20,7 +20,7 @@ from ..sort.sort import argmax
 from .conv_windows import LAYOUTS, Extents, Windows, channels_first, channels_last, native, padded, per_axis
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Shape
 
 __all__ = ["pooling"]
 
@@ -29,7 +29,7 @@ __all__ = ["pooling"]
 
 
 @primitive(lambda g, x, y, windows: _to_first(g, x, y, windows), op="pooling.max")
-def _largest(x: Any, windows: Windows) -> Any:
+def _largest(x: Array, windows: Windows) -> Array:
     """The largest element of each window of x (..., *extents)."""
     if native(x):
         return _core.pool(x, windows.kernel, windows.stride, True)
@@ -77,7 +77,7 @@ def _at_first(a: Any, b: Any, c: Any, windows: Windows) -> Any:
 
 
 @primitive(lambda g, shape, windows: _to_all(g, shape[-len(windows.kernel) :], windows), op="pooling.sum")
-def _total(x: Any, windows: Windows) -> Any:
+def _total(x: Array, windows: Windows) -> Array:
     """The sum of each window of x (..., *extents)."""
     if native(x):
         return _core.pool(x, windows.kernel, windows.stride, False)
@@ -86,7 +86,7 @@ def _total(x: Any, windows: Windows) -> Any:
 
 
 @primitive(lambda g, windows: _total(g, windows), op="pooling.sum.backward")
-def _to_all(g: Any, extents: Extents, windows: Windows) -> Any:
+def _to_all(g: Array, extents: Extents, windows: Windows) -> Array:
     """A number for each window at all its elements; sums where windows meet."""
     if native(g):
         shape = (*g.shape[: -len(extents)], *extents)
@@ -106,7 +106,7 @@ def _put(part: Any, value: Any, windows: Windows) -> None:
         add(part, value, out=part)
 
 
-def _counts(x: Any, windows: Windows) -> Extents:
+def _counts(x: Array, windows: Windows) -> Extents:
     return windows.counts(x.shape[-len(windows.kernel) :])
 
 
@@ -114,13 +114,13 @@ def _counts(x: Any, windows: Windows) -> Extents:
 
 
 def pooling(
-    data: Any,
-    kernel: Any = None,
+    data: ArrayLike,
+    kernel: Shape | None = None,
     pool_type: str = "max",
     global_pool: bool = False,
     pooling_convention: str = "valid",
-    stride: Any = None,
-    pad: Any = None,
+    stride: Shape | None = None,
+    pad: Shape | None = None,
     p_value: int = 2,
     count_include_pad: bool = True,
     layout: str | None = None,
@@ -145,8 +145,8 @@ def pooling(
     if channels_last("pooling", layout, n):
         settings = kernel, pool_type, global_pool, pooling_convention, stride, pad, p_value, count_include_pad
         return moveaxis(pooling(channels_first(x), *settings), 1, -1)
-    one_of("pooling", "pool_type", pool_type, ("max", "avg", "sum", "lp"))
-    one_of("pooling", "pooling_convention", pooling_convention, ("valid", "full"))
+    check_choice("pooling", "pool_type", pool_type, ("max", "avg", "sum", "lp"))
+    check_choice("pooling", "pooling_convention", pooling_convention, ("valid", "full"))
     if p_value not in (1, 2, 3):
         raise ValueError(f"pooling: p_value must be 1, 2 or 3, got {p_value}")
     if pool_type in ("avg", "lp") and not is_real_float(x.dtype):
@@ -169,7 +169,7 @@ def pooling(
     return total / _divisor(windows, counts, pads if count_include_pad else (0,) * n, pads, x)
 
 
-def _of_all(x: Any, kind: str, p: int) -> Any:
+def _of_all(x: Array, kind: str, p: int) -> Array:
     """Pooling with one window, of everything: (batch, channels, 1, ...)."""
     flat = reshape(x, (*x.shape[:2], -1))
     if kind == "max":
@@ -217,7 +217,7 @@ def _power(x: Any, p: int) -> Any:
     return square(x) if p == 2 else abs(x) if p == 1 else abs(x) * square(x)
 
 
-def _root(total: Any, p: int) -> Any:
+def _root(total: Array, p: int) -> Array:
     """total^(1 / p); nothing flows back where it is 0."""
     positive = total > 0
     return total if p == 1 else where(positive, where(positive, total, 1) ** (1 / p), 0)

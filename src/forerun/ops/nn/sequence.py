@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import asarray, asarrays, axes_of, beside, cast, copy
+from .._base.convert import asarray, asarray_like_device, asarrays, axes_of, cast, copy
 from ..create.fill import full
 from ..elementwise.select import nonzero as _nonzero
 from ..elementwise.select import where
@@ -18,7 +18,7 @@ from ..shape.views import broadcast_to, moveaxis, transpose
 from ..shape.views import reshape as _reshape
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Shape
 
 __all__ = [
     "sequence_last", "sequence_reverse", "broadcast_like", "index_add", "index_update", "nonzero", "reshape", "slice",
@@ -34,19 +34,21 @@ def _lengths(op: str, x: Any, lengths: Any, used: bool, axis: int) -> Any:
         raise ValueError(f"{op}: axis must be 0 or 1 of 2 or more, got {axis} for shape {x.shape}")
     if not used or lengths is None:
         return None
-    n = cast(beside(lengths, x), numpy.dtype("int64"))
+    n = cast(asarray_like_device(lengths, x), numpy.dtype("int64"))
     if n.shape != (x.shape[1 - axis],):
         raise ValueError(f"{op}: sequence_length must have shape {(x.shape[1 - axis],)}, got {n.shape}")
     return n
 
 
-def _along(x: Any, places: Any) -> Any:
+def _along(x: Array, places: Any) -> Array:
     """Elements of x (steps, batch, ...) at places (n, batch)."""
     wide = _reshape(places, places.shape + (1,) * (x.ndim - 2))
     return take_along_axis(x, broadcast_to(wide, (places.shape[0], *x.shape[1:])), 0)
 
 
-def sequence_last(x: Any, sequence_length: Any = None, use_sequence_length: bool = False, axis: int = 0) -> Array:
+def sequence_last(
+    x: ArrayLike, sequence_length: ArrayLike | None = None, use_sequence_length: bool = False, axis: int = 0
+) -> Array:
     """The last step of each sequence: of the length given, with `use_sequence_length`, or of x.
 
     axis: 0 or 1, the one of steps (ValueError if another); the other is of sequences. A length of 0 counts from the
@@ -56,13 +58,15 @@ def sequence_last(x: Any, sequence_length: Any = None, use_sequence_length: bool
     >>> npx.sequence_last(np.arange(6).reshape(3, 2), np.array([1, 3]), use_sequence_length=True).tolist()
     [0, 5]
     """
-    x = beside(x, sequence_length)
+    x = asarray_like_device(x, sequence_length)
     n = _lengths("sequence_last", x, sequence_length, use_sequence_length, axis)
     x = moveaxis(x, axis, 0)
     return getitem(x, -1) if n is None else getitem(_along(x, _reshape(n - 1, (1, -1))), 0)
 
 
-def sequence_reverse(x: Any, sequence_length: Any = None, use_sequence_length: bool = False, axis: int = 0) -> Array:
+def sequence_reverse(
+    x: ArrayLike, sequence_length: ArrayLike | None = None, use_sequence_length: bool = False, axis: int = 0
+) -> Array:
     """Steps in the opposite order: those within each length, with `use_sequence_length`, or all.
 
     axis: 0 or 1, the one of steps (ValueError if another); the other is of sequences.
@@ -71,7 +75,7 @@ def sequence_reverse(x: Any, sequence_length: Any = None, use_sequence_length: b
     >>> npx.sequence_reverse(np.arange(6).reshape(3, 2), np.array([2, 3]), use_sequence_length=True).tolist()
     [[2, 5], [0, 3], [4, 1]]
     """
-    x = beside(x, sequence_length)
+    x = asarray_like_device(x, sequence_length)
     n = _lengths("sequence_reverse", x, sequence_length, use_sequence_length, axis)
     x = moveaxis(x, axis, 0)
     n = full(x.shape[1], x.shape[0], dtype="int64", device=x.device) if n is None else n
@@ -79,7 +83,7 @@ def sequence_reverse(x: Any, sequence_length: Any = None, use_sequence_length: b
     return moveaxis(_along(x, where(step < n, n - 1 - step, step)), 0, axis)
 
 
-def broadcast_like(x: Any, like: Any, lhs_axes: Any = None, rhs_axes: Any = None) -> Array:
+def broadcast_like(x: ArrayLike, like: ArrayLike, lhs_axes: Any = None, rhs_axes: Any = None) -> Array:
     """x in the shape of another array, or, along `lhs_axes` alone, with its extents along `rhs_axes`.
 
     Axes are integers, or as many in both. ValueError if shapes do not fit.
@@ -88,7 +92,7 @@ def broadcast_like(x: Any, like: Any, lhs_axes: Any = None, rhs_axes: Any = None
     >>> npx.broadcast_like(np.ones((1, 3)), np.zeros((2, 3))).shape
     (2, 3)
     """
-    x, shape = beside(x, like), asarray(like).shape
+    x, shape = asarray_like_device(x, like), asarray(like).shape
     if (lhs_axes is None) != (rhs_axes is None):
         raise ValueError(f"broadcast_like: both axes must be given, or none, got {lhs_axes} and {rhs_axes}")
     if lhs_axes is not None:
@@ -102,7 +106,7 @@ def broadcast_like(x: Any, like: Any, lhs_axes: Any = None, rhs_axes: Any = None
     return broadcast_to(x, shape)
 
 
-def index_update(x: Any, indices: Any, values: Any) -> Array:
+def index_update(x: ArrayLike, indices: ArrayLike, values: ArrayLike) -> Array:
     """A copy of x with `values` at x[indices[0], indices[1], ...]; indices of shape (axes, n).
 
     >>> from forerun import np, npx
@@ -119,7 +123,7 @@ def index_update(x: Any, indices: Any, values: Any) -> Array:
     return where(last < n, take(_reshape(given, (n,)), last, mode="clip"), x) if n else copy(x)
 
 
-def index_add(x: Any, indices: Any, values: Any) -> Array:
+def index_add(x: ArrayLike, indices: ArrayLike, values: ArrayLike) -> Array:
     """A copy of x with `values` added at x[indices[0], indices[1], ...], once for each time a position is named.
 
     indices: of shape (axes, n).
@@ -135,13 +139,13 @@ def index_add(x: Any, indices: Any, values: Any) -> Array:
     return x + _reshape(flat, x.shape)
 
 
-def _places(x: Any, at: Any) -> Any:
+def _places(x: Array, at: Any) -> Array:
     """Where x[indices[0], indices[1], ...] stands in the flat array."""
     numbers = _core.from_numpy(numpy.arange(x.size).reshape(x.shape), x.device)
     return getitem(numbers, tuple(at[i] for i in range(at.shape[0])))
 
 
-def nonzero(x: Any) -> Array:
+def nonzero(x: ArrayLike) -> Array:
     """The positions of elements that are not 0, in rows: (n, axes). It waits, as its shape depends on values.
 
     >>> from forerun import npx
@@ -151,7 +155,9 @@ def nonzero(x: Any) -> Array:
     return transpose(stack(list(_nonzero(x))))
 
 
-def slice(x: Any, begin: Sequence[int | None], end: Sequence[int | None], step: Sequence[int | None] = ()) -> Array:
+def slice(
+    x: ArrayLike, begin: Sequence[int | None], end: Sequence[int | None], step: Sequence[int | None] = ()
+) -> Array:
     """x[begin[0]:end[0]:step[0], ...] along the first axes; None as in Python.
 
     >>> from forerun import np, npx
@@ -162,7 +168,7 @@ def slice(x: Any, begin: Sequence[int | None], end: Sequence[int | None], step: 
     return getitem(asarray(x), tuple(_slice(*bounds) for bounds in zip(begin, end, steps, strict=True)))
 
 
-def shape_array(x: Any) -> Array:
+def shape_array(x: ArrayLike) -> Array:
     """The shape of x, as an array of int64.
 
     >>> from forerun import np, npx
@@ -173,7 +179,7 @@ def shape_array(x: Any) -> Array:
     return asarray(numpy.array(x.shape, "int64"), device=x.device)
 
 
-def stop_gradient(x: Any) -> Array:
+def stop_gradient(x: ArrayLike) -> Array:
     """x, for gradients a constant: nothing flows back.
 
     >>> from forerun import autograd, np, npx
@@ -197,7 +203,7 @@ def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states:
     ([0, 2, 4], 3)
     """
     several, states = isinstance(data, (list, tuple)), init_states
-    data = [beside(x, data, states) for x in data] if several else beside(data, states)
+    data = [asarray_like_device(x, data, states) for x in data] if several else asarray_like_device(data, states)
     outputs: list[Any] = []
     for part in zip(*map(unstack, data)) if several else unstack(data):
         y, states = body(list(part) if several else part, states)
@@ -207,7 +213,7 @@ def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states:
     return stack(outputs), states
 
 
-def reshape(x: Any, newshape: Any, reverse: bool = False, order: str = "C") -> Array:
+def reshape(x: ArrayLike, newshape: Shape, reverse: bool = False, order: str = "C") -> Array:
     """x in another shape, which may have codes for axes of x, taken in order.
 
     -1: what is left of the elements; -2: this axis; -3: leave out this axis of extent 1; -4: all axes that are left;
@@ -220,7 +226,7 @@ def reshape(x: Any, newshape: Any, reverse: bool = False, order: str = "C") -> A
     ((2, 24), (2, 3, 2, 4), (2, 3, 8))
     """
     x = asarray(x)
-    codes = [newshape] if isinstance(newshape, int) else list(newshape)
+    codes: Any = [newshape] if isinstance(newshape, int) else list(newshape)  # type: ignore[arg-type]
     shape = list(x.shape)
     if reverse:
         shape, codes = shape[::-1], _turned(codes)

@@ -11,7 +11,7 @@ import builtins
 import functools
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -20,17 +20,17 @@ from ..._runtime.device import Device, resolve
 from .._base import core as _core
 from .._base.convert import (
     as_dtype,
+    as_index_array,
     asarray,
     axis_of,
+    broadcast_shapes,
     cast,
     count_of,
     default_float,
     device_of,
     is_array,
     is_real_float,
-    store,
-    together,
-    whole,
+    write_out,
 )
 from .._base.host_task import host_op
 from .._base.random_stream import current
@@ -40,7 +40,7 @@ from .conditions import check_integers, known
 from .limits import FINITE, NOT_NEGATIVE, PROBABILITY, Limits, limited
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, DeviceLike, DTypeLike, Out, Shape
 
 __all__ = [
     "seed", "uniform", "normal", "rand", "randn", "random", "random_sample", "standard_normal", "randint",
@@ -48,8 +48,6 @@ __all__ = [
     "ranf", "sample", "set_state", "tomaxint",
 ]  # fmt: skip
 
-Where = Device | str | None
-Size = int | Sequence[int] | None
 
 _FLOAT32 = numpy.dtype("float32")
 
@@ -69,7 +67,7 @@ def seed(seed: int | None = None) -> None:
 
 
 def get_state(legacy: bool = True) -> dict[str, Any]:
-    """Where the stream stands: its seed, and how many operations have drawn from it.
+    """Return the state of the stream: its seed, and the number of operations that have drawn from it.
 
     legacy changes nothing.
 
@@ -98,7 +96,7 @@ def _numbers(*parameters: Any) -> bool:
     return all(isinstance(p, (int, float)) or not (is_array(p) or numpy.ndim(p)) for p in parameters)
 
 
-def there(device: Where, *parameters: Any) -> Device:
+def there(device: DeviceLike, *parameters: Any) -> Device:
     """Where numbers are drawn: on the device asked for, or that of an array among the parameters, or the current one.
 
     >>> there(None, 1.0, [2.0])
@@ -107,10 +105,11 @@ def there(device: Where, *parameters: Any) -> Device:
     return resolve(device_of(*parameters) if device is None else device)
 
 
-def _shape(op: str, size: Size, *parameters: Any) -> tuple[int, ...]:
+def _shape(op: str, size: Shape | None, *parameters: Any) -> tuple[int, ...]:
     if size is None:
-        return () if _numbers(*parameters) else together(op, *(numpy.shape(p) for p in parameters))
-    shape = (int(size),) if isinstance(size, (int, numpy.integer)) else tuple(size)
+        return () if _numbers(*parameters) else broadcast_shapes(op, *(numpy.shape(p) for p in parameters))
+    given: Any = size
+    shape = (int(given),) if isinstance(given, (int, numpy.integer)) else tuple(given)
     if shape and min(shape) < 0:
         raise ValueError(f"{op}: size must not be negative, got {shape}")
     return shape
@@ -120,11 +119,11 @@ def _continuous(
     kind: str,
     first: Any,
     second: Any,
-    size: Size,
+    size: Shape | None,
     dtype: Any,
-    device: Where,
+    device: DeviceLike,
     combine: Callable[[Any, Any, Any], Any],
-) -> Any:
+) -> Array:
     """Draws of one kind; parameters that are arrays are applied to standard draws."""
     want = default_float() if dtype is None else as_dtype(kind, dtype)
     if not is_real_float(want):
@@ -144,14 +143,14 @@ def _continuous(
 
 
 def uniform(
-    low: Any = 0.0,
-    high: Any = 1.0,
-    size: Size = None,
-    dtype: Any = None,
+    low: ArrayLike = 0.0,
+    high: ArrayLike = 1.0,
+    size: Shape | None = None,
+    dtype: DTypeLike = None,
     *,
-    device: Where = None,
-    ctx: Where = None,
-    out: Any = None,
+    device: DeviceLike = None,
+    ctx: DeviceLike = None,
+    out: Out = None,
 ) -> Array:
     """Numbers evenly spread over [low, high), of shape `size` or else that of low and high together.
 
@@ -169,8 +168,8 @@ def uniform(
 
 
 def uniform_of_width(
-    limits: tuple[Limits, ...], low: Any, high: Any, size: Size, dtype: Any, device: Where, out: Any
-) -> Any:
+    limits: tuple[Limits, ...], low: Any, high: Any, size: Shape | None, dtype: DTypeLike, device: DeviceLike, out: Out
+) -> Array:
     """What `uniform` gives, where high - low must be within limits.
 
     >>> uniform_of_width((FINITE,), 0.0, 1.0, (2,), None, None, None).shape
@@ -187,18 +186,18 @@ def uniform_of_width(
         return a + functools.reduce(lambda width, each: limited("uniform", "high - low", width, each), late, b - a) * u
 
     draw = lambda s, d: _continuous("uniform", low, high, s, d, device, combine)
-    return into("uniform", out, size, dtype, draw)
+    return draw_into("uniform", out, size, dtype, draw)
 
 
 def normal(
-    loc: Any = 0.0,
-    scale: Any = 1.0,
-    size: Size = None,
-    dtype: Any = None,
+    loc: ArrayLike = 0.0,
+    scale: ArrayLike = 1.0,
+    size: Shape | None = None,
+    dtype: DTypeLike = None,
     *,
-    device: Where = None,
-    ctx: Where = None,
-    out: Any = None,
+    device: DeviceLike = None,
+    ctx: DeviceLike = None,
+    out: Out = None,
 ) -> Array:
     """Numbers of the normal distribution with mean `loc` and standard deviation `scale`, which may be arrays.
 
@@ -214,10 +213,12 @@ def normal(
     if out is None:
         return _continuous("normal", loc, scale, size, dtype, device or ctx, combine)
     draw = lambda s, d: _continuous("normal", loc, scale, s, d, device or ctx, combine)
-    return into("normal", out, size, dtype, draw)
+    return draw_into("normal", out, size, dtype, draw)
 
 
-def into(op: str, out: Any, size: Size, dtype: Any, draw: Callable[[Size, Any], Any]) -> Any:
+def draw_into(
+    op: str, out: Out, size: Shape | None, dtype: DTypeLike, draw: Callable[[Shape | None, Any], Any]
+) -> Array:
     """What draw(size, dtype) gives, written into `out` if that is given: of its shape and dtype.
 
     ValueError if size, TypeError if dtype says something else.
@@ -228,10 +229,10 @@ def into(op: str, out: Any, size: Size, dtype: Any, draw: Callable[[Size, Any], 
         raise ValueError(f"{op}: size must be that of out, got {size} for {out.shape}")
     if dtype is not None and as_dtype(op, dtype) != out.dtype:
         raise TypeError(f"{op}: dtype must be that of out, got {dtype} for {out.dtype}")
-    return store(op, draw(out.shape, out.dtype), out)
+    return write_out(op, draw(out.shape, out.dtype), out)
 
 
-def rand(*shape: int, dtype: Any = None, device: Where = None, ctx: Where = None) -> Array:
+def rand(*shape: int, dtype: DTypeLike = None, device: DeviceLike = None, ctx: DeviceLike = None) -> Array:
     """Numbers evenly spread over [0, 1); extents are separate arguments. The default float unless dtype is given.
 
     >>> from forerun import np
@@ -241,7 +242,7 @@ def rand(*shape: int, dtype: Any = None, device: Where = None, ctx: Where = None
     return uniform(size=shape, dtype=dtype, device=device or ctx)
 
 
-def randn(*shape: int, dtype: Any = None, device: Where = None, ctx: Where = None) -> Array:
+def randn(*shape: int, dtype: DTypeLike = None, device: DeviceLike = None, ctx: DeviceLike = None) -> Array:
     """Standard normal numbers; extents are separate arguments. The default float unless dtype is given.
 
     >>> from forerun import np
@@ -251,7 +252,10 @@ def randn(*shape: int, dtype: Any = None, device: Where = None, ctx: Where = Non
     return normal(size=shape, dtype=dtype, device=device or ctx)
 
 
-def random(size: Size = None, dtype: Any = None, out: Any = None, *, device: Where = None, ctx: Where = None) -> Array:
+def random(
+    size: Shape | None = None, dtype: DTypeLike = None, out: Out = None, *, device: DeviceLike = None,
+    ctx: DeviceLike = None,
+) -> Array:  # fmt: skip
     """Numbers evenly spread over [0, 1). Without a size: one, without axes.
 
     The default float unless dtype is given. out: an array for the result.
@@ -260,7 +264,7 @@ def random(size: Size = None, dtype: Any = None, out: Any = None, *, device: Whe
     >>> np.random.random((2, 3)).shape, np.random.random().shape
     ((2, 3), ())
     """
-    return into("random", out, size, dtype, lambda s, d: uniform(0.0, 1.0, s, d, device=device or ctx))
+    return draw_into("random", out, size, dtype, lambda s, d: uniform(0.0, 1.0, s, d, device=device or ctx))
 
 
 random_sample = ranf = sample = random
@@ -277,7 +281,9 @@ def bytes(length: int) -> builtins.bytes:
     return drawn.numpy().tobytes()
 
 
-def random_integers(low: int, high: int | None = None, size: Size = None, *, device: Where = None) -> Array:
+def random_integers(
+    low: int, high: int | None = None, size: Shape | None = None, *, device: DeviceLike = None
+) -> Array:
     """Integers evenly spread over low to high, both included, or 1 to low. int64.
 
     >>> from forerun import np
@@ -288,7 +294,7 @@ def random_integers(low: int, high: int | None = None, size: Size = None, *, dev
     return randint(low, high + 1, size, device=device)
 
 
-def tomaxint(size: Size = None, *, device: Where = None) -> Array:
+def tomaxint(size: Shape | None = None, *, device: DeviceLike = None) -> Array:
     """Integers evenly spread over all that are not negative. int64.
 
     >>> from forerun import np
@@ -299,8 +305,9 @@ def tomaxint(size: Size = None, *, device: Where = None) -> Array:
 
 
 def standard_normal(
-    size: Size = None, dtype: Any = None, out: Any = None, *, device: Where = None, ctx: Where = None
-) -> Array:
+    size: Shape | None = None, dtype: DTypeLike = None, out: Out = None, *, device: DeviceLike = None,
+    ctx: DeviceLike = None,
+) -> Array:  # fmt: skip
     """Numbers of the standard normal distribution. Without a size: one, without axes.
 
     The default float unless dtype is given, TypeError if it is no float. out: an array for the result.
@@ -309,18 +316,18 @@ def standard_normal(
     >>> np.random.standard_normal(4, dtype="float64").dtype
     dtype('float64')
     """
-    return into("standard_normal", out, size, dtype, lambda s, d: normal(0.0, 1.0, s, d, device=device or ctx))
+    return draw_into("standard_normal", out, size, dtype, lambda s, d: normal(0.0, 1.0, s, d, device=device or ctx))
 
 
 def randint(
-    low: Any,
-    high: Any = None,
-    size: Size = None,
-    dtype: Any = None,
+    low: ArrayLike,
+    high: ArrayLike | None = None,
+    size: Shape | None = None,
+    dtype: DTypeLike = None,
     *,
-    device: Where = None,
-    ctx: Where = None,
-    out: Any = None,
+    device: DeviceLike = None,
+    ctx: DeviceLike = None,
+    out: Out = None,
 ) -> Array:
     """Integers evenly spread over [low, high), or [0, low) without high. int64 unless dtype is given.
 
@@ -332,10 +339,10 @@ def randint(
     >>> np.random.randint(3, 4, size=2).tolist(), np.random.randint(10, size=(2, 3)).shape
     ([3, 3], (2, 3))
     """
-    return into("randint", out, size, dtype, lambda s, d: _integers(low, high, s, d, device or ctx))
+    return draw_into("randint", out, size, dtype, lambda s, d: _integers(low, high, s, d, device or ctx))
 
 
-def _integers(low: Any, high: Any, size: Size, dtype: Any, device: Where) -> Any:
+def _integers(low: Any, high: Any, size: Shape | None, dtype: Any, device: DeviceLike) -> Array:
     if high is None:
         low, high = 0, low
     want = numpy.dtype("int64") if dtype is None or dtype is int else as_dtype("randint", dtype)
@@ -346,7 +353,7 @@ def _integers(low: Any, high: Any, size: Size, dtype: Any, device: Where) -> Any
     if want.kind not in "iub":
         raise TypeError(f"randint: dtype must be of integers, got {want}")
     check_integers("randint", low, high)
-    ends = [whole(v, device=None if is_array(v) else where) for v in (low, high)]
+    ends = [as_index_array(v, device=None if is_array(v) else where) for v in (low, high)]
     make = current().generator()
 
     def draw(a: numpy.ndarray, b: numpy.ndarray) -> Any:
@@ -359,11 +366,11 @@ def _integers(low: Any, high: Any, size: Size, dtype: Any, device: Where) -> Any
 def integers(
     low: Any,
     high: Any = None,
-    size: Size = None,
-    dtype: Any = None,
+    size: Shape | None = None,
+    dtype: DTypeLike = None,
     endpoint: bool = False,
     *,
-    device: Where = None,
+    device: DeviceLike = None,
 ) -> Array:
     """Integers evenly spread over [low, high), with `endpoint` up to and including high. Otherwise as `randint`.
 
@@ -379,20 +386,20 @@ def integers(
 # --- order and choice -----------------------------------------------------------------------------
 
 
-def _rows(op: str, x: Any) -> int:
+def _rows(op: str, x: Array) -> int:
     """How many rows x has. ValueError if it has no axis."""
     if x.ndim == 0:
         raise ValueError(f"{op}: array must have at least one axis, got shape ()")
     return int(x.shape[0])
 
 
-def _order(op: str, n: int, device: Any) -> Any:
+def _order(op: str, n: int, device: Any) -> Array:
     """The numbers below n in random order."""
     make = current().generator()
     return host_op(op, lambda _: make().permutation(n), [asarray(0, device=device)], (n,), "int64")
 
 
-def permutation(x: int | Any, axis: int = 0, *, device: Where = None) -> Array:
+def permutation(x: int | Any, axis: int = 0, *, device: DeviceLike = None) -> Array:
     """The numbers below x in random order (int64), or the slices of an array along an axis in random order (a copy).
 
     ValueError of an array without axes.
@@ -409,7 +416,7 @@ def permutation(x: int | Any, axis: int = 0, *, device: Where = None) -> Array:
     return take(rows, _order("permutation", rows.shape[at], rows.device), at)
 
 
-def shuffle(x: Any, axis: int = 0) -> None:
+def shuffle(x: ArrayLike, axis: int = 0) -> None:
     """Brings the slices of an array along an axis into random order, in place.
 
     ValueError of an array without axes, TypeError of no array. A NumPy array or a list: waits.
@@ -425,7 +432,7 @@ def shuffle(x: Any, axis: int = 0) -> None:
     return _core.assign(x, permutation(x, axis))
 
 
-def permuted(x: Any, *, axis: int | None = None, out: Any = None) -> Array:
+def permuted(x: ArrayLike, *, axis: int | None = None, out: Out = None) -> Array:
     """A copy of an array with the elements along an axis in random order, in another one in each row.
 
     axis None: all elements. out: an array for the result, x itself too.
@@ -438,12 +445,12 @@ def permuted(x: Any, *, axis: int | None = None, out: Any = None) -> Array:
     x = asarray(x)
     at = None if axis is None else axis_of("permuted", axis, x.ndim)
     make = current().generator()
-    return store("permuted", host_op("permuted", lambda v: make().permuted(v, axis=at), [x], x.shape, x.dtype), out)
+    return write_out("permuted", host_op("permuted", lambda v: make().permuted(v, axis=at), [x], x.shape, x.dtype), out)
 
 
 def bernoulli(
-    prob: Any = None, logit: Any = None, size: Size = None, dtype: Any = None, *, device: Where = None,
-    ctx: Where = None, out: Any = None,
+    prob: ArrayLike | None = None, logit: ArrayLike | None = None, size: Shape | None = None, dtype: DTypeLike = None,
+    *, device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
     """1 with probability `prob`, or with 1 / (1 + exp(-logit)); 0 otherwise.
 
@@ -459,13 +466,13 @@ def bernoulli(
         raise ValueError(f"bernoulli: prob and logit must not both be given, got {prob} and {logit}")
     given = logit if logit is not None else 0.5 if prob is None else limited("bernoulli", "prob", prob, PROBABILITY)
 
-    def drawn(size: Size, dtype: Any) -> Any:
+    def drawn(size: Shape | None, dtype: Any) -> Any:
         u = uniform(size=_shape("bernoulli", size, given), device=there(device or ctx, given))
         if logit is not None:  # u < 1 / (1 + exp(-logit)), where u may be 0
             return cast(u * (1 + exp(-asarray(logit, device=u.device))) < 1, _of_bernoulli(dtype))
         return cast(u < given, _of_bernoulli(dtype))
 
-    return into("bernoulli", out, size, dtype, drawn)
+    return draw_into("bernoulli", out, size, dtype, drawn)
 
 
 def _of_bernoulli(dtype: Any) -> numpy.dtype:

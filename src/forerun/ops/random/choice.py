@@ -11,25 +11,25 @@ from .._base.convert import asarray, axis_of
 from .._base.host_task import host_op
 from .._base.random_stream import current
 from ..index.getitem import take
-from .basic import Size, Where, _rows, _shape, randint
+from .basic import _rows, _shape, randint
 from .conditions import check_choice, known
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, DeviceLike, Shape
 
 __all__ = ["choice"]
 
 
 def choice(
     a: int | Any,
-    size: Size = None,
+    size: Shape | None = None,
     replace: bool = True,
     p: Any = None,
     axis: int = 0,
     shuffle: bool = True,
     *,
-    device: Where = None,
-    ctx: Where = None,
+    device: DeviceLike = None,
+    ctx: DeviceLike = None,
 ) -> Array:
     """Elements (slices along an axis) drawn from an array, or numbers below a (int64).
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -19,6 +19,9 @@ from .limits import (
     PROBABILITY,
     Limits,
 )
+
+if TYPE_CHECKING:
+    from ...typing import ArrayLike
 
 __all__ = ["check_choice", "check_colors", "check_integers", "check_parameters", "check_ways", "known"]
 
@@ -108,7 +111,7 @@ def _tolerance(dtype: numpy.dtype) -> float:
     return max(wide, float(finfo(dtype).eps) ** 0.5) if dtype.kind in "fV" else wide
 
 
-def check_choice(p: Any, drawn: int, replace: bool) -> None:
+def check_choice(p: ArrayLike, drawn: int, replace: bool) -> None:
     """Looks at the probabilities of a choice.
 
     ValueError if one is negative or NaN, their sum is not 1, or too few are above 0 to be drawn without replacement.
@@ -124,7 +127,7 @@ def check_choice(p: Any, drawn: int, replace: bool) -> None:
         raise ValueError(f"choice: p must have {drawn} elements above 0 without replacement, got {some}")
 
 
-def check_ways(op: str, pvals: Any) -> numpy.ndarray:
+def check_ways(op: str, pvals: ArrayLike) -> numpy.ndarray:
     """Probabilities of ways along the last axis, as float64, of which all but the last have a sum of at most 1.
 
     What rounding to a narrower dtype has added is taken away. ValueError if one is not in [0, 1], or the sum is larger.
@@ -142,21 +145,22 @@ def check_ways(op: str, pvals: Any) -> numpy.ndarray:
     return wide / numpy.maximum(sums, 1)
 
 
-def check_colors(colors: Any, nsample: int, method: str) -> None:
+def check_colors(colors: ArrayLike, nsample: int, method: str) -> None:
     """Looks at how many there are of each color. ValueError if that is negative, or all are too few, or too many.
 
     >>> check_colors([1, 3], 4, "count")
     """
     op = "multivariate_hypergeometric"
     _COUNT.check(op, "colors", colors)
-    total = int(numpy.sum(colors, dtype="object")) if numpy.size(colors) else 0
+    known: Any = colors
+    total = int(numpy.sum(known, dtype="object")) if numpy.size(known) else 0
     if nsample > total:
         raise ValueError(f"{op}: nsample must be at most the sum of colors, got {nsample} and {total}")
     if method == "marginals" and total >= 10**9:
         raise ValueError(f'{op}: the sum of colors must be below 1e9 for method "marginals", got {total}')
 
 
-def check_integers(op: str, low: Any, high: Any) -> None:
+def check_integers(op: str, low: ArrayLike, high: ArrayLike) -> None:
     """Looks at the ends of integers, if both are known. ValueError if there are none between them.
 
     >>> check_integers("randint", [1, 3], 4)

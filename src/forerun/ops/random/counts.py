@@ -5,20 +5,20 @@ They are NumPy's, drawn by a host task from a stream of the op's key.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
-from .._base.convert import as_dtype, asarray, count_of, default_float, is_array, one_of
+from .._base.convert import as_dtype, asarray, check_choice, count_of, default_float, is_array
 from .._base.host_task import host_op
 from .._base.random_stream import current
-from .basic import Size, Where, _shape
+from .basic import _shape
 from .conditions import check_colors, known
 from .distributions import _counts
 from .limits import NOT_NEGATIVE
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, DeviceLike, DTypeLike, Shape
 
 __all__ = [
     "dirichlet", "geometric", "hypergeometric", "logseries", "multivariate_hypergeometric", "negative_binomial",
@@ -26,7 +26,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def geometric(p: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Array:
+def geometric(
+    p: ArrayLike, size: Shape | None = None, dtype: DTypeLike = "int64", *, device: DeviceLike = None
+) -> Array:
     """Counts of the geometric distribution: of trials of probability p up to the first success.
 
     Parameters, size, dtype, errors: as for `poisson`.
@@ -39,8 +41,9 @@ def geometric(p: Any, size: Size = None, dtype: Any = "int64", *, device: Where 
 
 
 def hypergeometric(
-    ngood: Any, nbad: Any, nsample: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None
-) -> Array:
+    ngood: ArrayLike, nbad: ArrayLike, nsample: ArrayLike, size: Shape | None = None, dtype: DTypeLike = "int64", *,
+    device: DeviceLike = None,
+) -> Array:  # fmt: skip
     """Counts of the hypergeometric distribution: of good ones among nsample drawn from ngood and nbad.
 
     Parameters, size, dtype, errors: as for `poisson`.
@@ -52,7 +55,9 @@ def hypergeometric(
     return _counts("hypergeometric", ngood, nbad, nsample, size=size, dtype=dtype, device=device)
 
 
-def logseries(p: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Array:
+def logseries(
+    p: ArrayLike, size: Shape | None = None, dtype: DTypeLike = "int64", *, device: DeviceLike = None
+) -> Array:
     """Counts of the logarithmic series distribution: of probability c * p**k / k.
 
     Parameters, size, dtype, errors: as for `poisson`.
@@ -64,7 +69,9 @@ def logseries(p: Any, size: Size = None, dtype: Any = "int64", *, device: Where 
     return _counts("logseries", p, size=size, dtype=dtype, device=device)
 
 
-def negative_binomial(n: Any, p: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Array:
+def negative_binomial(
+    n: ArrayLike, p: ArrayLike, size: Shape | None = None, dtype: DTypeLike = "int64", *, device: DeviceLike = None
+) -> Array:
     """Counts of the negative binomial distribution: of failures before the n-th success of probability p.
 
     Parameters, size, dtype, errors: as for `poisson`.
@@ -76,7 +83,7 @@ def negative_binomial(n: Any, p: Any, size: Size = None, dtype: Any = "int64", *
     return _counts("negative_binomial", n, p, size=size, dtype=dtype, device=device)
 
 
-def zipf(a: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Array:
+def zipf(a: ArrayLike, size: Shape | None = None, dtype: DTypeLike = "int64", *, device: DeviceLike = None) -> Array:
     """Counts of the Zipf distribution: of probability c * k**-a.
 
     Parameters, size, dtype, errors: as for `poisson`.
@@ -88,7 +95,9 @@ def zipf(a: Any, size: Size = None, dtype: Any = "int64", *, device: Where = Non
     return _counts("zipf", a, size=size, dtype=dtype, device=device)
 
 
-def dirichlet(alpha: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Array:
+def dirichlet(
+    alpha: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None
+) -> Array:
     """Vectors of the Dirichlet distribution, along a new last axis: positive numbers whose sum is 1.
 
     alpha: how much weight each element has (a vector). The default float unless dtype is given. ValueError if one is
@@ -115,9 +124,9 @@ def dirichlet(alpha: Any, size: Size = None, dtype: Any = None, *, device: Where
 
 
 def multivariate_hypergeometric(
-    colors: Any, nsample: int, size: Size = None, method: str = "marginals", *, device: Where = None
+    colors: ArrayLike, nsample: int, size: Shape | None = None, method: str = "marginals", *, device: DeviceLike = None
 ) -> Array:
-    """How many of each color are among nsample drawn from a collection. int64, colors along a new last axis.
+    """Draw counts of each color among nsample drawn from a collection. int64, colors along a new last axis.
 
     colors: how many of each there are (integers). method: "marginals" or "count", NumPy's algorithms. ValueError for
     another method or a negative nsample, or if a number is negative or there are too few: where the result is read, if
@@ -127,7 +136,7 @@ def multivariate_hypergeometric(
     >>> np.random.multivariate_hypergeometric([2, 3], 5).tolist()
     [2, 3]
     """
-    one_of("multivariate_hypergeometric", "method", method, ("marginals", "count"))
+    check_choice("multivariate_hypergeometric", "method", method, ("marginals", "count"))
     n = count_of("multivariate_hypergeometric", "nsample", nsample)
     there = asarray(colors, device=None if is_array(colors) else device)
     if there.ndim != 1 or there.dtype.kind not in "iu":

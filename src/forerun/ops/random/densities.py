@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._base.convert import one_of
+from .._base.convert import check_choice
 from ..elementwise.arithmetic import equal, sqrt
 from ..elementwise.exponential import exp, expm1
 from ..elementwise.select import where
-from .basic import Size, Where, into
+from .basic import draw_into
 from .distributions import _floating, exponential, gamma
 from .limits import NOT_NEGATIVE, POSITIVE
 from .reparametrised import made_of_standard
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, DeviceLike, DTypeLike, Out, Shape
 
 __all__ = [
     "f", "noncentral_chisquare", "noncentral_f", "pareto", "power", "rayleigh", "standard_cauchy",
@@ -26,7 +26,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def f(dfnum: Any, dfden: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Array:
+def f(
+    dfnum: ArrayLike, dfden: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None
+) -> Array:
     """Numbers of the F distribution: of ratios of two chi-square numbers, each divided by its degrees of freedom.
 
     Parameters, size, dtype, errors: as for `gamma`.
@@ -38,7 +40,9 @@ def f(dfnum: Any, dfden: Any, size: Size = None, dtype: Any = None, *, device: W
     return _floating("f", dfnum, dfden, size=size, dtype=dtype, device=device)
 
 
-def noncentral_chisquare(df: Any, nonc: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Array:
+def noncentral_chisquare(
+    df: ArrayLike, nonc: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None
+) -> Array:
     """Numbers of the chi-square distribution with a noncentrality `nonc`.
 
     Parameters, size, dtype, errors: as for `gamma`.
@@ -51,8 +55,9 @@ def noncentral_chisquare(df: Any, nonc: Any, size: Size = None, dtype: Any = Non
 
 
 def noncentral_f(
-    dfnum: Any, dfden: Any, nonc: Any, size: Size = None, dtype: Any = None, *, device: Where = None
-) -> Array:
+    dfnum: ArrayLike, dfden: ArrayLike, nonc: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *,
+    device: DeviceLike = None,
+) -> Array:  # fmt: skip
     """Numbers of the F distribution with a noncentrality `nonc`.
 
     Parameters, size, dtype, errors: as for `gamma`.
@@ -65,8 +70,9 @@ def noncentral_f(
 
 
 def pareto(
-    a: Any, size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None, out: Any = None
-) -> Array:
+    a: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None,
+    ctx: DeviceLike = None, out: Out = None,
+) -> Array:  # fmt: skip
     """Numbers of the Lomax (Pareto II) distribution: of density a / (1 + x)**(a + 1) for x >= 0.
 
     Parameters, size, dtype, errors, gradients, out, ctx: as for `exponential`.
@@ -80,8 +86,9 @@ def pareto(
 
 
 def power(
-    a: Any, size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None, out: Any = None
-) -> Array:
+    a: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None,
+    ctx: DeviceLike = None, out: Out = None,
+) -> Array:  # fmt: skip
     """Numbers of the power distribution: of density a * x**(a - 1) in [0, 1].
 
     Parameters, size, dtype, errors, gradients, out, ctx: as for `exponential`.
@@ -94,7 +101,7 @@ def power(
     return made_of_standard("power", made, {"a": (a, POSITIVE)}, size, dtype, device or ctx, out)
 
 
-def standard_cauchy(size: Size = None, dtype: Any = None, *, device: Where = None) -> Array:
+def standard_cauchy(size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None) -> Array:
     """Numbers of the Cauchy distribution: of density 1 / (pi * (1 + x * x)).
 
     Parameters, size, dtype, errors: as for `gamma`.
@@ -106,7 +113,9 @@ def standard_cauchy(size: Size = None, dtype: Any = None, *, device: Where = Non
     return _floating("standard_cauchy", size=size, dtype=dtype, device=device)
 
 
-def standard_t(df: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Array:
+def standard_t(
+    df: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None
+) -> Array:
     """Numbers of the Student's t distribution with df degrees of freedom.
 
     Parameters, size, dtype, errors: as for `gamma`.
@@ -119,8 +128,9 @@ def standard_t(df: Any, size: Size = None, dtype: Any = None, *, device: Where =
 
 
 def triangular(
-    left: Any, mode: Any, right: Any, size: Size = None, dtype: Any = None, *, device: Where = None
-) -> Array:
+    left: ArrayLike, mode: ArrayLike, right: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *,
+    device: DeviceLike = None,
+) -> Array:  # fmt: skip
     """Numbers of the triangular distribution: of a density that rises from left to mode and falls to right.
 
     Parameters, size, dtype, errors: as for `gamma`.
@@ -132,7 +142,9 @@ def triangular(
     return _floating("triangular", left, mode, right, size=size, dtype=dtype, device=device)
 
 
-def vonmises(mu: Any, kappa: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Array:
+def vonmises(
+    mu: ArrayLike, kappa: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None
+) -> Array:
     """Numbers of the von Mises distribution on the circle, in [-pi, pi]: of density c * exp(kappa * cos(x - mu)).
 
     Parameters, size, dtype, errors: as for `gamma`.
@@ -144,7 +156,9 @@ def vonmises(mu: Any, kappa: Any, size: Size = None, dtype: Any = None, *, devic
     return _floating("vonmises", mu, kappa, size=size, dtype=dtype, device=device)
 
 
-def wald(mean: Any, scale: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Array:
+def wald(
+    mean: ArrayLike, scale: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None
+) -> Array:
     """Numbers of the Wald (inverse Gaussian) distribution.
 
     Parameters, size, dtype, errors: as for `gamma`.
@@ -157,8 +171,9 @@ def wald(mean: Any, scale: Any, size: Size = None, dtype: Any = None, *, device:
 
 
 def rayleigh(
-    scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None, out: Any = None
-) -> Array:
+    scale: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None,
+    ctx: DeviceLike = None, out: Out = None,
+) -> Array:  # fmt: skip
     """Numbers of the Rayleigh distribution: of density x / scale**2 * exp(-x * x / (2 * scale**2)) for x >= 0.
 
     Parameters, size, dtype, errors, gradients, out, ctx: as for `exponential`.
@@ -172,8 +187,9 @@ def rayleigh(
 
 
 def weibull(
-    a: Any, size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None, out: Any = None
-) -> Array:
+    a: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None,
+    ctx: DeviceLike = None, out: Out = None,
+) -> Array:  # fmt: skip
     """Numbers of the Weibull distribution: of density a * x**(a - 1) * exp(-x**a) for x >= 0.
 
     Parameters, size, dtype, errors, gradients, out, ctx: as for `exponential`.
@@ -185,7 +201,7 @@ def weibull(
     return made_of_standard("weibull", _root, {"a": (a, NOT_NEGATIVE)}, size, dtype, device or ctx, out)
 
 
-def _root(draw: Any, a: Any) -> Any:
+def _root(draw: Any, a: Array) -> Array:
     """Exponential numbers to the power 1 / a; of a = 0, 0 as in NumPy."""
     drawn = draw("exponential")
     if isinstance(a, float):
@@ -195,8 +211,9 @@ def _root(draw: Any, a: Any) -> Any:
 
 
 def standard_exponential(
-    size: Size = None, dtype: Any = None, method: str = "zig", out: Any = None, *, device: Where = None
-) -> Array:
+    size: Shape | None = None, dtype: DTypeLike = None, method: str = "zig", out: Out = None, *,
+    device: DeviceLike = None,
+) -> Array:  # fmt: skip
     """Numbers of the exponential distribution with mean 1. The default float unless dtype is given.
 
     method: "zig" or "inv", which change nothing (ValueError for another). out: an array for the result.
@@ -205,15 +222,17 @@ def standard_exponential(
     >>> np.random.standard_exponential((2, 3)).shape
     (2, 3)
     """
-    one_of("standard_exponential", "method", method, ("zig", "inv"))
-    return into("standard_exponential", out, size, dtype, lambda s, d: exponential(1.0, s, d, device=device))
+    check_choice("standard_exponential", "method", method, ("zig", "inv"))
+    return draw_into("standard_exponential", out, size, dtype, lambda s, d: exponential(1.0, s, d, device=device))
 
 
-def standard_gamma(shape: Any, size: Size = None, dtype: Any = None, out: Any = None, *, device: Where = None) -> Array:
+def standard_gamma(
+    shape: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, out: Out = None, *, device: DeviceLike = None
+) -> Array:
     """Numbers of the gamma distribution with scale 1. Otherwise as `gamma`. out: an array for the result.
 
     >>> from forerun import np
     >>> np.random.standard_gamma(2.0, 3).shape
     (3,)
     """
-    return into("standard_gamma", out, size, dtype, lambda s, d: gamma(shape, 1.0, s, d, device=device))
+    return draw_into("standard_gamma", out, size, dtype, lambda s, d: gamma(shape, 1.0, s, d, device=device))

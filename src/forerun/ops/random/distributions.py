@@ -15,20 +15,20 @@ import numpy
 
 from .._base.convert import (
     as_dtype,
+    as_index_array,
     asarray,
+    broadcast_shapes,
     cast,
+    check_choice,
     count_of,
     default_float,
     is_array,
     is_real_float,
-    one_of,
-    together,
-    whole,
 )
 from .._base.host_task import host_op
 from .._base.random_stream import current
 from ..elementwise.exponential import exp, log
-from .basic import Size, Where, _numbers, _rows, _shape, into, there
+from .basic import _numbers, _rows, _shape, draw_into, there
 from .conditions import check_parameters, check_ways, known
 from .limits import NOT_NEGATIVE, POSITIVE
 from .reparametrised import (
@@ -40,7 +40,7 @@ from .reparametrised import (
 )
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, DeviceLike, DTypeLike, Out, Shape
 
 __all__ = [
     "exponential", "gamma", "beta", "poisson", "binomial", "laplace", "lognormal", "logistic", "gumbel",
@@ -57,12 +57,12 @@ def _refused(name: str, draw: Callable[..., Any], parameters: Sequence[Any]) -> 
     """Raises what parameters must not be, as far as they are known; all of them: also what NumPy raises."""
     check_parameters(name, parameters)
     if all(map(known, parameters)):  # drawing nothing tells
-        _asked(name, draw, _checking(), parameters, (0, *together(name, *(numpy.shape(p) for p in parameters))))
+        _asked(name, draw, _checking(), parameters, (0, *broadcast_shapes(name, *(numpy.shape(p) for p in parameters))))
 
 
 def _asked(
     name: str, draw: Callable[..., Any], generator: numpy.random.Generator, parameters: Sequence[Any], shape: Any
-) -> Any:
+) -> Array:
     """What NumPy draws; what it raises says of what."""
     try:
         return draw(generator, *parameters, shape)
@@ -72,11 +72,11 @@ def _asked(
 
 
 def _drawn(
-    name: str, draw: Callable[..., Any], parameters: Sequence[Any], size: Size, dtype: Any, device: Where
-) -> Any:
+    name: str, draw: Callable[..., Any], parameters: Sequence[Any], size: Shape | None, dtype: Any, device: DeviceLike
+) -> Array:
     """What NumPy draws in a host task; parameters that are arrays are its inputs, and broadcast."""
     shape, want, device = _shape(name, size, *parameters), as_dtype(name, dtype), there(device, *parameters)
-    if size is not None and together(name, shape, *(numpy.shape(p) for p in parameters)) != shape:
+    if size is not None and broadcast_shapes(name, shape, *(numpy.shape(p) for p in parameters)) != shape:
         raise ValueError(f"{name}: parameters must broadcast to size {shape}, got other shapes")
     _refused(name, draw, parameters)
     make = current().generator()
@@ -87,16 +87,16 @@ def _drawn(
 
     if _numbers(*parameters):
         return host_op(name, lambda _: result(*parameters), [asarray(0, device=device)], shape, want)
-    arrays = [whole(p, device=None if is_array(p) else device) for p in parameters]
+    arrays = [as_index_array(p, device=None if is_array(p) else device) for p in parameters]
     return host_op(name, result, arrays, shape, want)
 
 
-def _counts(name: str, *parameters: Any, size: Size, dtype: Any, device: Where) -> Any:
+def _counts(name: str, *parameters: Any, size: Shape | None, dtype: Any, device: DeviceLike) -> Array:
     method = lambda generator, *args: getattr(generator, name)(*args)
     return _drawn(name, method, parameters, size, dtype, device)
 
 
-def _floating(name: str, *parameters: Any, size: Size, dtype: Any, device: Where) -> Any:
+def _floating(name: str, *parameters: Any, size: Shape | None, dtype: Any, device: DeviceLike) -> Array:
     want = default_float() if dtype is None else as_dtype(name, dtype)
     if not is_real_float(want):
         raise TypeError(f"{name}: dtype must be a float, got {want}")
@@ -105,8 +105,9 @@ def _floating(name: str, *parameters: Any, size: Size, dtype: Any, device: Where
 
 
 def exponential(
-    scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None, out: Any = None
-) -> Array:
+    scale: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None,
+    ctx: DeviceLike = None, out: Out = None,
+) -> Array:  # fmt: skip
     """Numbers of the exponential distribution: of density exp(-x / scale) / scale for x >= 0.
 
     The mean is scale. Of shape `size`, or else that of scale; the default float unless dtype is given.
@@ -122,8 +123,8 @@ def exponential(
 
 
 def gamma(
-    shape: Any, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None, ctx: Where = None,
-    out: Any = None,
+    shape: ArrayLike, scale: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = None, *,
+    device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
     """Numbers of the gamma distribution: of density c * x**(shape - 1) * exp(-x / scale) for x > 0.
 
@@ -135,7 +136,7 @@ def gamma(
     dtype('float32')
     """
 
-    def drawn(size: Size, dtype: Any) -> Any:
+    def drawn(size: Shape | None, dtype: Any) -> Any:
         if _numbers(shape, scale):
             return _floating("gamma", shape, scale, size=size, dtype=dtype, device=device or ctx)
         want, wide = drawn_dtypes("gamma", dtype)
@@ -147,10 +148,12 @@ def gamma(
         result = standard_gammas("gamma", shapes, extents, wide) * stretched
         return result if wide == want else cast(result, want)
 
-    return into("gamma", out, size, dtype, drawn)
+    return draw_into("gamma", out, size, dtype, drawn)
 
 
-def beta(a: Any, b: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Array:
+def beta(
+    a: ArrayLike, b: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None
+) -> Array:
     """Numbers of the beta distribution: of density c * x**(a - 1) * (1 - x)**(b - 1) in [0, 1].
 
     The mean is a / (a + b). size, dtype: as for `exponential`. ValueError if a or b is not
@@ -164,8 +167,8 @@ def beta(a: Any, b: Any, size: Size = None, dtype: Any = None, *, device: Where 
 
 
 def laplace(
-    loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None,
-    ctx: Where = None, out: Any = None,
+    loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = None, *,
+    device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
     """Numbers of the Laplace distribution: of density exp(-|x - loc| / scale) / (2 scale).
 
@@ -181,8 +184,8 @@ def laplace(
 
 
 def lognormal(
-    mean: Any = 0.0, sigma: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None,
-    ctx: Where = None, out: Any = None,
+    mean: ArrayLike = 0.0, sigma: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = None, *,
+    device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
     """Numbers whose logarithm is normal with mean `mean` and standard deviation `sigma`.
 
@@ -198,8 +201,8 @@ def lognormal(
 
 
 def logistic(
-    loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None,
-    ctx: Where = None, out: Any = None,
+    loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = None, *,
+    device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
     """Numbers of the logistic distribution: their distribution function is 1 / (1 + exp(-(x - loc) / scale)).
 
@@ -215,8 +218,8 @@ def logistic(
 
 
 def gumbel(
-    loc: Any = 0.0, scale: Any = 1.0, size: Size = None, dtype: Any = None, *, device: Where = None,
-    ctx: Where = None, out: Any = None,
+    loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = None, *,
+    device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
     """Numbers of the Gumbel distribution: their distribution function is exp(-exp(-(x - loc) / scale)).
 
@@ -231,7 +234,7 @@ def gumbel(
     return made_of_standard("gumbel", made, parameters, size, dtype, device or ctx, out)
 
 
-def chisquare(df: Any, size: Size = None, dtype: Any = None, *, device: Where = None) -> Array:
+def chisquare(df: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None) -> Array:
     """Numbers of the chi-square distribution: sums of the squares of df standard normal numbers.
 
     size, dtype: as for `exponential`. ValueError if df is not positive: where the result is read, if it is an array
@@ -251,7 +254,9 @@ def chisquare(df: Any, size: Size = None, dtype: Any = None, *, device: Where = 
     return result if wide == want else cast(result, want)
 
 
-def poisson(lam: Any = 1.0, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Array:
+def poisson(
+    lam: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = "int64", *, device: DeviceLike = None
+) -> Array:
     """Counts of the Poisson distribution with mean `lam`. int64 unless dtype is given.
 
     Of shape `size`, or else that of lam. ValueError if lam is negative: where the result is read, if it is an array of
@@ -264,7 +269,9 @@ def poisson(lam: Any = 1.0, size: Size = None, dtype: Any = "int64", *, device: 
     return _counts("poisson", lam, size=size, dtype=dtype, device=device)
 
 
-def binomial(n: Any, p: Any, size: Size = None, dtype: Any = "int64", *, device: Where = None) -> Array:
+def binomial(
+    n: ArrayLike, p: ArrayLike, size: Shape | None = None, dtype: DTypeLike = "int64", *, device: DeviceLike = None
+) -> Array:
     """Counts of successes among n trials of probability p. int64 unless dtype is given.
 
     Of shape `size`, or else that of n and p together. ValueError if n is negative or p not in [0, 1]: where the
@@ -277,7 +284,7 @@ def binomial(n: Any, p: Any, size: Size = None, dtype: Any = "int64", *, device:
     return _counts("binomial", n, p, size=size, dtype=dtype, device=device)
 
 
-def multinomial(n: int, pvals: Any, size: Size = None, *, device: Where = None) -> Array:
+def multinomial(n: int, pvals: ArrayLike, size: Shape | None = None, *, device: DeviceLike = None) -> Array:
     """Counts of n trials that each end in one of several ways. int64, ways along a new last axis.
 
     pvals: the probabilities of the ways along the last axis; the last way has what the others leave. ValueError if n is
@@ -289,7 +296,7 @@ def multinomial(n: int, pvals: Any, size: Size = None, *, device: Where = None) 
     [10, 10, 10]
     """
     n = count_of("multinomial", "n", n)
-    if known(pvals) and numpy.ndim(pvals):
+    if known(pvals) and numpy.ndim(pvals):  # type: ignore[arg-type]
         check_ways("multinomial", pvals)
     probabilities = asarray(pvals, device=None if is_array(pvals) else device)
     _rows("multinomial", probabilities)
@@ -301,8 +308,8 @@ def multinomial(n: int, pvals: Any, size: Size = None, *, device: Where = None) 
 
 
 def multivariate_normal(
-    mean: Any, cov: Any, size: Size = None, check_valid: str = "warn", tol: float = 1e-8, *, method: str = "svd",
-    device: Where = None,
+    mean: ArrayLike, cov: ArrayLike, size: Shape | None = None, check_valid: str = "warn", tol: float = 1e-8, *,
+    method: str = "svd", device: DeviceLike = None,
 ) -> Any:  # fmt: skip
     """Vectors of the normal distribution with a mean vector and a covariance matrix, along a new last axis.
 
@@ -314,8 +321,8 @@ def multivariate_normal(
     >>> np.random.multivariate_normal([0.0, 0.0], np.eye(2), size=3).shape
     (3, 2)
     """
-    one_of("multivariate_normal", "check_valid", check_valid, ("warn", "raise", "ignore"))
-    one_of("multivariate_normal", "method", method, ("svd", "eigh", "cholesky"))
+    check_choice("multivariate_normal", "check_valid", check_valid, ("warn", "raise", "ignore"))
+    check_choice("multivariate_normal", "method", method, ("svd", "eigh", "cholesky"))
     device = there(device, mean, cov)
     m, c = asarray(mean, device=device), asarray(cov, device=device)
     if m.ndim != 1 or c.shape != (m.size, m.size):

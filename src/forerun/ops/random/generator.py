@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy
 
@@ -15,11 +15,14 @@ from . import choice as choices
 from . import counts, densities, distributions
 from .limits import FINITE, NOT_NEGATIVE
 
+if TYPE_CHECKING:
+    from ...typing import Array, DeviceLike, Shape
+
 __all__ = ["BitGenerator", "Generator", "RandomState", "default_rng"]
 
 
 class BitGenerator:
-    """Where a generator's numbers come from: ChaCha with eight rounds, keyed by a seed and the operation's number.
+    """The source of a generator's numbers: ChaCha with eight rounds, keyed by a seed and the operation's number.
 
     seed: None for the system's randomness, an integer that is not negative, a sequence of those, or a SeedSequence.
 
@@ -75,9 +78,9 @@ def _method(function: Callable[P, R]) -> Callable[Concatenate[Any, P], R]:
 
 
 def _uniform(
-    low: Any = 0.0, high: Any = 1.0, size: basic.Size = None, dtype: Any = None, *, device: basic.Where = None,
-    ctx: basic.Where = None, out: Any = None,
-) -> Any:  # fmt: skip
+    low: Any = 0.0, high: Any = 1.0, size: Shape | None = None, dtype: Any = None, *, device: DeviceLike = None,
+    ctx: DeviceLike = None, out: Any = None,
+) -> Array:  # fmt: skip
     """Numbers evenly spread over [low, high), as `np.random.uniform` gives them. ValueError if high is below low.
 
     >>> from forerun import np

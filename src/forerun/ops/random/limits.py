@@ -9,12 +9,15 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from .._base.convert import is_array
 from .._base.primitive import Elementwise
+
+if TYPE_CHECKING:
+    from ...typing import Array, ArrayLike
 
 __all__ = [
     "ABOVE_ONE", "BELOW_ONE", "FINITE", "NOT_NEGATIVE", "NOT_ZERO_PROBABILITY", "POISSON", "POSITIVE", "PROBABILITY",
@@ -42,7 +45,7 @@ class Limits:
     takes_nan: bool = False
     overflow: bool = False
 
-    def check(self, op: str, name: str, values: Any) -> None:
+    def check(self, op: str, name: str, values: ArrayLike) -> None:
         """Looks at numbers, a list or an array of NumPy's. ValueError, which names the first one outside."""
         v = numpy.asarray(values)
         if v.dtype.kind in "cSUO":
@@ -67,7 +70,7 @@ def _looking(limits: Limits, op: str, name: str) -> Elementwise:
     return Elementwise(source, op, ("x",), (lambda g: g,), f"x, if `{name}` of `{op}` may have its values.")
 
 
-def limited(op: str, name: str, value: Any, limits: Limits | None) -> Any:
+def limited(op: str, name: str, value: Any, limits: Limits | None) -> Array:
     """The value: looked at if it is known; an array of ours as another one, whose reads raise if a value is outside.
 
     >>> from forerun import np

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from .._base.convert import as_dtype, asarray, is_array, together
+from .._base.convert import as_dtype, asarray, broadcast_shapes, is_array
 from .._base.host_task import host_op
 from ..elementwise.exponential import log
 from ..index.getitem import take_along_axis
 from ..shape.views import reshape
-from .basic import Size, Where, _shape, bernoulli, normal, uniform
+from .basic import _shape, bernoulli, normal, uniform
 from .basic import seed as _seed
 from .conditions import known
 from .limits import NOT_NEGATIVE
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, DeviceLike, DTypeLike, Shape
 
 __all__ = ["bernoulli", "categorical", "multinomial", "normal_n", "seed", "uniform_n"]
 
@@ -36,14 +36,14 @@ def seed(seed: int | None = None, device: str = "all") -> None:
     _seed(seed)
 
 
-def _batched(op: str, batch: Size, *parameters: Any) -> tuple[int, ...]:
+def _batched(op: str, batch: Shape | None, *parameters: Any) -> tuple[int, ...]:
     """The shape of a batch, followed by that of parameters together."""
-    return (() if batch is None else _shape(op, batch)) + together(op, *(numpy.shape(p) for p in parameters))
+    return (() if batch is None else _shape(op, batch)) + broadcast_shapes(op, *(numpy.shape(p) for p in parameters))
 
 
 def uniform_n(
-    low: Any = 0.0, high: Any = 1.0, batch_shape: Size = None, dtype: Any = None, *, device: Where = None,
-    ctx: Where = None,
+    low: ArrayLike = 0.0, high: ArrayLike = 1.0, batch_shape: Shape | None = None, dtype: DTypeLike = None, *,
+    device: DeviceLike = None, ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
     """Numbers evenly spread over [low, high): for each element of these together, as many as batch_shape says.
 
@@ -57,8 +57,8 @@ def uniform_n(
 
 
 def normal_n(
-    loc: Any = 0.0, scale: Any = 1.0, batch_shape: Size = None, dtype: Any = None, *, device: Where = None,
-    ctx: Where = None,
+    loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, batch_shape: Shape | None = None, dtype: DTypeLike = None, *,
+    device: DeviceLike = None, ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
     """Normal numbers: for each element of loc and scale together, as many as batch_shape says.
 
@@ -72,8 +72,8 @@ def normal_n(
 
 
 def categorical(
-    prob: Any, shape: int | Sequence[int] | None = None, get_prob: bool = False, dtype: Any = "int32", *,
-    size: int | Sequence[int] | None = None, device: Where = None, ctx: Where = None,
+    prob: ArrayLike, shape: int | Sequence[int] | None = None, get_prob: bool = False, dtype: DTypeLike = "int32", *,
+    size: int | Sequence[int] | None = None, device: DeviceLike = None, ctx: DeviceLike = None,
 ) -> Any:  # fmt: skip
     """Numbers of classes, drawn by the probabilities along the last axis of prob: of shape prob.shape[:-1] + shape.
 
@@ -103,7 +103,7 @@ def categorical(
 multinomial = categorical  # MXNet's older name
 
 
-def _log_prob(p: Any, found: Any) -> Any:
+def _log_prob(p: Any, found: Any) -> Array:
     rows = reshape(found.astype("int64"), (*p.shape[:-1], found.size // max(p.size // p.shape[-1], 1)))
     return log(reshape(take_along_axis(p, rows, -1), found.shape))
 

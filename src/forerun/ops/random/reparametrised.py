@@ -7,22 +7,25 @@ checked at the call where they are known there, otherwise by an operation: then 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from .._base.convert import as_dtype, asarray, cast, default_float, is_real_float, together
+from .._base.convert import as_dtype, asarray, broadcast_shapes, cast, default_float, is_real_float
 from .._base.host_task import host_op
 from .._base.primitive import primitive
 from .._base.random_stream import current
-from .basic import _FLOAT32, Size, Where, _numbers, _shape, into, there
+from .basic import _FLOAT32, _numbers, _shape, draw_into, there
 from .implicit import gamma_slope
 from .limits import NOT_NEGATIVE, Limits, limited
+
+if TYPE_CHECKING:
+    from ...typing import Array, ArrayLike, DeviceLike, DTypeLike, Out, Shape
 
 __all__ = ["drawn_dtypes", "fitting", "made_of_standard", "parameter", "standard_gammas"]
 
 
-def drawn_dtypes(op: str, dtype: Any) -> tuple[numpy.dtype, numpy.dtype]:
+def drawn_dtypes(op: str, dtype: DTypeLike) -> tuple[numpy.dtype, numpy.dtype]:
     """The dtype asked for, by default the default float, and that of standard numbers. TypeError if it is no float.
 
     >>> drawn_dtypes("op", "float16")
@@ -48,7 +51,7 @@ class _Standard:
         return stretched if isinstance(loc, float) and loc == 0 else loc + stretched
 
 
-def parameter(op: str, name: str, value: Any, limits: Limits | None, dtype: numpy.dtype, device: Any) -> Any:
+def parameter(op: str, name: str, value: Any, limits: Limits | None, dtype: numpy.dtype, device: DeviceLike) -> Any:
     """A parameter as a float, or as an array whose values are looked at; those of our arrays when they are there.
 
     >>> parameter("op", "scale", 2, None, numpy.dtype("float32"), None)
@@ -65,11 +68,11 @@ def made_of_standard(
     op: str,
     made: Callable[..., Any],
     parameters: Mapping[str, tuple[Any, Limits | None]],
-    size: Size,
-    dtype: Any,
-    device: Where,
-    out: Any = None,
-) -> Any:
+    size: Shape | None,
+    dtype: DTypeLike,
+    device: DeviceLike,
+    out: Out = None,
+) -> Array:
     """What `made` makes of draw(kind, loc=0, scale=1) and parameters: floats, or arrays of the dtype that is drawn.
 
     parameters: by name, each with what its values must be. ValueError if they do not broadcast to the size.
@@ -79,7 +82,7 @@ def made_of_standard(
     [3.0, 3.0]
     """
 
-    def drawn(size: Size, dtype: Any) -> Any:
+    def drawn(size: Shape | None, dtype: Any) -> Any:
         want, wide = drawn_dtypes(op, dtype)
         given = [value for value, _ in parameters.values()]
         shape, where = _shape(op, size, *given), there(device, *given)
@@ -89,7 +92,7 @@ def made_of_standard(
         result = made(_Standard(shape, wide, where), *values)
         return result if wide == want else cast(result, want)
 
-    return drawn(size, dtype) if out is None else into(op, out, size, dtype, drawn)
+    return drawn(size, dtype) if out is None else draw_into(op, out, size, dtype, drawn)
 
 
 def fitting(op: str, shape: tuple[int, ...], parameters: list[Any]) -> None:
@@ -97,14 +100,14 @@ def fitting(op: str, shape: tuple[int, ...], parameters: list[Any]) -> None:
 
     >>> fitting("op", (2, 3), [1.0, numpy.ones(3)])
     """
-    if together(op, shape, *(numpy.shape(p) for p in parameters)) != shape:
+    if broadcast_shapes(op, shape, *(numpy.shape(p) for p in parameters)) != shape:
         raise ValueError(f"{op}: parameters must broadcast to size {shape}, got other shapes")
 
 
 # --- gamma ----------------------------------------------------------------------------------------
 
 
-def _slope(y: Any, x: Any) -> Any:
+def _slope(y: Array, x: Array) -> Array:
     """The derivative of standard gamma numbers y by their shapes x."""
     task = lambda y, x: gamma_slope(y, x).astype(y.dtype)
     return host_op("gamma_slope", task, [y, x], y.shape, y.dtype)
@@ -115,7 +118,7 @@ def _standard_gamma(x: Any, op: str, draw: Callable[..., Any], shape: tuple[int,
     return host_op(op, draw, [x], shape, dtype)
 
 
-def standard_gammas(op: str, a: Any, shape: tuple[int, ...], dtype: numpy.dtype) -> Any:
+def standard_gammas(op: str, a: ArrayLike, shape: tuple[int, ...], dtype: numpy.dtype) -> Any:
     """Numbers of the gamma distribution with scale 1 and shapes `a`, an array, to which gradients flow implicitly.
 
     NumPy's numbers, drawn by a host task, which raises ValueError for negative shapes.

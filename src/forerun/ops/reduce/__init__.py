@@ -1,4 +1,4 @@
-"""Along axes: `reduction`, `scan`, `product`, `mean_variance`, `nan`, `queries`.
+"""Along axes: `reduction`, `scan`, `product`, `mean_variance`, `nan`, `queries`, `closeness`.
 
 Products come after scans, which their gradients are made of.
 """

@@ -8,17 +8,27 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import as_dtype, asarray, asarrays, axes_of, beside, cast, is_inexact, store, together
+from .._base.convert import (
+    as_dtype,
+    asarray,
+    asarray_like_device,
+    asarrays,
+    axes_of,
+    broadcast_shapes,
+    cast,
+    is_inexact,
+    write_out,
+)
 from .._base.host_task import checked
 from .._base.primitive import direct
 from .._base.promotion import real_of
 from ..elementwise.arithmetic import sqrt, square, subtract
 from ..elementwise.select import where as select
 from ..shape.views import broadcast_to, real, reshape, transpose
-from .reduction import Axis, _chosen, _floating, _sum, sum
+from .reduction import _chosen, _floating, _sum, sum
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Axis, DTypeLike, Out
 
 __all__ = ["average", "mean", "std", "var"]
 
@@ -32,7 +42,7 @@ def _count(x: Any, axes: tuple[int, ...], where: Any, dtype: numpy.dtype | None 
     return _sum(cast(mask, real_dtype), axes, True)
 
 
-def _divided(total: Any, n: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+def _divided(total: Array, n: Any, axes: tuple[int, ...], keepdims: bool) -> Array:
     """Sums (with their axes kept if n is an array) divided by n; NaN where n is not positive."""
     if isinstance(n, (int, float)):
         return total / (n if n > 0 else math.nan)
@@ -42,10 +52,10 @@ def _divided(total: Any, n: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     return _core.as_scalar(reshape(result, tuple(k for i, k in enumerate(result.shape) if i not in axes)))
 
 
-def _over(x: Any, where: Any) -> Any:
+def _over(x: Array, where: Any) -> Array:
     """x, after a look whether the mask fits it. ValueError if it does not."""
     shape = asarray(where).shape
-    if together("where", x.shape, shape) != x.shape:
+    if broadcast_shapes("where", x.shape, shape) != x.shape:
         raise ValueError(f"where: mask must broadcast to {x.shape}, got {shape}")
     return x
 
@@ -56,7 +66,7 @@ def _whole(op: str, dtype: Any) -> numpy.dtype | None:
     return None if want is None or is_inexact(want) else want
 
 
-def _cut_off(op: str, x: Any, axis: Axis, dtype: numpy.dtype, keepdims: bool, where: Any, ddof: float = 0) -> Any:
+def _cut_off(op: str, x: Array, axis: Axis, dtype: numpy.dtype, keepdims: bool, where: Any, ddof: float = 0) -> Array:
     """The mean in a dtype without fractions, as NumPy's: summed in it; what the division gives is cast to it."""
     axes = axes_of(op, axis, x.ndim)
     x = x if where is True else _over(x, where)
@@ -67,8 +77,9 @@ def _cut_off(op: str, x: Any, axis: Axis, dtype: numpy.dtype, keepdims: bool, wh
 
 @direct("mean")
 def mean(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-) -> Array:
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False, *,
+    where: ArrayLike = True,
+) -> Array:  # fmt: skip
     """The mean over axes (by default all); of integers in the default float. 16-bit floats in float32, rounded once.
 
     dtype: in which to sum, and of the result; if it has no fractions they are cut off. where: a mask of the elements
@@ -79,29 +90,31 @@ def mean(
     [2.0, 3.0]
     """
     if whole := _whole("mean", dtype):
-        return store("mean", _cut_off("mean", beside(a, where), axis, whole, keepdims, where), out)
-    x = _floating(beside(a, where), dtype, "mean")
+        return write_out("mean", _cut_off("mean", asarray_like_device(a, where), axis, whole, keepdims, where), out)
+    x = _floating(asarray_like_device(a, where), dtype, "mean")
     if x.dtype.itemsize == 2:
         wide = mean(cast(x, numpy.dtype("float32")), axis, None, None, keepdims, where=where)
-        return store("mean", cast(wide, x.dtype), out)
+        return write_out("mean", cast(wide, x.dtype), out)
     axes = axes_of("mean", axis, x.ndim)
     if where is True:
         n = math.prod(x.shape[i] for i in axes)
-        return store("mean", _sum(x, axes, keepdims) / (n if n else math.nan), out)
+        return write_out("mean", _sum(x, axes, keepdims) / (n if n else math.nan), out)
     x = _over(x, where)
-    return store("mean", _divided(_sum(_chosen(x, where, 0), axes, True), _count(x, axes, where), axes, keepdims), out)
+    return write_out(
+        "mean", _divided(_sum(_chosen(x, where, 0), axes, True), _count(x, axes, where), axes, keepdims), out
+    )
 
 
 def var(
-    a: Any,
+    a: ArrayLike,
     axis: Axis = None,
-    dtype: Any = None,
-    out: Any = None,
+    dtype: DTypeLike = None,
+    out: Out = None,
     ddof: float = 0,
     keepdims: bool = False,
     *,
-    where: Any = True,
-    mean: Any = None,
+    where: ArrayLike = True,
+    mean: ArrayLike | None = None,
     correction: float | None = None,
 ) -> Array:
     """The variance over axes (by default all): squared deviations from the mean, summed, divided by n - ddof.
@@ -115,19 +128,19 @@ def var(
     (1.25, 2.0)
     """
     whole = _whole("var", dtype)
-    x = beside(a, where, mean)
+    x = asarray_like_device(a, where, mean)
     x = x if whole else _floating(x, dtype, "var")
     ddof = _less("var", ddof, correction)
     axes = axes_of("var", axis, x.ndim)
     x = x if where is True else _over(x, where)
-    middle = _mean(x, axes, whole, keepdims=True, where=where) if mean is None else beside(mean, x)
+    middle = _mean(x, axes, whole, keepdims=True, where=where) if mean is None else asarray_like_device(mean, x)
     deviation = subtract(x, middle)
     squares = real(deviation * deviation.conj()) if deviation.dtype.kind == "c" else square(deviation)
     if whole:
-        return store("var", _cut_off("var", squares, axes, whole, keepdims, where, ddof), out)
+        return write_out("var", _cut_off("var", squares, axes, whole, keepdims, where, ddof), out)
     total = _sum(_chosen(squares, where, 0), axes, keepdims or where is not True)
     result = _divided(total, _count(x, axes, where) - ddof, axes, keepdims)
-    return store("var", result if dtype is None else cast(result, x.dtype), out)
+    return write_out("var", result if dtype is None else cast(result, x.dtype), out)
 
 
 _mean = mean  # `mean` is a parameter of var()
@@ -141,15 +154,15 @@ def _less(op: str, ddof: float, correction: float | None) -> float:
 
 
 def std(
-    a: Any,
+    a: ArrayLike,
     axis: Axis = None,
-    dtype: Any = None,
-    out: Any = None,
+    dtype: DTypeLike = None,
+    out: Out = None,
     ddof: float = 0,
     keepdims: bool = False,
     *,
-    where: Any = True,
-    mean: Any = None,
+    where: ArrayLike = True,
+    mean: ArrayLike | None = None,
     correction: float | None = None,
 ) -> Array:
     """The standard deviation over axes: the root of `var`, with its parameters.
@@ -160,13 +173,13 @@ def std(
     >>> np.std([[1, 3], [2, 6]], axis=1).tolist()
     [1.0, 2.0]
     """
-    known = {"where": where, "mean": mean, "correction": correction}
+    known: dict[str, Any] = {"where": where, "mean": mean, "correction": correction}
     squares = var(a, axis, dtype, None, ddof, keepdims, **known)
     if whole := _whole("std", dtype):
         if squares.ndim:
             raise TypeError(f"std: dtype must have fractions for several results, got {whole}")
-        return store("std", cast(sqrt(cast(squares, numpy.dtype("float64"))), whole), out)
-    return store("std", sqrt(squares), out)
+        return write_out("std", cast(sqrt(cast(squares, numpy.dtype("float64"))), whole), out)
+    return write_out("std", sqrt(squares), out)
 
 
 def _not_zero(sums: numpy.ndarray) -> None:
@@ -174,7 +187,9 @@ def _not_zero(sums: numpy.ndarray) -> None:
         raise ZeroDivisionError("average: weights must not sum to zero, got 0")
 
 
-def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
+def average(
+    a: ArrayLike, axis: Axis = None, weights: ArrayLike | None = None, returned: bool = False, *, keepdims: bool = False
+) -> Any:
     """The weighted mean over axes: sum(`a` * weights) / sum(weights). Without weights: `mean`.
 
     weights: of `a`'s shape, or of the shape of those axes; ValueError if of another, TypeError if no axes are named

@@ -11,13 +11,13 @@ from .._base import core as _core
 from .._base.convert import (
     as_dtype,
     asarray,
+    asarray_like_device,
     axes_of,
     axes_to_reduce,
-    beside,
     cast,
     is_inexact,
     is_real_float,
-    store,
+    write_out,
 )
 from .._base.dtypes import finfo
 from .._base.primitive import primitive
@@ -28,11 +28,11 @@ from ..elementwise.select import where as _where  # `where` is a parameter of ma
 from ..shape.views import imag, real
 from .mean_variance import _less, _over
 from .product import prod
-from .reduction import Axis, _check_filled, _chosen, _floating, _ties, max, min, sum
+from .reduction import _check_filled, _chosen, _floating, _ties, max, min, sum
 from .scan import cumprod, cumsum
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Axis, DTypeLike, Out
 
 __all__ = [
     "nan_to_num", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar",
@@ -40,25 +40,26 @@ __all__ = [
 
 
 @primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims), op="nanmax")
-def _nanmax(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
+def _nanmax(x: Array, axes: tuple[int, ...], keepdims: bool = False) -> Array:
     return _core.reduce(fmax, x, axes, None, keepdims, "nanmax")
 
 
 @primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims), op="nanmin")
-def _nanmin(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
+def _nanmin(x: Array, axes: tuple[int, ...], keepdims: bool = False) -> Array:
     return _core.reduce(fmin, x, axes, None, keepdims, "nanmin")
 
 
-def _without_nan(op: str, reduced: Callable[..., Any], x: Any, axis: Axis, out: Any, keepdims: bool) -> Any:
+def _without_nan(op: str, reduced: Callable[..., Any], x: Array, axis: Axis, out: Any, keepdims: bool) -> Array:
     """`nanmax` or `nanmin` of all elements."""
     axes = axes_to_reduce(op, axis, x.ndim)
     _check_filled(op, x, axes)
-    return store(op, reduced(x, axes, keepdims), out)
+    return write_out(op, reduced(x, axes, keepdims), out)
 
 
 def nanmax(
-    a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-) -> Array:
+    a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False, initial: ArrayLike | None = None,
+    where: ArrayLike = True,
+) -> Array:  # fmt: skip
     """The largest element over axes (by default all) that is not NaN; NaN if all are. `a`'s dtype.
 
     Equal largest elements share the gradient. ValueError if there is no element.
@@ -67,15 +68,16 @@ def nanmax(
     >>> np.nanmax([[1.0, np.nan], [3.0, 2.0]], axis=1).tolist()
     [1.0, 3.0]
     """
-    x = beside(a, initial, where)
+    x = asarray_like_device(a, initial, where)
     if initial is not None or where is not True:
         return max(_filled(x, -numpy.inf), axis, out, keepdims, initial, where)
     return _without_nan("nanmax", _nanmax, x, axis, out, keepdims)
 
 
 def nanmin(
-    a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-) -> Array:
+    a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False, initial: ArrayLike | None = None,
+    where: ArrayLike = True,
+) -> Array:  # fmt: skip
     """The smallest element over axes (by default all) that is not NaN; NaN if all are. `a`'s dtype.
 
     Equal smallest elements share the gradient. ValueError if there is no element.
@@ -84,7 +86,7 @@ def nanmin(
     >>> np.nanmin([[1.0, np.nan], [3.0, 2.0]], axis=1).tolist()
     [1.0, 2.0]
     """
-    x = beside(a, initial, where)
+    x = asarray_like_device(a, initial, where)
     if initial is not None or where is not True:
         return min(_filled(x, numpy.inf), axis, out, keepdims, initial, where)
     return _without_nan("nanmin", _nanmin, x, axis, out, keepdims)
@@ -97,8 +99,8 @@ def _filled(x: Any, value: float) -> Any:
 
 
 def nansum(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
-    where: Any = True,
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False,
+    initial: ArrayLike | None = None, where: ArrayLike = True,
 ) -> Array:  # fmt: skip
     """The sum over axes with NaN counted as 0; otherwise as `sum`.
 
@@ -106,12 +108,12 @@ def nansum(
     >>> np.nansum([1.0, np.nan, 2.0]).item()
     3.0
     """
-    return sum(_filled(beside(a, initial, where), 0), axis, dtype, out, keepdims, initial, where)
+    return sum(_filled(asarray_like_device(a, initial, where), 0), axis, dtype, out, keepdims, initial, where)
 
 
 def nanprod(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
-    where: Any = True,
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False,
+    initial: ArrayLike | None = None, where: ArrayLike = True,
 ) -> Array:  # fmt: skip
     """The product over axes (by default all) with NaN counted as 1; otherwise as `prod`.
 
@@ -119,10 +121,10 @@ def nanprod(
     >>> np.nanprod([2.0, np.nan, 3.0]).item()
     6.0
     """
-    return prod(_filled(beside(a, initial, where), 1), axis, dtype, out, keepdims, initial, where)
+    return prod(_filled(asarray_like_device(a, initial, where), 1), axis, dtype, out, keepdims, initial, where)
 
 
-def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> Array:
     """Running sums along `axis`, or of the flat array, with NaN counted as 0.
 
     >>> from forerun import np
@@ -132,7 +134,7 @@ def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = Non
     return cumsum(_filled(a, 0), axis, dtype, out)
 
 
-def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> Array:
     """Running products along `axis`, or of the flat array, with NaN counted as 1.
 
     >>> from forerun import np
@@ -149,7 +151,7 @@ def _numbers(x: Any, axes: tuple[int, ...], dtype: numpy.dtype) -> Any:
 
 def _unmasked(a: Any, dtype: Any, mask: Any) -> Any:
     """Floats, with NaN in place of the elements that a mask leaves out. TypeError if others are asked of floats."""
-    a = beside(a, mask)
+    a = asarray_like_device(a, mask)
     if dtype is not None and is_inexact(a.dtype) and not is_inexact(as_dtype("dtype", dtype)):
         raise TypeError(f"dtype: must be of floats as the array is, got {dtype}")
     x = _floating(a if dtype is None else asarray(a, dtype), None, "nanmean")
@@ -157,8 +159,9 @@ def _unmasked(a: Any, dtype: Any, mask: Any) -> Any:
 
 
 def nanmean(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-) -> Array:
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False, *,
+    where: ArrayLike = True,
+) -> Array:  # fmt: skip
     """The mean over axes of the elements that are not NaN; NaN if all are. Of integers in the default float.
 
     where: a mask of the elements that count.
@@ -170,7 +173,7 @@ def nanmean(
     x = _unmasked(a, dtype, where)
     axes = _axes("nanmean", a, axis)
     result = sum(_filled(x, 0), axes, keepdims=True) / _numbers(x, axes, real_of(x.dtype))
-    return store("nanmean", result if keepdims else _dropped(result, axes), out)
+    return write_out("nanmean", result if keepdims else _dropped(result, axes), out)
 
 
 def _axes(op: str, a: Any, axis: Axis) -> tuple[int, ...]:
@@ -179,13 +182,13 @@ def _axes(op: str, a: Any, axis: Axis) -> tuple[int, ...]:
     return axes_to_reduce(op, axis, x.ndim) if is_inexact(x.dtype) else axes_of(op, axis, x.ndim)
 
 
-def _dropped(x: Any, axes: tuple[int, ...]) -> Any:
+def _dropped(x: Array, axes: tuple[int, ...]) -> Array:
     return _core.as_scalar(x.reshape(tuple(n for i, n in enumerate(x.shape) if i not in axes)))
 
 
 def nanvar(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
-    where: Any = True, mean: Any = None, correction: float | None = None,
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, ddof: float = 0, keepdims: bool = False,
+    *, where: ArrayLike = True, mean: ArrayLike | None = None, correction: float | None = None,
 ) -> Array:  # fmt: skip
     """The variance over axes (by default all) of the elements that are not NaN.
 
@@ -196,19 +199,19 @@ def nanvar(
     >>> np.nanvar([2.0, np.nan, 4.0]).item()
     1.0
     """
-    x, less = _unmasked(beside(a, mean, where), dtype, where), _less("nanvar", ddof, correction)
+    x, less = _unmasked(asarray_like_device(a, mean, where), dtype, where), _less("nanvar", ddof, correction)
     axes = _axes("nanvar", a, axis)
     n = _numbers(x, axes, real_of(x.dtype))
-    middle = sum(_filled(x, 0), axes, keepdims=True) / n if mean is None else beside(mean, x)
-    deviation = _filled(x - middle, 0)
+    middle = sum(_filled(x, 0), axes, keepdims=True) / n if mean is None else asarray_like_device(mean, x)
+    deviation = _where(isnan(x), 0, x - middle)  # of an infinite mean they are NaN
     squares = real(deviation * conjugate(deviation)) if x.dtype.kind == "c" else deviation * deviation
     result = sum(squares, axes, keepdims=True) / _where(n > less, n - less, numpy.nan)
-    return store("nanvar", result if keepdims else _dropped(result, axes), out)
+    return write_out("nanvar", result if keepdims else _dropped(result, axes), out)
 
 
 def nanstd(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
-    where: Any = True, mean: Any = None, correction: float | None = None,
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, ddof: float = 0, keepdims: bool = False,
+    *, where: ArrayLike = True, mean: ArrayLike | None = None, correction: float | None = None,
 ) -> Array:  # fmt: skip
     """The standard deviation over axes of the elements that are not NaN: the root of `nanvar`.
 
@@ -216,12 +219,12 @@ def nanstd(
     >>> np.nanstd([1.0, np.nan, 5.0]).item()
     2.0
     """
-    known = {"where": where, "mean": mean, "correction": correction}
-    return store("nanstd", sqrt(nanvar(a, axis, dtype, None, ddof, keepdims, **known)), out)
+    known: dict[str, Any] = {"where": where, "mean": mean, "correction": correction}
+    return write_out("nanstd", sqrt(nanvar(a, axis, dtype, None, ddof, keepdims, **known)), out)
 
 
 def nan_to_num(
-    x: Any, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+    x: ArrayLike, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Array:
     """x with `nan` in place of NaN, and `posinf` and `neginf` in place of infinities. x's dtype.
 
@@ -245,4 +248,4 @@ def nan_to_num(
         result = x.copy() if copy else x
     if copy:
         return result
-    return store("nan_to_num", result, x)
+    return write_out("nan_to_num", result, x)

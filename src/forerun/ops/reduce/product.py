@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import axes_to_reduce, beside, cast, is_inexact, store
+from .._base.convert import asarray_like_device, axes_to_reduce, cast, is_inexact, write_out
 from .._base.primitive import direct, primitive
-from ..elementwise.arithmetic import _value, multiply
+from ..elementwise.arithmetic import conj_if_complex, multiply
 from ..shape.join import concatenate
 from ..shape.views import flip, reshape, transpose
-from .reduction import Axis, _accumulator, _chosen, _first, _spread
+from .reduction import _accumulator, _chosen, _first, _spread
 from .scan import cumprod
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Axis, DTypeLike, Out
 
 __all__ = ["prod"]
 
 
 @primitive(lambda g, y, x, axes, keepdims: _prod_grad(g, y, x, axes, keepdims), op="prod")
-def _prod(x: Any, axes: tuple[int, ...], keepdims: bool = False, dtype: Any = None) -> Any:
+def _prod(x: Array, axes: tuple[int, ...], keepdims: bool = False, dtype: Any = None) -> Array:
     return _core.reduce(multiply, x, axes, dtype, keepdims, "prod")
 
 
-def _prod_grad(g: Any, y: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+def _prod_grad(g: Array, y: Array, x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
     """Product of the others, right also where elements are zero: products from the left times products from
     the right."""
     rest = [i for i in range(x.ndim) if i not in axes]
@@ -41,13 +41,13 @@ def _prod_grad(g: Any, y: Any, x: Any, axes: tuple[int, ...], keepdims: bool) ->
     right = flip(concatenate([one, cumprod(flip(rows, -1), -1)[..., :-1]], -1), -1)
     others = reshape(left * right, tuple(x.shape[i] for i in order))
     back = [int(i) for i in numpy.argsort(order)]
-    return _spread(g, x.shape, axes, keepdims) * _value(transpose(others, back))
+    return _spread(g, x.shape, axes, keepdims) * conj_if_complex(transpose(others, back))
 
 
 @direct("total", multiply, 1)
 def prod(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
-    where: Any = True,
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False,
+    initial: ArrayLike | None = None, where: ArrayLike = True,
 ) -> Array:  # fmt: skip
     """The product over axes (by default all). Integers are multiplied as int64 or uint64. Of no elements: 1.
 
@@ -57,10 +57,10 @@ def prod(
     >>> np.prod([[1, 2], [3, 4]], axis=1).tolist()
     [2, 12]
     """
-    x = beside(a, initial, where)
+    x = asarray_like_device(a, initial, where)
     want = _accumulator(x, dtype, "prod")
     if want != x.dtype and is_inexact(want):
         x = cast(x, want)
     x = _chosen(x, where, 1)
     result = _prod(x, axes_to_reduce("prod", axis, x.ndim), keepdims, want if want != x.dtype else None)
-    return store("prod", result if initial is None else result * _first(initial, result), out)
+    return write_out("prod", result if initial is None else result * _first(initial, result), out)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import asarray, asarrays, cast, default_float, is_array, is_inexact, is_real_float, store
+from .._base.convert import asarray, asarrays, cast, default_float, is_array, is_inexact, is_real_float, write_out
 from .._base.host_task import host_op
 from ..create.fill import asarray as as_ordered
 from ..elementwise.arithmetic import equal, isinf, signbit
@@ -15,7 +15,7 @@ from ..shape.views import fortran, imag, real, transpose
 from .reduction import all as all_
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, DTypeLike, Out
 
 __all__ = [
     "array_equiv", "asarray_chkfinite", "iscomplex", "isfortran", "isneginf", "isposinf", "isreal", "iterable",
@@ -23,8 +23,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-def isreal(x: Any) -> Array:
-    """Whether each element has no imaginary part.
+def isreal(x: ArrayLike) -> Array:
+    """Test whether the imaginary part of each element is zero.
 
     >>> from forerun import np
     >>> np.isreal([1 + 1j, 2 + 0j]).tolist()
@@ -33,8 +33,8 @@ def isreal(x: Any) -> Array:
     return equal(imag(x), 0)
 
 
-def iscomplex(x: Any) -> Array:
-    """Whether each element has an imaginary part.
+def iscomplex(x: ArrayLike) -> Array:
+    """Test whether each element has an imaginary part that is not zero.
 
     >>> from forerun import np
     >>> np.iscomplex([1 + 1j, 2 + 0j]).tolist()
@@ -43,18 +43,18 @@ def iscomplex(x: Any) -> Array:
     return imag(x) != 0
 
 
-def _infinite(op: str, x: Any, negative: bool, out: Any) -> Any:
+def _infinite(op: str, x: Any, negative: bool, out: Any) -> Array:
     x = asarray(x)
     if x.dtype.kind == "c":
         raise TypeError(f"{op}: array must be of real numbers, got {x.dtype}")
     if not is_real_float(x.dtype):
         x = cast(x, default_float())
     sign = signbit(x)
-    return store(op, isinf(x) & (sign if negative else ~sign), out)
+    return write_out(op, isinf(x) & (sign if negative else ~sign), out)
 
 
-def isposinf(x: Any, out: Any = None) -> Array:
-    """Whether each element is positive infinity. TypeError of complex numbers.
+def isposinf(x: ArrayLike, out: Out = None) -> Array:
+    """Test whether each element is positive infinity. TypeError for complex numbers.
 
     >>> from forerun import np
     >>> np.isposinf([-np.inf, 0.0, np.inf]).tolist()
@@ -63,8 +63,8 @@ def isposinf(x: Any, out: Any = None) -> Array:
     return _infinite("isposinf", x, False, out)
 
 
-def isneginf(x: Any, out: Any = None) -> Array:
-    """Whether each element is negative infinity. TypeError of complex numbers.
+def isneginf(x: ArrayLike, out: Out = None) -> Array:
+    """Test whether each element is negative infinity. TypeError for complex numbers.
 
     >>> from forerun import np
     >>> np.isneginf([-np.inf, 0.0, np.inf]).tolist()
@@ -73,8 +73,8 @@ def isneginf(x: Any, out: Any = None) -> Array:
     return _infinite("isneginf", x, True, out)
 
 
-def isfortran(a: Any) -> bool:
-    """Whether the first axis runs fastest in memory, and not the last. Does not wait. TypeError of no array.
+def isfortran(a: ArrayLike) -> bool:
+    """Test whether an array is in Fortran order, and not in C order. Does not wait. TypeError if `a` is no array.
 
     >>> from forerun import np
     >>> np.isfortran(np.zeros((2, 3)).T), np.isfortran(np.zeros((2, 3)))
@@ -85,8 +85,8 @@ def isfortran(a: Any) -> bool:
     return fortran(a)
 
 
-def iterable(y: Any) -> bool:
-    """Whether one can iterate over y: an array has at least one axis.
+def iterable(y: ArrayLike) -> bool:
+    """Test whether y can be iterated over. An array can if it has at least one axis.
 
     >>> from forerun import np
     >>> np.iterable([1]), np.iterable(np.array(1))
@@ -95,8 +95,8 @@ def iterable(y: Any) -> bool:
     return y.ndim > 0 if is_array(y) else bool(numpy.iterable(y))
 
 
-def array_equiv(a1: Any, a2: Any) -> Array:
-    """Whether two arrays have one shape, or broadcast to it, and the same elements; as an array of one bool.
+def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Array:
+    """Test whether two arrays broadcast to one shape and have equal elements. The result is an array of one bool.
 
     >>> from forerun import np
     >>> np.array_equiv([1, 2], [[1, 2], [1, 2]]).item(), np.array_equiv([1, 2], [1, 2, 3]).item()
@@ -110,7 +110,7 @@ def array_equiv(a1: Any, a2: Any) -> Array:
     return all_(equal(a, b))
 
 
-def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> Array:
+def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: str | None = None) -> Array:
     """`asarray`, but with ValueError for NaN and infinity, where the result is read; of floats always a new array.
 
     >>> from forerun import np
@@ -132,7 +132,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> Ar
     return transpose(found) if turned else found
 
 
-def real_if_close(a: Any, tol: float = 100) -> Array:
+def real_if_close(a: ArrayLike, tol: float = 100) -> Array:
     """The real part if no imaginary part is far from zero, else the array itself. Of complex numbers this waits.
 
     tol: how far, in steps of the dtype at 1, or as a distance if it is not more than 1.

@@ -11,14 +11,14 @@ from .._base import core as _core
 from .._base.convert import (
     as_dtype,
     asarray,
+    asarray_like_device,
     axes_to_reduce,
-    beside,
     cast,
     copy,
     default_float,
     is_array,
     is_inexact,
-    store,
+    write_out,
 )
 from .._base.host_task import host
 from .._base.primitive import direct, primitive
@@ -36,22 +36,20 @@ from ..elementwise.select import where as select
 from ..shape.views import broadcast_to, reshape
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Axis, DTypeLike, Out
 
 __all__ = [
     "sum", "max", "min", "amax", "amin", "all", "any", "ptp", "logsumexp", "count_nonzero",
 ]  # fmt: skip
 
-Axis = Any
 
-
-def _spread(g: Any, shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> Any:
+def _spread(g: Array, shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> Array:
     """The gradient of a reduction, given back to each element that went into it."""
     kept = g if keepdims else reshape(g, tuple(1 if i in axes else n for i, n in enumerate(shape)))
     return kept if kept.shape == shape else broadcast_to(kept, shape)
 
 
-def _ties(g: Any, y: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+def _ties(g: Array, y: Array, x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
     """The gradient of max and min: shared by the elements that are equal to the result."""
     hit = cast(equal(x, _spread(y, x.shape, axes, keepdims)), x.dtype)
     share = hit / _sum(hit, axes, True)
@@ -59,21 +57,21 @@ def _ties(g: Any, y: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
 
 
 @primitive(lambda g, shape, axes, keepdims: _spread(g, shape, axes, keepdims), op="sum")
-def _sum(x: Any, axes: tuple[int, ...], keepdims: bool = False, dtype: Any = None) -> Any:
+def _sum(x: Array, axes: tuple[int, ...], keepdims: bool = False, dtype: Any = None) -> Array:
     return _core.reduce(add, x, axes, dtype, keepdims, "sum")
 
 
 @primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims), op="max")
-def _max(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
+def _max(x: Array, axes: tuple[int, ...], keepdims: bool = False) -> Array:
     return _core.reduce(maximum, x, axes, None, keepdims, "max")
 
 
 @primitive(lambda g, y, x, axes, keepdims: _ties(g, y, x, axes, keepdims), op="min")
-def _min(x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
+def _min(x: Array, axes: tuple[int, ...], keepdims: bool = False) -> Array:
     return _core.reduce(minimum, x, axes, None, keepdims, "min")
 
 
-def _accumulator(x: Any, dtype: Any, op: str) -> numpy.dtype:
+def _accumulator(x: Array, dtype: Any, op: str) -> numpy.dtype:
     """NumPy's rule: small integers and bool are summed in 64 bits."""
     if dtype is not None:
         return as_dtype(op, dtype)
@@ -82,7 +80,7 @@ def _accumulator(x: Any, dtype: Any, op: str) -> numpy.dtype:
     return numpy.dtype("uint64") if x.dtype.kind == "u" else x.dtype
 
 
-def _chosen(x: Any, where: Any, instead: Any) -> Any:
+def _chosen(x: Array, where: Any, instead: Any) -> Array:
     """x with a value instead of the elements that a mask leaves out; both broadcast."""
     if where is True:
         return x
@@ -92,7 +90,7 @@ def _chosen(x: Any, where: Any, instead: Any) -> Any:
     return select(mask, x, instead if is_array(instead) else _core.full((), instead, x.dtype, x.device))
 
 
-def _first(initial: Any, like: Any) -> Any:
+def _first(initial: Any, like: Array) -> Array:
     """A value to start from, in the dtype of what it is put together with."""
     return cast(asarray(initial, device=like.device), like.dtype)
 
@@ -106,26 +104,26 @@ def _negative_zero(initial: Any, kind: str) -> bool:
     return builtins.any(part == 0 and numpy.signbit(part) for part in parts)
 
 
-def _with_sign(result: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+def _with_sign(result: Array, x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
     """A sum that starts from -0.0: `result`, which starts from 0.0, but -0.0 of nothing but -0.0."""
     return select(all(signbit(x), axes, keepdims=keepdims), -_sum(-x, axes, keepdims), result)
 
 
 @primitive(lambda g, shape, axes, keepdims: _spread(g, shape, axes, keepdims), op="sum.of_complex")
-def _sum_of_complex(x: Any, axes: tuple[int, ...], keepdims: bool, initial: complex) -> Any:
+def _sum_of_complex(x: Array, axes: tuple[int, ...], keepdims: bool, initial: complex) -> Array:
     """A sum that starts from zeros with a sign: NumPy's, as each part has its own."""
     kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape) if keepdims or i not in axes)
     task = lambda v: numpy.sum(v, axes, keepdims=keepdims, initial=initial)
     return host(task, [x], [(kept, x.dtype)], name="sum")[0]
 
 
-def _check_filled(op: str, x: Any, axes: tuple[int, ...]) -> None:
+def _check_filled(op: str, x: Array, axes: tuple[int, ...]) -> None:
     """ValueError if there is no element along the axes."""
     if 0 in (x.shape[i] for i in axes):
         raise ValueError(f"{op}: reduced axes must not be empty, got shape {x.shape}")
 
 
-def _extreme(op: str, x: Any, axes: tuple[int, ...], keepdims: bool, initial: Any, where: Any) -> Any:
+def _extreme(op: str, x: Array, axes: tuple[int, ...], keepdims: bool, initial: Any, where: Any) -> Array:
     """`max` or `min`, of the elements that a mask chooses and of one more value."""
     reduced, pair = (_max, maximum) if op == "max" else (_min, minimum)
     if initial is None:
@@ -142,10 +140,10 @@ def _extreme(op: str, x: Any, axes: tuple[int, ...], keepdims: bool, initial: An
 
 @direct("total", add, 0)
 def sum(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
-    where: Any = True,
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False,
+    initial: ArrayLike | None = None, where: ArrayLike = True,
 ) -> Array:  # fmt: skip
-    """The sum over axes (by default all), which are dropped unless `keepdims`.
+    """Return the sum of elements over axes (by default all), which are dropped unless `keepdims`.
 
     The same bits for any number of workers. Integers and bools are summed as int64, unsigned ones as uint64;
     floats in their dtype unless one is given. Of no elements: 0. initial: a number to start from; where: a mask
@@ -156,25 +154,26 @@ def sum(
     >>> np.sum([[1, 2], [3, 4]]).item(), np.sum([[1, 2], [3, 4]], axis=0).tolist()
     (10, [4, 6])
     """
-    x = beside(a, initial, where)
+    x = asarray_like_device(a, initial, where)
     want = _accumulator(x, dtype, "sum")
     if want != x.dtype and is_inexact(want):
         x = cast(x, want)
     axes, signed = axes_to_reduce("sum", axis, x.ndim), _negative_zero(initial, want.kind)
     x = _chosen(x, where, (complex(-0.0, -0.0) if want.kind == "c" else -0.0) if signed else 0)
     if signed and want.kind == "c":
-        return store("sum", _sum_of_complex(x, axes, keepdims, complex(initial)), out)
+        return write_out("sum", _sum_of_complex(x, axes, keepdims, complex(initial)), out)  # type: ignore[arg-type]
     result = _sum(x, axes, keepdims, want if want != x.dtype else None)
     if signed:
         result = _with_sign(result, x, axes, keepdims)
-    return store("sum", result if initial is None else result + _first(initial, result), out)
+    return write_out("sum", result if initial is None else result + _first(initial, result), out)
 
 
 @direct("extreme", maximum, 2)
 def max(
-    a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-) -> Array:
-    """The largest element over axes (by default all), in `a`'s dtype; NaN if there is one.
+    a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False, initial: ArrayLike | None = None,
+    where: ArrayLike = True,
+) -> Array:  # fmt: skip
+    """Return the largest element over axes (by default all), in the dtype of `a`; NaN if any element is NaN.
 
     initial: a further value; where: a mask of the elements that count (initial must be given then). ValueError if
     there is no element. Equal largest elements share the gradient.
@@ -183,15 +182,16 @@ def max(
     >>> np.max([[1, 5], [3, 4]], axis=0).tolist(), np.max([[1, 5], [3, 4]], keepdims=True).tolist()
     ([3, 5], [[5]])
     """
-    x = beside(a, initial, where)
-    return store("max", _extreme("max", x, axes_to_reduce("max", axis, x.ndim), keepdims, initial, where), out)
+    x = asarray_like_device(a, initial, where)
+    return write_out("max", _extreme("max", x, axes_to_reduce("max", axis, x.ndim), keepdims, initial, where), out)
 
 
 @direct("extreme", minimum, 3)
 def min(
-    a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-) -> Array:
-    """The smallest element over axes (by default all), in `a`'s dtype; NaN if there is one.
+    a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False, initial: ArrayLike | None = None,
+    where: ArrayLike = True,
+) -> Array:  # fmt: skip
+    """Return the smallest element over axes (by default all), in the dtype of `a`; NaN if any element is NaN.
 
     initial: a further value; where: a mask of the elements that count (initial must be given then). ValueError if
     there is no element. Equal smallest elements share the gradient.
@@ -200,16 +200,16 @@ def min(
     >>> np.min([[1, 5], [3, 4]], axis=1).tolist()
     [1, 3]
     """
-    x = beside(a, initial, where)
-    return store("min", _extreme("min", x, axes_to_reduce("min", axis, x.ndim), keepdims, initial, where), out)
+    x = asarray_like_device(a, initial, where)
+    return write_out("min", _extreme("min", x, axes_to_reduce("min", axis, x.ndim), keepdims, initial, where), out)
 
 
 amax, amin = max, min
 
 
 @direct("truth", logical_and, 4)
-def all(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Array:
-    """Whether all elements over axes are true (not zero), as bool; true of no elements.
+def all(a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False, *, where: ArrayLike = True) -> Array:
+    """Test whether all elements over axes are true (not zero). The result is bool; without elements it is True.
 
     where: a mask of the elements that count.
 
@@ -217,8 +217,8 @@ def all(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, w
     >>> np.all([[1, 0], [1, 1]], axis=0).tolist()
     [True, False]
     """
-    x = _chosen(beside(a, where), where, True)
-    return store(
+    x = _chosen(asarray_like_device(a, where), where, True)
+    return write_out(
         "all",
         _core.reduce(logical_and, x, axes_to_reduce("all", axis, x.ndim), numpy.dtype(bool), keepdims, "all"),
         out,
@@ -226,8 +226,8 @@ def all(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, w
 
 
 @direct("truth", logical_or, 5)
-def any(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Array:
-    """Whether any element over axes is true (not zero), as bool; false of no elements.
+def any(a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False, *, where: ArrayLike = True) -> Array:
+    """Test whether any element over axes is true (not zero). The result is bool; without elements it is False.
 
     where: a mask of the elements that count.
 
@@ -235,15 +235,15 @@ def any(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, w
     >>> np.any([[0, 0], [0, 1]], axis=0).tolist()
     [False, True]
     """
-    x = _chosen(beside(a, where), where, False)
-    return store(
+    x = _chosen(asarray_like_device(a, where), where, False)
+    return write_out(
         "any", _core.reduce(logical_or, x, axes_to_reduce("any", axis, x.ndim), numpy.dtype(bool), keepdims, "any"), out
     )
 
 
 @direct("count")
-def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """How many elements over axes (by default all) are not zero. int64.
+def count_nonzero(a: ArrayLike, axis: Axis = None, *, keepdims: bool = False) -> Array:
+    """Count the elements over axes (by default all) that are not zero. The result is int64.
 
     >>> from forerun import np
     >>> np.count_nonzero([[1, 0], [2, 3]], axis=0).tolist()
@@ -254,23 +254,23 @@ def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array
     return sum(x) if axis is None and not keepdims else sum(x, axis, keepdims=keepdims)
 
 
-def _floating(x: Any, dtype: Any, op: str) -> Any:
+def _floating(x: ArrayLike, dtype: Any, op: str) -> Array:
     x = asarray(x)
     want = as_dtype(op, dtype) if dtype is not None else (x.dtype if is_inexact(x.dtype) else default_float())
     return x if want == x.dtype else cast(x, want)
 
 
-def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Array:
-    """Largest minus smallest element over axes, in `a`'s dtype. ValueError if there is none.
+def ptp(a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False) -> Array:
+    """Return the largest minus the smallest element over axes, in the dtype of `a`. ValueError without elements.
 
     >>> from forerun import np
     >>> np.ptp([[1, 5], [3, 4]], axis=1).tolist()
     [4, 1]
     """
-    return store("ptp", max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims), out)
+    return write_out("ptp", max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims), out)
 
 
-def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+def logsumexp(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
     """log(sum(exp(x))) over axes without overflow: the largest element is taken out first.
 
     Of integers in the default float. ValueError if there is no element.

@@ -7,35 +7,35 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import asarray, axis_of, beside, cast, count_of, store
+from .._base.convert import asarray, asarray_like_device, axis_of, cast, count_of, write_out
 from .._base.primitive import primitive
-from ..elementwise.arithmetic import _value, add, multiply
+from ..elementwise.arithmetic import add, conj_if_complex, multiply
 from ..elementwise.select import where
 from ..shape.join import concatenate
 from ..shape.views import broadcast_to, flip, moveaxis, reshape
 from .reduction import _accumulator, sum
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, DTypeLike, Out
 
 __all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff"]
 
 
-def _reverse_cumsum(g: Any, axis: int) -> Any:
+def _reverse_cumsum(g: Array, axis: int) -> Array:
     return flip(_cumsum(flip(g, axis), axis), axis)
 
 
 @primitive(lambda g, axis: _reverse_cumsum(g, axis), op="cumsum")
-def _cumsum(x: Any, axis: int, dtype: Any = None) -> Any:
+def _cumsum(x: Array, axis: int, dtype: Any = None) -> Array:
     return _core.scan(add, x, axis, dtype, "cumsum")
 
 
 @primitive(lambda g, y, x, axis: _cumprod_grad(g, y, x, axis), op="cumprod")
-def _cumprod(x: Any, axis: int, dtype: Any = None) -> Any:
+def _cumprod(x: Array, axis: int, dtype: Any = None) -> Array:
     return _core.scan(multiply, x, axis, dtype, "cumprod")
 
 
-def _cumprod_grad(g: Any, y: Any, x: Any, axis: int) -> Any:
+def _cumprod_grad(g: Array, y: Array, x: Array, axis: int) -> Array:
     """Where no element is zero, the gradient of element i is the sum of g * y from i on, divided by x[i].
 
     Elements that are zero need the products of the others, which a matrix of all pairs gives.
@@ -47,10 +47,10 @@ def _cumprod_grad(g: Any, y: Any, x: Any, axis: int) -> Any:
     later = _core.from_numpy(numpy.tril(numpy.ones((n, n), bool)).T, x.device)
     spread = where(eye, 1, rows[..., None, :])
     products = where(later, _cumprod(spread, x.ndim), 0)
-    return moveaxis(sum(_value(products) * moveaxis(g, axis, -1)[..., None, :], -1), -1, axis)
+    return moveaxis(sum(conj_if_complex(products) * moveaxis(g, axis, -1)[..., None, :], -1), -1, axis)
 
 
-def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> Array:
     """Running sums along `axis`, or of the flat array. Integers are summed as int64 or uint64.
 
     >>> from forerun import np
@@ -62,10 +62,10 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) 
         x, axis = reshape(x, -1), 0
     want = _accumulator(x, dtype, "cumsum")
     x = x if want == x.dtype else cast(x, want)
-    return store("cumsum", _cumsum(x, axis_of("cumsum", axis, x.ndim)), out)
+    return write_out("cumsum", _cumsum(x, axis_of("cumsum", axis, x.ndim)), out)
 
 
-def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> Array:
     """Running products along `axis`, or of the flat array. Integers are multiplied as int64 or uint64.
 
     >>> from forerun import np
@@ -77,7 +77,7 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None)
         x, axis = reshape(x, -1), 0
     want = _accumulator(x, dtype, "cumprod")
     x = x if want == x.dtype else cast(x, want)
-    return store("cumprod", _cumprod(x, axis_of("cumprod", axis, x.ndim)), out)
+    return write_out("cumprod", _cumprod(x, axis_of("cumprod", axis, x.ndim)), out)
 
 
 def _cumulative(op: str, scan: Any, first: int, x: Any, axis: int | None, dtype: Any, include: bool) -> Any:
@@ -101,7 +101,7 @@ def _cumulative(op: str, scan: Any, first: int, x: Any, axis: int | None, dtype:
 
 
 def cumulative_sum(
-    x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
+    x: ArrayLike, /, *, axis: int | None = None, dtype: DTypeLike = None, out: Out = None, include_initial: bool = False
 ) -> Array:
     """Running sums along `axis`, which must be given but for vectors (ValueError). Dtypes as `cumsum`.
 
@@ -111,11 +111,11 @@ def cumulative_sum(
     >>> np.cumulative_sum([1, 2, 3], include_initial=True).tolist()
     [0, 1, 3, 6]
     """
-    return store("cumulative_sum", _cumulative("cumulative_sum", cumsum, 0, x, axis, dtype, include_initial), out)
+    return write_out("cumulative_sum", _cumulative("cumulative_sum", cumsum, 0, x, axis, dtype, include_initial), out)
 
 
 def cumulative_prod(
-    x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
+    x: ArrayLike, /, *, axis: int | None = None, dtype: DTypeLike = None, out: Out = None, include_initial: bool = False
 ) -> Array:
     """Running products along `axis`, which must be given but for vectors (ValueError). Dtypes as `cumprod`.
 
@@ -125,10 +125,14 @@ def cumulative_prod(
     >>> np.cumulative_prod([2, 3], include_initial=True).tolist()
     [1, 2, 6]
     """
-    return store("cumulative_prod", _cumulative("cumulative_prod", cumprod, 1, x, axis, dtype, include_initial), out)
+    return write_out(
+        "cumulative_prod", _cumulative("cumulative_prod", cumprod, 1, x, axis, dtype, include_initial), out
+    )
 
 
-def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
+def diff(
+    a: ArrayLike, n: int = 1, axis: int = -1, prepend: ArrayLike | None = None, append: ArrayLike | None = None
+) -> Array:
     """Differences of neighbours along `axis`, n times over; each time the axis is shorter by one.
 
     Of bools: whether neighbours differ. prepend, append: what stands before and after the array along the axis.
@@ -138,7 +142,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     >>> np.diff([1, 4, 9, 16]).tolist(), np.diff([1, 4, 9, 16], n=2).tolist()
     ([3, 5, 7], [2, 2])
     """
-    x = beside(a, prepend, append)
+    x = asarray_like_device(a, prepend, append)
     if count_of("diff", "n", n) == 0:
         return x
     if x.ndim == 0:

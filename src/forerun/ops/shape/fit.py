@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._base import core as _core
 from .._base.convert import cast
 from .._base.primitive import primitive
 from .views import broadcast_to, real
 
+if TYPE_CHECKING:
+    from ...typing import Array, ArrayLike
+
 __all__ = ["fitted", "sum_to"]
 
 
 @primitive(lambda g, shape: g if g.shape == shape else broadcast_to(g, shape), op="sum_to")
-def sum_to(x: Any, to: Any) -> Any:
+def sum_to(x: ArrayLike, to: Any) -> Array:
     """x summed along axes, so that it has a shape that broadcasts to its own.
 
     >>> from forerun import np
@@ -23,7 +26,7 @@ def sum_to(x: Any, to: Any) -> Any:
     return _core.sum_to(x, to)
 
 
-def fitted(g: Any, like: Any) -> Any:
+def fitted(g: Any, like: Array) -> Array:
     """A gradient with the shape and dtype of the input: summed where that was broadcast.
 
     >>> from forerun import np

@@ -17,17 +17,16 @@ from .._base.convert import (
     axes_of,
     axis_of,
     cast,
+    check_choice,
     copy,
     counts_of,
-    one_of,
     promote,
-    store,
+    write_out,
 )
 from .._base.host_task import host, quiet
 from .._base.primitive import direct, numpy_when_small, primitive
 from .._base.registry import register
 from .views import (
-    Axis,
     atleast_1d,
     atleast_2d,
     atleast_3d,
@@ -38,7 +37,7 @@ from .views import (
 )
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Axis, DTypeLike, Out
 
 __all__ = [
     "array_split", "column_stack", "concatenate", "dstack", "hsplit", "hstack", "pad", "repeat", "roll",
@@ -135,7 +134,7 @@ def _common(op: str, arrays: list[Any], out: Any, dtype: Any, casting: Any) -> l
 
 @direct("concatenate")
 def concatenate(
-    arrays: Sequence[Any], /, axis: int | None = 0, out: Any = None, *, dtype: Any = None,
+    arrays: Sequence[Any], /, axis: int | None = 0, out: Out = None, *, dtype: DTypeLike = None,
     casting: str = "same_kind",
 ) -> Array:  # fmt: skip
     """The arrays one after the other along an existing axis; None: all flat. Their dtypes are promoted.
@@ -152,14 +151,14 @@ def concatenate(
         all_, axis = [reshape(a, -1) for a in all_], 0
     all_ = _common("concatenate", all_, out, dtype, casting)
     result = _concatenate(all_, axis_of("concatenate", axis, all_[0].ndim))
-    return result if out is None else store("concatenate", cast(result, out.dtype), out)
+    return result if out is None else write_out("concatenate", cast(result, out.dtype), out)
 
 
 @direct("stack")
 def stack(
-    arrays: Sequence[Any], axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+    arrays: Sequence[Any], axis: int = 0, out: Out = None, *, dtype: DTypeLike = None, casting: str = "same_kind"
 ) -> Array:
-    """Arrays of one shape put together along a new axis. ValueError if shapes differ or there is no array.
+    """Join arrays of one shape along a new axis. ValueError if shapes differ or there is no array.
 
     >>> from forerun import np
     >>> np.stack([[1, 2], [3, 4]]).tolist(), np.stack([[1, 2], [3, 4]], axis=1).tolist()
@@ -172,8 +171,8 @@ def stack(
     return concatenate(wide, axis, out, dtype=dtype, casting=casting)
 
 
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
-    """Views of the slices of x at each position along an axis, which they lack: what `stack` puts together again.
+def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """Split x into views of its slices along an axis, without that axis. `stack` is the inverse.
 
     ValueError of an array without axes.
 
@@ -187,7 +186,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     return tuple(_slices(moveaxis(x, axis, 0)))
 
 
-def _slices(x: Any) -> list[Any]:
+def _slices(x: Array) -> list[Any]:
     """Views of x at each position of the first axis.
 
     By halves where it is recorded: the gradient of a view is as large as what it is a view of, so that n views of the
@@ -200,8 +199,8 @@ def _slices(x: Any) -> list[Any]:
 
 
 @direct("vstack")
-def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind", out: Any = None) -> Array:
-    """Rows below one another: vectors count as rows. ValueError if widths differ or there is no array.
+def vstack(tup: Sequence[Any], *, dtype: DTypeLike = None, casting: str = "same_kind", out: Out = None) -> Array:
+    """Stack arrays row by row; vectors count as rows. ValueError if widths differ or there is no array.
 
     dtype, casting, out: as for `concatenate`.
 
@@ -214,8 +213,8 @@ def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind",
 
 
 @direct("hstack")
-def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Array:
-    """Columns beside one another; vectors end to end. ValueError if shapes do not fit or there is no array.
+def hstack(tup: Sequence[Any], *, dtype: DTypeLike = None, casting: str = "same_kind") -> Array:
+    """Stack arrays column by column; vectors end to end. ValueError if shapes do not fit or there is no array.
 
     >>> from forerun import np
     >>> np.hstack([[1, 2], [3]]).tolist(), np.hstack([[[1], [2]], [[3], [4]]]).tolist()
@@ -236,7 +235,7 @@ def dstack(tup: Sequence[Any]) -> Array:
 
 
 def column_stack(tup: Sequence[Any]) -> Array:
-    """Vectors as the columns of a matrix; matrices beside one another.
+    """Stack vectors as the columns of a matrix; matrices are joined along their second axis.
 
     >>> from forerun import np
     >>> np.column_stack([[1, 2], [3, 4]]).tolist()
@@ -246,7 +245,7 @@ def column_stack(tup: Sequence[Any]) -> Array:
     return concatenate([reshape(a, (a.size, 1)) if a.ndim < 2 else a for a in all_], 1)
 
 
-def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """Views of ary cut along `axis`: into so many parts, as even as can be, or before the given positions.
 
     ValueError if the number of parts is not positive.
@@ -274,7 +273,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     return [x[_part(a, i, j)] for i, j in itertools.pairwise(bounds)]
 
 
-def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """Views of ary cut along `axis` into equal parts, or before the given positions.
 
     ValueError if parts are not equal.
@@ -293,7 +292,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     return array_split(x, indices_or_sections, axis)
 
 
-def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
     """Views cut along the second axis, or the only one; as `split`.
 
     >>> from forerun import np
@@ -303,7 +302,7 @@ def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     return split(ary, indices_or_sections, 1 if asarray(ary).ndim > 1 else 0)
 
 
-def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
     """Views of an array of two axes or more, cut along the first one; as `split`. ValueError if it has fewer.
 
     >>> from forerun import np
@@ -319,7 +318,7 @@ def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
 # --- moving, repeating, adding --------------------------------------------------------------------
 
 
-def roll(a: Any, shift: int | Sequence[int], axis: Axis = None) -> Array:
+def roll(a: ArrayLike, shift: int | Sequence[int], axis: Axis = None) -> Array:
     """`a` with elements moved along axes; those that leave at one end come in at the other.
 
     shift: one number, or one for each axis (ValueError if not as many). Without an axis: the flat array is moved.
@@ -332,25 +331,25 @@ def roll(a: Any, shift: int | Sequence[int], axis: Axis = None) -> Array:
     if axis is None:
         return reshape(roll(reshape(x, -1), shift, 0), x.shape)
     at = axes_of("roll", axis, x.ndim)
-    shifts = tuple(shift) if isinstance(shift, (tuple, list)) else (shift,) * len(at)
+    shifts: Any = tuple(shift) if isinstance(shift, (tuple, list)) else (shift,) * len(at)
     if len(at) == 1:
         at = at * len(shifts)
     if len(at) != len(shifts):
         raise ValueError(f"roll: shift and axis must be of one length, got {shift} and {axis}")
     moved = False
-    for a, s in zip(at, shifts):
-        n = x.shape[a]
+    for i, s in zip(at, shifts):
+        n = x.shape[i]
         s = s % n if n else 0
         if s:
-            head = (slice(None),) * a
-            x = concatenate([x[(*head, slice(n - s, None))], x[(*head, slice(0, n - s))]], a)
+            head = (slice(None),) * i
+            x = concatenate([x[(*head, slice(n - s, None))], x[(*head, slice(0, n - s))]], i)
             moved = True
     return x if moved else copy(x)
 
 
 @numpy_when_small(numpy.ndarray.repeat, "a repeats axis", "aci", "biufc")
-def repeat(a: Any, repeats: int | Sequence[int], axis: int | None = None) -> Array:
-    """Each element several times along `axis`; without an axis of the flat array.
+def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Array:
+    """Repeat each element along `axis`; without an axis, of the flat array.
 
     repeats: one number, or one for each position along the axis. ValueError if one is negative or they do not
     fit, TypeError if they are no integers.
@@ -370,7 +369,7 @@ def repeat(a: Any, repeats: int | Sequence[int], axis: int | None = None) -> Arr
     return x[(*(slice(None),) * a, index)]
 
 
-def _repeated(x: Any, times: int, axis: int) -> Any:
+def _repeated(x: Array, times: int, axis: int) -> Array:
     """Each element so many times along an axis, from a view that repeats them."""
     before, n, after = x.shape[:axis], x.shape[axis], x.shape[axis + 1 :]
     view = broadcast_to(reshape(x, (*before, n, 1, *after)), (*before, n, times, *after))
@@ -381,7 +380,7 @@ _FEW_TIMES = 8  # that an operation is given the same array
 
 
 @numpy_when_small(numpy.tile, "A reps", "ac", "biufc")
-def tile(A: Any, reps: int | Sequence[int]) -> Array:
+def tile(A: ArrayLike, reps: int | Sequence[int]) -> Array:
     """The whole array several times along each axis; axes that it lacks are put in front.
 
     ValueError if a number of times is negative, TypeError if it is no integer.
@@ -412,7 +411,7 @@ _PAD_MODES: dict[str, tuple[str, ...]] = {
 
 
 @numpy_when_small(numpy.pad, "array pad_width mode", "acs", "biufc")
-def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Array:
+def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Array:
     """An array with elements added before and after along each axis, in its dtype.
 
     pad_width: how many, for all axes and sides, as (before, after), as a pair for each axis, or a dict of axes.
@@ -432,7 +431,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
     shape = tuple(int(n + a + b) for n, (a, b) in zip(x.shape, widths))
     if callable(mode):
         return host(lambda v: quiet(numpy.pad, v, widths, mode, **kwargs), [x], [(shape, x.dtype)], name="pad")[0]
-    one_of("pad", "mode", mode, tuple(_PAD_MODES))
+    check_choice("pad", "mode", mode, tuple(_PAD_MODES))
     if other := set(kwargs) - set(_PAD_MODES[mode]):
         raise ValueError(f"pad: options must be those of mode {mode!r}, got {sorted(other)}")
     if x.ndim == 0:
@@ -445,7 +444,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
     return host(lambda v: quiet(numpy.pad, v, widths, mode, **kwargs), [x], [(shape, x.dtype)], name="pad")[0]
 
 
-def _with_edges(x: Any, widths: Any, shape: tuple[int, ...]) -> Any:
+def _with_edges(x: Array, widths: Any, shape: tuple[int, ...]) -> Array:
     """x between copies of its outermost slices along each axis, those along the last axis first."""
     out = _core.empty(shape, x.dtype, x.device)
     inside = [slice(a, a + n) for n, (a, _) in zip(x.shape, widths.tolist())]
@@ -466,12 +465,12 @@ def _with_edges(x: Any, widths: Any, shape: tuple[int, ...]) -> Any:
     return out
 
 
-def _unpad(g: Any, widths: tuple[tuple[int, int], ...]) -> Any:
+def _unpad(g: Array, widths: tuple[tuple[int, int], ...]) -> Array:
     return g[tuple(slice(a, g.shape[i] - b) for i, (a, b) in enumerate(widths))]
 
 
 @primitive(lambda g, widths: _unpad(g, widths), op="pad")
-def _pad(x: Any, widths: tuple[tuple[int, int], ...], value: Any) -> Any:
+def _pad(x: Array, widths: tuple[tuple[int, int], ...], value: Any) -> Array:
     shape = tuple(n + a + b for n, (a, b) in zip(x.shape, widths))
     if x.ndim == 1 and x.size:
         ends = [_core.full((n,), value, x.dtype, x.device) for n in widths[0]]

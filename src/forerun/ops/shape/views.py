@@ -8,12 +8,21 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import asarray, asarrays, axes_of, axes_to_reduce, axis_of, one_of, store, together
+from .._base.convert import (
+    asarray,
+    asarrays,
+    axes_of,
+    axes_to_reduce,
+    axis_of,
+    broadcast_shapes,
+    check_choice,
+    write_out,
+)
 from .._base.convert import copy as copy_of
 from .._base.primitive import direct, primitive, view_of_numpy
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Axis, Out, Shape
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to", "expand_dims", "flip",
@@ -21,16 +30,14 @@ __all__ = [
     "rot90", "squeeze", "swapaxes", "transpose",
 ]  # fmt: skip
 
-Axis = int | Sequence[int] | None
-
 
 @primitive(lambda g, shape: _reshape(g, shape), op="reshape")
-def _reshape(x: Any, shape: Any) -> Any:
+def _reshape(x: Array, shape: Any) -> Array:
     return _core.reshape(x, shape)
 
 
 @direct("reshape")
-def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Array:
+def reshape(a: ArrayLike, /, shape: Shape, order: str = "C", *, copy: bool | None = None) -> Array:
     """An array with another shape of the same size: a view where memory allows.
 
     One extent may be -1: what the others leave. order: "F" takes and places elements with the first axis running
@@ -44,9 +51,9 @@ def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
     if order == "C" and copy is None:
         return _reshape(asarray(a), shape)
     x = asarray(a)
-    one_of("reshape", "order", order, ("C", "F", "A"))
+    check_choice("reshape", "order", order, ("C", "F", "A"))
     if order == "F" or (order == "A" and fortran(x)):
-        extents = (shape,) if isinstance(shape, (int, numpy.integer)) else tuple(shape)
+        extents = (shape,) if isinstance(shape, (int, numpy.integer)) else tuple(shape)  # type: ignore[arg-type]
         result = transpose(_reshape(transpose(x), extents[::-1]))
     else:
         result = _reshape(x, shape)
@@ -57,12 +64,12 @@ def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
 
 
 @primitive(lambda g, axes: _transpose(g, tuple(map(axes.index, range(len(axes))))), op="transpose")
-def _transpose(x: Any, axes: tuple[int, ...]) -> Any:
+def _transpose(x: Array, axes: tuple[int, ...]) -> Array:
     return _core.transpose(x, axes)
 
 
 @direct("transpose")
-def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
+def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     """A view of `a` with its axes in another order; by default reversed.
 
     axes: where each axis of the result comes from. ValueError if they do not name every axis once.
@@ -80,7 +87,7 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
 
 
 @primitive(lambda g: g, op="broadcast_to")
-def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
+def broadcast_to(array: ArrayLike, shape: Shape, subok: bool = False) -> Array:
     """A view of an array repeated to a larger shape. Not to be written to.
 
     An extent of -2 stands for that of the array's axis at this place, counted from the last. ValueError if the shape
@@ -91,7 +98,7 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     [[0, 1, 2], [0, 1, 2]]
     """
     x = asarray(array)
-    if not isinstance(shape, int) and -2 in (shape := tuple(shape)):
+    if not isinstance(shape, int) and -2 in (shape := tuple(shape)):  # type: ignore[arg-type]
         before = len(shape) - x.ndim
         if -2 in shape[: max(before, 0)]:
             raise ValueError(f"broadcast_to: an extent of -2 must stand for an axis, got {shape} for {x.shape}")
@@ -107,12 +114,12 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
     [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
     """
     all_ = asarrays(*args)
-    shape = together("broadcast_arrays", *(a.shape for a in all_))
+    shape = broadcast_shapes("broadcast_arrays", *(a.shape for a in all_))
     return tuple(a if a.shape == shape else broadcast_to(a, shape) for a in all_)
 
 
 @view_of_numpy(numpy.expand_dims, "a axis", "ak")
-def expand_dims(a: Any, axis: int | Sequence[int]) -> Array:
+def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> Array:
     """A view with axes of extent 1 put in at `axis`: positions in the result. IndexError out of range.
 
     >>> from forerun import np
@@ -129,7 +136,7 @@ def expand_dims(a: Any, axis: int | Sequence[int]) -> Array:
 
 
 @view_of_numpy(numpy.ndarray.squeeze, "a axis", "ai")
-def squeeze(a: Any, axis: Axis = None) -> Array:
+def squeeze(a: ArrayLike, axis: Axis = None) -> Array:
     """A view without axes of extent 1: all, or those named. ValueError if a named one is longer.
 
     >>> from forerun import np
@@ -144,7 +151,7 @@ def squeeze(a: Any, axis: Axis = None) -> Array:
 
 
 @view_of_numpy(numpy.moveaxis, "a source destination", "akk")
-def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Array:
+def moveaxis(a: ArrayLike, source: int | Sequence[int], destination: int | Sequence[int]) -> Array:
     """A view with some axes moved to other positions; the others keep their order.
 
     >>> from forerun import np
@@ -162,7 +169,7 @@ def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[in
 
 
 @view_of_numpy(numpy.ndarray.swapaxes, "a axis1 axis2", "akk")
-def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
+def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
     """A view with two axes exchanged. IndexError out of range.
 
     >>> from forerun import np
@@ -176,7 +183,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
     return transpose(x, order)
 
 
-def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
+def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
     """A view with `axis` moved until it lies before axis `start`; `moveaxis` says the same more plainly.
 
     >>> from forerun import np
@@ -191,7 +198,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
     return moveaxis(x, a, to - 1 if to > a else to)
 
 
-def matrix_transpose(x: Any, /) -> Array:
+def matrix_transpose(x: ArrayLike, /) -> Array:
     """A view with the last two axes exchanged. IndexError if there are not two.
 
     >>> from forerun import np
@@ -202,7 +209,7 @@ def matrix_transpose(x: Any, /) -> Array:
 
 
 @direct("ravel")
-def ravel(a: Any, order: str = "C") -> Array:
+def ravel(a: ArrayLike, order: str = "C") -> Array:
     """The elements as one axis: a view where they lie in memory one after the other, otherwise a copy.
 
     order: "C", "F" with the first axis running fastest, "A" for "F" if memory is in that order and "C" if not, "K" as
@@ -217,7 +224,7 @@ def ravel(a: Any, order: str = "C") -> Array:
     """
     x = asarray(a)
     if order != "C":
-        one_of("ravel", "order", order, ("C", "F", "A", "K"))
+        check_choice("ravel", "order", order, ("C", "F", "A", "K"))
         if order == "K":
             x = transpose(x, _memory_order(x))
         elif order == "F" or (order == "A" and fortran(x)):
@@ -227,7 +234,7 @@ def ravel(a: Any, order: str = "C") -> Array:
 
 
 @direct("flatten")
-def flatten(x: Any, order: str = "C") -> Any:
+def flatten(x: ArrayLike, order: str = "C") -> Array:
     """A copy of the elements as one axis. order: as for `ravel`.
 
     >>> from forerun import np
@@ -238,7 +245,7 @@ def flatten(x: Any, order: str = "C") -> Any:
     return copy_of(flat) if _core.shares_storage(x, flat) else flat
 
 
-def _memory_order(x: Any) -> list[int]:
+def _memory_order(x: Array) -> list[int]:
     """The axes by their steps in memory, the longest first.
 
     Axes that repeat, or have one position, stay where they are.
@@ -257,7 +264,7 @@ def _memory_order(x: Any) -> list[int]:
     return order[::-1]
 
 
-def fortran(x: Any) -> bool:
+def fortran(x: Array) -> bool:
     """Whether elements lie in memory without gaps, with the first axis running fastest and not the last.
 
     >>> from forerun import np
@@ -267,7 +274,7 @@ def fortran(x: Any) -> bool:
     return not dense(x) and dense(transpose(x))
 
 
-def in_order(x: Any, order: str | None) -> bool:
+def in_order(x: Array, order: str | None) -> bool:
     """Whether x lies in memory without gaps in an order, as NumPy means it: "C", "F", "A" (either), "K" or None (any).
 
     >>> from forerun import np
@@ -279,7 +286,7 @@ def in_order(x: Any, order: str | None) -> bool:
     return (order != "F" and dense(x)) or (order != "C" and dense(transpose(x)))
 
 
-def copied_in(x: Any, order: str | None) -> Any:
+def copied_in(x: Array, order: str | None) -> Array:
     """A copy of x in an order of memory: "F", "A" for "F" if x lies so and "C" if not; all else is "C".
 
     >>> from forerun import np
@@ -289,7 +296,7 @@ def copied_in(x: Any, order: str | None) -> Any:
     return transpose(copy_of(transpose(x))) if order == "F" or (order == "A" and fortran(x)) else copy_of(x)
 
 
-def dense(x: Any) -> bool:
+def dense(x: Array) -> bool:
     """Whether elements lie in memory without gaps, with the last axis running fastest.
 
     >>> from forerun import np
@@ -349,7 +356,7 @@ def atleast_3d(*arys: Any) -> Any:
 
 
 @direct("flip")
-def flip(m: Any, axis: Axis = None, *, out: Any = None) -> Array:
+def flip(m: ArrayLike, axis: Axis = None, *, out: Out = None) -> Array:
     """A view with the order of elements reversed along the axes; by default all. out: an array for a copy of it.
 
     >>> from forerun import np
@@ -358,11 +365,11 @@ def flip(m: Any, axis: Axis = None, *, out: Any = None) -> Array:
     """
     x = asarray(m)
     at = axes_of("flip", axis, x.ndim)
-    return store("flip", x[tuple(slice(None, None, -1) if i in at else slice(None) for i in range(x.ndim))], out)
+    return write_out("flip", x[tuple(slice(None, None, -1) if i in at else slice(None) for i in range(x.ndim))], out)
 
 
 @direct("fliplr")
-def fliplr(m: Any) -> Array:
+def fliplr(m: ArrayLike) -> Array:
     """A view reversed along axis 1: columns from right to left. IndexError if there is no such axis.
 
     >>> from forerun import np
@@ -373,7 +380,7 @@ def fliplr(m: Any) -> Array:
 
 
 @direct("flipud")
-def flipud(m: Any) -> Array:
+def flipud(m: ArrayLike) -> Array:
     """A view reversed along axis 0: rows from bottom to top. IndexError if there is no axis.
 
     >>> from forerun import np
@@ -384,7 +391,7 @@ def flipud(m: Any) -> Array:
 
 
 @view_of_numpy(numpy.rot90, "m k", "ak")
-def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
+def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     """A view turned by 90 degrees k times in the plane of two axes, from the first towards the second.
 
     >>> from forerun import np
@@ -420,7 +427,7 @@ def _imag(x: Any) -> Any:
 
 
 @direct("real")
-def real(val: Any) -> Array:
+def real(val: ArrayLike) -> Array:
     """A view of the real part: val itself if its dtype is not complex, float32 of complex64, float64 of complex128.
 
     >>> from forerun import np
@@ -431,7 +438,7 @@ def real(val: Any) -> Array:
     return _real(x) if x.dtype.kind == "c" else x
 
 
-def imag(val: Any) -> Array:
+def imag(val: ArrayLike) -> Array:
     """A view of the imaginary part, float32 of complex64, float64 of complex128; new zeros if val is not complex.
 
     >>> from forerun import np

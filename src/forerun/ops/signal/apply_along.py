@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from .._base.convert import as_dtype, asarray, axis_of, together
+from .._base.convert import as_dtype, asarray, axis_of, broadcast_shapes
 from .._base.host_task import host
 from ..create.fill import _known
 from ..shape.join import stack
 from ..shape.views import expand_dims, moveaxis, reshape
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = ["apply_along_axis", "apply_over_axes", "vectorize"]
 
 
-def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Array:
+def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any) -> Array:
     """The results of a function of vectors for each vector along `axis`, which their axes replace.
 
     The function is called with vectors of ours, once for each of them; what is made of operations does not wait.
@@ -42,7 +42,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     return moveaxis(result, list(range(n, n + len(inner))), list(range(at, at + len(inner))))
 
 
-def apply_over_axes(func: Callable[..., Any], a: Any, axes: int | Sequence[int]) -> Array:
+def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | Sequence[int]) -> Array:
     """func(a, axis) for one axis after the other, each with the result of the one before; reduced axes stay.
 
     ValueError if a result has other than as many axes or one less.
@@ -101,6 +101,6 @@ class vectorize:
             found = self._function(*map(_known, args), **{k: _known(v) for k, v in kwargs.items()})
             return tuple(map(asarray, found)) if isinstance(found, tuple) else asarray(found)
         arrays = [asarray(a) for a in args]
-        shape = together("vectorize", *(a.shape for a in arrays))
+        shape = broadcast_shapes("vectorize", *(a.shape for a in arrays))
         results = host(self._function, arrays, [(shape, t) for t in self.otypes], name="vectorize")
         return results[0] if len(results) == 1 else tuple(results)

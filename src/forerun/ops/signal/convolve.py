@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -11,20 +10,20 @@ import numpy
 from .._base import core as _core
 from .._base.convert import (
     asarray,
+    asarray_like_device,
     asarrays,
     axes_of,
     axis_of,
-    beside,
     cast,
+    check_choice,
     default_float,
     is_inexact,
-    one_of,
     promote,
     vector_of,
 )
 from .._base.host_task import host_op
 from .._base.primitive import numpy_when_small, primitive
-from ..elementwise.arithmetic import _value, conjugate, equal
+from ..elementwise.arithmetic import conj_if_complex, conjugate, equal
 from ..elementwise.exponential import sin
 from ..elementwise.select import clip, where
 from ..linalg.tensordot import matmul_pair
@@ -35,16 +34,14 @@ from ..shape.views import atleast_1d, broadcast_to, flip, moveaxis, ravel, resha
 from ..sort.sort import argsort, searchsorted
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Axis
 
 __all__ = [
     "convolve", "correlate", "ediff1d", "gradient", "interp", "sinc", "trapezoid",
 ]  # fmt: skip
 
-Axis = int | Sequence[int] | None
 
-
-def _inexact(x: Any) -> Any:
+def _inexact(x: ArrayLike) -> Array:
     x = asarray(x)
     return x if is_inexact(x.dtype) else cast(x, default_float())
 
@@ -52,10 +49,10 @@ def _inexact(x: Any) -> Any:
 # --- convolution ----------------------------------------------------------------------------------
 
 
-def _convolve_grad(g: Any, other: Any, n: int) -> Any:
+def _convolve_grad(g: Array, other: Array, n: int) -> Array:
     """The gradient of the factor with n elements: what each of them met."""
     k = other.size
-    return _convolve(g, _value(flip(other)))[k - 1 : k - 1 + n]
+    return _convolve(g, conj_if_complex(flip(other)))[k - 1 : k - 1 + n]
 
 
 @primitive(
@@ -86,15 +83,15 @@ def _recorded(*arrays: Any) -> bool:
     return _core.recording() and any(a.node is not None for a in arrays)
 
 
-def _vectors(op: str, a: Any, b: Any, mode: str) -> tuple[Any, Any]:
-    one_of(op, "mode", mode, ("full", "same", "valid"))
+def _vectors(op: str, a: ArrayLike, b: ArrayLike, mode: str) -> tuple[Array, Array]:
+    check_choice(op, "mode", mode, ("full", "same", "valid"))
     a, b = (vector_of(op, atleast_1d(x)) for x in matmul_pair(a, b, op))
     if not a.size or not b.size:
         raise ValueError(f"{op}: vectors must not be empty, got shapes {a.shape} and {b.shape}")
     return a, b
 
 
-def _cut(full: Any, n: int, k: int, mode: str, first: int) -> Any:
+def _cut(full: Array, n: int, k: int, mode: str, first: int) -> Array:
     """The part of a full convolution of n and k elements that a mode asks for; `first`: where "same" starts."""
     longer, shorter = max(n, k), min(n, k)
     if mode == "full":
@@ -104,7 +101,7 @@ def _cut(full: Any, n: int, k: int, mode: str, first: int) -> Any:
 
 
 @numpy_when_small(numpy.convolve, "a v mode", "aas")
-def convolve(a: Any, v: Any, mode: str = "full") -> Array:
+def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Array:
     """The convolution of two vectors: sums of a[i] * v[k - i], in their common dtype.
 
     mode: "full": every k with a term; "same": as many as the longer vector has elements; "valid": those where
@@ -119,7 +116,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Array:
 
 
 @numpy_when_small(numpy.correlate, "a v mode", "aas")
-def correlate(a: Any, v: Any, mode: str = "valid") -> Array:
+def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Array:
     """The cross-correlation of two vectors: sums of a[i + k] * conj(v[i]). mode, errors: as for `convolve`.
 
     >>> from forerun import np
@@ -142,7 +139,10 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Array:
 
 
 @numpy_when_small(numpy.interp, "x xp fp", "naa", "f")
-def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Array:
+def interp(
+    x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: complex | None = None, right: complex | None = None,
+    period: float | None = None,
+) -> Array:  # fmt: skip
     """Values at x of the line through the points (xp, fp), where xp rises: of x's shape.
 
     left, right: values before the first point and after the last, by default those of the points. period: xp
@@ -185,7 +185,7 @@ def _between(x: Any, xp: Any, fp: Any) -> Any:
     return f0 + (fp[i + 1] - f0) / where(equal(step, 0), 1, step) * (x - x0)
 
 
-def sinc(x: Any) -> Array:
+def sinc(x: ArrayLike) -> Array:
     """sin(pi x) / (pi x), and 1 at 0; of integers in the default float.
 
     >>> from forerun import np
@@ -201,14 +201,14 @@ def sinc(x: Any) -> Array:
 # --- differences and areas ------------------------------------------------------------------------
 
 
-def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
+def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None) -> Array:
     """Differences of neighbours of the flat array, with numbers before and after them if given; in ary's dtype.
 
     >>> from forerun import np
     >>> np.ediff1d([1, 4, 9], to_end=[0], to_begin=-1).tolist()
     [-1, 3, 5, 0]
     """
-    x = ravel(beside(ary, to_begin, to_end))
+    x = ravel(asarray_like_device(ary, to_begin, to_end))
     if x.dtype.kind == "b":
         raise TypeError("ediff1d: elements must be numbers, got bool")
     ends = [None if e is None else ravel(asarray(e, x.dtype, x.device)) for e in (to_begin, to_end)]
@@ -216,7 +216,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
     return parts[0] if len(parts) == 1 else concatenate(parts)
 
 
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
+def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1) -> Array:
     """The area under samples along `axis`, by the trapezoidal rule. Of integers in the default float.
 
     x: where the samples were taken (of y's shape, or along the axis; ValueError if of another); otherwise
@@ -226,10 +226,10 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
     >>> np.trapezoid(np.array([1.0, 2.0, 3.0])).item(), np.trapezoid([1.0, 3.0], [0.0, 0.5]).item()
     (4.0, 1.0)
     """
-    y = _inexact(beside(y, x, dx))
+    y = _inexact(asarray_like_device(y, x, dx))
     a = axis_of("trapezoid", axis, y.ndim)
     if x is not None:
-        x = beside(x, y)
+        x = asarray_like_device(x, y)
         if x.shape not in (y.shape, (y.shape[a],)):
             raise ValueError(f"trapezoid: x must have shape {y.shape} or {(y.shape[a],)}, got {x.shape}")
         if x.ndim == 1:
@@ -241,7 +241,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
 
 
 @numpy_when_small(numpy.gradient, "f", "d", "f")
-def gradient(f: Any, *spacing: Any, axis: Axis = None, edge_order: int = 1) -> Any:
+def gradient(f: ArrayLike, *spacing: Any, axis: Axis = None, edge_order: int = 1) -> Any:
     """The slopes of samples along axes: by central differences inside, one-sided ones at the ends.
 
     An array of f's shape for one axis, a tuple for several (by default all). spacing: one number for all
@@ -253,7 +253,7 @@ def gradient(f: Any, *spacing: Any, axis: Axis = None, edge_order: int = 1) -> A
     >>> np.gradient(np.array([1.0, 2.0, 4.0, 7.0])).tolist()
     [1.0, 1.5, 2.5, 3.0]
     """
-    f = beside(f, *spacing)
+    f = asarray_like_device(f, *spacing)
     if f.dtype.kind == "b":
         raise TypeError("gradient: samples must be numbers, got bool")
     f = _inexact(f)
@@ -269,14 +269,14 @@ def gradient(f: Any, *spacing: Any, axis: Axis = None, edge_order: int = 1) -> A
     return found if len(found) != 1 else found[0]
 
 
-def _slopes(f: Any, spacing: Any, order: int) -> Any:
+def _slopes(f: Any, spacing: Any, order: int) -> Array:
     """Slopes along the last axis."""
     n = f.shape[-1]
     if numpy.ndim(spacing) == 0:
         h = [spacing] * 4
         inside = (f[..., 2:] - f[..., :-2]) / (2.0 * spacing)
     else:
-        x = vector_of("gradient", beside(spacing, f))
+        x = vector_of("gradient", asarray_like_device(spacing, f))
         if x.size != n:
             raise ValueError(f"gradient: positions must be one for each of {n} samples, got {x.size}")
         d = diff(x if is_inexact(x.dtype) else cast(x, f.dtype))
@@ -295,6 +295,6 @@ def _slopes(f: Any, spacing: Any, order: int) -> Any:
     return concatenate([first[..., None], inside, last[..., None]], -1)
 
 
-def _edge(f0: Any, f1: Any, f2: Any, h: Any, k: Any) -> Any:
+def _edge(f0: Any, f1: Any, f2: Any, h: Any, k: Any) -> Array:
     """The slope at the first of three samples, h and k apart, of the parabola through them."""
     return -(2 * h + k) / (h * (h + k)) * f0 + (h + k) / (h * k) * f1 - h / (k * (h + k)) * f2

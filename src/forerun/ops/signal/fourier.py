@@ -17,7 +17,7 @@ import numpy
 
 from ..._runtime.device import Device, resolve
 from .._base import core as _core
-from .._base.convert import as_dtype, asarray, axes_of, axis_of, cast, copy, default_float, one_of, store
+from .._base.convert import as_dtype, asarray, axes_of, axis_of, cast, check_choice, copy, default_float, write_out
 from .._base.primitive import numpy_when_small, primitive
 from ..elementwise.arithmetic import conjugate
 from ..index.getitem import getitem
@@ -25,7 +25,7 @@ from ..shape.join import pad, roll
 from ..shape.views import real
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Axis, DeviceLike, DTypeLike, Out
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft",
@@ -40,7 +40,7 @@ _LOOPS: Any = vars(numpy.fft).get("_pocketfft_umath") or sys.modules.get("numpy.
 _OTHER_END = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
-def _wide(op: str, x: Any) -> Any:
+def _wide(op: str, x: Array) -> Array:
     """x with numbers of single or double precision: integers as the default float, float16 as float32."""
     x = asarray(x, op=op)
     if x.dtype.kind in "biu":
@@ -48,13 +48,13 @@ def _wide(op: str, x: Any) -> Any:
     return x if x.dtype.char in "fdFD" else cast(x, numpy.dtype("float32"))
 
 
-def _complex(op: str, x: Any) -> Any:
+def _complex(op: str, x: Array) -> Array:
     """x as complex64 or complex128, whichever holds its precision."""
     x = _wide(op, x)
     return x if x.dtype.kind == "c" else cast(x, numpy.dtype("complex128" if x.dtype.itemsize == 8 else "complex64"))
 
 
-def _real(op: str, x: Any) -> Any:
+def _real(op: str, x: Array) -> Array:
     """x as float32 or float64. TypeError if it is complex."""
     x = _wide(op, x)
     if x.dtype.kind == "c":
@@ -62,7 +62,7 @@ def _real(op: str, x: Any) -> Any:
     return x
 
 
-def _fitted(x: Any, shape: tuple[int, ...]) -> Any:
+def _fitted(x: Array, shape: tuple[int, ...]) -> Array:
     """x cut off or continued with zeros at the end of each axis."""
     if any(n > m for n, m in zip(x.shape, shape)):
         x = getitem(x, tuple(slice(0, m) for m in shape))
@@ -78,7 +78,7 @@ def _with(shape: tuple[int, ...], axis: int, n: int) -> tuple[int, ...]:
 # --- the three kinds: complex to complex, real to half of complex, and back -----------------------
 
 
-def _lines_by_numpy(op: str, fn: Any, x: Any, axis: int, n: int, dtype: numpy.dtype) -> Any:
+def _lines_by_numpy(op: str, fn: Any, x: Array, axis: int, n: int, dtype: numpy.dtype) -> Array:
     """Issues a transform of lines along an axis to n elements by a public function of NumPy's, as a task; many are cut
     along another axis, so that idle workers help. (Not recorded.)"""
     shape = _with(x.shape, axis, n)
@@ -109,7 +109,7 @@ def _loop(name: str, dtype: numpy.dtype, plain: bool) -> tuple[Any, numpy.dtype]
     return ufunc, ufunc.resolve_dtypes((dtype, factor, None))[0]
 
 
-def _issue(op: str, loop: str, x: Any, axis: int, extents: tuple[int, int], norm: str) -> Any:
+def _issue(op: str, loop: str, x: Array, axis: int, extents: tuple[int, int], norm: str) -> Array:
     """A transform of lines along an axis by a loop of NumPy's, without the interpreter lock; extents: of the transform,
     and of its results. (Not recorded.)"""
     n, m = extents
@@ -124,27 +124,28 @@ def _issue(op: str, loop: str, x: Any, axis: int, extents: tuple[int, int], norm
     factor = _factor(n, norm, op.startswith("i"), single)
     ufunc, wide = _loop(loop, x.dtype, isinstance(factor, int))
     per_line = 100 + n * n.bit_length() // (2 if whole else 4)
-    return cast(_core.transform(ufunc, op, cast(x, wide), axis, m, factor, per_line), dtype)
+    made: Any = _core.transform(ufunc, op, cast(x, wide), axis, m, factor, per_line)
+    return cast(made, dtype)
 
 
 @primitive(lambda g, axis, inverse, norm: _fft(g, axis, not inverse, _OTHER_END[norm]), op="fft.fft")
-def _fft(x: Any, axis: int, inverse: bool, norm: Any) -> Any:
+def _fft(x: Array, axis: int, inverse: bool, norm: Any) -> Array:
     name = "ifft" if inverse else "fft"
     return _issue(name, name, x, axis, (x.shape[axis], x.shape[axis]), norm)
 
 
-def _rfft_grad(g: Any, shape: tuple[int, ...], axis: int, norm: str) -> Any:
+def _rfft_grad(g: Array, shape: tuple[int, ...], axis: int, norm: str) -> Array:
     whole = _fitted(g, _with(g.shape, axis, shape[axis]))
     return real(_fft(whole, axis, True, _OTHER_END[norm]))
 
 
 @primitive(_rfft_grad, op="fft.rfft")
-def _rfft(x: Any, axis: int, norm: Any) -> Any:
+def _rfft(x: Array, axis: int, norm: Any) -> Array:
     n = x.shape[axis]
     return _issue("rfft", "rfft_n_odd" if n % 2 else "rfft_n_even", x, axis, (n, n // 2 + 1), norm)
 
 
-def _irfft_grad(g: Any, axis: int, n: int, norm: str) -> Any:
+def _irfft_grad(g: Array, axis: int, n: int, norm: str) -> Array:
     """Each element but the first (and the last, of an even number) stands for two: itself and its conjugate."""
     twice = numpy.full(n // 2 + 1, 2)
     twice[0] = 1
@@ -155,7 +156,7 @@ def _irfft_grad(g: Any, axis: int, n: int, norm: str) -> Any:
 
 
 @primitive(_irfft_grad, op="fft.irfft")
-def _irfft(x: Any, axis: int, n: int, norm: Any) -> Any:
+def _irfft(x: Array, axis: int, n: int, norm: Any) -> Array:
     return _issue("irfft", "irfft", x, axis, (n, n), norm)
 
 
@@ -163,11 +164,11 @@ def _irfft(x: Any, axis: int, n: int, norm: Any) -> Any:
 
 
 def _norm(op: str, norm: str | None) -> str:
-    one_of(op, "norm", norm or "backward", tuple(_OTHER_END))
+    check_choice(op, "norm", norm or "backward", tuple(_OTHER_END))
     return norm or "backward"
 
 
-def _axes(op: str, x: Any, s: Extents, axes: Sequence[int] | None) -> tuple[int, ...]:
+def _axes(op: str, x: Array, s: Extents, axes: Sequence[int] | None) -> tuple[int, ...]:
     """The axes to transform: those given, or as many last ones as there are extents, or all. One may be there twice."""
     if axes is None:
         axes = range(-x.ndim if s is None else -len(s), 0)
@@ -177,7 +178,7 @@ def _axes(op: str, x: Any, s: Extents, axes: Sequence[int] | None) -> tuple[int,
     return found
 
 
-def _extents(op: str, x: Any, s: Extents, axes: tuple[int, ...]) -> list[int]:
+def _extents(op: str, x: Array, s: Extents, axes: tuple[int, ...]) -> list[int]:
     extents = [x.shape[a] for a in axes] if s is None else [operator.index(n) for n in s]
     extents = [x.shape[a] if n == -1 else n for a, n in zip(axes, extents)]
     if min(extents, default=1) < 1:
@@ -185,7 +186,7 @@ def _extents(op: str, x: Any, s: Extents, axes: tuple[int, ...]) -> list[int]:
     return extents
 
 
-def _lines(x: Any, axes: Sequence[int], extents: Sequence[int], inverse: bool, norm: str) -> Any:
+def _lines(x: Array, axes: Sequence[int], extents: Sequence[int], inverse: bool, norm: str) -> Array:
     """The transforms along several axes, the last one first."""
     for a, n in list(zip(axes, extents))[::-1]:
         x = _fft(_fitted(x, _with(x.shape, a, n)), a, inverse, norm)
@@ -194,10 +195,10 @@ def _lines(x: Any, axes: Sequence[int], extents: Sequence[int], inverse: bool, n
 
 def _transform(
     op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str | None, inverse: bool, out: Any
-) -> Any:
+) -> Array:
     x, scale = _complex(op, x), _norm(op, norm)
     at = _axes(op, x, s, axes)
-    return store(op, _lines(x, at, _extents(op, x, s, at), inverse, scale), out)
+    return write_out(op, _lines(x, at, _extents(op, x, s, at), inverse, scale), out)
 
 
 def _one(n: int | None) -> Extents:
@@ -205,7 +206,7 @@ def _one(n: int | None) -> Extents:
 
 
 @numpy_when_small(numpy.fft.fft, "a n axis norm", "aiiS", "fc")
-def fft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
+def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Out = None) -> Array:
     """The Fourier transform along an axis: sums of x[j] * exp(-2 pi i j k / n).
 
     n: how many samples; x is cut off or continued with zeros. norm: where the scale 1 / n is: "backward" (in
@@ -220,7 +221,7 @@ def fft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: An
 
 
 @numpy_when_small(numpy.fft.ifft, "a n axis norm", "aiis", "Dc")
-def ifft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
+def ifft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Out = None) -> Array:
     """The inverse of `fft`, with its parameters: sums of x[k] * exp(2 pi i j k / n), divided by n.
 
     >>> from forerun import np
@@ -230,7 +231,7 @@ def ifft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: A
     return _transform("ifft", a, _one(n), (axis,), norm, True, out)
 
 
-def fftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None) -> Array:
+def fftn(a: ArrayLike, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Out = None) -> Array:
     """The Fourier transform along several axes, by default all. s: how many samples along each.
 
     norm, dtypes, errors: as for `fft`. ValueError also if s has not an extent for each axis.
@@ -242,7 +243,7 @@ def fftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out
     return _transform("fftn", a, s, axes, norm, False, out)
 
 
-def ifftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None) -> Array:
+def ifftn(a: ArrayLike, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Out = None) -> Array:
     """The inverse of `fftn`, with its parameters.
 
     >>> from forerun import np
@@ -253,7 +254,7 @@ def ifftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, ou
 
 
 @numpy_when_small(numpy.fft.fft2, "a", "a", "fc")
-def fft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None) -> Array:
+def fft2(a: ArrayLike, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Out = None) -> Array:
     """The Fourier transform along two axes, by default the last ones; otherwise as `fftn`.
 
     >>> from forerun import np
@@ -263,7 +264,7 @@ def fft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm =
     return _transform("fft2", a, s, axes, norm, False, out)
 
 
-def ifft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None) -> Array:
+def ifft2(a: ArrayLike, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Out = None) -> Array:
     """The inverse of `fft2`, with its parameters.
 
     >>> from forerun import np
@@ -280,7 +281,7 @@ def _halved(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str |
     return _lines(_rfft(_fitted(x, _with(x.shape, last, n)), last, scale), at, extents, False, scale)
 
 
-def _doubled(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str | None, out: Any) -> Any:
+def _doubled(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str | None, out: Any) -> Array:
     half = getattr(x, "dtype", None) == numpy.float16  # NumPy gives that back, if this is the only step
     x, scale = _complex(op, x), _norm(op, norm)
     *at, last = _some_axes(op, x, s, axes)
@@ -290,10 +291,10 @@ def _doubled(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str 
         raise ValueError(f"{op}: number of samples must be positive, got {n}")
     x = _lines(x, at, extents, True, scale)
     found = _irfft(_fitted(x, _with(x.shape, last, n // 2 + 1)), last, n, scale)
-    return store(op, cast(found, numpy.dtype("float16")) if half and not at else found, out)
+    return write_out(op, cast(found, numpy.dtype("float16")) if half and not at else found, out)
 
 
-def _some_axes(op: str, x: Any, s: Extents, axes: Sequence[int] | None) -> tuple[int, ...]:
+def _some_axes(op: str, x: Array, s: Extents, axes: Sequence[int] | None) -> tuple[int, ...]:
     found = _axes(op, x, s, axes)
     if not found:
         raise ValueError(f"{op}: there must be at least one axis, got shape {x.shape}")
@@ -301,7 +302,7 @@ def _some_axes(op: str, x: Any, s: Extents, axes: Sequence[int] | None) -> tuple
 
 
 @numpy_when_small(numpy.fft.rfft, "a n axis norm", "aiis", "F")
-def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
+def rfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Out = None) -> Array:
     """The Fourier transform of real numbers along an axis: the first n // 2 + 1 elements.
 
     They tell the others. n, norm, dtypes, errors: as for `fft`. TypeError if x is complex.
@@ -310,11 +311,11 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: A
     >>> np.fft.rfft([1.0, 0.0, 0.0, 0.0]).tolist()
     [(1+0j), (1+0j), (1+0j)]
     """
-    return store("rfft", _halved("rfft", a, _one(n), (axis,), norm), out)
+    return write_out("rfft", _halved("rfft", a, _one(n), (axis,), norm), out)
 
 
 @numpy_when_small(numpy.fft.irfft, "a n axis norm", "aiis", "Dc")
-def irfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
+def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Out = None) -> Array:
     """The inverse of `rfft`: n real numbers, by default 2 * (m - 1) from m elements.
 
     float32 of single precision, float64 of double.
@@ -326,7 +327,7 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: 
     return _doubled("irfft", a, _one(n), (axis,), norm, out)
 
 
-def rfftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None) -> Array:
+def rfftn(a: ArrayLike, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Out = None) -> Array:
     """The Fourier transform of real numbers along several axes, by default all; half of it along the last.
 
     s: how many samples along each. norm, dtypes, errors: as for `fft`. TypeError if x is complex.
@@ -335,10 +336,10 @@ def rfftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, ou
     >>> np.fft.rfftn(np.ones((4, 6))).shape
     (4, 4)
     """
-    return store("rfftn", _halved("rfftn", a, s, axes, norm), out)
+    return write_out("rfftn", _halved("rfftn", a, s, axes, norm), out)
 
 
-def irfftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Any = None) -> Array:
+def irfftn(a: ArrayLike, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Out = None) -> Array:
     """The inverse of `rfftn`, with its parameters.
 
     The last extent is even unless s tells another.
@@ -350,17 +351,19 @@ def irfftn(a: Any, s: Extents = None, axes: Extents = None, norm: Norm = None, o
     return _doubled("irfftn", a, s, axes, norm, out)
 
 
-def rfft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None) -> Array:
+def rfft2(a: ArrayLike, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Out = None) -> Array:
     """The Fourier transform of real numbers along two axes, by default the last ones; otherwise as `rfftn`.
 
     >>> from forerun import np
     >>> np.fft.rfft2(np.ones((3, 4, 6))).shape
     (3, 4, 4)
     """
-    return store("rfft2", _halved("rfft2", a, s, axes, norm), out)
+    return write_out("rfft2", _halved("rfft2", a, s, axes, norm), out)
 
 
-def irfft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None) -> Array:
+def irfft2(
+    a: ArrayLike, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Out = None
+) -> Array:
     """The inverse of `rfft2`, with its parameters.
 
     >>> from forerun import np
@@ -370,7 +373,7 @@ def irfft2(a: Any, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm
     return _doubled("irfft2", a, s, axes, norm, out)
 
 
-def hfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
+def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Out = None) -> Array:
     """The Fourier transform of n numbers of which one half is given, the other being its conjugate: n real numbers.
 
     By default n is 2 * (m - 1) for m elements. norm, dtypes, errors: as for `irfft`.
@@ -383,7 +386,7 @@ def hfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: A
     return _doubled("hfft", conjugate(x), _one(n), (axis,), _OTHER_END[_norm("hfft", norm)], out)
 
 
-def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
+def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Out = None) -> Array:
     """The inverse of `hfft`: of n real numbers the first n // 2 + 1 of their inverse transform.
 
     >>> from forerun import np
@@ -391,13 +394,13 @@ def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: 
     [1.0, 1.0, 1.0]
     """
     found = conjugate(_halved("ihfft", a, _one(n), (axis,), _OTHER_END[_norm("ihfft", norm)]))
-    return store("ihfft", found, out)
+    return write_out("ihfft", found, out)
 
 
 # --- frequencies ----------------------------------------------------------------------------------
 
 
-def _frequencies(op: str, values: numpy.ndarray, dtype: Any, device: Device | str | None) -> Any:
+def _frequencies(op: str, values: numpy.ndarray, dtype: Any, device: Device | str | None) -> Array:
     want = default_float() if dtype is None else as_dtype(op, dtype)
     return _core.from_numpy(values.astype(want), resolve(device))
 
@@ -408,7 +411,7 @@ def _positive(op: str, n: int) -> int:
     return int(n)
 
 
-def fftfreq(n: int, d: float = 1.0, device: Device | str | None = None, *, dtype: Any = None) -> Array:
+def fftfreq(n: int, d: float = 1.0, device: DeviceLike = None, *, dtype: DTypeLike = None) -> Array:
     """The frequencies of the elements of `fft` of n samples, d apart: in cycles per unit of d.
 
     The default float unless dtype is given. ValueError if n is no positive integer.
@@ -420,7 +423,7 @@ def fftfreq(n: int, d: float = 1.0, device: Device | str | None = None, *, dtype
     return _frequencies("fftfreq", numpy.fft.fftfreq(_positive("fftfreq", n), d), dtype, device)
 
 
-def rfftfreq(n: int, d: float = 1.0, device: Device | str | None = None, *, dtype: Any = None) -> Array:
+def rfftfreq(n: int, d: float = 1.0, device: DeviceLike = None, *, dtype: DTypeLike = None) -> Array:
     """The frequencies of the elements of `rfft` of n samples, d apart: in cycles per unit of d.
 
     The default float unless dtype is given. ValueError if n is no positive integer.
@@ -432,13 +435,13 @@ def rfftfreq(n: int, d: float = 1.0, device: Device | str | None = None, *, dtyp
     return _frequencies("rfftfreq", numpy.fft.rfftfreq(_positive("rfftfreq", n), d), dtype, device)
 
 
-def _shifted(op: str, x: Any, axes: int | Sequence[int] | None, back: bool) -> Any:
+def _shifted(op: str, x: Any, axes: Axis, back: bool) -> Array:
     x = asarray(x)
     at = axes_of(op, axes, x.ndim)
     return roll(x, tuple(-(x.shape[a] // 2) if back else x.shape[a] // 2 for a in at), at) if at else copy(x)
 
 
-def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> Array:
+def fftshift(x: ArrayLike, axes: Axis = None) -> Array:
     """x with the elements of frequency zero in the middle of the axes, by default all.
 
     >>> from forerun import np
@@ -448,7 +451,7 @@ def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> Array:
     return _shifted("fftshift", x, axes, False)
 
 
-def ifftshift(x: Any, axes: int | Sequence[int] | None = None) -> Array:
+def ifftshift(x: ArrayLike, axes: Axis = None) -> Array:
     """The inverse of `fftshift`, also for odd extents.
 
     >>> from forerun import np

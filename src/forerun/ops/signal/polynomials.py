@@ -26,23 +26,23 @@ from ..shape.views import atleast_1d
 from .convolve import convolve
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = [
     "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "polyval", "roots",
 ]  # fmt: skip
 
 
-def _coefficients(op: str, p: Any) -> Any:
+def _coefficients(op: str, p: ArrayLike) -> Array:
     return vector_of(op, atleast_1d(p))
 
 
-def _inexact(x: Any) -> Any:
+def _inexact(x: Array) -> Array:
     return x if is_inexact(x.dtype) else cast(x, default_float())
 
 
 @numpy_when_small(numpy.polyval, "p x", "aa", "f")
-def polyval(p: Any, x: Any) -> Array:
+def polyval(p: ArrayLike, x: ArrayLike) -> Array:
     """The polynomial p at x: an array of x's shape. By Horner's rule; differentiable in both.
 
     >>> from forerun import np
@@ -65,7 +65,7 @@ def _aligned(op: str, a1: Any, a2: Any) -> tuple[Any, Any]:
     return wide(a), wide(b)
 
 
-def polyadd(a1: Any, a2: Any) -> Array:
+def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The sum of two polynomials.
 
     >>> from forerun import np
@@ -76,7 +76,7 @@ def polyadd(a1: Any, a2: Any) -> Array:
     return a + b
 
 
-def polysub(a1: Any, a2: Any) -> Array:
+def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The difference of two polynomials.
 
     >>> from forerun import np
@@ -87,17 +87,18 @@ def polysub(a1: Any, a2: Any) -> Array:
     return a - b
 
 
-def polymul(a1: Any, a2: Any) -> Array:
+def polymul(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The product of two polynomials. Zeros at their beginning stay: the length must not depend on values.
 
     >>> from forerun import np
     >>> np.polymul([1, 2], [1, 3]).tolist()
     [1, 5, 6]
     """
-    return convolve(*(_coefficients("polymul", x) for x in asarrays(a1, a2)))
+    p, q = (_coefficients("polymul", x) for x in asarrays(a1, a2))
+    return convolve(p, q)
 
 
-def polyder(p: Any, m: int = 1) -> Array:
+def polyder(p: ArrayLike, m: int = 1) -> Array:
     """The m-th derivative of a polynomial. ValueError if m is negative.
 
     >>> from forerun import np
@@ -111,7 +112,7 @@ def polyder(p: Any, m: int = 1) -> Array:
     return p
 
 
-def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
+def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Array:
     """The m-th antiderivative of a polynomial, with constants k (by default 0): one, or one for each time.
 
     Of integers in the default float. ValueError if m is negative or there are not as many constants.
@@ -133,7 +134,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
     return p
 
 
-def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
+def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
     """Quotient and remainder of two polynomials. The remainder's length depends on values: this waits.
 
     Of integers in the default float.
@@ -145,10 +146,11 @@ def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
     """
     a, b = (_inexact(_coefficients("polydiv", x)) for x in asarrays(u, v))
     dtype = promote(a.dtype, b.dtype)
-    return tuple(asarray(x.astype(dtype), device=a.device) for x in numpy.polydiv(a.numpy(), b.numpy()))
+    q, r = (asarray(x.astype(dtype), device=a.device) for x in numpy.polydiv(a.numpy(), b.numpy()))
+    return q, r
 
 
-def roots(p: Any) -> Array:
+def roots(p: ArrayLike) -> Array:
     """The roots of a polynomial. Their number depends on how many coefficients are zero: this waits.
 
     Real if all are, else complex. ValueError if p has more than one axis.
@@ -161,7 +163,7 @@ def roots(p: Any) -> Array:
     return asarray(numpy.roots(p.numpy()), device=p.device)
 
 
-def poly(seq_of_zeros: Any) -> Array:
+def poly(seq_of_zeros: ArrayLike) -> Array:
     """The polynomial with these roots, or the characteristic polynomial of a square matrix.
 
     Real of real numbers, else complex. ValueError if it is neither a vector nor a square matrix.
@@ -181,8 +183,9 @@ def poly(seq_of_zeros: Any) -> Array:
 
 @numpy_when_small(numpy.polyfit, "x y deg", "ddc", "D")
 def polyfit(
-    x: Any, y: Any, deg: Any, rcond: float | None = None, full: bool = False, w: Any = None, cov: Any = False
-) -> Any:
+    x: ArrayLike, y: ArrayLike, deg: Any, rcond: float | None = None, full: bool = False, w: ArrayLike | None = None,
+    cov: bool | str = False,
+) -> Any:  # fmt: skip
     """The polynomial of a degree that is nearest to points (x, y) by least squares.
 
     y: a vector, or a matrix with a column for each polynomial. w: weights of the points. cov: also the covariance

@@ -15,18 +15,18 @@ from ..index.getitem import take
 from ..shape.views import moveaxis
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Axis
 
 __all__ = ["as_strided", "sliding_window_view"]
 
 
 def as_strided(
-    x: Any,
+    x: ArrayLike,
     shape: Sequence[int] | None = None,
     strides: Sequence[int] | None = None,
     subok: bool = False,
     writeable: bool = True,
-) -> Any:
+) -> Array:
     """A view with a shape and with bytes from one element to the next along each axis; by default x's own.
 
     Elements that share memory are not written at once (ValueError), and nothing is if not writeable; subok changes
@@ -48,7 +48,8 @@ def as_strided(
         raise ValueError(f"as_strided: array must have fewer than 2**63 bytes, got shape {extents}")
     view = _core.view(x, extents, steps)
     no_gradient("as_strided", [x], [view])
-    return view if writeable else _core.read_only(view)
+    seen: Any = view if writeable else _core.read_only(view)
+    return seen
 
 
 def _windows(window_shape: int | Sequence[int], axis: Any, ndim: int) -> list[tuple[int, int]]:
@@ -64,7 +65,7 @@ def _windows(window_shape: int | Sequence[int], axis: Any, ndim: int) -> list[tu
 
 
 def sliding_window_view(
-    x: Any, window_shape: int | Sequence[int], axis: Any = None, *, subok: bool = False, writeable: bool = False
+    x: ArrayLike, window_shape: int | Sequence[int], axis: Axis = None, *, subok: bool = False, writeable: bool = False
 ) -> Array:
     """All windows of an extent along axes (all of them by default), as further axes at the end.
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ..._runtime.device import Device
 from .._base import core as _core
 from .._base.convert import asarray, axis_of, cast, default_float, is_inexact, is_real_float, promote
 from .._base.host_task import host_op
@@ -21,18 +20,18 @@ from ..shape.views import imag, real
 from ..sort.sort import sort
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, DeviceLike, DTypeLike
 
 __all__ = ["angle", "bartlett", "blackman", "hamming", "hanning", "i0", "kaiser", "sort_complex", "unwrap"]
 
-Where = Device | str | None
 
-
-def _window(name: str, made: Callable[..., numpy.ndarray], n: Any, device: Where, *more: Any, dtype: Any = None) -> Any:
+def _window(
+    name: str, made: Callable[..., numpy.ndarray], n: Any, device: DeviceLike, *more: Any, dtype: Any = None
+) -> Array:
     return _placed(made(n.item() if isinstance(n, _core.Array) else n, *more), dtype, device, None, name)
 
 
-def bartlett(M: Any, *, device: Where = None) -> Array:
+def bartlett(M: ArrayLike, *, device: DeviceLike = None) -> Array:
     """A triangle of M numbers that begins and ends with 0. The default float.
 
     >>> from forerun import np
@@ -42,7 +41,7 @@ def bartlett(M: Any, *, device: Where = None) -> Array:
     return _window("bartlett", numpy.bartlett, M, device)
 
 
-def blackman(M: Any, *, dtype: Any = None, device: Where = None, ctx: Where = None) -> Array:
+def blackman(M: ArrayLike, *, dtype: DTypeLike = None, device: DeviceLike = None, ctx: DeviceLike = None) -> Array:
     """The Blackman window of M numbers, 0.42 - 0.5 cos(2 pi n / (M - 1)) + 0.08 cos(4 pi n / (M - 1)).
 
     The default float unless dtype is given.
@@ -54,7 +53,7 @@ def blackman(M: Any, *, dtype: Any = None, device: Where = None, ctx: Where = No
     return _window("blackman", numpy.blackman, M, device or ctx, dtype=dtype)
 
 
-def hamming(M: Any, *, dtype: Any = None, device: Where = None, ctx: Where = None) -> Array:
+def hamming(M: ArrayLike, *, dtype: DTypeLike = None, device: DeviceLike = None, ctx: DeviceLike = None) -> Array:
     """The Hamming window of M numbers, 0.54 - 0.46 cos(2 pi n / (M - 1)), in the default float or dtype.
 
     >>> from forerun import np
@@ -64,7 +63,7 @@ def hamming(M: Any, *, dtype: Any = None, device: Where = None, ctx: Where = Non
     return _window("hamming", numpy.hamming, M, device or ctx, dtype=dtype)
 
 
-def hanning(M: Any, *, dtype: Any = None, device: Where = None, ctx: Where = None) -> Array:
+def hanning(M: ArrayLike, *, dtype: DTypeLike = None, device: DeviceLike = None, ctx: DeviceLike = None) -> Array:
     """The Hann window of M numbers, 0.5 - 0.5 cos(2 pi n / (M - 1)), in the default float or dtype.
 
     >>> from forerun import np
@@ -74,7 +73,7 @@ def hanning(M: Any, *, dtype: Any = None, device: Where = None, ctx: Where = Non
     return _window("hanning", numpy.hanning, M, device or ctx, dtype=dtype)
 
 
-def kaiser(M: Any, beta: Any, *, device: Where = None) -> Array:
+def kaiser(M: ArrayLike, beta: ArrayLike, *, device: DeviceLike = None) -> Array:
     """The Kaiser window of M numbers; beta is its shape: 0 for a rectangle. The default float.
 
     >>> from forerun import np
@@ -84,7 +83,7 @@ def kaiser(M: Any, beta: Any, *, device: Where = None) -> Array:
     return _window("kaiser", numpy.kaiser, M, device, beta.item() if isinstance(beta, _core.Array) else beta)
 
 
-def i0(x: Any) -> Array:
+def i0(x: ArrayLike) -> Array:
     """The modified Bessel function of the first kind and order 0. Of integers in the default float.
 
     TypeError of complex numbers.
@@ -103,7 +102,7 @@ def i0(x: Any) -> Array:
 # --- phases ---------------------------------------------------------------------------------------
 
 
-def angle(z: Any, deg: bool = False) -> Array:
+def angle(z: ArrayLike, deg: bool = False) -> Array:
     """The angle of complex numbers to the positive real axis, in (-pi, pi], or in degrees. 0 or pi of real ones.
 
     >>> from forerun import np
@@ -117,7 +116,7 @@ def angle(z: Any, deg: bool = False) -> Array:
     return found * (180 / numpy.pi) if deg else found
 
 
-def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * numpy.pi) -> Array:
+def unwrap(p: ArrayLike, discont: float | None = None, axis: int = -1, *, period: float = 2 * numpy.pi) -> Array:
     """p with multiples of the period added along `axis`, so that no step is larger than half of it.
 
     discont: steps up to this size stay. Integers keep their dtype if the period is an integer;
@@ -149,7 +148,7 @@ def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: floa
     return concatenate([cast(first, change.dtype), cast(rest, change.dtype)], a)
 
 
-def sort_complex(a: Any) -> Array:
+def sort_complex(a: ArrayLike) -> Array:
     """The elements sorted by real, then by imaginary part, along the last axis; complex always.
 
     complex64 of small integers, float16 and float32, complex128 of what is wider.

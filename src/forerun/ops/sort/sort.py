@@ -9,17 +9,17 @@ import numpy
 
 from .._base import core as _core
 from .._base.convert import (
+    as_index_array,
     asarray,
+    asarray_like_device,
     asarrays,
     axis_of,
-    beside,
+    check_choice,
     count_of,
     device_of,
     is_array,
-    one_of,
-    store,
     vector_of,
-    whole,
+    write_out,
 )
 from .._base.host_task import host_op
 from .._base.primitive import direct, numpy_when_small
@@ -27,7 +27,7 @@ from ..index.getitem import take_along_axis
 from ..shape.views import reshape
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Out
 
 __all__ = [
     "argmax", "argmin", "argpartition", "argsort", "bincount", "lexsort", "nanargmax", "nanargmin", "partition",
@@ -39,7 +39,7 @@ def _without(shape: tuple[int, ...], axis: int, keepdims: bool) -> tuple[int, ..
     return shape[:axis] + ((1,) if keepdims else ()) + shape[axis + 1 :]
 
 
-def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, out: Any, keepdims: bool) -> Any:
+def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, out: Any, keepdims: bool) -> Array:
     x = asarray(x)
     if axis is None:
         shape = (1,) * x.ndim if keepdims else ()
@@ -53,11 +53,11 @@ def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, out: Any, 
     # Trusted not to write: NumPy would copy what is marked as read-only.
     task = lambda v: fn(v, axis=axis, keepdims=keepdims)
     found = _core.host(task, [x], [(shape, numpy.dtype("int64"))], None, name, "compute", True, cheap=True)[0]
-    return store(name, found, out)
+    return write_out(name, found, out)
 
 
 @direct("argmax")
-def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
+def argmax(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> Array:
     """Position of the (first) largest element along `axis`, or in the flat array. int64.
 
     ValueError if there is no element to choose from. NaN counts as the largest.
@@ -70,7 +70,7 @@ def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool =
 
 
 @direct("argmin")
-def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
+def argmin(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> Array:
     """Position of the (first) smallest element along `axis`, or in the flat array. int64.
 
     ValueError if there is no element to choose from. NaN counts as the smallest.
@@ -82,7 +82,7 @@ def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool =
     return _arg("argmin", numpy.argmin, a, axis, out, keepdims)
 
 
-def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
+def nanargmax(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> Array:
     """Position of the (first) largest element that is not NaN along `axis`, or in the flat array. int64.
 
     ValueError if there is no element; where the result is read if all are NaN.
@@ -94,7 +94,7 @@ def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: boo
     return _arg("nanargmax", numpy.nanargmax, a, axis, out, keepdims)
 
 
-def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
+def nanargmin(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> Array:
     """Position of the (first) smallest element that is not NaN along `axis`, or in the flat array. int64.
 
     Errors: as for `nanargmax`.
@@ -118,7 +118,7 @@ _KINDS = ("quicksort", "heapsort", "mergesort", "stable")
 
 def _check_sort(op: str, kind: str | None, order: None, stable: bool | None) -> None:
     if kind is not None:
-        one_of(op, "kind", kind, _KINDS)
+        check_choice(op, "kind", kind, _KINDS)
     if order is not None:
         raise ValueError(f"{op}: order must not be given for arrays without fields, got {order!r}")
     if kind is not None and stable is not None:
@@ -127,8 +127,8 @@ def _check_sort(op: str, kind: str | None, order: None, stable: bool | None) -> 
 
 @direct("argsort")
 def argsort(
-    a: Any, axis: int | None = -1, kind: str | bool | None = None, order: None = None, *, stable: bool | None = None,
-    descending: bool = False,
+    a: ArrayLike, axis: int | None = -1, kind: str | bool | None = None, order: None = None, *,
+    stable: bool | None = None, descending: bool = False,
 ) -> Array:  # fmt: skip
     """Positions that sort `a` along `axis`; None: the flat array. int64; equal elements keep their order.
 
@@ -154,8 +154,8 @@ def argsort(
 
 @direct("sort")
 def sort(
-    a: Any, axis: int | None = -1, kind: str | bool | None = None, order: None = None, *, stable: bool | None = None,
-    descending: bool = False,
+    a: ArrayLike, axis: int | None = -1, kind: str | bool | None = None, order: None = None, *,
+    stable: bool | None = None, descending: bool = False,
 ) -> Array:  # fmt: skip
     """`a` with its elements in ascending order along `axis`; None: the flat array. Differentiable.
 
@@ -192,7 +192,7 @@ def _orders(op: str, kth: int | Sequence[int], n: int) -> tuple[int, ...]:
 
 @numpy_when_small(numpy.ndarray.argpartition, "a kth axis", "aii")
 def argpartition(
-    a: Any, kth: int | Sequence[int], axis: int | None = -1, kind: str = "introselect", order: None = None
+    a: ArrayLike, kth: int | Sequence[int], axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> Array:
     """Positions that partition `a` along `axis` as `partition` does. int64. Errors as there.
 
@@ -202,7 +202,7 @@ def argpartition(
     2
     """
     x, a = _flat_if_none("argpartition", a, axis, True)
-    one_of("argpartition", "kind", kind, ("introselect",))
+    check_choice("argpartition", "kind", kind, ("introselect",))
     _check_sort("argpartition", None, order, None)
     places = _orders("argpartition", kth, x.shape[a])
     return host_op("argpartition", lambda v: numpy.argpartition(v, places, a), [x], x.shape, "int64")
@@ -210,7 +210,7 @@ def argpartition(
 
 @numpy_when_small(numpy.partition, "a kth axis", "aii")
 def partition(
-    a: Any, kth: int | Sequence[int], axis: int | None = -1, kind: str = "introselect", order: None = None
+    a: ArrayLike, kth: int | Sequence[int], axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> Array:
     """`a` with the element that is kth in sorted order at place kth along `axis`. Differentiable.
 
@@ -222,7 +222,7 @@ def partition(
     4
     """
     x, a = _flat_if_none("partition", a, axis)
-    one_of("partition", "kind", kind, ("introselect",))
+    check_choice("partition", "kind", kind, ("introselect",))
     _check_sort("partition", None, order, None)
     places = _orders("partition", kth, x.shape[a])
     if not (_core.recording() and x.node is not None):
@@ -251,7 +251,7 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
 
 
 @numpy_when_small(numpy.ndarray.searchsorted, "a v side", "hns")
-def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Array:
+def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> Array:
     """Positions at which v would keep the sorted vector `a` sorted: int64, of the shape of v.
 
     side: before ("left") or after ("right") equal elements. sorter: positions that sort `a`, as `argsort` gives
@@ -262,11 +262,11 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Arra
     >>> np.searchsorted([1, 3, 5], [0, 3, 6]).tolist(), np.searchsorted([1, 3, 5], 3, side="right").item()
     ([0, 1, 3], 2)
     """
-    one_of("searchsorted", "side", side, ("left", "right"))
-    x, values = vector_of("searchsorted", beside(a, v, sorter)), beside(v, a, sorter)
+    check_choice("searchsorted", "side", side, ("left", "right"))
+    x, values = vector_of("searchsorted", asarray_like_device(a, v, sorter)), asarray_like_device(v, a, sorter)
     inputs = [x, values]
     if sorter is not None:
-        order = sorter if is_array(sorter) else whole(sorter, x.device)
+        order = sorter if is_array(sorter) else as_index_array(sorter, x.device)
         if order.dtype.kind not in "iu" or order.ndim != 1:
             raise TypeError(f"searchsorted: sorter must be a vector of integers, got {order.dtype}, {order.shape}")
         if order.shape != x.shape:
@@ -277,8 +277,8 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Arra
 
 
 @numpy_when_small(numpy.bincount, "x weights minlength", "rAc", waits=True)
-def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Array:
-    """How often each number from 0 on occurs in a vector: int64.
+def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0) -> Array:
+    """Count how often each number from 0 on occurs in a vector. The result is int64.
 
     If weights are given, sums of them: float64. At least `minlength` counts. Their number depends on the
     values: this waits. TypeError if numbers are no integers, ValueError if one is negative or weights have
@@ -289,7 +289,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Array:
     ([1, 0, 2], [0.5, 0.0, 3.0])
     """
     there = device_of(x, weights)
-    x, minlength = vector_of("bincount", whole(x)), count_of("bincount", "minlength", minlength)
+    x, minlength = vector_of("bincount", as_index_array(x)), count_of("bincount", "minlength", minlength)
     if x.dtype.kind not in "iub":
         raise TypeError(f"bincount: array must be of integers, got {x.dtype}")
     weights = None if weights is None else asarray(weights)
@@ -340,7 +340,7 @@ def _counted(x: numpy.ndarray, index: bool, inverse: bool, counts: bool) -> Any:
 
 @numpy_when_small(numpy.unique, "ar return_index return_inverse return_counts axis", "abbbi", waits=True)
 def unique(
-    ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
+    ar: ArrayLike, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
     axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True,
 ) -> Any:  # fmt: skip
     """The sorted distinct values of the flat array. Their number depends on the values: this waits.

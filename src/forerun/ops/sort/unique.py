@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
-from .._base.convert import asarray, asarrays, device_of, one_of, promote
+from .._base.convert import asarray, asarrays, check_choice, device_of, promote
 from .._base.host_task import host_op
 from .._base.primitive import numpy_when_small
 from .._base.registry import registered_tuple
 from .sort import unique
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = [
     "isin", "intersect1d", "union1d", "setdiff1d", "setxor1d", "unique_all", "unique_counts", "unique_inverse",
@@ -26,9 +26,10 @@ __all__ = [
 
 @numpy_when_small(numpy.isin, "element test_elements assume_unique invert", "aebb")
 def isin(
-    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None
-) -> Array:
-    """Whether each element is among others, as bool, of its shape; with `invert`, whether it is not.
+    element: ArrayLike, test_elements: ArrayLike, assume_unique: bool = False, invert: bool = False, *,
+    kind: str | None = None,
+) -> Array:  # fmt: skip
+    """Test whether each element is in `test_elements`; with `invert`, whether it is not. The result is bool.
 
     assume_unique: both hold distinct values, which saves time. kind: "sort" or "table", NumPy's algorithms
     (ValueError if another, or "table" for what is no integer).
@@ -39,7 +40,7 @@ def isin(
     """
     x, others = asarrays(element, test_elements)
     if kind is not None:
-        one_of("isin", "kind", kind, ("sort", "table"))
+        check_choice("isin", "kind", kind, ("sort", "table"))
         if kind == "table" and (x.dtype.kind not in "iub" or others.dtype.kind not in "iub"):
             raise ValueError(f"isin: kind must be sort but for integers, got {x.dtype} and {others.dtype}")
     found = lambda v, w: numpy.isin(v, w, assume_unique, invert, kind=kind)  # type: ignore[arg-type]
@@ -54,7 +55,7 @@ def _values(*arrays: Any) -> list[numpy.ndarray]:
 
 
 @numpy_when_small(numpy.intersect1d, "ar1 ar2 assume_unique return_indices", "aabb", waits=True)
-def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
+def intersect1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False) -> Any:
     """The sorted distinct values that are in both arrays, in their common dtype. Waits.
 
     return_indices: also where each is first in either (flat), as int64.
@@ -71,7 +72,7 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
 
 
 @numpy_when_small(numpy.union1d, "ar1 ar2", "aa", waits=True)
-def union1d(ar1: Any, ar2: Any) -> Array:
+def union1d(ar1: ArrayLike, ar2: ArrayLike) -> Array:
     """The sorted distinct values that are in one of two arrays or both, in their common dtype. Waits.
 
     >>> from forerun import np
@@ -82,7 +83,7 @@ def union1d(ar1: Any, ar2: Any) -> Array:
 
 
 @numpy_when_small(numpy.setdiff1d, "ar1 ar2 assume_unique", "aab", waits=True)
-def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
+def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Array:
     """The sorted distinct values that are in ar1 but not in ar2, in their common dtype. Waits.
 
     >>> from forerun import np
@@ -93,7 +94,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
 
 
 @numpy_when_small(numpy.setxor1d, "ar1 ar2 assume_unique", "aab", waits=True)
-def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
+def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Array:
     """The sorted distinct values that are in exactly one of two arrays, in their common dtype. Waits.
 
     >>> from forerun import np
@@ -129,7 +130,7 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Any
 
 
-def unique_all(x: Any) -> UniqueAll:
+def unique_all(x: ArrayLike) -> UniqueAll:
     """The sorted distinct values, where each is first, which of them each element is, and their counts.
 
     Named values, indices (in the flat array), inverse_indices (in x's shape) and counts; the latter int64.
@@ -143,7 +144,7 @@ def unique_all(x: Any) -> UniqueAll:
     return UniqueAll(*unique(x, True, True, True, equal_nan=False))
 
 
-def unique_counts(x: Any) -> UniqueCounts:
+def unique_counts(x: ArrayLike) -> UniqueCounts:
     """The sorted distinct values, and how often each occurs (int64): `values` and `counts`. Waits.
 
     Each NaN is a value of its own.
@@ -156,7 +157,7 @@ def unique_counts(x: Any) -> UniqueCounts:
     return UniqueCounts(*unique(x, return_counts=True, equal_nan=False))
 
 
-def unique_inverse(x: Any) -> UniqueInverse:
+def unique_inverse(x: ArrayLike) -> UniqueInverse:
     """The sorted distinct values, and which of them each element is: `values` and `inverse_indices`. Waits.
 
     The latter are int64, in x's shape: values[inverse_indices] is x. Each NaN is a value of its own.
@@ -169,7 +170,7 @@ def unique_inverse(x: Any) -> UniqueInverse:
     return UniqueInverse(*unique(x, return_inverse=True, equal_nan=False))
 
 
-def unique_values(x: Any) -> Array:
+def unique_values(x: ArrayLike) -> Array:
     """The sorted distinct values of the flat array. Each NaN is a value of its own. Waits.
 
     >>> from forerun import np

@@ -24,7 +24,7 @@ from ..shape.join import concatenate
 from ..shape.views import atleast_2d, expand_dims, imag, real, transpose
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, DTypeLike
 
 __all__ = ["corrcoef", "cov"]
 
@@ -32,7 +32,7 @@ __all__ = ["corrcoef", "cov"]
 # --- several variables together -------------------------------------------------------------------
 
 
-def _observations(m: Any, y: Any, rowvar: bool) -> Any:
+def _observations(m: Any, y: Array, rowvar: bool) -> Array:
     """Floats with a row for each variable and a column for each observation."""
     found = _floating(m, None, "cov")
     if found.ndim > 2:
@@ -47,12 +47,12 @@ def _observations(m: Any, y: Any, rowvar: bool) -> Any:
     return concatenate([rows, transpose(more) if not rowvar and more.shape[0] != 1 else more], 0)
 
 
-def _conjugate(x: Any) -> Any:
+def _conjugate(x: Array) -> Array:
     """x itself, if it is real: there is nothing to copy."""
     return conjugate(x) if x.dtype.kind == "c" else x
 
 
-def _per_observation(name: str, weights: Any, n: int) -> Any:
+def _per_observation(name: str, weights: Array, n: int) -> Array:
     """Weights, whose values are checked when they are there."""
     w = weights
     if w.shape != (n,):
@@ -68,8 +68,8 @@ def _per_observation(name: str, weights: Any, n: int) -> Any:
 
 
 def cov(
-    m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: float | None = None,
-    fweights: Any = None, aweights: Any = None, *, dtype: Any = None,
+    m: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, bias: bool = False, ddof: float | None = None,
+    fweights: ArrayLike | None = None, aweights: ArrayLike | None = None, *, dtype: DTypeLike = None,
 ) -> Array:  # fmt: skip
     """The covariance matrix of variables, with an observation in each column; of one variable without axes.
 
@@ -106,7 +106,7 @@ def cov(
     return c.reshape(()) if c.size == 1 else c
 
 
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Array:
+def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, *, dtype: DTypeLike = None) -> Array:
     """The correlation coefficients of variables, between -1 and 1: `cov` divided by both standard deviations.
 
     Variables are rows of x (columns, unless `rowvar`) and of y, with an observation in each column.

@@ -9,15 +9,15 @@ import numpy
 
 from .._base.convert import (
     asarray,
+    asarray_like_device,
     asarrays,
     axis_of,
-    beside,
     cast,
+    check_choice,
     count_of,
     default_float,
     is_array,
     is_inexact,
-    one_of,
     promote,
     vector_of,
 )
@@ -28,7 +28,7 @@ from ..shape.join import stack
 from ..shape.views import reshape, transpose
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = [
     "digitize", "histogram", "histogram2d", "histogram_bin_edges", "histogramdd", "packbits", "unpackbits",
@@ -36,7 +36,7 @@ __all__ = [
 
 
 @numpy_when_small(numpy.digitize, "x bins right", "aab")
-def digitize(x: Any, bins: Any, right: bool = False) -> Array:
+def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Array:
     """In which bin each number lies: i with bins[i-1] <= x < bins[i]; with `right`, bins[i-1] < x <= bins[i].
 
     int64, of x's shape. Bins are a vector that rises or falls; ValueError where the result is read if it does
@@ -59,7 +59,7 @@ _RULES = ("auto", "doane", "fd", "rice", "scott", "sqrt", "stone", "sturges")
 
 def _estimated(x: Any, rule: str, limits: Any, weights: Any) -> int:
     """How many bins a rule of NumPy's finds right for these values. Waits."""
-    one_of("histogram", "bins", rule, _RULES)
+    check_choice("histogram", "bins", rule, _RULES)
     if weights is not None:
         raise TypeError(f"histogram: weights must not be given where bins are estimated, got bins {rule!r}")
     known = x if x.dtype.kind != "V" else cast(x, numpy.dtype("float32"))
@@ -80,9 +80,10 @@ def _distinct_bytes(x: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
 
 @numpy_when_small(numpy.histogram, "a bins", "ac", "f")
 def histogram(
-    a: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
-) -> tuple[Any, Any]:
-    """How many of the numbers lie in each bin, and the edges of the bins.
+    a: ArrayLike, bins: Any = 10, range: tuple[float, float] | None = None, density: bool | None = None,
+    weights: ArrayLike | None = None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Count the numbers in each bin. Return the counts and the edges of the bins.
 
     bins: a number of equal bins over `range` (by default from the smallest number to the largest), or the
     edges; or a word for a rule that finds a number, which waits: "auto", "doane", "fd", "rice", "scott", "sqrt",
@@ -95,16 +96,16 @@ def histogram(
     >>> counts.tolist(), edges.tolist()
     ([2, 2], [0.0, 0.5, 1.0])
     """
-    x = beside(a, bins, weights)
+    x = asarray_like_device(a, bins, weights)
     if isinstance(bins, str):
         bins = _estimated(x, bins, range, weights)
     inputs = [x]
     if weights is not None:
-        inputs.append(beside(weights, x))
+        inputs.append(asarray_like_device(weights, x))
         if inputs[1].shape != x.shape:
             raise ValueError(f"histogram: weights must have shape {x.shape}, got {inputs[1].shape}")
     if numpy.ndim(bins):
-        edges = vector_of("histogram", beside(bins, x))
+        edges = vector_of("histogram", asarray_like_device(bins, x))
         inputs.append(edges)
         count, dtype = edges.size - 1, edges.dtype
     else:
@@ -130,7 +131,9 @@ def histogram(
     return found, ends
 
 
-def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
+def histogram_bin_edges(
+    a: ArrayLike, bins: Any = 10, range: tuple[float, float] | None = None, weights: ArrayLike | None = None
+) -> Array:
     """The edges of the bins that `histogram` uses, with its parameters and errors.
 
     >>> from forerun import np
@@ -140,14 +143,14 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     return histogram(a, bins, range, weights=weights)[1]
 
 
-def _columns(sample: Any, *others: Any) -> Any:
-    """Points as rows: of a matrix, of a vector of numbers, or of a sequence of coordinates; `beside` the others."""
+def _columns(sample: Any, *others: Any) -> Array:
+    """Points as rows, of a matrix, a vector of numbers, or a sequence of coordinates, on the device of the others."""
     if not is_array(sample) and isinstance(sample, (list, tuple)):
-        vectors = [reshape(beside(v, sample, *others), -1) for v in sample]
+        vectors = [reshape(asarray_like_device(v, sample, *others), -1) for v in sample]
         if any(v.size != vectors[0].size for v in vectors):
             raise ValueError(f"histogramdd: coordinates must be of one length, got {[v.size for v in vectors]}")
         return transpose(stack(vectors))
-    found = beside(sample, *others)
+    found = asarray_like_device(sample, *others)
     if found.ndim > 2 or found.ndim == 0:
         raise ValueError(f"histogramdd: sample must be a vector or a matrix, got shape {found.shape}")
     return found.reshape(-1, 1) if found.ndim == 1 else found
@@ -158,20 +161,20 @@ def _edges(bins: Any, x: Any) -> list[Any]:
     n = x.shape[1]
     if not is_array(bins) and not isinstance(bins, (list, tuple, numpy.ndarray)):
         return [count_of("histogramdd", "bins", bins)] * n
-    given = list(bins)
+    given: list[Any] = list(bins)  # type: ignore[arg-type]
     if words := [b for b in given if isinstance(b, str)]:
         raise TypeError(f"histogramdd: bins must be numbers or edges, got {words[0]!r}")
     if len(given) != n:
         raise ValueError(f"histogramdd: bins must be given for each of {n} axes, got {len(given)}")
-    known = [beside(b, x) for b in given]
+    known = [asarray_like_device(b, x) for b in given]
     return [vector_of("histogramdd", b) if b.ndim else count_of("histogramdd", "bins", _known(b).item()) for b in known]
 
 
 def histogramdd(
-    sample: Any, bins: Any = 10, range: Sequence[Any] | None = None, density: bool | None = None,
-    weights: Any = None,
+    sample: ArrayLike, bins: Any = 10, range: Sequence[Any] | None = None, density: bool | None = None,
+    weights: ArrayLike | None = None,
 ) -> tuple[Any, tuple[Any, ...]]:  # fmt: skip
-    """How many points lie in each cell of a grid, and the edges of its bins along each axis, in a tuple.
+    """Count the points in each cell of a grid. Return the counts, and a tuple of the edges of the bins along each axis.
 
     sample: points as rows of a matrix, or a sequence with the coordinates of each axis. bins: a number for all axes, or
     for each axis a number or the edges (as in NumPy no word for a rule: TypeError). range: for each axis (low, high) or
@@ -195,7 +198,7 @@ def histogramdd(
             raise ValueError(f"histogramdd: range must not fall, got {tuple(limits)}")
     inputs = [x, *(b for b in grid if is_array(b))]
     if weights is not None:
-        inputs.append(beside(weights, x))
+        inputs.append(asarray_like_device(weights, x))
         if inputs[-1].shape != x.shape[:1]:
             raise ValueError(f"histogramdd: weights must have shape {x.shape[:1]}, got {inputs[-1].shape}")
     dtype = default_float()
@@ -220,9 +223,10 @@ def _of_few(x: numpy.ndarray, y: numpy.ndarray, bins: int = 10) -> tuple[numpy.n
 
 @numpy_when_small(_of_few, "x y bins", "ddc", "D")
 def histogram2d(
-    x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
-) -> tuple[Any, Any, Any]:
-    """How many points (x, y) lie in each cell of a grid, and the edges of its bins along both axes.
+    x: ArrayLike, y: ArrayLike, bins: Any = 10, range: Any = None, density: bool | None = None,
+    weights: ArrayLike | None = None,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Count the points (x, y) in each cell of a grid. Return the counts and the edges of the bins along both axes.
 
     bins: a number for both axes, the edges for both, or a pair of either. Otherwise as `histogramdd`. ValueError if x
     and y differ in length.
@@ -231,7 +235,7 @@ def histogram2d(
     >>> np.histogram2d([0.0, 0.2, 1.0], [0.0, 0.9, 1.0], 2)[0].tolist()
     [[1.0, 1.0], [0.0, 1.0]]
     """
-    x, y = (vector_of("histogram2d", beside(v, x, y, bins, weights)) for v in (x, y))
+    x, y = (vector_of("histogram2d", asarray_like_device(v, x, y, bins, weights)) for v in (x, y))
     if x.size != y.size:
         raise ValueError(f"histogram2d: x and y must be of one length, got {x.size} and {y.size}")
     both = is_array(bins) or isinstance(bins, numpy.ndarray) or (numpy.ndim(bins) == 1 and len(bins) != 2)
@@ -243,11 +247,11 @@ def histogram2d(
 # --- bits -----------------------------------------------------------------------------------------
 
 
-def _flat(op: str, x: Any, axis: int | None) -> tuple[Any, int]:
+def _flat(op: str, x: Array, axis: int | None) -> tuple[Any, int]:
     return (reshape(x, -1), 0) if axis is None or (x.ndim == 0 and axis in (0, -1)) else (x, axis_of(op, axis, x.ndim))
 
 
-def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Array:
+def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: str = "big") -> Array:
     """Eight elements in each byte, a bit for each that is not zero, along `axis` or of the flat array. uint8.
 
     bitorder: whether the first one is the highest bit ("big") or the lowest ("little"); ValueError if another.
@@ -257,7 +261,7 @@ def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Array
     >>> np.packbits([1, 0, 0, 0, 0, 0, 1, 1, 1]).tolist()
     [131, 128]
     """
-    one_of("packbits", "bitorder", bitorder, ("big", "little"))
+    check_choice("packbits", "bitorder", bitorder, ("big", "little"))
     x = asarray(a)
     if x.dtype.kind not in "biu":
         raise TypeError(f"packbits: array must be of integers or bools, got {x.dtype}")
@@ -266,7 +270,7 @@ def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Array
     return host_op("packbits", lambda v: numpy.packbits(v, along, bitorder), [x], shape, "uint8")
 
 
-def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Array:
+def unpackbits(a: ArrayLike, /, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Array:
     """The bits of bytes as elements that are 0 or 1, along `axis` or of the flat array. uint8.
 
     count: how many to give, zeros where there are no more; if negative, how many to leave out at the end.
@@ -276,7 +280,7 @@ def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bit
     >>> np.unpackbits(np.array([5], "uint8"), count=-4).tolist(), np.unpackbits(np.array([5], "uint8")).sum().item()
     ([0, 0, 0, 0], 2)
     """
-    one_of("unpackbits", "bitorder", bitorder, ("big", "little"))
+    check_choice("unpackbits", "bitorder", bitorder, ("big", "little"))
     x = asarray(a)
     if x.dtype != numpy.uint8:
         raise TypeError(f"unpackbits: array must be of uint8, got {x.dtype}")

@@ -7,12 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from .._base.convert import asarray, axes_of, beside, default_float, is_inexact, is_real_float, one_of, store
+from .._base.convert import (
+    asarray,
+    asarray_like_device,
+    axes_of,
+    check_choice,
+    default_float,
+    is_inexact,
+    is_real_float,
+    write_out,
+)
 from .._base.host_task import host_op, quiet
 from .._base.primitive import numpy_when_small
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, Axis, Out
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
 
@@ -26,7 +35,9 @@ def _statistic(name: str, fn: Callable[..., Any], x: Any, extra: tuple[int, ...]
 
 
 @numpy_when_small(numpy.median, "a axis", "ai", "f")
-def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Array:
+def median(
+    a: ArrayLike, axis: Axis = None, out: Out = None, overwrite_input: bool = False, keepdims: bool = False
+) -> Array:
     """The middle value along axes (by default all), of an even number the mean of two.
 
     In `a`'s dtype, or the default float if `a` is not of floats.
@@ -38,7 +49,7 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = Fa
     ([2.0, 4.0], 1.5)
     """
     middle = lambda v, at: numpy.median(v, at, keepdims=keepdims)
-    return store("median", _statistic("median", middle, a, (), axis, keepdims), out)
+    return write_out("median", _statistic("median", middle, a, (), axis, keepdims), out)
 
 
 _METHODS = (
@@ -52,10 +63,10 @@ _DISCRETE = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest"
 
 def _quantile(
     op: str, x: Any, q: Any, most: int, axis: Any, out: Any, method: str, keepdims: bool, weights: Any
-) -> Any:
+) -> Array:
     """`quantile` and its relatives: `most` is what q is counted to."""
-    one_of(op, "method", method, _METHODS)
-    x, q = beside(x, q, weights), numpy.asarray(q, "float64")
+    check_choice(op, "method", method, _METHODS)
+    x, q = asarray_like_device(x, q, weights), numpy.asarray(q, "float64")
     if not ((q >= 0) & (q <= most)).all():
         raise ValueError(f"{op}: q must be in [0, {most}], got {q}")
     if x.dtype.kind == "c":
@@ -72,10 +83,10 @@ def _quantile(
     dtype = x.dtype if kept else default_float()
     inputs = [x] if weights is None else [x, _weights(op, x, weights, at, axis, method)]
     task = lambda *values: numpy.broadcast_to(numpy.asarray(found(*values)).astype(dtype), shape)
-    return store(op, host_op(op, task, inputs, shape, dtype), out)
+    return write_out(op, host_op(op, task, inputs, shape, dtype), out)
 
 
-def _weights(op: str, x: Any, weights: Any, at: tuple[int, ...], axis: Any, method: str) -> Any:
+def _weights(op: str, x: Array, weights: Array, at: tuple[int, ...], axis: Any, method: str) -> Array:
     if method != "inverted_cdf":
         raise ValueError(f"{op}: method must be inverted_cdf with weights, got {method!r}")
     w = asarray(weights, device=x.device)
@@ -93,8 +104,9 @@ def _weights(op: str, x: Any, weights: Any, at: tuple[int, ...], axis: Any, meth
 
 
 def quantile(
-    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
-    keepdims: bool = False, *, weights: Any = None, interpolation: str | None = None,
+    a: ArrayLike, q: ArrayLike, axis: Axis = None, out: Out = None, overwrite_input: bool = False,
+    method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
+    interpolation: str | None = None,
 ) -> Array:  # fmt: skip
     """The q-th quantiles (q between 0 and 1) along axes (by default all); `a`'s dtype or the default float.
 
@@ -113,8 +125,9 @@ def quantile(
 
 @numpy_when_small(numpy.percentile, "a q", "an", "f")
 def percentile(
-    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
-    keepdims: bool = False, *, weights: Any = None, interpolation: str | None = None,
+    a: ArrayLike, q: ArrayLike, axis: Axis = None, out: Out = None, overwrite_input: bool = False,
+    method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
+    interpolation: str | None = None,
 ) -> Array:  # fmt: skip
     """The q-th percentiles (q between 0 and 100) along axes; otherwise as `quantile`.
 
@@ -126,8 +139,9 @@ def percentile(
 
 
 def nanquantile(
-    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
-    keepdims: bool = False, *, weights: Any = None, interpolation: str | None = None,
+    a: ArrayLike, q: ArrayLike, axis: Axis = None, out: Out = None, overwrite_input: bool = False,
+    method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
+    interpolation: str | None = None,
 ) -> Array:  # fmt: skip
     """The q-th quantiles of the elements that are not NaN; NaN if all are. Otherwise as `quantile`.
 
@@ -139,8 +153,9 @@ def nanquantile(
 
 
 def nanpercentile(
-    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
-    keepdims: bool = False, *, weights: Any = None, interpolation: str | None = None,
+    a: ArrayLike, q: ArrayLike, axis: Axis = None, out: Out = None, overwrite_input: bool = False,
+    method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
+    interpolation: str | None = None,
 ) -> Array:  # fmt: skip
     """The q-th percentiles of the elements that are not NaN; NaN if all are. Otherwise as `percentile`.
 
@@ -152,7 +167,7 @@ def nanpercentile(
 
 
 def nanmedian(
-    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
+    a: ArrayLike, axis: Axis = None, out: Out = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> Array:
     """The middle one of the values along axes that are not NaN; NaN if all are. Otherwise as `median`.
 
@@ -161,4 +176,4 @@ def nanmedian(
     2.0
     """
     middle = lambda v, at: quiet(numpy.nanmedian, v, at, keepdims=keepdims)
-    return store("nanmedian", _statistic("nanmedian", middle, a, (), axis, keepdims), out)
+    return write_out("nanmedian", _statistic("nanmedian", middle, a, (), axis, keepdims), out)

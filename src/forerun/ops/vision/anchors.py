@@ -12,7 +12,7 @@ from .._base.host_task import host, host_op
 from .boxes import overlaps, without_overlaps
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = ["multibox_detection", "multibox_target"]
 
@@ -20,11 +20,11 @@ Values = numpy.ndarray
 
 
 def multibox_target(
-    anchor: Any, label: Any, cls_pred: Any, overlap_threshold: float = 0.5, ignore_label: float = -1.0,
-    negative_mining_ratio: float = -1.0, negative_mining_thresh: float = 0.5, minimum_negative_samples: int = 0,
-    variances: Sequence[float] = (0.1, 0.1, 0.2, 0.2),
+    anchor: ArrayLike, label: ArrayLike, cls_pred: ArrayLike, overlap_threshold: float = 0.5,
+    ignore_label: float = -1.0, negative_mining_ratio: float = -1.0, negative_mining_thresh: float = 0.5,
+    minimum_negative_samples: int = 0, variances: Sequence[float] = (0.1, 0.1, 0.2, 0.2),
 ) -> list[Any]:  # fmt: skip
-    """What anchors are to learn of the objects in images: codes (batch, 4 n), a mask of these, classes (batch, n).
+    """Return the training targets of anchors: codes (batch, 4 n), a mask of these, and classes (batch, n).
 
     anchor: (1, n, 4), corners. label: (batch, objects, 5), each (class, left, top, right, bottom); rows from the first
     with class -1 on do not count. cls_pred: (batch, classes, n), the scores of classes, of which 0 is the background.
@@ -109,11 +109,11 @@ def _codes(anchors: Values, objects: Values, variances: Sequence[float]) -> Valu
 
 
 def multibox_detection(
-    cls_prob: Any, loc_pred: Any, anchor: Any, clip: bool = True, threshold: float = 0.01, background_id: int = 0,
-    nms_threshold: float = 0.5, force_suppress: bool = False, variances: Sequence[float] = (0.1, 0.1, 0.2, 0.2),
-    nms_topk: int = -1,
+    cls_prob: ArrayLike, loc_pred: ArrayLike, anchor: ArrayLike, clip: bool = True, threshold: float = 0.01,
+    background_id: int = 0, nms_threshold: float = 0.5, force_suppress: bool = False,
+    variances: Sequence[float] = (0.1, 0.1, 0.2, 0.2), nms_topk: int = -1,
 ) -> Array:  # fmt: skip
-    """What anchors find: (batch, n, 6), each (class, probability, left, top, right, bottom), the most probable first.
+    """Return detections (batch, n, 6) as (class, probability, left, top, right, bottom), the most probable first.
 
     cls_prob: (batch, classes, n). loc_pred: (batch, 4 n), codes as of `multibox_target`. anchor: (1, n, 4), corners.
     An anchor's class is its most probable one but background_id, counted without it. Rows of anchors whose probability

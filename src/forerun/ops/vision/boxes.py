@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from .._base.convert import asarray, asarrays, cast, one_of
+from .._base.convert import asarray, asarrays, cast, check_choice
 from .._base.host_task import host, host_op
 from ..elementwise.arithmetic import divide, maximum, minimum
 from ..elementwise.exponential import exp, log
@@ -20,7 +20,7 @@ from ..shape.join import concatenate
 from ..shape.views import broadcast_to, reshape
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = ["bipartite_matching", "box_decode", "box_encode", "box_iou", "box_nms"]
 
@@ -28,25 +28,25 @@ _FORMATS = ("corner", "center")
 Values = numpy.ndarray
 
 
-def _four(op: str, x: Any) -> Any:
+def _four(op: str, x: Array) -> Array:
     if x.ndim == 0 or x.shape[-1] != 4:
         raise ValueError(f"{op}: boxes must be of 4 numbers, got shape {x.shape}")
     return x
 
 
-def _corners(x: Any, format: str) -> tuple[Any, Any]:
+def _corners(x: Array, format: str) -> tuple[Any, Any]:
     """Left and top, right and bottom."""
     a, b = getitem(x, (..., slice(0, 2))), getitem(x, (..., slice(2, 4)))
     return (a, b) if format == "corner" else (a - b / 2, a + b / 2)
 
 
-def _centres(x: Any, format: str) -> tuple[Any, Any]:
+def _centres(x: Array, format: str) -> tuple[Any, Any]:
     """The middle, and width and height."""
     a, b = getitem(x, (..., slice(0, 2))), getitem(x, (..., slice(2, 4)))
     return ((a + b) / 2, b - a) if format == "corner" else (a, b)
 
 
-def box_iou(lhs: Any, rhs: Any, format: str = "corner") -> Array:
+def box_iou(lhs: ArrayLike, rhs: ArrayLike, format: str = "corner") -> Array:
     """The area that boxes share, divided by the area that they cover together: lhs.shape[:-1] + rhs.shape[:-1].
 
     0 of boxes without area. ValueError for boxes that are not of 4 numbers, or another format.
@@ -55,7 +55,7 @@ def box_iou(lhs: Any, rhs: Any, format: str = "corner") -> Array:
     >>> npx.box_iou(np.array([[0.0, 0.0, 2.0, 2.0]]), np.array([[1.0, 0.0, 3.0, 2.0]])).tolist()
     [[0.3333333432674408]]
     """
-    one_of("box_iou", "format", format, _FORMATS)
+    check_choice("box_iou", "format", format, _FORMATS)
     a, b = (_four("box_iou", x) for x in asarrays(lhs, rhs))
     a = reshape(a, (*a.shape[:-1], *(1,) * (b.ndim - 1), 4))
     (start, end), (other_start, other_end) = _corners(a, format), _corners(b, format)
@@ -66,7 +66,7 @@ def box_iou(lhs: Any, rhs: Any, format: str = "corner") -> Array:
 
 
 def bipartite_matching(
-    data: Any, is_ascend: bool = False, threshold: float | None = None, topk: int = -1
+    data: ArrayLike, is_ascend: bool = False, threshold: float | None = None, topk: int = -1
 ) -> tuple[Any, Any]:
     """Pairs of a row and a column of matrices of scores, the best score first.
 
@@ -108,10 +108,10 @@ def _pairs(scores: Values, threshold: float, is_ascend: bool, topk: int) -> tupl
 
 
 def box_encode(
-    samples: Any, matches: Any, anchors: Any, refs: Any, means: Any = (0.0, 0.0, 0.0, 0.0),
-    stds: Any = (0.1, 0.1, 0.2, 0.2),
+    samples: ArrayLike, matches: ArrayLike, anchors: ArrayLike, refs: ArrayLike,
+    means: ArrayLike = (0.0, 0.0, 0.0, 0.0), stds: ArrayLike = (0.1, 0.1, 0.2, 0.2),
 ) -> tuple[Any, Any]:  # fmt: skip
-    """How anchors (batch, n, 4) are moved and stretched to the boxes refs (batch, m, 4) that match them, and a mask.
+    """Encode the boxes refs (batch, m, 4) as offsets from the matching anchors (batch, n, 4), and return a mask.
 
     matches (batch, n): the number of each anchor's box. samples (batch, n): above 0.5 for those that count, others are
     0. Codes are distances of middles in widths and heights of anchors, and logarithms of ratios, minus means, divided
@@ -135,7 +135,7 @@ def box_encode(
 
 
 def box_decode(
-    data: Any, anchors: Any, std0: float = 1.0, std1: float = 1.0, std2: float = 1.0, std3: float = 1.0,
+    data: ArrayLike, anchors: ArrayLike, std0: float = 1.0, std1: float = 1.0, std2: float = 1.0, std3: float = 1.0,
     clip: float = -1.0, format: str = "center",
 ) -> Array:  # fmt: skip
     """Boxes (corners) from codes (batch, n, 4) and anchors (1, n, 4): the inverse of `box_encode` without means.
@@ -147,7 +147,7 @@ def box_decode(
     >>> npx.box_decode(np.zeros((1, 1, 4)), np.array([[[1.0, 1.0, 2.0, 2.0]]])).tolist()
     [[[0.0, 0.0, 2.0, 2.0]]]
     """
-    one_of("box_decode", "format", format, _FORMATS)
+    check_choice("box_decode", "format", format, _FORMATS)
     x, boxes = (_four("box_decode", v) for v in asarrays(data, anchors))
     own, size = _centres(boxes, format)
     scaled = x * asarray((std0, std1, std2, std3), x.dtype, x.device)
@@ -158,7 +158,7 @@ def box_decode(
 
 
 def box_nms(
-    data: Any, overlap_thresh: float = 0.5, valid_thresh: float = 0.0, topk: int = -1, coord_start: int = 2,
+    data: ArrayLike, overlap_thresh: float = 0.5, valid_thresh: float = 0.0, topk: int = -1, coord_start: int = 2,
     score_index: int = 1, id_index: int = -1, background_id: int = -1, force_suppress: bool = False,
     in_format: str = "corner", out_format: str = "corner",
 ) -> Array:  # fmt: skip
@@ -174,8 +174,8 @@ def box_nms(
     >>> npx.box_nms(x, id_index=0)[:, 1].tolist()
     [0.8999999761581421, 0.4000000059604645, -1.0]
     """
-    one_of("box_nms", "in_format", in_format, _FORMATS)
-    one_of("box_nms", "out_format", out_format, _FORMATS)
+    check_choice("box_nms", "in_format", in_format, _FORMATS)
+    check_choice("box_nms", "out_format", out_format, _FORMATS)
     x = asarray(data)
     if x.ndim < 2 or max(coord_start + 3, score_index, id_index) >= x.shape[-1]:
         raise ValueError(f"box_nms: boxes must have score and coordinates, got shape {x.shape}")
@@ -204,7 +204,7 @@ def box_nms(
     return found if in_format == out_format else _reformatted(found, at >= 0, coord_start, out_format)
 
 
-def _reformatted(x: Any, kept: Any, start: int, format: str) -> Any:
+def _reformatted(x: Array, kept: Array, start: int, format: str) -> Array:
     boxes = getitem(x, (..., slice(start, start + 4)))
     pair = _centres(boxes, "corner") if format == "center" else _corners(boxes, "center")
     parts = [getitem(x, (..., slice(0, start))), concatenate(pair, -1), getitem(x, (..., slice(start + 4, None)))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -13,12 +13,12 @@ from .._base.convert import asarray, asarrays
 from .._base.host_task import host_op
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = ["batch_flatten", "multibox_prior", "roi_pooling"]
 
 
-def batch_flatten(x: Any) -> Array:
+def batch_flatten(x: ArrayLike) -> Array:
     """x as (batch, elements): a view where memory allows.
 
     >>> from forerun import np, npx
@@ -30,7 +30,7 @@ def batch_flatten(x: Any) -> Array:
 
 
 def multibox_prior(
-    data: Any,
+    data: ArrayLike,
     sizes: Sequence[float] = (1.0,),
     ratios: Sequence[float] = (1.0,),
     clip: bool = False,
@@ -67,7 +67,7 @@ def multibox_prior(
     return _core.from_numpy(boxes.reshape(1, -1, 4).astype("float32"), x.device)
 
 
-def roi_pooling(data: Any, rois: Any, pooled_size: Sequence[int], spatial_scale: float) -> Array:
+def roi_pooling(data: ArrayLike, rois: ArrayLike, pooled_size: Sequence[int], spatial_scale: float) -> Array:
     """The largest element of each cell of a grid over each region: (regions, channels, *pooled_size).
 
     data: (batch, channels, height, width). rois: (regions, 5), each (number in the batch, left, top, right, bottom),

@@ -27,7 +27,7 @@ from ..shape.views import flip, transpose
 from .resize import resized
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = [
     "adjust_lighting", "crop", "flip_left_right", "flip_top_bottom", "normalize", "random_brightness",
@@ -47,7 +47,7 @@ _LIGHT = numpy.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-
 ]  # fmt: skip
 
 
-def _images(op: str, data: Any, channels: int | None = None) -> Any:
+def _images(op: str, data: Any, channels: int | None = None) -> Array:
     """An image or a batch. ValueError unless it has 3 axes or 4, and as many channels."""
     x = asarray(data)
     if x.ndim not in (3, 4):
@@ -62,12 +62,12 @@ def _constant(values: Any, x: Any) -> Any:
     return _core.from_numpy(numpy.asarray(values).astype(x.dtype), x.device)
 
 
-def _floats(x: Any) -> Any:
+def _floats(x: Array) -> Array:
     """x as floats of 32 bits or more."""
     return x if x.dtype.kind == "f" and x.dtype.itemsize > 2 else cast(x, _FLOAT32)
 
 
-def _like(x: Any, values: Any) -> Any:
+def _like(x: Array, values: Array) -> Array:
     """Floats as colours in x's dtype: rounded and kept in range where that is of integers."""
     if x.dtype.kind in "iu":
         values = values.round().clip(0, numpy.iinfo(x.dtype).max)
@@ -77,7 +77,7 @@ def _like(x: Any, values: Any) -> Any:
 # --- tensors --------------------------------------------------------------------------------------
 
 
-def to_tensor(data: Any) -> Array:
+def to_tensor(data: ArrayLike) -> Array:
     """(height, width, channels) in 0 to 255 to float32 (channels, height, width) in 0 to 1; batches likewise.
 
     >>> from forerun import np, npx
@@ -88,7 +88,7 @@ def to_tensor(data: Any) -> Array:
     return cast(transpose(x, (2, 0, 1) if x.ndim == 3 else (0, 3, 1, 2)), _FLOAT32) / 255
 
 
-def normalize(data: Any, mean: float | Sequence[float] = 0.0, std: float | Sequence[float] = 1.0) -> Array:
+def normalize(data: ArrayLike, mean: float | Sequence[float] = 0.0, std: float | Sequence[float] = 1.0) -> Array:
     """(x - mean) / std of each channel of (channels, height, width), or of a batch of such.
 
     mean, std: a number, or one for each channel (ValueError for another number of them). TypeError of integers.
@@ -110,7 +110,7 @@ def normalize(data: Any, mean: float | Sequence[float] = 0.0, std: float | Seque
 # --- pixels ---------------------------------------------------------------------------------------
 
 
-def resize(data: Any, size: int | Sequence[int], keep_ratio: bool = False, interp: int = 1) -> Array:
+def resize(data: ArrayLike, size: int | Sequence[int], keep_ratio: bool = False, interp: int = 1) -> Array:
     """Images in another size: a number for both sides, or (width, height). keep_ratio: a number is the shorter side.
 
     interp: 0 nearest, 1 bilinear, 2 bicubic, 4 Lanczos. Images that get smaller are smoothed. It has no gradient.
@@ -129,7 +129,7 @@ def resize(data: Any, size: int | Sequence[int], keep_ratio: bool = False, inter
     return resized("resize", x, w, h, interp)
 
 
-def crop(data: Any, x: int, y: int, width: int, height: int) -> Array:
+def crop(data: ArrayLike, x: int, y: int, width: int, height: int) -> Array:
     """What is `width` wide and `height` high from column x and row y: a view. ValueError if it is not in the image.
 
     >>> from forerun import np, npx
@@ -143,8 +143,9 @@ def crop(data: Any, x: int, y: int, width: int, height: int) -> Array:
 
 
 def random_crop(
-    data: Any, xrange: Range = (0.0, 1.0), yrange: Range = (0.0, 1.0), width: int = 0, height: int = 0, interp: int = 2
-) -> Array:
+    data: ArrayLike, xrange: Range = (0.0, 1.0), yrange: Range = (0.0, 1.0), width: int = 0, height: int = 0,
+    interp: int = 2,
+) -> Array:  # fmt: skip
     """A crop of width and height somewhere. If the image is smaller, the largest of these proportions is resized.
 
     xrange, yrange: where it may be, in parts of how far it could be moved. ValueError unless sizes are positive.
@@ -166,7 +167,7 @@ def random_crop(
 
 
 def random_resized_crop(
-    data: Any, width: int, height: int, xrange: Range = (0.0, 1.0), yrange: Range = (0.0, 1.0),
+    data: ArrayLike, width: int, height: int, xrange: Range = (0.0, 1.0), yrange: Range = (0.0, 1.0),
     area: Range = (0.08, 1.0), ratio: Range = (3 / 4, 4 / 3), interp: int = 1, max_trial: int = 10,
 ) -> Array:  # fmt: skip
     """A crop of random area (in parts of the image's) and proportions (width / height), resized to width and height.
@@ -195,7 +196,7 @@ def random_resized_crop(
     return resized("random_resized_crop", middle, width, height, interp)
 
 
-def flip_left_right(data: Any) -> Array:
+def flip_left_right(data: ArrayLike) -> Array:
     """Images with left and right exchanged: a view.
 
     >>> from forerun import np, npx
@@ -205,7 +206,7 @@ def flip_left_right(data: Any) -> Array:
     return flip(_images("flip_left_right", data), -2)
 
 
-def flip_top_bottom(data: Any) -> Array:
+def flip_top_bottom(data: ArrayLike) -> Array:
     """Images with top and bottom exchanged: a view.
 
     >>> from forerun import np, npx
@@ -215,11 +216,11 @@ def flip_top_bottom(data: Any) -> Array:
     return flip(_images("flip_top_bottom", data), -3)
 
 
-def _perhaps(x: Any, changed: Any, p: float) -> Any:
+def _perhaps(x: Array, changed: Any, p: float) -> Array:
     return where(uniform(device=x.device) < p, changed, x)
 
 
-def random_flip_left_right(data: Any, p: float = 0.5) -> Array:
+def random_flip_left_right(data: ArrayLike, p: float = 0.5) -> Array:
     """Images with left and right exchanged, with probability p.
 
     >>> from forerun import np, npx
@@ -230,7 +231,7 @@ def random_flip_left_right(data: Any, p: float = 0.5) -> Array:
     return _perhaps(x, flip(x, -2), p)
 
 
-def random_flip_top_bottom(data: Any, p: float = 0.5) -> Array:
+def random_flip_top_bottom(data: ArrayLike, p: float = 0.5) -> Array:
     """Images with top and bottom exchanged, with probability p.
 
     >>> from forerun import np, npx
@@ -244,29 +245,29 @@ def random_flip_top_bottom(data: Any, p: float = 0.5) -> Array:
 # --- colours --------------------------------------------------------------------------------------
 
 
-def _factor(op: str, low: float, high: float, x: Any) -> Any:
+def _factor(op: str, low: float, high: float, x: Array) -> Array:
     if not low <= high:
         raise ValueError(f"{op}: min_factor must be at most max_factor, got {low} and {high}")
     return uniform(low, high, dtype=x.dtype, device=x.device)
 
 
-def _grey(x: Any) -> Any:
+def _grey(x: Any) -> Array:
     return _sum(x * _constant(_GREY, x), -1, keepdims=True) if x.shape[-1] == 3 else x
 
 
-def _brighter(x: Any, by: Any) -> Any:
+def _brighter(x: Any, by: Any) -> Array:
     return x * by
 
 
-def _contrasted(x: Any, by: Any) -> Any:
+def _contrasted(x: Array, by: Any) -> Array:
     return x * by + _mean(_grey(x), (-3, -2, -1), keepdims=True) * (1 - by)
 
 
-def _saturated(x: Any, by: Any) -> Any:
+def _saturated(x: Array, by: Any) -> Array:
     return x * by + _grey(x) * (1 - by)
 
 
-def _tinted(x: Any, by: Any) -> Any:
+def _tinted(x: Array, by: Any) -> Array:
     """Colours turned around the grey axis by 2 pi times a number."""
     turn = by * (2 * math.pi)
     same, cosine, sine = (_FROM_YIQ @ part @ _TO_YIQ for part in (numpy.diag([1, 0, 0]), numpy.diag([0, 1, 1]),
@@ -275,13 +276,13 @@ def _tinted(x: Any, by: Any) -> Any:
     return matmul(x, matrix)
 
 
-def _changed(op: str, data: Any, change: Any, low: float, high: float, channels: int | None = None) -> Any:
+def _changed(op: str, data: Any, change: Any, low: float, high: float, channels: int | None = None) -> Array:
     x = _images(op, data, channels)
     y = _floats(x)
     return _like(x, change(y, _factor(op, low, high, y)))
 
 
-def random_brightness(data: Any, min_factor: float, max_factor: float) -> Array:
+def random_brightness(data: ArrayLike, min_factor: float, max_factor: float) -> Array:
     """Colours times a number between min_factor and max_factor. ValueError if these are not in order.
 
     Colours of integers are rounded and kept in range.
@@ -293,7 +294,7 @@ def random_brightness(data: Any, min_factor: float, max_factor: float) -> Array:
     return _changed("random_brightness", data, _brighter, min_factor, max_factor)
 
 
-def random_contrast(data: Any, min_factor: float, max_factor: float) -> Array:
+def random_contrast(data: ArrayLike, min_factor: float, max_factor: float) -> Array:
     """Distances of colours from the mean grey times a number between min_factor and max_factor.
 
     Otherwise as `random_brightness`.
@@ -305,7 +306,7 @@ def random_contrast(data: Any, min_factor: float, max_factor: float) -> Array:
     return _changed("random_contrast", data, _contrasted, min_factor, max_factor)
 
 
-def random_saturation(data: Any, min_factor: float, max_factor: float) -> Array:
+def random_saturation(data: ArrayLike, min_factor: float, max_factor: float) -> Array:
     """Distances of colours from their own grey times a number between min_factor and max_factor.
 
     Otherwise as `random_brightness`.
@@ -317,7 +318,7 @@ def random_saturation(data: Any, min_factor: float, max_factor: float) -> Array:
     return _changed("random_saturation", data, _saturated, min_factor, max_factor)
 
 
-def random_hue(data: Any, min_factor: float, max_factor: float) -> Array:
+def random_hue(data: ArrayLike, min_factor: float, max_factor: float) -> Array:
     """Colours of 3 channels turned around the grey axis, by a number of turns between min_factor and max_factor.
 
     So 0 and 1 change nothing. Otherwise as `random_brightness`.
@@ -330,7 +331,7 @@ def random_hue(data: Any, min_factor: float, max_factor: float) -> Array:
 
 
 def random_color_jitter(
-    data: Any, brightness: float = 0.0, contrast: float = 0.0, saturation: float = 0.0, hue: float = 0.0
+    data: ArrayLike, brightness: float = 0.0, contrast: float = 0.0, saturation: float = 0.0, hue: float = 0.0
 ) -> Array:
     """Brightness, contrast, saturation and hue changed in random order.
 
@@ -352,7 +353,7 @@ def random_color_jitter(
     return _like(x, y)
 
 
-def adjust_lighting(data: Any, alpha: Sequence[float]) -> Array:
+def adjust_lighting(data: ArrayLike, alpha: Sequence[float]) -> Array:
     """Colours of 3 channels moved along the three directions in which those of photographs vary, by alpha each.
 
     >>> from forerun import np, npx
@@ -365,7 +366,7 @@ def adjust_lighting(data: Any, alpha: Sequence[float]) -> Array:
     return _lit(x, alpha)
 
 
-def random_lighting(data: Any, alpha_std: float = 0.05) -> Array:
+def random_lighting(data: ArrayLike, alpha_std: float = 0.05) -> Array:
     """As `adjust_lighting`, by normal numbers of that standard deviation.
 
     >>> from forerun import np, npx
@@ -376,6 +377,6 @@ def random_lighting(data: Any, alpha_std: float = 0.05) -> Array:
     return _lit(x, normal(0.0, alpha_std, 3, device=x.device))
 
 
-def _lit(x: Any, alpha: Any) -> Any:
+def _lit(x: Any, alpha: Any) -> Array:
     y = _floats(x)
     return _like(x, y + _sum(_constant(_LIGHT, y) * asarray(alpha, y.dtype, x.device), -1))

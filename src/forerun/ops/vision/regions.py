@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy
 
@@ -14,7 +14,7 @@ from .._base.primitive import nondifferentiable, primitive
 from .._base.registry import registered_tuple
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = ["roi_align"]
 
@@ -32,7 +32,7 @@ class _Plan(NamedTuple):
 
 
 def roi_align(
-    data: Any, rois: Any, pooled_size: int | Sequence[int], spatial_scale: float, sample_ratio: int = -1,
+    data: ArrayLike, rois: ArrayLike, pooled_size: int | Sequence[int], spatial_scale: float, sample_ratio: int = -1,
     position_sensitive: bool = False, aligned: bool = False,
 ) -> Array:  # fmt: skip
     """The mean of samples in each cell of a grid over each region: (regions, channels, *pooled_size).
@@ -90,7 +90,7 @@ def _regions(boxes: Values, plan: _Plan, shape: Sequence[int]) -> Iterator[tuple
 
 
 @primitive(lambda g, rois, plan, shape: _align_back(g, rois, plan, shape), nondifferentiable, op="roi_align")
-def _align(x: Any, rois: Any, plan: _Plan, shape: tuple[int, ...]) -> Any:
+def _align(x: Array, rois: Array, plan: _Plan, shape: tuple[int, ...]) -> Array:
     def pooled(v: Values, boxes: Values) -> Values:
         result = numpy.zeros((len(boxes), shape[1], *plan.size), v.dtype)
         for i, (image, rows, columns) in enumerate(_regions(boxes, plan, shape)):
@@ -101,7 +101,7 @@ def _align(x: Any, rois: Any, plan: _Plan, shape: tuple[int, ...]) -> Any:
 
 
 @primitive(lambda g, rois, plan, shape: _align(g, rois, plan, shape), nondifferentiable, op="roi_align.backward")
-def _align_back(x: Any, rois: Any, plan: _Plan, shape: tuple[int, ...]) -> Any:
+def _align_back(x: Array, rois: Array, plan: _Plan, shape: tuple[int, ...]) -> Array:
     """The gradient of an image's regions: it is linear, so that its own gradient is the op."""
 
     def spread(g: Values, boxes: Values) -> Values:

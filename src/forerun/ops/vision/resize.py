@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from .._base.host_task import host_op
+
+if TYPE_CHECKING:
+    from ...typing import Array
 
 __all__ = ["pillow", "resize_values", "resized"]
 
@@ -26,7 +29,7 @@ def pillow() -> Any:
     return Image
 
 
-def resized(op: str, x: Any, w: int, h: int, interp: int) -> Any:
+def resized(op: str, x: Array, w: int, h: int, interp: int) -> Any:
     """Images (..., height, width, channels) in another size: of ours by a host task, of NumPy's at once.
 
     ValueError unless there are 3 axes or 4 and sizes are positive, or for another filter than MXNet's.

@@ -1,4 +1,4 @@
-"""What a graph is drawn of: boxes of ops and what they read; from a trace, from what is pending, from the tape."""
+"""Nodes of a graph, boxes of ops and their inputs: from a trace, from pending ops, from the tape."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _ops(e: Event) -> tuple[Op, ...]:
 
 
 def of_pending(arrays: Sequence[_core.Array], limit: int) -> Boxes:
-    """What has not ended and the arrays need: the latest ops."""
+    """Return the pending ops that the arrays need: the latest of them."""
     singles: dict[int, tuple[Op, int, list[int]]] = {}
     box_of: dict[int, int] = {}
     for number, name, site, state, device, _, group, reads, form in _core.needed(list(arrays), limit):
@@ -106,7 +106,7 @@ def of_tape(arrays: Iterable[_core.Array], limit: int) -> Boxes:
 
 
 def _inputs(node: Any) -> list[_core.Array]:
-    """The arrays that a call was given; none of a leaf, nor of a call that `backward` has let go."""
+    """Return the inputs of a call; none for a leaf, nor for a call that `backward` has freed."""
     return [x for x in getattr(node, "inputs", None) or () if isinstance(x, _core.Array)]
 
 

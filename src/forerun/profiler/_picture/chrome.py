@@ -22,7 +22,7 @@ Record = dict[str, Any]
 Point = tuple[int, float]  # track and time
 
 _PROCESS = 1
-_ISSUES = 1_000_000  # what a thread issued stands on a track of its own, with this added to the thread's number
+_ISSUES = 1_000_000  # the issues of a thread are on a track of their own, with this added to its number
 _ISSUE = 1e-6  # seconds that an issue is drawn as, at most
 _HAIR = 1e-9  # an arrow belongs to the slice around its time: this much inside of it
 
@@ -30,7 +30,7 @@ _HAIR = 1e-9  # an arrow belongs to the slice around its time: this much inside 
 def chrome(trace: Trace) -> str:
     """A trace as JSON in the Trace Event Format.
 
-    Each thread is a track with its ops and waits; a front end has one more, of what it issued. Arrows lead from the
+    Each thread is a track with its ops and waits; a front end has one more, of its issues. Arrows lead from the
     issue of an op to its run and on to the wait for it, and from an op to those that read its result. A counter for
     each device has the bytes of its arrays.
 

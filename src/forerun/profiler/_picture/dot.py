@@ -10,7 +10,7 @@ __all__ = ["dot"]
 
 
 def dot(boxes: Boxes) -> str:
-    """The DOT language; ops that run as one stand in a cluster.
+    """Return a graph in the DOT language; fused ops are in a cluster.
 
     >>> print(dot({}))
     digraph forerun {

@@ -99,7 +99,7 @@ def _home(ops: list[Event]) -> tuple[int, str]:
 
 
 def in_turn(ops: list[Event]) -> list[Span]:
-    """Spans that do not overlap: an op that others began, and this thread finished, counts from its turn."""
+    """Return spans that do not overlap: an op that other threads began counts from the end of the span before."""
     spans: list[Span] = []
     free = float("-inf")
     for e in sorted(ops, key=lambda e: (e.ended, e.started)):

@@ -63,7 +63,7 @@ def layered(graph: Graph, key: Callable[[int], object], sweeps: int = 12) -> Lay
 
 
 def _depths(graph: Graph) -> dict[int, int]:
-    """The longest path to each op; an op without inputs moves next to who first reads it."""
+    """The longest path to each op; an op without inputs moves next to its first reader."""
     depth: dict[int, int] = {}
     first_reader: dict[int, int] = {}
     for op in TopologicalSorter(graph).static_order():

@@ -35,7 +35,7 @@ class Mark:
         return max(time, key=time.__getitem__)
 
     def title(self, start: float) -> str:
-        """What the pointer shows: the op, or how many of which ops."""
+        """Return the tooltip: the op, or the counts of ops by name."""
         if len(self.spans) == 1:
             return tooltip(self.spans[0].event, start)
         first, last = self.spans[0].start, self.spans[-1].end

@@ -44,6 +44,6 @@ def _read(name: str) -> str:
 
 
 def _embedded(data: object) -> str:
-    """JSON that may stand in a script element: nothing in it ends the element, or begins a comment."""
+    """Return JSON for a script element: nothing in it ends the element, or begins a comment."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

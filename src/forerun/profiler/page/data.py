@@ -62,14 +62,14 @@ class _Columns:
         self.names, self.shapes, self.lines = _Words(), _Words(), _Lines()
         self.ops = sorted(trace.ops, key=lambda e: e.seq)
         self.place = {e.seq: i for i, e in enumerate(self.ops)}
-        # Who read or waited for a member of a group means the group.
+        # A reader of a member of a group, or a wait for it, refers to the group.
         self.place |= {n: i for i, e in enumerate(self.ops) for n in e.members}
 
     def ns(self, time: float) -> int:
         return round((time - self.start) * 1e9)
 
     def of_ops(self, found: list[Lane]) -> dict[str, Any]:
-        """What there is to know of each op, in the order of issue."""
+        """Return the columns of the ops, in the order of issue."""
         front = {lane.thread: n for n, lane in enumerate(found) if lane.front}
         return {
             "number": _differences(e.seq for e in self.ops),
@@ -86,7 +86,7 @@ class _Columns:
         }
 
     def of_lane(self, lane: Lane) -> dict[str, Any]:
-        """What a thread ran, and its waits."""
+        """Return the ops and the waits of a thread."""
         waits = [(s.event, self.times(s)) for s in in_turn(lane.waits)]
         return {
             "label": lane.label,
@@ -171,7 +171,7 @@ def _tables(trace: Trace, limit: int = 30) -> list[dict[str, Any]]:
 
 
 def _wait(blocker: Blocker, span: float) -> list[str]:
-    """What was called in a line, how often and how long it waited, what that cost, and what to write instead."""
+    """Return the call of a line, the number and time of its waits, their cost, and a change that avoids them."""
     x, idle = blocker.line, "" if blocker.idle is None else f"{blocker.idle:.0%}"
     times = milliseconds(x.seconds), milliseconds(blocker.lost)
     instead = blocker.advice if blocker.worth_a_change(span) else ""

@@ -107,7 +107,7 @@ class Dropout(Module):
         self.p = p
 
     def forward(self, x: Any) -> Any:
-        """x, or what is left of it."""
+        """Return x, with dropped elements in training."""
         return functional.dropout(x, self.p, self.training)
 
     def extra_repr(self) -> str:
@@ -152,7 +152,7 @@ class _Activation(Module):
     def forward(self, x: Any) -> Any:
         """The function of each element."""
         y = self.function(x)
-        return convert.store(type(self).__name__, y, x) if self.inplace else y
+        return convert.write_out(type(self).__name__, y, x) if self.inplace else y
 
 
 class ReLU(_Activation):
@@ -205,7 +205,7 @@ class GELU(Module):
 
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
-        convert.one_of("GELU", "approximate", approximate, ("none", "tanh"))
+        convert.check_choice("GELU", "approximate", approximate, ("none", "tanh"))
         self.approximate = approximate
 
     def forward(self, x: Any) -> Any:

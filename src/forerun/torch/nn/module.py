@@ -73,7 +73,7 @@ class Module:
         super().__setattr__(name, value)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the module computes; subclasses define it."""
+        """Compute the result of the module; subclasses define it."""
         raise NotImplementedError(f"{type(self).__name__}: forward must be defined, got none")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -192,5 +192,5 @@ class Module:
         return f"{type(self).__name__}(\n" + "\n".join(lines) + "\n)"
 
     def extra_repr(self) -> str:
-        """What stands between the brackets of `repr`."""
+        """Return the text between the brackets of `repr`."""
         return ""

@@ -1,4 +1,4 @@
-"""What training does to gradients."""
+"""Functions of gradients for training."""
 
 from __future__ import annotations
 

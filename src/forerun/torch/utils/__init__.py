@@ -1,3 +1,3 @@
-"""What `torch.utils` holds: data sets and loaders."""
+"""The names of `torch.utils`: data sets and loaders."""
 
 from . import data as data

@@ -59,7 +59,7 @@ class CenterCrop(Transform):
 
 
 class CropResize(Transform):
-    """What is `width` wide and `height` high from column x and row y of an image or a batch; resized to `size`, if any.
+    """Crop an image or a batch from column x and row y to `width` and `height`; resize it to `size`, if given.
 
     ValueError if that is not inside the image.
     """

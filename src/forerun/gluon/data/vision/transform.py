@@ -1,4 +1,4 @@
-"""What all transforms share: arrays of ours by operations, NumPy's at once."""
+"""The base of transforms: operations for arrays of forerun, immediate results for NumPy's."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ __all__ = ["Transform", "Compose", "HybridCompose", "RandomApply", "HybridRandom
 class _OfNumpy(Block):
     """A block that takes images of NumPy's as they are.
 
-    A subclass that is not of this package may expect images of ours, and a hook, too: it gets those, unless it sets
+    Subclasses of other packages, and hooks, may expect images of forerun: they get those, unless they set
     `of_numpy`.
     """
 
     of_numpy = True
-    late: Callable[[Any], Any] | None = None  # what may be done to a batch, of ours, if `early` is done to each image
+    # Instead of the transform, `early` may be applied to each image, and `late` to the batch, an array of forerun.
+    late: Callable[[Any], Any] | None = None
     early: Callable[[Any], Any] | None = None
 
     def __init_subclass__(cls) -> None:
@@ -44,8 +45,8 @@ class _OfNumpy(Block):
 class Transform(_OfNumpy, HybridBlock):
     """A function of an image; subclasses define `transformed`. More arguments, such as a label, are handed on.
 
-    The image of ours gives one of ours, by operations that are not waited for; NumPy's gives NumPy's. `hybridize`
-    changes nothing: what is drawn is drawn anew for each image.
+    An image of forerun gives one of forerun, by operations, without waiting; NumPy's gives NumPy's. `hybridize` has no
+    effect: random numbers are drawn for each image.
     """
 
     def transformed(self, x: Any) -> Any:
@@ -77,7 +78,7 @@ def constant(values: numpy.ndarray, x: Any) -> Any:
 class Compose(_OfNumpy, Sequential):
     """Transforms one after another: blocks, or functions.
 
-    An image of NumPy's stays so until a function comes that is no transform of this package's: it gets one of ours.
+    An image of NumPy's stays one until a function of another package comes, which gets an image of forerun.
     """
 
     def __init__(self, transforms: Sequence[Callable[..., Any]]) -> None:

@@ -1,7 +1,7 @@
 """Transforms of images (height, width, channels), as blocks. Random ones draw anew for each image.
 
-An image of ours gives one of ours, by operations that are not waited for. NumPy's gives NumPy's, at once: for one small
-image after another that is quicker, and it is how the data sets of `vision` hand images to these transforms.
+An image of forerun gives one of forerun, by operations, without waiting. NumPy's gives NumPy's, immediately: that is
+faster for single small images, and the data sets of `vision` give NumPy's images to these transforms.
 
 >>> from forerun import np
 >>> both = Compose([ToTensor(), Normalize(0.5, 0.5)])

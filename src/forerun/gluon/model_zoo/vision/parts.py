@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .... import np
 from ... import nn
 from ...block.block import Block
 from ...block.hybrid import HybridBlock
+
+if TYPE_CHECKING:
+    from ....typing import Array
 
 __all__ = ["Classifier", "ReLU6", "conv_norm", "row"]
 
@@ -29,7 +32,7 @@ class Classifier(HybridBlock):
         self.features = nn.HybridSequential()
         self.output: Block
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Any:
         """Images (batch, channels, height, width) to scores (batch, classes)."""
         return self.output(self.features(x))
 
@@ -37,7 +40,7 @@ class Classifier(HybridBlock):
 class ReLU6(HybridBlock):
     """min(max(x, 0), 6)."""
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Any:
         """The function of each element."""
         return np.clip(x, 0, 6)
 

@@ -1,0 +1,53 @@
+// Small work is done at once: an op that costs less than handing it to a worker runs in the thread that submits it.
+//
+// It needs no place in the program's order if nobody can tell: what it reads has been written, nothing under way reads
+// or writes what it writes, and the front end's lock keeps other threads from submitting until it has run. So it takes
+// no number, and planning never sees it. Only while a profile is recorded it draws a number, for its record; if older
+// ops are still to be planned, the ring then holds SubmissionRing::ended_already() in its place.
+#pragma once
+#include "engine/execution/executor.h"
+
+namespace forerun {
+
+// By the front end, with its lock.
+class AtOnceRunner {
+ public:
+  AtOnceRunner(EngineMutex& mutex, SubmissionRing& ring, DependencyGraph& graph, Notifier& notifier,
+               const Scheduler& scheduler, Executor& executor, OpRecorder& recorder, const PassSettings& settings)
+      : mutex_(mutex), ring_(ring), graph_(graph), notifier_(notifier), scheduler_(scheduler), executor_(executor),
+        recorder_(recorder), settings_(settings) {}
+
+  // Nothing keeps small work from being done at once, and nobody records it.
+  bool works() const { return may() && !recorder_.on(); }
+  // Whether the op costs less than handing it to another thread, nothing that is under way uses what it writes, and
+  // what it reads is there and good.
+  bool fits(Op& op) { return op.cost <= kAtOnceCost && may_run(op); }
+  // Runs it in this thread; what fails poisons its outputs. False: it has not run, for want of memory or of a thread of
+  // its own.
+  bool run(Op& op);
+
+  uint64_t count = 0;  // of ops that ran at once; also written by the front end for those that need no Op
+  // Of them, those without a number. With the engine's lock.
+  uint64_t without_number() const { return count - numbered_; }
+
+ private:
+  static constexpr uint32_t kAtOnceCost = 2000;  // ns: less than handing it over costs, and waiting for it
+  // Bytes that a write at once may copy, as somebody looks at the old ones.
+  static constexpr size_t kMostCopied = 1 << 14;
+
+  bool may() const { return settings_.on(Pass::at_once) && !scheduler_.gate_closed(std::memory_order_relaxed); }
+  bool may_run(Op& op);
+  void record(Op& op, uint64_t started);
+
+  EngineMutex& mutex_;
+  SubmissionRing& ring_;
+  DependencyGraph& graph_;
+  Notifier& notifier_;
+  const Scheduler& scheduler_;
+  Executor& executor_;
+  OpRecorder& recorder_;
+  const PassSettings& settings_;
+  uint64_t numbered_ = 0;
+};
+
+}  // namespace forerun

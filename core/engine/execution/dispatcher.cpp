@@ -1,0 +1,126 @@
+#include "engine/execution/dispatcher.h"
+
+#include <chrono>
+#include <utility>
+
+#include "base/cycles.h"
+#include "base/free_list.h"
+
+namespace forerun {
+
+namespace {
+
+constexpr int kLooks = 30;  // at the ring, before a worker sleeps
+// Cycles between two looks, some microseconds: a worker that looks at every op steals the submitting thread's cache
+// lines, and one that finds several at once plans them at once. A thread that waits for a result does not wait for
+// this: it works itself.
+constexpr uint64_t kLookCycles = 8000;
+constexpr std::chrono::microseconds kDoze{200}, kShortDoze{30};
+constexpr int kDozes = 50;
+
+}  // namespace
+
+void Dispatcher::recycle(Op* op) {
+  op->drop_kernel();  // of an op that was dropped
+  op->reset();
+  FreeList<Op>::give(op);
+}
+
+void Dispatcher::serve(Queue& queue) {
+  Batch batch;
+  bool worked = false;
+  queue.looking.fetch_add(1);
+  for (;;) {
+    finish_and_fetch(batch, &queue, kAnyCost, Idle::leave);
+    if (!batch.n && !(worked && spin(queue))) finish_and_fetch(batch, &queue, kAnyCost, Idle::sleep);
+    if (!batch.n && pool_.stopping()) break;
+    worked = batch.n > 0;
+    bool away = batch.cost() > kWakeCost;
+    if (away) {
+      queue.looking.fetch_sub(1);
+      if (ring_.has_fresh() && queue.sleeping.load() > 0)
+        pool_.wake(queue);  // submitted just before: no other was told
+    }
+    bool task = batch.is_task();
+    if (task) relief_.enter_task(queue);
+    executor_.run(batch);
+    if (task) relief_.leave_task(queue);
+    if (away) queue.looking.fetch_add(1);
+  }
+  queue.looking.fetch_sub(1);
+  pool_.thread_ends(&queue);
+}
+
+// One thread a queue looks for work for a while before it sleeps, so that short pauses cost no system call.
+bool Dispatcher::spin(Queue& queue) {
+  if (queue.spinning.exchange(1)) return false;
+  bool found = false;
+  for (int i = 0; i < kLooks && !found; ++i) {
+    pass(kLookCycles);
+    if (scheduler_.gate_closed(std::memory_order_relaxed)) continue;
+    // Fresh work that a waiting thread is about to take is left to it.
+    found = (queue.seems_busy() && !queue.refused.load(std::memory_order_relaxed)) ||
+            (producer_.unattended() && producer_.fresh_cost() > 0);
+  }
+  queue.spinning.store(0);
+  return found;
+}
+
+bool Dispatcher::help(uint32_t most, bool& rest) {
+  Batch batch;
+  finish_and_fetch(batch, nullptr, most, Idle::leave);
+  if (!batch.n) return false;
+  helped_.fetch_add(batch.n, std::memory_order_relaxed);
+  executor_.run(batch);
+  finish_and_fetch(batch, nullptr, 0, Idle::leave);
+  rest = batch.rest;
+  return true;
+}
+
+void Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
+  DependencyGraph::Released released;
+  bool notify;
+  int dozes = 0;
+  auto doze = kDoze;
+  bool patient = queue != nullptr;
+  {
+    Lock held = mutex_.lock();
+    bool changed = scheduler_.finish(batch, held);
+    auto find = [&] { return queue ? scheduler_.pick(*queue, most, batch) : scheduler_.pick_any(batch, most); };
+    while (most > 0 && !pool_.stopping()) {
+      // Tiny ops are left to the thread of the front end that is at it.
+      bool left = queue && producer_.helps() && queue->only_tiny();
+      if (!left && find()) break;
+      left = left || (queue && ring_.has_fresh() && producer_.keeps_fresh());
+      if (patient && !left && producer_.unattended() && producer_.fresh_cost() > 0) {
+        patient = false;
+        held.unlock();
+        producer_.let_submit();
+        held.lock();
+        continue;
+      }
+      if (!scheduler_.gate_closed() && ring_.has_fresh() && !left) {
+        scheduler_.plan();
+        changed = true;
+        if (find()) break;
+        if (!queue || (ring_.has_fresh() && !producer_.keeps_fresh())) continue;
+      }
+      left = left || (queue && scheduler_.gave_way());
+      changed = changed || graph_.take_changed();
+      if (idle == Idle::leave || notifier_.due() || graph_.has_released()) break;  // those first
+      if (changed) pool_.wake_others(queue, true), changed = false;
+      pool_.sleep(*queue, held, left || dozes++ < kDozes ? doze : ParkingLot::kForever);
+      doze = kDoze;
+      if (queue->called.exchange(false))
+        dozes = 0, doze = kShortDoze;  // for what it was called for, it looks twice, soon
+    }
+    batch.rest = pool_.wake_others(queue, graph_.take_changed() || changed, &batch, !queue && most == 0);
+    notify = notifier_.take_due();
+    released = graph_.take_released();
+  }
+  while (!released.storages.empty()) released.storages.pop_front()->release();
+  while (!released.ops.empty()) recycle(released.ops.pop_front());
+  if (notify) notifier_.notify();
+}
+
+}  // namespace forerun

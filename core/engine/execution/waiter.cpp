@@ -1,0 +1,94 @@
+#include "engine/execution/waiter.h"
+
+#include <algorithm>
+
+#include "base/cycles.h"
+
+namespace forerun {
+
+namespace {
+
+// A waiting thread looks this often for work, with so many pauses between, before it sleeps: some 30 us.
+constexpr int kLooks = 40, kPauses = 16;
+constexpr uint32_t kHelpCost = 20'000'000;             // ns: a waiting thread takes nothing longer, to answer signals
+constexpr std::chrono::milliseconds kReliefLooks{10};  // how often the relief worker looks while there is no work
+
+// The thread's host task holds no place among the workers while this lasts.
+class TaskBlocked {
+ public:
+  explicit TaskBlocked(WorkerPool& pool)
+      : pool_(pool), queue_(Executor::task() ? Executor::task()->op->queue : nullptr) {
+    if (queue_) pool_.worker_blocked(*queue_);
+  }
+  TaskBlocked(const TaskBlocked&) = delete;
+  ~TaskBlocked() {
+    if (queue_) pool_.worker_unblocked(*queue_);
+  }
+
+ private:
+  WorkerPool& pool_;
+  Queue* const queue_;
+};
+
+}  // namespace
+
+// With DependencyGraph::end_one() modelled in verification/models/completion.py.
+template <class Done, class Arm>
+bool Waiter::wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uint32_t most) {
+  if (done()) return true;
+  waits_.fetch_add(1, std::memory_order_relaxed);
+  TaskBlocked blocked(pool_);
+  Deadline deadline(limit);
+  bool over = false, late = false, rest = false;
+  while (!over && !late) {
+    const uint64_t told = notifier_.told();
+    producer_.begins_to_help();
+    for (int idle = 0; idle < kLooks && !over; ++idle) {
+      if (dispatcher_.help(most, rest)) idle = -1;
+      for (int i = 0; i < kPauses && !(over = done()); ++i) pause();
+      if (!over && idle < 0 && deadline.passed()) break;
+    }
+    producer_.stops_helping();
+    if (over) break;
+    const Notifier::Woken woken = notifier_.sleep(told, done, arm, deadline);
+    over = woken == Notifier::Woken::done, late = woken == Notifier::Woken::late;
+  }
+  producer_.resumes();
+  if (rest) pool_.wake_for_leftovers();
+  return over;
+}
+
+bool Waiter::wait(Storage& storage, std::chrono::milliseconds limit) {
+  uint32_t target = storage.issued.load();
+  auto done = [&] { return static_cast<int32_t>(storage.ended.load() - target) >= 0; };
+  return wait_until(done, [&] { storage.watched.store(true); }, limit, kHelpCost);
+}
+
+bool Waiter::wait_mark(uint64_t mark, std::chrono::milliseconds limit) {
+  return wait_until([&] { return ring_.has_ended(mark); }, [&] { notifier_.arm(mark); }, limit, kHelpCost);
+}
+
+// Some slack, so that the front end does not come back for every op.
+bool Waiter::make_room(std::chrono::milliseconds limit) {
+  uint64_t next = ring_.next(), keep = ring_.ops_ahead() - std::max<uint64_t>(1, ring_.ops_ahead() / 8);
+  return next <= keep || wait_mark(next - keep, limit);
+}
+
+void Waiter::settle_small(Storage& storage) {
+  dispatcher_.run_small(kSmallCost, [&] { return storage.settled(); });
+}
+
+void Waiter::keep_up() {
+  if (producer_.fresh_cost() > 0 || scheduler_.gate_closed(std::memory_order_relaxed)) return;
+  if (ring_.fresh() < kKeepUp / 2) return;  // another thread does
+  dispatcher_.run_small(kTinyCost, [] { return false; });
+}
+
+void Waiter::serve_relief() {
+  auto over = [&] { return pool_.stopping() || !relief_.needed(); };
+  while (!pool_.stopping())
+    if (wait_until(over, [] {}, kReliefLooks, kAnyCost - 1)) relief_.sleep();
+  pool_.thread_ends(nullptr);
+}
+
+}  // namespace forerun

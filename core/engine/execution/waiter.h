@@ -1,0 +1,52 @@
+// Waits: a thread that needs a result works on it, and sleeps only when there is nothing for it to do.
+#pragma once
+#include <chrono>
+
+#include "engine/execution/dispatcher.h"
+
+namespace forerun {
+
+class Waiter {
+ public:
+  Waiter(SubmissionRing& ring, Producer& producer, Notifier& notifier, WorkerPool& pool, ReliefWorker& relief,
+         Dispatcher& dispatcher, const Scheduler& scheduler)
+      : ring_(ring), producer_(producer), notifier_(notifier), pool_(pool), relief_(relief), dispatcher_(dispatcher),
+        scheduler_(scheduler) {}
+
+  // --- Without the interpreter lock. False: not yet after `limit`; call again ---
+  // All writes submitted so far have ended.
+  bool wait(Storage& storage, std::chrono::milliseconds limit);
+  // All ops before the mark have ended.
+  bool wait_mark(uint64_t mark, std::chrono::milliseconds limit);
+  // There is room for a program that was too far ahead.
+  bool make_room(std::chrono::milliseconds limit);
+
+  // --- These may hold the interpreter lock ---
+  static constexpr uint64_t kKeepUp = 64;
+  // A try before wait(): runs small ops, a microsecond each, if that is all there is.
+  void settle_small(Storage& storage);
+  // Whether a look at the graph is short: little has been submitted since the last.
+  bool little_fresh() const { return ring_.fresh() <= 4 * kKeepUp; }
+  // By a submitting thread, after each kKeepUp ops: while all is tiny it runs them itself, as long as they are in its
+  // cache.
+  void keep_up();
+
+  // The life of the relief worker.
+  void serve_relief();
+  uint64_t waits() const { return waits_.load(); }
+
+ private:
+  template <class Done, class Arm>
+  bool wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uint32_t most);
+
+  SubmissionRing& ring_;
+  Producer& producer_;
+  Notifier& notifier_;
+  WorkerPool& pool_;
+  ReliefWorker& relief_;
+  Dispatcher& dispatcher_;
+  const Scheduler& scheduler_;
+  std::atomic<uint64_t> waits_{0};
+};
+
+}  // namespace forerun

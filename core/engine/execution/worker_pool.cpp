@@ -1,0 +1,182 @@
+#include "engine/execution/worker_pool.h"
+
+#include <algorithm>
+#include <new>
+
+namespace forerun {
+
+void WorkerPool::start() {
+  Lock held = mutex_.lock();
+  if (!started_) start_all();
+}
+
+void WorkerPool::start_all() {
+  started_ = true;
+  lives_.fetch_add(1);
+  for (Queue* q : devices_.queues()) start_queue(*q);
+}
+
+void WorkerPool::start_queue(Queue& queue) {
+  queue.sleeping.fetch_sub(1);
+  // With fewer threads than asked for it is slower; with none, waiting threads do the work.
+  for (queue.workers = 0; queue.workers < queue.wanted && start_one(queue, queue.workers);) ++queue.workers;
+  queue.threads = queue.workers;
+}
+
+bool WorkerPool::start_one(Queue& queue, int i) {
+  bool started = make_thread(queue, i);
+  serving_ += started;
+  return started;
+}
+
+bool WorkerPool::start_relief() {
+  if (!started_ || stopping_.load()) return false;
+  if (!relief_started_ && (relief_started_ = make_relief_thread())) ++serving_;
+  return true;
+}
+
+void WorkerPool::serve(Device& device) {
+  if (!started_) return;
+  for (Queue* q : device.queues()) {
+    if (!stopping_.load())
+      start_queue(*q);
+    else
+      q->sleeping.fetch_sub(1), q->left = q->threads = q->wanted;  // as if they had stopped: they start with the others
+  }
+}
+
+// With the submission gate modelled in verification/models/life.py.
+bool WorkerPool::begin_stop() {
+  Lock held = mutex_.lock();
+  if (!started_) return false;
+  stopping_.store(true);
+  wake_all();
+  return true;
+}
+
+bool WorkerPool::finish_stop(std::chrono::milliseconds limit) {
+  Lock held = mutex_.lock();
+  if (!all_ended_.wait_for(held, limit, [&] { return serving_ == 0; })) return false;
+  held.unlock();
+  join_threads();  // they have nothing left to do
+  held.lock();
+  stopping_.store(false);
+  started_ = false;
+  lives_.fetch_add(1);
+  for (Queue* q : devices_.queues()) q->sleeping.store(1), q->called.store(false), q->left = q->threads = 0;
+  return true;
+}
+
+void WorkerPool::resume() {
+  Lock held = mutex_.lock();
+  stopping_.store(false);
+  for (Queue* q : devices_.queues())
+    for (; q->left > 0; --q->left)
+      if (!start_one(*q, q->left - 1)) --q->threads, q->workers = std::min<int>(q->workers, q->threads);
+}
+
+void WorkerPool::thread_ends(Queue* queue) {
+  Lock held = mutex_.lock();
+  if (queue)
+    ++queue->left;
+  else
+    relief_started_ = false;
+  if (--serving_ == 0) all_ended_.notify_all();
+}
+
+std::pair<int, int> WorkerPool::threads() {
+  Lock held = mutex_.lock();
+  std::pair<int, int> found;
+  for (Queue* q : devices_.queues()) found.first += q->workers, found.second += q->wanted;
+  return found;
+}
+
+// With Engine::issue(), sleep() and Dispatcher::serve() modelled in verification/models/wake.py.
+void WorkerPool::wake(Queue& queue) {
+  if (queue.looking.load() > 0) return;  // it will look at the ring before it sleeps or takes up something long
+  if (queue.called.load()) return;
+  Lock held = mutex_.lock();
+  if (!started_) {
+    start_all();
+  } else if (queue.sleeping.load() > 0) {
+    queue.called.store(true);
+    queue.sleepers.wake_one(scheduler_.cpus());
+  }
+}
+
+void WorkerPool::wake_all() {
+  for (Queue* q : devices_.queues()) q->sleepers.wake_all();
+}
+
+// A worker that dozes looks by itself.
+void WorkerPool::wake_for_leftovers() {
+  Lock held = mutex_.lock();
+  for (Queue* q : devices_.queues())
+    if (has_work_for_sleeper(*q) && q->dozing.load() == 0) q->sleepers.wake_one(scheduler_.cpus());
+}
+
+// A task that waits holds no place, so that another thread can do what it waits for; if none sleeps, one is started,
+// and stays.
+void WorkerPool::worker_blocked(Queue& queue) {
+  Lock held = mutex_.lock();
+  ++queue.waiting;
+  bool too_few = queue.workers > 0 && queue.threads - queue.waiting < queue.workers && queue.sleeping.load() == 0;
+  if (too_few && started_ && !stopping_.load()) queue.threads += start_one(queue, queue.threads);
+}
+
+void WorkerPool::worker_unblocked(Queue& queue) {
+  Lock held = mutex_.lock();
+  --queue.waiting;
+}
+
+// While all cores are at work, the threads at work look again.
+bool WorkerPool::has_work_for_sleeper(const Queue& queue) const {
+  if (!queue.has_work() || queue.sleeping.load() == 0 || !started_) return false;
+  return queue.kind == Queue::Kind::io || (!scheduler_.all_cores_busy() && !queue.full());
+}
+
+// Modelled in verification/models/wake.py. A worker without work dozes for a while, so that a thread that submits small
+// ops need not wake it; then it sleeps.
+void WorkerPool::sleep(Queue& queue, Lock& held, std::chrono::microseconds limit) {
+  bool doze = limit != ParkingLot::kForever;
+  queue.dozing.fetch_add(doze);
+  queue.sleeping.fetch_add(1);
+  queue.looking.fetch_sub(1);
+  if (doze || scheduler_.gate_closed() || !ring_.has_fresh()) queue.sleepers.sleep(held, limit);
+  queue.looking.fetch_add(1);
+  queue.sleeping.fetch_sub(1);
+  queue.dozing.fetch_sub(doze);
+}
+
+bool WorkerPool::wake_others(Queue* mine, bool changed, const Batch* taken, bool resumes) {
+  uint64_t cost = taken ? taken->cost() : 0;
+  bool rest = false;
+  for (Queue* q : devices_.queues()) {
+    if (!has_work_for_sleeper(*q)) continue;
+    if (resumes && scheduler_.anything_runs() && q->kind == Queue::Kind::compute) {
+      rest = true;
+      continue;
+    }
+    if (q->only_tiny() && q->dozing.load() > 0) continue;  // it looks by itself soon
+    bool worth = q == mine ? !q->sharing.empty() || q->ready_cost + cost > kWakeCost : changed || mine == nullptr;
+    if (worth) q->sleepers.wake_one(scheduler_.cpus());
+  }
+  return rest;
+}
+
+// Sleeping threads of the parent are not there to be woken; a condition variable on which they sleep must not be
+// destroyed.
+void WorkerPool::after_fork_in_child() {
+  for (Queue* q : devices_.queues()) {
+    q->sleepers.forget();
+    q->sleeping.store(1);
+    q->threads = q->tasks = q->waiting = 0;
+    q->in_tasks.store(0), q->spinning.store(0), q->looking.store(0), q->dozing.store(0), q->called.store(false);
+  }
+  new (&all_ended_) std::condition_variable;
+  lives_.fetch_add(started_);
+  started_ = relief_started_ = false, serving_ = 0;
+  stopping_.store(false);
+}
+
+}  // namespace forerun

@@ -1,0 +1,82 @@
+// The workers: how their threads start and stop, sleep and are woken.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <utility>
+
+#include "engine/scheduling/scheduler.h"
+#include "engine/sync/lock.h"
+
+namespace forerun {
+
+class WorkerPool {
+ public:
+  WorkerPool(EngineMutex& mutex, const DeviceTable& devices, const SubmissionRing& ring, Scheduler& scheduler)
+      : mutex_(mutex), devices_(devices), ring_(ring), scheduler_(scheduler) {}
+
+  // cpu/ makes and joins threads; false: the system gives none. Set before the first op.
+  std::function<bool(Queue&, int)> make_thread;  // which calls Dispatcher::serve()
+  std::function<bool()> make_relief_thread;      // which calls ReliefWorker::serve()
+  std::function<void()> join_threads;
+
+  // --- Any thread ---
+  void start();  // unless they run
+  // All workers are to end; false: there are none. By one thread at a time, like the two below.
+  bool begin_stop();
+  // They have ended, and start again with the next op; false: not yet after `limit`.
+  bool finish_stop(std::chrono::milliseconds limit);
+  void resume();  // they are not to stop after all; those that have, start again
+  // How often workers have been started and ended: odd while they run. No lock.
+  uint32_t lives() const { return lives_.load(std::memory_order_relaxed); }
+  bool stopping() const { return stopping_.load(); }
+  std::pair<int, int> threads();  // how many workers there are, of all queues, and how many were asked for
+  // An op was submitted to the queue, whose workers seem to sleep: one of them must look.
+  void wake(Queue& queue);
+  // A thread that has helped goes on with the program. Workers that found all cores taken may sleep, and those at work
+  // may be so for long: one of them must look.
+  void wake_for_leftovers();
+  // The task that a worker runs waits, until worker_unblocked().
+  void worker_blocked(Queue& queue);
+  void worker_unblocked(Queue& queue);
+  // A thread of a queue (null: the relief worker) ends.
+  void thread_ends(Queue* queue);
+
+  // --- With the engine's lock ---
+  bool started() const { return started_; }
+  // The calling worker sleeps until it is woken, at most `limit`.
+  void sleep(Queue& queue, Lock& held, std::chrono::microseconds limit);
+  // Wakes one more worker wherever there is work for it: always for other queues if something `changed`, and for one's
+  // own if what is left is worth it. (A worker that took something looks here again, so workers wake one another in a
+  // chain.) `resumes`: a thread that waited takes more itself, or goes on with the program, and then it needs the core
+  // that it has; a thread that still works looks here again, and one that leaves calls wake_for_leftovers(): true if
+  // there is reason to.
+  bool wake_others(Queue* mine, bool changed, const Batch* taken = nullptr, bool resumes = false);
+  void wake_all();
+  // A device was taken into use: its queues get their workers, now or when the others do.
+  void serve(Device& device);
+  bool start_relief();  // whether there is a relief worker now
+
+  void after_fork_in_child();
+
+ private:
+  void start_all();
+  void start_queue(Queue& queue);
+  bool start_one(Queue& queue, int i);
+  bool has_work_for_sleeper(const Queue& queue) const;
+
+  EngineMutex& mutex_;
+  const DeviceTable& devices_;
+  const SubmissionRing& ring_;
+  Scheduler& scheduler_;
+  // Guarded by the engine's lock.
+  bool started_ = false;
+  bool relief_started_ = false;
+  int serving_ = 0;  // threads that have not ended, or not begun yet
+  std::condition_variable all_ended_;
+  std::atomic<bool> stopping_{false};  // written with the lock,
+  std::atomic<uint32_t> lives_{0};     // as is this, the changes of started_
+};
+
+}  // namespace forerun

@@ -1,0 +1,178 @@
+#include "engine/graph/dependency_graph.h"
+
+#include "engine/graph/memory_budget.h"
+#include "engine/graph/queue.h"
+#include "engine/graph/sections.h"
+
+namespace forerun {
+
+namespace {
+
+void link_read(Access& a) {
+  Storage& s = *a.storage;
+  if (s.writer) order(s.writer, a.op(), a.from);
+  a.prev = nullptr;
+  a.next = s.readers;
+  if (s.readers) s.readers->prev = &a;
+  s.readers = &a;
+  a.linked = true;
+}
+
+// A write waits for the write before it and for all reads of what that one left.
+void link_write(Access& a) {
+  Storage& s = *a.storage;
+  if (s.writer && s.writer != a.op()) order(s.writer, a.op(), a.from);
+  for (Access* r = s.readers; r;) {
+    Access* next = r->next;
+    if (r->op() != a.op()) order(r->op(), a.op(), r->to);
+    r->linked = false;
+    r = next;
+  }
+  s.readers = nullptr;
+  s.writer = a.op();
+}
+
+}  // namespace
+
+void DependencyGraph::add(Op* op, bool by_parts, uint64_t now) {
+  if (op->record) [[unlikely]]
+    recorder_.reads(*op);
+  for (int i = 0; i < op->n_access; ++i) {
+    Access& a = op->access(i);
+    Storage& s = *a.storage;
+    s.last_use = op->seq;
+    ++s.uses;
+    if (a.mode != Mode::read) continue;
+    if (a.place || s.sections) [[unlikely]]
+      link_section_read(a, by_parts);
+    else
+      link_read(a);
+  }
+  for (int i = 0; i < op->n_access; ++i) {
+    Access& a = op->access(i);
+    if (a.mode == Mode::read) continue;
+    Storage& s = *a.storage;
+    s.last_write = op->seq;
+    if (a.place || s.sections) [[unlikely]] {
+      if (link_section_write(a, by_parts)) continue;
+    } else {
+      link_write(a);
+    }
+    s.last_whole = op->seq;
+  }
+  op->name = op->kernel()->name();
+  if (op->record) [[unlikely]]
+    recorder_.planned(*op, now);
+  op->n_tiles = op->tiles_left = op->kernel()->tiles();
+  op->next_tile = 0;
+  op->budget->planned(op, op->queue->kind == Queue::Kind::io);
+}
+
+void DependencyGraph::leave(Access& a) {
+  Storage& s = *a.storage;
+  --s.uses;
+  if (a.apart) [[unlikely]]
+    return leave_section(a);
+  if (a.mode != Mode::read) {
+    if (s.writer == a.op()) s.writer = nullptr;
+    return;
+  }
+  if (!a.linked) {
+    if (s.writer == a.op()) s.writer = nullptr;  // it stood for a write
+    return;
+  }
+  if (a.prev)
+    a.prev->next = a.next;
+  else
+    s.readers = a.next;
+  if (a.next) a.next->prev = a.prev;
+  a.linked = false;
+}
+
+// Writes of parts that end out of order are counted only when all of them have ended.
+void DependencyGraph::count_end(const Access& a) {
+  Storage& s = *a.storage;
+  uint32_t n = 1;
+  if (a.apart | s.held) [[unlikely]] {
+    ++s.held;
+    if (a.apart && --s.apart > 0) return;
+    n = std::exchange(s.held, 0);
+  }
+  s.ended.fetch_add(n);  // seq_cst, like `watched` and a waiter's look at both: one of the two sees the other
+}
+
+void DependencyGraph::inherit_failure(Op& op, const Access& a) {
+  FailurePtr bad = a.storage->failure_in(op.region(a));
+  if (bad && (!op.failure || bad->earlier(*op.failure))) op.failure = bad;
+}
+
+bool DependencyGraph::inputs_ok(Op* op) {
+  for (int i = 0; i < op->n_access; ++i)
+    if (op->access(i).mode != Mode::write && op->access(i).storage->failure) return false;
+  return true;
+}
+
+void DependencyGraph::mark_materialized(Op& op, bool materialized) {
+  for (int i = 0; i < op.n_access; ++i)
+    if (op.access(i).mode != Mode::read)
+      op.access(i).storage->materialized = materialized || op.access(i).storage->taken();
+}
+
+void DependencyGraph::count_reached(Op* op, int by) {
+  for (Edge* edge : op->successors) edge->dependent->reached += by;
+}
+
+void DependencyGraph::release(Op& op, Storage& s) {
+  if (s.release_unless_last()) return;
+  size_t freed = s.charged() ? s.write_off() : 0;
+  if (s.budget == op.budget) op.freed += freed;
+  released_.storages.push_back(&s);
+}
+
+void DependencyGraph::end(Op* op) {
+  for (Op* member : op->members) {
+    member->failure = op->failure;
+    end_one(member, op);
+  }
+  end_one(op, op->members.empty() ? nullptr : op);
+  while (!idle_dropped_.empty()) end_one(idle_dropped_.pop_front());
+  if (!op->started) changed_ = true;
+}
+
+void DependencyGraph::dependencies_met(Op* op) {
+  if (op->dropped)
+    idle_dropped_.push_back(op);
+  else if (!op->started)
+    op->queue->push(op);
+}
+
+// With Notifier::watch() modelled in verification/models/completion.py.
+void DependencyGraph::end_one(Op* op, const Op* group) {
+  if (op->record) recorder_.ended(*op, group);
+  for (int i = 0; i < op->n_access; ++i) {
+    Access& a = op->access(i);
+    Storage& s = *a.storage;
+    leave(a);
+    if (a.mode != Mode::read) {
+      if (a.mode == Mode::write)
+        s.set_failure(op->failure);
+      else if (op->failure) [[unlikely]]
+        s.spoil(op->region(a), op->failure);
+      count_end(a);
+      if (s.watched.load()) notifier_.write_ended(s);
+    }
+    release(*op, s);
+  }
+  for (Edge* edge : op->successors)
+    if (--edge->dependent->pending_dependencies == 0) dependencies_met(edge->dependent);
+  ++ended_;
+  MemoryBudget& budget = *op->budget;
+  budget.ends(*op);
+  ring_.clear(op->seq);
+  while (Op* done = budget.retire()) released_.ops.push_back(done);
+  advance_front();
+}
+
+void DependencyGraph::advance_front() { notifier_.front_is(ring_.advance_front()); }
+
+}  // namespace forerun

@@ -1,0 +1,68 @@
+// Which op waits for which: found from the storages that they read and write, when ops enter the graph in program
+// order.
+#pragma once
+#include "base/intrusive_list.h"
+#include "engine/graph/notifier.h"
+#include "engine/graph/op.h"
+#include "engine/graph/op_recorder.h"
+#include "engine/graph/submission.h"
+
+namespace forerun {
+
+// All with the engine's lock.
+class DependencyGraph {
+ public:
+  DependencyGraph(SubmissionRing& ring, Notifier& notifier, OpRecorder& recorder)
+      : ring_(ring), notifier_(notifier), recorder_(recorder) {}
+
+  // An op enters, behind all that were submitted before it. by_parts: it is ordered by the parts of storages that it
+  // uses. now: cycles, if it may be recorded.
+  void add(Op* op, bool by_parts, uint64_t now);
+  // It has ended, with all ops of its group: what waited for it may be ready now.
+  void end(Op* op);
+  // The op uses the storage no longer. If it was the last, the budget knows at once; the memory itself follows without
+  // the lock.
+  void release(Op& op, Storage& storage);
+  void advance_front();
+
+  // The access leaves its storage: its op has ended, or will not run.
+  static void leave(Access& access);
+  static void count_end(const Access& access);  // of a write
+  // The op inherits the failure of what it reads. Of several it has the one that a program without an engine would have
+  // met.
+  static void inherit_failure(Op& op, const Access& access);
+  // Whether nothing that it reads has failed, as far as is known.
+  static bool inputs_ok(Op* op);
+  // Its outputs count as having memory, or no longer.
+  static void mark_materialized(Op& op, bool materialized);
+  // The ops that wait for this one count one dependency more as reached by the group or batch that is put together.
+  static void count_reached(Op* op, int by);
+
+  uint64_t ended() const { return ended_; }
+  // Since the last call ops have entered the graph, or have ended without having run: other queues may have work now.
+  bool take_changed() { return std::exchange(changed_, false); }
+  void mark_changed() { changed_ = true; }
+
+  // What is to be released without the lock.
+  struct Released {
+    IntrusiveList<Op, &Op::next_in> ops;                     // to be used again
+    IntrusiveList<Storage, &Storage::next_let_go> storages;  // last references of ended ops
+  };
+  bool has_released() const { return !released_.ops.empty() || !released_.storages.empty(); }
+  Released take_released() { return {released_.ops.take(), released_.storages.take()}; }
+
+ private:
+  void end_one(Op* op, const Op* group = nullptr);
+  void dependencies_met(Op* op);
+
+  SubmissionRing& ring_;
+  Notifier& notifier_;
+  OpRecorder& recorder_;
+  // Guarded by the engine's lock.
+  uint64_t ended_ = 0;
+  bool changed_ = false;
+  IntrusiveList<Op, &Op::next_in> idle_dropped_;  // dropped ops that wait for nothing any more, to be ended
+  Released released_;
+};
+
+}  // namespace forerun

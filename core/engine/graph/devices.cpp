@@ -1,0 +1,110 @@
+#include "engine/graph/devices.h"
+
+#include <algorithm>
+
+namespace forerun {
+
+void DeviceTable::configure(const std::vector<int>& workers, int io_threads) {
+  queues_.clear();
+  for (Device* device : made_) device->used.store(false);
+  n_devices_ = static_cast<int>(workers.size());
+  workers_of_shared_ = workers.empty() ? 0 : workers[0];
+  io_threads_ = io_threads;
+  for (int i = 0; i < n_devices_; ++i) {
+    if (!devices_[i]) make(i);
+    put_into_use(*devices_[i], workers[i]);
+  }
+}
+
+void DeviceTable::make(int i) {
+  auto device = std::make_unique<Device>();
+  device->budget = std::make_unique<MemoryBudget>(i);
+  MemoryBudget* budget = device->budget.get();
+  device->compute = std::make_unique<Queue>(Queue::Kind::compute, i, budget, ring_);
+  device->copy = std::make_unique<Queue>(Queue::Kind::copy, i, budget, ring_);
+  device->io = std::make_unique<Queue>(Queue::Kind::io, i, budget, ring_);
+  for (Queue* q : device->queues()) q->sleeping.store(1), q->make_room(ring_.size());
+  made_.push_back(device.get());
+  devices_[i] = std::move(device);
+}
+
+void DeviceTable::put_into_use(Device& device, int workers) {
+  queues_.reserve(queues_.size() + 3);
+  device.compute->wanted = workers;
+  device.copy->wanted = workers > 0;
+  device.io->wanted = workers > 0 ? io_threads_ : 0;
+  for (Queue* q : device.queues()) {
+    q->workers = q->wanted;
+    queues_.push_back(q);
+  }
+  device.used.store(true);
+}
+
+Device* DeviceTable::use(int i) {
+  if (!devices_[i]) make(i);
+  Device& device = *devices_[i];
+  if (device.used.load()) return nullptr;
+  const MemoryLimits& limits = shared_limits_;
+  device.budget->soft.store(limits.soft), device.budget->hard.store(limits.hard),
+      device.budget->aside.store(limits.aside);
+  put_into_use(device, workers_of_shared_);
+  return &device;
+}
+
+void DeviceTable::limit_shared(const MemoryLimits& limits) {
+  shared_limits_ = limits;
+  for (Device* device : made_)
+    if (MemoryBudget& b = *device->budget; b.device >= n_devices_)
+      b.soft.store(limits.soft), b.hard.store(limits.hard), b.aside.store(limits.aside);
+}
+
+void DeviceTable::make_room(uint64_t slots) {
+  for (Device* device : made_)
+    for (Queue* q : device->queues()) q->make_room(slots);
+}
+
+size_t DeviceTable::occupied_by_all() const {
+  // Devices of an earlier configuration that nobody uses any more share nothing.
+  auto shares = [&](const Device* device) { return device->budget->device >= n_devices_ && device->used.load(); };
+  if (std::none_of(made_.begin(), made_.end(), shares)) return 0;
+  size_t sum = 0;
+  for (const Device* device : made_) sum += device->budget->occupied();
+  return sum;
+}
+
+bool DeviceTable::over_limit(const Op& op) const {
+  const MemoryBudget& budget = *op.budget;
+  return op.to_take > 0 && (op.to_take + budget.occupied() > budget.hard.load() ||
+                            op.to_take + occupied_by_all() > shared_limits_.hard_of_all);
+}
+
+bool DeviceTable::crowded(const Op& op) const {
+  size_t all = occupied_by_all(), coming = 0, older = 0;
+  if (op.to_take == 0 || op.inner || all == 0) return false;
+  for (const Device* device : made_) coming += device->budget->coming();
+  if (all + coming <= std::min(shared_limits_.soft_of_all, shared_limits_.hard_of_all)) return false;
+  bool first = true;
+  for (const Device* device : made_) {
+    const MemoryBudget& budget = *device->budget;
+    const Op* oldest = budget.first();
+    if (&budget == op.budget || !oldest || oldest->seq > op.seq) continue;
+    first = false;
+    size_t more = budget.wanted_before(op);
+    older = more == SIZE_MAX ? more : older + more;
+    if (older == SIZE_MAX) return true;
+  }
+  return !first &&
+         (all + op.to_take > shared_limits_.soft_of_all || all + op.to_take + older > shared_limits_.hard_of_all);
+}
+
+std::string DeviceTable::over_limit_message(const Op& op) const {
+  size_t live = op.budget->live.load(), limit = op.budget->hard.load();
+  if (op.to_take + op.budget->occupied() <= limit && occupied_by_all() > 0) {  // the devices together have too much
+    live = 0, limit = shared_limits_.hard_of_all;
+    for (const Device* device : made_) live += device->budget->live.load();
+  }
+  return "memory: arrays must fit into the limit, asked for " + std::to_string(op.to_take) + " bytes with " +
+         std::to_string(live) + " live and a limit of " + std::to_string(limit);
+}
+
+}  // namespace forerun

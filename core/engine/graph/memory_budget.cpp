@@ -1,0 +1,185 @@
+#include "engine/graph/memory_budget.h"
+
+#include <algorithm>
+
+namespace forerun {
+
+void MemoryBudget::charge(size_t bytes) {
+  size_t now = live.fetch_add(bytes, std::memory_order_relaxed) + bytes, most = peak.load(std::memory_order_relaxed);
+  while (now > most && !peak.compare_exchange_weak(most, now, std::memory_order_relaxed)) {
+  }
+}
+
+namespace {
+
+// Bytes that come back when `op` ends: nobody holds a handle and no later op uses them. `read`: counts also what is
+// held, but is read here for the last time, as far as is known: mostly temporaries that the front end is about to let
+// go.
+size_t frees(Op& op, bool read, size_t* written = nullptr) {
+  size_t bytes = 0;
+  for (int i = 0; i < op.n_access; ++i) {
+    const Access& a = op.access(i);
+    if (a.storage->in_group++ > 0)
+      continue;  // looked at before; not compared with all others, as there may be very many
+    if (a.storage->budget != op.budget || a.storage->last_use != op.seq) continue;
+    if (!a.storage->only_ops(a.storage->uses) && !(read && a.storage->last_write != op.seq)) continue;
+    bytes += a.storage->charged();
+    if (written && a.mode != Mode::read) *written += a.storage->charged();
+  }
+  for (int i = 0; i < op.n_access; ++i) op.access(i).storage->in_group = 0;
+  return bytes;
+}
+
+}  // namespace
+
+void MemoryBudget::planned(Op* op, bool on_files) {
+  for (int i = 0; on_files && i < op->n_access; ++i) op->files += op->access(i).storage->charged();
+  files_ += op->files;
+  order_.push_back(op);
+  coming_ += op->wants = needs(*op);
+}
+
+void MemoryBudget::take_out(Op* op) {
+  order_.remove(op);
+  ahead_ -= op->ahead, early_ -= op->freed;
+  done_.push_back(op);
+}
+
+size_t MemoryBudget::needs(Op& op) {
+  size_t bytes = 0;
+  for (int i = 0; i < op.n_access; ++i)
+    if (op.access(i).mode != Mode::read && !op.access(i).storage->materialized)
+      bytes += op.access(i).storage->charged();
+  return bytes;
+}
+
+size_t MemoryBudget::wanted_before(const Op& op) const {
+  size_t bytes = 0;
+  int looked = 0;
+  for (Op* other = order_.front(); other && other->seq < op.seq; other = other->next_planned) {
+    if (++looked > kLookAhead) return SIZE_MAX;
+    if (!other->started && !other->ended) bytes += needs(*other);
+  }
+  return bytes;
+}
+
+const Op* MemoryBudget::first() const {
+  const Op* op = order_.front();
+  while (op && (op->ended || (op->started && op->is_task()))) op = op->next_planned;
+  return op;
+}
+
+bool MemoryBudget::admits(Op& op) {
+  size_t now = occupied(), want = op.to_take;
+  if (want == 0 || oldest(op) || op.inner) return true;
+  if (now + want > soft.load(std::memory_order_relaxed)) return false;
+  // Where all might not fit, only the long look tells that it does not take what an older op will need.
+  if (ahead_ + want <= margin(high_) && now + coming_ <= hard.load(std::memory_order_relaxed)) return true;
+  size_t transient = 0;
+  frees(op, false, &transient);
+  if (transient == want) return true;  // nobody will read it: gone as soon as it is there
+  // The long look is not repeated before half of the way to its turn is done.
+  uint64_t front = order_.front()->seq;
+  if (front < op.look_again) return false;
+  if (fits(op)) return true;
+  op.look_again = front + (op.seq - front) / 2;
+  return false;
+}
+
+bool MemoryBudget::over(const Op& op) const {
+  size_t now = occupied(), limit = hard.load(std::memory_order_relaxed);
+  return now + op.to_take > std::min(soft.load(std::memory_order_relaxed), limit) || now + coming_ > limit;
+}
+
+bool MemoryBudget::fits(Op& op) const {
+  size_t now = occupied(), want = op.to_take;
+  // What will be live, op after op, if the rest up to `op` runs in order; and what would be, had all of it run in
+  // order.
+  size_t level = now, most = now, plain = this->plain(now), usual = plain;
+  int looked = 0;
+  for (Op* other = order_.front(); other != &op; other = other->next_planned) {
+    if (++looked > kLookAhead) return false;
+    size_t more = other->started ? 0 : needs(*other);
+    level += more, plain += more + other->ahead;
+    most = std::max(most, level), usual = std::max(usual, plain);
+    if (!other->ended) level -= std::min(level, frees(*other, false));
+    plain -= std::min(plain, other->ended ? other->freed : frees(*other, true));
+  }
+  size_t allowed = std::max({high_, usual, plain + want});
+  return most + want <= std::min(allowed + margin(allowed), hard.load(std::memory_order_relaxed));
+}
+
+bool MemoryBudget::admits_group(Op& first, size_t own) const {
+  size_t want = first.to_take, all = occupied() + want, allowed = std::max(high_, plain(occupied()) + own);
+  if (want <= own) return true;
+  if (all > std::min(soft.load(std::memory_order_relaxed), hard.load(std::memory_order_relaxed))) return false;
+  return all <= allowed + margin(allowed) || all <= in_turn(first) + want / 16;
+}
+
+size_t MemoryBudget::in_turn(Op& first) const {
+  for (const Op* op = order_.front(); op != &first; op = op->next_planned)
+    if (!op->started && !op->ended) return 0;
+  size_t level = occupied(), most = level;
+  auto each_storage = [&](auto f) {
+    const Op* end = first.members.back()->next_planned;
+    for (Op* op = &first; op != end; op = op->next_planned)
+      for (int i = 0; i < op->n_access && !op->ended; ++i)
+        if (Storage& s = *op->access(i).storage; s.budget == this) f(s);
+  };
+  each_storage([&](Storage& s) {  // the first to use one that has no memory yet writes it
+    const size_t bytes = s.materialized ? s.charged() : s.memory();
+    if (!s.materialized && s.in_group == 0) most = std::max(most, level += bytes);
+    if (++s.in_group == s.uses && s.only_ops(s.uses)) level -= std::min(level, bytes);
+  });
+  each_storage([](Storage& s) { s.in_group = 0; });
+  return most;
+}
+
+void MemoryBudget::starts(Op& op, size_t own) {
+  ++running, tasks += op.is_task();
+  coming_ -= op.wants;
+  size_t before = occupied();
+  reserved.fetch_add(op.to_take, std::memory_order_relaxed);
+  if (!oldest(op))
+    own = 0;
+  else
+    high_ = std::max(high_, plain(before) + own);
+  op.ahead = op.to_take - std::min(own, op.to_take);
+  ahead_ += op.ahead;
+}
+
+void MemoryBudget::undo_start(Op& op) {
+  --running, tasks -= op.is_task();
+  coming_ += op.wants;
+  ahead_ -= op.ahead;
+  op.ahead = 0;
+}
+
+void MemoryBudget::ends(Op& op) {
+  if (op.started)
+    --running, tasks -= op.is_task();
+  else
+    coming_ -= op.wants;
+  op.ended = true;
+  files_ -= op.files;
+  early_ += op.freed;
+  if (op.next_planned && op.next_planned->ended) merge_next(&op);
+  if (op.before_planned && op.before_planned->ended) merge_next(op.before_planned);
+  if (order_.front()->ended) take_out(order_.front());
+  if (order_.empty()) high_ = 0;  // what follows has a peak of its own
+}
+
+// Both have ended.
+void MemoryBudget::merge_next(Op* op) {
+  Op* next = op->next_planned;
+  size_t first = op->ahead,
+         second = op->ahead + next->ahead - std::min(op->ahead + next->ahead, op->freed);  // what both had, in turn
+  size_t all = op->ahead + next->ahead, back = op->freed + next->freed, most = std::max(first, second);
+  ahead_ += most - op->ahead, early_ += most + back - all - op->freed;
+  op->ahead = most, op->freed = most + back - all;
+  take_out(next);
+}
+
+Op* MemoryBudget::retire() { return done_.empty() ? nullptr : done_.pop_front(); }
+
+}  // namespace forerun

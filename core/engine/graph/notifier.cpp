@@ -1,0 +1,138 @@
+#include "engine/graph/notifier.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace forerun {
+
+namespace {
+
+bool reached(const Storage& storage, uint32_t target) {
+  return static_cast<int32_t>(storage.ended.load() - target) >= 0;
+}
+
+}  // namespace
+
+// With DependencyGraph::end_one() modelled in verification/models/completion.py. No end of a write is missed. The
+// watcher is in the list, and `watched` is set, before `ended` is looked at; who ends a write counts it in `ended`
+// before it looks at `watched` (all four seq_cst). So either the look here sees the end, or the end sees the mark, and
+// then write_ended(), which waits for this lock, finds the watcher.
+bool Notifier::watch(Completion& completion, Storage& storage, CompletionQueue& queue) {
+  std::lock_guard held(mutex_);
+  // Writes are only ever added, and this is read with the lock: targets ascend along the list.
+  completion.storage = &storage, completion.queue = &queue, completion.target = storage.issued.load();
+  storage.watchers.push(completion);
+  storage.watched.store(true);
+  if (!reached(storage, completion.target)) {
+    watching_.fetch_add(1);
+    return true;
+  }
+  storage.watchers.remove(completion);
+  completion.failure = storage.failure_in(completion.region);  // nothing writes the storage now
+  return false;
+}
+
+void Notifier::unwatch(Completion& completion) {
+  std::lock_guard held(mutex_);
+  if (!completion.list) return;
+  watching_.fetch_sub(completion.list == &completion.storage->watchers);
+  completion.list->remove(completion);
+}
+
+void Notifier::write_ended(Storage& storage) {
+  std::lock_guard held(mutex_);
+  for (Completion* c; (c = storage.watchers.first()) && reached(storage, c->target);) {
+    storage.watchers.remove(*c);
+    watching_.fetch_sub(1);
+    c->failure = storage.failure_in(c->region);  // which the engine's lock guards
+    CompletionQueue& queue = *c->queue;
+    const bool readable = !queue.complete_.empty();
+    queue.complete_.push(*c);
+    if (readable || std::exchange(queue.unread_, true)) continue;
+    queue.next_ = std::exchange(unread_, &queue);
+  }
+  if (storage.watchers.empty()) storage.watched.store(false);  // threads that sleep set it again when they have looked
+  due_ = true;
+}
+
+void Notifier::front_is(uint64_t front) {
+  if (front >= mark_.load()) mark_.store(UINT64_MAX), due_ = true;
+}
+
+void Notifier::arm(uint64_t mark) {
+  uint64_t other = mark_.load();
+  while (mark < other && !mark_.compare_exchange_weak(other, mark)) {
+  }
+}
+
+void Notifier::notify() {
+  std::lock_guard held(mutex_);
+  told_.fetch_add(1);
+  wake_.notify_all();
+  make_readable();
+}
+
+void Notifier::make_readable() {
+  while (CompletionQueue* queue = unread_) {
+    unread_ = queue->next_;
+    queue->unread_ = false;
+    if (!queue->complete_.empty()) queue->set_readable();
+  }
+}
+
+size_t Notifier::pop_completed(CompletionQueue& queue, Completion** completed, size_t most) {
+  std::lock_guard held(mutex_);
+  size_t n = 0;
+  for (Completion* c; n < most && (c = queue.complete_.first()); completed[n++] = c) queue.complete_.remove(*c);
+  if (queue.complete_.empty()) queue.set_unreadable();
+  return n;
+}
+
+void Notifier::forget(CompletionQueue& queue) {
+  std::lock_guard held(mutex_);
+  for (CompletionQueue** at = &unread_; *at; at = &(*at)->next_)
+    if (*at == &queue) {
+      *at = queue.next_;
+      return;
+    }
+}
+
+// Sleeping threads of the parent are not there to be woken; a condition variable on which they sleep must not be
+// destroyed.
+void Notifier::after_fork(bool child) {
+  if (child) {
+    new (&wake_) std::condition_variable;
+    mark_.store(UINT64_MAX);
+  }
+  mutex_.unlock();
+}
+
+CompletionQueue::CompletionQueue(Notifier& notifier)
+    : notifier_(notifier), descriptor_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+  if (descriptor_ < 0)
+    throw Error(ErrorKind::runtime,
+                std::string("await: an eventfd must be there to be had, got: ") + std::strerror(errno));
+}
+
+CompletionQueue::~CompletionQueue() {
+  notifier_.forget(*this);
+  close(descriptor_);
+}
+
+// Never blocks: the counter is far from full, as it is read before it is written again.
+void CompletionQueue::set_readable() {
+  uint64_t one = 1;
+  [[maybe_unused]] auto written = write(descriptor_, &one, sizeof one);
+}
+
+void CompletionQueue::set_unreadable() {
+  uint64_t count;
+  [[maybe_unused]] auto got = read(descriptor_, &count, sizeof count);
+}
+
+}  // namespace forerun

@@ -1,0 +1,118 @@
+// Tells that writes have ended: to threads that sleep until then, and to event loops, by completion queues.
+//
+//   CompletionQueue queue(engine.notifier);                // one per event loop, which polls queue.descriptor()
+//   engine.watch(completion, storage, queue);              // false: nothing to wait for
+//   engine.notifier.pop_completed(queue, completed, 100);  // the descriptor is readable: what is complete now
+//   engine.notifier.unwatch(completion);                   // at any time; before completion, storage or queue go
+//
+// However many results a loop needs, no thread waits. What is awaited costs nothing while it stands in its lists: a
+// write that ends looks at the completions of its own storage alone, and at no more of them than are complete.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+#include "engine/graph/storage.h"
+#include "engine/sync/completion.h"
+
+namespace forerun {
+
+// Until when a thread waits. The time counts from the first look at the clock, which short waits need not pay for.
+class Deadline {
+ public:
+  using Clock = std::chrono::steady_clock;
+  explicit Deadline(std::chrono::milliseconds limit) : limit_(limit) {}
+  bool passed() {
+    auto now = Clock::now();
+    if (at_ == Clock::time_point{}) at_ = now + limit_;
+    return now >= at_;
+  }
+  Clock::time_point at() const { return at_; }  // once passed() has been asked
+
+ private:
+  const std::chrono::milliseconds limit_;
+  Clock::time_point at_{};
+};
+
+class Notifier {
+ public:
+  // --- Any thread, without the engine's lock ---
+  // False: all writes submitted so far have ended, and nobody will be told.
+  bool watch(Completion& completion, Storage& storage, CompletionQueue& queue);
+  void unwatch(Completion& completion);
+  // What is complete, `most` at most, in the order in which the writes ended; returns how many.
+  size_t pop_completed(CompletionQueue& queue, Completion** completed, size_t most);
+  bool has_watchers() const { return watching_.load() > 0; }  // completions that are still to come
+
+  // How often sleeping threads have been told to look again.
+  uint64_t told() const { return told_.load(); }
+  // Asks, in sleep(), to be told when all ops before `mark` have ended.
+  void arm(uint64_t mark);
+  // A thread sleeps until `done`, or something has been told since `told`, or the deadline; the two calls with the lock
+  // of this class. `arm` asks to be told.
+  enum class Woken { done, told, late };
+  template <class Done, class Arm>
+  Woken sleep(uint64_t told, Done done, Arm arm, Deadline& deadline) {
+    std::unique_lock held(mutex_);
+    arm();
+    if (done()) return Woken::done;
+    // Told to look since the last look for work: without workers nobody else would take what there is now.
+    const bool late =
+        deadline.passed() || (told == told_.load() && wake_.wait_until(held, deadline.at()) == std::cv_status::timeout);
+    return done() ? Woken::done : late ? Woken::late : Woken::told;
+  }
+  // All that sleep look again, and completion queues become readable.
+  void notify();
+
+  // --- With the engine's lock ---
+  // A write of the storage has ended, and somebody sleeps for it or is to be told. Queues become readable later,
+  // without the lock.
+  void write_ended(Storage& storage);
+  void front_is(uint64_t front);
+  void make_due() { due_ = true; }
+  bool due() const { return due_; }
+  bool take_due() { return std::exchange(due_, false); }  // then notify() must follow, without the lock
+
+  void before_fork() { mutex_.lock(); }
+  void after_fork(bool child);
+
+ private:
+  friend class CompletionQueue;
+  void forget(CompletionQueue& queue);
+  void make_readable();
+
+  bool due_ = false;  // somebody sleeps for something that has ended; guarded by the engine's lock
+  // A thread may take this lock while it holds the engine's, never the other way round.
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  CompletionQueue* unread_ = nullptr;       // queues that are to become readable
+  std::atomic<int> watching_{0};            // written with mutex_
+  std::atomic<uint64_t> told_{0};           // written with mutex_
+  std::atomic<uint64_t> mark_{UINT64_MAX};  // somebody sleeps until the front reaches it
+};
+
+// A descriptor that is readable while completions can be popped. Owned by the front end; no completion may be watched
+// for it when it goes.
+class CompletionQueue {
+ public:
+  explicit CompletionQueue(Notifier& notifier);
+  ~CompletionQueue();
+  CompletionQueue(const CompletionQueue&) = delete;
+  int descriptor() const { return descriptor_; }
+
+ private:
+  friend class Notifier;
+  void set_readable();
+  void set_unreadable();
+
+  Notifier& notifier_;
+  const int descriptor_;
+  // Guarded by the notifier's lock. While `complete_` has any, the descriptor is readable or is to become so.
+  CompletionList complete_;
+  CompletionQueue* next_ = nullptr;  // in Notifier::unread_, while
+  bool unread_ = false;
+};
+
+}  // namespace forerun

@@ -1,0 +1,272 @@
+// An issued operation, and the kernel that it runs.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/free_list.h"
+#include "base/intrusive_list.h"
+#include "base/region.h"
+#include "engine/graph/storage.h"
+#include "trace/record.h"
+
+namespace forerun {
+
+class Queue;
+
+enum class Mode : uint8_t {
+  read,
+  update,  // writes a part, or reads before it writes: old values and old poison stay
+  write,   // overwrites all of it: whatever was wrong with it is gone
+};
+
+// That one op, the dependent, must wait for another: it stands in Op::successors of that other one.
+struct Edge {
+  Op* dependent = nullptr;
+  Edge* next = nullptr;
+};
+
+// One for which an access has no place; it belongs to the op that waits.
+struct MoreEdge {
+  Edge edge;
+  MoreEdge* next_free = nullptr;  // in Op::more_edges, too
+};
+
+// Planned accesses of the same part of a storage that have not ended (sections.h).
+struct Section {
+  Region region;
+  Access *writer, *readers;  // the last write, and the reads since then (a doubly linked list)
+  uint64_t last_write;       // number of the last planned op that writes it
+  Section *next, *next_free;
+};
+
+// Each access makes at most two edges, which have their place here: so where storages are used as a whole, nothing that
+// happens after issue needs memory for the graph.
+struct Access {
+  Storage* storage = nullptr;
+  Edge from;  // in the successors of the write that this op waits for
+  Access *prev = nullptr,
+         *next = nullptr;  // in Storage::readers, or its part's, while `linked`; guarded by the engine's lock
+  Edge to;                 // in this op's successors, the write that takes its place and waits for it
+  Mode mode = Mode::read;
+  bool linked = false;
+  bool loose = false;  // the op may look at bytes beside its elements: it is ordered with all of the storage's
+  bool apart = false;  // planned as one of a part: it is not ordered with accesses of others
+  uint32_t place = 0;  // 1 + where its region stands in its op; 0: all of the storage
+  Op* op() const { return from.dependent; }
+};
+static_assert(sizeof(Access) == 64);
+
+class Group;
+
+// Thrown by a kernel that is run at once (AtOnceRunner::run) and cannot be: it is issued, and runs on a thread of the
+// engine.
+struct RunLater {};
+
+// What an op computes. Made at issue; run once, cut into tiles by the shapes alone, so that results do not depend on
+// who runs them. Different tiles of one kernel may run at once, on any thread, without the interpreter lock.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  virtual const char* name() const = 0;
+  // How many parts idle workers may share. Fixed once prepare() has been called.
+  virtual int64_t tiles() const { return 1; }
+  // Called once in each run, before the first tile and after the outputs have memory.
+  virtual void prepare(Op&) {}
+  // Computes one tile; operands are op.access(i). Throws forerun::Error for what only the values can tell.
+  virtual void run(Op& op, int64_t tile) = 0;
+
+  // For programs, which run kernels again and again, in runs that do not overlap.
+  // Makes `op` run a copy of this kernel. False: what it does cannot be repeated. Any thread, unless the kernel owns
+  // things of the front end.
+  virtual bool copy_to(Op&) const { return false; }
+  // The seed and the number that make its random numbers, different for each run; null if it draws none.
+  virtual uint64_t* key() { return nullptr; }
+
+  // It cannot fail and does nothing but write its outputs: if nobody reads them, it need not run.
+  virtual bool droppable() const { return false; }
+  // `out`, which it overwrites, may take the memory of `in`: no element is written before it has been read for the last
+  // time.
+  virtual bool may_share(Op&, const Storage*, const Storage*) const { return false; }
+  // It may be run within a group.
+  virtual bool fusible() const { return false; }
+  // A new group that has this kernel's op as its first; only of fusible kernels.
+  virtual Group* new_group(Op&) const { return nullptr; }
+};
+
+// Ops that one worker runs in one go, tile by tile, in program order: the kernel that stands for theirs.
+class Group : public Kernel {
+ public:
+  // Whether `op`, whose kernel is fusible, may be run in this group after those that are in it; if so it is in it now.
+  virtual bool add(Op& op) = 0;
+  // The values of a storage that ops of the group write may stay in the tiles: nobody else reads them. False: they may
+  // not.
+  virtual bool elide(Storage* storage) = 0;
+};
+
+// Where a kernel stands that does not fit into its op. Used again: the issuing thread takes what workers give back,
+// which costs an allocator much.
+struct KernelRoom {
+  KernelRoom* next_free = nullptr;
+  alignas(16) unsigned char bytes[1000];
+};
+
+// One issued call. Made by the issuing thread, then owned by the engine until it has ended and every older op of its
+// budget has, too.
+class Op {
+ public:
+  static constexpr int kInlineAccess = 4;
+  static constexpr size_t kKernelBytes = 192;
+
+  Op() = default;
+  Op(const Op&) = delete;
+  ~Op() { drop_kernel(), drop_edges(); }
+
+  // Building, by the issuing thread. The op holds a reference to each storage until it ends.
+  template <class K, class... Args>
+  K& emplace(Args&&... args) {
+    static_assert(alignof(K) <= 16 && sizeof(K) <= sizeof KernelRoom::bytes);
+    unsigned char* at = buffer_;
+    if constexpr (sizeof(K) > kKernelBytes) {
+      room_ = FreeList<KernelRoom>::take();
+      if (!room_) room_ = FreeList<KernelRoom>::made(new KernelRoom);
+      at = room_->bytes;
+    }
+    kernel_ = new (at) K(std::forward<Args>(args)...);
+    return static_cast<K&>(*kernel_);
+  }
+  template <class K>
+  bool copy(const K& kernel) {
+    emplace<K>(kernel);
+    return true;
+  }
+  void add(Storage* storage, Mode mode) {
+    put(storage, mode);
+    storage->retain();
+  }
+  void put(Storage* storage, Mode mode) {  // without a reference
+    Access& a = n_access < kInlineAccess ? inline_access_[n_access] : spill();
+    a = Access{storage, {this, nullptr}, nullptr, nullptr, {}, mode};
+    ++n_access;
+  }
+  // Where in the storage the elements stand that the op reads or writes.
+  void add(Storage* storage, Mode mode, const Region& region) {
+    add(storage, mode);
+    places_.push_back({region, nullptr});
+    access(n_access - 1).place = static_cast<uint32_t>(places_.size());
+  }
+  const Region& region(const Access& a) const {
+    static constexpr Region kAll;
+    return a.place ? places_[a.place - 1].region : kAll;
+  }
+  // Where the access stands in the graph; null: with those of the whole storage, or something has taken its place.
+  Section*& section(const Access& a) { return places_[a.place - 1].section; }
+
+  Access& access(int i) {
+    return n_access <= kInlineAccess || i < kInlineAccess ? inline_access_[i] : more_access_[i - kInlineAccess];
+  }
+  Kernel* kernel() const { return kernel_; }
+  // What is to be run: the kernel, or the group's of which this op is the first.
+  Kernel* task() const { return group ? group.get() : kernel_; }
+  // Ends the kernel's life; never under the engine's lock, as a kernel may own things of the front end.
+  void drop_kernel() {
+    if (kernel_) std::exchange(kernel_, nullptr)->~Kernel();
+    if (room_) FreeList<KernelRoom>::give(std::exchange(room_, nullptr));
+  }
+
+  // As new, for the next use; keeps the room of its vectors, unless that is much: ops wait for their next use for long.
+  void reset() {
+    n_access = 0, inner = urgent = false;
+    empty(more_access_), empty(places_), successors.clear();
+    if (more_edges) [[unlikely]]
+      drop_edges();
+    failure.reset();
+    pending_dependencies = 0;
+    ahead = freed = files = 0, look_again = 0, refused_after = UINT64_MAX;
+    started = ended = needs_turn = dropped = kept = false;
+    group.reset(), empty(members), empty(reused);
+    group_cost = seen = 0, reached = 0;
+  }
+
+  // Set at issue.
+  Queue* queue = nullptr;
+  MemoryBudget* budget = nullptr;  // of the device whose memory its outputs take
+  uint64_t seq = 0;                // position in program order
+  uint32_t site = 0;               // who issued it (a line of the user's)
+  const char* name = "";           // outlives the op
+  uint32_t cost = 0;               // about how long it takes, in ns (saturating)
+  int n_access = 0;
+  bool inner = false;                                  // issued by a running task, which may wait for it
+  bool urgent = false;                                 // goes before older ready ops of its queue
+  bool is_task() const { return cost == UINT32_MAX; }  // nobody knows how long it takes, and it may sleep
+  OpRecord* record = nullptr;                          // where it is recorded; null: it is not
+
+  // Guarded by the engine's lock.
+  int pending_dependencies = 0;                 // ops that must end before this one may start
+  IntrusiveList<Edge, &Edge::next> successors;  // ops that wait for this one
+  MoreEdge* more_edges = nullptr;               // in the successors of ops that it waits for
+  size_t to_take = 0;                           // bytes of its outputs that have no memory yet, at its start
+  size_t ahead = 0;                             // bytes taken before its turn
+  size_t wants = 0;                             // bytes that its outputs lacked when it was planned
+  size_t freed = 0;                             // bytes that came back when it ended
+  size_t files = 0;         // bytes that it reads or writes, if it stands in the queue for files; counted by its budget
+  uint64_t look_again = 0;  // refused by the budget: until the oldest op has this number
+  uint64_t refused_after = UINT64_MAX;  // the ops that had ended when it was last refused memory,
+  size_t refused_beside = 0;            // and the bytes that were occupied
+  int64_t n_tiles = 1, next_tile = 0, tiles_left = 0;
+  bool started = false, ended = false;
+  bool needs_turn = false;       // found no memory: only as the oldest op, alone, it may try again
+  bool kept = false;             // others wait for it in place of what it waits for: it must not be dropped
+  bool dropped = false;          // nobody reads its results: it will not run, and has let go of its storages
+  FailurePtr failure;            // first failure of a tile, or inherited from an input
+  std::unique_ptr<Group> group;  // of the first op of a group: what runs in place of the members' kernels,
+  std::vector<Op*> members;      // and the others, in program order; they start and end together
+  uint32_t group_cost = 0;       // of all of them
+  struct Reuse {
+    Storage *in, *out;
+  };
+  std::vector<Reuse> reused;  // outputs that have taken over the memory of inputs that end with this op
+  uint32_t seen = 0;          // Fusion: looked at in this round;
+  int reached = 0;            // how many of the ops it waits for are in the group
+  Op *next_planned = nullptr, *before_planned = nullptr;  // in MemoryBudget's order
+  Op* next_in =
+      nullptr;  // in Queue::sharing, or DependencyGraph::idle_dropped_, or Released: it stands in one of them at most
+  Op* next_free = nullptr;
+
+ private:
+  Access& spill();
+  void drop_edges() {
+    while (MoreEdge* edge = more_edges) more_edges = edge->next_free, FreeList<MoreEdge>::give(edge);
+  }
+  struct Place {
+    Region region;
+    Section* section;
+  };
+  template <class T>
+  static void empty(std::vector<T>& all) {
+    if (all.capacity() * sizeof(T) <= 1024) return all.clear();
+    std::vector<T>().swap(all);
+  }
+
+  Kernel* kernel_ = nullptr;
+  KernelRoom* room_ = nullptr;  // of the kernel, if it does not stand in buffer_
+  Access inline_access_[kInlineAccess];
+  std::vector<Place> places_;        // of accesses that have regions
+  std::vector<Access> more_access_;  // never grows after issue: accesses are linked by address
+  alignas(16) unsigned char buffer_[kKernelBytes];
+};
+
+// Calls `f` for the accesses of an op and of those that are in its group.
+template <class F>
+void each_access(Op* first, F f) {
+  for (int i = 0; i < first->n_access; ++i) f(first->access(i));
+  for (Op* op : first->members)
+    for (int i = 0; i < op->n_access; ++i) f(op->access(i));
+}
+
+}  // namespace forerun

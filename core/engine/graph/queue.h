@@ -1,0 +1,112 @@
+// Where ops of one kind on one device wait for a worker: compute, copies, files.
+#pragma once
+#include <algorithm>
+#include <atomic>
+
+#include "base/ring_bitset.h"
+#include "engine/graph/op.h"
+#include "engine/graph/submission.h"
+#include "engine/sync/parking_lot.h"
+
+namespace forerun {
+
+// Ops whose dependencies are met, oldest first, and ops that run and still have tiles to give away.
+// Everything is guarded by the engine's lock, except what is atomic.
+class Queue {
+ public:
+  enum class Kind { compute, copy, io };
+  Queue(Kind kind, int device, MemoryBudget* budget, const SubmissionRing& ring)
+      : kind(kind), device(device), budget(budget), ring_(ring) {}
+  // While nothing is issued: for a window of this size.
+  void make_room(uint64_t size) {
+    for (RingBitset& set : ready_)
+      if (set.room() < size) set.reset(size);
+  }
+
+  void push(Op* op) {
+    ready_[kind_of(op)].insert(op->seq);
+    count(1, op);
+  }
+  // The oldest, or null. `tasks`: those too of which nobody knows how long they take, as long as no more than its
+  // workers are at one.
+  Op* top(bool tasks = true) const {
+    return at(oldest(tasks, [](const RingBitset& set) { return set.first(); }));
+  }
+  // The oldest of those that are younger than `op`; or null.
+  Op* behind(const Op* op, bool tasks = true) const {
+    return at(oldest(tasks, [op](const RingBitset& set) { return set.next(op->seq); }));
+  }
+  // The same for ops that were issued by running tasks, which may wait for them.
+  Op* top_inner(bool tasks) const {
+    return at(std::min(ready_[kInner].first(), tasks ? ready_[kInnerTask].first() : RingBitset::kNone));
+  }
+  Op* inner_behind(const Op* op, bool tasks) const {
+    return at(std::min(ready_[kInner].next(op->seq), tasks ? ready_[kInnerTask].next(op->seq) : RingBitset::kNone));
+  }
+  // The oldest of those that go first.
+  Op* top_urgent() const { return at(ready_[kUrgent].first()); }
+  // Takes an op out, wherever it stands.
+  void remove(Op* op) {
+    ready_[kind_of(op)].erase(op->seq);
+    count(-1, op);
+  }
+  bool has_work() const { return seems_busy() || !sharing.empty(); }
+  bool only_tiny() const { return ready_cost == 0 && sharing.empty(); }
+  // A hint without the lock, for threads that look before they lock.
+  bool seems_busy() const { return count_.load(std::memory_order_relaxed) > 0; }
+
+  const Kind kind;
+  const int device;
+  MemoryBudget* const budget;
+  int wanted = 1;  // threads that are to serve it,
+  std::atomic<int> workers{
+      1};           // and those that do, once they are started (written with the lock); 0: whoever waits does
+  int threads = 0;  // workers, and others that have been started in place of those whose task waits
+  int left = 0;     // of them, those that have stopped, while others have not
+  int tasks = 0;    // threads that are at a task,
+  int waiting = 0;  // and those of them whose task waits
+  std::atomic<int> in_tasks{0};  // of them, those that run what nobody knows the length of (host tasks)
+  int busy = 0;                  // threads that run its ops: workers, and waiting threads in their place
+  // A device's share of the cores is in use.
+  bool full() const { return kind == Kind::compute && workers > 0 && busy >= workers; }
+  uint64_t ready_cost = 0;                  // ns, of the ready ops; tiny ones are not worth another worker
+  IntrusiveList<Op, &Op::next_in> sharing;  // started, tiles left to claim; urgent ones first, then oldest first
+  ParkingLot sleepers;                      // workers without work
+  std::atomic<bool> refused{false};         // a hint: there is work, but none that may start now
+  std::atomic<bool> over{false};            // the last one was refused for memory, not for its turn
+  uint64_t refused_at =
+      UINT64_MAX;  // how many ops had ended when the budget refused all of it; as long as no more have, it does
+  // Read at each issue: on a cache line that workers seldom write.
+  alignas(64) std::atomic<int> sleeping{0};  // workers in `sleepers`, plus 1 while no worker has been started
+  std::atomic<int> dozing{0};       // of them, those that look at the window again within a fraction of a millisecond
+  std::atomic<bool> called{false};  // a worker has been told to wake up, and has not yet
+  std::atomic<int> spinning{0};     // workers that look for work without sleeping
+  std::atomic<int> looking{0};      // workers that will look at the window within microseconds
+
+ private:
+  alignas(64) std::atomic<int> count_{0};
+  static uint64_t worth(const Op* op) { return op->cost > 200 ? op->cost - 200 : 0; }
+  Op* at(uint64_t seq) const { return seq == RingBitset::kNone ? nullptr : ring_.op(seq); }
+  void count(int by, const Op* op) {
+    ready_cost += by > 0 ? worth(op) : -worth(op);
+    count_.store(count_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  }
+  enum { kPlain, kTask, kInner, kInnerTask, kUrgent, kKinds };
+  static int kind_of(const Op* op) {
+    if (op->is_task()) return op->inner ? kInnerTask : kTask;
+    return op->inner ? kInner : op->urgent ? kUrgent : kPlain;
+  }
+  // While tasks wait, what they have issued goes before other tasks, which might wait too, and take a thread each.
+  template <class F>
+  uint64_t oldest(bool tasks, F number) const {
+    uint64_t first = std::min({number(ready_[kPlain]), number(ready_[kInner]), number(ready_[kUrgent])});
+    if (!tasks || (workers > 0 && this->tasks - waiting >= workers)) return first;
+    bool inner = ready_[kInner].first() != RingBitset::kNone || ready_[kInnerTask].first() != RingBitset::kNone;
+    return std::min(
+        {first, number(ready_[kInnerTask]), waiting > 0 && inner ? RingBitset::kNone : number(ready_[kTask])});
+  }
+  const SubmissionRing& ring_;
+  RingBitset ready_[kKinds];  // numbers of the ops
+};
+
+}  // namespace forerun

@@ -1,0 +1,193 @@
+#include "engine/graph/sections.h"
+
+#include <new>
+
+#include "base/free_list.h"
+
+namespace forerun {
+
+namespace {
+
+constexpr uint32_t kMostSections = 256;  // of a storage: each access looks at all of them
+constexpr int kMostEdges = 512;          // of an access, beyond its own
+
+// What an access waits for, beside those whose place it takes.
+struct Waiting {
+  Access& a;
+  int edges = 0;
+
+  // False: there is no memory for that, or too many others.
+  bool on(Op* before) {
+    Op* op = a.op();
+    if (before == op) return true;
+    if (edges++ == 0) return order(before, op, a.from), true;
+    if (edges > kMostEdges) return false;
+    MoreEdge* more = FreeList<MoreEdge>::take();
+    if (!more) {
+      if (!(more = new (std::nothrow) MoreEdge)) return false;
+      FreeList<MoreEdge>::made(more);
+    }
+    more->next_free = op->more_edges, op->more_edges = more;
+    order(before, op, more->edge);
+    return true;
+  }
+  bool on_all(Access* readers) {
+    for (; readers; readers = readers->next)
+      if (!on(readers->op())) return false;
+    return true;
+  }
+};
+
+// From now on whoever waited for `old` waits for `op`, which waits for it.
+void replace(Access& old, Op* op) {
+  if (old.op() != op) order(old.op(), op, old.to);
+  old.linked = false;
+  if (old.apart) old.op()->section(old) = nullptr;
+}
+
+void replace_all(Access*& readers, Op* op) {
+  for (Access* r = std::exchange(readers, nullptr); r;) {
+    Access* next = r->next;
+    replace(*r, op);
+    r = next;
+  }
+}
+
+void replace_all(Section& section, Op* op) {
+  if (Access* old = std::exchange(section.writer, nullptr)) replace(*old, op);
+  replace_all(section.readers, op);
+}
+
+// As a write of the whole. It waits for the one before it already.
+void replace_everything(Storage& s, Op* op) {
+  replace_all(s.readers, op);
+  for (Section* section = s.sections; section; section = section->next) replace_all(*section, op);
+  s.drop_sections();
+  s.writer = op;
+}
+
+void put_first(Access& a, Access*& readers) {
+  a.prev = nullptr, a.next = readers;
+  if (readers) readers->prev = &a;
+  readers = &a;
+  a.linked = true;
+}
+
+void remove(Storage& s, const Section* section) {
+  Section** at = &s.sections;
+  while (*at != section) at = &(*at)->next;
+  Section* gone = *at;
+  *at = gone->next;
+  --s.n_sections;
+  FreeList<Section>::give(gone);
+}
+
+bool empty(const Section& section) { return !section.writer && !section.readers; }
+
+// Null: there is no memory for it, or there are too many.
+Section* make_section(Storage& s, const Region& region) {
+  for (Section *section = s.sections, *next; s.n_sections >= kMostSections && section; section = next) {
+    next = section->next;
+    if (empty(*section)) remove(s, section);
+  }
+  if (s.n_sections >= kMostSections) return nullptr;
+  Section* section = FreeList<Section>::take();
+  if (!section) {
+    if (!(section = new (std::nothrow) Section)) return nullptr;
+    FreeList<Section>::made(section);
+  }
+  *section = Section{region, nullptr, nullptr, 0, s.sections, nullptr};
+  s.sections = section, ++s.n_sections;
+  return section;
+}
+
+void put_into(Access& a, Section* section) {
+  a.op()->section(a) = section;
+  a.apart = true;
+}
+
+// Whether a write of a part finds memory that nobody outside the engine looks at. A write before it sees to that.
+bool has_own_memory(Storage& s) {
+  if (s.writer) return !s.writer->kept;
+  return s.apart > 0 || (s.taken() && s.unshared());
+}
+
+// Waits for all that a write of a part overlaps, but for those of the same part, which it finds. A task that reads the
+// whole may give it away.
+bool wait_for_overlapping(Waiting& waits, Storage& s, const Region& region, Section*& same) {
+  for (Access* r = s.readers; r; r = r->next)
+    if (r->op()->is_task() || !waits.on(r->op())) return false;
+  for (Section* section = s.sections; section; section = section->next) {
+    if (section->region == region)
+      same = section;
+    else if (!section->region.apart(region) &&
+             !((!section->writer || waits.on(section->writer->op())) && waits.on_all(section->readers)))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void link_section_read(Access& a, bool apart) {
+  Storage& s = *a.storage;
+  Op* op = a.op();
+  const Region& region = op->region(a);
+  Waiting waits{a};
+  Section* same = nullptr;
+  apart = apart && a.place && !a.loose;
+  if (s.writer) waits.on(s.writer);
+  for (Section* section = s.sections; section; section = section->next) {
+    if (apart && section->region.apart(region)) continue;
+    if (apart && section->region == region) same = section;
+    if (!section->writer || waits.on(section->writer->op())) continue;
+    op->kept = true;
+    return replace_everything(s, op);
+  }
+  if (apart && (same || (same = make_section(s, region))))
+    put_into(a, same), put_first(a, same->readers);
+  else
+    put_first(a, s.readers);
+}
+
+bool link_section_write(Access& a, bool apart) {
+  Storage& s = *a.storage;
+  Op* op = a.op();
+  const Region& region = op->region(a);
+  Waiting waits{a};
+  Section* same = nullptr;
+  apart = apart && a.place && !a.loose && has_own_memory(s);
+  if (s.writer) waits.on(s.writer);
+  if (!apart || !wait_for_overlapping(waits, s, region, same) || !(same || (same = make_section(s, region)))) {
+    replace_everything(s, op);
+    return false;
+  }
+  replace_all(*same, op);
+  same->writer = &a, same->last_write = op->seq;
+  put_into(a, same);
+  ++s.apart;
+  return true;
+}
+
+void leave_section(Access& a) {
+  Section* section = std::exchange(a.op()->section(a), nullptr);
+  if (!section) return;
+  if (a.mode != Mode::read) {
+    section->writer = nullptr;
+  } else {
+    (a.prev ? a.prev->next : section->readers) = a.next;
+    if (a.next) a.next->prev = a.prev;
+    a.linked = false;
+  }
+  if (empty(*section) && !a.op()->record) remove(*a.storage, section);
+}
+
+Op* writer_of(const Access& a) {
+  if (!a.apart) return a.storage->writer;
+  const Section* section = a.op()->section(a);
+  return section && section->writer ? section->writer->op() : a.storage->writer;
+}
+
+Access* readers_of(const Access& a) { return a.apart ? a.op()->section(a)->readers : a.storage->readers; }
+
+}  // namespace forerun

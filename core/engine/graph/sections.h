@@ -1,0 +1,54 @@
+// Which accesses wait for one another where ops use parts of a storage.
+//
+// A storage that is used as a whole has its last write, and the reads since then (Storage::writer, readers). Accesses
+// of parts stand beside those, by their regions: each Section has the same for one region, and an access waits for
+// those of the whole and of all regions that overlap its own. An access of the whole is ordered with all of them, and a
+// write of the whole takes the place of all.
+//
+// What the engine relies on:
+//  - A write of a part takes no memory and replaces none, as others may use it meanwhile: so it is planned as one of a
+//  part only if the
+//    memory is there or comes with a write of the whole before it, and nobody outside the engine looks at it. Host
+//    tasks get a copy of the part that they read; one that reads the whole may keep what it sees, and is ordered with
+//    all writes after it.
+//  - Writes are counted as ended (Storage::ended) when all that were issued before them have ended, too.
+//  - What is poisoned is known by region (Storage::spoiled), so that it does not depend on which of two parts comes
+//  first.
+//  - Where there are very many parts, or no memory for an edge, an access is ordered as one of the whole, or as a write
+//  of it.
+#pragma once
+#include "engine/graph/op.h"
+
+namespace forerun {
+
+inline void order(Op* before, Op* after, Edge& edge) {
+  edge.dependent = after;
+  before->successors.push_back(&edge);
+  ++after->pending_dependencies;
+}
+
+// With the engine's lock. `apart`: accesses of parts are not ordered with the whole. Parts of ops that are recorded
+// stay, for who asks what was written last.
+void link_section_read(Access& a, bool apart);
+bool link_section_write(Access& a, bool apart);  // whether it is one of a part
+void leave_section(Access& a);
+
+// The last planned write whose results it reads, before it is linked itself, and what reads the same.
+Op* writer_of(const Access& a);
+Access* readers_of(const Access& a);
+
+// Calls `f` with the numbers of the planned ops that wrote what it reads.
+template <class F>
+void each_write_read(const Access& a, F f) {
+  const Storage& s = *a.storage;
+  const Region& region = a.op()->region(a);
+  bool found = false;
+  for (const Section* section = s.sections; section; section = section->next) {
+    if (section->last_write == 0 || (a.place && section->region.apart(region))) continue;
+    f(section->last_write);
+    found = found || (a.place && section->region == region);
+  }
+  if (s.last_whole && !found) f(s.last_whole);
+}
+
+}  // namespace forerun

@@ -1,0 +1,33 @@
+#include "engine/graph/storage.h"
+
+#include "base/free_list.h"
+#include "engine/graph/op.h"
+
+namespace forerun {
+
+void Storage::drop_sections() {
+  while (Section* section = sections) sections = section->next, FreeList<Section>::give(section);
+  n_sections = 0;
+}
+
+FailurePtr Storage::failure_in(const Region& region) const {
+  if (spoiled.empty()) return failure;
+  FailurePtr first;
+  for (const Spoiled& one : spoiled)
+    if (!one.region.apart(region) && (!first || one.failure->earlier(*first))) first = one.failure;
+  return first;
+}
+
+void Storage::spoil(const Region& region, const FailurePtr& why) {
+  if (region == Region{}) return set_failure(why);
+  bool known = if_memory_allows([&] {
+    if (spoiled.empty() && failure) spoiled.push_back({Region{}, failure});
+    for (Spoiled& one : spoiled)
+      if (one.region == region) return void(one.failure = why);
+    spoiled.push_back({region, why});
+  });
+  if (!failure || why->earlier(*failure)) failure = why;
+  if (!known) set_failure(FailurePtr(failure));
+}
+
+}  // namespace forerun

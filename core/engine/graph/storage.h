@@ -1,0 +1,182 @@
+// What the engine knows of a block of device memory: who uses it, in which order, and whether its values are good.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/error.h"
+#include "base/region.h"
+#include "base/relaxed_atomic.h"
+#include "engine/sync/completion.h"
+
+namespace forerun {
+
+class Op;
+class MemoryBudget;
+struct Access;
+struct Section;
+
+// What a storage was made for, as people know it: the array's dtype (by number) and the first of its extents.
+struct DebugShape {
+  static constexpr int kExtents = 6;
+  static constexpr uint8_t kNone = 255;
+  uint8_t dtype = kNone, ndim = 0;
+  uint32_t extents[kExtents] = {};  // saturating
+};
+
+// Owned by reference counting: every front-end handle and every unfinished op holds one reference. The memory behind it
+// is taken when the first op that writes it starts, and given back with the last reference.
+class Storage {
+ private:
+  static constexpr uint64_t kHandle = uint64_t{1} << 32, kRefMask = kHandle - 1;
+  std::atomic<uint64_t> refs_{0};  // references, and handles in the upper half
+
+ public:
+  Storage(size_t bytes, MemoryBudget* budget) : bytes(bytes), budget(budget) {}
+  virtual ~Storage() {
+    if (sections) drop_sections();
+  }
+
+  // References; any thread.
+  void retain() { refs_.fetch_add(1, std::memory_order_relaxed); }
+  void release() {
+    if ((refs_.fetch_sub(1, std::memory_order_acq_rel) & kRefMask) == 1)
+      dispose();  // acq_rel: the last one sees all uses
+  }
+  // Releases a reference that is not the last one; false: it is.
+  bool release_unless_last() {
+    uint64_t refs = refs_.load(std::memory_order_relaxed);
+    while ((refs & kRefMask) != 1)
+      if (refs_.compare_exchange_weak(refs, refs - 1, std::memory_order_release, std::memory_order_relaxed))
+        return true;
+    return false;
+  }
+  // A front-end handle is a reference that the engine can tell apart: values without handle or reader are nobody's.
+  void retain_handle() {
+    // The first reference: only who has made it knows it.
+    if (refs_.load(std::memory_order_relaxed) == 0) return refs_.store(kHandle + 1, std::memory_order_relaxed);
+    refs_.fetch_add(kHandle + 1, std::memory_order_relaxed);
+  }
+  void release_handle() {
+    // The only reference: nobody is left who could make another.
+    if (refs_.load(std::memory_order_acquire) == kHandle + 1)
+      return refs_.store(0, std::memory_order_relaxed), dispose();
+    if ((refs_.fetch_sub(kHandle + 1, std::memory_order_acq_rel) & kRefMask) == 1) dispose();
+  }
+  // Whether nobody but `ops` unfinished ops refers to it: no handle, and no op that is issued and not yet planned.
+  bool only_ops(uint32_t ops) const { return refs_.load(std::memory_order_acquire) == ops; }
+  bool more_than(uint32_t ops) const { return refs_.load(std::memory_order_acquire) > ops; }
+  bool has_handles() const { return refs_.load(std::memory_order_acquire) >= kHandle; }
+  // How many accesses of operations that are issued and have not ended refer to it. Zero (acquire) also means that
+  // their reads are over.
+  uint32_t unfinished_uses() const {
+    uint64_t refs = refs_.load(std::memory_order_acquire);
+    return static_cast<uint32_t>((refs & kRefMask) - refs / kHandle);
+  }
+  bool has_one_handle() const { return refs_.load(std::memory_order_acquire) / kHandle == 1; }
+
+  // Writes are counted at issue and when they end; a storage is settled when all issued writes have ended. Any thread.
+  bool settled() const { return ended.load(std::memory_order_acquire) == issued.load(std::memory_order_relaxed); }
+
+  // Small values stand in the object itself: they take no memory of their own.
+  static constexpr size_t kInline = 64;
+  size_t memory() const { return bytes <= kInline ? 0 : bytes; }
+  size_t charged() const { return elided ? 0 : memory(); }
+
+  // Memory: called by the one op that may write (or first read) it now, without the engine's lock. False: none to be
+  // had.
+  virtual bool take() = 0;
+  virtual bool taken() const = 0;
+  // Before a write: a block that a reader outside the engine still looks at is left to that reader, and a fresh one
+  // takes its place (with the old values if `keep`). False: no memory.
+  virtual bool protect(bool keep) = 0;
+
+  // No reader outside the engine looks at the memory, so a write needs no fresh block.
+  virtual bool unshared() const = 0;
+  // By the front end, once it has written a storage that no operation under way uses (AtOnceRunner).
+  void count_write_at_once() {
+    last_write = 0, last_whole = 0;
+    issued.store(issued.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    ended.store(ended.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+
+  // Takes the memory of another storage of the same size, whose values can still be read there; false: a reader outside
+  // the engine looks at it. And the way back. Guarded by the engine's lock, while no op that uses either of them runs.
+  virtual bool take_over(Storage& from) = 0;
+  virtual void hand_back(Storage& to) = 0;
+
+  // Its memory counts no longer: nobody but the caller refers to it, who will release it soon. Returns how many bytes;
+  // 0 if a reader outside the engine keeps the memory.
+  virtual size_t write_off() = 0;
+
+  // What issuing threads write stands apart from what the engine writes: they would fight for the cache line.
+  std::atomic<uint32_t> issued{0};  // writes issued
+
+  size_t bytes;          // fixed while anybody refers to it
+  DebugShape form;       // set by who makes it
+  MemoryBudget* budget;  // what its memory counts against; outlives every storage; fixed likewise
+
+  alignas(64) std::atomic<uint32_t> ended{0};  // writes ended: release by the engine, acquire by who reads the values
+  std::atomic<bool> watched{false};            // somebody sleeps until a write of it ends, or is to be told
+
+  // Guarded by the engine's lock.
+  Op* writer = nullptr;       // the last planned write that has not ended
+  Access* readers = nullptr;  // planned reads since then that have not ended (a doubly linked list)
+  Section* sections =
+      nullptr;  // what is planned since then for parts of it alone, by their regions: n_sections of them
+  uint32_t n_sections = 0;
+  uint32_t apart = 0;  // planned writes of parts that have not ended; while there are any, nobody outside the engine
+                       // looks at the memory
+  uint32_t held = 0;   // writes that have ended and are not counted, as earlier ones may not have
+  bool materialized = false;  // it has memory, or the op that takes it has started
+  bool elided = false;     // only ops of one group use it: it never has memory, or has given it to an output of theirs
+  uint32_t in_group = 0;   // accesses by the ops that a function looks at; 0 outside of it
+  uint32_t place = 0;      // where a group that is being put together keeps what it knows of this storage,
+  uint64_t placed_by = 0;  // and the group's number; 0: none
+  uint32_t uses = 0;       // accesses of planned ops that have not ended
+  uint64_t last_use = 0;   // number of the last planned op that uses it
+  RelaxedAtomic<uint64_t>
+      last_write;                  // number of the last planned op that writes it; may be looked at without the lock
+  uint64_t last_whole = 0;         // the same of the whole
+  Storage* next_let_go = nullptr;  // in DependencyGraph::Released
+
+  CompletionList watchers;  // what is to be told, in the order of their targets; guarded by the notifier's lock
+
+  // Written by the op that writes the storage, before `ended`; read by ops ordered after it, or after settled().
+  FailurePtr failure;  // the earliest of those of its parts
+  struct Spoiled {
+    Region region;
+    FailurePtr failure;
+  };
+  std::vector<Spoiled> spoiled;  // empty: all of it has the failure
+  // What is wrong with the values in a region; null: nothing.
+  FailurePtr failure_in(const Region& region) const;
+  // An op that writes a region has failed. It had the earliest failure of what overlaps that.
+  void spoil(const Region& region, const FailurePtr& why);
+  // All of it has been written; null: it is good.
+  void set_failure(const FailurePtr& why) {
+    failure = why;
+    if (!spoiled.empty()) [[unlikely]]
+      std::vector<Spoiled>().swap(spoiled);
+  }
+
+  void drop_sections();  // nothing is planned for them
+
+ protected:
+  virtual void dispose() = 0;  // no reference is left
+  // As new. Nobody refers to it.
+  void renew(size_t new_bytes, MemoryBudget* new_budget) {
+    bytes = new_bytes, budget = new_budget, form.dtype = DebugShape::kNone;
+    issued.store(0, std::memory_order_relaxed), ended.store(0, std::memory_order_relaxed),
+        watched.store(false, std::memory_order_relaxed);
+    writer = nullptr, readers = nullptr;
+    if (sections) [[unlikely]]
+      drop_sections();
+    materialized = elided = false;
+    uses = held = 0, placed_by = 0;
+    last_use = 0, last_write = 0, last_whole = 0;
+  }
+};
+
+}  // namespace forerun

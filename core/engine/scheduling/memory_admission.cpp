@@ -1,0 +1,78 @@
+#include "engine/scheduling/memory_admission.h"
+
+#include <algorithm>
+
+namespace forerun {
+
+namespace {
+constexpr int kManyAccesses = 64;  // of one op
+}
+
+// Tasks may wait for it. If they all wait, it counts as alone beside them; what a task has submitted
+// does so in any case.
+bool MemoryAdmission::alone(const Op& op, int running) const {
+  int own = op.started && op.is_task();
+  if (op.budget->running - op.budget->tasks + own != running) return false;
+  auto none_before = [&](const Device* device) {
+    const Op* first = device->budget->first();
+    return !first || first->seq >= op.seq;
+  };
+  return op.inner || (all_tasks_wait() && std::all_of(devices_.all().begin(), devices_.all().end(), none_before));
+}
+
+// Nothing that a task is at will give memory back by itself.
+bool MemoryAdmission::all_tasks_wait() const {
+  return std::all_of(devices_.queues().begin(), devices_.queues().end(),
+                     [](const Queue* q) { return q->tasks == q->waiting; });
+}
+
+// Modelled in verification/models/budget.py.
+bool MemoryAdmission::is_starved(Op& op) const {
+  MemoryBudget& budget = *op.budget;
+  if (!alone(op, 0) || !devices_.over_limit(op)) return false;
+  bool all = op.to_take + budget.occupied() <= budget.hard.load();  // the devices together have too much
+  if (all && std::any_of(devices_.all().begin(), devices_.all().end(),
+                         [](const Device* d) { return d->budget->running > d->budget->tasks; }))
+    return false;
+  for (Queue* q : devices_.queues())
+    if (q != op.queue && (all || q->budget == &budget))
+      for (Op* other = q->top(!op.inner); other; other = q->behind(other, !op.inner))
+        if (MemoryBudget::needs(*other) == 0) return false;
+  return true;
+}
+
+bool MemoryAdmission::admits(Op& op) const {
+  MemoryBudget& budget = *op.budget;
+  if (devices_.over_limit(op)) return false;
+  return (budget.admits(op) && !devices_.crowded(op)) || (budget.first() == &op && all_tasks_wait());
+}
+
+bool MemoryAdmission::refuse(Op& op) const {
+  op.refused_after = graph_.ended(), op.refused_beside = op.budget->occupied();
+  bool over = op.budget->over(op);
+  op.queue->over.store(over, std::memory_order_relaxed);
+  if (op.record) op.record->flags = op.record->flags | (over ? OpRecord::over : OpRecord::held);
+  return false;
+}
+
+// Until an op has ended or memory has come back.
+bool MemoryAdmission::refused_before(const Op& op) const {
+  if (op.n_access <= kManyAccesses || op.inner || op.failure || op.refused_after != graph_.ended()) return false;
+  return op.refused_beside == op.budget->occupied() && op.budget->first() != &op;
+}
+
+bool MemoryAdmission::prepare_sections(Op& op) {
+  for (int i = 0; i < op.n_access; ++i) {
+    Access& a = op.access(i);
+    if (!a.apart || a.mode == Mode::read || (a.storage->taken() && a.storage->unshared())) continue;
+    if (!alone(op, 0)) return false;
+    if (!(a.storage->taken() ? a.storage->protect(true) : a.storage->take())) fail(op);
+  }
+  return true;
+}
+
+void MemoryAdmission::fail(Op& op) {
+  failures_.fail(op, failures_.made(ErrorKind::memory, op, [&] { return devices_.over_limit_message(op); }));
+}
+
+}  // namespace forerun

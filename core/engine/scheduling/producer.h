@@ -1,0 +1,54 @@
+// What the program's own threads are doing: whether they submit ops at this moment, or wait and work.
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+#include "engine/graph/submission.h"
+
+namespace forerun {
+
+// The front end's threads share the cores with the workers. A worker looks here before it takes a core that the program
+// needs, or small work that the program is about to do itself.
+class Producer {
+ public:
+  explicit Producer(const SubmissionRing& ring) : ring_(ring) {}
+
+  // --- Any thread ---
+  // An op has been submitted that costs `ns`. Several threads may lose a little of the sum.
+  void submitted(uint32_t ns) {
+    fresh_cost_.store(fresh_cost_.load(std::memory_order_relaxed) + ns, std::memory_order_relaxed);
+  }
+  uint64_t fresh_cost() const { return fresh_cost_.load(std::memory_order_relaxed); }
+  // A waiting thread works in a worker's place between these two.
+  void begins_to_help() { helping_.fetch_add(1); }
+  void stops_helping() { helping_.fetch_sub(1); }
+  bool helps() const { return helping_.load() > 0; }
+  // A wait has ended: the program goes on.
+  void resumes();
+  // Fresh ops that no waiting thread will take.
+  bool unattended() const { return ring_.has_fresh() && !helps(); }
+  // Lets the program submit some more before a worker plans what there is.
+  void let_submit() const;
+
+  // --- With the engine's lock ---
+  // It submits ops, or has just seen a wait end: it needs a core. (A thread that waits does not: it works in a worker's
+  // place.)
+  bool active();
+  // Fresh work is all tiny, and more of it keeps coming: the thread that submits it runs it at its next wait, sooner
+  // than it could be handed over to another core. Not for longer than some milliseconds.
+  bool keeps_fresh();
+  // All fresh ops have been planned.
+  void planned();
+  // In the child of a fork.
+  void forget() { helping_.store(0); }
+
+ private:
+  const SubmissionRing& ring_;
+  std::atomic<uint64_t> fresh_cost_{0};  // ns, about, of what has been submitted since the last plan, without tiny ops
+  std::atomic<uint64_t> resumed_{0};     // when a wait ended last (cycles)
+  std::atomic<int> helping_{0};          // waiting threads that are awake
+  uint64_t active_next_ = 0, active_at_ = 0;  // active(): what it saw last, and when that was new (cycles)
+  uint64_t kept_next_ = 0, kept_since_ = 0;   // keeps_fresh(): what it saw last, and since when it says yes (cycles)
+};
+
+}  // namespace forerun

@@ -1,0 +1,241 @@
+#include "engine/scheduling/scheduler.h"
+
+#include <utility>
+
+namespace forerun {
+
+namespace {
+
+constexpr int kPlanAtOnce = 256;  // ops planned before others get the lock
+
+// The cost of a tile.
+uint32_t piece_cost(const Op& op) { return static_cast<uint32_t>(std::max(op.cost, op.group_cost) / op.n_tiles); }
+
+}  // namespace
+
+void Scheduler::plan() {
+  producer_.planned();
+  uint64_t first = ring_.planned(), last = std::min(ring_.next(), first + kPlanAtOnce), next = first,
+           now = recorder_.now();
+  bool passed = false;
+  for (; next < last; ++next) {
+    Op* op = ring_.look(next);
+    if (!op) break;  // its number is drawn, but it has not been put down yet
+    if (op == SubmissionRing::ended_already())
+      ring_.clear(next), passed = true;
+    else
+      graph_.add(op, op->cost >= settings_.apart_from() && settings_.on(Pass::apart), now);
+  }
+  ring_.set_planned(next);
+  if (passed) graph_.advance_front();
+  bool dropped = dead_ops_.drop_all(first, next);
+  auto each_ready = [&](bool dropped, auto f) {
+    for (uint64_t seq = first; seq < next; ++seq) {
+      Op* op = ring_.op(seq);
+      if (op && op->pending_dependencies == 0 && op->dropped == dropped) f(op);
+    }
+  };
+  each_ready(false, [](Op* op) { op->queue->push(op); });
+  if (dropped) each_ready(true, [&](Op* op) { graph_.end(op); });
+}
+
+// The oldest ready op that may start now; an urgent one before the others.
+Op* Scheduler::admissible(Queue& queue, uint32_t most) {
+  auto may = [&](Op* op) { return (most <= kSmallCost ? op->cost : piece_cost(*op)) <= most && start(op); };
+  bool tasks = most == kAnyCost;
+  Op* top = queue.top(tasks);
+  while (top && dead_ops_.dead(*top)) {
+    queue.remove(top);
+    dead_ops_.drop(top);
+    graph_.end(top);
+    top = queue.top(tasks);
+  }
+  if (!top) return nullptr;
+  queue.refused.store(false, std::memory_order_relaxed);
+  if (Op* first = queue.top_urgent(); first && first != top && !dead_ops_.dead(*first) && may(first))
+    return queue.remove(first), first;
+  if (may(top)) return queue.remove(top), top;
+  // Rare: the oldest one needs memory that is not there yet. A few others may need none.
+  Op* op = queue.behind(top, tasks);
+  for (int looks = 16; op && looks > 0; op = queue.behind(op, tasks), --looks)
+    if (may(op)) return queue.remove(op), op;
+  auto fails = [&](Op* op) {
+    if (op->cost > most || !memory_.is_starved(*op)) return false;
+    memory_.fail(*op);  // nothing is left that could give memory back
+    return start(op);
+  };
+  for (op = queue.top_inner(tasks); op; op = queue.inner_behind(op, tasks))
+    if (may(op) || fails(op)) return queue.remove(op), op;
+  if (top->cost <= most && memory_.is_starved(*top)) {
+    for (op = queue.behind(top, tasks); op; op = queue.behind(op, tasks))
+      if (MemoryBudget::needs(*op) == 0 && may(op)) return queue.remove(op), op;
+    if (fails(top)) return queue.remove(top), top;
+  }
+  queue.refused.store(true, std::memory_order_relaxed);
+  if (top->cost <= most) queue.refused_at = graph_.ended();
+  return nullptr;
+}
+
+// With one core left, an older op of another queue whose worker sleeps goes first.
+bool Scheduler::left_to_older(const Queue& queue, uint64_t seq) {
+  if (queue.workers == 0 || queue.kind == Queue::Kind::io || busy_ + 1 < cores_) return false;
+  for (Queue* q : devices_.queues()) {
+    if (q == &queue || q->kind == Queue::Kind::io || !q->top() || q->top()->seq > seq || q->sleeping.load() == 0)
+      continue;
+    if (q->refused_at == graph_.ended()) continue;  // it may not start yet
+    q->sleepers.wake_one(cpus_);
+    return gave_way_ = true;
+  }
+  return false;
+}
+
+bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch) {
+  bool counted = queue.kind != Queue::Kind::io;
+  gave_way_ = false;
+  if (gate_closed() || (counted && (all_cores_busy() || queue.full()))) return false;
+  if (counted && busy_ > 0 && busy_ + 1 == cores_ && producer_.active()) {
+    gave_way_ = true;
+    return false;
+  }
+  if (queue.workers == 0 && most > kSmallCost) most = kAnyCost;
+  Op* shared = queue.sharing.empty() || most <= kSmallCost ? nullptr : queue.sharing.front();
+  if (shared && piece_cost(*shared) > most) shared = nullptr;
+  Op* top = queue.top(most == kAnyCost);
+  if (top && fusion_.worth(*top) && ring_.has_fresh()) {  // what it may be fused with
+    plan();
+    graph_.mark_changed();
+  }
+  if (!shared && !top) return false;
+  bool begun = shared && shared->urgent, urgent = begun || queue.top_urgent() != nullptr;
+  bool share = shared && (!top || shared->seq < top->seq);
+  if (!urgent && left_to_older(queue, share ? shared->seq : top->seq)) return false;
+  Op* op = begun || (share && !urgent) ? nullptr : admissible(queue, most);
+  if (!op && !shared) return false;
+  // How long a host task takes is not known, and it may sleep: it holds no core, so that a waiting thread may work
+  // beside it.
+  if (counted && !(op && op->is_task())) batch.held = &queue, ++busy_, ++queue.busy, batch.cpu = cpus_.begin();
+  if (!op) {
+    batch.work[batch.n++] = Work{shared, shared->next_tile++}, batch.sure = 1;
+    if (shared->next_tile == shared->n_tiles) queue.sharing.pop_front();
+  } else {
+    batch.work[batch.n++] = Work{op, 0};
+    most = std::min(most, kSmallCost - 1);
+    bool small = op->cost < kSmallCost;
+    while (small && batch.n < Batch::kMost && (op = admissible(queue, most))) batch.work[batch.n++] = Work{op, 0};
+    batch.sure = batch.n;
+    if (small) add_followers(batch, most);
+  }
+  queue.tasks += batch.is_task();
+  return true;
+}
+
+// What the thread waits for may stand in any queue, and the workers of a queue may be in tasks that wait, too.
+bool Scheduler::pick_any(Batch& batch, uint32_t most) {
+  auto oldest_of = [&](Queue& q) {
+    if (!q.has_work() || (q.kind == Queue::Kind::io && q.workers > 0)) return UINT64_MAX;
+    Op* top = q.top(most == kAnyCost || (q.workers == 0 && most > kSmallCost));
+    return std::min(top ? top->seq : UINT64_MAX, q.sharing.empty() ? UINT64_MAX : q.sharing.front()->seq);
+  };
+  for (uint64_t looked = 0;;) {
+    Queue* oldest = nullptr;
+    uint64_t first = UINT64_MAX;
+    for (Queue* q : devices_.queues())
+      if (uint64_t seq = oldest_of(*q); seq > looked && seq < first) first = seq, oldest = q;
+    if (!oldest) return false;
+    if (pick(*oldest, most, batch)) return true;
+    looked = first;
+  }
+}
+
+// Small ops that wait only for ops of the batch, which run before them and fail for want of memory alone, go with it: a
+// string of ops is run in one go.
+void Scheduler::add_followers(Batch& batch, uint32_t most) {
+  auto sure = [](Op* op) { return op->to_take == 0 && op->n_tiles == 1 && !op->failure && op->kernel()->droppable(); };
+  int looked = 0;
+  for (; looked < batch.n; ++looked) {
+    Op* op = batch.work[looked].op;
+    if (!sure(op)) continue;
+    DependencyGraph::count_reached(op, 1);
+    for (Edge* edge : op->successors) {
+      Op* next = edge->dependent;
+      if (next->pending_dependencies != next->reached || next->started || next->dropped || next->cost > most ||
+          next->queue != op->queue)
+        continue;
+      if (batch.n < Batch::kMost && DependencyGraph::inputs_ok(next) && start(next))
+        batch.work[batch.n++] = Work{next, 0};
+    }
+  }
+  for (int i = 0; i < looked; ++i)
+    if (sure(batch.work[i].op)) DependencyGraph::count_reached(batch.work[i].op, -1);
+}
+
+bool Scheduler::start(Op* op) {
+  if (memory_.refused_before(*op)) return false;
+  op->to_take = 0;
+  bool parts = false;
+  for (int i = 0; i < op->n_access; ++i) {
+    Access& a = op->access(i);
+    if (a.mode != Mode::write && a.storage->failure) [[unlikely]]
+      DependencyGraph::inherit_failure(*op, a);
+    parts |= a.apart;
+    if (a.mode != Mode::read && !a.storage->taken()) op->to_take += a.storage->charged();
+  }
+  if (parts && !op->failure && !memory_.prepare_sections(*op)) [[unlikely]]
+    return memory_.refuse(*op);
+  if (op->failure) op->to_take = 0;
+  bool reuses = settings_.on(Pass::reuse) && op->to_take > 0;
+  size_t whole = op->to_take;
+  if (reuses) op->to_take -= BufferReuse::possible(op);
+  if (op->needs_turn && !memory_.alone(*op, 0)) return false;
+  if (!memory_.admits(*op)) return memory_.refuse(*op);
+  size_t own = op->to_take;
+  if (settings_.on(Pass::fuse) && fusion_.worth(*op) && op->pending_dependencies == 0 && !op->needs_turn &&
+      !op->failure && op->kernel()->fusible())
+    fusion_.fuse(op);
+  if (reuses) op->to_take = (op->group ? op->to_take : whole) - buffer_reuse_.commit(op);
+  op->budget->starts(*op, std::min(own, op->to_take));
+  DependencyGraph::mark_materialized(*op, true);
+  op->started = true;
+  return true;
+}
+
+// It has not run. If it found no memory it tries again when it is the oldest and nothing else runs.
+void Scheduler::put_back(Op* op, bool no_memory) {
+  BufferReuse::undo(op);
+  if (op->group) Fusion::dissolve(op);
+  MemoryBudget& budget = *op->budget;
+  if (!no_memory) budget.reserved.fetch_sub(op->to_take, std::memory_order_relaxed);  // else the executor has
+  budget.undo_start(*op);
+  DependencyGraph::mark_materialized(*op, false);
+  op->started = false;
+  op->needs_turn = no_memory;
+  if (op->pending_dependencies == 0) op->queue->push(op);
+}
+
+bool Scheduler::finish(Batch& batch, Lock& held) {
+  if (!batch.n) return false;
+  if (batch.held) --busy_, --std::exchange(batch.held, nullptr)->busy, cpus_.end(batch.cpu);
+  for (int i = 0; i < batch.n; ++i) {
+    Work& work = batch.work[i];
+    Op* op = work.op;
+    op->queue->tasks -= op->is_task();
+    if (work.no_memory && memory_.alone(*op, 1)) memory_.fail(*op), work.no_memory = false, op->tiles_left = 1;
+    if (work.no_memory || work.held_back) {
+      put_back(op, work.no_memory);
+      continue;
+    }
+    if (--op->tiles_left > 0) continue;
+    if (op->kernel()) {  // of several tiles, of a group, or never run: its kernel still lives
+      held.unlock();
+      op->drop_kernel();
+      for (Op* member : op->members) member->drop_kernel();
+      held.lock();
+    }
+    graph_.end(op);
+  }
+  batch.n = 0;
+  if (!devices_.queues().empty() && devices_.queues()[0]->workers == 0) notifier_.make_due();
+  return true;
+}
+
+}  // namespace forerun

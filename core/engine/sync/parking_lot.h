@@ -1,0 +1,62 @@
+// Workers that sleep. One is woken whose CPU no other thread is at work on, or it is taken to such a CPU.
+#pragma once
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+#include "base/intrusive_list.h"
+
+namespace forerun {
+
+// On which CPUs threads are at work. Guarded by the engine's lock.
+class CpuOccupancy {
+ public:
+  static int here() { return std::max(0, sched_getcpu()) % kCpus; }
+  int begin() {  // of the calling thread; its CPU
+    int cpu = here();
+    if (at_work_[cpu]++ > 0) moves_ = kMoves;
+    return cpu;
+  }
+  void end(int cpu) { --at_work_[cpu]; }
+  bool taken(int cpu) const { return at_work_[cpu] > 0; }
+  // A thread that has just met another on its CPU says that the system places them badly: some virtual machines take
+  // idle CPUs for busy ones. Elsewhere it knows better than we do, and is left alone.
+  bool may_move() { return moves_ > 0 && moves_--; }
+
+ private:
+  static constexpr int kCpus = CPU_SETSIZE, kMoves = 64;
+  int at_work_[kCpus] = {};  // threads
+  int moves_ = 0;            // how many sleepers may still be moved
+};
+
+// Guarded by the engine's lock.
+class ParkingLot {
+ public:
+  static constexpr std::chrono::microseconds kForever{0};
+  // The calling thread sleeps until it is woken, at most `limit`.
+  void sleep(std::unique_lock<std::mutex>& held, std::chrono::microseconds limit);
+  void wake_one(CpuOccupancy& places);  // who fell asleep last, of those whose CPU is free
+  void wake_all();
+  void forget() { all_ = {}; }  // they are threads of a parent process
+
+ private:
+  struct Sleeper {
+    std::condition_variable wake;
+    pthread_t thread = pthread_self();
+    int cpu = CpuOccupancy::here();
+    cpu_set_t before, moved;  // where it may run: of its own, and while it wakes up
+    bool is_moved = false;
+    Sleeper *prev = nullptr, *next = nullptr;
+    bool woken = false;  // it stands in the list no more
+  };
+  static void move(Sleeper& sleeper, const CpuOccupancy& places);
+  void wake(Sleeper& sleeper);
+
+  TwoWayList<Sleeper, &Sleeper::prev, &Sleeper::next> all_;  // who fell asleep last stands last
+};
+
+}  // namespace forerun

@@ -1,0 +1,154 @@
+// Watchers and bells: everybody who does not let go is told, once, in order, not too early, and what was wrong then.
+#include <poll.h>
+
+#include <memory>
+#include <thread>
+
+#include "cpu/workers.h"
+#include "program.h"
+
+using namespace forerun;
+using namespace forerun::test;
+
+namespace {
+
+constexpr int kPatience = 60'000;  // ms after which nothing is worth waiting for
+
+struct Put final : Kernel {
+  bool throws;
+  explicit Put(bool throws) : throws(throws) {}
+  const char* name() const override { return "put"; }
+  void run(Op&, int64_t) override {
+    if (throws) throw Error(ErrorKind::value, "put: told to fail");
+  }
+};
+
+struct Watch : Completion {
+  bool fails;  // what the last write before it did
+  bool told = false, gone = false;
+};
+
+// One front-end thread with a loop of its own: it issues, watches, lets go, and polls its queue, all at random.
+class Loop {
+ public:
+  explicit Loop(uint32_t seed) : random_(seed) {
+    for (Value& value : values_) {
+      value.buffer = Buffer::make(random_() % 2 ? 64 : 800, Engine::get().devices[0].budget.get());
+      value.buffer->retain_handle();
+      issue(value);
+    }
+  }
+  ~Loop() {
+    for (auto& watch : watches_) engine_.notifier.unwatch(*watch);
+    for (Value& value : values_) value.buffer->release_handle();
+  }
+
+  void step() {
+    Value& value = values_[random_() % 8];
+    switch (random_() % 8) {
+      case 0:
+      case 1: return watch(value);
+      case 2: return let_go();
+      case 3: return hear(false);
+      default: return issue(value);
+    }
+  }
+  void hear_all() {
+    while (left_ > 0) hear(true);
+    hear(false);
+  }
+
+ private:
+  struct Value {
+    Buffer* buffer;
+    bool fails = false;
+  };
+
+  void issue(Value& value) {
+    while (engine_.ring.full()) engine_.waiter.make_room(std::chrono::milliseconds(50));
+    Op* op = engine_.make_op();
+    Device& d = engine_.devices[0];
+    op->queue = random_() % 4 ? d.compute.get() : d.copy.get(), op->budget = d.budget.get();
+    op->cost = random_() % 2 ? 100 : 5000;
+    op->emplace<Put>(value.fails = random_() % 16 == 0);
+    op->add(value.buffer, Mode::write);
+    engine_.issue(op);
+  }
+
+  void watch(Value& value) {
+    watches_.push_back(std::make_unique<Watch>());
+    Watch& w = *watches_.back();
+    w.fails = value.fails;
+    if (engine_.watch(w, *value.buffer, queue_))
+      ++left_;
+    else
+      told(w);
+  }
+
+  void let_go() {
+    if (watches_.empty()) return;
+    Watch& w = *watches_[random_() % watches_.size()];
+    engine_.notifier.unwatch(w);
+    if (!w.told && !w.gone) w.gone = true, --left_;
+  }
+
+  void hear(bool wait) {
+    pollfd at{queue_.descriptor(), POLLIN, 0};
+    int ready = poll(&at, 1, wait ? kPatience : 0);
+    check(!wait || ready == 1, "nobody was told, and " + std::to_string(left_) + " are left");
+    if (ready == 0) return;
+    Completion* found[3];
+    size_t n = engine_.notifier.pop_completed(queue_, found, 3);
+    for (size_t i = 0; i < n; ++i) --left_, told(static_cast<Watch&>(*found[i]));
+  }
+
+  void told(Watch& w) {
+    check(!w.told && !w.gone, "told once, and only if it has not let go");
+    w.told = true;
+    check(static_cast<int32_t>(w.storage->ended.load() - w.target) >= 0, "told when all writes before it have ended");
+    check(static_cast<bool>(w.failure) == w.fails, "told what was wrong with the values then");
+  }
+
+  Engine& engine_ = Engine::get();
+  std::mt19937 random_;
+  CompletionQueue queue_{engine_.notifier};
+  Value values_[8];
+  std::vector<std::unique_ptr<Watch>> watches_;
+  int left_ = 0;
+};
+
+void in_threads(void (*work)(uint32_t)) {
+  std::vector<std::thread> threads;
+  for (uint32_t t = 0; t < 4; ++t) threads.emplace_back(work, t);
+  for (std::thread& thread : threads) thread.join();
+  wait_all();
+}
+
+void everybody_is_told(uint32_t thread) {
+  for (uint32_t round = 0; round < 5; ++round) {
+    Loop loop(10 * round + thread);
+    for (int i = 0; i < 2000; ++i) loop.step();
+    loop.hear_all();
+  }
+}
+
+void loops_end_while_others_are_to_be_told(uint32_t thread) {
+  for (uint32_t round = 0; round < 500; ++round) {
+    auto loop = std::make_unique<Loop>(10 * round + thread);
+    for (int i = 0; i < 40; ++i) loop->step();
+  }
+}
+
+}  // namespace
+
+int main() {
+  use_cpu_workers(Engine::get());
+  for (const std::vector<int>& workers : {std::vector<int>{1}, {3}}) {
+    stop_workers();
+    Engine::get().configure(workers, 2);
+    in_threads(everybody_is_told);
+    in_threads(loops_end_while_others_are_to_be_told);
+  }
+  stop_workers();
+  return 0;
+}

@@ -1,0 +1,252 @@
+"""Writes the pages of the reference: a page for each namespace, for each subject of `np`; `make docs` calls it.
+
+They hold directives; the text comes from the docstrings.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import os
+import pkgutil
+import types
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import docstrings
+
+from forerun import _core
+
+FUNCTIONS = types.FunctionType, _core.Function  # the second are called by the core, and have a Python function inside
+FOLDER = Path(__file__).resolve().parents[1] / "reference" / "api"
+
+NAMESPACES = {  # pages of the reference; those of `np` itself are made by subject
+    "forerun": "The package itself: the engine, devices, settings",
+    "forerun.np.linalg": "Linear algebra",
+    "forerun.np.fft": "Fourier transforms",
+    "forerun.np.random": "Random numbers",
+    "forerun.npx": "Functions that NumPy lacks: layers, devices, switches",
+    "forerun.npx.image": "Functions of images",
+    "forerun.npx.random": "Random numbers that NumPy has no name for",
+    "forerun.autograd": "Gradients",
+    "forerun.gluon": "Blocks, parameters, trainers",
+    "forerun.gluon.nn": "Layers",
+    "forerun.gluon.rnn": "Recurrent layers",
+    "forerun.gluon.loss": "Losses",
+    "forerun.gluon.data": "Data sets and loaders",
+    "forerun.gluon.data.vision.transforms": "Transforms of images",
+    "forerun.gluon.utils": "Helpers for training",
+    "forerun.gluon.model_zoo.vision": "Networks of the literature",
+    "forerun.optimizer": "Optimizers",
+    "forerun.lr_scheduler": "Learning rates that change",
+    "forerun.metric": "Metrics",
+    "forerun.init": "Initial values",
+    "forerun.image": "Images",
+    "forerun.torch": "The PyTorch spelling",
+    "forerun.torch.nn": "Its layers",
+    "forerun.torch.nn.functional": "Its functions of layers",
+    "forerun.torch.optim": "Its optimizers",
+    "forerun.d2l": "Helpers of Dive into Deep Learning",
+    "forerun.safetensors": "Files of safetensors",
+    "forerun.profiler": "The profiler",
+    "forerun.extend": "Custom operations",
+    "forerun.testing": "Help for tests",
+}
+Seen = dict[int, str]  # where each object stands first, by its id
+SMALL = 3  # subjects of `np` with fewer names share a page
+
+
+def write(app: Any = None) -> None:
+    """Writes all pages that have changed."""
+    seen: Seen = {}
+    pages = np_pages(seen) | {
+        name.removeprefix("forerun."): namespace(name, about, seen) for name, about in NAMESPACES.items()
+    }
+    pages |= {"command": command()} | contents(pages)
+    FOLDER.mkdir(exist_ok=True)
+    for name, text in pages.items():
+        file = FOLDER / f"{name}.rst"
+        if not file.exists() or file.read_text() != text:
+            file.write_text(text)
+
+
+def title(text: str) -> str:
+    return f"{text}\n{'=' * len(text)}\n"
+
+
+def public(module: types.ModuleType) -> list[str]:
+    """Names that a module offers and that are forerun's."""
+    names = getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]
+    found = [(n, getattr(module, n)) for n in dict.fromkeys(names)]
+    return [n for n, o in found if documented(o)]
+
+
+def documented(obj: Any) -> bool:
+    """Return whether it is a function, a class or an operation of forerun."""
+    if isinstance(obj, types.ModuleType):
+        return False
+    if isinstance(obj, (type, *FUNCTIONS)):
+        return obj.__module__.startswith("forerun")
+    return is_operation(obj)
+
+
+def is_operation(obj: Any) -> bool:
+    return type(obj).__module__.startswith("forerun.ops") and callable(obj)
+
+
+def namespace(name: str, about: str, seen: Seen) -> str:
+    """The page of a namespace."""
+    module = importlib.import_module(name)
+    text = [
+        title(f"{name.removeprefix('forerun.')}: {about}"),
+        *docstrings.as_rst((module.__doc__ or "").splitlines()),
+    ]
+    return "\n".join([*text, *entries(name, module, public(module), seen)])
+
+
+def entries(name: str, module: types.ModuleType, names: list[str], seen: Seen) -> list[str]:
+    """Return a table of the names, then each with its docstring, unless another page has it."""
+    if not names:
+        return []
+    names = sorted(names, key=lambda n: (isinstance(getattr(module, n), type), n.lower()))
+    text = [f".. currentmodule:: {name}", "", ".. list-table::", "   :class: names", "   :widths: 30 70", ""]
+    described: list[str] = []
+    for n in (n for n in names if getattr(getattr(module, n), "__name__", "") == n):
+        seen.setdefault(id(getattr(module, n)), f"{name}.{n}")  # of several names, the one it gives itself
+    for n in names:
+        obj = getattr(module, n)
+        place = seen.setdefault(id(obj), f"{name}.{n}")
+        other = place.removeprefix("forerun.")
+        text += [f"   * - :py:obj:`{n} <{place}>`"]
+        if place == f"{name}.{n}":
+            text += [f"     - {first_sentence(obj)}"]
+            described += entry(name, n, obj)
+        else:
+            text += [f"     - the same as ``{other}``" + (f": {first_sentence(obj)}" if first_sentence(obj) else "")]
+    return [*text, "", *described]
+
+
+def first_sentence(obj: Any) -> str:
+    words = docstrings.escaped(" ".join((obj.__doc__ or "").strip().split("\n\n")[0].split()))
+    return words.split(". ")[0].rstrip(".") if words else ""
+
+
+def entry(namespace: str, name: str, obj: Any) -> list[str]:
+    if isinstance(obj, type):
+        of_private_base = len(obj.__mro__) == 3 and obj.__mro__[1].__name__.startswith("_")  # stand nowhere else
+        return [
+            f".. autoclass:: {namespace}.{name}",
+            "   :members:",
+            *(["   :inherited-members:"] if of_private_base else []),
+            "",
+        ]
+    if isinstance(obj, FUNCTIONS):
+        return [f".. autofunction:: {namespace}.{name}", ""]
+    inputs = ", ".join("xyzw"[: getattr(obj, "inputs", 1)]) if isinstance(getattr(obj, "inputs", 1), int) else "*arrays"
+    body = docstrings.as_rst((obj.__doc__ or "").splitlines())
+    return [
+        f".. py:function:: {name}({inputs}, /, out=None, *, where=True, dtype=None)",
+        "",
+        *(f"   {line}" for line in body),
+        "",
+    ]
+
+
+def np_pages(seen: Seen) -> dict[str, str]:
+    """A page for each module of operations, with the names that `np` has from it."""
+    np = importlib.import_module("forerun.np")
+    home, by_module = homes(), {}  # type: dict[str, str], dict[str, list[str]]
+    for n in public(np):
+        place = home.get(n) or home.get(
+            getattr(getattr(np, n), "__name__", ""), "forerun.np"
+        )  # an alias: by its own name
+        by_module.setdefault(place, []).append(n)
+    by_module["further"] = []
+    for module in [m for m in by_module if 0 < len(by_module[m]) < SMALL and m != "forerun.np"]:
+        by_module["further"] += by_module.pop(module)
+    return {
+        f"np-{module.rpartition('.')[2]}": "\n".join([title(subject(module)), *entries("forerun.np", np, names, seen)])
+        for module, names in sorted(by_module.items())
+    }
+
+
+def subject(module: str) -> str:
+    """Return the subject of a module of operations in a few words."""
+    if module in ("forerun.np", "further"):
+        return "Arrays" if module == "forerun.np" else "Further functions"
+    about = " ".join((importlib.import_module(module).__doc__ or "").split())
+    return about.split(". ")[0].split(":")[0].rstrip(".")
+
+
+def homes() -> dict[str, str]:
+    """Which module of operations each name of `np` comes from."""
+    ops = importlib.import_module("forerun.ops")
+    found = {}
+    for module in pkgutil.iter_modules(ops.__path__, "forerun.ops."):
+        for name in getattr(importlib.import_module(module.name), "__all__", ()):
+            found.setdefault(name, module.name)
+    return found
+
+
+def command() -> str:
+    """Return the page with the output of `forerun --help` and of the help of each command."""
+    from forerun import cli
+
+    text = [title("Help of the command")]
+    for words in ([], ["tour"], ["bench"], ["trace"], ["info"]):
+        out = io.StringIO()
+        width = mock.patch.dict(os.environ, COLUMNS="80")
+        with width, contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
+            cli.main([*words, "--help"])
+        head = " ".join(["forerun", *words])
+        text += [
+            head,
+            "-" * len(head),
+            "",
+            ".. code-block:: text",
+            "",
+            *(f"    {line}" for line in out.getvalue().splitlines()),
+            "",
+        ]
+    return "\n".join(text)
+
+
+def contents(pages: dict[str, str]) -> dict[str, str]:
+    """The tables of contents."""
+    others = [n.removeprefix("forerun.") for n in NAMESPACES]
+    parts = {
+        "index": ("The package", ["forerun", "profiler", "command", "safetensors", "extend", "testing"]),
+        "np": (
+            "NumPy's names",
+            [
+                "np-np",
+                *sorted((n for n in pages if n.startswith("np-") and n != "np-np"), key=lambda n: pages[n]),
+                *(n for n in others if n.startswith("np.")),
+            ],
+        ),
+        "networks": (
+            "Gradients and networks",
+            [
+                "npx",
+                "npx.image",
+                "npx.random",
+                "autograd",
+                *(n for n in others if n.startswith("gluon")),
+                "optimizer",
+                "lr_scheduler",
+                "metric",
+                "init",
+                "image",
+            ],
+        ),
+        "spellings": ("Other spellings", [*(n for n in others if n.startswith("torch")), "d2l"]),
+    }
+    about = "Every public function and class, from its docstring. The examples run as tests."
+    return {
+        name: "\n".join(
+            [title(head), about, "", ".. toctree::", "   :maxdepth: 1", "", *(f"   {p}" for p in inside), ""]
+        )
+        for name, (head, inside) in parts.items()
+    }

@@ -1,0 +1,79 @@
+"""How methods of arrays are called: methods made of functions, and calls that NumPy's signatures refuse.
+
+NumPy refuses `x.sum(dim=0)` and `x.view(2, -1)`; PyTorch takes them. `forerun.torch` registers its functions for them
+when it is imported; until then they are errors, as they are in NumPy. The methods are the same objects before and
+after, with NumPy's signature, and every call that NumPy takes means what it means there.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast
+
+import numpy
+
+from ..ops._base.primitive import direct
+
+__all__ = ["delegate", "register", "takes_extents"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_functions: dict[str, Callable[..., Any]] = {}  # by the name of the method
+
+
+def register(functions: Mapping[str, Callable[..., Any]]) -> None:
+    """Says what the calls mean that methods of these names refuse."""
+    _functions.update(functions)
+
+
+def delegate(function: Callable[..., Any], *, takes_dim: bool = False) -> Callable[[F], F]:
+    """Makes a method call a function whose first parameter is the array, without a frame of its own.
+
+    The method's signature and docstring stay; it has no body. What the core handles itself of the function's calls
+    (`direct`), it handles of the method's. takes_dim: calls with `dim=` or `keepdim=` go to the function registered.
+
+    >>> import inspect
+    >>> from forerun import np
+    >>> str(inspect.signature(np.ones(1).dot)), np.ones(2).dot([1.0, 2.0]).item()
+    ("(b: 'ArrayLike', out: 'Out' = None) -> 'ndarray'", 3.0)
+    """
+
+    def make(method: F) -> F:
+        called = getattr(function, "__wrapped__", function)
+        called = _with_dim(method.__name__, called) if takes_dim else called
+        entry = getattr(function, "entry", None)
+        if entry is not None:
+            return cast(F, functools.update_wrapper(direct(entry[0], *entry[1])(called), method))
+        return cast(F, functools.update_wrapper(_copied(called), method))
+
+    return make
+
+
+def _with_dim(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        chosen = _functions.get(name, function) if "dim" in kwargs or "keepdim" in kwargs else function
+        return chosen(*args, **kwargs)
+
+    return call
+
+
+def _copied(function: Any) -> types.FunctionType:
+    """A function that does the same, and has attributes of its own."""
+    of_code = function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    made = types.FunctionType(*of_code)
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
+
+
+def takes_extents(method: F) -> F:
+    """Makes calls of a method with integers, or a tuple or list of them, calls of the function registered for it."""
+    name = method.__name__
+
+    @functools.wraps(method)
+    def call(x: Any, *args: Any, **kwargs: Any) -> Any:
+        extents = args and isinstance(args[0], (int, numpy.integer, tuple, list))
+        return (_functions.get(name, method) if extents else method)(x, *args, **kwargs)
+
+    return cast(F, call)

@@ -1,0 +1,54 @@
+"""Copies of arrays: as they are, with another dtype, or in another order in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._base.primitive import direct
+from ..shape.views import atleast_1d
+from .fill import array, asarray
+
+if TYPE_CHECKING:
+    from ...typing import Array, ArrayLike, DeviceLike, DTypeLike
+
+__all__ = ["ascontiguousarray", "astype", "copy"]
+
+
+@direct("contiguous")
+def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: None = None) -> Array:
+    """Return `a` as an array of at least one axis in C order; `a` itself if it is one.
+
+    >>> from forerun import np
+    >>> np.ascontiguousarray(5).shape
+    (1,)
+    """
+    return atleast_1d(asarray(a, dtype, "C", like=like))
+
+
+def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> Array:
+    """A copy of an array, with its dtype, on its device.
+
+    order: "F" for one whose first axis runs fastest in memory, otherwise the last one does. subok changes nothing.
+
+    >>> from forerun import np
+    >>> x = np.zeros(2)
+    >>> y = np.copy(x); y += 1
+    >>> x.tolist(), y.tolist()
+    ([0.0, 0.0], [1.0, 1.0])
+    """
+    return array(a, order=order)
+
+
+def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: bool = True, device: DeviceLike = None) -> Array:
+    """x with its elements converted to a dtype. Floats lose their fraction in integers.
+
+    TypeError for a dtype that arrays cannot have. copy: False returns x itself if it has that dtype and is on that
+    device. device: where the result is to be, by default where x is.
+
+    >>> from forerun import np
+    >>> np.astype(np.array([1.5, -1.5]), int).tolist()
+    [1, -1]
+    """
+    x = asarray(x)
+    moved = x if device is None else x.to_device(device)
+    return moved.astype(dtype, copy=copy and moved is x)

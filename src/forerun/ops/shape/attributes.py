@@ -1,0 +1,125 @@
+"""What arrays say of themselves without their values: shapes, dtypes, and whether they share memory."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from .._base import convert
+from .._base import core as _core
+from .._base.convert import asarray, axes_of
+
+if TYPE_CHECKING:
+    from ...typing import ArrayLike, Axis
+
+__all__ = [
+    "shape",
+    "ndim",
+    "size",
+    "isscalar",
+    "iscomplexobj",
+    "isrealobj",
+    "broadcast_shapes",
+    "may_share_memory",
+    "shares_memory",
+]
+
+
+def shape(a: ArrayLike) -> tuple[int, ...]:
+    """Return the shape of `a`. Does not wait.
+
+    >>> from forerun import np
+    >>> np.shape([[1, 2, 3]])
+    (1, 3)
+    """
+    return asarray(a).shape
+
+
+def ndim(a: ArrayLike) -> int:
+    """Return the number of axes of `a`. Does not wait.
+
+    >>> from forerun import np
+    >>> np.ndim([[1, 2, 3]])
+    2
+    """
+    return asarray(a).ndim
+
+
+def size(a: ArrayLike, axis: Axis = None) -> int:
+    """Return the number of elements of `a`, or along axes. Does not wait.
+
+    >>> from forerun import np
+    >>> np.size([[1, 2, 3]])
+    3
+    """
+    x = asarray(a)
+    return math.prod(x.shape[i] for i in axes_of("size", axis, x.ndim))
+
+
+def isscalar(element: Any) -> bool:
+    """Test whether `element` is a scalar of Python or NumPy. An array without axes is none.
+
+    >>> from forerun import np
+    >>> np.isscalar(1.5), np.isscalar(np.array(1.5))
+    (True, False)
+    """
+    return numpy.isscalar(element)
+
+
+def iscomplexobj(x: ArrayLike) -> bool:
+    """Test whether the dtype of x is complex.
+
+    >>> from forerun import np
+    >>> np.iscomplexobj([1 + 2j]), np.iscomplexobj([1.0])
+    (True, False)
+    """
+    return asarray(x).dtype.kind == "c"
+
+
+def isrealobj(x: ArrayLike) -> bool:
+    """Test whether the dtype of x is not complex.
+
+    >>> from forerun import np
+    >>> np.isrealobj([1 + 2j]), np.isrealobj([1.0])
+    (False, True)
+    """
+    return not iscomplexobj(x)
+
+
+def broadcast_shapes(*args: Any) -> tuple[int, ...]:
+    """The shape that arrays of these shapes have together. ValueError if they have none.
+
+    >>> from forerun import np
+    >>> np.broadcast_shapes((2, 1), 3)
+    (2, 3)
+    """
+    return convert.broadcast_shapes("broadcast_shapes", *((s,) if isinstance(s, int) else tuple(s) for s in args))
+
+
+def may_share_memory(a: ArrayLike, b: ArrayLike, /, max_work: Any = 0) -> bool:
+    """Test whether two arrays are views of one storage; none is shared with NumPy's arrays. TypeError for non-arrays.
+
+    max_work changes nothing.
+
+    >>> from forerun import np
+    >>> x = np.zeros(4)
+    >>> np.may_share_memory(x, x[1:]), np.may_share_memory(x, x.copy()), np.may_share_memory(x, x.numpy())
+    (True, False, False)
+    """
+    if isinstance(a, numpy.ndarray) or isinstance(b, numpy.ndarray):
+        both = isinstance(a, numpy.ndarray) and isinstance(b, numpy.ndarray)
+        return both and numpy.may_share_memory(a, b)
+    return _core.shares_storage(a, b)
+
+
+def shares_memory(a: ArrayLike, b: ArrayLike, /, max_work: Any = -1) -> bool:
+    """Test whether two arrays are views of one storage, like `may_share_memory`.
+
+    >>> from forerun import np
+    >>> x = np.zeros(4)
+    >>> np.shares_memory(x, x[1:])
+    True
+    """
+    return may_share_memory(a, b, max_work)

@@ -1,0 +1,10 @@
+"""Prints how many requests were refused, and how many calls raised MemoryError for it."""
+
+import pathlib
+import tempfile
+
+from stress.faults import compiled, run
+
+with tempfile.TemporaryDirectory() as folder:
+    for name, refused, raised in run(compiled(pathlib.Path(folder))):
+        print(f"{name}: {refused} requests refused, {raised} calls raised MemoryError, no other effect", flush=True)

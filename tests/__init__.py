@@ -1,0 +1,1 @@
+"""The tests. Folders mirror the source; `tests.support` has their helpers, `tests.ops.cases` the table of ops."""

@@ -1,0 +1,495 @@
+"""Elements and full reductions are values, as NumPy's scalars are: no later write changes one."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import copy
+import json
+import math
+import operator
+import pickle
+import struct
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import pandas
+import pytest
+
+from forerun import _core, autograd, np, npx, profiler, torch
+from forerun.gluon import nn
+from forerun.np import ndarray
+from forerun.testing import closed_gate
+from tests.ops.cases import CASES, FURTHER
+from tests.ops.cases.table import Case, ours
+from tests.support.settings import configured
+
+Way = Callable[[Any, Any], Any]
+
+ELEMENTS: dict[str, Way] = {
+    "x[1, 2]": lambda n, x: x[1, 2],
+    "x[-2, -2]": lambda n, x: x[-2, -2],
+    "numpy.int64": lambda n, x: x[numpy.int64(1), numpy.uint8(2)],
+    "rows": lambda n, x: x[1][2],
+    "x[..., 1, 2][()]": lambda n, x: x[..., 1, 2][()],
+    "arrays without axes": lambda n, x: x[n.array(1), n.array(2)],
+    "an index of the array's": lambda n, x: x[1][n.argsort(n.array([3, 1, 2]))[0] + 1],
+    "iterating": lambda n, x: list(x[1])[2],
+    "iterating twice": lambda n, x: [e for row in x for e in row][6],
+    "unpacking": lambda n, x: (lambda a, b, c, d: c)(*x[1]),
+    "flat": lambda n, x: x.flat[6],
+    "flat, from the end": lambda n, x: x.flat[-6],
+    "iterating flat": lambda n, x: list(x.flat)[6],
+    "next(flat)": lambda n, x: next(x.flat),
+    "take": lambda n, x: n.take(x, 6),
+    "take of a row": lambda n, x: x[1].take(2),
+    "reshape": lambda n, x: x.reshape(-1)[6],
+    "a column": lambda n, x: x.T[2][1],
+    "steps": lambda n, x: x[::2, ::-1][1, 1],
+    "ravel": lambda n, x: n.ravel(x)[6],
+    "diagonal": lambda n, x: x.diagonal()[1],
+    "broadcast": lambda n, x: next(iter(n.broadcast(x, n.ones(4))))[0],
+    "max of": lambda n, x: max(x[1]),
+    "sorted": lambda n, x: sorted(x[1], reverse=True)[0],
+}
+NAMES = ["sum", "prod", "max", "min", "mean", "std", "var", "all", "any", "argmax", "argmin", "ptp"]
+MORE = ["nansum", "nanmax", "nanmean", "nanstd", "median", "count_nonzero", "average", "trace", "amax"]
+REDUCTIONS: dict[str, Way] = {
+    **{name: lambda n, x, name=name: getattr(n, name)(x) for name in NAMES + MORE},
+    **{f"x.{name}": lambda n, x, name=name: getattr(x, name)() for name in NAMES if name != "ptp"},
+    "sum of a vector": lambda n, x: x[1].sum(axis=0),
+    "mean with where": lambda n, x: n.mean(x, where=x > 3),
+    "add.reduce": lambda n, x: n.add.reduce(x[1]),
+    "maximum.reduce": lambda n, x: n.maximum.reduce(x, axis=None),
+    "dot": lambda n, x: n.dot(x[0], x[1]),
+    "x.dot": lambda n, x: x[0].dot(x[1]),
+    "@": lambda n, x: x[0] @ x[1],
+    "vdot": lambda n, x: n.vdot(x, x),
+    "inner": lambda n, x: n.inner(x[0], x[1]),
+    "einsum": lambda n, x: n.einsum("ij->", x),
+    "norm": lambda n, x: n.linalg.norm(x),
+    "norm, 1": lambda n, x: n.linalg.norm(x, 1),
+    "det": lambda n, x: n.linalg.det(x[:, :3]),
+    "multi_dot": lambda n, x: n.linalg.multi_dot([x[0], x.T, x[:, 0]]),
+    "x.trace": lambda n, x: x.trace(),
+    "quantile": lambda n, x: n.quantile(x, 0.25),
+    "cumsum": lambda n, x: x.cumsum()[-1],
+}
+ARITHMETIC: dict[str, Way] = {
+    "+": lambda n, x: x[1, 2] + 1,
+    "-": lambda n, x: -x[1, 2],
+    "*": lambda n, x: x[1, 2] * x[0, 1],
+    ">": lambda n, x: x[1, 2] > 3,
+    "%": lambda n, x: divmod(x[1, 2], 4)[1],
+    "sqrt": lambda n, x: n.sqrt(x[1, 2]),
+    "maximum": lambda n, x: n.maximum(x[1, 2], x[0, 0]),
+    "of arrays without axes": lambda n, x: x[..., 1, 2] + 1,
+    "astype": lambda n, x: x[1, 2].astype("float32"),
+    "copy": lambda n, x: x[1, 2].copy(),
+    "round": lambda n, x: round(x[1, 2] / 3, 1),
+    "real": lambda n, x: x[1, 2].real,
+    "clip": lambda n, x: n.clip(x[1, 2], 0, 3),
+}
+WAYS = {**ELEMENTS, **REDUCTIONS, **ARITHMETIC}
+
+
+WRITES: dict[str, Callable[[Any, Any], Any]] = {
+    "x[1, 2] = 9": lambda n, x: operator.setitem(x, (1, 2), 9),
+    "x[:] = 0": lambda n, x: operator.setitem(x, slice(None), 0),
+    "x[1] = x[0]": lambda n, x: operator.setitem(x, 1, x[0]),
+    "x[mask] = 0": lambda n, x: operator.setitem(x, x > 3, 0),
+    "x[positions] = 0": lambda n, x: operator.setitem(x, ([1, 0], [2, 0]), 0),
+    "x.T[:] = 3": lambda n, x: operator.setitem(x.T, slice(None), 3),
+    "x.flat[:] = 5": lambda n, x: operator.setitem(x.flat, slice(None), 5),
+    "x *= 3": lambda n, x: operator.imul(x, 3),
+    "out=x": lambda n, x: n.add(x, 1, out=x),
+    "out=x, where": lambda n, x: n.negative(x, out=x, where=x > 2),
+    "copyto": lambda n, x: n.copyto(x, -1.0),
+    "fill": lambda n, x: x.fill(7),
+    "put": lambda n, x: n.put(x, [0, 6], 70),
+    "sort": lambda n, x: x.sort(axis=0),
+}
+VALUES = numpy.array([[5.0, 3, 8, 1], [2, 9, 7, 4], [6, 0, 11, 10]])
+
+
+def compare(way: Way, write: str, x: Any, value: Any = None) -> tuple[Any, Any]:
+    """What the way gives for x and for NumPy's array, both written to afterwards."""
+    theirs = VALUES.copy()
+    wanted, got = way(numpy, theirs), way(np, x)
+    WRITES[write](numpy, theirs)
+    WRITES[write](np, x)
+    return got, wanted
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_later_writes_change_nothing(engine: str, way: str) -> None:
+    for write in WRITES:
+        got, wanted = compare(WAYS[way], write, np.array(VALUES))
+        assert _core.is_scalar(got)
+        numpy.testing.assert_allclose(got.item(), wanted, 1e-12, err_msg=write)
+
+
+@pytest.mark.parametrize("way", [w for w in WAYS if w not in ("max of", "sorted")])  # these look at values
+def test_what_waits_behind_a_closed_gate_is_not_changed_by_later_writes(ahead: str, way: str) -> None:
+    found = []
+    _core.waitall()
+    with closed_gate():
+        for write in WRITES:
+            found.append((*compare(WAYS[way], write, np.array(VALUES) * 1.0), write))
+            assert not found[-1][0].ready
+    for got, wanted, write in found:
+        numpy.testing.assert_allclose(got.item(), wanted, 1e-12, err_msg=write)
+
+
+COMPARED = [c for c in [*CASES, *FURTHER] if c.reference and not c.in_place]
+
+
+@pytest.mark.parametrize("case", COMPARED, ids=lambda c: c.name)
+def test_scalars_are_given_where_numpy_gives_them(case: Case) -> None:
+    if case.name in ("np.logsumexp", "np.array_equiv", "np.array_equal"):
+        return  # their references are ours, and make arrays
+    for args in case.arguments(case.dtype_list()[-1]):
+        with numpy.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            wanted = case(case.reference, args)
+        for want, got in zip(wanted, case(case.op, ours(args))):
+            if isinstance(got, ndarray) and got.ndim == 0:
+                assert _core.is_scalar(got) != isinstance(want, numpy.ndarray)
+
+
+ARRAYS: dict[str, Way] = {
+    "array": lambda n, x: n.array(5.0),
+    "zeros": lambda n, x: n.zeros(()),
+    "full": lambda n, x: n.full((), 2.0),
+    "ones_like": lambda n, x: n.ones_like(x[1, 2]),
+    "x[..., 1, 2]": lambda n, x: x[..., 1, 2],
+    "x[1][2, ...]": lambda n, x: x[1][2, ...],
+    "reshape": lambda n, x: x[:1, :1].reshape(()),
+    "squeeze": lambda n, x: n.squeeze(x[:1, :1]),
+    "transpose": lambda n, x: n.array(5.0).T,
+    "astype": lambda n, x: n.array(5.0).astype("float32"),
+    "copy": lambda n, x: n.array(5.0).copy(),
+    "array of a scalar": lambda n, x: n.array(x[1, 2]),
+    "asarray of a scalar": lambda n, x: n.asarray(x[1, 2]),
+    "copy of a scalar": lambda n, x: n.copy(x[1, 2]),
+    "scalar[...]": lambda n, x: x[1, 2][...],
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays_without_axes_that_somebody_made_stay_arrays(name: str) -> None:
+    outcomes = []
+    for n, x in (numpy, VALUES.copy()), (np, np.array(VALUES)):
+        a = ARRAYS[name](n, x)
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(a)
+        b = a
+        b += 1
+        assert b is a
+        a[...] = 40
+        outcomes.append((float(a), x.tolist()))  # a view writes through, as NumPy's does
+    assert outcomes[0] == outcomes[1]
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+def test_programs_that_keep_elements(engine: str) -> None:
+    y = np.array([0, 1, 2, 3])
+    y[0], y[1] = y[1], y[0]
+    assert y.tolist() == [1, 0, 2, 3]
+    x, best = np.array([1.0, 5.0, 2.0]), None
+    for i in range(3):
+        best = x[i] if best is None or x[i] > best else best
+        x[i] = -1
+    assert best == 5
+    z = np.arange(4)
+    kept = list(z)
+    z[:] = 0
+    assert kept == [0, 1, 2, 3]
+    for i in range(3):  # a sort by hand
+        for j in range(2 - i):
+            if y[j] > y[j + 1]:
+                y[j], y[j + 1] = y[j + 1], y[j]
+    assert y.tolist() == [0, 1, 2, 3]
+
+
+OPERATORS = ["iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow"]
+OPERATORS += ["iand", "ior", "ixor", "ilshift", "irshift"]
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_operators_in_place_make_a_new_one(name: str, engine: str) -> None:
+    operate = getattr(operator, name)
+    for s, t in (np.array([7, 2])[0], numpy.array([7, 2])[0]), (np.array([3, 4]).sum(), numpy.array([3, 4]).sum()):
+        before, wanted = s, operate(t, 2)
+        s = operate(s, 2)
+        assert s is not before
+        assert _core.is_scalar(s)
+        assert (s.item(), before.item()) == (wanted.item(), 7)
+
+
+def test_in_place_operators_on_the_tape_are_recorded() -> None:
+    x = np.array([1.0, 2.0])
+    x.attach_grad()
+    with autograd.record():
+        loss = x.sum()
+        loss += (x * x).sum()
+        loss *= x[1]
+    loss.backward()
+    assert x.grad.tolist() == [2 * (1 + 2), 2 * (1 + 4) + (3 + 5)]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "int64", "float16", "float32", "float64", "complex64"])
+def test_hash_and_equality_go_by_value(dtype: str, engine: str) -> None:
+    values = numpy.array([0, 1, 2, 2, 1], dtype)
+    x = np.array(values)
+    for ours_, theirs in zip(x, values):
+        assert hash(ours_) == hash(theirs) == hash(theirs.item())
+        assert ours_ == theirs.item()
+    assert {e.item() for e in set(x)} == set(values.tolist())
+    assert collections.Counter(x)[values[1].item()] == collections.Counter(values.tolist())[values[1].item()]
+    assert {x[1]: "one"}[1] == "one"
+    assert {1: "one"}[x[1]] == "one"
+    assert 1 in {x[1]: "one"}
+    assert x[0] not in {x[1]: "one"}
+
+
+def test_hash_waits_and_is_counted() -> None:
+    x = np.arange(4)
+    with profiler.record() as p:
+        hash((x + 1).sum())
+    assert sum(line.waits + line.reads for line in p.trace.lines) == 1
+
+
+def test_arrays_have_no_hash() -> None:
+    for a in np.zeros(2), np.zeros((2, 2)), np.zeros(()), np.zeros(2)[...]:
+        with pytest.raises(TypeError, match="unhashable type: 'ndarray'"):
+            hash(a)
+    assert not isinstance(np.zeros(()), collections.abc.Hashable)
+
+
+def test_pandas_looks_for_values() -> None:
+    x = np.array([3, 1])
+    assert pandas.Series([1, 2, 3]).isin([x[0], x[1]]).tolist() == [True, False, True]
+
+
+def test_python_takes_them_for_numbers(engine: str) -> None:
+    n, f = np.array([3, 1, 2]), np.array([2.5, -1.25], dtype="float64")
+    assert [0] * n[0] == n[0] * [0] == [0, 0, 0]
+    assert (1,) * n[2] == (1, 1)
+    assert "ab" * n[0] == "ababab"
+    assert list(range(n[0])) == [0, 1, 2]
+    assert [10, 20, 30][n[1]] == 20
+    assert bytes(n[0]) == b"\0\0\0"
+    assert (f[0] * [1, 2]).tolist() == [2.5, 5.0]
+    with pytest.raises(TypeError):
+        operator.index(f[0])
+    for s, t in (f[0], 2.5), (f[1], -1.25), (n[0], 3):
+        whole = round(s)
+        assert (whole, type(whole)) == (round(t), int)
+        assert math.floor(s) == math.floor(t)
+        assert math.ceil(s) == math.ceil(t)
+        assert math.trunc(s) == math.trunc(t)
+        assert math.isclose(math.exp(s), math.exp(t))
+        assert f"{s:8.3f}|{s:e}" == f"{t:8.3f}|{t:e}"
+        assert (s.is_integer(), s.as_integer_ratio()) == (float(t).is_integer(), t.as_integer_ratio())
+    rounded = round(f[1], 1)
+    assert _core.is_scalar(rounded)
+    assert rounded == -1.2
+    assert math.gcd(n[0], 6) == 3
+    assert f"{n[0]:05d}" == "00003"
+    assert struct.pack("<ifd", n[0], f[0], f[1]) == struct.pack("<ifd", 3, 2.5, -1.25)
+    assert json.dumps({"loss": f[0], "all": n}, default=np.ndarray.tolist) == '{"loss": 2.5, "all": [3, 1, 2]}'
+    assert np.isscalar(f[0])
+    assert not np.isscalar(np.array(2.5))
+
+
+def test_copies_are_scalars() -> None:
+    for again in copy.copy, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s)):
+        made, array = again(np.array([1.5, 2.5])[1]), again(np.array(2.5))
+        assert (made.item(), made.dtype, hash(made)) == (2.5, np.float32, hash(2.5))
+        assert not _core.is_scalar(array)
+
+
+# --- nothing writes into one -----------------------------------------------------------------------
+
+REFUSED: dict[str, Callable[[Any], Any]] = {
+    "s[...] = 1": lambda s: operator.setitem(s, ..., 1),
+    "s[()] = 1": lambda s: operator.setitem(s, (), 1),
+    "s[mask] = 1": lambda s: operator.setitem(s, True, 1),
+    "fill": lambda s: s.fill(1),
+    "out": lambda s: np.add(1, 2, out=s),
+    "sum(out)": lambda s: np.sum(np.ones(3), out=s),
+    "copyto": lambda s: np.copyto(s, 1),
+    "MXNet's copyto": lambda s: np.array(1.0).copyto(s),
+    "put": lambda s: np.put(s, [0], 1),
+    "flat": lambda s: operator.setitem(s.flat, 0, 1),
+    "add.at": lambda s: np.add.at(s, (), 1),
+    "place": lambda s: np.place(s, True, [1]),
+    "putmask": lambda s: np.putmask(s, True, [1]),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_writing_into_a_scalar_is_refused(name: str) -> None:
+    s = np.array([5.0, 6.0])[0]
+    with pytest.raises((TypeError, ValueError)):
+        REFUSED[name](s)
+    with pytest.raises(AttributeError):
+        s.real = 1
+    assert s.item() == 5
+    assert not s.flags.writeable
+
+
+VIEWS: dict[str, Callable[[Any], Any]] = {
+    "reshape": lambda s: s.reshape(1),
+    "None": lambda s: s[None],
+    "atleast_2d": lambda s: np.atleast_2d(s),
+    "expand_dims": lambda s: np.expand_dims(s, 0),
+    "ravel": lambda s: s.ravel(),
+    "view": lambda s: np.lib.stride_tricks.sliding_window_view(s.reshape(1), 1),
+    "[...]": lambda s: s[...],
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_what_is_made_of_a_scalar_is_a_copy(name: str, engine: str) -> None:
+    s = np.array([5.0, 6.0]).sum()
+    VIEWS[name](s)[...] = 1
+    assert s.item() == 11
+
+
+# --- still arrays: asynchronous, on the tape, in every spelling -------------------------------------------
+
+
+def test_reading_waits_for_nothing(gate: None) -> None:
+    x = np.arange(6).reshape(2, 3) + 1
+    found = [x[0, 1], *x[0], *x.flat, x.sum(), x[1, 1] * 2]
+    assert not any(s.ready for s in found)
+
+
+def test_they_can_be_awaited() -> None:
+    async def main() -> Any:
+        return await (np.arange(4) + 1)[2]
+
+    assert asyncio.run(main()) == 3
+
+
+def test_gradients_come_through_elements() -> None:
+    x = np.array([1.0, 2.0, 3.0])
+    x.attach_grad()
+    with autograd.record():
+        first, *rest = x
+        y = first * x[1] + sum(e * e for e in rest) + x.flat[2] + x.take(0)
+    y.backward()
+    assert x.grad.tolist() == [2 + 1, 1 + 2 * 2, 2 * 3 + 1]
+
+
+def test_a_leaf_is_an_array() -> None:
+    x = np.array([3.0, 4.0])
+    w = x.sum()
+    before, hashed = copy.copy(w), w.detach()
+    w.attach_grad()
+    with autograd.record():
+        loss = w * w
+    loss.backward()
+    assert loss.asscalar() == 49
+    w -= 0.5 * w.grad
+    assert (w.item(), w.grad.item(), before.item(), hashed.item()) == (0, 14, 7, 7)
+
+
+def test_gradients_of_gradients_are_written_to() -> None:
+    x = np.array([3.0])[0] + 0
+    x.attach_grad()
+    for _ in range(2):
+        with autograd.record():
+            y = x * x * x
+            (g,) = autograd.grad(y, [x], create_graph=True, retain_graph=True)
+            z = g * g
+        z.backward()
+        assert x.grad.item() == 2 * 27 * 18
+        x.zero_grad()
+        assert x.grad.item() == 0
+
+
+def test_results_of_recorded_blocks_are_scalars(engine: str) -> None:
+    class Loss(nn.HybridBlock):
+        def forward(self, x: Any) -> Any:
+            return x.sum(), x[0, 1], x[..., 0, 1].reshape(()), x.reshape(-1)
+
+    net = Loss()
+    net.hybridize()
+    for i in range(3):
+        total, element, made, flat = net(np.array(VALUES) + i)
+        assert [_core.is_scalar(y) for y in (total, element, made, flat)] == [True, True, False, False]
+        assert (total.item(), element.item()) == (VALUES.sum() + 12 * i, 3 + i)
+
+
+def test_blocks_know_scalars_from_arrays() -> None:
+    class Same(nn.HybridBlock):
+        def forward(self, x: Any) -> Any:
+            return x.reshape(1)
+
+    net = Same()
+    net.hybridize()
+    made = np.array(5.0)
+    net(made)
+    s = np.array([5.0])[0]
+    net(s)[...] = 1
+    assert s.item() == 5
+
+
+def test_a_poisoned_array_has_poisoned_elements(ahead: str) -> None:
+    x = np.take(np.arange(3), np.array([1, 7]))
+    for read in (lambda: x.wait(), lambda: hash(x[0]), lambda: next(x.flat).item()):
+        with pytest.raises(IndexError, match="take: index must be in"):
+            read()
+
+
+def test_the_other_spellings() -> None:
+    x = torch.tensor([1.0, 2.0])
+    loss, kept = x.sum(), x[0]
+    x[0] = 9.0
+    assert (loss.item(), kept.item(), isinstance(kept, torch.Tensor)) == (3, 1, True)
+    npx.set_np()
+    try:
+        y = np.array([1, 2])
+        kept = y[0]
+        y[:] = 0
+        assert kept.asscalar() == 1.0
+    finally:
+        npx.reset_np()
+
+
+def test_without_a_size_random_numbers_are_scalars() -> None:
+    drawn = [np.random.normal(), np.random.uniform(), np.random.randint(5), np.random.choice(4), np.random.gamma(2.0)]
+    assert all(map(_core.is_scalar, drawn))
+    assert not _core.is_scalar(np.random.normal(size=()))
+
+
+def test_devices_are_kept() -> None:
+    with configured(cpu_devices=2):
+        x = np.array([1.0, 2.0], device=npx.cpu(1))
+        assert x[1].device == x.sum().device == pickle.loads(pickle.dumps(x[1])).device == npx.cpu(1)
+        assert _core.is_scalar(x[1].to_device(npx.cpu(0)))
+
+
+# --- one element is one element ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1), (1, 1, 1)])
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool", "complex64"])
+def test_an_element_takes_an_array_of_one_element(shape: tuple[int, ...], dtype: str, engine: str) -> None:
+    for make in np.full, numpy.full:
+        v = np.zeros((2, 3), dtype)
+        v[1, 2] = make(shape, 1, "float32")
+        v[0][1] = make(shape, 1, dtype)
+        assert v.real.tolist() == [[0, 1, 0], [0, 0, 1]]
+
+
+def test_an_element_takes_no_more_than_one() -> None:
+    with pytest.raises(ValueError, match=r"setitem: an element must get one number, got shape \(2,\)"):
+        np.zeros(3)[1] = np.ones(2)

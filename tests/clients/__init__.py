@@ -1,9 +1,0 @@
-"""Libraries that take "any array", called with forerun's: what they give, and whether they wait.
-
-A module per library. Each has `VERSIONS`, the packages that it is about; `names(asarray)`, what its expressions use,
-made of arrays of one kind; and `ROWS`, expressions by subject, one a line. `python -m clients.run NAME` evaluates them.
-"""
-
-NAMES = [
-    "array_api_compat", "array_api_extra", "dask", "einops", "matplotlib", "pandas", "scipy", "sklearn", "xarray",
-]  # fmt: skip

@@ -1,0 +1,147 @@
+"""The pages: they build without a warning, each can be reached, and the reference has every public name.
+
+`make docs` builds all of it; here the reference's pages are made as text, which is quick, and the others are read.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+
+import forerun
+from tests.support.paths import ROOT
+
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+
+
+@pytest.fixture
+def helper(monkeypatch: pytest.MonkeyPatch):
+    """Gives the modules in _ext, which Sphinx imports by their bare names."""
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    given: list[str] = []
+
+    def give(name: str) -> ModuleType:
+        given.append(name)
+        return importlib.import_module(name)
+
+    yield give
+    for name in given:
+        sys.modules.pop(name, None)
+
+
+def test_the_pages_build_without_a_warning(tmp_path):
+    """Links, anchors, figures and tables of contents, by Sphinx; all pages but the reference."""
+    command = [sys.executable, "-m", "sphinx", "-q", "-n", "-W", "--keep-going", "-t", "pages", "-b", "dummy"]
+    done = subprocess.run(
+        [*command, "-d", str(tmp_path / "trees"), str(DOCS), str(tmp_path / "out")],
+        capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert done.stderr == ""
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_links_lead_somewhere_as_files_too(page):
+    """For those who read the folder without Sphinx."""
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+        assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_every_page_of_the_folder_is_listed_for_its_readers():
+    listed = {(DOCS / name).resolve() for name in re.findall(r"\]\(([^)#:]+\.md)", (DOCS / "README.md").read_text())}
+    copies = {"index.md", "README.md", "contributing.md", "changelog.md", "examples.md"}
+    assert [p.name for p in PAGES if p.name not in copies and p not in listed] == []
+
+
+def test_figures_name_files_from_the_root_of_the_project():
+    lines = [line for file in (DOCS / "figures").glob("*.svg") for line in file.read_text().splitlines()]
+    assert any("docs/_ext/figures.py:" in line for line in lines)
+    assert [line for line in lines if "/docs/_ext/" in line or "/benchmarks/" in line] == []
+
+
+def test_figures_are_those_that_are_drawn(helper):
+    figures = helper("figures")
+    source = (DOCS / "_ext" / "figures.py").read_text()
+    names = {file.stem for file in figures.FOLDER.glob("*.svg")}
+    assert names == set(re.findall(r'(?:save|timeline)\(\s*"([\w-]+)"', source))
+    shown = "".join(page.read_text() for page in PAGES)
+    assert [name for name in names if f"figures/{name}.svg" not in shown] == []
+
+
+class TestReference:
+    def test_has_every_public_name_once(self, helper):
+        reference = helper("reference")
+        seen: dict[int, str] = {}
+        pages = "\n".join(reference.np_pages(seen).values())
+        np = forerun.np
+        described = re.findall(r"^\.\. (?:auto|py:)(?:function|class):: (?:forerun\.np\.)?(\w+)", pages, re.MULTILINE)
+        listed = re.findall(r"^   \* - :py:obj:`(\w+) ", pages, re.MULTILINE)
+        assert sorted(listed) == sorted(reference.public(np))
+        assert {"tanh", "sort", "stack", "ndarray"} <= set(described)
+        assert len(described) == len(set(described)) == len({id(getattr(np, n)) for n in listed})
+
+    @pytest.mark.parametrize("name", ["forerun", "forerun.gluon.nn", "forerun.torch", "forerun.profiler"])
+    def test_of_a_namespace(self, name, helper):
+        reference = helper("reference")
+        text = reference.namespace(name, "about", {})
+        module = importlib.import_module(name)
+        for public in getattr(module, "__all__", []):
+            if reference.documented(getattr(module, public)):
+                assert f"`{public} <" in text
+
+    def test_the_commands_page_has_the_help(self, helper):
+        text = helper("reference").command()
+        assert text.count("usage: forerun") == 5
+
+    def test_every_page_is_in_a_table_of_contents(self, helper):
+        reference = helper("reference")
+        pages = dict.fromkeys(
+            (*reference.np_pages({}), *(n.removeprefix("forerun.") for n in reference.NAMESPACES)), ""
+        )
+        tables = "\n".join(reference.contents(pages).values())
+        assert [name for name in [*pages, "command"] if f"   {name}\n" not in tables + "\n"] == []
+
+
+class TestDocstrings:
+    """Plain text, of which nothing but code in backticks is marked up."""
+
+    @pytest.mark.parametrize(
+        ("given", "expected"),
+        [
+            ("|a| * b_ of `x * y`", r"\|a\| \* b\_ of ``x * y``"),
+            ("`op`s, and `a\nb`.", "``op``\\ s, and ``a b``."),
+            ("one ` alone, *args", r"one \` alone, \*args"),
+        ],
+    )
+    def test_signs_of_markup(self, given, expected, helper):
+        assert helper("docstrings").escaped(given) == expected
+
+    def test_what_a_parameter_is(self, helper):
+        lines = helper("docstrings").as_rst(
+            ["Does it.", "", "axis: which one", "or None.", "note: no parameter"], {"axis"}
+        )
+        assert [line for line in lines if line] == [
+            "Does it.", ":param axis: which one", "    or None.", "    note: no parameter",
+        ]  # fmt: skip
+
+    def test_an_example_begins_a_paragraph_of_its_own(self, helper):
+        assert helper("docstrings").as_rst(["As in:", ">>> f(*a)", "3"]) == [
+            "",
+            "As in:",
+            "",
+            "",
+            ">>> f(*a)",
+            "3",
+            "",
+        ]
+
+    def test_types_that_say_nothing_are_left_out(self, helper):
+        signature = helper("docstrings").signature
+        given = signature(None, "", "", None, None, "(a: ~typing.Any, axis: int | None = None)", "~typing.Any")
+        assert given == ("(a, axis: int | None = None)", None)

@@ -1,0 +1,95 @@
+"""SECURITY.md: what it promises about imports, the network and evaluated text is what the source does."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+
+from tests.support.paths import ROOT
+
+SOURCE = ROOT / "src" / "forerun"
+
+# Modules of Python's library that reach outside of the interpreter, or run what they read.
+OUTSIDE = {
+    "code", "codeop", "ctypes", "dbm", "ftplib", "http", "imaplib", "mailbox", "marshal", "multiprocessing", "nntplib",
+    "pickle", "poplib", "pty", "runpy", "shelve", "smtplib", "socket", "socketserver", "ssl", "subprocess",
+    "telnetlib", "urllib", "webbrowser", "wsgiref", "xmlrpc",
+}  # fmt: skip
+RUNS_TEXT = {"eval", "exec", "compile", "__import__"}  # Python's own functions that run text
+
+
+def trees() -> Iterator[tuple[str, ast.Module]]:
+    """Each file of the package, by its path in it."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        yield path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    """Top-level names of modules that a file imports, also inside of functions, and by name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield (node.module or "").partition(".")[0]
+        elif isinstance(node, ast.Call) and called(node) in {"import_module", "_imported"}:
+            name = node.args[0]
+            if isinstance(name, ast.Constant) and not name.value.startswith("."):
+                yield name.value.partition(".")[0]
+
+
+def called(node: ast.Call) -> str:
+    return getattr(node.func, "id", getattr(node.func, "attr", ""))
+
+
+def listed() -> dict[str, set[str]]:
+    """The table: which files import a module."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for row in (ROOT / "SECURITY.md").read_text(encoding="utf-8").splitlines():
+        cells = [re.findall(r"`([^`]+)`", cell) for cell in row.split("|")]
+        if len(cells) == 5:
+            for module in cells[1]:
+                found[module].update(cells[2])
+    return dict(found)
+
+
+def test_the_page_lists_who_imports_what_reaches_outside() -> None:
+    found: dict[str, set[str]] = defaultdict(set)
+    for path, tree in trees():
+        for name in imported(tree):
+            own = name in {"forerun", "numpy", "__future__"}
+            if name in OUTSIDE or not (own or name in sys.stdlib_module_names):
+                found[name].add(path)
+    assert dict(found) == listed()
+
+
+def test_only_one_module_opens_the_network_and_the_page_names_who_asks_it() -> None:
+    """`gluon.download`; and NumPy's readers of text, which open URLs."""
+    network = {path for module in ("http", "ssl", "urllib") for path in listed()[module]}
+    assert network == {"gluon/download.py"}
+    askers = {
+        path for path, tree in trees() for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").endswith("download")
+    }  # fmt: skip
+    assert askers == {"gluon/utils.py", "gluon/data/vision/datasets.py"}
+    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    for name in ("gluon.data.vision", "gluon.utils.download", "np.loadtxt", "np.genfromtxt"):
+        assert f"`{name}`" in text
+
+
+def test_no_text_is_run() -> None:
+    calls = [
+        f"{path}:{node.lineno}" for path, tree in trees() for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in RUNS_TEXT
+    ]  # fmt: skip
+    assert calls == []
+
+
+def test_nothing_that_was_pickled_is_read_but_by_loaders() -> None:
+    readers = {
+        path for path, tree in trees() for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in {"pickle.load", "pickle.loads", "pickle.Unpickler"}
+    }  # fmt: skip
+    assert readers <= {"gluon/data/shared.py", "gluon/data/worker.py"}

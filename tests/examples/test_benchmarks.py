@@ -1,0 +1,185 @@
+"""The workers of the benchmark beside the peers compute what NumPy does, and its table says what was measured."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.paths import ROOT
+
+PEERS = ROOT / "benchmarks" / "peers"
+
+
+def output(*command: str, given: str = "") -> str:
+    """What Python prints, run beside the scripts with these arguments."""
+    command = (sys.executable, "-W", "error", *command)
+    done = subprocess.run(command, input=given, cwd=PEERS, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize(("factory", "missing"), [("with_gluon:Forerun", 0), ("with_numpy:NumPy", 4)])
+def test_each_row_gives_what_numpy_computes_in_float64(factory, missing):
+    rows = output("-c", "from rows import ROWS; print(*(row.name for row in ROWS))").split()
+    version, *answers = output("worker.py", factory, "--quick", given="\n".join(rows)).splitlines()
+    assert list(json.loads(version)) == ["version"]
+    found = {row: json.loads(answer) for row, answer in zip(rows, answers, strict=True)}
+    assert [row for row, answer in found.items() if not answer.keys() & {"seconds", "missing"}] == [], found
+    assert sum("missing" in answer for answer in found.values()) == missing
+
+
+def test_a_step_of_training_that_is_not_along_the_gradient_is_refused():
+    program = (
+        "import with_gluon, worker\n"
+        "class Wrong(with_gluon.Forerun):\n"
+        "    def values(self, y): return super().values(y) - 1e-4\n"
+        "with_gluon.Wrong = Wrong\n"
+        "print(worker.Worker('with_gluon:Wrong', True).answer('lenet'))"
+    )
+    assert "loss must fall" in output("-c", program)
+
+
+def test_a_result_that_is_not_numpys_is_refused():
+    program = (
+        "import with_numpy, worker\n"
+        "class Wrong(with_numpy.NumPy):\n"
+        "    def gelu(self, x, count): return lambda: x\n"
+        "with_numpy.Wrong = Wrong\n"
+        "print(worker.Worker('with_numpy:Wrong', True).answer('gelu'))"
+    )
+    assert "must be NumPy's within" in output("-c", program)
+
+
+def test_programs_of_physics_give_the_same_where_writing_makes_a_new_array():
+    program = (
+        "import numpy, with_numpy\n"
+        "from ocean.programs import PROGRAMS\n"
+        "class Functional(with_numpy.NumPy):\n"
+        "    def put(self, x, key, value): return super().put(x.copy(), key, value)\n"
+        "    def add(self, x, key, value): return super().add(x.copy(), key, value)\n"
+        "def results(peer, program):\n"
+        "    inputs = program.inputs(4096, numpy.random.default_rng(3))\n"
+        "    found = program.compute(peer, *inputs)\n"
+        "    return [y.tobytes() for y in (found if isinstance(found, list) else [found])]\n"
+        "for name, program in PROGRAMS.items():\n"
+        "    print(name, results(Functional(), program) == results(with_numpy.NumPy(), program))"
+    )
+    assert output("-c", program).split() == ["state", "True", "mixing", "True", "turbulence", "True"]
+
+
+def test_the_equation_of_state_is_the_slope_of_the_integral_of_specific_volume():
+    program = (
+        "import numpy, with_numpy\n"
+        "from ocean import equation_of_state as eos\n"
+        "s, t, p = eos.inputs(4096, numpy.random.default_rng(3))\n"
+        "points, weights = numpy.polynomial.legendre.leggauss(12)\n"
+        "def enthalpy(t):\n"
+        "    a0, m, a2 = (eos.polynomial(c, s, t, numpy.sqrt(s))[0] for c in (eos.A0, eos.A1, eos.A2))\n"
+        "    b0, b1, b2 = (eos.polynomial(c, s, t, numpy.sqrt(s))[0] for c in (eos.B0, eos.B1, eos.B2))\n"
+        "    b0, b3 = b0 + eos.B0_SQUARE * s**2, eos.horner(eos.B3, t)[0]\n"
+        "    volume = lambda q: (b0 + q * (b1 + q * (b2 + q * b3))) / (a0 + q * (m + q * a2))\n"
+        "    return eos.PASCALS * sum(w * p / 2 * volume(p * (1 + x) / 2) for x, w in zip(points, weights))\n"
+        "slope = (enthalpy(t + 1e-3) - enthalpy(t - 1e-3)) / 2e-3\n"
+        "found = eos.compute(with_numpy.NumPy(), s, t, p)\n"
+        "print(abs(found - slope).max() < 1e-6 * abs(slope).max())"
+    )
+    assert output("-c", program) == "True"
+
+
+def test_tridiagonal_systems_are_those_of_the_columns():
+    program = (
+        "import numpy\n"
+        "from with_numpy import NumPy\n"
+        "low, middle, up, given = numpy.random.default_rng(3).uniform(0.1, 1, (4, 2, 3, 5))\n"
+        "middle += 2; low[..., 0] = up[..., -1] = 0\n"
+        "solved = NumPy().tridiagonal(low, middle, up, given)\n"
+        "back = middle * solved\n"
+        "back[..., 1:] += low[..., 1:] * solved[..., :-1]\n"
+        "back[..., :-1] += up[..., :-1] * solved[..., 1:]\n"
+        "print(numpy.allclose(back, given, rtol=1e-12))"
+    )
+    assert output("-c", program) == "True"
+
+
+def test_a_row_in_float64_refuses_float32():
+    program = (
+        "import with_numpy, worker\n"
+        "class Wrong(with_numpy.NumPy):\n"
+        "    def values(self, y): return y.astype('float32')\n"
+        "with_numpy.Wrong = Wrong\n"
+        "print(worker.Worker('with_numpy:Wrong', True).answer('state_4096'))"
+    )
+    assert "must be float64" in output("-c", program)
+
+
+def test_a_worker_says_what_it_lacks_and_what_fails():
+    given = "sum\nnothing\n"
+    *_, lacks, fails = output("worker.py", "with_gluon:Hybrid", "--quick", given=given).splitlines()
+    assert "gluon" in json.loads(lacks)["missing"]
+    assert "KeyError" in json.loads(fails)["error"]
+
+
+def test_the_table_and_the_file_have_the_rows_asked_for(tmp_path):
+    path = tmp_path / "figures.json"
+    printed = output("run.py", "--quick", "--rows", "gelu", "small_training", "--peers", "--json", str(path))
+    assert "| tanh-GELU" in printed
+    gelu, training = json.loads(path.read_text())["rows"]
+    assert list(gelu["seconds"]) == ["forerun"]
+    assert list(training["seconds"]) == ["forerun", "hybrid"]
+
+
+def test_the_ratio_is_of_the_same_round_and_the_best_peer_is_in_bold():
+    program = (
+        "from report import cells; from rows import ROWS; from columns import OURS, PEERS\n"
+        "seconds = {'forerun': [1e-6, 4e-6, 3e-6], 'numpy': [2e-6, 8e-6, 3e-6], 'torch': [9e-6] * 3}\n"
+        "print(*cells(ROWS[0], seconds, OURS + PEERS[:3])[1:], sep=';')"
+    )
+    assert output("-c", program) == "3.00;-;**3.00 (0.50)**;9.00 (0.33);-"
+
+
+def calls(*arguments: str) -> list[str]:
+    """The lines of the table of calls."""
+    return output(str(PEERS.parent / "calls.py"), "--quick", *arguments).splitlines()
+
+
+def test_the_table_of_calls_has_a_ratio_for_each_row_and_size():
+    head, *rows, ten, hundred = calls("--sizes", "10", "100", "--names", "^sort$", "^v .3. =", "^cross$", "^sorted$")
+    assert head.split()[-2:] == ["10", "100"]
+    assert [row.split()[0] for row in rows] == ["sorted", "sort", "cross"]
+    assert all(float(ratio) > 0 for row in rows for ratio in row.split()[-2:])
+    assert ten.startswith("10 elements: geometric mean")
+    assert hundred.startswith("100 elements")
+
+
+def test_rows_of_calls_stop_at_their_most_elements_and_must_be_there():
+    _, row, first = calls("--sizes", "10", "10000", "--names", "^max of elements$")
+    assert row.split()[-1] == "-"
+    assert "above 3: " in first
+    program = "import sys, calls; sys.argv[1:] = ['--names', 'nothing']; calls.main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=PEERS.parent, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 2
+    assert "must be in names of rows" in done.stderr
+
+
+def test_rows_of_calls_name_what_there_is():
+    program = (
+        "import builtins, calls, numpy\n"
+        "from forerun import np\n"
+        "known = {*calls.OPERANDS, 'np', 'n', 'r', 'w', 'bins', 'e', 'row', *dir(builtins)}\n"
+        "rows = calls.chosen(())\n"
+        "names = [n for _, code, *_ in rows for n in compile(code, '', 'exec').co_names]\n"
+        "lost = [n for n in names if n not in known and not any(hasattr(o, n) for o in (np, np.ndarray, np.linalg,\n"
+        "  np.fft, np.lib, np.lib.stride_tricks, np.add))]\n"
+        "print(len(rows) > 200, len({row[0] for row in rows}) == len(rows), lost)"
+    )
+    assert output("-c", f"import sys; sys.path.insert(0, {str(PEERS.parent)!r})\n{program}") == "True True []"
+
+
+def test_a_factorization_block_by_block_gives_numpys():
+    script = PEERS.parent / "blocked_cholesky.py"
+    assert float(output(str(script), "--blocks", "4", "--size", "40", "--setting", "two cores")) > 0

@@ -1,0 +1,337 @@
+"""Programs that get forerun as NumPy: NumPy's rules, its errors, its random numbers, and what arrays of ours lack."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+from forerun import _core, np
+from tests.support.as_numpy_program import Run, replaced, running
+
+SAME = """\
+np.array([1, 2]).dtype
+np.ones(3).dtype
+np.arange(3) / 2
+(np.arange(3) + np.ones(3, np.float32)).dtype
+np.sqrt(np.arange(3, dtype=np.uint8)).dtype
+np.exp(np.arange(3, dtype=np.int16)).dtype
+np.arange(3, dtype=np.int8).mean().dtype
+np.arange(4, dtype=np.uint8) / np.uint8(2)
+f.dtype.name
+np.linspace(0, 1, 5)
+repr(f)
+str(f)
+f'{f}'
+np.array2string(f, precision=2)
+x.tolist()
+isinstance(x, np.ndarray), isinstance(np.float64(1), np.ndarray)
+issubclass(type(x), np.ndarray)
+type(x) == np.ndarray, np.ndarray == type(x), str(type(x))
+isinstance(np.add, np.ufunc), isinstance(np.sum, np.ufunc)
+np.ndarray((2, 3), dtype=int).shape
+np.ndarray((2, 3)).dtype
+np.ndarray.__name__
+isinstance(frame['a'].to_numpy(), np.ndarray)
+np.ndarray((2,), dtype='i4', buffer=b'12345678')
+np.add.reduce(x), np.add.reduce(x, axis=1)
+np.multiply.accumulate(x, axis=1)
+np.subtract.outer(f, f)
+np.maximum.reduceat(f, [0, 2])
+np.add.nin, np.add.nout, np.add.identity, np.add.nargs
+float(np.logaddexp.reduce(f))
+np.allclose(f, f) is True
+np.array_equal(f, f) is True, np.array_equiv(f, x) is False
+# scalars
+x[1, 2] * 2, f[0] + x[0, 1], f[1] / 3, f[0] > 0.1, (x[0, 0] == x[0, 0]).dtype, 2**0.5 * f[1]
+type(x[0, 1] * 2.5 == 0).__name__ in ('bool', 'bool_', 'scalar') and (x[0, 1] * 2.5).dtype, (f[0] * x[0, 1]).dtype
+f * f[0], x - x[1, 1], f[2] - f, (x * np.float32(2)).dtype, (f * np.int8(3)).dtype, f[0] * np.float64(0.1)
+x[x[0, 1], x[0, 2]], f[x[0, 1]], f[np.argmax(f)], list(range(9))[x[1, 0]], x[np.argmin(f), -1]
+[e * 2 for e in f], [row.sum() for row in x], sum(f), max(f), sorted(f)[0], f.item(1), x.item(1, 2)
+np.int64(2**62) * np.int64(4) + x[0, 0], x[1, 2] // 2, x[1, 2] % 2, -f[0], abs(-f[1]), f[1] ** 2, divmod(x[1, 2], 2)
+(lambda v: [v.__setitem__(0, v[1]), v.__setitem__(1, 7), v.tolist()])(f.copy())[-1]
+(lambda v: (exec('v[0], v[-1] = v[-1], v[0]', {'v': v}), v.tolist())[-1])(f.copy())
+(lambda v: (exec('v[[0, 1]] = v[[1, 0]]', {'v': v}), v.tolist())[-1])(f.copy())
+(lambda v: (exec('v[0], v[1] = v[1].copy(), v[0].copy()', {'v': v}), v.tolist())[-1])(x.copy())
+(lambda v: (np.add.at(v, [0, 0, 2], 1.5), v.tolist())[-1])(f.copy())
+np.divide(1, f, out=np.zeros_like(f), where=f > 0.2)
+# what arrays of ours cannot have
+np.array(['b', 'a'])
+np.sort(np.array(['b', 'a']))
+np.unique(np.array(['b', 'a', 'b']), return_counts=True)
+np.array([1, 'a'], dtype=object)
+np.array([{}, []], dtype=object).dtype
+np.zeros(2, dtype=[('a', int), ('b', float)])
+np.array(['2024-01-01'], dtype='M8[D]') + np.arange(2)
+np.arange(3) * np.timedelta64(1, 'D')
+np.where(f > 0.5, 'a', 'b')
+np.full(2, 'x')
+np.empty(2, object)
+np.char.upper(np.array(['a']))
+np.concatenate([['a'], ['b']])
+f.astype(str)
+f.astype(object)
+np.array(None).dtype
+np.array([1, 'a'])
+np.add(np.array(['a'], object), 'b')
+np.frompyfunc(lambda a, b: a + b, 2, 1)(f, 1)
+np.float128(1) + f[:0].size
+(np.array([1, 2], object) * x[0, :2])
+x[0, :2] * np.array([1, 2], object)
+np.array(['a', 'b'])[np.argsort(np.array(['b', 'a']))]
+np.isin(np.array(['a', 'b']), ['b'])
+np.array(['a', 'b', 'a'])[np.array([2, 0])]
+np.array(['a', 'b']) == 'a'
+int(np.sum(np.array(['a', 'b']) == 'a'))
+# what ours lack
+np.polynomial.polynomial.polyval(f, [1, 2])
+np.poly1d([1, 2])(f)
+np.ma.masked_array(f, f > 0.5).sum()
+np.matrix([[1, 2], [3, 4]]) * 2
+np.lib.stride_tricks.as_strided(x, (2, 2), (8, 8))
+x.byteswap()[0]
+f.data.format, f.ctypes.data > 0
+sorted(np.__all__) == np.__all__ or True
+np.nditer(x).shape
+[int(v) for v in np.nditer(x)]
+np.testing.assert_allclose(f, f)
+np.vectorize(lambda a: a + 1)(f)
+np.vectorize(lambda a: 'x')(f)
+np.fromiter((i for i in range(3)), float)
+np.fromiter((i for i in 'abc'), 'U1')
+np.__version__
+np.typing.NDArray.__name__
+np.ndarray[tuple[int], np.dtype[np.float64]].__name__
+np.geterr()
+np.finfo(float).eps
+# classes with rules of their own
+type(np.exp(frame['a'])).__name__
+np.exp(frame['a']).sum()
+np.mean(frame['a'])
+type(np.asarray(frame)).__name__
+np.asarray(frame).sum(axis=0)
+np.array(frame['a'])
+type(np.add(sub, 1)).__name__
+f[:2] * sub
+np.sum(sub)
+# errors are NumPy's
+np.ones((3, 4)) + np.ones((2, 5))
+np.concatenate([np.ones(2), np.ones((2, 2))])
+np.linalg.inv(np.zeros((2, 2)))
+np.linalg.cholesky(-np.eye(2))
+np.linalg.eigvals(np.array([[2.0, 1], [1, 2]])).dtype
+np.linalg.eigvals(np.array([[0.0, 1], [-1, 0]])).dtype
+[v.dtype for v in np.linalg.eig(np.eye(2))]
+type(np.linalg.eig(np.eye(2))).__name__
+np.linalg.eigvals(np.eye(2) * 1j).dtype
+np.linalg.solve(np.zeros((2, 2)), np.ones(2))
+np.reshape(x, (4, 4))
+x.reshape(4, 4)
+np.zeros(3).sum(axis=2)
+np.add(1, 2, 3, 4)
+np.nothing
+np.linalg.nothing
+np.stack([])
+np.array([[1], [1, 2]])
+np.arange(3, dtype=int).__iadd__(0.5)
+np.uint8(300)
+np.split(x, 4)
+np.dot(x, x)
+"""
+DRAWS = """\
+np.random.default_rng(42).random(5)
+np.random.default_rng(42).normal(size=(2, 3))
+np.random.default_rng(1).integers(0, 10, 6)
+np.random.default_rng(1).choice(5, 3, replace=False)
+np.random.default_rng(1).permutation(6)
+np.random.default_rng(1).choice(['a', 'b'], 3)
+np.random.default_rng(np.random.SeedSequence(5)).random(2)
+np.random.default_rng(2).multivariate_normal(np.zeros(2), np.eye(2), 2)
+np.random.default_rng(3).standard_normal(3, dtype=np.float32)
+np.random.default_rng(3).random()
+type(np.random.default_rng(3).random())
+np.random.default_rng(3).dirichlet([1, 2], 2)
+(np.random.seed(0), np.random.rand(3), np.random.randn(2, 2), np.random.randint(0, 5, 4))
+np.random.RandomState(3).permutation(5)
+np.random.RandomState(3).uniform(np.zeros(2), np.ones(2))
+np.random.Generator(np.random.PCG64(7)).gamma(2.0, size=2)
+isinstance(np.random.default_rng(), np.random.Generator)
+[g.random() for g in np.random.default_rng(5).spawn(2)]
+(r := np.random.default_rng(9), y := np.arange(6), r.shuffle(y), y)[1:]
+(np.random.seed(4), y := np.arange(6), np.random.shuffle(y), y)
+(r := np.random.default_rng(9), y := np.zeros(3), r.random(out=y), y)[1:]
+np.random.default_rng(9).permuted(np.arange(6).reshape(2, 3), axis=1)
+(np.random.seed(8), s := np.random.get_state(), np.random.rand(2), np.random.set_state(s), np.random.rand(2))[2:]
+(r := np.random.default_rng(9), y := [3, 4, 5, 6], r.shuffle(y), y)[1:]
+np.random.default_rng(1).integers(5)
+"""
+GIVEN = (
+    "import numpy as np, pandas\n"
+    "x = np.arange(6).reshape(2, 3)\n"
+    "f = np.linspace(0, 1, 5)\n"
+    "frame = pandas.DataFrame({'a': [1.0, 2.0], 'b': [3, 4]})\n"
+    "class Sub(np.ndarray):\n"
+    "    pass\n"
+    "sub = np.zeros(2).view(Sub) if type(np.zeros(2)).__mro__[1] is object else np.ndarray.__getitem__ and Sub((2,))\n"
+    "sub[...] = 0\n"
+)
+
+
+def value_of(expression: str, names: dict[str, Any]) -> str:
+    """What it gives, as text; or what it raises."""
+    try:
+        found = eval(expression, names)
+        text = repr(found)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return text.replace("ndarray at", "")
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Run]:
+    """Runs text as a file of the program, and gives its names; forerun is its NumPy."""
+    with running(tmp_path) as run:
+        yield run
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> Iterator[list[dict[str, Any]]]:
+    """Names of the program with NumPy, and with forerun."""
+    folder = tmp_path / "program"
+    spaces: list[dict[str, Any]] = [{"__file__": str(folder.parent / "with.py")}, {"__file__": str(folder / "with.py")}]
+    with replaced(folder):
+        for space in spaces:
+            exec(GIVEN, space)
+        yield spaces
+        for space in spaces:
+            space.clear()
+
+
+@pytest.mark.parametrize("expression", [line for line in SAME.splitlines() if line[0] != "#"])
+def test_it_gives_what_it_gives_with_numpy(both: list[dict[str, Any]], expression: str) -> None:
+    theirs, ours = both
+    assert ours["np"] is not theirs["np"]
+    assert value_of(expression, ours) == value_of(expression, theirs)
+
+
+def test_functions_are_forerun_s_own(run: Run) -> None:
+    module = run("import numpy as np")["np"]
+    for name in ("add", "exp", "maximum", "sqrt"):
+        assert getattr(module, name) is getattr(np, name)
+    for name in ("zeros", "sum", "concatenate", "where", "dot"):
+        assert getattr(module, name).__wrapped__ is getattr(np, name)
+        assert vars(module)[name] is getattr(module, name), "looked up once"
+    assert pickle.loads(pickle.dumps(module.sum)) is np.sum
+
+
+def test_no_public_name_of_numpy_is_missing(run: Run) -> None:
+    module = run("import numpy as np")["np"]
+    for path in ("", "linalg", "fft", "random", "testing", "ma", "polynomial", "char", "lib.stride_tricks"):
+        ours, theirs = module, numpy
+        for part in path.split(".") if path else ():
+            ours, theirs = getattr(ours, part), getattr(theirs, part)
+        public = getattr(theirs, "__all__", [name for name in dir(theirs) if name[0] != "_"])
+        missing = [name for name in public if not hasattr(ours, name)]
+        assert missing == [], path
+        assert set(dir(theirs)) <= set(dir(ours))
+    attributes = [name for name in dir(numpy.ndarray) if not name.startswith("_")]
+    assert [name for name in attributes if not hasattr(np.ndarray, name)] == []
+
+
+class TestArrays:
+    def test_shape_and_dtype_are_set_in_place(self, run):
+        names = run(
+            "import numpy as np\n"
+            "x = np.arange(6)\n"
+            "view = x[:]\n"
+            "late = x * 2\n"
+            "x.shape = 2, -1\n"
+            "x[1, 0] = 70\n"
+            "b = np.arange(2.0)\n"
+            "b.dtype = np.int64\n"
+        )
+        assert (names["x"].shape, names["view"].tolist()) == ((2, 3), [0, 1, 2, 70, 4, 5])
+        assert names["late"].tolist() == [0, 2, 4, 6, 8, 10]
+        assert (names["b"].dtype, names["b"].tolist()) == (numpy.int64, [0, 4607182418800017408])
+        with pytest.raises(AttributeError, match="without a copy"):
+            names["x"].T.shape = (6,)
+        with pytest.raises(ValueError, match="reshape"):
+            names["x"].shape = (4,)
+        with pytest.raises(AttributeError):
+            names["x"].size = 3
+
+    def test_what_is_written_to_arguments_is_there(self, run):
+        names = run(
+            "import numpy as np\n"
+            "a = np.zeros(3); m = np.zeros((2, 2)); o = np.ones(3)\n"
+            "np.copyto(a, np.array(['1', '2', '3']), casting='unsafe')\n"
+            "np.fill_diagonal(m, 5)\n"
+            "np.add.at(a, [0, 0], 1)\n"
+            "r = np.add(o, 1, out=o, where=np.array([True, False, True]))\n"
+            "text = np.array(['a', 'b'], dtype=object); out = np.empty(2, object)\n"
+            "s = np.add(text, 'c', out=out)\n"
+        )
+        assert names["a"].tolist() == [3, 2, 3]
+        assert names["m"].tolist() == [[5, 0], [0, 5]]
+        assert names["r"] is names["o"]
+        assert names["o"].tolist() == [2, 1, 2]
+        assert names["s"] is names["out"]
+        assert names["out"].tolist() == ["ac", "bc"]
+
+    def test_numpys_arrays_of_libraries_are_written_to_as_well(self, run):
+        names = run("import numpy as np")
+        theirs = numpy.arange(3.0)
+        names["np"].add(theirs, names["np"].ones(3), out=theirs)
+        theirs += names["np"].ones(3)
+        theirs[0] = names["np"].float64(9)
+        names["np"].copyto(theirs[1:], names["np"].zeros(2))
+        assert theirs.tolist() == [9, 0, 0]
+
+    def test_a_class_derived_from_ndarray_is_numpys(self, run):
+        names = run(
+            "import numpy as np\n"
+            "class Named(np.ndarray):\n"
+            "    def __new__(cls, values, name):\n"
+            "        self = np.asarray(values).__array__().view(cls)\n"
+            "        self.name = name\n"
+            "        return self\n"
+            "    def __array_finalize__(self, other):\n"
+            "        super().__array_finalize__(other)\n"
+            "        self.name = getattr(other, 'name', None)\n"
+            "x = Named([1.0, 2.0], 'price')\n"
+            "y = np.sqrt(x) + np.ones(2)\n"
+        )
+        assert issubclass(names["Named"], numpy.ndarray)
+        assert (names["y"].name, type(names["y"])) == ("price", names["Named"])
+
+
+class TestRandom:
+    @pytest.mark.parametrize("draw", DRAWS.splitlines())
+    def test_the_numbers_are_numpys(self, both, draw):
+        theirs, ours = both
+        assert value_of(draw, ours) == value_of(draw, theirs)
+
+    def test_the_program_gets_arrays_of_ours_and_libraries_numpys(self, run):
+        library = {"__file__": "/usr/lib/site-packages/library.py", "__name__": "library"}
+        exec("def drawn(rng): return rng.standard_normal(3)", library)
+        names = run(
+            "import numpy as np\nrng = np.random.default_rng(1)\nmine, many = rng.random(3), np.random.rand(10_000)\n"
+        )
+        names["theirs"] = library["drawn"](names["np"].random.default_rng(1))
+        assert isinstance(names["mine"], _core.Array)
+        assert isinstance(names["many"], _core.Array)
+        assert type(names["theirs"]) is numpy.ndarray
+        assert names["theirs"].tolist() == numpy.random.default_rng(1).standard_normal(3).tolist()
+
+    def test_a_generator_is_copied_and_pickled_with_its_state(self, run):
+        names = run(
+            "import numpy as np, pickle, copy\n"
+            "rng = np.random.default_rng(1)\n"
+            "again = pickle.loads(pickle.dumps(rng)); other = copy.deepcopy(rng)\n"
+            "a, b, c = rng.random(2), again.random(2), other.random(2)\n"
+        )
+        assert names["a"].tolist() == numpy.asarray(names["b"]).tolist() == numpy.asarray(names["c"]).tolist()

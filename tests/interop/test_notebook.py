@@ -1,0 +1,129 @@
+"""What a notebook shows: arrays, reports, summaries."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import types
+
+import numpy
+import pytest
+
+import forerun
+from forerun import _core, np, npx, profiler
+from forerun._display.notebook import Shown, show, table
+from forerun.gluon import nn
+from forerun.profiler import Event, Trace
+from tests.support.subprocesses import PATIENCE
+
+
+class TestArrays:
+    def test_values_below_what_it_is(self):
+        text = np.array([[1.0, 2.0]])._repr_html_()
+        assert text == "<small>float32 (1, 2), 8 bytes, cpu(0)</small><pre>array([[1., 2.]])</pre>"
+
+    def test_it_waits_for_this_array_and_no_other(self):
+        go = threading.Event()
+
+        def held(x: numpy.ndarray) -> numpy.ndarray:
+            assert go.wait(PATIENCE)
+            return x
+
+        x = np.arange(3)
+        (other,) = npx.host(held, [x], [((3,), "int64")])
+        shown = (x + 1)._repr_html_()
+        still = _core.arrived(other)
+        go.set()
+        assert "array([1, 2, 3])" in shown
+        assert not still
+        other.wait()
+
+    def test_of_a_large_one_nothing_is_computed_or_copied(self):
+        x = np.ones((2000, 2000))
+        x.wait()
+        before, memory = forerun.stats()["issued"], forerun.memory()["live"]
+        text = x._repr_html_()
+        assert text.count("1.") == 36
+        assert "15.3 MiB" in text
+        assert forerun.stats()["issued"] == before
+        assert forerun.memory()["live"] == memory
+
+    def test_what_its_computation_raised(self):
+        x = np.linalg.inv(np.zeros((2, 2)))
+        text = x._repr_html_()
+        assert "LinAlgError: " in text
+        assert "test_notebook.py" in text  # the line that issued it
+        assert _core.unseen_failures() == []
+
+    def test_signs_of_markup(self):
+        def failing() -> None:
+            raise ValueError("<b>")
+
+        (x,) = npx.host(failing, [], [((), "int64")])
+        assert "ValueError: &lt;b&gt;" in x._repr_html_()
+
+
+class TestTraces:
+    trace = Trace([Event("op", 1, "<b>", None, 1, 0, "compute", 0, 0.001, 0.002)])
+
+    def test_a_trace_is_short_and_a_picture(self):
+        assert repr(self.trace) == "<trace of 2 ms, 1 op, 0 waits>"
+        assert self.trace._repr_html_().startswith("<svg")
+
+    def test_a_timeline_is_shown(self, tmp_path):
+        picture = profiler.timeline(self.trace)
+        assert picture._repr_html_() == picture
+        page = profiler.timeline(self.trace, tmp_path / "<i>.html")
+        assert page._repr_html_() == f"<code>{tmp_path}/&lt;i&gt;.html</code>"
+
+    def test_a_report_is_text_and_tables(self):
+        wait = Event("wait", 0, "item", ("<i>.py", 7), 0, 0, None, 0.001, 0.001, 0.002, cause="item")
+        report = profiler.report(Trace([*self.trace.events, wait]))
+        assert "<i>.py:7  item" in report
+        shown = report._repr_html_()
+        assert shown.count("<table>") == 2
+        for part in ("&lt;b&gt;", "&lt;i&gt;.py:7  item", "keep the number as an array"):
+            assert part in shown
+        assert "<b>" not in shown
+        assert "<i>" not in shown
+
+
+class TestTables:
+    def test_text_is_text(self):
+        assert "<a>" not in table(("<a>",), [("<a>",)], "<a>")
+
+    def test_columns_of_numbers_are_flush_right(self):
+        assert table(("a", "b"), [("x", "1,000"), ("2", "3 ms")]).count("right") == 3
+
+    def test_without_rows(self):
+        assert "<th" in table(("a", "b"), [])
+
+
+class TestShown:
+    def test_it_is_text(self, capsys):
+        shown = Shown("a\nb", "<b>")
+        show(shown)
+        assert capsys.readouterr().out == "a\nb\n"
+        assert shown == "a\nb"
+
+    def test_in_a_notebook(self, monkeypatch, capsys):
+        seen: list[object] = []
+        display = types.SimpleNamespace(display=seen.append)
+        ipython = types.SimpleNamespace(get_ipython=lambda: object(), display=display)
+        monkeypatch.setitem(sys.modules, "IPython", ipython)  # type: ignore[arg-type]
+        net = nn.Dense(3)
+        net.initialize()
+        net.summary(np.ones((2, 4)))
+        assert capsys.readouterr().out == ""
+        (shown,) = seen
+        assert isinstance(shown, Shown)
+        assert "Total params: 15" in shown
+        assert "15 parameters, 15 of them trained" in shown._repr_html_()
+        assert '<td style="text-align:left">(2, 3)</td>' in shown._repr_html_()
+
+    @pytest.mark.parametrize("ipython", [None, types.SimpleNamespace(get_ipython=lambda: None)])
+    def test_outside_of_one(self, ipython, monkeypatch, capsys):
+        if ipython:
+            monkeypatch.setitem(sys.modules, "IPython", ipython)
+        show(Shown("text", "html"))
+        assert capsys.readouterr().out == "text\n"

@@ -1,0 +1,215 @@
+"""`x.flat`, grids and rows written as indices, iterators: as NumPy's."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy
+import pytest
+
+from forerun import autograd, np
+from tests.support.bits import same_bits
+from tests.support.outcomes import outcome
+from tests.support.random_indices import agree
+
+M = numpy.arange(6, dtype="int32").reshape(2, 3)
+SIX = numpy.array([True, False, True, True, False, False])
+
+GOOD: list[Any] = [
+    0, -1, numpy.int64(4), slice(1, 4), slice(None, None, -2), slice(4, 4), ..., (), (2,), (slice(2),), [0, 5, 0],
+    [[0, -1], [1, 2]], [], numpy.array([3], "uint8"), numpy.array(2), SIX,
+]  # fmt: skip
+BAD: list[Any] = [
+    6, -7, [6], (1, 2), None, "a",
+    numpy.ones(7, bool), numpy.ones((2, 3), bool), numpy.array([1.5]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", GOOD + BAD, ids=repr)
+@pytest.mark.parametrize("turned", [False, True])
+def test_reading_flat(index: Any, turned: bool) -> None:
+    theirs, mine = (M.T, np.array(M).T) if turned else (M, np.array(M))
+    agree(outcome(lambda: mine.flat[index]), outcome(lambda: theirs.flat[index]))
+    if isinstance(index, numpy.ndarray) and index.dtype.kind in "ib":
+        agree(outcome(lambda: mine.flat[np.array(index)]), outcome(lambda: theirs.flat[index]))
+
+
+VALUES: list[Any] = [7, [8, 9], range(9), numpy.array([[1.5], [2.5]]), [], 3.7, 2**40]
+
+
+@pytest.mark.parametrize("index", [i for i in GOOD if not isinstance(i, tuple) or i], ids=repr)
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+@pytest.mark.parametrize("turned", [False, True])
+def test_writing_flat(index: Any, value: Any, turned: bool) -> None:
+    def written(x: Any) -> Any:
+        (x.T if turned else x).flat[index] = value
+        return x
+
+    agree(outcome(lambda: written(np.array(M))), outcome(lambda: written(M.copy())))
+
+
+@pytest.mark.parametrize("index", BAD, ids=repr)
+def test_writing_flat_where_nothing_is(index: Any) -> None:
+    agree(outcome(lambda: np.array(M).flat.__setitem__(index, 7)), outcome(lambda: M.copy().flat.__setitem__(index, 7)))
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_assigning_all(value: Any) -> None:
+    def written(x: Any) -> Any:
+        x.T.flat = value
+        return x
+
+    agree(outcome(lambda: written(np.array(M))), outcome(lambda: written(M.copy())))
+
+
+def test_flat_goes_through_the_elements_in_c_order() -> None:
+    x, theirs = np.array(M).T, M.T.flat
+    mine = x.flat
+    assert len(mine) == 6
+    assert mine.base is x
+    while mine.index < 6:
+        assert (mine.index, mine.coords) == (theirs.index, theirs.coords)
+        assert next(mine).item() == next(theirs)
+    with pytest.raises(StopIteration):
+        next(mine)
+    assert same_bits(mine.copy().numpy(), M.T.flatten())
+    assert same_bits(numpy.asarray(x.flat), M.T.flatten())
+    copied = x.flat.copy()
+    copied[:] = 0
+    assert same_bits(x.numpy(), M.T)
+
+
+KEYS: list[Any] = [
+    (slice(0, 2), slice(0, 3)), slice(0, 4), slice(4), slice(1, 6, 2), slice(0, 1, 3j), (slice(0, 1, 3j), slice(2)),
+    (slice(0, 2.5), slice(-1, 1)), slice(5, 0, -2), 3, ..., (slice(2), 1), "a",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", KEYS, ids=repr)
+@pytest.mark.parametrize("name", ["mgrid", "ogrid"])
+def test_grids(key: Any, name: str) -> None:
+    mine, theirs = outcome(lambda: getattr(np, name)[key]), outcome(lambda: getattr(numpy, name)[key])
+    if not isinstance(theirs, Exception):  # NumPy's floats are float64
+        theirs = [x.astype("float32") if x.dtype.kind == "f" else x for x in theirs]
+    agree(mine, theirs)
+
+
+I8, F4 = numpy.array([1, 2], "int8"), numpy.array([[1.5, 2.5]], "float32")
+ROWS: list[Any] = [
+    I8, (I8, 3), (I8, I8, [5, 6]), (F4, [[1, 2]]), (1, 2), (slice(1, 4), 0, I8), (True, I8), (F4, F4, F4), (I8, 200),
+    ("0,2", I8, I8), ("0,2,0", I8, I8), ("-1", F4, F4), ("0,3,-1", I8, F4), ("0,3,1", F4, I8), ("1,2", I8, I8),
+    (F4, I8), (), ("x", I8), (I8, "0"), ("0,2,5", I8), (numpy.array([1j], "complex64"), F4[0]), ("0,3,0", I8, F4),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", ROWS, ids=repr)
+@pytest.mark.parametrize("name", ["r_", "c_"])
+def test_rows(key: Any, name: str) -> None:
+    entries = key if isinstance(key, tuple) else (key,)
+    ours = tuple(np.array(e) if isinstance(e, numpy.ndarray) else e for e in entries)
+    theirs = outcome(lambda: getattr(numpy, name)[key])
+    if isinstance(theirs, list) and theirs[0].dtype == "float64":  # an integer with a float gives that float
+        theirs = [theirs[0].astype("float32")]
+    agree(outcome(lambda: getattr(np, name)[ours]), theirs)
+
+
+def test_rows_count_numbers_of_a_higher_kind() -> None:
+    assert np.r_[np.array(I8), 2.5].dtype == "float32"
+    assert np.r_[np.array(I8), 2j].dtype == "complex64"
+    assert np.r_[np.array(F4[0]), 2j].dtype == "complex64"
+    assert np.r_[np.array([True]), 2].dtype == "int64"
+    assert np.r_[1, 2.5].dtype == "float32"
+
+
+def test_slices_as_objects() -> None:
+    assert np.s_[1:2, ..., None] == (slice(1, 2), ..., None)
+    assert np.index_exp[3] == (3,)
+
+
+def test_ndenumerate_and_ndindex() -> None:
+    assert [(i, int(v)) for i, v in np.ndenumerate(np.array(M))] == [(i, int(v)) for i, v in numpy.ndenumerate(M)]
+    assert list(np.ndindex(2, 3)) == list(numpy.ndindex(2, 3))
+
+
+def test_broadcast() -> None:
+    a, b = numpy.array([[1], [2]]), numpy.array([3, 4, 5])
+    mine, theirs = np.broadcast(np.array(a), b), numpy.broadcast(a, b)
+    for name in ("shape", "size", "ndim", "nd", "numiter", "index"):
+        assert getattr(mine, name) == getattr(theirs, name)
+    assert [tuple(v.item() for v in pair) for pair in mine] == [(int(p), int(q)) for p, q in theirs]
+    assert mine.index == 6
+    mine.reset()
+    assert next(mine)[1].item() == 3
+    with pytest.raises(ValueError, match=r"broadcast: shapes must broadcast together, got \(2,\) and \(3,\)"):
+        np.broadcast(np.ones(2), np.ones(3))
+
+
+def test_nditer_reads() -> None:
+    pairs = np.nditer([np.array(M), numpy.array([1, 2, 3], "int32")])
+    assert [int(a * b) for a, b in pairs] == (M * [1, 2, 3]).ravel().tolist()
+    with pytest.raises(ValueError, match="read-only"):
+        np.nditer(np.array(M), op_flags=["readwrite"])
+
+
+class TestVectorize:
+    """Each way of calling it gives what NumPy's gives."""
+
+    def test_with_dtypes(self) -> None:
+        found = np.vectorize(operator.sub, otypes=["int64"])(np.array(M), [1, 2, 3])
+        assert same_bits(found.numpy(), numpy.vectorize(operator.sub, otypes=["int64"])(M, [1, 2, 3]))
+
+    def test_several_results(self) -> None:
+        quotient, rest = np.vectorize(divmod, otypes=["int64", "float64"])(np.array([7, 8]), 3)
+        assert (quotient.tolist(), rest.tolist(), str(rest.dtype)) == ([2, 2], [1.0, 2.0], "float64")
+
+    def test_without_dtypes(self) -> None:
+        assert np.vectorize(lambda v: v > 2)(np.array(M)).tolist() == (M > 2).tolist()
+
+    def test_with_a_signature(self) -> None:
+        rows = np.vectorize(numpy.cumsum, signature="(n)->(n)", otypes=["int64"])
+        assert rows(np.array(M)).tolist() == numpy.cumsum(M, 1).tolist()
+
+    def test_what_it_raises_is_raised_by_reads(self) -> None:
+        found = np.vectorize(lambda v: 1 // v, otypes=["int64"])(np.array([1, 0]))
+        with pytest.raises(ZeroDivisionError):
+            found.tolist()
+
+
+def test_piecewise_calls_functions_with_all_elements() -> None:
+    shapes: list[Any] = []
+    np.piecewise(np.ones(4), [np.arange(4) > 2], [lambda v: shapes.append(v.shape) or v, 0])
+    assert shapes == [(4,)]
+
+
+def test_elements_of_flat_are_read_and_written_where_they_lie() -> None:
+    theirs, mine = numpy.arange(24.0).reshape(2, 3, 4), np.arange(24.0).reshape(2, 3, 4)
+    for turn in (lambda x: x, lambda x: x.T, lambda x: x[:, ::-1, ::2], lambda x: x[1]):
+        a, b = turn(mine), turn(theirs)
+        for i in (0, 1, -1, b.size - 1, -b.size, 3):
+            a.flat[i] = b.flat[i] = i + 0.5
+            assert a.flat[i].item() == b.flat[i]
+        assert mine.tolist() == theirs.tolist()
+        assert [e.item() for e in a.flat] == list(b.flat)
+    with pytest.raises(IndexError):
+        mine.flat[24] = 1
+    with pytest.raises(TypeError):
+        del mine.flat[0]
+    with pytest.raises(TypeError, match="base must be a forerun array"):
+        np.flatiter([1])
+
+
+def test_flat_of_what_must_not_be_written() -> None:
+    view = np.broadcast_to(np.arange(3), (2, 3))
+    with pytest.raises(ValueError, match="destination must"):
+        view.flat[0] = 1
+    view.flat[0]
+    x = np.ones(3)
+    x.attach_grad()
+    with autograd.record():
+        y = x * 2
+        with pytest.raises(RuntimeError, match="must not be written in place"):
+            y.flat[0] = 1
+        z = y.flat[1] * 3
+    z.backward()
+    assert x.grad.tolist() == [0, 6, 0]

@@ -1,0 +1,82 @@
+"""Indexing and assignment are NumPy's, for every kind of index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+from forerun import autograd, np
+from tests.ops.cases.table import mapped, ours
+from tests.support.bits import same_bits
+
+I = numpy.array([2, 0, -1, 1])
+J = numpy.array([[0], [2]])
+MASK = numpy.array([True, False, True])
+INDICES: list[Any] = [
+    1, -1, (1, 2, 3), slice(None), slice(1, None, 2), slice(None, None, -1), slice(5, 2), slice(-2, 99), ...,
+    None, (None, 1, ..., None), (slice(None), 2), (..., -1), (slice(2, 0, -1), slice(None), slice(3, None, -2)),
+    I, (I, I), (I, I, I), (slice(None), I), (..., I), (I, slice(None), I), (slice(None), I, I), (1, I),
+    (I, 1), (1, slice(None), I), (J, I), (slice(1, 3), J, I), (None, I), (I, None, I), (I, ..., 2),
+    [0, 2], ([0, 2], [1, 1]), abs(I).astype("uint8"), numpy.zeros((0,), int), numpy.zeros((2, 0), int), 2 * MASK,
+    MASK, (MASK, 1), (MASK, None, ..., 0), (1, ..., numpy.arange(5) % 2 == 0),
+    (slice(None), numpy.array([True, False, True, True])),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", INDICES, ids=repr)
+def test_indexing(index: Any, engine: str) -> None:
+    values = numpy.arange(60.0).reshape(3, 4, 5)
+    index = mapped(lambda i: numpy.where(i < 3, i, 1) if i.dtype.kind == "i" else i, index)
+    assert same_bits(np.array(values)[index].numpy(), values[index])
+    assert same_bits(np.array(values)[ours(index)].numpy(), values[index])
+    turned = np.array(values.T.copy()).T
+    assert same_bits(turned[index].numpy(), values[index])
+
+
+@pytest.mark.parametrize("index", INDICES, ids=repr)
+@pytest.mark.parametrize("kind", ["number", "array", "other dtype"])
+def test_assignment(index: Any, kind: str, engine: str) -> None:
+    theirs = numpy.arange(60.0).reshape(3, 4, 5)
+    mine = np.array(theirs)
+    part = theirs[index]
+    value = -1.5 if kind == "number" else -numpy.arange(part.shape[-1] if part.ndim else 1.0).reshape(part.shape[-1:])
+    if kind == "other dtype":
+        value = value.astype("int16")
+    theirs[index] = value
+    mine[ours(index)] = value if kind == "number" else ours(value)
+    assert same_bits(mine.numpy(), theirs)
+
+
+@pytest.mark.parametrize(("shape", "axis"), [((300, 1001), 0), ((2, 300, 517), 1), ((300, 7, 130), 0)], ids=str)
+@pytest.mark.parametrize("turned", [False, True])
+def test_rows_that_workers_share(shape: tuple[int, ...], axis: int, turned: bool, engine: str) -> None:
+    generator = numpy.random.default_rng(0)
+    places = generator.integers(-shape[axis], shape[axis], 500)  # many of them twice
+    index = (slice(None),) * axis + (places,)
+    theirs = generator.standard_normal(shape, dtype="float32")
+    mine = np.array(theirs.T.copy()).T if turned else np.array(theirs)
+    values = generator.standard_normal(theirs[index].shape, dtype="float32")
+    wanted = theirs.copy()
+    wanted[index] = values  # of several values for a place, the last
+    mine[ours(index)] = np.array(values)
+    assert same_bits(mine.numpy(), wanted)
+
+    x = np.array(theirs)
+    x.attach_grad()
+    with autograd.record():
+        y = x[ours(index)]
+    y.backward(np.array(values))
+    added = numpy.zeros_like(theirs)
+    numpy.add.at(added, index, values)  # one by one, in their order
+    assert same_bits(x.grad.numpy(), added)
+
+
+def test_rows_that_are_put_where_they_are_read(engine: str) -> None:
+    theirs = numpy.random.default_rng(0).standard_normal((600, 501))
+    mine = np.array(theirs)
+    index = numpy.random.default_rng(1).permutation(599)
+    theirs[:, 1:][index] = theirs[1:, :-1].copy()
+    mine[:, 1:][np.array(index)] = mine[1:, :-1]
+    assert same_bits(mine.numpy(), theirs)

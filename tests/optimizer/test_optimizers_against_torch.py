@@ -1,0 +1,126 @@
+"""Optimizers, learning rates, and whole training steps beside PyTorch's CPU build, where it is installed."""
+
+from typing import Any
+
+import numpy
+import pytest
+
+from forerun import autograd, gluon, lr_scheduler, np, optimizer
+from forerun.gluon import nn
+from tests.support.gluon_samples import close
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed: nothing to compare with", exc_type=ImportError)
+RNG = numpy.random.default_rng(13)
+
+# Our name and settings, PyTorch's class and settings.
+PAIRS: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
+    ("sgd", {}, "SGD", {}),
+    ("sgd", {"momentum": 0.9}, "SGD", {"momentum": 0.9}),
+    ("nag", {"momentum": 0.9}, "SGD", {"momentum": 0.9, "nesterov": True}),
+    ("adam", {"beta1": 0.8, "beta2": 0.95, "epsilon": 1e-3}, "Adam", {"betas": (0.8, 0.95), "eps": 1e-3}),
+    ("adamw", {"beta1": 0.8, "beta2": 0.95, "epsilon": 1e-3}, "AdamW", {"betas": (0.8, 0.95), "eps": 1e-3}),
+    ("adagrad", {"epsilon": 1e-3}, "Adagrad", {"eps": 1e-3}),
+    ("adadelta", {"rho": 0.8, "epsilon": 1e-3}, "Adadelta", {"rho": 0.8, "eps": 1e-3}),
+    ("rmsprop", {"rho": 0.8, "epsilon": 1e-3}, "RMSprop", {"alpha": 0.8, "eps": 1e-3}),
+]
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.3])
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair[0]} {pair[1]}")
+def test_twenty_steps(pair: tuple[str, dict[str, Any], str, dict[str, Any]], decay: float) -> None:
+    """With a learning rate that changes on the way."""
+    name, settings, peer, its_settings = pair
+    start, gradients = RNG.normal(size=(3, 4)), RNG.normal(size=(20, 3, 4))
+    theirs = torch.tensor(start, requires_grad=True)
+    its = getattr(torch.optim, peer)([theirs], lr=0.1, weight_decay=decay, **its_settings)
+    ours = optimizer.create(name, learning_rate=0.1, wd=decay, **settings)
+    weight = np.array(start, dtype="float64")
+    state = ours.create_state(0, weight)
+    for t, g in enumerate(gradients):
+        # Where momentum is kept times the rate, as in MXNet, another rate means something else.
+        rate = 0.1 if "momentum" in settings or t < 10 else 0.03
+        ours.set_learning_rate(rate)
+        its.param_groups[0]["lr"] = rate
+        theirs.grad = torch.tensor(g)
+        its.step()
+        ours.update(0, weight, np.array(g, dtype="float64"), state)
+        close(weight, theirs.detach().numpy(), 1e-12)
+
+
+def test_each_optimizer_is_among_them() -> None:
+    """But for those that PyTorch has not: tests/optimizer/test_optimizers.py has them beside NumPy."""
+    known = {kind.__name__ for kind in vars(optimizer).values() if isinstance(kind, type)} - {"Optimizer", "Updater"}
+    compared = {type(optimizer.create(name)).__name__ for name, *_ in PAIRS}
+    others = "LAMB Ftrl Signum LARS LANS SGLD FTML Nadam Adamax DCASGD AdaBelief"
+    assert known - compared == set(others.split())
+
+
+def rates(make: Any, n: int = 25) -> list[float]:
+    """What a scheduler of PyTorch's gives in n steps, from a rate of 0.5."""
+    made = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.5)
+    scheduler, found = make(made), []
+    for _ in range(n):
+        found.append(scheduler.get_last_lr()[0])
+        made.step()
+        scheduler.step()
+    return found
+
+
+def test_learning_rates() -> None:
+    """Factors count from the first step on, which is number 1; the others from 0."""
+    s, ours = torch.optim.lr_scheduler, lr_scheduler
+    n = range(25)
+    factor = ours.FactorScheduler(4, 0.7, base_lr=0.5)
+    close([factor(t + 1) for t in n], rates(lambda o: s.StepLR(o, 4, 0.7)), 1e-12)
+    several = ours.MultiFactorScheduler([3, 9, 10], 0.7, base_lr=0.5)
+    close([several(t + 1) for t in n], rates(lambda o: s.MultiStepLR(o, [3, 9, 10], 0.7)), 1e-12)
+    cosine = ours.CosineScheduler(24, base_lr=0.5, final_lr=0.1)
+    close([cosine(t) for t in n], rates(lambda o: s.CosineAnnealingLR(o, 24, 0.1)), 1e-12)
+    poly = ours.PolyScheduler(20, base_lr=0.5, pwr=3)
+    close([poly(t) for t in n], rates(lambda o: s.PolynomialLR(o, 20, 3)), 1e-12)
+    warm = ours.CosineScheduler(24, base_lr=0.5, warmup_steps=6, warmup_begin_lr=0.05)
+    both = lambda o: s.SequentialLR(o, [s.LinearLR(o, 0.1, 1, 6), s.CosineAnnealingLR(o, 18)], [6])
+    close([warm(t) for t in n], rates(both), 1e-12)
+
+
+def lenet() -> tuple[Any, Any]:
+    """The same network twice, with the same parameters, in float64."""
+    ours, t = nn.HybridSequential(), torch.nn
+    ours.add(
+        nn.Conv2D(3, 3, padding=1), nn.BatchNorm(), nn.Activation("relu"), nn.MaxPool2D(),
+        nn.Conv2D(4, 3), nn.Activation("sigmoid"), nn.AvgPool2D(), nn.Flatten(), nn.Dense(5, "tanh"), nn.Dense(3),
+    )  # fmt: skip
+    theirs = t.Sequential(
+        t.Conv2d(1, 3, 3, padding=1), t.BatchNorm2d(3), t.ReLU(), t.MaxPool2d(2),
+        t.Conv2d(3, 4, 3), t.Sigmoid(), t.AvgPool2d(2), t.Flatten(), t.Linear(16, 5), t.Tanh(), t.Linear(5, 3),
+    ).double()  # fmt: skip
+    ours.initialize()
+    ours(np.zeros((1, 1, 12, 12)))
+    ours.cast("float64")
+    return ours, theirs
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_training_of_a_network(hybrid: bool) -> None:
+    ours, theirs = lenet()
+    trained = [p for p in ours.collect_params().values() if p.grad_req != "null"]
+    for p, q in zip(trained, theirs.parameters(), strict=True):
+        p.set_data(np.array(q.detach().numpy().copy(), dtype="float64"))
+    if hybrid:
+        ours.hybridize()
+    trainer = gluon.Trainer(ours.collect_params(), "adam", {"learning_rate": 0.02, "wd": 0.01, "epsilon": 1e-4})
+    its = torch.optim.Adam(theirs.parameters(), 0.02, weight_decay=0.01, eps=1e-4)
+    cross_entropy = gluon.loss.SoftmaxCrossEntropyLoss()
+    for _ in range(8):
+        x, y = RNG.normal(size=(6, 1, 12, 12)), RNG.integers(0, 3, 6)
+        with autograd.record():
+            loss = cross_entropy(ours(np.array(x, dtype="float64")), np.array(y))
+        loss.backward()
+        trainer.step(6)
+        its.zero_grad()
+        t_loss = torch.nn.functional.cross_entropy(theirs(torch.tensor(x)), torch.tensor(y))
+        t_loss.backward()
+        its.step()
+        close(loss.mean(), t_loss.item(), 1e-9)
+    for p, q in zip(trained, theirs.parameters(), strict=True):
+        close(p.data(), q.detach().numpy(), 1e-7)

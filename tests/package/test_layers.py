@@ -1,0 +1,319 @@
+"""Folders use only what stands below them: C++ includes in core/, Python imports in src/forerun/.
+
+Inside of a folder of the package too: neither its files nor its folders use each other around.
+"""
+
+import ast
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import forerun
+from tests.support.paths import ROOT
+
+CORE = ROOT / "core"
+PACKAGE = ROOT / "src" / "forerun"
+
+CORE_ORDER = ["base", "trace", "engine", "memory", "array", "kernels", "cpu", "cuda", "python"]
+KNOW_PYTHON = {"python"}
+PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
+
+# From the bottom up; names in one row may use each other. The package itself (`__init__`) stands on top.
+PYTHON_ORDER = [
+    {"_core", "_runtime", "_display"},
+    {"autograd"},
+    {"ops"},
+    {"_capture", "_io"},
+    {"_array"},
+    {"_interop"},
+    {"np", "npx", "nd", "safetensors", "typing", "extend"},
+    {"init", "optimizer", "lr_scheduler", "metric", "image", "gluon"},
+    {"torch", "d2l", "compat", "as_numpy"},
+    {"profiler"},
+    {"tour", "cli", "testing", "__main__"},
+    {"_wiring"},
+]
+PYTHON_RANK = {name: rank for rank, row in enumerate(PYTHON_ORDER) for name in row}
+TOP = len(PYTHON_ORDER)
+# What stands on top puts the parts together as they are imported; one of them asks for it, when it is complete itself.
+FROM_ABOVE = {("np/__init__.py", "forerun._wiring")}
+
+MOST_FILES = 15  # in a folder
+
+# Who may import `_core`; all others take what they need from a `core.py` there, which names it.
+BORDER = ("__init__.py", "_wiring.py", "_runtime/", "_capture/", "autograd/", "ops/_base/")
+
+# Imports of the package inside of functions. The list is to become shorter.
+LATE_IMPORTS = {
+    ("ops/_base/primitive.py", "forerun._array.ufunc_protocol"),  # methods of ufuncs, as `add.reduce`, need all ops
+    ("ops/_base/convert.py", "forerun.ops.shape.join"),  # lists of arrays are stacked, by an op with a gradient
+    ("_wiring.py", "forerun._array"),  # `import forerun` without NumPy's names is short
+    ("_wiring.py", "forerun.ops"),
+    ("_wiring.py", "forerun.profiler.guarding"),
+    ("_array/ndarray.py", "forerun._runtime.asyncio"),  # asyncio is long to import
+    ("gluon/block/hybrid.py", "forerun.gluon._export.symbol"),  # what is exported is read again, and compared
+    ("profiler/events.py", "forerun.profiler._picture.picture"),  # a notebook shows a trace as a picture
+    ("cli/bench.py", "forerun"),  # a command imports what it runs
+    ("cli/comparison.py", "forerun"),
+    ("cli/info.py", "forerun"),
+    ("cli/run.py", "forerun"),
+    ("cli/tour.py", "forerun"),
+    ("cli/trace.py", "forerun"),
+}
+
+
+def core_files() -> list[Path]:
+    files = (path for path in CORE.rglob("*") if path.suffix in {".h", ".cpp"})
+    return sorted(path for path in files if path.relative_to(CORE).parts[0] != "tests")
+
+
+def namespace_level(path: Path) -> str:
+    """Return the text of a C++ file without comments, bodies in braces, and what only this file can name."""
+    text = re.sub(r"//[^\n]*", "", re.sub(r"namespace \{.*?\}  // namespace\n", "", path.read_text(), flags=re.S))
+    text = (
+        re.sub(r'"(\\.|[^"\\\n])*"|\'(\\.|[^\'\\])\'', '""', text)
+        .replace("namespace forerun {", "")
+        .replace(" = {}", "")
+    )
+    depth, kept = 0, []
+    for character in text:
+        depth += character == "{"
+        if depth <= 0 or (depth == 1 and character == "{"):
+            kept.append(character)
+        depth -= character == "}"
+    return "".join(kept)
+
+
+FUNCTION = (
+    r"^(?!static|inline|template|typedef|using)(?:\[\[\w+\]\] )?[\w:<>*&, ]*?[\w>*&] ?\b(?<!::)(\w+)\((?:[^;{}]*)\)"
+)
+
+
+def functions(path: Path, end: str) -> set[str]:
+    """The functions at namespace level, of this file's linkage or others': those defined, or those declared."""
+    if not path.exists():
+        return set()
+    return set(re.findall(FUNCTION + r"\s*" + end, namespace_level(path), re.M))
+
+
+def python_files() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def layer(path: Path) -> str:
+    """Return the first part of a module's path inside the package: its folder or file name."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported_modules(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield line and full name of everything from the package that a file imports, inside functions too."""
+    package = ["forerun", *path.relative_to(PACKAGE).parts[:-1]]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            source = ".".join([*base, *([node.module] if node.module else [])])
+            names = [f"{source}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        yield from ((node.lineno, name) for name in names if name.split(".")[0] == "forerun")
+
+
+def for_types_alone(path: Path) -> set[int]:
+    """Lines of imports that only type checkers execute."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    blocks = [n for n in ast.walk(tree) if isinstance(n, ast.If) and ast.unparse(n.test).strip("_") == "TYPE_CHECKING"]
+    return {line.lineno for block in blocks for line in block.body}
+
+
+def inside_functions(path: Path) -> set[int]:
+    """Lines of imports that are executed when a function is called."""
+    kinds = ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda
+    functions = [n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, kinds)]
+    imports = (ast.Import, ast.ImportFrom)
+    return {n.lineno for function in functions for n in ast.walk(function) if isinstance(n, imports)}
+
+
+def is_listed(path: Path, name: str) -> bool:
+    """Whether an import inside of a function is in the list, itself or by what it is part of."""
+    file = path.relative_to(PACKAGE).as_posix()
+    return any(file == f and f"{name}.".startswith(f"{listed}.") for f, listed in LATE_IMPORTS)
+
+
+def uses(folder: Path) -> dict[str, set[str]]:
+    """Which of the files and folders in a folder import which others; listed late imports do not count."""
+    prefix = ".".join(["forerun", *folder.relative_to(PACKAGE).parts, ""])
+    children = {path.stem for path in folder.iterdir() if path.is_dir() or path.suffix == ".py"} - {"__init__"}
+    found: dict[str, set[str]] = {child: set() for child in children}
+    for path in sorted(folder.rglob("*.py")):
+        own = path.relative_to(folder).parts[0].removesuffix(".py")
+        passed = for_types_alone(path), inside_functions(path)
+        for line, name in imported_modules(path):
+            used = name.removeprefix(prefix).split(".")[0] if name.startswith(prefix) else ""
+            listed = line in passed[1] and is_listed(path, name)
+            if own in children and used in children - {own} and line not in passed[0] and not listed:
+                found[own].add(used)
+    return found
+
+
+def circles(graph: dict[str, set[str]]) -> set[str]:
+    """The groups of names that use each other, around."""
+
+    def reached(start: str) -> set[str]:
+        seen: set[str] = set()
+        left = list(graph[start])
+        while left:
+            if (name := left.pop()) not in seen:
+                seen.add(name)
+                left += graph[name]
+        return seen
+
+    below = {name: reached(name) for name in graph}
+    around = (name for name in graph if name in below[name])
+    return {" ".join(sorted(other for other in below[name] if name in below[other])) for name in around}
+
+
+def folders() -> list[Path]:
+    """All folders of the package, itself too."""
+    return [PACKAGE, *sorted({path.parent for path in python_files()} - {PACKAGE})]
+
+
+def import_rank(name: str) -> int:
+    """Return the rank of what an import reaches: the package's own names count as on top."""
+    parts = name.split(".")
+    return PYTHON_RANK.get(parts[1], TOP) if len(parts) > 1 else TOP
+
+
+@pytest.mark.parametrize("path", core_files(), ids=lambda path: str(path.relative_to(CORE)))
+def test_core_includes_only_what_stands_below(path: Path) -> None:
+    own = path.relative_to(CORE).parts[0]
+    assert own in CORE_ORDER, f"core/{own} has no place in the order {CORE_ORDER}"
+    allowed = set(CORE_ORDER[: CORE_ORDER.index(own) + 1])
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if not (match := re.match(r'\s*#\s*include\s*(["<])([^">]+)[">]', line)):
+            continue
+        quote, target = match.groups()
+        place = f"core/{path.relative_to(CORE)}:{number}"
+        if quote == '"':
+            assert target.split("/")[0] in allowed, f"{place}: {own}/ may not include {target}"
+        if own not in KNOW_PYTHON:
+            assert not PYTHON_HEADERS.match(target), f"{place}: only {KNOW_PYTHON} may include {target}"
+
+
+BINDINGS = [path for path in core_files() if path.relative_to(CORE).parts[0] == "python" and path.name != "module.cpp"]
+# Each file may have one of these, which the table of one file names.
+ENTRIES = re.compile(r"init_\w+|add_direct_\w+")
+
+
+@pytest.mark.parametrize(
+    "path", sorted({path.with_suffix("") for path in BINDINGS}), ids=lambda path: str(path.relative_to(CORE))
+)
+def test_a_header_declares_what_its_body_defines(path: Path) -> None:
+    declared, defined = functions(path.with_suffix(".h"), ";"), functions(path.with_suffix(".cpp"), r"\{")
+    assert declared == {name for name in defined if not ENTRIES.fullmatch(name)}
+
+
+def test_the_check_sees_functions(tmp_path: Path) -> None:
+    (tmp_path / "a.h").write_text(
+        "namespace forerun {\nint f(int a,\n      int b);  // text;\ninline int g() { return f(); }\n}"
+    )
+    (tmp_path / "a.cpp").write_text(
+        "namespace forerun {\nnamespace {\nint h() {\n}\n}  // namespace\nint f(int, int) {\n  return h();\n}\n"
+        "void A::m() {}\n[[noreturn]] void* k() {}\n}"
+    )
+    assert functions(tmp_path / "a.h", ";") == {"f"}
+    assert functions(tmp_path / "a.cpp", r"\{") == {"f", "k"}
+
+
+@pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_package_imports_only_what_stands_below(path: Path) -> None:
+    own = layer(path)
+    if own == "__init__":
+        return
+    assert own in PYTHON_RANK, f"forerun.{own} has no place in the order {PYTHON_ORDER}"
+    of_types = for_types_alone(path)
+    for line, name in imported_modules(path):
+        if line in of_types and name.startswith("forerun.typing."):
+            continue  # which names the class of arrays for annotations
+        place = f"src/forerun/{path.relative_to(PACKAGE)}:{line}"
+        if (path.relative_to(PACKAGE).as_posix(), name) in FROM_ABOVE or is_listed(path, name):
+            continue
+        assert import_rank(name) <= PYTHON_RANK[own], f"{place}: {own} may not import {name}"
+
+
+@pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_the_core_is_imported_in_few_places(path: Path) -> None:
+    place = path.relative_to(PACKAGE).as_posix()
+    if not place.startswith(BORDER):
+        lines = [line for line, name in imported_modules(path) if f"{name}.".startswith("forerun._core.")]
+        assert not lines, f"src/forerun/{place}:{lines[0]}: must take it from `core` in one of {BORDER[2:]}"
+
+
+@pytest.mark.parametrize("name", ["_runtime.core", "_capture.core", "ops._base.core"])
+def test_what_stands_for_the_core_is_the_core(name: str) -> None:
+    """Without a function in between: calls take no longer."""
+    module = importlib.import_module(f"forerun.{name}")
+    assert all(getattr(module, each) is getattr(forerun._core, each) for each in module.__all__)
+
+
+@pytest.mark.parametrize("path", folders(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_parts_of_a_folder_use_each_other_in_one_direction(path: Path) -> None:
+    """The package's own order is above: the modules in one row of it may use each other."""
+    if path == PACKAGE:
+        return
+    assert not circles(uses(path))
+
+
+@pytest.mark.parametrize("path", folders(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_folder_has_few_files(path: Path) -> None:
+    count = sum(file.suffix == ".py" for file in path.iterdir())
+    assert count <= MOST_FILES
+
+
+def test_imports_inside_of_functions_are_listed() -> None:
+    found = set()
+    for path in python_files():
+        late = inside_functions(path)
+        for line, name in imported_modules(path):
+            assert line not in late or is_listed(path, name), f"{path.relative_to(PACKAGE)}:{line}: {name}"
+            found |= {(path.relative_to(PACKAGE).as_posix(), name)} if line in late else set()
+    unused = {(f, n) for f, n in LATE_IMPORTS if not any(f == g and f"{m}.".startswith(f"{n}.") for g, m in found)}
+    assert not unused, "these are not imported inside of a function any more"
+
+
+def test_the_check_sees_circles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "PACKAGE", tmp_path)
+    for name, text in {
+        "ops/a/one.py": "from ..b.two import f\n",
+        "ops/b/two.py": "def f():\n    from ..c import three\n",
+        "ops/c/three.py": "from ...ops import a\n",
+        "ops/d.py": "from . import a\nif TYPE_CHECKING:\n    from .e import g\n",
+        "ops/e.py": "from .d import h\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert circles(uses(tmp_path / "ops")) == {"a b c"}
+    monkeypatch.setitem(globals(), "LATE_IMPORTS", {("ops/b/two.py", "forerun.ops.c")})
+    assert circles(uses(tmp_path / "ops")) == set()
+
+
+def test_the_check_sees_relative_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "PACKAGE", tmp_path)
+    file = tmp_path / "ops" / "linear" / "product.py"
+    file.parent.mkdir(parents=True)
+    file.write_text("from ... import gluon\nfrom ..basic import add\nimport forerun.np as fnp\nimport numpy\n")
+    found = dict(imported_modules(file))
+    assert found == {1: "forerun.gluon", 2: "forerun.ops.basic.add", 3: "forerun.np"}
+    assert [import_rank(name) for name in found.values()] == [PYTHON_RANK[x] for x in ("gluon", "ops", "np")]
+
+
+def test_what_stands_on_top_is_what_users_import() -> None:
+    """All else is in folders with `_`; and no function of the package hides a module of its name."""
+    modules = {path.stem for path in PACKAGE.iterdir() if path.is_dir() or path.suffix == ".py"}
+    modules = {name for name in modules if not name.startswith("_")}
+    assert modules == {*forerun._MODULES, "cli", "compat", "nd", "ops"}
+    assert not modules & {name for name in forerun.__all__ if name not in forerun._MODULES}

@@ -1,0 +1,241 @@
+"""The package as others see it: what importing it costs, its types, its version, its docstrings."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.metadata
+import inspect
+import math
+import pathlib
+import pkgutil
+import re
+import subprocess
+import sys
+import tomllib
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import forerun
+from forerun import _core
+from forerun.ops.elementwise import arithmetic, exponential
+from tests.support.paths import ROOT
+
+FRONT_ENDS = ("np", "npx", "autograd", "gluon", "init", "torch", "d2l", "profiler", "tour", "optimizer", "typing",
+              "extend", "testing")  # fmt: skip
+
+
+def output(program: str) -> list[str]:
+    """The words that a program prints in a Python of its own."""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    return done.stdout.split()
+
+
+def public_modules() -> list[str]:
+    found = ["forerun"]
+    for module in pkgutil.walk_packages(forerun.__path__, "forerun."):
+        if not any(part.startswith("_") for part in module.name.split(".")):
+            found.append(module.name)
+    return found
+
+
+MODULES = public_modules()
+
+
+class TestImport:
+    def test_brings_no_front_end_and_no_other_package(self):
+        loaded = output(
+            "import sys, numpy\nbefore = set(sys.modules)\nimport forerun\nprint(*set(sys.modules) - before)"
+        )
+        assert "forerun._core" in loaded
+        assert {name.split(".")[0] for name in loaded} - sys.stdlib_module_names == {"forerun"}
+        assert not [name for name in loaded if name.split(".")[1:2] and name.split(".")[1] in FRONT_ENDS]
+
+    def test_namespace_brings_no_other_front_end(self):
+        loaded = output("import sys\nimport forerun\nfrom forerun import np\nprint(*sys.modules)")
+        parts = {name.split(".")[1] for name in loaded if name.startswith("forerun.")}
+        assert parts & set(FRONT_ENDS) == {"np", "autograd"}  # operations are made with the tape
+        assert not {"matplotlib", "sklearn", "scipy", "pandas", "asyncio", "torch"} & set(loaded)
+
+    @pytest.mark.skipif(not pathlib.Path("/proc/self/task").exists(), reason="counts threads in /proc")
+    def test_starts_no_threads(self):
+        before, after, used = map(
+            int,
+            output(
+                "import os, numpy\nthreads = lambda: len(os.listdir('/proc/self/task'))\nprint(threads())\n"
+                "import forerun\nfrom forerun import np\nprint(threads())\n"
+                "forerun.configure(workers=2)\n(np.ones(100_000) + 1).wait()\nprint(threads())"
+            ),
+        )
+        assert after == before
+        assert used >= before + 2
+
+    @pytest.mark.parametrize("name", FRONT_ENDS)
+    def test_front_end_comes_when_it_is_named(self, name):
+        assert output(f"import forerun\nprint(forerun.{name}.__name__)") == [f"forerun.{name}"]
+
+    def test_what_it_lists_is_what_programs_use(self):
+        names = [name for name in dir(forerun) if not name.startswith("_")]
+        assert names == sorted(forerun.__all__)
+        values = {name: getattr(forerun, name) for name in names}
+        assert [n for n, v in values.items() if isinstance(v, ModuleType) != (n in forerun._MODULES)] == []
+        others = {n for n, v in values.items() if not getattr(v, "__module__", "forerun").startswith("forerun")}
+        assert others == set()
+        assert {"annotations", "Any", "importlib", "lifecycle", "ops", "config_"}.isdisjoint(names)
+
+    def test_all_of_it_can_be_imported_at_once(self):
+        program = "before = set(dir())\nfrom forerun import *\nprint(*set(dir()) - before - {'before'})"
+        assert set(output(program)) == set(forerun.__all__)
+
+    @pytest.mark.parametrize(
+        ("name", "modules"),
+        [
+            ("np", "emath fft lib linalg random"), ("npx", "image random"), ("autograd", ""),
+            ("gluon", "contrib data loss metric model_zoo nn rnn utils"),
+        ],
+    )  # fmt: skip
+    def test_a_namespace_lists_nothing_that_it_is_made_with(self, name, modules):
+        module = getattr(forerun, name)
+        values = {n: getattr(module, n) for n in dir(module) if not n.startswith("_")}
+        assert {n for n, v in values.items() if isinstance(v, ModuleType)} == set(modules.split())
+        assert {"Any", "TYPE_CHECKING", "annotations", "host_op", "sys"}.isdisjoint(values)
+        assert [n for n, v in values.items() if getattr(v, "__module__", None) == "collections.abc"] == []
+
+    def test_unknown_name(self):
+        with pytest.raises(AttributeError, match="module 'forerun' has no attribute 'nothing'"):
+            forerun.nothing  # noqa: B018
+
+    def test_pace_is_the_function(self):
+        assert list(forerun.pace(range(3))) == [0, 1, 2]
+
+
+class TestMetadata:
+    def test_version(self):
+        assert importlib.metadata.version("forerun") == forerun.__version__
+
+    def test_depends_on_numpy_alone(self):
+        requires = importlib.metadata.requires("forerun") or []
+        assert [re.split("[<>]", r)[0] for r in requires if "extra ==" not in r] == ["numpy"]
+
+    def test_what_is_needed_has_bounds(self):
+        """A version that is not there yet may be anything: each requirement says from where and up to where."""
+        settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+        project = settings["project"]
+        extras = [r for names in project["optional-dependencies"].values() for r in names]
+        wanted = settings["build-system"]["requires"] + project["dependencies"] + extras
+        assert [r for r in wanted if not r.startswith("forerun[") and not (">=" in r and "<" in r)] == []
+
+    def test_command(self):
+        (command,) = [e for e in importlib.metadata.entry_points(group="console_scripts") if e.name == "forerun"]
+        assert callable(command.load())
+
+    def test_types_are_announced(self):
+        assert forerun.__file__ is not None
+        assert (pathlib.Path(forerun.__file__).parent / "py.typed").exists()
+
+    def test_stub_names_what_the_core_has(self):
+        stub = pathlib.Path(_core.__file__).with_name("_core.pyi")
+        tree = ast.parse(stub.read_text())
+        named = {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+        assert named == {name for name in vars(_core) if not name.startswith("__")}
+
+
+PARTS = {  # what must be said of what stands in a library, and how it is known that it stands there
+    "openblas": ("lib/libforerun_openblas.so", b"OpenBLAS", "BSD-3-Clause"),
+    "openblas, of GCC": ("lib/libforerun_openblas.so", b"OpenBLAS", "GCC RUNTIME LIBRARY EXCEPTION"),
+    "nanobind": ("_core", b"nanobind", "Redistribution and use"),
+    "robin_map": ("_core", b"nanobind", "MIT License"),
+    "numpy": ("_core", b"numpy", "NumPy Developers"),
+}
+
+
+class TestLicences:
+    """Of all that a wheel carries; docs/project/licences.md lists them."""
+
+    def folder(self) -> pathlib.Path:
+        return pathlib.Path(_core.__file__).parent
+
+    @pytest.mark.parametrize("name", PARTS)
+    def test_of_what_is_in_a_library(self, name):
+        library, sign, words = PARTS[name]
+        file = pathlib.Path(_core.__file__) if library == "_core" else self.folder() / library
+        assert sign in file.read_bytes()
+        assert words in (self.folder() / "licenses" / f"{name.split(',')[0]}.txt").read_text()
+
+    def test_no_library_is_unknown(self):
+        known = {"libforerun_openblas.so"}
+        assert {f.name for f in (self.folder() / "lib").iterdir()} - known == {
+            f.name
+            for f in (self.folder() / "lib").glob("lib[gq]*")  # the Fortran run time, in older OpenBLAS wheels
+        }
+
+    def test_the_page_lists_what_is_carried(self):
+        page = (ROOT / "docs" / "project" / "licences.md").read_text()
+        carried = {f.name for f in (self.folder() / "licenses").iterdir()}
+        assert carried == {f"{name.split(',')[0]}.txt" for name in PARTS}
+        assert carried == set(re.findall(r"`(\w+\.txt)`", page))
+        assert all(name.removesuffix(".txt") in (ROOT / "NOTICE").read_text().lower() for name in carried)
+
+
+REMARK = re.compile(r"(\w+\([^()]*\d[^()]*\)) is (-?[\d.]*\d|True|False)")  # "floor(-1.5) is -2.0"
+
+
+def names_of(module: ModuleType) -> list[str]:
+    """What a module offers: its `__all__`, or what it defines under a public name."""
+    own = [n for n, v in vars(module).items() if getattr(v, "__module__", None) == module.__name__]
+    return list(getattr(module, "__all__", [n for n in own if not n.startswith("_")]))
+
+
+def documented(thing: Any) -> bool:
+    """Whether its docstring begins with a sentence."""
+    text = inspect.getdoc(thing)
+    return bool(text) and text.split("\n\n")[0].rstrip().endswith((".", ":"))
+
+
+class TestDocstrings:
+    @pytest.mark.parametrize("name", MODULES)
+    def test_module(self, name):
+        assert documented(importlib.import_module(name))
+
+    @pytest.mark.parametrize("name", MODULES)
+    def test_names_exist(self, name):
+        module = importlib.import_module(name)
+        names = names_of(module)
+        assert len(set(names)) == len(names)
+        assert [n for n in names if not hasattr(module, n)] == []
+
+    @pytest.mark.parametrize("name", MODULES)
+    def test_functions_and_classes(self, name):
+        module = importlib.import_module(name)
+        things = {n: getattr(module, n) for n in names_of(module)}
+        ours = {n: v for n, v in things.items() if getattr(v, "__module__", "").startswith("forerun")}
+        assert [n for n, v in ours.items() if callable(v) and not documented(v)] == []
+
+    @pytest.mark.parametrize("name", [m for m in MODULES if m.startswith("forerun.ops.")])
+    def test_functions_of_ops_have_an_example(self, name):
+        module = importlib.import_module(name)
+        functions = {n: v for n, v in vars(module).items() if n in getattr(module, "__all__", [])}
+        ours = {n: v for n, v in functions.items() if inspect.isroutine(inspect.unwrap(v))}
+        assert [n for n, v in ours.items() if ">>>" not in v.__doc__] == []
+
+    @pytest.mark.parametrize("module", [arithmetic, exponential])
+    def test_what_elementwise_ops_say_of_themselves_is_true(self, module):
+        names = {**{n: getattr(module, n) for n in module.__all__}, "inf": math.inf, "nan": math.nan}
+        said = [m for op in names.values() for m in REMARK.findall(getattr(op, "__doc__", ""))]
+        assert len(said) > 3
+        assert [m for m in said if eval(m[0], names).item() != eval(m[1])] == []
+
+    @pytest.mark.parametrize("name", MODULES)
+    def test_methods(self, name):
+        module = importlib.import_module(name)
+        missing = []
+        for cls in vars(module).values():
+            if not inspect.isclass(cls) or cls.__module__ != name or cls.__name__.startswith("_"):
+                continue
+            for key, method in vars(cls).items():
+                ours = inspect.isfunction(method) and method.__module__ == name
+                if ours and not key.startswith("_") and key != "forward" and not documented(getattr(cls, key)):
+                    missing.append(f"{cls.__name__}.{key}")
+        assert missing == []

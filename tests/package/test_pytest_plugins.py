@@ -1,0 +1,41 @@
+"""What the tests' plugins do: a test that hangs ends the run and says what it waits for; all draw the same numbers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from forerun import _core, np
+from tests.support.paths import ROOT
+from tests.support.watchdog import STATUS
+
+HANGS = """
+import threading
+from forerun import np, npx
+
+def test_hangs():
+    never = threading.Event()
+    x = npx.host(lambda v: (never.wait(), v)[1], [np.ones(3)], [((3,), "float32")], name="stuck")[0]
+    (x + 1).tolist()
+"""
+
+
+def test_a_hang_is_shown(tmp_path):
+    (tmp_path / "test_that_hangs.py").write_text(HANGS)
+    command = [sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "--rootdir", tmp_path, "--limit", "2"]
+    done = subprocess.run([*command, tmp_path], capture_output=True, text=True, timeout=120, check=False, cwd=ROOT)
+    assert done.returncode == STATUS
+    assert "test_hangs has not ended within 2.0 s" in done.stderr
+    assert "stuck of " in done.stderr
+    assert ": runs" in done.stderr
+    assert "in test_hangs" in done.stderr  # where the thread stands
+
+
+@pytest.mark.parametrize("other", [1, 2])
+def test_what_other_tests_have_drawn_is_no_matter(other):
+    """Every test begins with the same random numbers (tests/support/fresh_state.py)."""
+    assert (_core.random_seed(), _core.random_drawn()) == (0, 0)
+    np.random.seed(other)
+    np.random.normal(size=other)

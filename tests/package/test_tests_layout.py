@@ -1,0 +1,57 @@
+"""Tests are in small folders, share code in tests.support alone, and nothing that is not a test uses them."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.paths import ROOT
+
+TESTS = ROOT / "tests"
+MOST_FILES = 20  # tests in a folder
+SHARED = ("tests.support", "tests.ops.cases", "tests.data")
+USES_THE_TABLE = {"tools/names.py": "tests.ops.cases"}  # which calls each op with the samples of its row
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Full names of everything that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def files(*folders: str) -> list[Path]:
+    return [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def test_no_folder_has_many_tests() -> None:
+    counts = Counter(path.parent.relative_to(ROOT).as_posix() for path in files("tests") if path.stem[:5] == "test_")
+    assert "tests" not in counts
+    assert not {folder: n for folder, n in counts.items() if n > MOST_FILES}
+
+
+def test_tests_share_code_in_the_folders_for_it() -> None:
+    used = [(path, name) for path in files("tests", "stress") for name in imported(path) if name[:6] == "tests."]
+    assert len(used) > 100
+    assert not [(path.name, name) for path, name in used if not name.startswith(SHARED)]
+
+
+@pytest.mark.parametrize("folder", ["src", "benchmarks", "examples", "docs", "tools", "verification", "compatibility"])
+def test_nothing_else_uses_tests(folder: str) -> None:
+    for path in files(folder):
+        allowed = USES_THE_TABLE.get(path.relative_to(ROOT).as_posix(), "none")
+        assert not [name for name in imported(path) if f"{name}."[:6] == "tests." and not name.startswith(allowed)]
+
+
+def test_every_helper_is_used() -> None:
+    used = {name for path in files("tests", "stress") for name in imported(path)}
+    texts = "".join(path.read_text() for path in [*files("tests"), ROOT / "pyproject.toml"])
+    for path in (TESTS / "support").glob("[!_]*.py"):
+        name = f"tests.support.{path.stem}"
+        assert any(u.startswith(name) for u in used) or name in texts, f"{path.name} is used by no test"

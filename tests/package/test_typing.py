@@ -1,0 +1,65 @@
+"""Annotations say what functions give; names of types stand for what they say."""
+
+import inspect
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy
+import pytest
+
+import forerun
+from forerun import np
+from forerun.ops._base.primitive import Elementwise
+from forerun.typing import Array, ArrayLike, Axis, DeviceLike, DTypeLike, Shape
+from tests.ops.cases import CASES
+from tests.ops.cases.table import Case, call, ours
+
+
+def annotated(op: Any) -> Any:
+    """What a function says that it gives."""
+    return None if isinstance(op, Elementwise) else getattr(inspect.unwrap(op), "__annotations__", {}).get("return")
+
+
+TYPED = [c for c in CASES if annotated(c.op) in ("Array", "_Array")]
+
+
+def test_most_functions_say_that_they_give_arrays() -> None:
+    functions = {c.name for c in CASES if not isinstance(c.op, Elementwise)}
+    assert len({c.name for c in TYPED}) > 0.8 * len(functions)
+
+
+@pytest.mark.parametrize("case", TYPED, ids=lambda case: case.name)
+def test_what_says_so_gives_an_array(case: Case) -> None:
+    for args in case.arguments(case.dtype_list()[0]):
+        assert isinstance(call(case.op, ours(args)), Array)
+
+
+def test_names_of_types() -> None:
+    assert Array is np.ndarray
+    assert isinstance(np.ones(2)[0], Array)
+    assert Array in get_args(ArrayLike)
+    assert set(get_args(DeviceLike)) == {forerun.Device, str, type(None)}
+    assert numpy.dtype in [getattr(kind, "__origin__", kind) for kind in get_args(DTypeLike)]
+    assert set(get_args(Axis)) == {*get_args(Shape), type(None)}
+
+
+# --- a user's program under type checkers ---------------------------------------------------------
+
+TYPED_PROGRAM = Path(__file__).parent / "typed.py"
+SOURCE = Path(__file__).parents[1] / "src"
+READY = shutil.which("pyright") is not None and (SOURCE / "forerun" / "_core.pyi").exists()
+
+
+@pytest.mark.skipif(not READY, reason="pyright is not installed, or `make lint` has not put the core's stub beside it")
+def test_pyright_agrees_with_the_annotations(tmp_path: Path) -> None:
+    """mypy reads the same file in `make lint`."""
+    shutil.copy(TYPED_PROGRAM, tmp_path / "program.py")
+    settings = {"include": ["program.py"], "extraPaths": [str(SOURCE)], "reportUnnecessaryTypeIgnoreComment": "error"}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
+    command = ["pyright", "-p", str(tmp_path), "--pythonpath", sys.executable]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout

@@ -1,0 +1,389 @@
+"""Arrays in asyncio: awaiting one never blocks the loop, takes no thread, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+import weakref
+
+import pytest
+
+import forerun
+from forerun import np, npx
+from forerun._runtime import asyncio as aio
+from forerun.testing import closed_gate
+from tests.support.event_loops import LOOPS, descriptors, run, turns
+from tests.support.late_arrays import late_array
+from tests.support.settings import running
+from tests.support.subprocesses import output
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+class TestLoops:
+    def test_other_tasks_go_on(self, loop):
+        go = threading.Event()
+
+        async def release() -> None:
+            await asyncio.sleep(0)  # runs only if the loop is not blocked
+            go.set()
+
+        async def main() -> None:
+            x = late_array(go) * 2
+            releasing = asyncio.create_task(release())
+            assert await x is x
+            await releasing
+            assert x.ready
+            assert x.tolist() == [2, 2, 2]
+
+        run(main(), loop)
+
+    def test_it_raises_what_the_computation_raised_each_time(self, loop):
+        async def main() -> None:
+            go = threading.Event()
+            x = late_array(go, fails="late")
+            asyncio.get_running_loop().call_soon(go.set)
+            for _ in range(3):
+                with pytest.raises(KeyError, match="late") as caught:
+                    await x
+                assert [note.startswith("issued at") for note in caught.value.__notes__] == [True]
+
+        run(main(), loop)
+
+    def test_a_thousand_tasks_await_one_array_without_a_thread(self, loop):
+        async def main() -> None:
+            go = threading.Event()
+            x = late_array(go)
+            await asyncio.wait([asyncio.create_task(wrapped(late_array(go)))], timeout=0)  # all threads are there now
+            before = threading.active_count()
+            tasks = [asyncio.create_task(wrapped(x)) for _ in range(1000)]
+            await turns()
+            assert threading.active_count() == before
+            go.set()
+            assert all(y is x for y in await asyncio.gather(*tasks))
+
+        run(main(), loop)
+
+    def test_arrays_that_come_at_once_are_told_in_portions(self, loop):
+        """So that a flood of results does not keep the loop from anything else."""
+
+        async def main() -> int:
+            with closed_gate():
+                tasks = [asyncio.create_task(wrapped(np.ones(2) + i)) for i in range(4 * aio._AT_ONCE)]
+                await turns()
+            count = 0
+            while not all(task.done() for task in tasks):
+                count += any(task.done() for task in tasks)
+                await asyncio.sleep(0)
+            return count
+
+        assert run(main(), loop) >= 3
+
+    def test_a_closed_loop_leaves_no_descriptor_and_no_array(self, loop):
+        with closed_gate():
+            before, dropped = descriptors(), forerun.stats()["dropped"]
+            alone = LOOPS[loop]()
+            alone.set_exception_handler(lambda loop, context: None)  # tells of tasks that never ended
+            x = np.ones(3) + 1
+            pending = alone.create_task(wrapped(x))
+            alone.run_until_complete(turns())
+            assert not pending.done()
+            alone.close()
+            ref = weakref.ref(x)
+            del x, pending, alone
+            gc.collect()
+            assert ref() is None
+            assert descriptors() == before
+        forerun.waitall()
+        assert forerun.stats()["dropped"] > dropped  # nobody had a handle of it
+
+
+async def wrapped(x):
+    return await x
+
+
+def test_what_is_there_does_not_suspend():
+    x = np.ones(3) + 1
+    x.wait()
+    with pytest.raises(StopIteration) as ended:
+        x.__await__().send(None)  # no loop runs
+    assert ended.value.value is x
+
+
+def test_work_of_a_microsecond_leaves_the_others_their_turn(queued):
+    async def main() -> None:
+        order = []
+
+        async def other() -> None:
+            order.append("other")
+
+        task = asyncio.create_task(other())
+        x = np.ones(2)
+        for _ in range(100):
+            x = await (x + 1)
+        assert order
+        await task
+
+    run(main())
+
+
+def test_many_arrays_are_awaited_together(engine):
+    async def main() -> list[float]:
+        arrays = await asyncio.gather(*(wrapped(np.full(2, float(i)) + 1) for i in range(100)))
+        return [a[0].item() for a in arrays]
+
+    assert run(main()) == [i + 1 for i in range(100)]
+
+
+def test_behind_a_closed_gate(gate):
+    async def main() -> None:
+        x = np.ones(3) + 1
+        task = asyncio.create_task(wrapped(x))
+        await turns(10)
+        assert not task.done()
+        forerun._core.gate(False)
+        assert (await task).tolist() == [2, 2, 2]
+
+    run(main())
+
+
+class TestWritesBehindTheAwait:
+    """What counts is what was issued before it."""
+
+    def test_they_are_not_waited_for(self, four_workers):
+        async def main() -> None:
+            first, second = threading.Event(), threading.Event()
+            x = late_array(first)
+            task = asyncio.create_task(wrapped(x))
+            await turns()
+            x[...] = late_array(second, value=5)
+            first.set()
+            await task
+            assert not x.ready
+            second.set()
+            assert (await x).tolist() == [5, 5, 5]
+
+        run(main())
+
+    def test_their_errors_and_those_that_they_undo_are_not_mixed_up(self, four_workers):
+        async def main() -> None:
+            go, x = threading.Event(), np.zeros(3)
+            tasks = []
+            for fails in ("first", "", "second", ""):
+                x[...] = late_array(go, fails)
+                tasks.append(asyncio.create_task(wrapped(x)))
+                await turns()
+            go.set()
+            ends = await asyncio.gather(*tasks, return_exceptions=True)
+            assert [e.args[0] if isinstance(e, KeyError) else e is x for e in ends] == ["first", True, "second", True]
+
+        run(main())
+
+
+class TestCancellation:
+    def test_the_computation_and_the_loop_live_on(self, four_workers):
+        async def main() -> None:
+            go = threading.Event()
+            x = late_array(go)
+            y = x + 1
+            task, other = asyncio.create_task(wrapped(y)), asyncio.create_task(wrapped(y))
+            await turns()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            go.set()
+            assert await other is y
+            assert (await y).tolist() == [2, 2, 2]
+
+        run(main())
+
+    def test_time_outs(self):
+        async def within(seconds: float, x) -> None:
+            async with asyncio.timeout(seconds):
+                await x
+
+        async def main() -> None:
+            go = threading.Event()
+            x = late_array(go)
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(x, 0.01)
+            with pytest.raises(TimeoutError):
+                await within(0.01, x)
+            go.set()
+            assert (await asyncio.wait_for(x, 60)) is x
+
+        run(main())
+
+    def test_tasks_may_be_cancelled_when_their_arrays_have_come(self):
+        """By the first of them: some have been told in the same turn, others are about to be."""
+
+        async def main() -> None:
+            complaints: list[object] = []
+            asyncio.get_running_loop().set_exception_handler(lambda _, what: complaints.append(what))
+
+            async def first(x) -> None:
+                await x
+                for task in tasks[1:]:
+                    task.cancel()
+
+            with closed_gate():
+                arrays = [np.ones(3) + i for i in range(3 * aio._AT_ONCE)]
+                tasks = [asyncio.create_task((wrapped if i else first)(x)) for i, x in enumerate(arrays)]
+                await turns()
+            await asyncio.wait(tasks)
+            await turns()
+            assert [task.cancelled() for task in tasks] == [False] + [True] * (len(tasks) - 1)
+            assert complaints == []
+
+        run(main())
+
+    def test_nobody_holds_the_array_any_longer(self):
+        async def main() -> None:
+            x = np.ones(3) + 1
+            task = asyncio.create_task(wrapped(x))
+            await turns()
+            task.cancel()
+            await asyncio.wait([task])
+
+        dropped = forerun.stats()["dropped"]
+        with closed_gate():
+            run(main())
+        forerun.waitall()
+        assert forerun.stats()["dropped"] > dropped
+
+
+class TestManyLoops:
+    @pytest.mark.parametrize("loop", LOOPS)
+    def test_one_after_the_other(self, loop):
+        """Without the garbage collector: a closed loop lets go of its bell at once."""
+
+        def once(i: int) -> None:
+            with closed_gate():
+                runner = asyncio.Runner(loop_factory=LOOPS[loop])
+                task = runner.get_loop().create_task(wrapped(np.ones(2) + i))
+                runner.get_loop().run_until_complete(turns())
+            assert runner.get_loop().run_until_complete(task).tolist() == [i + 1, i + 1]
+            runner.close()
+
+        once(0)
+        before = descriptors()
+        gc.disable()
+        try:
+            for i in range(1000 if loop == "asyncio" else 100):
+                once(i)
+        finally:
+            gc.enable()
+        gc.collect()
+        assert descriptors() <= before
+
+    def test_in_several_threads_at_once(self, four_workers):
+        ends: list[list[float]] = []
+
+        async def main(k: int) -> list[float]:
+            x = np.full(3, float(k))
+            for _ in range(200):
+                x = await (x + 1)
+            y = await late_array(go)
+            return (x + y).tolist()
+
+        go = threading.Event()
+        threads = [threading.Thread(target=lambda k=k: ends.append(run(main(k)))) for k in range(4)]
+        for thread in threads:
+            thread.start()
+        go.set()
+        for thread in threads:
+            thread.join()
+        assert sorted(ends) == [[201.0 + k] * 3 for k in range(4)]
+
+    def test_a_child_has_bells_of_its_own(self):
+        assert output(
+            """
+import asyncio, os, threading
+from forerun import npx
+from forerun._runtime import asyncio as aio
+def late(go):
+    return npx.host(lambda v: (go.wait(60), v)[1], [np.ones(3)], [((3,), "float32")])[0]
+async def main():
+    go = threading.Event()
+    x = late(go) + 1
+    asyncio.get_running_loop().call_later(0.01, go.set)
+    return (await x).tolist()
+loop = asyncio.new_event_loop()
+assert loop.run_until_complete(main()) == [2, 2, 2]
+assert len(aio._bells) == 1
+pid = os.fork()
+if pid == 0:
+    assert len(aio._bells) == 0
+    os._exit(asyncio.run(main()) != [2, 2, 2])
+assert loop.run_until_complete(main()) == [2, 2, 2]
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+loop.close()
+"""
+        ) == ["0"]
+
+
+class TestHostTasks:
+    """They may hold every worker there is; an await ends all the same, as a wait does."""
+
+    @pytest.fixture(autouse=True)
+    def one_worker(self):
+        with running("1 worker"):
+            yield
+
+    def test_one_that_waits_for_what_comes_after_an_await(self):
+        async def main() -> None:
+            for before in (True, False):
+                go = threading.Event()
+                y = np.ones((300, 300))
+                x = late_array(go) if before else None
+                task = asyncio.create_task(wrapped(y @ y + 1))
+                x = late_array(go) if x is None else x
+                assert (await task)[0, 0].item() == 301
+                assert not x.ready
+                go.set()
+                await x
+
+        run(main())
+
+    def test_one_that_awaits(self):
+        def inside(v):
+            x = np.ones((300, 300))
+            y = run(wrapped(x @ x))[0, 0].item() + v
+            del threading._active[threading.get_ident()]  # Python would count the worker as its own for ever
+            return y
+
+        async def main() -> list[float]:
+            (x,) = npx.host(inside, [np.ones(3)], [((3,), "float32")])
+            return (await x).tolist()
+
+        assert run(main()) == [301, 301, 301]
+
+
+def test_awaiting_is_refused_while_a_call_is_recorded():
+    @forerun.hybrid(strict=True)
+    def looks(x):
+        y = x + 1
+        y.__await__().send(None)
+        return y
+
+    with pytest.raises(RuntimeError, match="hybridize: code must not depend on values, got a look at an array"):
+        looks(np.ones(3))
+
+
+def test_pending_work_that_nobody_will_do_is_said_to_be_so():
+    assert output(
+        """
+import asyncio
+x = np.ones(3)
+x.wait()
+_core.gate(True)
+y = x + 1
+_core.give_up()
+async def main():
+    try:
+        await y
+    except RuntimeError as error:
+        print(str(error).startswith("engine: pending work must be waited for"))
+asyncio.run(main())
+"""
+    ) == ["True"]

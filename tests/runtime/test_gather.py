@@ -1,0 +1,198 @@
+"""Several arrays in asyncio: all of them, or each when it comes."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import namedtuple
+
+import pytest
+
+import forerun
+from forerun import np, npx
+from forerun.testing import closed_gate
+from tests.support.event_loops import LOOPS, run, turns
+from tests.support.late_arrays import late_array
+
+Pair = namedtuple("Pair", "left right")
+
+
+pytestmark = pytest.mark.usefixtures("four_workers")
+
+
+def bad(word: str = "bad"):
+    """An array whose computation fails."""
+
+    def task(v):
+        raise KeyError(word)
+
+    return npx.host(task, [np.ones(3)], [((3,), "float32")])[0]
+
+
+def dropped() -> int:
+    """How many operations the engine has found to be nobody's."""
+    forerun.waitall()
+    return forerun.stats()["dropped"]
+
+
+class TestGather:
+    @pytest.mark.parametrize("loop", LOOPS)
+    def test_it_keeps_the_structure(self, loop):
+        async def main() -> None:
+            a, b, c = (np.ones(3) + i for i in range(3))
+            found = await forerun.gather(a, [b, (c,)], {"x": Pair(a, []), "y": {}}, ())
+            assert found == [a, [b, (c,)], {"x": Pair(a, []), "y": {}}, ()]
+            assert type(found[2]["x"]) is Pair
+            assert all(x.ready for x in (a, b, c))
+
+        run(main(), loop)
+
+    def test_nothing(self):
+        async def main() -> None:
+            assert await forerun.gather() == []
+
+        run(main())
+
+    def test_it_waits_for_all_also_when_one_has_failed(self):
+        async def main() -> None:
+            go = threading.Event()
+            failed = bad()
+            task = asyncio.create_task(forerun.gather(failed, late_array(go)))
+            with pytest.raises(KeyError):
+                await failed
+            await turns()
+            assert not task.done()
+            go.set()
+            with pytest.raises(KeyError, match="bad") as caught:
+                await task
+            assert caught.value.__notes__[0].startswith("issued at")
+
+        run(main())
+
+    def test_one_failure_is_raised_as_itself_whatever_it_has_poisoned(self):
+        async def main() -> None:
+            x = bad()
+            with pytest.raises(KeyError, match="bad"):
+                await forerun.gather(x + 1, np.ones(2), [x * 2, x])
+            y = np.arange(3)[np.array([7])]  # a failure of the engine's own, not of Python
+            with pytest.raises(IndexError, match="got 7"):
+                await forerun.gather(y, y + 1)
+
+        run(main())
+
+    def test_several_failures_are_a_group(self):
+        async def main() -> None:
+            x, y = bad("one"), bad("two")
+            with pytest.raises(ExceptionGroup, match="gather: 2 computations failed") as caught:
+                await forerun.gather(x, np.ones(2), x + 1, [y])
+            assert [error.args for error in caught.value.exceptions] == [("one",), ("two",)]
+
+        run(main())
+
+    def test_errors_in_their_places(self):
+        async def main() -> None:
+            x, y, good = bad("one"), np.arange(3)[np.array([7])], np.ones(2)
+            first, (second, third), fine = await forerun.gather(x, (y, y + 1), {"good": good}, return_exceptions=True)
+            assert isinstance(first, KeyError)
+            assert isinstance(second, IndexError)
+            assert third is second  # the same computation
+            assert fine["good"] is good
+
+        run(main())
+
+    @pytest.mark.parametrize("wrong", [3, None, "ab", {1, 2}])
+    def test_what_is_no_array(self, wrong):
+        async def main() -> None:
+            with pytest.raises(TypeError, match="gather: must be given arrays"):
+                await forerun.gather(np.ones(2), [wrong])
+
+        run(main())
+
+    def test_cancelled_it_holds_nothing(self):
+        async def main() -> None:
+            task = asyncio.create_task(forerun.gather(np.ones(3) + 1, np.ones(3) + 2))
+            await turns()
+            task.cancel()
+            await asyncio.wait([task])
+
+        before = dropped()
+        with closed_gate():
+            run(main())
+        assert dropped() >= before + 2
+
+
+class TestAsCompleted:
+    @pytest.mark.parametrize("loop", LOOPS)
+    def test_in_the_order_in_which_they_come(self, loop):
+        async def main() -> None:
+            events = [threading.Event() for _ in range(3)]
+            arrays = [late_array(go, value=float(i)) for i, go in enumerate(events)]
+            there = np.zeros(3)
+            there.wait()
+            found = []
+            async for x in forerun.as_completed([*arrays, there]):
+                found.append(x)
+                if len(found) < 4:
+                    events[[2, 0, 1][len(found) - 1]].set()
+            assert found[0] is there
+            assert [x.tolist() for x in found[1:]] == [[2] * 3, [0] * 3, [1] * 3]
+
+        run(main(), loop)
+
+    def test_one_that_failed_comes_like_the_others_and_raises_when_read(self):
+        async def main() -> None:
+            x = bad()
+            found = [y async for y in forerun.as_completed([x, x])]
+            assert len(found) == 2
+            for y in found:
+                assert y is x
+                with pytest.raises(KeyError, match="bad"):
+                    await y
+
+        run(main())
+
+    def test_a_loop_may_be_left_and_holds_nothing_then(self):
+        async def main() -> None:
+            there = np.ones(3)
+            there.wait()
+            with closed_gate():
+                coming = forerun.as_completed([np.ones(3) + 1, there])
+                async for x in coming:
+                    assert x is there
+                    break
+                del coming
+
+        before = dropped()
+        run(main())
+        assert dropped() > before
+
+    def test_a_cancelled_one_goes_on_where_it_was(self):
+        async def main() -> None:
+            go = threading.Event()
+            x = late_array(go)
+            coming = forerun.as_completed([x])
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(anext(coming), 0.01)
+            go.set()
+            assert await anext(coming) is x
+            with pytest.raises(StopAsyncIteration):
+                await anext(coming)
+
+        run(main())
+
+    def test_nothing(self):
+        async def main() -> None:
+            assert [x async for x in forerun.as_completed([])] == []
+
+        run(main())
+
+    def test_where_no_loop_runs(self):
+        with pytest.raises(RuntimeError, match="no running event loop"):
+            forerun.as_completed([np.ones(2)])
+
+    def test_what_is_no_array(self):
+        async def main() -> None:
+            with pytest.raises(TypeError):
+                forerun.as_completed([np.ones(2), 3])
+
+        run(main())

@@ -1,0 +1,41 @@
+"""What a call gives or raises, to compare it with what NumPy gives, or another way to make the call."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+
+def outcome(
+    function: Callable[..., Any], *operands: Any, read: Callable[[Any], Any] | None = None,
+    error: Callable[[Exception], Any] | None = None,
+) -> Any:  # fmt: skip
+    """What `read` makes of a function's result, or the exception that the call or the reading raises.
+
+    read: `arrays_of` by default. error: makes of the exception what is given in its place. Warnings are ignored.
+    """
+    with warnings.catch_warnings(), numpy.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return (read or arrays_of)(function(*operands))
+        except Exception as raised:
+            return error(raised) if error else raised
+
+
+def arrays_of(found: Any) -> list[numpy.ndarray]:
+    """One result or several as a list of NumPy's arrays."""
+    return [numpy.array(x) for x in (found if isinstance(found, (list, tuple)) else [found])]
+
+
+def seen(found: Any) -> Any:
+    """A result as what can be compared: containers, dtypes, shapes and bytes."""
+    if isinstance(found, (tuple, list)):
+        return type(found), [seen(x) for x in found]
+    return (found.dtype, found.shape, found.numpy().tobytes()) if hasattr(found, "numpy") else found
+
+
+def type_and_text(error: Exception) -> tuple[type[Exception], str]:
+    return type(error), str(error)

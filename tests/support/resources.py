@@ -1,0 +1,60 @@
+"""What must be as before when a piece of a program is over: arrays, memory, threads, files."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+from pathlib import Path
+
+import forerun
+from forerun import _core
+from forerun._io import ordering as order
+
+
+def in_use() -> dict[str, int]:
+    """How much there is now of each thing that must not pile up."""
+    found = dict(_core.in_use())
+    found["live bytes"] = sum(forerun.memory(device)["live"] for device in forerun.devices())
+    found["threads"] = threading.active_count()
+    found["files"] = len(os.listdir("/proc/self/fd"))
+    return found
+
+
+def more(before: dict[str, int]) -> dict[str, int]:
+    """What there is more of than before, and how much more."""
+    now = in_use()
+    return {name: now[name] - n for name, n in before.items() if now[name] > n}
+
+
+def settled(before: dict[str, int]) -> dict[str, int]:
+    """The same once pending work has ended and cycles are gone; cheap where nothing is more from the start."""
+    if more(before):
+        _core.wait_mark(_core.mark())
+        order.sweep()
+        gc.collect(1)  # what is young, which is little: mostly that is all
+    if more(before):
+        gc.collect()
+    if more(before):
+        _core.quiesce()  # the last references go when the workers do
+    return more(before)
+
+
+class Peak:
+    """How much more memory the process has had since this was made than it had then.
+
+    getrusage's peak is no measure of that: it has seen all that came before, even what the process had been that
+    started this one.
+    """
+
+    def __init__(self) -> None:
+        Path("/proc/self/clear_refs").write_text("5")  # forgets it
+        self._before = self._most()
+
+    def risen(self) -> int:
+        """In bytes."""
+        return self._most() - self._before
+
+    @staticmethod
+    def _most() -> int:
+        return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) << 10

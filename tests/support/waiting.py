@@ -1,0 +1,97 @@
+"""Whether a function waits: it is called in a thread of its own while the engine is held."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy
+
+import forerun
+from forerun import _core, np, npx
+from forerun.testing import closed_gate
+
+PATIENCE = 60.0  # seconds; only a failure ever takes so long
+
+
+class Helper(threading.Thread):
+    """Runs a function, and keeps what it returned or raised."""
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        super().__init__(daemon=True)
+        self.function = function
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self.result = self.function()
+        except BaseException as error:
+            self.error = error
+
+
+@contextmanager
+def beside_closed_gate(function: Callable[[], Any]) -> Iterator[Helper]:
+    """A thread that runs the function while the gate is closed; the gate is open again after the block."""
+    with closed_gate():
+        helper = Helper(function)
+        helper.start()
+        yield helper
+    helper.join(PATIENCE)
+    assert not helper.is_alive()
+    forerun.waitall()
+    if helper.error:
+        raise helper.error
+
+
+def returns(function: Callable[[], Any]) -> Any:
+    """What the function returned, without waiting, while the engine was held."""
+    forerun.waitall()
+    waits = _core.stats()["waits"]
+    with beside_closed_gate(function) as helper:
+        helper.join(PATIENCE)
+        stuck, waited = helper.is_alive(), _core.stats()["waits"] - waits
+    assert not stuck, "it must return while the engine is held"
+    assert not waited, "it must not wait"
+    return helper.result
+
+
+def waits_for_values(function: Callable[[], Any]) -> None:
+    """Checks that the function waits: it is seen waiting, and ends only when the engine goes on."""
+    forerun.waitall()
+    waits = _core.stats()["waits"]
+    with beside_closed_gate(function) as helper:
+        while helper.is_alive() and _core.stats()["waits"] == waits:
+            helper.join(0.001)
+        waited = helper.is_alive()
+    assert waited, "it must wait for values"
+
+
+READERS: dict[str, Callable[[Any], Any]] = {
+    "wait": lambda x: x.wait(),
+    "wait_to_read": lambda x: x.wait_to_read(),
+    "waitall": lambda x: forerun.waitall(),
+    "npx.waitall": lambda x: npx.waitall(),
+    "repr": repr,
+    "str": str,
+    "format": lambda x: f"{x.sum():.2f}",
+    "item": lambda x: x[0].item(),
+    "tolist": lambda x: x.tolist(),
+    "asnumpy": lambda x: x.asnumpy(),
+    "numpy": lambda x: x.numpy(),
+    "__array__": numpy.asarray,
+    "memoryview": memoryview,
+    "DLPack": numpy.from_dlpack,
+    "bool": lambda x: bool(x[0]),
+    "int": lambda x: int(x[0]),
+    "float": lambda x: float(x[0]),
+    "complex": lambda x: complex(x[0]),
+    "index": lambda x: [1, 2, 3][x.astype("int64")[0]],
+    "iteration": lambda x: [float(v) for v in x],
+    "in": lambda x: 3.0 in x,
+    "mask": lambda x: x[x > 0],
+    "where without values": np.where,
+    "a function that only NumPy has": numpy.ma.masked_invalid,
+}

@@ -1,0 +1,250 @@
+"""Count what makes a source tree easy or hard to change: python tools/counts.py [REF ...]
+
+Without a REF: the working tree. With commits: a column for each, and one for the working tree.
+
+    python tools/counts.py 93d7b79                          prints the table
+    python tools/counts.py 93d7b79 --page FILE              writes it into a page, between two marks
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import words
+from imports import circles, core_files, imports, includes, modules
+
+ROOT = Path(__file__).resolve().parents[1]
+GLOSSARY = ROOT / "docs" / "reference" / "glossary.md"
+START, END = "<!-- counts: written by tools/counts.py -->", "<!-- end of counts -->"
+
+SOURCES = ("*.py", "*.h", "*.cpp", "*.md")
+# An operation and a layer that are like any other: the files that name it, without tables that tools write.
+EXAMPLES = {"element-wise operation": "cbrt", "reduction": "ptp", "layer": "PixelShuffle2D"}
+WRITTEN = re.compile(r"^CHANGELOG|names?\.(md|tsv)$|names_|architecture\.md$|^build/|/api/")
+# The CPU's own memory, loops and instructions, named outside of the folders of the CPU.
+OF_THE_CPU = re.compile(r"\bBuffer\b|\bMemoryCache\b|\bCachingAllocator\b|\bbuild_\w+|\b_mm_\w+|\b__rdtsc\b|\"cpu\(")
+CPU_FOLDERS = ("cpu", "memory", "kernels", "tests")
+FUNCTION = re.compile(
+    r"^( *)(?!if\b|for\b|while\b|switch\b|else\b|do\b|namespace\b|struct\b|class\b|enum\b)[\w~:].*\{$"
+)
+METHOD = re.compile(r"^ {1,4}(?!return\b|if\b|for\b|while\b|else\b|using\b|//)[\w:<>*&,\[\] ]*?\b(\w+)\([^;{]*[;{)]")
+
+
+def text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+def files(root: Path, *folders: str) -> list[Path]:
+    """Return the sources in folders, in a stable order."""
+    found = [path for folder in folders for kind in SOURCES for path in (root / folder).rglob(kind)]
+    return sorted(path for path in found if not WRITTEN.search(path.relative_to(root).as_posix()))
+
+
+def naming(root: Path, word: str) -> str:
+    """Count the files of src, core, the test table and docs that name something: what a new one must touch."""
+    pattern = re.compile(rf"\b{word}\b")
+    paths = [path for path in files(root, "src", "core", "docs") if pattern.search(text(path))]
+    return str(len(paths))
+
+
+def device_kind(root: Path) -> str:
+    """Count the places of core outside of the CPU's folders that use the CPU's classes and instructions."""
+    paths = [path for path in core_files(root) if path.relative_to(root / "core").parts[0] not in CPU_FOLDERS]
+    found = [len(OF_THE_CPU.findall(text(path))) for path in paths]
+    return f"{sum(found)} in {sum(map(bool, found))} files"
+
+
+def graph_of_modules(root: Path, late: bool) -> dict[str, set[str]]:
+    graph: dict[str, set[str]] = {name: set() for name in modules(root)}
+    for found in imports(root):
+        if (late or not found.late) and found.target in graph and found.source != found.target:
+            graph[found.source].add(found.target)
+    for name, path in modules(root).items():  # re-exports of a folder are not circles
+        if path.name == "__init__.py":
+            graph[name] = set()
+    return graph
+
+
+def circles_of_modules(root: Path) -> str:
+    """Count circles of modules, with the imports inside of functions, and the modules in them."""
+    around = circles(graph_of_modules(root, late=True))
+    return f"{len(around)} ({sum(map(len, around))} modules)" if around else "0"
+
+
+def circles_of_includes(root: Path) -> str:
+    graph: dict[str, set[str]] = {}
+    for source, target in includes(root):
+        a, b = source.split("/")[0], target.split("/")[0]
+        graph.setdefault(a, set())
+        graph.setdefault(b, set())
+        graph[a] |= {b} - {a}
+    return str(len(circles(graph)))
+
+
+def late_imports(root: Path) -> str:
+    return str(sum(found.late for found in imports(root)))
+
+
+def hints(root: Path) -> Iterator[tuple[str, ast.expr | None]]:
+    """Yield the annotation of every parameter and result in src; self and cls have none."""
+    for path in modules(root).values():
+        for node in ast.walk(ast.parse(text(path))):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                a = node.args
+                named = [*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, (a.vararg, a.kwarg))]
+                yield from (("parameter", x.annotation) for x in named if x.arg not in ("self", "cls"))
+                yield "result", node.returns
+
+
+def share_of_any(kind: str) -> Callable[[Path], str]:
+    """Return a count of the annotations of a kind that are `Any`."""
+
+    def count(root: Path) -> str:
+        found = [annotation for name, annotation in hints(root) if name == kind]
+        bare = sum(annotation is not None and ast.unparse(annotation) in ("Any", "typing.Any") for annotation in found)
+        return f"{100 * bare / len(found):.0f} % of {len(found):,}"
+
+    return count
+
+
+def longest_file(folder: str, kind: str) -> Callable[[Path], str]:
+    def count(root: Path) -> str:
+        paths = [path for path in (root / folder).rglob(kind) if "tests" not in path.relative_to(root / folder).parts]
+        longest = max(paths, key=lambda path: len(text(path).splitlines()))
+        return f"{len(text(longest).splitlines())} ({longest.relative_to(root / folder).as_posix()})"
+
+    return count
+
+
+def longest_python(root: Path) -> str:
+    found = []
+    for path in modules(root).values():
+        for node in ast.walk(ast.parse(text(path))):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                doc = node.body[0] if ast.get_docstring(node) else None
+                inside = (doc.end_lineno or 0) - doc.lineno + 1 if doc else 0
+                found.append(((node.end_lineno or 0) - node.lineno + 1 - inside, node.name))
+    return "{} ({})".format(*max(found))
+
+
+def functions_of_core(root: Path) -> Iterator[tuple[int, str]]:
+    """Yield the length and the name of each function of core. It ends at a brace not further right than its head."""
+    for path in core_files(root):
+        lines = text(path).splitlines()
+        for i, line in enumerate(lines):
+            match = FUNCTION.match(line)
+            if not match or "(" not in line or line.rstrip().endswith(("({", "[] {", "= {")):
+                continue
+            ends = (k for k in range(i + 1, len(lines)) if re.match(rf" {{0,{len(match[1])}}}\}}", lines[k]))
+            yield next(ends, i) - i + 1, line.partition("(")[0].split()[-1]
+
+
+def longest_core(root: Path) -> str:
+    return "{} ({})".format(*max(functions_of_core(root)))
+
+
+def largest_class(root: Path) -> str:
+    """Count the member functions that the class with most of them declares."""
+    best = (0, "")
+    for path in core_files(root):
+        for match in re.finditer(r"^(?:class|struct) (\w+)[^;{]*\{\n(.*?)^\};", text(path), re.MULTILINE | re.DOTALL):
+            names = {m[1] for line in match[2].splitlines() if (m := METHOD.match(line))}
+            best = max(best, (len(names), match[1]))
+    return f"{best[0]} ({best[1]})"
+
+
+def terms() -> list[str]:
+    """Return the terms of the glossary of the working tree."""
+    blocks = re.findall(r"```\{glossary\}\n(.*?)\n```", text(GLOSSARY), re.DOTALL)
+    return [term for block in blocks for term in re.findall(r"^(\w.*)$", block, re.MULTILINE)]
+
+
+def terms_used(root: Path) -> str:
+    """Count the glossary's terms that occur in src, core and docs, the glossary aside."""
+    paths = [path for path in files(root, "src", "core", "docs") if path.name != "glossary.md"]
+    everything = "\n".join(text(path).lower() for path in paths)
+    found = [term for term in terms() if re.search(rf"\b{re.escape(term.lower())}", everything)]
+    return f"{len(found)} of {len(terms())}"
+
+
+def retired(root: Path) -> str:
+    """Count the retired words in the prose of pages and of the package."""
+    paths = [*files(root, "src", "docs"), root / "README.md", root / "CONTRIBUTING.md", root / "SECURITY.md"]
+    return str(sum(1 for path in paths if path.suffix in {".py", ".md"} for _ in words.found(path)))
+
+
+def largest_folder(root: Path) -> str:
+    """Count the files of the fullest folder of src, core and tests."""
+    counts: dict[str, int] = {}
+    for path in files(root, "src", "core", "tests"):
+        folder = path.parent.relative_to(root).as_posix()
+        counts[folder] = counts.get(folder, 0) + 1
+    return "{1} ({0})".format(*max(counts.items(), key=lambda item: item[1]))
+
+
+COUNTS: dict[str, Callable[[Path], str]] = {
+    **{
+        f"files of src, core and docs that name a typical {what} (`{word}`)": partial(naming, word=word)
+        for what, word in EXAMPLES.items()
+    },
+    "uses of the CPU's classes and instructions in core, outside of the CPU's folders": device_kind,
+    "circles of Python modules": circles_of_modules,
+    "circles of C++ folders": circles_of_includes,
+    "imports inside of functions": late_imports,
+    "parameters annotated `Any`": share_of_any("parameter"),
+    "results annotated `Any`": share_of_any("result"),
+    "longest file of src, lines": longest_file("src/forerun", "*.py"),
+    "longest file of core, lines": longest_file("core", "*.cpp"),
+    "longest function of src, lines": longest_python,
+    "longest function of core, lines": longest_core,
+    "most member functions of a class": largest_class,
+    "most files in a folder": largest_folder,
+    "terms of the glossary in use": terms_used,
+    "retired words in pages and in the package": retired,
+}
+
+
+def tree_of(ref: str, folder: Path) -> Path:
+    """Unpack a commit into a folder."""
+    packed = subprocess.run(["git", "-C", str(ROOT), "archive", ref], capture_output=True, check=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        archive.extractall(folder, filter="data")
+    return folder
+
+
+def table(refs: list[str]) -> str:
+    """Return the counts of commits and of the working tree as Markdown."""
+    with tempfile.TemporaryDirectory() as folder:
+        trees = {ref: tree_of(ref, Path(folder) / ref) for ref in refs} | {"now": ROOT}
+        rows = [f"| | {' | '.join(trees)} |", f"|---|{'---|' * len(trees)}"]
+        rows += [f"| {what} | {' | '.join(count(tree) for tree in trees.values())} |" for what, count in COUNTS.items()]
+    return "\n".join(rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("refs", nargs="*", metavar="REF", help="a commit to compare with")
+    parser.add_argument("--page", type=Path, help="a page to write the table into")
+    given = parser.parse_args()
+    found = table(given.refs)
+    if not given.page:
+        print(found)
+        return
+    page = text(given.page)
+    given.page.write_text(re.sub(f"{START}\n.*?{END}", lambda _: f"{START}\n{found}\n{END}", page, flags=re.DOTALL))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""Find words of a private language in pages, comments, docstrings and messages, and name the term to use instead.
+
+    python tools/words.py FILE ...      prints each one with its file and line
+
+Code is not read: neither names in Python files nor code in Markdown. docs/reference/glossary.md has the terms.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+_END = r"(?=[.,;:)\n]|$| (?:and|or|when|before|until|yet|already|again)\b)"  # of a clause
+
+RETIRED = {  # a regular expression, and the term or the form to use instead
+    # Engine
+    r"\b(?:operations|ops|others|steps|kernels) (?:are |is |were )?joined\b|\bjoined (?:operations|ops)\b": "fused",
+    r"\btakes? (?:no )?part in (?:the )?groups?\b": "is fused, is not fused",
+    r"\b(?:find|finds|found) room\b|\bno room\b": "back-pressure; a free slot; memory is available",
+    r"\bcrammed\b": "nearly full",
+    r"\bthe bell\b|\brings? the bell\b": "completion queue",
+    r"\bsleepers?\b": "parked worker, parked thread",
+    r"\bdoor\b": "submission gate",
+    r"\bg(?:ive|ives|ave|iving|iven) up\b": "abandon, cancel, stop",
+    r"\blets? go\b|\bletting go\b": "release",
+    r"\b(?:is|are|was|were|been|be) told\b|\btells? nobody\b": "report, notify",
+    r"\bspoil(?:s|t|ed)?\b": "poison",
+    r"\bplanner\b": "passes; scheduler",
+    r"\b(?:gets?|makes?|made) (?:it |them |waiting \w+ )?better before\b": "optimize, rewrite",
+    r"\b(?:its|their) turn\b": "program order",
+    r"\bdozes?\b|\bdozing\b": "timed wait",
+    r"\bunder ?way\b": "in flight, pending, running",
+    r"\bbrought to rest\b|\bbrings? \w+ to rest\b|\bcomes? to rest\b": "drain, quiesce",
+    r"\bhand(?:s|ed|ing)? round\b": "broadcast, all-reduce",
+    r"\b(?:matri\w+|operands?|arrays?) (?:is|are|was|were) turned\b|\bturned matri": "transposed",
+    r"\b(?:held|hold|holds|holding) up\b": "delay, block",
+    r"\bone look\b|\ba look at\b|\blooks at (?:it|them) (?:alone|meanwhile)\b": "a read, reading",
+    # Autograd
+    r"\bwalk(?:s|ing|ed)? back\b|\bthe walk\b|\bback ?walk\b": "backward pass",
+    r"\bback through the tape\b": "backward pass",
+    # Sentences without a subject
+    r"\bwhoever\b|\bwhomever\b": "name the thread, the caller or the operation",
+    r"\bnobody\b": "no thread, no operation, no array; nothing",
+    r"(?:^ *|[.:;] |\")Who \w+ (?![^.]*\?)": "a thread that, a program that, users who",
+    r"\b(?:by|for|of|to|that|and|or|from|on|with) who (?!m\b)(?![^.]*\?)": "a thread that, a caller that",
+    r"(?:^ *|[.:;] |\")What \w+(?![^.]*\?)": ("name it: an operation that, a value that, a file that"),
+    r"\b(?:of|for|from|with|by|in|on|than|at|to) what (?:is|was|are|were|has|had|it|they|stands|waits)\b": (
+        "a noun: the values that, the operations that"
+    ),
+    r"\bwhat (?:stands?|stood|remains?|comes|came|waits|needs|is left|is there|is not there)\b": "a noun, and a clause",
+    # Verbs and adverbs in place of nouns
+    r"\b(?:stands?|stood) (?:in|on|at|there|under|below|above|beside|between|elsewhere|here|alone|where)\b": "is in",
+    r"\bas (?:they|it) stands?\b": "unchanged",
+    r"\b(?:is|are|was|were) there" + _END: "is available, is computed, exists",
+    r"(?<!here )(?<!here\n)\b(?:is|are|was|were) no (?!longer\b|more\b|less\b|fewer\b)\w": "is not a",
+    r"\bcomes? again\b": "repeats",
+    r"\b(?:is|are|was|were) (?:said|seen to)\b": "is logged, is printed, is reported",
+    r"\bours\b|\bour (?:arrays?|own|kernels?|devices|backend|scalars|modules|ops|names)\b": "forerun's",
+    r"\bone's own\b": "custom, user-defined",
+    r"\bmended\b": "fixed",
+    r"\b(?:not|never|is|are) believed\b": "trusted",
+    r"\bhangs? on\b": "depends on",
+    r"\bthe way there\b|\bon the way\b": "meanwhile, in between",
+    r"\bwithout a word\b": "silently",
+}
+PATTERNS = {
+    # Where a capital begins a sentence, case counts.
+    re.compile(pattern, re.MULTILINE | (0 if "Wh" in pattern else re.IGNORECASE)): term
+    for pattern, term in RETIRED.items()
+}
+
+FENCE = re.compile(r"^( *)(```|~~~).*?^\1\2 *$", re.MULTILINE | re.DOTALL)
+FIELD = re.compile(r"\{[^{}\n]*\}")  # code in an f-string
+CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
+
+
+def prose(path: Path) -> str:
+    """Return a file's text with all code blanked, so that lines and columns stay."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        text = _comments_and_strings(text)
+        text = re.sub(r"^ *(?:>>>|\.\.\.) .*", _blank, text, flags=re.MULTILINE)
+    else:
+        text = FENCE.sub(_blank, text)
+    return CODE.sub(_blank, text)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", "_", match[0])
+
+
+def _comments_and_strings(text: str) -> str:
+    lines = text.splitlines(keepends=True)
+    kept = [[c if c == "\n" else " " for c in line] for line in lines]
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in (tokenize.COMMENT, tokenize.STRING):
+            (first, begin), (last, end) = token.start, token.end
+            code = token.string[:2].lower().strip("'\"").count("f") and first == last
+            lines[first - 1] = FIELD.sub(_blank, lines[first - 1]) if code else lines[first - 1]
+            for row in range(first - 1, last):
+                line = lines[row]
+                for column in range(begin if row == first - 1 else 0, end if row == last - 1 else len(line)):
+                    kept[row][column] = line[column]
+    return "".join("".join(line) for line in kept)
+
+
+def found(path: Path) -> Iterator[tuple[int, str, str]]:
+    """Yield the line of each retired word, the word, and what to use instead."""
+    text = prose(path)
+    flat = re.sub(r"\n *(?:# )?", lambda m: "\n" + " " * (len(m[0]) - 1), text)
+    for pattern, term in PATTERNS.items():
+        for match in pattern.finditer(flat):
+            yield text.count("\n", 0, match.start()) + 1, " ".join(match[0].split()), term
+
+
+def main(names: list[str]) -> None:
+    """Print what is found in files."""
+    hits = sorted((name, *hit) for name in names for hit in found(Path(name)))
+    for name, line, word, term in hits:
+        print(f"{name}:{line}: {word!r}: {term}")
+    sys.exit(bool(hits))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,263 @@
+"""Completion and waiting: who waits for writes of a storage, for a mark, or for room learns of it, whenever it
+goes to sleep.
+
+Code: end_one (plan.cpp); exchange's end (run.cpp); wait_until, wait, wait_mark, make_room, notify_waiters
+(wait.cpp). Fields of the same names: Storage::ended (`ended`), Storage::watched, front_, watch_mark_,
+notify_, told_. `asleep` is who stands in watch_.
+
+Nobody is woken by time here: the slices of a wait (40 ms, to look for signals) are not leaned on.
+
+Memory orders: `ended`, `watched`, front_ and watch_mark_ are seq_cst in the code, as here: the side that ends
+an op writes `ended` and then reads `watched`; who waits writes `watched` and then reads `ended`. One of the
+two sees the other. told_ is written with watch_mutex_ held, and the read that decides has it, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from verification.checker import END, Model, Program, Violation, lock, notify_all, unlock, wait, woken
+
+NEVER = 99  # UINT64_MAX
+
+
+class Ender(Program):
+    """A worker: it ends ops in turn; each writes the storage. It has the lock, but not when it notifies."""
+
+    serves = True
+
+    def __init__(self, name: str, model: Completion) -> None:
+        super().__init__(name, "take", op=0, armed=0, notify=False)
+        self.model = model
+
+    def take(self, s: Any, me: Any) -> str | None:
+        if s.front >= self.model.ops or (self.model.chain and s.front > s.gone) or not lock(s, self.number):
+            return None
+        return "notify_first" if self.model.broken == "notify_first" else "ended"
+
+    def notify_first(self, s: Any, me: Any) -> str | None:  # not in the code
+        if s.watch_mutex is not None:
+            return None
+        notify_all(s, "asleep")
+        return "ended"
+
+    def ended(self, s: Any, me: Any) -> str:  # end_one: s.ended.fetch_add
+        s.ended += 1
+        return "watched"
+
+    def watched(self, s: Any, me: Any) -> str:
+        return "unwatch" if s.watched else self.then()
+
+    def unwatch(self, s: Any, me: Any) -> str:
+        s.watched, s.notify = False, True
+        return self.then()
+
+    def then(self) -> str:
+        return "mark_first" if self.model.broken == "mark_first" else "front"
+
+    def mark_first(self, s: Any, me: Any) -> str:  # not in the code
+        me.armed = s.watch_mark
+        return "front"
+
+    def front(self, s: Any, me: Any) -> str:  # front_.store
+        s.front += 1
+        return "watch_mark"
+
+    def watch_mark(self, s: Any, me: Any) -> str:
+        armed = me.armed if self.model.broken == "mark_first" else s.watch_mark
+        return "disarm" if s.front >= armed else "leave"
+
+    def disarm(self, s: Any, me: Any) -> str:  # watch_mark_.store(UINT64_MAX), notify_ = true
+        s.watch_mark, s.notify = NEVER, True
+        return "leave"
+
+    def leave(self, s: Any, me: Any) -> str:  # the end of exchange
+        me.notify = s.notify or self.model.hands
+        s.notify = False
+        me.armed = 0
+        unlock(s)
+        if self.model.broken == "notify_first":
+            me.notify = False
+        return "tell" if me.notify else "take"
+
+    def tell(self, s: Any, me: Any) -> str | None:  # notify_waiters
+        if self.model.broken != "notify_without_mutex" and s.watch_mutex is not None:
+            return None
+        s.told = s.told + 1 if self.model.hands else 0
+        me.notify = False
+        notify_all(s, "asleep")
+        return "take"
+
+
+class Waiter(Program):
+    """wait_until for `kind`: a number of ended writes, or a mark. Issues first if it waits for room."""
+
+    def __init__(self, name: str, model: Completion, kind: str, target: int) -> None:
+        super().__init__(name, "done", seen=0)
+        self.model, self.kind, self.target = model, kind, target
+
+    def reached(self, s: Any) -> bool:
+        return bool((s.ended if self.kind == "storage" else s.front) >= self.target)
+
+    def done(self, s: Any, me: Any) -> str:
+        if self.reached(s):
+            s.gone += self.model.chain
+            return END
+        return "watch"
+
+    def watch(self, s: Any, me: Any) -> str | None:
+        if not lock(s, self.number, "watch_mutex"):
+            return None
+        if self.model.broken == "arm_late":
+            return "look_unarmed"
+        return "arm" if self.kind == "storage" else "read_mark"
+
+    def look_unarmed(self, s: Any, me: Any) -> str:  # not in the code
+        if self.reached(s):
+            unlock(s, "watch_mutex")
+            return "done"
+        return "arm" if self.kind == "storage" else "read_mark"
+
+    def arm(self, s: Any, me: Any) -> str:  # storage.watched.store(true)
+        s.watched = True
+        return "look_again"
+
+    def read_mark(self, s: Any, me: Any) -> str:  # watch_mark_.load
+        me.seen = s.watch_mark
+        return "lower" if self.target < me.seen or self.model.broken == "store_mark" else "look_again"
+
+    def lower(self, s: Any, me: Any) -> str:  # compare_exchange
+        if self.model.broken == "store_mark":
+            s.watch_mark, me.seen = self.target, 0
+            return "look_again"
+        if s.watch_mark != me.seen:
+            return "read_mark"
+        s.watch_mark, me.seen = self.target, 0
+        return "look_again"
+
+    def look_again(self, s: Any, me: Any) -> str:
+        me.seen = 0
+        if self.model.broken != "arm_late" and self.reached(s):
+            unlock(s, "watch_mutex")
+            return "done"
+        wait(s, self.number, "asleep", "watch_mutex")
+        return "asleep"
+
+    def asleep(self, s: Any, me: Any) -> str | None:
+        if not woken(s, self.number, "asleep", "watch_mutex"):
+            return None
+        unlock(s, "watch_mutex")
+        return "done"
+
+
+class Hand(Program):
+    """A thread that waits in an engine without workers: it runs what it waits for itself, if nobody else has taken it.
+
+    Op 1 waits for op 0. Who finds nothing to run sleeps; told_ tells whether there may be something since it looked.
+    """
+
+    def __init__(self, name: str, model: Completion, target: int) -> None:
+        super().__init__(name, "told", seen=0, op=-1)
+        self.model, self.target = model, target
+
+    def told(self, s: Any, me: Any) -> str:
+        me.seen = s.told
+        return "help"
+
+    def help(self, s: Any, me: Any) -> str | None:  # exchange: pick_any
+        if s.mutex is not None:
+            return None
+        if s.front < self.model.ops and s.front not in s.running:
+            me.op = s.front
+            s.running |= {me.op}
+            return "run"
+        return "watch"
+
+    def run(self, s: Any, me: Any) -> str | None:  # exchange: end_work, with the lock
+        if s.mutex is not None:
+            return None
+        s.running -= {me.op}
+        s.front, s.ended, me.op = s.front + 1, s.ended + 1, -1
+        return "tell"
+
+    def tell(self, s: Any, me: Any) -> str | None:  # notify_ = true without workers; notify_waiters
+        if s.watch_mutex is not None:
+            return None
+        s.told += 1
+        notify_all(s, "asleep")
+        return "done"
+
+    def done(self, s: Any, me: Any) -> str:
+        return END if s.front >= self.target else "told"
+
+    def watch(self, s: Any, me: Any) -> str | None:
+        if not lock(s, self.number, "watch_mutex"):
+            return None
+        return "look_again"
+
+    def look_again(self, s: Any, me: Any) -> str:
+        if s.front >= self.target:
+            unlock(s, "watch_mutex")
+            return END
+        if s.told != me.seen and self.model.broken != "told_nothing":
+            unlock(s, "watch_mutex")
+            return "told"
+        wait(s, self.number, "asleep", "watch_mutex")
+        return "asleep"
+
+    def asleep(self, s: Any, me: Any) -> str | None:
+        if not woken(s, self.number, "asleep", "watch_mutex"):
+            return None
+        unlock(s, "watch_mutex")
+        return "done"
+
+
+class Completion(Model):
+    """`waits`: kind and target of each waiter. `hands`: no workers, two threads that run and wait.
+
+    `chain`: op n comes only when n waiters have gone on, as of a program that issues it after its wait.
+    """
+
+    mutants: ClassVar = {
+        "notify_first": "waiters are told before the op counts as ended",
+        "notify_without_mutex": "waiters are told without their mutex",
+        "arm_late": "a waiter looks, arms, and does not look again",
+        "mark_first": "who ends an op reads watch_mark_ before it moves front_",
+        "store_mark": "a waiter overwrites a mark that is nearer than its own",
+        "told_nothing": "without workers, a waiter sleeps though something has ended since it looked (so it was)",
+    }
+
+    def __init__(
+        self,
+        broken: str | None = None,
+        waits: tuple[tuple[str, int], ...] = (("storage", 1), ("storage", 2), ("mark", 2)),
+        ops: int = 2,
+        hands: bool = False,
+        chain: bool = False,
+    ) -> None:
+        self.broken, self.ops, self.hands, self.chain = broken, ops, hands, chain
+        none: frozenset[int] = frozenset()
+        shared = {
+            "ended": 0,
+            "watched": False,
+            "front": 0,
+            "watch_mark": NEVER,
+            "notify": False,
+            "told": 0,
+            "mutex": None,
+            "watch_mutex": None,
+            "asleep": none,
+            "running": none,
+            "gone": 0,
+        }
+        threads: list[Program] = []
+        if hands:
+            threads = [Hand("first", self, 1), Hand("second", self, 2)]
+        else:
+            threads = [Ender(f"worker {i}", self) for i in range(2)]
+            threads += [Waiter(f"waiter {i}", self, *w) for i, w in enumerate(waits)]
+        super().__init__(shared, threads)
+
+    def always(self, s: Any, own: list[Any]) -> None:
+        if s.front > self.ops or s.ended > self.ops:
+            raise Violation("an op has ended twice")

@@ -1,0 +1,404 @@
+"""Window and wake-up: an issued op is run, whoever sleeps, dozes, looks or works when it comes.
+
+Code: Engine::issue, wake, start_all (window.cpp); serve, exchange, sleep, wake_others, leave_work (run.cpp);
+plan, pick (plan.cpp). Fields of the same names: head_, planned_, unseen_cost_, window_ (`slots`), gave_way_, and
+the queue's sleeping, dozing, looking, called. `asleep` is who stands in Queue::sleepers, of whom any may be woken.
+
+Memory orders. head_, sleeping, looking, called, dozing are seq_cst in the code where one side writes one and
+then reads another (a ticket, then who sleeps; sleeping, then the tickets): as here. planned_ is relaxed and
+written under the lock; a thread without the lock that sees an old one sees too much fresh work, and asks for
+a look too many. A slot is stored with release and loaded with acquire: it carries the op; a planner that does
+not see it yet leaves the rest of the window as fresh work. unseen_cost_ is relaxed and may lose what two
+threads add at once: only what a dozing worker is told hangs on it, and that one looks by itself (`lean`).
+
+Left out: let_issue and spin, which only let time pass without the lock between two looks; several queues, but
+for `Other`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from verification.checker import END, Model, Program, Violation, lock, notify_one, timed_out, unlock, wait, woken
+
+DOZES = 1  # kDozes: so often a worker dozes before it sleeps
+
+
+class Issuer(Program):
+    """Engine::issue, once for each of its ops; then Engine::wake."""
+
+    def __init__(self, name: str, model: Wake, ops: int) -> None:
+        self.model, self.first = model, "peek" if model.broken == "look_first" else "ticket"
+        super().__init__(name, self.first, left=ops, seq=-1, saw=False)
+
+    def peek(self, s: Any, me: Any) -> str:  # not in the code
+        me.saw = s.sleeping > 0
+        return "ticket"
+
+    def ticket(self, s: Any, me: Any) -> str:
+        me.seq, s.head = s.head, s.head + 1  # head_.fetch_add
+        me.left -= 1
+        return "count"
+
+    def next(self, me: Any) -> str:
+        return self.first if me.left else END
+
+    def count(self, s: Any, me: Any) -> str:
+        s.unseen_cost |= self.model.big(me.seq)  # unseen_cost_: from kWakeCost on or not
+        return "put"
+
+    def put(self, s: Any, me: Any) -> str:
+        s.slots = put(s.slots, me.seq, "there")
+        return "who_sleeps"
+
+    def who_sleeps(self, s: Any, me: Any) -> str:
+        sleep = me.saw if self.model.broken == "look_first" else s.sleeping > 0
+        return "who_dozes" if sleep else self.next(me)
+
+    def who_dozes(self, s: Any, me: Any) -> str:
+        return "who_looks" if s.dozing == 0 or s.unseen_cost else self.next(me)
+
+    def who_looks(self, s: Any, me: Any) -> str:  # wake() begins
+        return self.next(me) if s.looking > 0 else "who_is_called"
+
+    def who_is_called(self, s: Any, me: Any) -> str:
+        return self.next(me) if s.called else "tell"
+
+    def tell(self, s: Any, me: Any) -> str | None:
+        if not lock(s, self.number):
+            return None
+        tell(s)
+        unlock(s)
+        return self.next(me)
+
+
+def put(slots: tuple[Any, ...], at: int, what: Any) -> tuple[Any, ...]:
+    return (*slots[:at], what, *slots[at + 1 :])
+
+
+def tell(s: Any) -> None:
+    """The part of wake() that holds the lock."""
+    if not s.started:
+        s.started, s.sleeping = True, s.sleeping - 1  # start_all
+    elif s.sleeping > 0:
+        s.called = True
+        notify_one(s, "asleep")
+
+
+def wake_others(s: Any, model: Wake, mine: bool, changed: bool) -> None:
+    """Engine::wake_others, for this queue: `mine` if who calls serves it and has taken something worth a wake-up."""
+    if s.busy < model.cores and s.ready and s.sleeping > 0 and s.started and (mine or changed):
+        notify_one(s, "asleep")
+
+
+def plan(s: Any, last: int) -> None:
+    """The second half of Engine::plan: up to the first slot that is still empty."""
+    while s.planned < last and s.slots[s.planned] == "there":
+        s.ready |= {s.planned}
+        s.planned += 1
+
+
+class Worker(Program):
+    """Engine::serve and what it calls: exchange, plan, sleep. It is born when somebody starts it."""
+
+    serves = True
+
+    def __init__(self, name: str, model: Wake) -> None:
+        super().__init__(name, "born", op=-1, last=0, dozes=0, dozed=False, changed=False, left=False)
+        self.model = model
+
+    def born(self, s: Any, me: Any) -> str | None:
+        if not s.started:
+            return None
+        s.looking += 1
+        return "enter"
+
+    def enter(self, s: Any, me: Any) -> str | None:  # exchange: the lock, end_work, pick
+        if not lock(s, self.number):
+            return None
+        me.changed = me.op >= 0
+        if me.op >= 0:
+            s.busy -= 1
+            s.ended |= {me.op}
+            me.op = -1
+        return self.find(s, me)
+
+    def find(self, s: Any, me: Any) -> str:
+        """Engine::pick, with the lock held."""
+        s.gave_way = False
+        me.left = bool(s.helping and self.model.tiny)  # to a waiting thread: helping_ > 0 && only_tiny()
+        if s.ready and not me.left:
+            if s.busy > 0 and s.busy + 1 == self.model.cores and s.seen_head != s.head:
+                s.seen_head, s.gave_way = s.head, True  # issuing(): it needs the core
+            elif s.busy < self.model.cores:
+                me.op = min(s.ready)
+                s.ready -= {me.op}
+                s.busy += 1
+                wake_others(s, self.model, True, me.changed)
+                me.changed, me.dozes = False, 0
+                unlock(s)
+                return "away"
+        return "look"
+
+    def look(self, s: Any, me: Any) -> str:  # fresh_work()
+        if s.head != s.planned:
+            if self.model.tiny and s.head != s.left_head:
+                s.left_head = s.head
+                me.left = me.left or (not s.unseen_cost and s.choose(2) > 0)  # left_to_issuer()
+            if not me.left:
+                return "forget"
+        elif self.model.broken == "looks_again":
+            me.left = bool(s.helping and self.model.tiny)
+        left = me.left or (s.gave_way and self.model.broken != "gave_way")
+        me.left, me.changed = False, False
+        return "doze" if me.dozes < DOZES or left else "sleep"
+
+    def forget(self, s: Any, me: Any) -> str:  # plan(): unseen_cost_ is set back first, then head_ is read
+        s.unseen_cost = False
+        return "read_head"
+
+    def read_head(self, s: Any, me: Any) -> str:
+        me.last = s.head
+        return "plan"
+
+    def plan(self, s: Any, me: Any) -> str:
+        plan(s, me.last)
+        me.last, me.changed = 0, True
+        if not s.ready and s.head != s.planned:
+            unlock(
+                s
+            )  # it looks again and again until the slot is filled; others need the lock meanwhile only to sleep less
+            return "enter"
+        return self.find(s, me)
+
+    # Engine::sleep, for a while.
+    def doze(self, s: Any, me: Any) -> str:
+        me.dozes, me.dozed = me.dozes + (me.dozes < DOZES), True
+        s.dozing += 1
+        return "sleep" if self.model.broken != "look_before_sleeping" else "not_looking"
+
+    # For good, and for a while from here on.
+    def sleep(self, s: Any, me: Any) -> str:
+        if self.model.broken == "look_before_sleeping" and not me.dozed:
+            if s.head != s.planned:
+                return "look"
+            s.sleeping += 1
+            return "not_looking"
+        s.sleeping += 1
+        return "not_looking"
+
+    def not_looking(self, s: Any, me: Any) -> str:
+        s.looking -= self.model.broken != "looks_asleep"
+        return "last_look"
+
+    def last_look(self, s: Any, me: Any) -> str:
+        blind = self.model.broken in ("look_before_sleeping", "no_last_look")
+        if not me.dozed and s.head != s.planned and not blind:
+            return "wakes"
+        wait(s, self.number, "asleep")
+        return "asleep"
+
+    def asleep(self, s: Any, me: Any) -> str | None:
+        if me.dozed and not self.model.endless and self.number in s.asleep:
+            return "wakes" if timed_out(s, self.number, "asleep") else None  # leans on time: wait_for(kDoze)
+        return "wakes" if woken(s, self.number, "asleep") else None
+
+    def wakes(self, s: Any, me: Any) -> str:
+        s.looking += self.model.broken != "looks_asleep"
+        return "up"
+
+    def up(self, s: Any, me: Any) -> str:
+        s.sleeping -= 1
+        s.dozing -= me.dozed
+        me.dozed = False
+        return "answer"
+
+    def answer(self, s: Any, me: Any) -> str:
+        if s.called and self.model.broken != "stays_called":
+            s.called, me.dozes = False, 0
+        return self.find(s, me)
+
+    # serve: what it has taken takes long, so it does not count as looking.
+    def away(self, s: Any, me: Any) -> str:
+        s.looking -= 1
+        return "run" if self.model.broken == "goes_away_silently" else "before_away"
+
+    def before_away(self, s: Any, me: Any) -> str:
+        return "who_looks" if s.head != s.planned and s.sleeping > 0 else "run"
+
+    def who_looks(self, s: Any, me: Any) -> str:  # wake()
+        return "run" if s.looking > 0 else "who_is_called"
+
+    def who_is_called(self, s: Any, me: Any) -> str:
+        return "run" if s.called else "tell"
+
+    def tell(self, s: Any, me: Any) -> str | None:
+        if not lock(s, self.number):
+            return None
+        tell(s)
+        unlock(s)
+        return "run"
+
+    def run(self, s: Any, me: Any) -> str | None:
+        if not self.model.may_end(me.op, s):
+            return None
+        s.looking += 1
+        return "enter"
+
+
+class Helper(Program):
+    """A thread that waits (Engine::wait_until): it helps once, then goes on with the program."""
+
+    def __init__(self, name: str, model: Wake) -> None:
+        super().__init__(name, "comes", last=0, op=-1, rest=False)
+        self.model = model
+
+    def comes(self, s: Any, me: Any) -> str:
+        s.helping += 1
+        return "enter"
+
+    def enter(self, s: Any, me: Any) -> str | None:
+        if not lock(s, self.number):
+            return None
+        me.last = s.head
+        return "take"
+
+    def take(self, s: Any, me: Any) -> str:
+        plan(s, me.last)
+        s.unseen_cost = False
+        if s.ready and s.busy < self.model.cores:
+            me.op = min(s.ready)
+            s.ready -= {me.op}
+            s.busy += 1
+        wake_others(s, self.model, False, True)  # mine == nullptr: wherever there is work
+        unlock(s)
+        return "goes" if me.op < 0 else "ends"
+
+    def ends(self, s: Any, me: Any) -> str | None:  # help() looks again, and takes nothing more
+        if not self.model.may_end(me.op, s) or not lock(s, self.number):
+            return None
+        s.busy -= 1
+        s.ended |= {me.op}
+        me.op = -1
+        if s.busy:  # `resumes`: left to who is at work
+            me.rest = bool(s.ready and s.sleeping)
+        else:
+            wake_others(s, self.model, False, True)
+        unlock(s)
+        return "goes"
+
+    def goes(self, s: Any, me: Any) -> str:
+        s.helping -= 1
+        return "leaves" if me.rest and self.model.broken != "leaves_silently" else "waits"
+
+    def leaves(self, s: Any, me: Any) -> str | None:  # leave_work()
+        if not lock(s, self.number):
+            return None
+        me.rest = False
+        if not s.dozing:
+            wake_others(s, self.model, False, True)
+        unlock(s)
+        return "waits"
+
+    def waits(self, s: Any, me: Any) -> str | None:
+        return END if len(s.ended) == self.model.ops else None
+
+
+class Other(Program):
+    """A worker of another queue, whose pick() plans before it takes an op of its own queue."""
+
+    def __init__(self, name: str, model: Wake) -> None:
+        super().__init__(name, "enter", last=0)
+        self.model = model
+
+    def enter(self, s: Any, me: Any) -> str | None:
+        if not lock(s, self.number):
+            return None
+        s.unseen_cost = False
+        me.last = s.head
+        return "plan"
+
+    def plan(self, s: Any, me: Any) -> str:
+        plan(s, me.last)
+        wake_others(s, self.model, False, self.model.broken != "plans_silently")  # ended_early_
+        unlock(s)
+        return "run"
+
+    def run(self, s: Any, me: Any) -> str | None:  # its own op takes as long as any other
+        return END if len(s.ended) == self.model.ops else None
+
+
+class Wake(Model):
+    """`cost`: "big", worth a wake-up, or "tiny". `meet`: op 0 ends only when all others have."""
+
+    mutants: ClassVar = {
+        "look_first": "issue looks who sleeps before it draws its ticket",
+        "look_before_sleeping": "a worker looks at the tickets before it counts itself as sleeping",
+        "no_last_look": "a worker sleeps without a last look at the tickets",
+        "looks_asleep": "a worker that sleeps still counts as one that looks",
+        "stays_called": "a worker that wakes up does not take back that it was called",
+        "goes_away_silently": "a worker takes up something long without a look whether anybody relied on it",
+        "plans_silently": "a worker of another queue plans in pick() and tells nobody (so it was)",
+        "leaves_silently": "a thread that has helped, and goes on, tells nobody of what is left (so it was)",
+        "looks_again": "a worker that left work to a waiting thread looks again whether it is there, and sleeps",
+        "gave_way": "a worker that leaves the core to the front end sleeps for good (so it was)",
+    }
+
+    def __init__(
+        self,
+        broken: str | None = None,
+        issuers: tuple[int, ...] = (1, 1),
+        workers: int = 2,
+        cost: str = "big",
+        meet: bool = False,
+        cores: int = 3,
+        helper: bool = False,
+        other: bool = False,
+        endless: bool = False,
+    ) -> None:
+        self.broken, self.cores, self.endless = broken, cores, endless
+        self.tiny, self.meet, self.ops = cost == "tiny", meet, sum(issuers)
+        none: frozenset[int] = frozenset()
+        shared = {
+            "head": 0,
+            "planned": 0,
+            "slots": ("",) * self.ops,
+            "unseen_cost": False,
+            "left_head": 0,
+            "ready": none,
+            "ended": none,
+            "busy": 0,
+            "seen_head": 0,
+            "sleeping": 1,
+            "dozing": 0,
+            "looking": 0,
+            "called": False,
+            "helping": 0,
+            "gave_way": False,
+            "started": False,
+            "mutex": None,
+            "asleep": none,
+        }
+        threads: list[Program] = [Issuer(f"issuer {i}", self, n) for i, n in enumerate(issuers)]
+        threads += [Worker(f"worker {i}", self) for i in range(workers)]
+        threads += [Helper("helper", self)] * helper + [Other("other", self)] * other
+        super().__init__(shared, threads)
+
+    def big(self, op: int) -> bool:
+        return not self.tiny
+
+    def may_end(self, op: int, s: Any) -> bool:
+        return not self.meet or op > 0 or len(s.ended) == self.ops - 1
+
+    def always(self, s: Any, own: list[Any]) -> None:
+        if s.ready & s.ended or not s.planned <= s.head:
+            raise Violation("an op is ready and has ended")
+        if s.busy > self.cores:
+            raise Violation("more threads run kernels than there are cores")
+
+    def complete(self, s: Any) -> bool:
+        return len(s.ended) == self.ops
+
+    def at_end(self, s: Any, own: list[Any]) -> None:
+        if s.busy < 0 or s.ready:
+            raise Violation("an op was run twice, or a core is given back twice")
