@@ -103,11 +103,11 @@ class TestBothWays:
         assert_all_same_bits(load(reference.save(arrays)), arrays)
 
     def test_a_dtype_that_the_format_lacks(self, tmp_path: Path) -> None:
-        with pytest.raises(TypeError, match="save_file: dtype of x must be one that the format has, got complex128"):
+        with pytest.raises(TypeError, match="save_file: dtype of x must be supported by the format, got complex128"):
             save_file({"x": numpy.ones(1, "c16")}, tmp_path / "x")
-        with pytest.raises(TypeError, match="names must be texts"):
+        with pytest.raises(TypeError, match="names must be strings"):
             save({1: numpy.ones(1)})  # type: ignore[dict-item]
-        with pytest.raises(TypeError, match="metadata must map texts to texts"):
+        with pytest.raises(TypeError, match="metadata must map strings to strings"):
             save({}, {"x": 1})  # type: ignore[dict-item]
 
 

@@ -121,7 +121,7 @@ class TestRecord:
             assert sum(line.waits + line.reads for line in lines) == n
 
     def test_a_recording_starts_once(self):
-        with profiler.record() as p, pytest.raises(RuntimeError, match="under way"):
+        with profiler.record() as p, pytest.raises(RuntimeError, match="is active"):
             p.start()
 
     def test_an_op_says_who_issued_it_and_what_came_out(self):

@@ -107,7 +107,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return shape.broadcast_to(self, shape_)
 
     @delegate(joining.repeat)
-    def repeat(self, repeats: Any, axis: int | None = None) -> ndarray:
+    def repeat(self, repeats: ArrayLike, axis: int | None = None) -> ndarray:
         """Each element several times along an axis."""
 
     @delegate(joining.split)
@@ -143,7 +143,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return convert.converted(self.T, want).T if turned else convert.converted(self, want)
 
     @direct("fill")
-    def fill(self, value: Any) -> None:
+    def fill(self, value: ArrayLike) -> None:
         """Writes one value everywhere, in place."""
         self[...] = value
 
@@ -197,7 +197,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """
         leaf.attach_grad(self, grad_req)
 
-    def backward(self, out_grad: Any = None, retain_graph: bool = False, train_mode: bool = True) -> None:
+    def backward(self, out_grad: Array | None = None, retain_graph: bool = False, train_mode: bool = True) -> None:
         """Computes the gradients of this array with respect to the leaves that it was computed from.
 
         out_grad: gradient of this array, of its shape; ones by default.
@@ -327,7 +327,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         _core.assign(self, sorting.partition(_core.detach(self), kth, axis, kind, order))
 
     @delegate(sorting.searchsorted)
-    def searchsorted(self, v: ArrayLike, side: str = "left", sorter: Any = None) -> ndarray:
+    def searchsorted(self, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> ndarray:
         """Positions at which values would keep the sorted vector sorted."""
 
     # --- elements, products, parts ---
@@ -337,7 +337,9 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """The dot product."""
 
     @delegate(select.clip)
-    def clip(self, min: Any = None, max: Any = None, out: Out = None, **kwargs: Any) -> ndarray:
+    def clip(
+        self, min: ArrayLike | None = None, max: ArrayLike | None = None, out: Out = None, **kwargs: Any
+    ) -> ndarray:
         """Elements limited to [min, max]."""
 
     @delegate(rounding.round)

@@ -28,7 +28,7 @@ def from_numpy(ndarray: numpy.ndarray, zero_copy: bool = True) -> Any:
     ([0.0, 1.0, 2.0], False)
     """
     if not isinstance(ndarray, numpy.ndarray):
-        raise TypeError(f"from_numpy: ndarray must be an array of NumPy's, got {type(ndarray).__name__}")
+        raise TypeError(f"from_numpy: ndarray must be a NumPy array, got {type(ndarray).__name__}")
     if not zero_copy:
         return array(ndarray, dtype=ndarray.dtype)
     shared = exchange.from_dlpack(ndarray)

@@ -201,11 +201,11 @@ def read_header(file: BinaryIO, size: int, op: str = "load") -> Header:
     if any(type(n) is not int or n < 0 for n in shape) or len(shape) > 64:
         raise ValueError(f"{op}: extents must not be negative, got {shape}")
     if not possible(shape, dtype.itemsize):
-        raise ValueError(f"{op}: extents must be such that memory could hold them, got {shape}")
+        raise ValueError(f"{op}: array must fit into memory, got {shape}")
     header, left = Header(shape, dtype, fortran), size - 8 - width - length
     if header.nbytes > left:
         text = f"{header.nbytes} bytes for shape {shape} with {left} there"
-        raise ValueError(f"{op}: header must say what the file has, got {text}")
+        raise ValueError(f"{op}: header must agree with the file, got {text}")
     return header
 
 
@@ -219,7 +219,7 @@ def header_of(shape: Sequence[int], strides: Sequence[int], dtype: numpy.dtype[A
     True
     """
     if dtype.kind == "V":
-        raise TypeError(f"save: dtype must be one that NumPy's format has a word for, got {dtype}")
+        raise TypeError(f"save: dtype must be supported by NumPy's format, got {dtype}")
     return Header(tuple(shape), dtype, _dense(shape[::-1], strides[::-1], dtype) > _dense(shape, strides, dtype))
 
 

@@ -60,7 +60,7 @@ def read_contents(file: BinaryIO, size: int, op: str) -> Contents:
     said = _parsed(file.read(length), op)
     metadata = said.pop("__metadata__", None)
     if metadata is not None and not _texts(metadata):
-        raise ValueError(f"{op}: metadata must map texts to texts, got {str(metadata)[:200]}")
+        raise ValueError(f"{op}: metadata must map strings to strings, got {str(metadata)[:200]}")
     begin = 8 + length
     tensors = {name: _place(name, entry, begin, op) for name, entry in said.items()}
     end = begin
@@ -110,7 +110,7 @@ def _place(name: str, entry: Any, begin: int, op: str) -> Place:
     if not _counts(shape) or len(shape) > 64:
         raise ValueError(f"{op}: shape of {name} must be a list of extents, got {str(shape)[:200]}")
     if not _counts(offsets) or len(offsets) != 2:
-        raise ValueError(f"{op}: data_offsets of {name} must be two places, got {str(offsets)[:200]}")
+        raise ValueError(f"{op}: data_offsets of {name} must be two positions, got {str(offsets)[:200]}")
     nbytes = math.prod(shape) * _SIZES[kind]
     if offsets[1] - offsets[0] != nbytes or not possible(shape, _SIZES[kind]):
         text = f"{offsets[0]} to {offsets[1]} for {kind} of shape {tuple(shape)}"
@@ -135,7 +135,7 @@ def laid_out(
     tensors: anything with a shape and a dtype. TypeError for a dtype or a name that the format does not have.
     """
     if metadata is not None and not _texts(dict(metadata)):
-        raise TypeError(f"{op}: metadata must map texts to texts, got {metadata!r}")
+        raise TypeError(f"{op}: metadata must map strings to strings, got {metadata!r}")
     kinds = {name: _kind(name, x.dtype, op) for name, x in tensors.items()}
     large = {name for name, x in tensors.items() if x.nbytes >= LEAST}
     whole = {name for name in large if tensors[name].nbytes % BLOCK == 0}
@@ -155,13 +155,13 @@ def laid_out(
 
 def _kind(name: Any, dtype: Any, op: str) -> str:
     if not isinstance(name, str) or name == "__metadata__":
-        raise TypeError(f"{op}: names must be texts other than __metadata__, got {name!r}")
+        raise TypeError(f"{op}: names must be strings other than __metadata__, got {name!r}")
     for kind, code in _NAMES.items():
         if dtype == numpy.dtype(code):
             return kind
     if dtype.name == "bfloat16":
         return "BF16"
-    raise TypeError(f"{op}: dtype of {name} must be one that the format has, got {dtype}")
+    raise TypeError(f"{op}: dtype of {name} must be supported by the format, got {dtype}")
 
 
 def write(file: Any, begin: bytes, values: Iterable[numpy.ndarray]) -> None:

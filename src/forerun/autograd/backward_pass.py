@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["backward", "grad", "of_steps"]
 
@@ -22,8 +25,8 @@ def _listed(op: str, heads: Any, head_grads: Any) -> tuple[Sequence[Any], Sequen
 
 
 def backward(
-    heads: Any,
-    head_grads: Any = None,
+    heads: Array | Sequence[Array],
+    head_grads: Array | Sequence[Array | None] | None = None,
     retain_graph: bool = False,
     train_mode: bool = True,
     create_graph: bool = False,
@@ -46,9 +49,9 @@ def backward(
 
 
 def grad(
-    heads: Any, variables: Any, head_grads: Any = None, retain_graph: bool | None = None, create_graph: bool
-    = False,
-    train_mode: bool = True,
+    heads: Array | Sequence[Array], variables: Array | Sequence[Array],
+    head_grads: Array | Sequence[Array | None] | None = None, retain_graph: bool | None = None,
+    create_graph: bool = False, train_mode: bool = True,
 ) -> Any:  # fmt: skip
     """The gradients of heads with respect to variables, as new arrays; `x.grad` stays as it is.
 
@@ -64,7 +67,7 @@ def grad(
     (12.0, 12.0)
     """
     single = not isinstance(variables, (list, tuple))
-    wanted = [variables] if single else list(variables)
+    wanted: list[Any] = [variables] if single else list(variables)  # type: ignore[arg-type]
     for x in wanted:
         if x.node is None:
             raise ValueError("grad: variables must be on the tape (attach_grad), got one that is not")

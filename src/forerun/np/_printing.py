@@ -151,7 +151,7 @@ def format_float_scientific(
     return numpy.format_float_scientific(_number(x), precision, unique, trim, sign, pad_left, exp_digits, min_digits)
 
 
-def base_repr(number: Any, base: int = 2, padding: int = 0) -> str:
+def base_repr(number: int, base: int = 2, padding: int = 0) -> str:
     """An integer in a base from 2 to 36 (ValueError if another), with zeros in front. Waits for an array.
 
     >>> from forerun import np
@@ -161,7 +161,7 @@ def base_repr(number: Any, base: int = 2, padding: int = 0) -> str:
     return numpy.base_repr(int(_number(number)), base, padding)
 
 
-def binary_repr(num: Any, width: int | None = None) -> str:
+def binary_repr(num: int, width: int | None = None) -> str:
     """An integer in base two; with a width, negative ones as two's complement. Waits for an array.
 
     ValueError if the width is too small.

@@ -75,7 +75,7 @@ def log10(x: ArrayLike) -> Array:
     return exponential.log10(_widened(x, _negative))
 
 
-def logn(n: Any, x: ArrayLike) -> Array:
+def logn(n: ArrayLike, x: ArrayLike) -> Array:
     """The logarithm to base n, complex if some n or x are negative.
 
     >>> from forerun import np
@@ -86,7 +86,7 @@ def logn(n: Any, x: ArrayLike) -> Array:
     return exponential.log(_widened(x, _negative)) / exponential.log(_widened(n, _negative))
 
 
-def power(x: ArrayLike, p: Any) -> Array:
+def power(x: ArrayLike, p: ArrayLike) -> Array:
     """x to the power of p; complex if some x are negative, floats if some p are.
 
     >>> from forerun import np

@@ -290,7 +290,7 @@ class Optimizer:
         """The numbers that a step depends on and that may differ from one to the next; `step` gets them."""
         return (lr,)
 
-    def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """Rescales and clips the gradient, adds the weight decay, and steps."""
         g = self.prepared(grad)
         self.step(weight, g + wd * weight if wd else g, state, *factors)

@@ -136,7 +136,7 @@ class TestBatchify:
         assert batchify.Pad(dtype="float32", round_to=4)([[1], [2, 3]]).tolist() == [[1, 0, 0, 0], [2, 3, 0, 0]]
         with pytest.raises(TypeError, match="Pad: examples must be arrays or lists, got tuples"):
             batchify.Pad()([(1, 2)])
-        with pytest.raises(ValueError, match="Pad: examples must have as many axes, got shapes"):
+        with pytest.raises(ValueError, match="Pad: examples must have the same number of axes, got shapes"):
             batchify.Pad()([numpy.ones(2), numpy.ones((2, 2))])
 
     def test_append_group_and_list(self) -> None:

@@ -210,7 +210,7 @@ def test_arrays_of_numpy_are_shared_or_copied() -> None:
     copied = npx.from_numpy(values, zero_copy=False)
     values[0] = 9
     assert (copied.tolist(), copied.dtype) == ([0, 1, 2, 3], "float64")
-    with pytest.raises(TypeError, match="from_numpy: ndarray must be an array of NumPy's, got list"):
+    with pytest.raises(TypeError, match="from_numpy: ndarray must be a NumPy array, got list"):
         npx.from_numpy([1])
 
 

@@ -6,7 +6,7 @@
 
 #include "array/array.h"
 #include "engine/engine.h"
-#include "engine/sync/completion_queue.h"
+#include "engine/sync/completion.h"
 #include "python/bindings.h"
 #include "python/capture/capture.h"
 #include "python/runtime/devices.h"

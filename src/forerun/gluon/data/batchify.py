@@ -87,7 +87,9 @@ class Pad:
             raise TypeError("Pad: examples must be arrays or lists, got tuples: use Group(Pad(), ...)")
         examples = [numpy.asarray(x) for x in data]
         if len({x.ndim for x in examples}) > 1:
-            raise ValueError(f"Pad: examples must have as many axes, got shapes {[x.shape for x in examples]}")
+            raise ValueError(
+                f"Pad: examples must have the same number of axes, got shapes {[x.shape for x in examples]}"
+            )
         longest = numpy.max([x.shape for x in examples], axis=0) if examples[0].ndim else ()
         shape = [-(-int(n) // self._round_to) * self._round_to for n in longest]
         dtype = self._dtype or memory.created(numpy.result_type(*examples))

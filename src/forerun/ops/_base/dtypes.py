@@ -67,7 +67,7 @@ from .convert import (
 )
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike, DTypeLike
 
 __all__ = [
     "bool_", "byte", "cdouble", "complex64", "complex128", "complexfloating", "csingle", "double", "dtype",
@@ -176,7 +176,7 @@ def _with_weak(found: numpy.dtype, rank: int) -> numpy.dtype:
     return numpy.dtype("int64") if rank == 1 and found.kind == "b" else found
 
 
-def promote_types(type1: Any, type2: Any) -> numpy.dtype:
+def promote_types(type1: DTypeLike, type2: DTypeLike) -> numpy.dtype:
     """The dtype that arrays of two dtypes have together: an integer and a float give that float.
 
     bfloat16 and float16, of which neither holds the other, give float32. TypeError for a dtype that arrays cannot
@@ -189,7 +189,7 @@ def promote_types(type1: Any, type2: Any) -> numpy.dtype:
     return promote(as_dtype("promote_types", type1), as_dtype("promote_types", type2))
 
 
-def can_cast(from_: Any, to: Any, casting: Any = "safe") -> Any:
+def can_cast(from_: ArrayLike | DTypeLike, to: DTypeLike, casting: str = "safe") -> Any:
     """Test whether a dtype, or that of an array, can be cast to another by a rule of NumPy's. Does not wait.
 
     casting: "no", "equiv", "safe" (each value is kept), "same_kind" (safe, or between floats, or from signed to
@@ -213,7 +213,7 @@ def _meant(dtype: Any) -> numpy.dtype:
 _ABSTRACT = {generic, number, integer, signedinteger, unsignedinteger, inexact, floating, complexfloating}
 
 
-def issubdtype(arg1: Any, arg2: Any) -> Any:
+def issubdtype(arg1: DTypeLike, arg2: DTypeLike) -> Any:
     """Test whether a dtype is another one, or of a class such as `np.floating`. bfloat16 counts as floating.
 
     >>> from forerun import np

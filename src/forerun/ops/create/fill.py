@@ -53,7 +53,7 @@ def _new(op: str, shape: Any, order: Any, like: None, make: Callable[[tuple[int,
 
 @direct("array")
 def array(
-    object: Any, dtype: DTypeLike = None, *, copy: bool | None = True, order: str = "K", subok: bool = False,
+    object: ArrayLike, dtype: DTypeLike = None, *, copy: bool | None = True, order: str = "K", subok: bool = False,
     ndmin: int = 0, ndmax: int = 0, like: None = None, device: DeviceLike = None, ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
     """A new array with the values of numbers, nested lists, NumPy arrays or arrays.
@@ -214,8 +214,8 @@ def _as(
 
 @direct("empty_like")
 def empty_like(
-    prototype: Any, /, dtype: DTypeLike = None, order: str = "K", subok: bool = True, shape: Shape | None = None, *,
-    device: DeviceLike = None, ctx: DeviceLike = None,
+    prototype: ArrayLike, /, dtype: DTypeLike = None, order: str = "K", subok: bool = True, shape: Shape | None = None,
+    *, device: DeviceLike = None, ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
     """A new array of any values with the shape, dtype and device of another one unless given.
 

@@ -12,7 +12,7 @@ from .._base.primitive import direct
 from .fill import _device, _known
 
 if TYPE_CHECKING:
-    from ...typing import Array, DeviceLike, DTypeLike
+    from ...typing import Array, ArrayLike, DeviceLike, DTypeLike
 
 __all__ = ["arange", "geomspace", "linspace", "logspace"]
 
@@ -30,8 +30,8 @@ def _placed(values: numpy.ndarray, dtype: Any, device: DeviceLike, ctx: DeviceLi
 
 @direct("arange")
 def arange(
-    start: Any = None, stop: Any = None, step: Any = 1, dtype: DTypeLike = None, *, device: DeviceLike = None,
-    like: None = None, ctx: DeviceLike = None,
+    start: complex | Array | None = None, stop: complex | Array | None = None, step: complex | Array = 1,
+    dtype: DTypeLike = None, *, device: DeviceLike = None, like: None = None, ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
     """Numbers from start (by default 0) up to, not including, stop: a vector.
 
@@ -59,8 +59,8 @@ def arange(
 
 @direct("linspace")
 def linspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: DTypeLike = None,
-    axis: int = 0, *, device: DeviceLike = None, ctx: DeviceLike = None,
+    start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, retstep: bool = False,
+    dtype: DTypeLike = None, axis: int = 0, *, device: DeviceLike = None, ctx: DeviceLike = None,
 ) -> Any:  # fmt: skip
     """num numbers at equal distances from start to stop, which is the last one unless `endpoint` is False.
 
@@ -80,8 +80,8 @@ def linspace(
 
 
 def logspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: DTypeLike = None,
-    axis: int = 0, *, device: DeviceLike = None, ctx: DeviceLike = None,
+    start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, base: ArrayLike = 10.0,
+    dtype: DTypeLike = None, axis: int = 0, *, device: DeviceLike = None, ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
     """base to the power of each number of `linspace(start, stop, num)`; the default float unless dtype is given.
 

@@ -83,8 +83,8 @@ def nonzero(a: ArrayLike) -> tuple[Any, ...]:
 
 
 def clip(
-    a: ArrayLike, min: Any = None, max: Any = None, out: Out = None, *, a_min: Any = None, a_max: Any = None,
-    **kwargs: Any,
+    a: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None = None, out: Out = None, *,
+    a_min: ArrayLike | None = None, a_max: ArrayLike | None = None, **kwargs: Any,
 ) -> Array:  # fmt: skip
     """a with values below min raised to it, and values above max lowered to it. NaN stays.
 

@@ -142,7 +142,7 @@ def row_stack(tup: Any, *, dtype: DTypeLike = None, casting: str = "same_kind") 
     return vstack(tup, dtype=dtype, casting=casting)
 
 
-def trim_zeros(filt: Any, trim: str = "fb", axis: Axis = None) -> Array:
+def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Axis = None) -> Array:
     """A view without the slices of zeros at the beginning and end of axes. Its shape depends on values: this waits.
 
     trim: "f" for the beginning, "b" for the end. axis: by default all. ValueError if trim has other letters.

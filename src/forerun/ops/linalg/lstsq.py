@@ -65,7 +65,7 @@ def _given(x: Array, tolerance: Any) -> tuple[list[Any], Any]:
     return [asarray(tolerance, device=x.device)], None
 
 
-def pinv(a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any = ...) -> Array:
+def pinv(a: ArrayLike, rcond: ArrayLike | None = None, hermitian: bool = False, *, rtol: Any = ...) -> Array:
     """The Moore-Penrose inverse of matrices: of m by n ones, n by m.
 
     rcond, or rtol: singular values at most this times the largest count as 0, one number or one for each matrix; by
@@ -88,7 +88,7 @@ def pinv(a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any 
     return _pinv(x, rcond, bool(hermitian))
 
 
-def matrix_rank(A: ArrayLike, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
+def matrix_rank(A: ArrayLike, tol: ArrayLike | None = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
     """Return the rank of matrices: the number of singular values greater than tol. int64, over the other axes.
 
     tol: one number or one for each matrix, or rtol: the same, times the largest singular value; by default the larger

@@ -94,7 +94,7 @@ def _floats(x: ArrayLike) -> Array:
 
 
 @direct("norm")
-def norm(x: ArrayLike, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Array:
+def norm(x: ArrayLike, ord: float | str | None = None, axis: Axis = None, keepdims: bool = False) -> Array:
     """A norm of vectors, over all elements or along one axis, or of matrices, along two. Real, at least 0.
 
     ord of vectors: 2 (the default), 1, inf, -inf, 0 (how many are not 0) or any p; of matrices: "fro" (the default),
@@ -126,7 +126,7 @@ def _whole(axis: Any) -> int:
         raise TypeError(f"norm: axis must be None, an integer or a tuple of integers, got {axis!r}") from None
 
 
-def vector_norm(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> Array:
+def vector_norm(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False, ord: float = 2) -> Array:
     """The norm of the elements along one or more axes, by default all. Real, at least 0. ord: as of `norm`.
 
     >>> from forerun import np
@@ -172,7 +172,7 @@ def _inv_or_nan(x: Any) -> Any:
     return stacked("cond", _inverses_or_nan, [x], [((n, n), x.dtype)], x.shape[:-2], n**3)[0]
 
 
-def cond(x: ArrayLike, p: Any = None) -> Array:
+def cond(x: ArrayLike, p: float | str | None = None) -> Array:
     """The condition number of matrices: by default the largest singular value divided by the smallest.
 
     p: a norm of matrices as of `norm`; the result is the norm times that of the inverse. inf of singular matrices.

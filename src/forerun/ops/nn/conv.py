@@ -32,7 +32,7 @@ from .conv_windows import (
 )
 
 if TYPE_CHECKING:
-    from ...typing import Array, ArrayLike
+    from ...typing import Array, ArrayLike, Shape
 
 __all__ = ["convolution", "deconvolution"]
 
@@ -151,10 +151,10 @@ def convolution(
     data: ArrayLike,
     weight: ArrayLike,
     bias: ArrayLike | None = None,
-    kernel: Any = None,
-    stride: Any = None,
-    dilate: Any = None,
-    pad: Any = None,
+    kernel: Shape | None = None,
+    stride: Shape | None = None,
+    dilate: Shape | None = None,
+    pad: Shape | None = None,
     num_filter: int | None = None,
     num_group: int = 1,
     no_bias: bool = False,
@@ -175,7 +175,7 @@ def convolution(
     data = asarray_like_device(data, weight, bias)
     if _last("convolution", layout, data):
         first = channels_first(data), channels_first(weight)
-        settings = kernel, stride, dilate, pad, num_filter, num_group, no_bias
+        settings: Any = kernel, stride, dilate, pad, num_filter, num_group, no_bias
         return moveaxis(convolution(*first, bias, *settings), 1, -1)
     data, weight = _operands("convolution", data, weight, kernel, num_group)
     filters, channels = weight.shape[0], weight.shape[1] * num_group
@@ -195,12 +195,12 @@ def deconvolution(
     data: ArrayLike,
     weight: ArrayLike,
     bias: ArrayLike | None = None,
-    kernel: Any = None,
-    stride: Any = None,
-    dilate: Any = None,
-    pad: Any = None,
-    adj: Any = None,
-    target_shape: Any = None,
+    kernel: Shape | None = None,
+    stride: Shape | None = None,
+    dilate: Shape | None = None,
+    pad: Shape | None = None,
+    adj: Shape | None = None,
+    target_shape: Shape | None = None,
     num_filter: int | None = None,
     num_group: int = 1,
     no_bias: bool = False,
@@ -220,7 +220,7 @@ def deconvolution(
     data = asarray_like_device(data, weight, bias)
     if _last("deconvolution", layout, data):
         first = channels_first(data), channels_first(weight)
-        settings = kernel, stride, dilate, pad, adj, target_shape, num_filter, num_group, no_bias
+        settings: Any = kernel, stride, dilate, pad, adj, target_shape, num_filter, num_group, no_bias
         return moveaxis(deconvolution(*first, bias, *settings), 1, -1)
     data, weight = _operands("deconvolution", data, weight, kernel, num_group)
     filters = weight.shape[1] * num_group

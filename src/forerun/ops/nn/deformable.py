@@ -17,15 +17,15 @@ from ..shape.views import broadcast_to, expand_dims, reshape
 from .conv_windows import Windows, per_axis
 
 if TYPE_CHECKING:
-    from ...typing import Array, ArrayLike
+    from ...typing import Array, ArrayLike, Shape
 
 __all__ = ["deformable_convolution", "modulated_deformable_convolution"]
 
 
 def deformable_convolution(
-    data: ArrayLike, offset: Any, weight: ArrayLike, bias: ArrayLike | None = None, kernel: Any = None, stride: Any = 1,
-    dilate: Any = 1, pad: Any = 0, num_filter: int | None = None, num_group: int = 1, num_deformable_group: int = 1,
-    no_bias: bool = False,
+    data: ArrayLike, offset: Array, weight: ArrayLike, bias: ArrayLike | None = None, kernel: Shape | None = None,
+    stride: Shape | None = 1, dilate: Shape | None = 1, pad: Shape | None = 0, num_filter: int | None = None,
+    num_group: int = 1, num_deformable_group: int = 1, no_bias: bool = False,
 ) -> Array:  # fmt: skip
     """Convolve images with a kernel whose elements are applied at positions moved by an offset (Dai et al. 2017).
 
@@ -46,9 +46,9 @@ def deformable_convolution(
 
 
 def modulated_deformable_convolution(
-    data: ArrayLike, offset: Any, mask: ArrayLike, weight: ArrayLike, bias: ArrayLike | None = None, kernel: Any = None,
-    stride: Any = 1, dilate: Any = 1, pad: Any = 0, num_filter: int | None = None, num_group: int = 1,
-    num_deformable_group: int = 1, no_bias: bool = False,
+    data: ArrayLike, offset: Array, mask: ArrayLike, weight: ArrayLike, bias: ArrayLike | None = None,
+    kernel: Shape | None = None, stride: Shape | None = 1, dilate: Shape | None = 1, pad: Shape | None = 0,
+    num_filter: int | None = None, num_group: int = 1, num_deformable_group: int = 1, no_bias: bool = False,
 ) -> Array:  # fmt: skip
     """`deformable_convolution` with a modulation factor for each element of the kernel (Zhu et al. 2018).
 

@@ -90,8 +90,8 @@ def _within(op: str, x: Any, axis: int, length: Any, use_length: bool) -> Any:
 
 
 def softmax(
-    x: ArrayLike, axis: int = -1, length: Any = None, temperature: float | None = None, use_length: bool = False,
-    dtype: DTypeLike = None,
+    x: ArrayLike, axis: int = -1, length: ArrayLike | None = None, temperature: float | None = None,
+    use_length: bool = False, dtype: DTypeLike = None,
 ) -> Array:  # fmt: skip
     """exp(x) divided by its sum along `axis`, without overflow; of integers in the default float.
 
@@ -111,8 +111,8 @@ def softmax(
 
 
 def log_softmax(
-    x: ArrayLike, axis: int = -1, length: Any = None, temperature: float | None = None, use_length: bool = False,
-    dtype: DTypeLike = None,
+    x: ArrayLike, axis: int = -1, length: ArrayLike | None = None, temperature: float | None = None,
+    use_length: bool = False, dtype: DTypeLike = None,
 ) -> Array:  # fmt: skip
     """Return log(softmax(x)) without loss of small values. Parameters as in `softmax`; masked elements are -inf.
 
@@ -189,7 +189,7 @@ def _cross_entropy(x: Any, index: Any, axis: int) -> Any:
     return log(z) - _gather_along(shifted, index, axis, "cross_entropy", False), e, z
 
 
-def cross_entropy(x: ArrayLike, index: Any, axis: int = -1, keepdims: bool = False) -> Array:
+def cross_entropy(x: ArrayLike, index: ArrayLike, axis: int = -1, keepdims: bool = False) -> Array:
     """-log(softmax(x)) at one position of each slice along `axis`; parameters and errors as for `pick`.
 
     >>> from forerun import np, npx
@@ -206,7 +206,7 @@ def cross_entropy(x: ArrayLike, index: Any, axis: int = -1, keepdims: bool = Fal
 # --- selections -----------------------------------------------------------------------------------
 
 
-def _one_each(op: str, x: Array, index: Array, axis: int) -> Array:
+def _one_each(op: str, x: Array, index: ArrayLike, axis: int) -> Array:
     """One position along the axis for each slice: integers with extent 1 there."""
     index = asarray_like_device(index, x)
     if index.dtype.kind != "i":
@@ -220,7 +220,7 @@ def _one_each(op: str, x: Array, index: Array, axis: int) -> Array:
     return reshape(index, (*before, 1, *after))
 
 
-def pick(x: ArrayLike, index: Any, axis: int = -1, keepdims: bool = False) -> Array:
+def pick(x: ArrayLike, index: ArrayLike, axis: int = -1, keepdims: bool = False) -> Array:
     """One element of each slice along `axis`: the one at the position that `index` gives.
 
     index: x's shape without `axis`, or with extent 1 there (ValueError if not). IndexError where the result
@@ -320,7 +320,9 @@ def fully_connected(
     return result if len(before) == 1 else reshape(result, (*before, weight.shape[0]))
 
 
-def embedding(index: Any, weight: ArrayLike, input_dim: int | None = None, output_dim: int | None = None) -> Array:
+def embedding(
+    index: ArrayLike, weight: ArrayLike, input_dim: int | None = None, output_dim: int | None = None
+) -> Array:
     """Rows of the weight at positions: of shape index.shape + weight.shape[1:].
 
     IndexError where the result is read if a position is out of range. input_dim and output_dim are the weight's, and

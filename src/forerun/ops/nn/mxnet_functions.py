@@ -64,7 +64,7 @@ def slice_axis(data: ArrayLike, axis: int, begin: int, end: int | None) -> Array
     return getitem(x, (slice(None),) * before + (slice(begin, end),))
 
 
-def slice_like(data: ArrayLike, shape_like: Any, axes: int | Sequence[int] = ()) -> Array:
+def slice_like(data: ArrayLike, shape_like: ArrayLike, axes: int | Sequence[int] = ()) -> Array:
     """The first elements of data, as many along each axis as another array has: a view.
 
     axes: only these; without any, all. ValueError if there are too few elements or axes do not fit.

@@ -20,7 +20,7 @@ from ..sort.sort import argmax
 from .conv_windows import LAYOUTS, Extents, Windows, channels_first, channels_last, native, padded, per_axis
 
 if TYPE_CHECKING:
-    from ...typing import Array, ArrayLike
+    from ...typing import Array, ArrayLike, Shape
 
 __all__ = ["pooling"]
 
@@ -115,12 +115,12 @@ def _counts(x: Array, windows: Windows) -> Extents:
 
 def pooling(
     data: ArrayLike,
-    kernel: Any = None,
+    kernel: Shape | None = None,
     pool_type: str = "max",
     global_pool: bool = False,
     pooling_convention: str = "valid",
-    stride: Any = None,
-    pad: Any = None,
+    stride: Shape | None = None,
+    pad: Shape | None = None,
     p_value: int = 2,
     count_include_pad: bool = True,
     layout: str | None = None,

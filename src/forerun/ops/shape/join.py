@@ -348,7 +348,7 @@ def roll(a: ArrayLike, shift: int | Sequence[int], axis: Axis = None) -> Array:
 
 
 @numpy_when_small(numpy.ndarray.repeat, "a repeats axis", "aci", "biufc")
-def repeat(a: ArrayLike, repeats: int | Sequence[int], axis: int | None = None) -> Array:
+def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Array:
     """Repeat each element along `axis`; without an axis, of the flat array.
 
     repeats: one number, or one for each position along the axis. ValueError if one is negative or they do not

@@ -140,8 +140,9 @@ def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Array:
 
 @numpy_when_small(numpy.interp, "x xp fp", "naa", "f")
 def interp(
-    x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: Any = None, right: Any = None, period: float | None = None
-) -> Array:
+    x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: complex | None = None, right: complex | None = None,
+    period: float | None = None,
+) -> Array:  # fmt: skip
     """Values at x of the line through the points (xp, fp), where xp rises: of x's shape.
 
     left, right: values before the first point and after the last, by default those of the points. period: xp
@@ -240,7 +241,7 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axi
 
 
 @numpy_when_small(numpy.gradient, "f", "d", "f")
-def gradient(f: Any, *spacing: Any, axis: Axis = None, edge_order: int = 1) -> Any:
+def gradient(f: ArrayLike, *spacing: Any, axis: Axis = None, edge_order: int = 1) -> Any:
     """The slopes of samples along axes: by central differences inside, one-sided ones at the ends.
 
     An array of f's shape for one axis, a tuple for several (by default all). spacing: one number for all

@@ -42,7 +42,7 @@ def _inexact(x: Array) -> Array:
 
 
 @numpy_when_small(numpy.polyval, "p x", "aa", "f")
-def polyval(p: Any, x: ArrayLike) -> Array:
+def polyval(p: ArrayLike, x: ArrayLike) -> Array:
     """The polynomial p at x: an array of x's shape. By Horner's rule; differentiable in both.
 
     >>> from forerun import np
@@ -98,7 +98,7 @@ def polymul(a1: ArrayLike, a2: ArrayLike) -> Array:
     return convolve(p, q)
 
 
-def polyder(p: Any, m: int = 1) -> Array:
+def polyder(p: ArrayLike, m: int = 1) -> Array:
     """The m-th derivative of a polynomial. ValueError if m is negative.
 
     >>> from forerun import np
@@ -112,7 +112,7 @@ def polyder(p: Any, m: int = 1) -> Array:
     return p
 
 
-def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
+def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Array:
     """The m-th antiderivative of a polynomial, with constants k (by default 0): one, or one for each time.
 
     Of integers in the default float. ValueError if m is negative or there are not as many constants.
@@ -150,7 +150,7 @@ def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
     return q, r
 
 
-def roots(p: Any) -> Array:
+def roots(p: ArrayLike) -> Array:
     """The roots of a polynomial. Their number depends on how many coefficients are zero: this waits.
 
     Real if all are, else complex. ValueError if p has more than one axis.
@@ -163,7 +163,7 @@ def roots(p: Any) -> Array:
     return asarray(numpy.roots(p.numpy()), device=p.device)
 
 
-def poly(seq_of_zeros: Any) -> Array:
+def poly(seq_of_zeros: ArrayLike) -> Array:
     """The polynomial with these roots, or the characteristic polynomial of a square matrix.
 
     Real of real numbers, else complex. ValueError if it is neither a vector nor a square matrix.

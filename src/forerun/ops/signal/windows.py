@@ -116,7 +116,7 @@ def angle(z: ArrayLike, deg: bool = False) -> Array:
     return found * (180 / numpy.pi) if deg else found
 
 
-def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * numpy.pi) -> Array:
+def unwrap(p: ArrayLike, discont: float | None = None, axis: int = -1, *, period: float = 2 * numpy.pi) -> Array:
     """p with multiples of the period added along `axis`, so that no step is larger than half of it.
 
     discont: steps up to this size stay. Integers keep their dtype if the period is an integer;

@@ -251,7 +251,7 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
 
 
 @numpy_when_small(numpy.ndarray.searchsorted, "a v side", "hns")
-def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: Any = None) -> Array:
+def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> Array:
     """Positions at which v would keep the sorted vector `a` sorted: int64, of the shape of v.
 
     side: before ("left") or after ("right") equal elements. sorter: positions that sort `a`, as `argsort` gives
@@ -340,7 +340,7 @@ def _counted(x: numpy.ndarray, index: bool, inverse: bool, counts: bool) -> Any:
 
 @numpy_when_small(numpy.unique, "ar return_index return_inverse return_counts axis", "abbbi", waits=True)
 def unique(
-    ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
+    ar: ArrayLike, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
     axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True,
 ) -> Any:  # fmt: skip
     """The sorted distinct values of the flat array. Their number depends on the values: this waits.

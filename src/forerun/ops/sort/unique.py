@@ -26,7 +26,7 @@ __all__ = [
 
 @numpy_when_small(numpy.isin, "element test_elements assume_unique invert", "aebb")
 def isin(
-    element: Any, test_elements: ArrayLike, assume_unique: bool = False, invert: bool = False, *,
+    element: ArrayLike, test_elements: ArrayLike, assume_unique: bool = False, invert: bool = False, *,
     kind: str | None = None,
 ) -> Array:  # fmt: skip
     """Test whether each element is in `test_elements`; with `invert`, whether it is not. The result is bool.

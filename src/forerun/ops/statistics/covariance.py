@@ -69,7 +69,7 @@ def _per_observation(name: str, weights: Array, n: int) -> Array:
 
 def cov(
     m: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, bias: bool = False, ddof: float | None = None,
-    fweights: Any = None, aweights: Any = None, *, dtype: DTypeLike = None,
+    fweights: ArrayLike | None = None, aweights: ArrayLike | None = None, *, dtype: DTypeLike = None,
 ) -> Array:  # fmt: skip
     """The covariance matrix of variables, with an observation in each column; of one variable without axes.
 

@@ -36,7 +36,7 @@ __all__ = [
 
 
 @numpy_when_small(numpy.digitize, "x bins right", "aab")
-def digitize(x: ArrayLike, bins: Any, right: bool = False) -> Array:
+def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Array:
     """In which bin each number lies: i with bins[i-1] <= x < bins[i]; with `right`, bins[i-1] < x <= bins[i].
 
     int64, of x's shape. Bins are a vector that rises or falls; ValueError where the result is read if it does
@@ -80,8 +80,9 @@ def _distinct_bytes(x: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
 
 @numpy_when_small(numpy.histogram, "a bins", "ac", "f")
 def histogram(
-    a: ArrayLike, bins: Any = 10, range: Any = None, density: bool | None = None, weights: ArrayLike | None = None
-) -> tuple[Any, Any]:
+    a: ArrayLike, bins: Any = 10, range: tuple[float, float] | None = None, density: bool | None = None,
+    weights: ArrayLike | None = None,
+) -> tuple[Any, Any]:  # fmt: skip
     """Count the numbers in each bin. Return the counts and the edges of the bins.
 
     bins: a number of equal bins over `range` (by default from the smallest number to the largest), or the
@@ -130,7 +131,9 @@ def histogram(
     return found, ends
 
 
-def histogram_bin_edges(a: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None) -> Array:
+def histogram_bin_edges(
+    a: ArrayLike, bins: Any = 10, range: tuple[float, float] | None = None, weights: ArrayLike | None = None
+) -> Array:
     """The edges of the bins that `histogram` uses, with its parameters and errors.
 
     >>> from forerun import np

@@ -108,8 +108,8 @@ def _pairs(scores: Values, threshold: float, is_ascend: bool, topk: int) -> tupl
 
 
 def box_encode(
-    samples: Any, matches: Any, anchors: ArrayLike, refs: Any, means: Any = (0.0, 0.0, 0.0, 0.0),
-    stds: Any = (0.1, 0.1, 0.2, 0.2),
+    samples: ArrayLike, matches: ArrayLike, anchors: ArrayLike, refs: ArrayLike,
+    means: ArrayLike = (0.0, 0.0, 0.0, 0.0), stds: ArrayLike = (0.1, 0.1, 0.2, 0.2),
 ) -> tuple[Any, Any]:  # fmt: skip
     """Encode the boxes refs (batch, m, 4) as offsets from the matching anchors (batch, n, 4), and return a mask.
 

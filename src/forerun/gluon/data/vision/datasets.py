@@ -109,7 +109,7 @@ def _unpacked(path: Path) -> Iterator[BinaryIO]:
         with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
             yield file  # type: ignore[misc]
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise ValueError(f"{path}: must be packed by gzip, got {error}") from None
+        raise ValueError(f"{path}: must be compressed by gzip, got {error}") from None
 
 
 def _idx(path: Path, axes: int) -> numpy.ndarray:
@@ -123,7 +123,7 @@ def _idx(path: Path, axes: int) -> numpy.ndarray:
         shape = tuple(int(n) for n in numbers[1:])
         size = math.prod(shape)
         if numbers[0] != 0x800 + axes or size > path.stat().st_size * _PACKED:
-            raise ValueError(f"{path}: must hold {axes} axes of bytes, got a head that says {shape}")
+            raise ValueError(f"{path}: must hold {axes} axes of bytes, got a header with shape {shape}")
         data = file.read(size + 1)  # one more: nothing may follow
     if len(data) != size:
         there = f"more than {size}" if len(data) > size else f"{len(data)}"
@@ -132,7 +132,7 @@ def _idx(path: Path, axes: int) -> numpy.ndarray:
 
 
 class MNIST(_Images):
-    """Handwritten digits (28, 28, 1), uint8, from the four files of MNIST, packed by gzip or not.
+    """Handwritten digits (28, 28, 1), uint8, from the four files of MNIST, compressed by gzip or not.
 
     train: the 60000 to train with, otherwise the 10000 to test with. root: the folder of the files; those that are not
     there are downloaded. FileNotFoundError if that cannot be, ValueError if a file is damaged.
@@ -144,7 +144,7 @@ class MNIST(_Images):
         "train-labels-idx1-ubyte": "2a80914081dc54586dbdf242f9805a6b8d2a15fc",
         "t10k-images-idx3-ubyte": "c3a25af1f52dad7f726cce8cacb138654b760d48",
         "t10k-labels-idx1-ubyte": "763e7fa3757d93b0cdec073cef058b2004252c17",
-    }  # of the files packed by gzip
+    }  # of the files compressed by gzip
 
     def __init__(self, root: Root = None, train: bool = True, transform: Transform = None) -> None:
         self._train = train
@@ -155,7 +155,9 @@ class MNIST(_Images):
         images = _idx(self._file(f"{kind}-images-idx3-ubyte"), 3)
         labels = _idx(self._file(f"{kind}-labels-idx1-ubyte"), 1)
         if len(images) != len(labels):
-            raise ValueError(f"{self._root}: images and labels must be as many, got {len(images)} and {len(labels)}")
+            raise ValueError(
+                f"{self._root}: images and labels must have the same number, got {len(images)} and {len(labels)}"
+            )
         return images[..., None], labels
 
     def _file(self, name: str) -> Path:
@@ -178,7 +180,8 @@ class FashionMNIST(MNIST):
 
 
 class CIFAR10(_Images):
-    """Small photographs (32, 32, 3), uint8, of 10 classes, from the binary files of CIFAR-10, packed by gzip or not.
+    """Small photographs (32, 32, 3), uint8, of 10 classes, from the binary files of CIFAR-10, plain or compressed by
+    gzip.
 
     train: the 50000 to train with, otherwise the 10000 to test with. root: the folder of the files, or of theirs;
     otherwise they are downloaded. FileNotFoundError if that cannot be, ValueError if a file is damaged.
