@@ -17,6 +17,7 @@ from forerun.ops._base.primitive import Elementwise
 from forerun.typing import Array, ArrayLike, Axis, DeviceLike, DTypeLike, Shape
 from tests.ops.cases import CASES
 from tests.ops.cases.table import Case, call, ours
+from tests.support.paths import ROOT
 
 
 def annotated(op: Any) -> Any:
@@ -49,8 +50,8 @@ def test_names_of_types() -> None:
 
 # --- a user's program under type checkers ---------------------------------------------------------
 
-TYPED_PROGRAM = Path(__file__).parent / "typed.py"
-SOURCE = Path(__file__).parents[1] / "src"
+TYPED_PROGRAM = ROOT / "tests" / "package" / "type_check_program.py"
+SOURCE = ROOT / "src"
 READY = shutil.which("pyright") is not None and (SOURCE / "forerun" / "_core.pyi").exists()
 
 
