@@ -83,7 +83,7 @@ void what_is_kept_stays_within_the_limits_through_days_and_nights(int steps) {
   constexpr int kThreads = 3;
   cache().trim();
   cache().set_limits(kCached, kTotal);
-  const bool emulated = std::getenv("FORERUN_EMULATED");  // then the resident size is the emulator's
+  const bool emulated = std::getenv("CORE_TESTS_EMULATED");  // then the resident size is the emulator's
   size_t before = resident();
   struct Phase {
     size_t least, largest;

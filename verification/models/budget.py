@@ -1,16 +1,17 @@
 """Memory: nothing deadlocks, what is counted comes back to nothing, and an op fails for want of memory only
 where it would in order.
 
-Code: Budget (budget.h, budget.cpp); start, alone, starves, over_limit, put_back, admissible, end_one
-(plan.cpp); end_work, take_memory (run.cpp). Fields of the same names: live, reserved, running, needs_turn,
+Code: MemoryBudget (memory_budget.h, memory_budget.cpp); alone, is_starved (memory_admission.cpp); over_limit
+(devices.cpp); start, put_back, admissible, finish (scheduler.cpp); end_one (dependency_graph.cpp); take_memory
+(executor.cpp). Fields of the same names: live, reserved, running, needs_turn,
 ahead_, coming_, front_.
 
-Whether an op may start before its turn is left open here wherever Budget::admits may allow it: each answer is
+Whether an op may start before its turn is left open here wherever MemoryBudget::admits may allow it: each answer is
 tried, so what holds here holds for any margin. Each lock hold is one step; live and reserved also change
 without the lock, where memory is taken.
 
 Left out: ops that a running host task has issued, which may always start before their turn; that tasks which all
-wait count for nothing (tasks_wait; see core/tests/test_host_tasks.cpp); and that ended ops behind one that takes
+wait count for nothing (all_tasks_wait; see core/tests/test_host_tasks.cpp); and that ended ops behind one that takes
 long stand for one another (merge_next). None changes what is counted.
 
 Memory orders: live and reserved are relaxed counters. Who decides with the lock held may see a reservation
@@ -37,7 +38,7 @@ class Task:
 
 
 class Runner(Program):
-    """A worker of one device: exchange, with its look at what may start, its run, and its end."""
+    """A worker of one device: finish_and_fetch, with its look at what may start, its run, and its end."""
 
     def __init__(self, name: str, model: Budgets, device: int) -> None:
         super().__init__(name, "enter", op=-1, got=True)
@@ -47,7 +48,7 @@ class Runner(Program):
         return self.pick(s, me) if lock(s, self.number) else None
 
     def pick(self, s: Any, me: Any) -> str:
-        """Engine::admissible, with the lock held."""
+        """Scheduler::admissible, with the lock held."""
         tasks, d = self.model.tasks, self.device
         ready = [op for op in sorted(s.ready) if tasks[op].device == d]
         for op in ready:

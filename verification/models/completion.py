@@ -1,15 +1,15 @@
 """Completion and waiting: who waits for writes of a storage, for a mark, or for room learns of it, whenever it
 goes to sleep.
 
-Code: end_one (plan.cpp); exchange's end (run.cpp); wait_until, wait, wait_mark, make_room, notify_waiters
-(wait.cpp). Fields of the same names: Storage::ended (`ended`), Storage::watched, front_, watch_mark_,
-notify_, told_. `asleep` is who stands in watch_.
+Code: end_one (dependency_graph.cpp); finish_and_fetch's end (dispatcher.cpp); wait_until, wait, wait_mark, make_room
+(waiter.cpp); notify, front_is, arm (notifier.cpp). Fields of the same names: Storage::ended (`ended`),
+Storage::watched, front_, mark_ (`watch_mark`), due_ (`notify`), told_. `asleep` are the threads that wait for wake_.
 
 Nobody is woken by time here: the slices of a wait (40 ms, to look for signals) are not leaned on.
 
-Memory orders: `ended`, `watched`, front_ and watch_mark_ are seq_cst in the code, as here: the side that ends
+Memory orders: `ended`, `watched`, front_ and mark_ are seq_cst in the code, as here: the side that ends
 an op writes `ended` and then reads `watched`; who waits writes `watched` and then reads `ended`. One of the
-two sees the other. told_ is written with watch_mutex_ held, and the read that decides has it, too.
+two sees the other. told_ is written with the lock of Notifier held, and the read that decides has it, too.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Ender(Program):
         s.watch_mark, s.notify = NEVER, True
         return "leave"
 
-    def leave(self, s: Any, me: Any) -> str:  # the end of exchange
+    def leave(self, s: Any, me: Any) -> str:  # the end of finish_and_fetch
         me.notify = s.notify or self.model.hands
         s.notify = False
         me.armed = 0
@@ -164,7 +164,7 @@ class Hand(Program):
         me.seen = s.told
         return "help"
 
-    def help(self, s: Any, me: Any) -> str | None:  # exchange: pick_any
+    def help(self, s: Any, me: Any) -> str | None:  # finish_and_fetch: pick_any
         if s.mutex is not None:
             return None
         if s.front < self.model.ops and s.front not in s.running:
@@ -173,7 +173,7 @@ class Hand(Program):
             return "run"
         return "watch"
 
-    def run(self, s: Any, me: Any) -> str | None:  # exchange: end_work, with the lock
+    def run(self, s: Any, me: Any) -> str | None:  # finish_and_fetch: finish, with the lock
         if s.mutex is not None:
             return None
         s.running -= {me.op}

@@ -1,17 +1,18 @@
-"""Window and wake-up: an issued op is run, whoever sleeps, dozes, looks or works when it comes.
+"""Submission and wake-up: an op that is submitted runs, whatever the workers do when it comes: sleep, doze, look or work.
 
-Code: Engine::issue, wake, start_all (window.cpp); serve, exchange, sleep, wake_others, leave_work (run.cpp);
-plan, pick (plan.cpp). Fields of the same names: head_, planned_, unseen_cost_, window_ (`slots`), gave_way_, and
-the queue's sleeping, dozing, looking, called. `asleep` is who stands in Queue::sleepers, of whom any may be woken.
+Code: Engine::issue (engine.cpp); wake, start_all, sleep, wake_others, wake_for_leftovers (worker_pool.cpp); serve,
+finish_and_fetch (dispatcher.cpp); plan, pick (scheduler.cpp). Fields of the same names: next_ (`head`), planned_,
+fresh_cost_ (`unseen_cost`), slots_, gave_way_, and the queue's sleeping, dozing, looking, called. `asleep` are the
+threads in Queue::sleepers, of whom any may be woken.
 
-Memory orders. head_, sleeping, looking, called, dozing are seq_cst in the code where one side writes one and
-then reads another (a ticket, then who sleeps; sleeping, then the tickets): as here. planned_ is relaxed and
+Memory orders. next_, sleeping, looking, called, dozing are seq_cst in the code where one side writes one and
+then reads another (a number, then the sleepers; sleeping, then the numbers): as here. planned_ is relaxed and
 written under the lock; a thread without the lock that sees an old one sees too much fresh work, and asks for
 a look too many. A slot is stored with release and loaded with acquire: it carries the op; a planner that does
-not see it yet leaves the rest of the window as fresh work. unseen_cost_ is relaxed and may lose what two
+not see it yet leaves the rest of the ring as fresh work. fresh_cost_ is relaxed and may lose what two
 threads add at once: only what a dozing worker is told hangs on it, and that one looks by itself (`lean`).
 
-Left out: let_issue and spin, which only let time pass without the lock between two looks; several queues, but
+Left out: let_submit and spin, which only let time pass without the lock between two looks; several queues, but
 for `Other`.
 """
 
@@ -25,7 +26,7 @@ DOZES = 1  # kDozes: so often a worker dozes before it sleeps
 
 
 class Issuer(Program):
-    """Engine::issue, once for each of its ops; then Engine::wake."""
+    """Engine::issue, once for each of its ops; then WorkerPool::wake."""
 
     def __init__(self, name: str, model: Wake, ops: int) -> None:
         self.model, self.first = model, "peek" if model.broken == "look_first" else "ticket"
@@ -36,7 +37,7 @@ class Issuer(Program):
         return "ticket"
 
     def ticket(self, s: Any, me: Any) -> str:
-        me.seq, s.head = s.head, s.head + 1  # head_.fetch_add
+        me.seq, s.head = s.head, s.head + 1  # next_.fetch_add
         me.left -= 1
         return "count"
 
@@ -44,7 +45,7 @@ class Issuer(Program):
         return self.first if me.left else END
 
     def count(self, s: Any, me: Any) -> str:
-        s.unseen_cost |= self.model.big(me.seq)  # unseen_cost_: from kWakeCost on or not
+        s.unseen_cost |= self.model.big(me.seq)  # fresh_cost_: from kWakeCost on or not
         return "put"
 
     def put(self, s: Any, me: Any) -> str:
@@ -86,20 +87,20 @@ def tell(s: Any) -> None:
 
 
 def wake_others(s: Any, model: Wake, mine: bool, changed: bool) -> None:
-    """Engine::wake_others, for this queue: `mine` if who calls serves it and has taken something worth a wake-up."""
+    """WorkerPool::wake_others, for this queue: `mine` if who calls serves it and has taken something worth a wake-up."""
     if s.busy < model.cores and s.ready and s.sleeping > 0 and s.started and (mine or changed):
         notify_one(s, "asleep")
 
 
 def plan(s: Any, last: int) -> None:
-    """The second half of Engine::plan: up to the first slot that is still empty."""
+    """The second half of Scheduler::plan: up to the first slot that is still empty."""
     while s.planned < last and s.slots[s.planned] == "there":
         s.ready |= {s.planned}
         s.planned += 1
 
 
 class Worker(Program):
-    """Engine::serve and what it calls: exchange, plan, sleep. It is born when somebody starts it."""
+    """Dispatcher::serve and what it calls: finish_and_fetch, plan, sleep. It is born when somebody starts it."""
 
     serves = True
 
@@ -113,7 +114,7 @@ class Worker(Program):
         s.looking += 1
         return "enter"
 
-    def enter(self, s: Any, me: Any) -> str | None:  # exchange: the lock, end_work, pick
+    def enter(self, s: Any, me: Any) -> str | None:  # finish_and_fetch: the lock, finish, pick
         if not lock(s, self.number):
             return None
         me.changed = me.op >= 0
@@ -124,7 +125,7 @@ class Worker(Program):
         return self.find(s, me)
 
     def find(self, s: Any, me: Any) -> str:
-        """Engine::pick, with the lock held."""
+        """Scheduler::pick, with the lock held."""
         s.gave_way = False
         me.left = bool(s.helping and self.model.tiny)  # to a waiting thread: helping_ > 0 && only_tiny()
         if s.ready and not me.left:
@@ -171,7 +172,7 @@ class Worker(Program):
             return "enter"
         return self.find(s, me)
 
-    # Engine::sleep, for a while.
+    # WorkerPool::sleep, for a while.
     def doze(self, s: Any, me: Any) -> str:
         me.dozes, me.dozed = me.dozes + (me.dozes < DOZES), True
         s.dozing += 1
@@ -247,7 +248,7 @@ class Worker(Program):
 
 
 class Helper(Program):
-    """A thread that waits (Engine::wait_until): it helps once, then goes on with the program."""
+    """A thread that waits (Waiter::wait_until): it helps once, then goes on with the program."""
 
     def __init__(self, name: str, model: Wake) -> None:
         super().__init__(name, "comes", last=0, op=-1, rest=False)
@@ -291,7 +292,7 @@ class Helper(Program):
         s.helping -= 1
         return "leaves" if me.rest and self.model.broken != "leaves_silently" else "waits"
 
-    def leaves(self, s: Any, me: Any) -> str | None:  # leave_work()
+    def leaves(self, s: Any, me: Any) -> str | None:  # wake_for_leftovers()
         if not lock(s, self.number):
             return None
         me.rest = False

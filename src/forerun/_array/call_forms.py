@@ -8,6 +8,7 @@ after, with NumPy's signature, and every call that NumPy takes means what it mea
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
@@ -44,9 +45,11 @@ def delegate(function: Callable[..., Any], *, takes_dim: bool = False) -> Callab
         called = getattr(function, "__wrapped__", function)
         called = _with_dim(method.__name__, called) if takes_dim else called
         entry = getattr(function, "entry", None)
-        if entry is not None:
-            return cast(F, functools.update_wrapper(direct(entry[0], *entry[1])(called), method))
-        return cast(F, functools.update_wrapper(_copied(called), method))
+        made: Any = direct(entry[0], *entry[1])(called) if entry is not None else _copied(called)
+        functools.update_wrapper(made, method)
+        made.__signature__ = inspect.signature(method)
+        made.__wrapped__ = called
+        return cast(F, made)
 
     return make
 

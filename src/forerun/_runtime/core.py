@@ -1,4 +1,4 @@
-"""What the engine does, holds and says, for the modules above: the core's own functions.
+"""Functions of the core about the engine, for the modules above.
 
 These modules take them from here, and `_core` from nowhere else: `tests/package/test_layers.py` has the list of those
 that do.

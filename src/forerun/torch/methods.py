@@ -235,7 +235,7 @@ _NOT_METHODS = (
 def install() -> None:
     """Gives the array class PyTorch's methods, where it has none of that name.
 
-    What NumPy defines stays the same object. Its reductions leave calls with `dim=` and `keepdim=` to PyTorch's
+    Methods that NumPy defines stay the same objects. Its reductions leave calls with `dim=` and `keepdim=` to PyTorch's
     functions from then on, and `view` calls with a shape: NumPy refuses these.
     """
     free = {**{name: getattr(functions, name) for name in functions.__all__ if name not in _NOT_METHODS}}
