@@ -28,8 +28,17 @@ def trees() -> Iterator[tuple[str, ast.Module]]:
 
 
 def imported(tree: ast.Module) -> Iterator[str]:
-    """Top-level names of modules that a file imports, also inside of functions, and by name."""
+    """Top-level names of modules that a file imports when it runs, also inside of functions, and by name."""
+    for_types = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
     for node in ast.walk(tree):
+        if id(node) in for_types:
+            continue
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0:

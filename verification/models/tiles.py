@@ -1,7 +1,7 @@
 """Tiles: a large op is run in pieces by several threads, each piece once, and ends once, behind its last piece.
 
-Code: run, run_tiles, run_kernel, guarded (executor.cpp); fail (failure_log.cpp); pick, finish (scheduler.cpp). Fields of
-the same names: next_tile, tiles_left, Queue::sharing, Op::failure; `kernel` is whether Op::kernel() still lives.
+Code: run, run_tiles, run_kernel, guarded (executor.cpp); fail (failure_log.cpp); pick, finish (scheduler.cpp). Fields
+of the same names: next_tile, tiles_left, Queue::sharing, Op::failure; `kernel` is whether Op::kernel() still lives.
 `left` stands for all that ends with the op.
 
 All fields are guarded by the engine's lock, but for three accesses, which this leans on: who has tile 0 sets

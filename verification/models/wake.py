@@ -1,4 +1,4 @@
-"""Submission and wake-up: an op that is submitted runs, whatever the workers do when it comes: sleep, doze, look or work.
+"""Submission and wake-up: an op that is submitted runs, whatever the workers do then: sleep, doze, look or work.
 
 Code: Engine::issue (engine.cpp); wake, start_all, sleep, wake_others, wake_for_leftovers (worker_pool.cpp); serve,
 finish_and_fetch (dispatcher.cpp); plan, pick (scheduler.cpp). Fields of the same names: next_ (`head`), planned_,
@@ -87,7 +87,7 @@ def tell(s: Any) -> None:
 
 
 def wake_others(s: Any, model: Wake, mine: bool, changed: bool) -> None:
-    """WorkerPool::wake_others, for this queue: `mine` if who calls serves it and has taken something worth a wake-up."""
+    """WorkerPool::wake_others, for this queue: `mine` if the caller serves it and took what is worth a wake-up."""
     if s.busy < model.cores and s.ready and s.sleeping > 0 and s.started and (mine or changed):
         notify_one(s, "asleep")
 
