@@ -155,14 +155,20 @@ def longest_core(root: Path) -> str:
     return "{} ({})".format(*max(functions_of_core(root)))
 
 
+def member_functions(path: Path) -> dict[str, int]:
+    """Return how many member functions each class of a C++ file declares."""
+    classes = re.finditer(r"^(?:class|struct) (\w+)[^;{]*\{\n(.*?)^\};", text(path), re.MULTILINE | re.DOTALL)
+    found = {match[1]: {m[1] for line in match[2].splitlines() if (m := METHOD.match(line))} for match in classes}
+    no_functions = {"alignas", "operator", "bool", "void"}  # types of functions that fields hold, operators of fields
+    return {
+        name: len({n for n in names - no_functions - {name} if not n.endswith("_")}) for name, names in found.items()
+    }
+
+
 def largest_class(root: Path) -> str:
     """Count the member functions that the class with most of them declares."""
-    best = (0, "")
-    for path in core_files(root):
-        for match in re.finditer(r"^(?:class|struct) (\w+)[^;{]*\{\n(.*?)^\};", text(path), re.MULTILINE | re.DOTALL):
-            names = {m[1] for line in match[2].splitlines() if (m := METHOD.match(line))}
-            best = max(best, (len(names), match[1]))
-    return f"{best[0]} ({best[1]})"
+    count, name = max((n, name) for path in core_files(root) for name, n in member_functions(path).items())
+    return f"{count} ({name})"
 
 
 def terms() -> list[str]:

@@ -6,6 +6,7 @@ Inside of a folder of the package too: neither its files nor its folders use eac
 import ast
 import importlib
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,10 +15,16 @@ import pytest
 import forerun
 from tests.support.paths import ROOT
 
+sys.path.insert(0, str(ROOT / "tools"))
+import counts
+
 CORE = ROOT / "core"
 PACKAGE = ROOT / "src" / "forerun"
 
 CORE_ORDER = ["base", "trace", "engine", "memory", "array", "kernels", "cpu", "cuda", "python"]
+# The rooms of core/engine, from the bottom up; its own files are above them.
+ENGINE_ORDER = ["sync", "graph", "passes", "scheduling", "execution", ""]
+MOST_MEMBER_FUNCTIONS = 25  # of a class of the engine
 KNOW_PYTHON = {"python"}
 PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
 
@@ -227,6 +234,28 @@ def test_the_check_sees_functions(tmp_path: Path) -> None:
     )
     assert functions(tmp_path / "a.h", ";") == {"f"}
     assert functions(tmp_path / "a.cpp", r"\{") == {"f", "k"}
+
+
+def engine_room(path: str) -> int:
+    """Return the rank of the room of a file, which is given by its path below core/engine."""
+    return ENGINE_ORDER.index(path.rpartition("/")[0])
+
+
+def engine_files() -> list[Path]:
+    return [path for path in core_files() if path.is_relative_to(CORE / "engine")]
+
+
+@pytest.mark.parametrize("path", engine_files(), ids=lambda path: str(path.relative_to(CORE)))
+def test_rooms_of_the_engine_include_only_what_stands_below(path: Path) -> None:
+    own = engine_room(path.relative_to(CORE / "engine").as_posix())
+    for target in re.findall(r'#include "engine/([^"]+)"', path.read_text(encoding="utf-8")):
+        assert engine_room(target) <= own, f"{path.relative_to(ROOT)} may not include engine/{target}"
+
+
+@pytest.mark.parametrize("path", engine_files(), ids=lambda path: str(path.relative_to(CORE)))
+def test_classes_of_the_engine_are_small(path: Path) -> None:
+    for name, count in counts.member_functions(path).items():
+        assert count <= MOST_MEMBER_FUNCTIONS, f"{path.relative_to(ROOT)}: {name} has {count} member functions"
 
 
 @pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/region.h"
 #include "base/relaxed_atomic.h"
+#include "engine/graph/reference_counted.h"
 #include "engine/sync/completion.h"
 
 namespace forerun {
@@ -27,54 +28,12 @@ struct DebugShape {
 
 // Owned by reference counting: every front-end handle and every unfinished op holds one reference. The memory behind it
 // is taken when the first op that writes it starts, and given back with the last reference.
-class Storage {
- private:
-  static constexpr uint64_t kHandle = uint64_t{1} << 32, kRefMask = kHandle - 1;
-  std::atomic<uint64_t> refs_{0};  // references, and handles in the upper half
-
+class Storage : public ReferenceCounted {
  public:
   Storage(size_t bytes, MemoryBudget* budget) : bytes(bytes), budget(budget) {}
   virtual ~Storage() {
     if (sections) drop_sections();
   }
-
-  // References; any thread.
-  void retain() { refs_.fetch_add(1, std::memory_order_relaxed); }
-  void release() {
-    if ((refs_.fetch_sub(1, std::memory_order_acq_rel) & kRefMask) == 1)
-      dispose();  // acq_rel: the last one sees all uses
-  }
-  // Releases a reference that is not the last one; false: it is.
-  bool release_unless_last() {
-    uint64_t refs = refs_.load(std::memory_order_relaxed);
-    while ((refs & kRefMask) != 1)
-      if (refs_.compare_exchange_weak(refs, refs - 1, std::memory_order_release, std::memory_order_relaxed))
-        return true;
-    return false;
-  }
-  // A front-end handle is a reference that the engine can tell apart: values without handle or reader are nobody's.
-  void retain_handle() {
-    // The first reference: only who has made it knows it.
-    if (refs_.load(std::memory_order_relaxed) == 0) return refs_.store(kHandle + 1, std::memory_order_relaxed);
-    refs_.fetch_add(kHandle + 1, std::memory_order_relaxed);
-  }
-  void release_handle() {
-    // The only reference: nobody is left who could make another.
-    if (refs_.load(std::memory_order_acquire) == kHandle + 1)
-      return refs_.store(0, std::memory_order_relaxed), dispose();
-    if ((refs_.fetch_sub(kHandle + 1, std::memory_order_acq_rel) & kRefMask) == 1) dispose();
-  }
-  // Whether nobody but `ops` unfinished ops refers to it: no handle, and no op that is issued and not yet planned.
-  bool only_ops(uint32_t ops) const { return refs_.load(std::memory_order_acquire) == ops; }
-  bool more_than(uint32_t ops) const { return refs_.load(std::memory_order_acquire) > ops; }
-  bool has_handles() const { return refs_.load(std::memory_order_acquire) >= kHandle; }
-  // How many accesses of operations that are issued and have not ended refer to it. Zero (acquire) also means that
-  // their reads are over.
-  uint32_t unfinished_uses() const {
-    uint64_t refs = refs_.load(std::memory_order_acquire);
-    return static_cast<uint32_t>((refs & kRefMask) - refs / kHandle);
-  }
-  bool has_one_handle() const { return refs_.load(std::memory_order_acquire) / kHandle == 1; }
 
   // Writes are counted at issue and when they end; a storage is settled when all issued writes have ended. Any thread.
   bool settled() const { return ended.load(std::memory_order_acquire) == issued.load(std::memory_order_relaxed); }
@@ -164,7 +123,6 @@ class Storage {
   void drop_sections();  // nothing is planned for them
 
  protected:
-  virtual void dispose() = 0;  // no reference is left
   // As new. Nobody refers to it.
   void renew(size_t new_bytes, MemoryBudget* new_budget) {
     bytes = new_bytes, budget = new_budget, form.dtype = DebugShape::kNone;
