@@ -35,7 +35,7 @@ EXAMPLES = {"element-wise operation": "cbrt", "reduction": "ptp", "layer": "Pixe
 WRITTEN = re.compile(r"^CHANGELOG|names?\.(md|tsv)$|names_|architecture\.md$|^build/|/api/")
 # The CPU's own memory, loops and instructions, named outside of the folders of the CPU.
 OF_THE_CPU = re.compile(r"\bBuffer\b|\bMemoryCache\b|\bCachingAllocator\b|\bbuild_\w+|\b_mm_\w+|\b__rdtsc\b|\"cpu\(")
-CPU_FOLDERS = ("cpu", "memory", "kernels", "tests")
+CPU_FOLDERS = ("cpu", "kernels", "memory", "tests")
 FUNCTION = re.compile(
     r"^( *)(?!if\b|for\b|while\b|switch\b|else\b|do\b|namespace\b|struct\b|class\b|enum\b)[\w~:].*\{$"
 )

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/simd_target.h"
-#include "kernels/matmul.h"
+#include "cpu/kernels/gemm/matmul.h"
 
 namespace forerun {
 

@@ -4,9 +4,10 @@
 
 namespace forerun {
 
-// Loads the library at `path` (RTLD_LOCAL, once), sets it to one thread per call, and fills kernels/matmul.h's table.
-// On AMD CPUs with AVX-512 it asks for the SkylakeX kernels unless the user has set OPENBLAS_CORETYPE; the environment
-// is left as it was. Throws Error(runtime) naming the path and the loader's words. Any thread; not while products run.
+// Loads the library at `path` (RTLD_LOCAL, once), sets it to one thread per call, and fills cpu/kernels/gemm/matmul.h's
+// table. On AMD CPUs with AVX-512 it asks for the SkylakeX kernels unless the user has set OPENBLAS_CORETYPE; the
+// environment is left as it was. Throws Error(runtime) naming the path and the loader's words. Any thread; not while
+// products run.
 void load_blas(const std::string& path);
 // What the library says of itself: version and kernel, "" before it is loaded.
 std::string blas_info();

@@ -6,7 +6,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/shape.h"
-#include "kernels/loop.h"
+#include "cpu/kernels/loop.h"
 #include "python/runtime/errors.h"
 
 namespace forerun {

@@ -2,7 +2,7 @@
 #define FORERUN_IMPORTS_NUMPY
 #include <nanobind/nanobind.h>
 
-#include "cpu/workers.h"
+#include "cpu/threads.h"
 #include "python/autograd/leaf.h"
 #include "python/autograd/node.h"
 #include "python/direct/function_type.h"

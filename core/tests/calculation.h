@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "array/array.h"
-#include "kernels/elementwise.h"
-#include "kernels/reduce.h"
+#include "cpu/kernels/elementwise/elementwise.h"
+#include "cpu/kernels/reduce/reduce.h"
 #include "program.h"
 
 namespace forerun::test {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <thread>
 
-#include "cpu/workers.h"
+#include "cpu/threads.h"
 #include "program.h"
 
 using namespace forerun;

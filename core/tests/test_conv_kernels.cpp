@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "base/simd_target.h"
-#include "cpu/workers.h"
-#include "kernels/correlate.h"
-#include "kernels/gemm.h"
-#include "kernels/pool.h"
-#include "kernels/recur.h"
-#include "kernels/winograd.h"
+#include "cpu/kernels/conv/conv.h"
+#include "cpu/kernels/conv/pooling.h"
+#include "cpu/kernels/conv/winograd.h"
+#include "cpu/kernels/gemm/gemm.h"
+#include "cpu/kernels/rnn/rnn.h"
+#include "cpu/threads.h"
 #include "program.h"
 
 using namespace forerun;

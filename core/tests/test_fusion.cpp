@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "calculation.h"
-#include "cpu/workers.h"
+#include "cpu/threads.h"
 
 using namespace forerun;
 using namespace forerun::test;

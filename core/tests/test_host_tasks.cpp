@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "cpu/workers.h"
+#include "cpu/threads.h"
 #include "program.h"
 
 using namespace forerun;

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <thread>
 
-#include "cpu/workers.h"
+#include "cpu/threads.h"
 
 using namespace forerun;
 using namespace forerun::test;

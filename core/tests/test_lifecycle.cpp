@@ -7,7 +7,7 @@
 #include <atomic>
 #include <thread>
 
-#include "cpu/workers.h"
+#include "cpu/threads.h"
 #include "memory/cache.h"
 
 using namespace forerun;

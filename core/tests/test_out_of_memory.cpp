@@ -4,7 +4,7 @@
 
 #include "base/free_list.h"
 #include "calculation.h"
-#include "cpu/workers.h"
+#include "cpu/threads.h"
 #include "memory/cache.h"
 #include "refuse.h"
 

@@ -2,7 +2,7 @@
 // `test_random_programs [rounds] [steps]`.
 #include <thread>
 
-#include "cpu/workers.h"
+#include "cpu/threads.h"
 #include "program.h"
 
 using namespace forerun;

@@ -6,9 +6,9 @@
 #include <thread>
 
 #include "array/array.h"
-#include "cpu/workers.h"
-#include "kernels/elementwise.h"
-#include "kernels/move.h"
+#include "cpu/kernels/copy/copy.h"
+#include "cpu/kernels/elementwise/elementwise.h"
+#include "cpu/threads.h"
 #include "program.h"
 
 using namespace forerun;

@@ -2,7 +2,7 @@
 #include <cstring>
 #include <thread>
 
-#include "cpu/workers.h"
+#include "cpu/threads.h"
 #include "program.h"
 
 using namespace forerun;

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "array/array.h"
+#include "cpu/kernels/copy/copy.h"
+#include "cpu/kernels/elementwise/elementwise.h"
 #include "engine/graph/memory_budget.h"
-#include "kernels/elementwise.h"
-#include "kernels/move.h"
 #include "python/autograd/gradient_call.h"
 #include "python/autograd/leaf.h"
 #include "python/autograd/node.h"

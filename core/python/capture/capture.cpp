@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "array/array.h"
+#include "capture/captured_program.h"
+#include "cpu/kernels/copy/copy.h"
 #include "engine/graph/memory_budget.h"
-#include "kernels/move.h"
-#include "kernels/program.h"
 #include "python/runtime/call_site.h"
 #include "python/runtime/devices.h"
 #include "python/runtime/submit.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "array/array.h"
-#include "kernels/program.h"
+#include "capture/captured_program.h"
 
 namespace forerun {
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "array/array.h"
+#include "capture/captured_program.h"
+#include "cpu/kernels/copy/copy.h"
 #include "engine/graph/memory_budget.h"
 #include "engine/graph/op.h"
-#include "kernels/move.h"
-#include "kernels/program.h"
 #include "python/autograd/node.h"
 #include "python/bindings.h"
 #include "python/capture/capture.h"

@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "array/array.h"
+#include "cpu/kernels/item.h"
+#include "cpu/kernels/loop.h"
+#include "cpu/kernels/copy/copy.h"
+#include "cpu/kernels/copy/zeros.h"
+#include "cpu/kernels/elementwise/elementwise.h"
 #include "engine/engine.h"
-#include "kernels/elementwise.h"
-#include "kernels/item.h"
-#include "kernels/loop.h"
-#include "kernels/move.h"
-#include "kernels/zeros.h"
 #include "python/bindings.h"
 #include "python/direct/function_type.h"
 #include "python/direct/shape.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "array/array.h"
-#include "kernels/elementwise.h"
+#include "cpu/kernels/elementwise/elementwise.h"
 
 namespace forerun {
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "array/array.h"
-#include "kernels/move.h"
+#include "cpu/kernels/copy/copy.h"
 #include "python/autograd/node.h"
 #include "python/bindings.h"
 #include "python/object/array_type.h"

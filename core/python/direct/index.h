@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/move.h"
+#include "cpu/kernels/copy/copy.h"
 
 namespace forerun {
 

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "array/array.h"
+#include "cpu/kernels/reduce/count_nonzero.h"
+#include "cpu/kernels/sort/sort.h"
 #include "engine/graph/memory_budget.h"
-#include "kernels/count.h"
-#include "kernels/order.h"
 #include "python/bindings.h"
 #include "python/direct/function_type.h"
 #include "python/dispatch/operator_table.h"

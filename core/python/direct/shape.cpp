@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "array/array.h"
+#include "cpu/kernels/copy/copy.h"
 #include "engine/engine.h"
-#include "kernels/move.h"
 #include "python/direct/function_type.h"
 #include "python/object/array_type.h"
 #include "python/object/create.h"

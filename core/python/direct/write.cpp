@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "array/array.h"
-#include "kernels/item.h"
-#include "kernels/move.h"
+#include "cpu/kernels/item.h"
+#include "cpu/kernels/copy/copy.h"
 #include "python/bindings.h"
 #include "python/direct/function_type.h"
 #include "python/direct/index.h"

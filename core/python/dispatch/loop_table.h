@@ -3,7 +3,7 @@
 #include <Python.h>
 
 #include "base/dtype.h"
-#include "kernels/loop.h"
+#include "cpu/kernels/loop.h"
 
 namespace forerun {
 

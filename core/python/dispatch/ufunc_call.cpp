@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "array/array.h"
+#include "cpu/kernels/loop.h"
+#include "cpu/kernels/elementwise/elementwise.h"
+#include "cpu/kernels/elementwise/masked_write.h"
 #include "engine/graph/memory_budget.h"
-#include "kernels/elementwise.h"
-#include "kernels/loop.h"
-#include "kernels/masked.h"
 #include "python/autograd/node.h"
 #include "python/bindings.h"
 #include "python/direct/function_type.h"

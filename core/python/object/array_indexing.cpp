@@ -5,8 +5,8 @@
 
 #include "array/array.h"
 #include "array/basic_index.h"
+#include "cpu/kernels/loop.h"
 #include "engine/graph/memory_budget.h"
-#include "kernels/loop.h"
 #include "python/autograd/node.h"
 #include "python/bindings.h"
 #include "python/direct/function_type.h"

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "array/array.h"
+#include "cpu/kernels/copy/copy.h"
+#include "cpu/kernels/elementwise/elementwise.h"
 #include "engine/engine.h"
-#include "kernels/elementwise.h"
-#include "kernels/move.h"
 #include "python/arguments.h"
 #include "python/bindings.h"
 #include "python/direct/create.h"

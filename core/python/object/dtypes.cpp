@@ -1,7 +1,7 @@
 #include "python/object/dtypes.h"
 
 #include "base/dtype.h"
-#include "kernels/loop.h"
+#include "cpu/kernels/loop.h"
 #include "python/numpy_api.h"
 #include "python/runtime/errors.h"
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "array/array.h"
+#include "cpu/kernels/loop.h"
 #include "engine/graph/memory_budget.h"
-#include "kernels/loop.h"
 #include "python/capture/capture.h"
 #include "python/numpy_api.h"
 #include "python/object/array_type.h"

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/dtype.h"
-#include "kernels/loop.h"
+#include "cpu/kernels/loop.h"
 #include "python/bindings.h"
 
 namespace forerun {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "array/array.h"
+#include "cpu/kernels/copy/copy.h"
 #include "engine/engine.h"
-#include "kernels/move.h"
 #include "python/autograd/node.h"
 #include "python/bindings.h"
 #include "python/capture/capture.h"

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "array/array.h"
+#include "cpu/kernels/copy/copy.h"
 #include "engine/graph/memory_budget.h"
 #include "engine/graph/sections.h"
-#include "kernels/move.h"
 #include "python/arguments.h"
 #include "python/bindings.h"
 #include "python/object/array_indexing.h"

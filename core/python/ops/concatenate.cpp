@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "array/array.h"
+#include "cpu/kernels/copy/copy.h"
 #include "engine/graph/memory_budget.h"
-#include "kernels/move.h"
 #include "python/arguments.h"
 #include "python/bindings.h"
 #include "python/runtime/devices.h"

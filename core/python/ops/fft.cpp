@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "array/array.h"
+#include "cpu/kernels/elementwise/elementwise.h"
+#include "cpu/kernels/signal/line_loop.h"
 #include "engine/graph/memory_budget.h"
-#include "kernels/elementwise.h"
-#include "kernels/line_loop.h"
 #include "python/bindings.h"
 #include "python/dispatch/loop_table.h"
 #include "python/object/python_scalars.h"

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "array/array.h"
-#include "cpu/workers.h"
+#include "capture/captured_program.h"
+#include "cpu/threads.h"
 #include "engine/engine.h"
-#include "kernels/program.h"
 #include "python/arguments.h"
 #include "python/bindings.h"
 #include "python/capture/capture.h"

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "array/array.h"
+#include "cpu/kernels/copy/copy.h"
+#include "cpu/kernels/elementwise/elementwise.h"
+#include "cpu/kernels/elementwise/masked_write.h"
 #include "engine/graph/memory_budget.h"
-#include "kernels/elementwise.h"
-#include "kernels/masked.h"
-#include "kernels/move.h"
 #include "python/arguments.h"
 #include "python/bindings.h"
 #include "python/dispatch/loop_resolution.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/dtype.h"
-#include "kernels/move.h"
+#include "cpu/kernels/copy/copy.h"
 #include "python/dispatch/loop_table.h"
 #include "python/dispatch/ufunc_type.h"
 

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "array/array.h"
+#include "cpu/kernels/loop.h"
+#include "cpu/kernels/copy/copy.h"
+#include "cpu/kernels/gemm/matmul.h"
 #include "engine/graph/memory_budget.h"
-#include "kernels/loop.h"
-#include "kernels/matmul.h"
-#include "kernels/move.h"
 #include "python/bindings.h"
 #include "python/numpy_api.h"
 #include "python/object/create.h"

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "array/array.h"
+#include "cpu/kernels/copy/copy.h"
+#include "cpu/kernels/elementwise/elementwise.h"
+#include "cpu/kernels/random/random.h"
 #include "engine/graph/memory_budget.h"
-#include "kernels/elementwise.h"
-#include "kernels/move.h"
-#include "kernels/random.h"
 #include "python/arguments.h"
 #include "python/bindings.h"
 #include "python/capture/capture.h"

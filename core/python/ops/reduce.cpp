@@ -9,10 +9,10 @@
 
 #include "array/array.h"
 #include "base/bfloat16.h"
+#include "cpu/kernels/copy/copy.h"
+#include "cpu/kernels/elementwise/elementwise.h"
+#include "cpu/kernels/reduce/reduce.h"
 #include "engine/graph/memory_budget.h"
-#include "kernels/elementwise.h"
-#include "kernels/move.h"
-#include "kernels/reduce.h"
 #include "python/arguments.h"
 #include "python/bindings.h"
 #include "python/dispatch/loop_table.h"

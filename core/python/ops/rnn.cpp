@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "array/array.h"
+#include "cpu/kernels/rnn/rnn.h"
 #include "engine/graph/memory_budget.h"
-#include "kernels/recur.h"
 #include "python/arguments.h"
 #include "python/bindings.h"
 #include "python/object/create.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cpu/parent.h"
+#include "cpu/parent_process.h"
 #include "engine/engine.h"
 #include "python/bindings.h"
 #include "python/ops/host_task.h"

@@ -6,8 +6,8 @@
 
 #include "array/array.h"
 #include "base/free_list.h"
+#include "cpu/kernels/fusion/fused_kernel.h"
 #include "engine/engine.h"
-#include "kernels/group.h"
 #include "memory/cache.h"
 #include "python/bindings.h"
 #include "python/object/array_type.h"

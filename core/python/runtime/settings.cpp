@@ -8,9 +8,9 @@
 
 #include "base/simd_target.h"
 #include "cpu/blas.h"
-#include "cpu/granted.h"
+#include "cpu/cgroup_limits.h"
+#include "cpu/kernels/gemm/matmul.h"
 #include "engine/engine.h"
-#include "kernels/matmul.h"
 #include "memory/cache.h"
 #include "python/bindings.h"
 #include "python/runtime/submission_gate.h"

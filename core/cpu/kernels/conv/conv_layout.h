@@ -1,0 +1,87 @@
+// What the convolutions share: where operands lie, lines of elements, and the sizes of what they compute at once.
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "array/array.h"
+#include "base/rounding.h"
+#include "cpu/kernels/conv/conv.h"
+
+namespace forerun {
+
+inline constexpr int64_t kRoom = 1 << 18;  // bytes of a copy of data that should stay in a core's cache
+inline constexpr double kTileFlops = 4e6;  // less is not cut
+inline constexpr int64_t kTiles = 16;      // as many tiles should there be, if the work can be cut so
+
+// Where the elements of an operand lie: steps in bytes.
+struct Field {
+  int64_t offset = 0, example = 0, channel = 0, axis[3] = {0, 0, 0};
+
+  Field() = default;
+  explicit Field(const Layout& l) : offset(l.offset), example(l.strides[0]), channel(l.strides[1]) {
+    for (int i = 2; i < l.ndim(); ++i) axis[3 - l.ndim() + i] = l.strides[i];
+  }
+};
+
+template <class T>
+const T& element(const char* data, int64_t offset) {
+  return *reinterpret_cast<const T*>(data + offset);
+}
+
+// A line of n elements, most often short ones: calls of memcpy would take longer than the copies.
+template <class T>
+void copy_line(T* to, const T* from, int64_t n) {
+  constexpr int64_t large = 64 / sizeof(T), small = 16 / sizeof(T);
+  int64_t i = 0;
+  for (; i + large <= n; i += large) std::memcpy(to + i, from + i, 64);
+  for (; i + small <= n; i += small) std::memcpy(to + i, from + i, 16);
+  for (; i < n; ++i) to[i] = from[i];
+}
+
+// n elements that lie `step` bytes apart, next to each other.
+template <class T>
+void gather(T* to, const char* from, int64_t step, int64_t n) {
+  constexpr int64_t size = sizeof(T);
+  if (step == size)
+    copy_line(to, reinterpret_cast<const T*>(from), n);
+  else if (step == 2 * size)
+    for (int64_t i = 0; i < n; ++i) to[i] = element<T>(from, i * 2 * size);  // in vectors
+  else
+    for (int64_t i = 0; i < n; ++i) to[i] = element<T>(from, i * step);
+}
+// The way back; step in elements.
+template <class T>
+void spread(T* to, const T* from, int64_t step, int64_t n) {
+  if (step == 1)
+    copy_line(to, from, n);
+  else if (step == 2)
+    for (int64_t i = 0; i < n; ++i) to[i * 2] = from[i];
+  else
+    for (int64_t i = 0; i < n; ++i) to[i * step] = from[i];
+}
+
+// Of n elements that are `step` apart from `first` on, those that are inside [0, extent): from `begin` up to `end`.
+struct Inside {
+  int64_t begin, end;
+  Inside(int64_t first, int64_t step, int64_t n, int64_t extent)
+      : begin(std::clamp<int64_t>(ceil_div(std::max<int64_t>(0, -first), step), 0, n)),
+        end(std::clamp<int64_t>(first < extent ? ceil_div(extent - first, step) : 0, begin, n)) {}
+};
+
+inline bool all_finite(const float* values, int64_t n) {
+  bool found = false;
+  for (int64_t i = 0; i < n; ++i) found |= (std::bit_cast<uint32_t>(values[i]) & 0x7f800000U) == 0x7f800000U;
+  return !found;
+}
+
+// The last step of making an op.
+template <class K>
+void finish_correlation(Op& op, K& kernel, const Correlation& what, DType dtype) {
+  kernel.c = what, kernel.dtype = dtype;
+  kernel.plan();
+  op.cost = static_cast<uint32_t>(std::min(500 + what.flops() / 100, 2e9));
+}
+
+}  // namespace forerun

@@ -1,0 +1,23 @@
+// Convolutions with kernels of 3 x 3 by Winograd's minimal filtering, F(2 x 2, 3 x 3).
+#pragma once
+#include "cpu/kernels/conv/conv.h"
+
+namespace forerun {
+
+// Whether it computes what the others would, and sooner: float32, strides of 1, enough channels and windows. back: the
+// gradient of the data.
+bool winograd_takes(const Correlation& what, DType dtype, bool back);
+
+// First the weight at the points where products are made, dense and of this size; then as build_correlate or
+// build_correlate_back. Each result is off by rounding relative to the largest elements near its window (2 x 2 results
+// share 4 x 4 elements), not only in it.
+int64_t winograd_points(const Correlation& what, bool back);
+void build_winograd_points(Op& op, const Correlation& what, bool back, const Array& w, const Array& points);
+void build_winograd(Op& op, const Correlation& what, bool back, const Array& source, const Array& w,
+                    const Array& points, const Array& target);
+
+// As build_correlate_weight, for what winograd_takes (back: false).
+int64_t winograd_parts(const Correlation& what);
+void build_winograd_weight(Op& op, const Correlation& what, const Array& y, const Array& x, const Array& sums);
+
+}  // namespace forerun

@@ -1,0 +1,68 @@
+// The transforms of Winograd's convolution: of a 4 x 4 tile for many channels at once.
+#pragma once
+#include <cstdint>
+
+#include "base/rounding.h"
+#include "cpu/kernels/conv/conv_layout.h"
+#include "cpu/kernels/gemm/microkernel.h"
+
+namespace forerun {
+
+inline constexpr int kPoints = 16;  // at which products are made, for each tile
+inline constexpr int64_t kVector =
+    kTileBytes / static_cast<int64_t>(sizeof(float));  // read and written at once, at most
+
+// Tiles that follow one another in a line of the results are a strip; those of a long line are in several pieces of one
+// width. Strips that lie below one another have numbers that follow one another.
+struct Strips {
+  struct At {
+    int64_t example, line, first;  // of the results: its upper line, and the first in it
+  };
+  int64_t lines = 0, width = 0, pieces = 1, count = 0;
+
+  static constexpr int64_t kWidest = 32;
+
+  Strips() = default;
+  Strips(int64_t examples, int64_t results_down, int64_t results_across)
+      : lines(ceil_div(results_down, 2)), width(ceil_div(results_across, 2)), pieces(ceil_div(width, kWidest)) {
+    width = ceil_div(width, pieces), count = examples * pieces * lines;
+  }
+  At at(int64_t number) const {
+    return {number / lines / pieces, number % lines * 2, number / lines % pieces * width * 2};
+  }
+};
+
+// Kernels of 3 x 3 of kTileRows rows, w[element][row], to their points, `plane` apart. turned: from the last element to
+// the first.
+void kernels_to_points(const float* w, bool turned, float* points, int64_t plane);
+// n columns of a line of channels, from column `first` on, to [column][step]: zeros where they are outside of lines x
+// extent. What there is of a step behind the channels stays.
+void turn_line(const char* from, const Field& field, int64_t channels, int64_t line, int64_t first, int64_t lines,
+               int64_t extent, int64_t n, float* to, int64_t step);
+
+// The four lines of a strip, [column][step], where each tile begins two columns after the one before. A strip that lies
+// below the one before shares two of them. step: of channels, a multiple of kVector.
+class StripLines {
+ public:
+  static int64_t size(int64_t width, int64_t step) { return 4 * (2 * width + 2) * step; }
+  StripLines(float* room, int64_t width, int64_t step);
+  // The tiles of a strip of an example's channels to their points: [tile][step], `plane` apart. first: there is no
+  // strip before it.
+  void to_points(const char* from, const Field& field, int64_t channels, const Strips::At& strip, bool first,
+                 const int64_t (&pad)[2], const int64_t (&extents)[2], float* points, int64_t plane);
+
+ private:
+  int64_t width_, step_;
+  float* lines_[4];
+};
+
+// From sums at the points of tiles to two lines of their results, in the same order. `zeros`, kVector of them, stay
+// zeros if all results are finite numbers.
+void points_to_tiles(const float* points, int64_t plane, int64_t tiles, int64_t step, float* top, float* bottom,
+                     float* zeros);
+// 2 x 2 vectors of kTileRows elements each that stand for a kernel to the points, `plane` apart.
+void rows_to_points(const float* top, const float* bottom, int64_t step, float* points, int64_t plane);
+// From the points of n kernels, a multiple of kVector, to the elements of each: n of each of the nine.
+void points_to_kernels(const float* points, int64_t plane, float* to, int64_t n);
+
+}  // namespace forerun

@@ -1,0 +1,161 @@
+#include "cpu/kernels/copy/copy.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "base/rounding.h"
+#include "cpu/kernels/item.h"
+#include "cpu/kernels/snapshot.h"
+#include "cpu/kernels/fusion/fusible_operands.h"
+
+namespace forerun {
+
+namespace {
+
+constexpr int64_t kTile = int64_t{1} << 17;  // elements that one worker takes at once
+
+uint32_t cost_of(int64_t bytes) { return static_cast<uint32_t>(std::min<int64_t>(50 + bytes / 4, INT32_MAX)); }
+
+// Elements `at` to `at + n` of a nest of two operands.
+void copy_nest(const Nest& nest, const char* from, char* to, int64_t at, int64_t n, const Loop& loop) {
+  const Dims* strides[] = {&nest.strides[0], &nest.strides[1]};
+  char* args[] = {const_cast<char*>(from), to};
+  walk_nest(loop, 2, nest.shape, strides, args, nullptr, at, n);
+}
+
+class CopyKernel final : public Fusible {
+ public:
+  const char* name() const override { return scalar ? "full" : from_type == to_type ? "copy" : "astype"; }
+  bool fusible() const override { return !empty && !overlaps; }
+  int64_t tiles() const override { return tiles_; }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
+  bool may_share(Op& op, const Storage* in, const Storage* out) const override {
+    return may_share_part(*this, op, in, out);
+  }
+  bool part(Part& p) const override {
+    p.loop = cast_loop(from_type, to_type), p.n_in = 1, p.n = 2, p.elements = elements_;
+    auto walked = [&](int k, DType type) {
+      return is_dense(nest, k, static_cast<int64_t>(item_size(type))) ? nullptr : &nest;
+    };
+    p.operand[0] = {scalar ? -1 : 0,
+                    scalar ? &*scalar : nullptr,
+                    from_offset,
+                    from_type,
+                    from_type,
+                    scalar ? nullptr : walked(0, from_type),
+                    0};
+    p.operand[1] = {scalar ? 0 : 1, nullptr, to_offset, to_type, to_type, walked(1, to_type), 1};
+    return true;
+  }
+  void run(Op& op, int64_t tile) override {
+    if (empty) return;
+    const char* from = scalar ? reinterpret_cast<const char*>(scalar->bytes) : operand_data(op, 0, from_offset);
+    char* to = operand_data(op, scalar ? 0 : 1, to_offset);
+    if (from == to && !overlaps) return;  // it has taken over the memory of what it copies
+    Snapshot snapshot;
+    if (overlaps) from = snapshot.take(from, from_offset, range);
+    int64_t first = tile * per_tile;
+    copy_nest(nest, from, to, first, std::min(elements_ - first, per_tile), cast_loop(from_type, to_type));
+  }
+
+  Nest nest;
+  DType from_type, to_type;
+  int64_t from_offset = 0, to_offset = 0;
+  std::optional<Scalar> scalar;
+  std::pair<int64_t, int64_t> range;  // of the source
+  bool overlaps = false, empty = false;
+  int64_t elements_ = 0, per_tile = 0, tiles_ = 1;  // a tile has whole rows, or a part of the only one
+
+  void prepare(const Dims& shape, const Dims& from, const Dims& to) {
+    const Dims* strides[] = {&from, &to};
+    nest = make_nest(shape, strides, 2);
+    empty = product(shape) == 0;
+    elements_ = per_tile = product(shape);
+    if (empty || overlaps) return;
+    int64_t n = nest.shape.back();
+    per_tile = elements_ > n ? std::max<int64_t>(1, kTile / n) * n : kTile;
+    tiles_ = ceil_div(elements_, per_tile);
+  }
+};
+
+}  // namespace
+
+void build_copy(Op& op, const Array& from, const Array& to) {
+  Layout seen = broadcast_to("assign", from.layout, to.layout.shape);
+  bool overlaps = overlap(from.storage(), from.layout, to.storage(), to.layout);
+  overlaps ? add_loosely(op, from, Mode::read) : add(op, from, Mode::read);
+  add(op, to, from.storage() == to.storage() ? Mode::update : to.write_mode());
+  op.cost = cost_of(to.layout.nbytes());
+  CopyKernel& k = op.emplace<CopyKernel>();
+  k.from_type = from.layout.dtype, k.to_type = to.layout.dtype;
+  k.from_offset = seen.offset, k.to_offset = to.layout.offset;
+  k.overlaps = overlaps, k.range = from.layout.range();
+  k.prepare(to.layout.shape, seen.strides, to.layout.strides);
+}
+
+void build_fill(Op& op, const Scalar& scalar, const Array& to) {
+  add(op, to, to.write_mode());
+  op.cost = cost_of(to.layout.nbytes());
+  CopyKernel& k = op.emplace<CopyKernel>();
+  k.from_type = k.to_type = to.layout.dtype;
+  k.to_offset = to.layout.offset;
+  k.scalar = scalar;
+  k.prepare(to.layout.shape, Dims(to.layout.ndim()), to.layout.strides);
+}
+
+namespace {
+
+class ConcatenateKernel final : public Kernel {
+ public:
+  const char* name() const override { return "concatenate"; }
+  bool droppable() const override { return true; }
+  int64_t tiles() const override { return static_cast<int64_t>(ends.size()); }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
+  void run(Op& op, int64_t tile) override {
+    for (size_t i = tile > 0 ? ends[tile - 1] : 0; i < ends[tile]; ++i) copy_one(op, i);
+  }
+  // Once all are there: small ones go together.
+  void cut() {
+    int64_t elements = 0;
+    for (size_t i = 0; i < from.size(); ++i)
+      if ((elements += from[i].size) >= kTile / 8 || i + 1 == from.size()) ends.push_back(i + 1), elements = 0;
+  }
+  std::vector<Layout> from, to;
+  std::vector<size_t> ends;  // of the tiles, by number of the array
+
+ private:
+  void copy_one(Op& op, size_t i) {
+    const Layout &f = from[i], &t = to[i];
+    if (f.size == 0) return;
+    const Dims* strides[] = {&f.strides, &t.strides};
+    Nest nest = make_nest(f.shape, strides, 2);
+    copy_nest(nest, operand_data(op, static_cast<int>(i), f.offset),
+              operand_data(op, static_cast<int>(from.size()), t.offset), 0, f.size, cast_loop(t.dtype, t.dtype));
+  }
+};
+
+}  // namespace
+
+void build_concatenate(Op& op, const std::vector<Array>& arrays, int axis, const Array& to) {
+  ConcatenateKernel& k = op.emplace<ConcatenateKernel>();
+  int64_t at = 0;
+  for (const Array& a : arrays) {
+    add(op, a, Mode::read);
+    k.from.push_back(a.layout);
+    Layout part = a.layout;
+    part.strides = to.layout.strides;
+    part.offset = to.layout.offset + at * to.layout.strides[axis];
+    at += a.layout.shape[axis];
+    k.to.push_back(part);
+  }
+  k.cut();
+  op.add(to.storage(), to.write_mode());
+  op.cost = cost_of(to.layout.nbytes());
+}
+
+void repeat_item(char* to, const unsigned char* value, size_t size, int64_t n) {
+  with_item(size, [&]<class T>(T) { repeat<T>(to, value, n); });
+}
+
+}  // namespace forerun

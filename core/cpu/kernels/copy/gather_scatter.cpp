@@ -1,0 +1,541 @@
+// Elements picked and written by position: gather, scatter, and ufuncs that are applied at positions.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/bfloat16.h"
+#include "base/half.h"
+#include "base/rounding.h"
+#include "base/simd_target.h"
+#include "cpu/kernels/item.h"
+#include "cpu/kernels/snapshot.h"
+#include "cpu/kernels/copy/copy.h"
+#include "cpu/kernels/elementwise/simd_arithmetic.h"
+
+namespace forerun {
+
+namespace {
+
+constexpr int64_t kTile = int64_t{1} << 17;    // elements that one worker writes at once
+constexpr int64_t kPicked = int64_t{1} << 15;  // and picks
+constexpr int64_t kLeastRow = 64;              // of them next to each other, where rows are cut
+constexpr int64_t kChunk = 512;                // positions that are converted at once
+
+uint32_t cost_of(int64_t bytes) { return static_cast<uint32_t>(std::min<int64_t>(50 + bytes / 4, INT32_MAX)); }
+
+// Whether all of n positions are at least -below and less than span - below.
+FORERUN_CLONES bool all_within(const int64_t* at, int64_t n, uint64_t below, uint64_t span) {
+  uint64_t out = 0;
+  for (int64_t i = 0; i < n; ++i) out |= static_cast<uint64_t>(at[i]) + below >= span;
+  return out == 0;
+}
+
+// Elements that integer arrays select, and where each block of the rest lies.
+struct Selection {
+  std::vector<Layout> indices;  // of `shape`, or without axes: numbers; or a mask alone
+  bool masked = false;          // it is a mask: the axes that it covers have these strides
+  Dims mask_strides;
+  Dims flat, flat_strides;  // of an array whose elements the positions count in C order; empty: they do not
+  std::vector<int64_t> extents, strides;  // of the indexed axes
+  Dims shape;                             // of the index positions
+  bool from_end = true;                   // negative ones count from the end
+  Dims own;                               // strides along which a position's own coordinates count; empty: they do not
+  int first_access = 0;                   // of the op: the first index array
+  int64_t positions = 0;                  // index positions
+  // Offsets of all positions in the indexed array. Throws at an index out of range.
+  std::unique_ptr<int64_t[]> offsets(Op& op, const char* what) const {
+    auto all = std::make_unique_for_overwrite<int64_t[]>(static_cast<size_t>(std::max<int64_t>(1, positions)));
+    if (masked) return under_mask(op, all.get(), what), std::move(all);
+    if (!own.empty()) own_offsets(all.get());
+    for (size_t k = 0; k < indices.size(); ++k) add(op, k, all.get(), k == 0 && own.empty(), what);
+    return all;
+  }
+  // Whether positions in a vector stand one after the other as they are needed: then nobody has to write down offsets.
+  bool plain() const {
+    return indices.size() == 1 && !masked && flat.empty() && own.size() <= 1 && indices[0].ndim() > 0 &&
+           indices[0].dtype == DType::i64 && indices[0].contiguous();
+  }
+  // Those positions, all of them in range. Throws at the first that is not.
+  const int64_t* checked(Op& op, const char* what) const {
+    const auto* at = reinterpret_cast<const int64_t*>(data(op, 0));
+    const auto n = static_cast<uint64_t>(extents[0]);
+    if (all_within(at, positions, from_end ? n : 0, from_end ? 2 * n : n)) return at;
+    for (int64_t p = 0; p < positions; ++p) offset_along(0, at[p], what);
+    return at;
+  }
+
+ private:
+  const char* data(Op& op, size_t k) const {
+    return operand_data(op, first_access + static_cast<int>(k), indices[k].offset);
+  }
+  void own_offsets(int64_t* all) const {
+    const Rows rows{shape};
+    const int64_t n = shape.back(), step = own.back();
+    for (int64_t r = 0, count = positions ? rows.count() : 0; r < count; ++r) {
+      int64_t at = rows.at(r, own);
+      for (int64_t i = 0; i < n; ++i, at += step) all[r * n + i] = at;
+    }
+  }
+  // Adds what an index says to the offsets, or begins with it.
+  void add(Op& op, size_t k, int64_t* all, bool first, const char* what) const {
+    const Layout& l = indices[k];
+    const char* base = data(op, k);
+    if (l.ndim() == 0) {
+      const int64_t offset = offset_of_number(l, k, base, what);
+      for (int64_t p = 0; p < positions; ++p) all[p] = (first ? 0 : all[p]) + offset;
+      return;
+    }
+    const Rows rows{l.shape};
+    const int64_t n = l.shape.back(), step = l.strides.back();
+    const Loop widen = cast_loop(l.dtype, DType::i64);
+    int64_t values[kChunk];
+    for (int64_t r = 0, count = positions ? rows.count() : 0; r < count; ++r) {
+      for (int64_t done = 0; done < n; done += kChunk) {
+        char* args[2] = {const_cast<char*>(base) + rows.at(r, l.strides) + done * step,
+                         reinterpret_cast<char*>(values)};
+        intptr_t length = std::min(kChunk, n - done), steps[2] = {static_cast<intptr_t>(step), 8};
+        widen.function(args, &length, steps, widen.data);
+        int64_t* to = all + r * n + done;
+        for (int64_t i = 0; i < length; ++i) to[i] = (first ? 0 : to[i]) + offset_along(k, values[i], what);
+      }
+    }
+  }
+  // As in NumPy a number is no array: it is looked at where nothing is picked, and it does not wrap.
+  int64_t offset_of_number(const Layout& l, size_t k, const char* from, const char* what) const {
+    int64_t value;
+    char* args[2] = {const_cast<char*>(from), reinterpret_cast<char*>(&value)};
+    intptr_t one = 1, steps[2] = {0, 8};
+    const Loop widen = cast_loop(l.dtype, DType::i64);
+    widen.function(args, &one, steps, widen.data);
+    if (l.dtype == DType::u64 && value < 0)
+      throw out_of_range(ErrorKind::overflow, what, extents[k], std::to_string(static_cast<uint64_t>(value)));
+    return offset_along(k, value, what);
+  }
+  int64_t offset_along(size_t k, int64_t i, const char* what) const {
+    if (i < (from_end ? -extents[k] : 0) || i >= extents[k])
+      throw out_of_range(ErrorKind::index, what, extents[k], std::to_string(i));
+    if (i < 0) i += extents[k];
+    return flat.empty() ? i * strides[k] : offset_at(i, flat, flat_strides);
+  }
+  // There must be as many elements under the mask as there are positions.
+  void under_mask(Op& op, int64_t* all, const char* what) const {
+    const Layout& l = indices[0];
+    const char* base = data(op, 0);
+    const Rows rows{l.shape};
+    const int64_t n = l.shape.back(), step = l.strides.back(), by = mask_strides.back();
+    int64_t found = 0;
+    for (int64_t r = 0, count = l.size ? rows.count() : 0; r < count; ++r) {
+      const char* mask = base + rows.at(r, l.strides);
+      int64_t at = rows.at(r, mask_strides);
+      for (int64_t i = 0; i < n; ++i, mask += step, at += by)
+        if (*mask && found++ < positions) all[found - 1] = at;
+    }
+    if (found != positions)
+      throw Error(ErrorKind::value, std::string(what) + ": there must be a value for each of " + std::to_string(found) +
+                                        " elements under the mask, got " + std::to_string(positions));
+  }
+  Error out_of_range(ErrorKind kind, const char* what, int64_t extent, const std::string& got) const {
+    return Error(kind, std::string(what) + ": index must be in [" + std::to_string(from_end ? -extent : 0) + ", " +
+                           std::to_string(extent) + "), got " + got);
+  }
+};
+
+class IndexKernel final : public Kernel {
+ public:
+  enum class Do { gather, set, combine };
+  const char* name() const override { return what == Do::gather ? "take" : what == Do::set ? "put" : combine.name; }
+  // What is picked is cut by units: one position of the index, in one place of the axes before it. What is written is
+  // cut along the last axis, as positions may come more than once.
+  int64_t tiles() const override { return tiles_; }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
+  void prepare(Op& op) override {
+    const char* who = said ? said : what == Do::gather ? "take" : "put";
+    if (is_direct(op))
+      at_ = selection.checked(op, who);
+    else
+      offsets_ = selection.offsets(op, who);
+  }
+  void run(Op& op, int64_t tile) override;
+
+  Do what;
+  Selection selection;
+  Layout array, other;  // the indexed array; what is read from or put into it
+  int axis = 0, axes = 0, a_access = 0, b_access = 0;
+  int64_t cycle = 0;  // how many values there are, which come again from the first one; 0: one for each position
+  const char* said = nullptr;  // what errors call it, if it is part of something else
+  Combine combine;
+  bool overlaps = false;  // what is put lies where it is put
+
+  void cut();
+
+  IndexKernel() = default;
+  IndexKernel(const IndexKernel& o)
+      : Kernel(o), what(o.what), selection(o.selection), array(o.array), other(o.other), axis(o.axis), axes(o.axes),
+        a_access(o.a_access), b_access(o.b_access), cycle(o.cycle), said(o.said), combine(o.combine),
+        overlaps(o.overlaps), per_tile_(o.per_tile_), tiles_(o.tiles_) {}
+
+ private:
+  std::unique_ptr<int64_t[]> offsets_;  // of the positions
+  const int64_t* at_ = nullptr;         // the positions themselves, where no offsets are needed
+  int64_t per_tile_ = 1, tiles_ = 1;    // units of what is picked, or elements of the last axis that is written
+
+  // Whether elements of a vector are copied or combined, and their positions stay as they are meanwhile.
+  bool is_direct(Op& op) const {
+    bool apart = what == Do::gather || op.access(selection.first_access).storage != op.access(a_access).storage;
+    return (what != Do::combine || combine.each) && apart && array.ndim() == 1 && selection.plain() &&
+           (other.ndim() == 1 || other.contiguous());
+  }
+  void run_direct(char* a, char* b, int64_t tile) const;
+  void singles(char* a, const int64_t* offsets, char* b, int64_t step, int64_t n) const;
+  void combine_one(char* a, char* b) const;
+  void block(char* a, const Dims& a_strides, char* b, const Dims& b_strides, const Rows& rows) const;
+};
+
+void IndexKernel::cut() {
+  int64_t units = selection.positions;
+  for (int i = 0; i < axis; ++i) units *= array.shape[i];
+  if (what == Do::gather) {
+    int64_t block = units > 0 ? std::max<int64_t>(1, other.size / units) : 1;
+    per_tile_ = std::max<int64_t>(1, kPicked / block);
+    tiles_ = std::max<int64_t>(1, ceil_div(units, per_tile_));
+    return;
+  }
+  const bool rows = selection.own.empty() && selection.flat.empty() &&
+                    array.ndim() > axis + axes;  // there is an axis that is not indexed
+  const int64_t n = rows ? std::max<int64_t>(1, array.shape.back()) : 1;
+  const int64_t pieces = overlaps ? 1 : std::clamp<int64_t>(other.size / kTile, 1, ceil_div(n, kLeastRow));
+  per_tile_ = round_up(ceil_div(n, pieces), kLeastRow);
+  tiles_ = ceil_div(n, per_tile_);
+}
+
+void IndexKernel::run(Op& op, int64_t tile) {
+  if (other.size == 0) return;
+  char* a = operand_data(op, a_access, array.offset);
+  char* b = operand_data(op, b_access, other.offset);
+  Snapshot snapshot;
+  if (overlaps) b = const_cast<char*>(snapshot.take(b, other.offset, other.range()));
+  if (at_) return run_direct(a, b, tile);
+  if (!selection.flat.empty()) return singles(a, offsets_.get(), b, other.strides[0], selection.positions);
+  const int k = selection.own.empty() ? axes : array.ndim();
+  Dims before(other.shape.begin(), axis), after(array.shape.begin() + axis + k, array.ndim() - axis - k);
+  const Dims& index_shape = selection.shape;
+  const int n_index = index_shape.size();
+  Dims middle_b(other.strides.begin() + axis, n_index), after_b(other.strides.begin() + axis + n_index, after.size());
+  Dims after_a(array.strides.begin() + axis + k, after.size());
+  const bool gathers = what == Do::gather;
+  if (!gathers && tiles_ > 1) {
+    int64_t first = tile * per_tile_, last = after.size() - 1;
+    a += first * after_a[last], b += first * after_b[last];
+    after[last] = std::min(per_tile_, after[last] - first);
+  }
+  const bool one = std::all_of(middle_b.begin(), middle_b.end(), [](int64_t s) { return s == 0; });
+  const bool even = after.empty() && (n_index == 1 || one ||
+                                      other.contiguous());  // single elements, of which the others are a step apart
+  const int64_t step = n_index == 1 ? middle_b[0] : one ? 0 : static_cast<int64_t>(item_size(other.dtype));
+  const Rows rows{after.empty() ? Dims{1} : after};
+  const Dims none{0};
+  int64_t positions = selection.positions, unit = gathers ? tile * per_tile_ : 0, end = product(before) * positions;
+  if (gathers) end = std::min(end, unit + per_tile_);
+  while (unit < end) {
+    int64_t i = unit / positions, p = unit % positions, stop = std::min(positions, p + end - unit);
+    unit += stop - p;
+    char* row_a = a + offset_at(i, before, array.strides);
+    char* row_b = b + offset_at(i, before, other.strides);
+    if (even) {
+      singles(row_a, offsets_.get() + p, row_b + p * step, step, stop - p);
+      continue;
+    }
+    for (; p < stop; ++p)
+      block(row_a + offsets_[p], after.empty() ? none : after_a, row_b + offset_at(p, index_shape, middle_b),
+            after.empty() ? none : after_b, rows);
+  }
+}
+
+// a at positions, and elements of b a step apart.
+void IndexKernel::run_direct(char* a, char* b, int64_t tile) const {
+  const bool gathers = what == Do::gather;
+  const int64_t first = gathers ? tile * per_tile_ : 0,
+                end = gathers ? std::min(selection.positions, first + per_tile_) : selection.positions;
+  const int64_t n = array.size, by = array.strides[0],
+                step = other.ndim() == 1 ? other.strides[0] : static_cast<int64_t>(item_size(other.dtype));
+  const int64_t* at = at_;
+  if (what == Do::combine) {
+    int64_t offsets[kChunk];
+    for (int64_t p = 0, some; p < end; p += some) {
+      some = std::min(kChunk, end - p);
+      for (int64_t i = 0; i < some; ++i) offsets[i] = (at[p + i] + (at[p + i] >> 63 & n)) * by;
+      combine.each(a, offsets, b + p * step, step, some);
+    }
+    return;
+  }
+  auto each = [&](auto element, auto by) {
+    for (int64_t p = first; p < end; ++p) {
+      char *one = a + (at[p] + (at[p] >> 63 & n)) * by, *value = b + p * step;
+      gathers ? std::memcpy(value, one, sizeof element) : std::memcpy(one, value, sizeof element);
+    }
+  };
+  with_item(item_size(array.dtype), [&]<class T>(T element) {
+    by == sizeof(T) ? each(element, std::integral_constant<int64_t, sizeof(T)>{}) : each(element, by);
+  });
+}
+
+// a at offsets, and elements of b a step apart.
+void IndexKernel::singles(char* a, const int64_t* offsets, char* b, int64_t step, int64_t n) const {
+  auto each = [&](auto element) {
+    if (what == Do::gather) {
+      for (int64_t p = 0; p < n; ++p) std::memcpy(b + p * step, a + offsets[p], sizeof element);
+      return;
+    }
+    for (int64_t p = 0, from = 0; p < n; ++p) {
+      std::memcpy(a + offsets[p], b + from * step, sizeof element);
+      from = from + 1 == cycle ? 0 : from + 1;
+    }
+  };
+  if (what == Do::combine) {
+    if (combine.each) return combine.each(a, offsets, b, step, n);
+    for (int64_t p = 0; p < n; ++p) combine_one(a + offsets[p], b + p * step);
+    return;
+  }
+  with_item(item_size(array.dtype), each);
+}
+
+void IndexKernel::combine_one(char* a, char* b) const {
+  alignas(16) char in[16], out[16];
+  const int last = combine.n_in;
+  const bool casts_in = combine.types[0] != array.dtype, casts_out = combine.types[last] != array.dtype;
+  const intptr_t one = 1, steps[3] = {0, 0, 0};
+  auto convert = [&](DType from, DType to, char* x, char* y) {
+    char* args[2] = {x, y};
+    Loop c = cast_loop(from, to);
+    c.function(args, &one, steps, c.data);
+  };
+  if (casts_in) convert(array.dtype, combine.types[0], a, in);
+  char* args[3] = {casts_in ? in : a, b, nullptr};
+  args[last] = casts_out ? out : a;
+  combine.loop.function(args, &one, steps, combine.loop.data);
+  if (casts_out) convert(combine.types[last], array.dtype, out, a);
+}
+
+// The axes that are not indexed, at one position.
+void IndexKernel::block(char* a, const Dims& a_strides, char* b, const Dims& b_strides, const Rows& rows) const {
+  const int64_t n = rows.shape.back();
+  const intptr_t sa = a_strides.back(), sb = b_strides.back();
+  const bool as_they_are =
+      what == Do::combine && combine.n_in == 2 && combine.types[0] == array.dtype && combine.types[2] == array.dtype;
+  const Loop copy = cast_loop(array.dtype, array.dtype);
+  for (int64_t r = 0, count = rows.count(); r < count; ++r) {
+    char *pa = a + rows.at(r, a_strides), *pb = b + rows.at(r, b_strides);
+    char* args[3] = {pa, pb, pa};
+    intptr_t length = n, steps[3] = {sa, sb, sa};
+    if (what == Do::gather)
+      copy.function(args, &length, steps, copy.data);
+    else if (what == Do::set)
+      copy.function(args + 1, &length, steps + 1, copy.data);
+    else if (as_they_are)
+      combine.loop.function(args, &length, steps, combine.loop.data);
+    else
+      for (int64_t i = 0; i < n; ++i) combine_one(pa + i * sa, pb + i * sb);
+  }
+}
+
+template <class T>
+void add_loop_of(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+  for (intptr_t i = 0; i < *n; ++i) {
+    T a, b;
+    std::memcpy(&a, args[0] + i * steps[0], sizeof a);
+    std::memcpy(&b, args[1] + i * steps[1], sizeof b);
+    a = static_cast<T>(a + b);
+    std::memcpy(args[2] + i * steps[2], &a, sizeof a);
+  }
+}
+
+// Whatever their bytes: what is not 0 is true.
+void add_bool(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+  for (intptr_t i = 0; i < *n; ++i) args[2][i * steps[2]] = (args[0][i * steps[0]] != 0) | (args[1][i * steps[1]] != 0);
+}
+
+template <class T>
+void add_pair_of(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+  for (intptr_t i = 0; i < *n; ++i) {
+    T a[2], b[2];
+    std::memcpy(a, args[0] + i * steps[0], sizeof a);
+    std::memcpy(b, args[1] + i * steps[1], sizeof b);
+    a[0] += b[0], a[1] += b[1];
+    std::memcpy(args[2] + i * steps[2], a, sizeof a);
+  }
+}
+
+template <class T>
+Loop add_in_vectors(DType t) {
+  static const Loop loop = arithmetic_loop("add", t, {add_loop_of<T>});
+  return loop;
+}
+
+Loop add_loop(DType t) {
+  switch (t) {
+    case DType::b1: return {add_bool};
+    case DType::i8:
+    case DType::u8: return {add_loop_of<uint8_t>};
+    case DType::i16:
+    case DType::u16: return {add_loop_of<uint16_t>};
+    case DType::i32:
+    case DType::u32: return {add_loop_of<uint32_t>};
+    case DType::i64:
+    case DType::u64: return {add_loop_of<uint64_t>};
+    case DType::f16: return {add_loop_of<Half>};
+    case DType::bf16: return {add_loop_of<Bfloat16>};
+    case DType::f32: return add_in_vectors<float>(t);
+    case DType::f64: return add_in_vectors<double>(t);
+    case DType::c64: return {add_pair_of<float>};
+    case DType::c128: return {add_pair_of<double>};
+  }
+  return {};
+}
+
+// a = f(a, b), one element after the other.
+template <class T, auto f>
+void each_one(char* at, const int64_t* offsets, const char* from, int64_t step, int64_t n) {
+  for (int64_t p = 0; p < n; ++p) {
+    T a, b;
+    std::memcpy(&a, at + offsets[p], sizeof a);
+    std::memcpy(&b, from + p * step, sizeof b);
+    a = f(a, b);
+    std::memcpy(at + offsets[p], &a, sizeof a);
+  }
+}
+
+IndexKernel& build_index(Op& op, IndexKernel::Do what, const Array& array, const std::vector<Array>& indices, int axis,
+                         const Array& other) {
+  IndexKernel& k = op.emplace<IndexKernel>();
+  k.what = what;
+  k.array = array.layout, k.other = other.layout, k.axis = axis, k.axes = static_cast<int>(indices.size());
+  for (size_t i = 0; i < indices.size(); ++i) {
+    k.selection.indices.push_back(indices[i].layout);
+    k.selection.extents.push_back(array.layout.shape[axis + static_cast<int>(i)]);
+    k.selection.strides.push_back(array.layout.strides[axis + static_cast<int>(i)]);
+    add_loosely(op, indices[i], Mode::read);
+  }
+  for (const Array& i : indices)
+    if (i.layout.ndim()) k.selection.shape = i.layout.shape;
+  k.selection.positions = product(k.selection.shape);
+  k.a_access = op.n_access, k.b_access = op.n_access + 1;
+  bool gather = what == IndexKernel::Do::gather;
+  k.overlaps = !gather && overlap(array.storage(), array.layout, other.storage(), other.layout);
+  add(op, array, gather ? Mode::read : Mode::update);
+  k.overlaps ? add_loosely(op, other, Mode::read) : add(op, other, gather ? other.write_mode() : Mode::read);
+  k.cut();
+  op.cost = cost_of(other.layout.nbytes() * 4);
+  return k;
+}
+
+// One index array, of which each position counts along all other axes, too; an axis of `array` with extent 1 is
+// repeated.
+IndexKernel& build_along(Op& op, IndexKernel::Do what, const Array& array, const Array& index, int axis,
+                         const Array& other) {
+  IndexKernel& k = build_index(op, what, array, {index}, axis, other);
+  k.axis = 0;
+  k.selection.own = array.layout.strides;
+  for (int i = 0; i < array.layout.ndim(); ++i)
+    if (i == axis || array.layout.shape[i] == 1) k.selection.own[i] = 0;
+  k.cut();
+  return k;
+}
+
+IndexKernel::Do what_of(const Combine* combine) { return combine ? IndexKernel::Do::combine : IndexKernel::Do::set; }
+
+}  // namespace
+
+Combine adding(DType t) { return {"add_at", add_loop(t), {t, t, t}, 2, each_of("add", t)}; }
+
+EachFunction each_of(const char* ufunc, DType t) {
+  auto is = [&](const char* name) { return std::strcmp(ufunc, name) == 0; };
+  auto of = [&](auto type) -> EachFunction {
+    using T = decltype(type);
+    if (is("add")) return each_one<T, [](T a, T b) { return static_cast<T>(a + b); }>;
+    if (is("subtract")) return each_one<T, [](T a, T b) { return static_cast<T>(a - b); }>;
+    if (is("multiply")) return each_one<T, [](T a, T b) { return static_cast<T>(a * b); }>;
+    if (is("maximum")) return each_one<T, [](T a, T b) { return a >= b || a != a ? a : b; }>;
+    if (is("minimum")) return each_one<T, [](T a, T b) { return a <= b || a != a ? a : b; }>;
+    return nullptr;
+  };
+  // Of signed integers by their bits, as they may overflow.
+  const bool wraps = is("add") || is("subtract") || is("multiply");
+  switch (t) {
+    case DType::i32: return wraps ? of(uint32_t{}) : of(int32_t{});
+    case DType::i64: return wraps ? of(uint64_t{}) : of(int64_t{});
+    case DType::u8: return of(uint8_t{});
+    case DType::u32: return of(uint32_t{});
+    case DType::u64: return of(uint64_t{});
+    case DType::f32: return of(float{});
+    case DType::f64: return of(double{});
+    default: return nullptr;
+  }
+}
+
+void build_gather(Op& op, const Array& from, const std::vector<Array>& indices, int axis, const Array& to,
+                  const char* said) {
+  build_index(op, IndexKernel::Do::gather, from, indices, axis, to).said = said;
+}
+
+void build_scatter(Op& op, const Array& to, const std::vector<Array>& indices, int axis, const Array& values,
+                   const Combine* combine) {
+  IndexKernel& k = build_index(op, what_of(combine), to, indices, axis, values);
+  if (combine) k.combine = *combine, k.said = combine->name;
+}
+
+void build_scatter_masked(Op& op, const Array& to, const Array& mask, int axis, const Array& values,
+                          const Combine* combine, const char* said) {
+  IndexKernel& k = op.emplace<IndexKernel>();
+  const int covered = mask.layout.ndim();
+  k.what = what_of(combine);
+  k.array = to.layout, k.other = values.layout, k.axis = axis, k.axes = covered, k.said = said;
+  if (combine) k.combine = *combine;
+  k.selection.masked = true;
+  k.selection.indices = {mask.layout};
+  k.selection.mask_strides = Dims(to.layout.strides.begin() + axis, covered);
+  k.selection.shape = Dims{values.layout.shape[axis]};
+  k.selection.positions = values.layout.shape[axis];
+  op.add(mask.storage(), Mode::read);
+  op.add(to.storage(), Mode::update);
+  op.add(values.storage(), Mode::read);
+  k.a_access = 1, k.b_access = 2;
+  k.overlaps = overlap(to.storage(), to.layout, values.storage(), values.layout);
+  k.cut();
+  op.cost = cost_of(values.layout.nbytes() * 4 + mask.layout.size);
+}
+
+void build_put(Op& op, const Array& to, const Array& index, const Array& values, const char* said) {
+  IndexKernel& k = op.emplace<IndexKernel>();
+  k.what = IndexKernel::Do::set;
+  k.array = to.layout, k.other = values.layout, k.axes = 1, k.said = said;
+  k.cycle = values.layout.size;
+  k.selection.indices = {index.layout};
+  k.selection.extents = {to.layout.size}, k.selection.strides = {static_cast<int64_t>(item_size(to.layout.dtype))};
+  k.selection.flat = to.layout.shape, k.selection.flat_strides = to.layout.strides;
+  if (to.layout.contiguous())
+    k.selection.flat = Dims{to.layout.size}, k.selection.flat_strides = Dims{k.selection.strides[0]};
+  k.selection.shape = index.layout.shape, k.selection.positions = index.layout.size;
+  op.add(index.storage(), Mode::read);
+  op.add(to.storage(), Mode::update);
+  op.add(values.storage(), Mode::read);
+  k.a_access = 1, k.b_access = 2;
+  k.overlaps = overlap(to.storage(), to.layout, values.storage(), values.layout);
+  k.cut();
+  op.cost = cost_of(index.layout.nbytes() * 4);
+}
+
+void build_gather_along(Op& op, const Array& from, const Array& index, int axis, const Array& to, const char* said,
+                        bool from_end) {
+  IndexKernel& k = build_along(op, IndexKernel::Do::gather, from, index, axis, to);
+  k.said = said, k.selection.from_end = from_end;
+}
+
+void build_scatter_along(Op& op, const Array& to, const Array& index, int axis, const Array& values,
+                         const Combine* combine) {
+  IndexKernel& k = build_along(op, what_of(combine), to, index, axis, values);
+  if (combine) k.combine = *combine;
+}
+
+}  // namespace forerun

@@ -1,0 +1,42 @@
+#include "cpu/kernels/copy/zeros.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace forerun {
+
+namespace {
+
+class ZerosKernel final : public Kernel {
+ public:
+  explicit ZerosKernel(int64_t bytes) : bytes_(static_cast<size_t>(bytes)) {}
+  const char* name() const override { return "full"; }
+  bool droppable() const override { return true; }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
+  void run(Op& op, int64_t) override { write_zeros(operand_data(op, 0, 0), bytes_); }
+
+ private:
+  size_t bytes_;
+};
+
+}  // namespace
+
+void write_zeros(char* data, size_t bytes) {
+  constexpr uintptr_t kPage = 4096;
+  auto from = reinterpret_cast<uintptr_t>(data), first = (from + kPage - 1) / kPage * kPage,
+       last = (from + bytes) / kPage * kPage;
+  char *begin = data + (first - from), *end = data + (last - from);
+  if (madvise(begin, static_cast<size_t>(end - begin), MADV_DONTNEED) != 0) begin = end = data + bytes;
+  std::memset(data, 0, static_cast<size_t>(begin - data));
+  std::memset(end, 0, static_cast<size_t>(data + bytes - end));
+}
+
+void build_zeros(Op& op, const Array& to) {
+  op.add(to.storage(), Mode::write);
+  op.cost = static_cast<uint32_t>(std::min<int64_t>(3000 + to.layout.nbytes() / 256, INT32_MAX));
+  op.emplace<ZerosKernel>(to.layout.nbytes());
+}
+
+}  // namespace forerun

@@ -1,0 +1,364 @@
+// Conversions between all element types, and the loops of where().
+#include <algorithm>
+#include <array>
+#include <complex>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "base/bfloat16.h"
+#include "base/half.h"
+#include "base/simd_target.h"
+#include "cpu/kernels/item.h"
+#include "cpu/kernels/loop.h"
+
+namespace forerun {
+
+namespace {
+
+constexpr intptr_t kLongCopy = 512;  // bytes
+
+template <class T>
+constexpr bool is_complex_v = false;
+template <class T>
+constexpr bool is_complex_v<std::complex<T>> = true;
+
+// A bool is whatever is not 0: bytes that are seen as bools may be other numbers than 0 and 1.
+template <class T>
+T load(const char* p) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return *p != 0;
+  } else {
+    T v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+  }
+}
+
+// C leaves open what becomes of a value that the integer cannot hold, and compilers choose by how they vectorise. Here
+// it is what scalar code gives on x86: the integer part, of which the lowest bits are kept; and the least integer for
+// NaN and for what is beyond the integer that it is converted to first (32 bits for small dtypes and int32, otherwise
+// 64).
+template <class Wide, class From>
+Wide whole(From v) {
+  constexpr From least = static_cast<From>(std::numeric_limits<Wide>::min());
+  From inside =
+      static_cast<int>(v >= least) & static_cast<int>(v < -least) ? v : least;  // chosen first, so that it vectorises
+  return static_cast<Wide>(inside);
+}
+
+template <class To, class From>
+To integer(From v) {
+  if constexpr (std::is_same_v<To, uint64_t>) {
+    constexpr From half = static_cast<From>(uint64_t{1} << 63);
+    bool upper = v >= half;
+    return static_cast<uint64_t>(whole<int64_t>(upper ? v - half : v)) ^ static_cast<uint64_t>(upper) << 63;
+  } else {
+    using Wide = std::conditional_t<sizeof(To) < 4 || std::is_same_v<To, int32_t>, int32_t, int64_t>;
+    return static_cast<To>(whole<Wide>(v));
+  }
+}
+
+template <class To, class From>
+To convert(From v) {
+  if constexpr (std::is_same_v<To, From>) {
+    return v;  // all its bits
+  } else if constexpr (std::is_same_v<From, Bfloat16>) {
+    return convert<To>(static_cast<float>(v));
+  } else if constexpr (std::is_same_v<To, Bfloat16>) {
+    return Bfloat16(convert<float>(v));
+  } else if constexpr (is_complex_v<From> && !is_complex_v<To>) {
+    if constexpr (std::is_same_v<To, bool>)
+      return v.real() != 0 || v.imag() != 0;
+    else
+      return convert<To>(v.real());
+  } else if constexpr (is_complex_v<To>) {
+    using Part = typename To::value_type;
+    if constexpr (is_complex_v<From>)
+      return To(static_cast<Part>(v.real()), static_cast<Part>(v.imag()));
+    else
+      return To(static_cast<Part>(v), Part(0));
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return v != From(0);
+  } else if constexpr (std::is_same_v<From, Half> && std::is_integral_v<To>) {
+    return integer<To>(static_cast<float>(v));
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    return integer<To>(v);
+  } else {
+    return static_cast<To>(v);
+  }
+}
+
+template <class From, class To>
+void cast(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+  const char* in = args[0];
+  char* out = args[1];
+  if constexpr (is_complex_v<To> &&
+                !is_complex_v<From>) {  // part by part: compilers make little of a number of two parts
+    using Part = typename To::value_type;
+    if (steps[0] == sizeof(From) && steps[1] == sizeof(To)) {
+      auto* parts = reinterpret_cast<Part*>(out);
+      for (intptr_t i = 0; i < *n; ++i) {
+        parts[2 * i] = convert<Part>(load<From>(in + i * static_cast<intptr_t>(sizeof(From))));
+        parts[2 * i + 1] = Part(0);
+      }
+      return;
+    }
+  }
+  if (steps[0] == sizeof(From) && steps[1] == sizeof(To)) {  // vectorised by the compiler
+    for (intptr_t i = 0; i < *n; ++i) {
+      To v = convert<To>(load<From>(in + i * static_cast<intptr_t>(sizeof(From))));
+      std::memcpy(out + i * static_cast<intptr_t>(sizeof(To)), &v, sizeof v);
+    }
+    return;
+  }
+  for (intptr_t i = 0; i < *n; ++i, in += steps[0], out += steps[1]) {
+    To v = convert<To>(load<From>(in));
+    std::memcpy(out, &v, sizeof v);
+  }
+}
+
+// Rows of a turned matrix, which lie across the source: some columns after the other, so that its memory is read line
+// by line.
+template <class T>
+void copy_turned(const char* in, char* out, intptr_t rows, intptr_t n, intptr_t in_step, intptr_t out_pitch) {
+  constexpr intptr_t kSize = sizeof(T), kSome = 8;
+  for (intptr_t i = 0; i < n; i += kSome)
+    for (intptr_t row = 0; row < rows; ++row)
+      for (intptr_t k = i, end = std::min(n, i + kSome); k < end; ++k)
+        std::memcpy(out + row * out_pitch + k * kSize, in + row * kSize + k * in_step, kSize);
+}
+
+// Bytes that follow one another, at least as many as a vector has; the last vector may overlap the one before.
+template <intptr_t size>
+[[gnu::always_inline]] inline void copy_vectors(const char* in, char* out, intptr_t bytes) {
+  typedef char Vector __attribute__((vector_size(size), aligned(1), may_alias));
+  auto move = [&](intptr_t at) __attribute__((always_inline)) {
+    *reinterpret_cast<Vector*>(out + at) = *reinterpret_cast<const Vector*>(in + at);
+  };
+  intptr_t at = 0;
+  for (; at + size <= bytes; at += size) move(at);
+  if (at < bytes) move(bytes - size);
+}
+
+// Elements that stay as they are. Rows are most often short: calls of memcpy would take longer than the copies.
+template <class T>
+FORERUN_CLONES void copy_rows(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches,
+                              void*) {
+  constexpr intptr_t kSize = sizeof(T);
+  const intptr_t from = steps[0], to = steps[1], bytes = n * kSize;
+  const bool together = from == kSize && to == kSize;
+  if (!together && pitches[0] == kSize && to == kSize)
+    return copy_turned<T>(args[0], args[1], rows, n, from, pitches[1]);
+  const char* in = args[0];
+  char* out = args[1];
+  for (intptr_t row = 0, apart = pitches[0], out_apart = pitches[1]; row < rows; ++row, in += apart, out += out_apart) {
+    if (!together && from == 0 && to == kSize)
+      repeat<T>(out, in, n);
+    else if (!together || bytes < 16)
+      for (intptr_t i = 0; i < n; ++i) std::memcpy(out + i * to, in + i * from, kSize);
+    else if (bytes < 32)
+      copy_vectors<16>(in, out, bytes);
+    else if (bytes < 64)
+      copy_vectors<32>(in, out, bytes);
+    else if (bytes < kLongCopy)
+      copy_vectors<64>(in, out, bytes);
+    else
+      std::memcpy(out, in, static_cast<size_t>(bytes));
+  }
+}
+
+template <class T>
+void copy_row(char** args, const intptr_t* n, const intptr_t* steps, void* data) {
+  copy_rows<T>(args, 1, *n, steps, steps, data);
+}
+
+// The same for the most frequent pairs, which are worth a version for each CPU.
+template <class From, class To>
+[[gnu::always_inline]] inline void widen(char** args, const intptr_t* n, const intptr_t* steps) {
+  using Byte = std::conditional_t<std::is_same_v<From, bool>, uint8_t, From>;
+  if (steps[0] != sizeof(From) || steps[1] != sizeof(To)) return cast<From, To>(args, n, steps, nullptr);
+  auto* in = reinterpret_cast<const Byte*>(args[0]);
+  const intptr_t count = *n;
+  auto value = [](Byte v) {
+    if constexpr (std::is_same_v<From, bool>)
+      return v != 0;
+    else
+      return v;
+  };
+  auto* out = reinterpret_cast<To*>(args[1]);
+#pragma GCC ivdep
+  for (intptr_t i = 0; i < count; ++i) out[i] = static_cast<To>(value(in[i]));
+}
+
+#define FORERUN_WIDEN(name, From, To)                                                      \
+  FORERUN_CLONES void name(char** args, const intptr_t* n, const intptr_t* steps, void*) { \
+    widen<From, To>(args, n, steps);                                                       \
+  }
+FORERUN_WIDEN(bool_to_f32, bool, float)
+FORERUN_WIDEN(bool_to_f64, bool, double)
+FORERUN_WIDEN(bool_to_i64, bool, int64_t)
+FORERUN_WIDEN(bool_to_u8, bool, uint8_t)
+FORERUN_WIDEN(bool_to_i32, bool, int32_t)
+FORERUN_WIDEN(u8_to_i64, uint8_t, int64_t)
+FORERUN_WIDEN(u8_to_u64, uint8_t, uint64_t)
+FORERUN_WIDEN(u8_to_i32, uint8_t, int32_t)
+FORERUN_WIDEN(u8_to_f32, uint8_t, float)
+FORERUN_WIDEN(u8_to_f64, uint8_t, double)
+FORERUN_WIDEN(i8_to_i64, int8_t, int64_t)
+FORERUN_WIDEN(i32_to_i64, int32_t, int64_t)
+FORERUN_WIDEN(i32_to_f64, int32_t, double)
+FORERUN_WIDEN(i64_to_f64, int64_t, double)
+FORERUN_WIDEN(i64_to_f32, int64_t, float)
+FORERUN_WIDEN(f32_to_f64, float, double)
+FORERUN_WIDEN(f64_to_f32, double, float)
+#undef FORERUN_WIDEN
+
+struct Widening {
+  DType from, to;
+  LoopFunction function;
+};
+constexpr Widening kWidenings[] = {
+    {DType::b1, DType::f32, bool_to_f32}, {DType::b1, DType::f64, bool_to_f64}, {DType::b1, DType::i64, bool_to_i64},
+    {DType::b1, DType::u8, bool_to_u8},   {DType::b1, DType::i32, bool_to_i32}, {DType::u8, DType::i64, u8_to_i64},
+    {DType::u8, DType::u64, u8_to_u64},   {DType::u8, DType::i32, u8_to_i32},   {DType::u8, DType::f32, u8_to_f32},
+    {DType::u8, DType::f64, u8_to_f64},   {DType::i8, DType::i64, i8_to_i64},   {DType::i32, DType::i64, i32_to_i64},
+    {DType::i32, DType::f64, i32_to_f64}, {DType::i64, DType::f64, i64_to_f64}, {DType::i64, DType::f32, i64_to_f32},
+    {DType::f32, DType::f64, f32_to_f64}, {DType::f64, DType::f32, f64_to_f32},
+};
+
+// Elements of one size that stay as they are.
+Loop copy_loop(size_t size) {
+  Loop loop;
+  auto of = [&](auto element) {
+    using T = decltype(element);
+    loop.function = copy_row<T>, loop.rows = copy_rows<T>;
+  };
+  switch (size) {
+    case 1: of(uint8_t{}); break;
+    case 2: of(uint16_t{}); break;
+    case 4: of(uint32_t{}); break;
+    case 8: of(uint64_t{}); break;
+    default: of(std::complex<double>{});
+  }
+  return loop;
+}
+
+template <class From>
+Loop cast_from(DType to) {
+  switch (to) {
+    case DType::b1: return {cast<From, bool>};
+    case DType::i8: return {cast<From, int8_t>};
+    case DType::i16: return {cast<From, int16_t>};
+    case DType::i32: return {cast<From, int32_t>};
+    case DType::i64: return {cast<From, int64_t>};
+    case DType::u8: return {cast<From, uint8_t>};
+    case DType::u16: return {cast<From, uint16_t>};
+    case DType::u32: return {cast<From, uint32_t>};
+    case DType::u64: return {cast<From, uint64_t>};
+    case DType::f16: return {cast<From, Half>};
+    case DType::bf16: return {cast<From, Bfloat16>};
+    case DType::f32: return {cast<From, float>};
+    case DType::f64: return {cast<From, double>};
+    case DType::c64: return {cast<From, std::complex<float>>};
+    case DType::c128: return {cast<From, std::complex<double>>};
+  }
+  return {};
+}
+
+template <class T, bool one_a, bool one_b>
+[[gnu::always_inline]] inline void select_dense(const uint8_t* mask, const T* a, const T* b, T* out, intptr_t n) {
+  const T x = *a, y = *b;  // before anything is written
+#pragma GCC ivdep
+  for (intptr_t i = 0; i < n; ++i) {
+    const T from_a = one_a ? x : a[i], from_b = one_b ? y : b[i];
+    out[i] = mask[i] ? from_a : from_b;
+  }
+}
+
+template <class T>
+[[gnu::always_inline]] inline void select_of(char** args, intptr_t n, const intptr_t* steps) {
+  constexpr intptr_t kSize = sizeof(T);
+  auto known = [&](int k) { return steps[k] == kSize || steps[k] == 0; };
+  if (n > 0 && steps[0] == 1 && known(1) && known(2) && steps[3] == kSize) {
+    auto* mask = reinterpret_cast<const uint8_t*>(args[0]);
+    auto *a = reinterpret_cast<const T*>(args[1]), *b = reinterpret_cast<const T*>(args[2]);
+    auto* out = reinterpret_cast<T*>(args[3]);
+    if (steps[1] && steps[2]) return select_dense<T, false, false>(mask, a, b, out, n);
+    if (steps[1]) return select_dense<T, false, true>(mask, a, b, out, n);
+    if (steps[2]) return select_dense<T, true, false>(mask, a, b, out, n);
+    return select_dense<T, true, true>(mask, a, b, out, n);
+  }
+  for (intptr_t i = 0; i < n; ++i)
+    std::memcpy(args[3] + i * steps[3], *(args[0] + i * steps[0]) ? args[1] + i * steps[1] : args[2] + i * steps[2],
+                sizeof(T));
+}
+
+FORERUN_CLONES void select_1(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+  select_of<uint8_t>(args, *n, steps);
+}
+FORERUN_CLONES void select_2(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+  select_of<uint16_t>(args, *n, steps);
+}
+FORERUN_CLONES void select_4(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+  select_of<uint32_t>(args, *n, steps);
+}
+FORERUN_CLONES void select_8(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+  select_of<uint64_t>(args, *n, steps);
+}
+void select_16(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+  select_of<std::array<uint64_t, 2>>(args, *n, steps);
+}
+
+Loop made_cast_loop(DType from, DType to) {
+  if (from == to) return copy_loop(item_size(from));
+  for (const Widening& w : kWidenings)
+    if (w.from == from && w.to == to) return {w.function};
+  switch (from) {
+    case DType::b1: return cast_from<bool>(to);
+    case DType::i8: return cast_from<int8_t>(to);
+    case DType::i16: return cast_from<int16_t>(to);
+    case DType::i32: return cast_from<int32_t>(to);
+    case DType::i64: return cast_from<int64_t>(to);
+    case DType::u8: return cast_from<uint8_t>(to);
+    case DType::u16: return cast_from<uint16_t>(to);
+    case DType::u32: return cast_from<uint32_t>(to);
+    case DType::u64: return cast_from<uint64_t>(to);
+    case DType::f16: return cast_from<Half>(to);
+    case DType::bf16: return cast_from<Bfloat16>(to);
+    case DType::f32: return cast_from<float>(to);
+    case DType::f64: return cast_from<double>(to);
+    case DType::c64: return cast_from<std::complex<float>>(to);
+    case DType::c128: return cast_from<std::complex<double>>(to);
+  }
+  return {};
+}
+
+struct CastLoops {
+  Loop loops[kDTypes][kDTypes];
+  CastLoops() {
+    for (int from = 0; from < kDTypes; ++from)
+      for (int to = 0; to < kDTypes; ++to)
+        loops[from][to] = made_cast_loop(static_cast<DType>(from), static_cast<DType>(to));
+  }
+};
+
+}  // namespace
+
+// Kernels ask for each stretch of a row.
+Loop cast_loop(DType from, DType to) {
+  static const CastLoops all;
+  return all.loops[static_cast<int>(from)][static_cast<int>(to)];
+}
+
+Loop select_loop(DType t) {
+  switch (item_size(t)) {
+    case 1: return {select_1};
+    case 2: return {select_2};
+    case 4: return {select_4};
+    case 8: return {select_8};
+    default: return {select_16};
+  }
+}
+
+}  // namespace forerun

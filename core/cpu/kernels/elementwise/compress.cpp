@@ -1,0 +1,89 @@
+#include "cpu/kernels/elementwise/compress.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/rounding.h"
+#include "cpu/kernels/item.h"
+#include "cpu/kernels/tile_elements.h"
+#include "cpu/kernels/reduce/count_nonzero.h"
+
+namespace forerun {
+
+namespace {
+
+constexpr uint64_t kOnes = 0x0101010101010101;
+
+// Eight bytes of a mask, each as 0 or 1.
+uint64_t read_eight(const char* mask) {
+  uint64_t bytes;
+  std::memcpy(&bytes, mask, 8);
+  bytes |= bytes >> 4, bytes |= bytes >> 2, bytes |= bytes >> 1;
+  return bytes & kOnes;
+}
+
+// Nothing is written behind the last of them: there another worker writes.
+template <class T>
+void select(const char* mask, const T* from, T* to, int64_t n) {
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    const uint64_t eight = read_eight(mask + i);
+    if (eight == 0) continue;
+    if (eight == kOnes) {
+      std::memcpy(to, from + i, 8 * sizeof(T));
+      to += 8;
+      continue;
+    }
+    T some[8];
+    int k = 0;
+    for (int j = 0; j < 8; ++j)
+      some[k] = from[i + j], k += static_cast<int>(eight >> 8 * j & 1);  // no branch, which nobody could predict
+    std::memcpy(to, some, static_cast<size_t>(k) * sizeof(T));
+    to += k;
+  }
+  for (; i < n; ++i)
+    if (mask[i]) *to++ = from[i];
+}
+
+class SelectKernel final : public Kernel {
+ public:
+  const char* name() const override { return "take"; }
+  int64_t tiles() const override { return std::max<int64_t>(1, ceil_div(size, kSlowTileElements)); }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
+  void run(Op& op, int64_t tile) override {
+    const int64_t first = tile * kSlowTileElements, n = std::min(kSlowTileElements, size - first);
+    if (n <= 0) return;
+    const char* mask = operand_data(op, 1, mask_offset) + first;
+    const char* from = operand_data(op, 0, from_offset);
+    char* to = operand_data(op, 2, 0);
+    with_item(item, [&]<class T>(T) {
+      select(mask, reinterpret_cast<const T*>(from) + first,
+             reinterpret_cast<T*>(to) + before[static_cast<size_t>(tile)], n);
+    });
+  }
+
+  int64_t size = 0, from_offset = 0, mask_offset = 0;
+  size_t item = 0;
+  std::vector<int64_t> before;
+};
+
+}  // namespace
+
+std::vector<int64_t> held_before(const char* mask, int64_t n) {
+  std::vector<int64_t> before{0};
+  for (int64_t first = 0; first < n; first += kSlowTileElements)
+    before.push_back(before.back() + count_true(mask + first, std::min(kSlowTileElements, n - first)));
+  return before;
+}
+
+void build_select(Op& op, const Array& from, const Array& mask, const Array& to, std::vector<int64_t> before) {
+  SelectKernel& k = op.emplace<SelectKernel>();
+  op.add(from.storage(), Mode::read);
+  op.add(mask.storage(), Mode::read);
+  op.add(to.storage(), to.write_mode());
+  k.size = from.layout.size, k.item = item_size(from.layout.dtype), k.before = std::move(before);
+  k.from_offset = from.layout.offset, k.mask_offset = mask.layout.offset;
+  op.cost = static_cast<uint32_t>(std::min<int64_t>(60 + k.size / 2 + to.layout.nbytes() / 8, INT32_MAX));
+}
+
+}  // namespace forerun

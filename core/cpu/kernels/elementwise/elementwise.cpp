@@ -1,0 +1,338 @@
+#include "cpu/kernels/elementwise/elementwise.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "base/rounding.h"
+#include "cpu/kernels/snapshot.h"
+#include "cpu/kernels/fusion/fusible_operands.h"
+#include "cpu/kernels/reduce/blocked_reduction.h"
+
+namespace forerun {
+
+namespace {
+
+constexpr int kMost = Nest::kMaxOperands;
+
+uint32_t cost_of(int64_t elements, int operands) {
+  return static_cast<uint32_t>(std::min<int64_t>(40 + elements * operands / 2, INT32_MAX));
+}
+
+// All arrays dense, of one shape and of the loop's dtypes, or scalars; up to three inputs and one output.
+class DenseKernel final : public Fusible {
+ public:
+  const char* name() const override { return name_; }
+  int64_t tiles() const override { return std::max<int64_t>(1, ceil_div(n, kTileElements)); }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
+  void run(Op& op, int64_t tile) override {
+    int64_t from = tile * kTileElements;
+    intptr_t count = std::min(n - from, tile + 1 == tiles() ? n : kTileElements);
+    char* args[4];
+    for (int i = 0; i < operands; ++i)
+      args[i] = access[i] < 0 ? reinterpret_cast<char*>(scalar[~access[i]].bytes)
+                              : operand_data(op, access[i], offset[i]) + from * steps[i];
+    loop.function(args, &count, steps, loop.data);
+  }
+  bool droppable() const override { return !loop.may_throw; }
+  bool fusible() const override { return !loop.may_throw; }
+  bool may_share(Op& op, const Storage* in, const Storage* out) const override {
+    return may_share_part(*this, op, in, out);
+  }
+  bool part(Part& p) const override {
+    p.loop = loop, p.n_in = operands - 1, p.n = operands, p.elements = n;
+    for (int i = 0; i < operands; ++i) {
+      const Scalar* value = access[i] < 0 ? &scalar[~access[i]] : nullptr;
+      p.operand[i] = {value ? -1 : access[i], value, offset[i], types[i], types[i], nullptr, 0};
+    }
+    return true;
+  }
+
+  const char* name_;
+  Loop loop;
+  int64_t n = 0;
+  int operands = 0;
+  int8_t access[4];  // number of the op's access, or ~number of the scalar
+  DType types[4];
+  intptr_t steps[4];
+  int64_t offset[4];
+  Scalar scalar[2];
+};
+
+// Any layouts and dtypes.
+class NestKernel final : public Fusible {
+ public:
+  const char* name() const override { return name_; }
+  int64_t tiles() const override { return tiles_; }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
+  void run(Op& op, int64_t tile) override;
+  bool droppable() const override { return !loop.may_throw; }
+  // No operand must be copied first.
+  bool fusible() const override { return fusible_; }
+  bool may_share(Op& op, const Storage* in, const Storage* out) const override {
+    return may_share_part(*this, op, in, out);
+  }
+  bool part(Part& p) const override;
+
+  void cut(bool one_tile) {
+    inner_ = nest.shape.back();
+    outer_ = 1;
+    for (int i = 0; i + 1 < nest.shape.size(); ++i) outer_ *= nest.shape[i];
+    int64_t total = inner_ * outer_;
+    // Rows of the nest are dealt out; a single long row is cut.
+    pieces_ = outer_ > 1 ? 1 : std::max<int64_t>(1, inner_ / kTileElements);
+    int64_t rows = outer_ > 1 ? std::max<int64_t>(1, kTileElements / std::max<int64_t>(1, inner_)) : 1;
+    rows_ = rows;
+    tiles_ = total == 0 || one_tile ? 1 : outer_ > 1 ? ceil_div(outer_, rows) : pieces_;
+    fusible_ = total > 0 && !one_tile && !loop.may_throw;
+    as_they_are_ = !loop.packed;
+    for (int k = 0; k < n; ++k) as_they_are_ = as_they_are_ && part_[k].dtype == part_[k].loop_dtype;
+  }
+
+  const char* name_ = "";
+  Loop loop;
+  int n_in = 0, n = 0;
+  OperandPlace part_[kMost];
+  Nest nest;
+  bool empty = false;
+  bool copies[kMost] = {};
+
+ private:
+  void row(char** args, int64_t count);
+  bool dense(int k) const { return is_dense(nest, k, static_cast<int64_t>(item_size(part_[k].dtype))); }
+  bool fusible_ = false;
+  bool as_they_are_ = false;  // the loop takes all operands without casts or copies
+  int64_t inner_ = 0, outer_ = 0, pieces_ = 1, rows_ = 1, tiles_ = 1;
+};
+
+bool NestKernel::part(Part& p) const {
+  p.loop = loop, p.n_in = n_in, p.n = n, p.elements = product(nest.shape);
+  for (int k = 0; k < n; ++k) {
+    const OperandPlace& mine = part_[k];
+    bool nested = mine.access >= 0 && !dense(k);
+    p.operand[k] = {mine.access, &mine.scalar, mine.offset, mine.dtype, mine.loop_dtype, nested ? &nest : nullptr, k};
+  }
+  return true;
+}
+
+void NestKernel::run(Op& op, int64_t tile) {
+  if (empty) return;
+  char* base[kMost];
+  std::vector<char> snapshot[kMost];
+  for (int k = 0; k < n; ++k) {
+    OperandPlace& p = part_[k];
+    if (p.access < 0) {
+      base[k] = reinterpret_cast<char*>(p.scalar.bytes);
+      continue;
+    }
+    base[k] = operand_data(op, p.access, p.offset);
+    if (!copies[k]) continue;
+    // It overlaps an output with another layout: as if the input had been copied first. Such an op has one tile.
+    Storage* s = op.access(p.access).storage;
+    snapshot[k].assign(base[k] - p.offset, base[k] - p.offset + s->bytes);
+    base[k] = snapshot[k].data() + p.offset;
+  }
+  bool whole = tiles_ == 1;
+  if (as_they_are_) {
+    const Dims* strides[kMost];
+    for (int k = 0; k < n; ++k) strides[k] = &nest.strides[k];
+    int64_t size = inner_ * outer_, from = whole ? 0 : outer_ > 1 ? tile * rows_ * inner_ : inner_ * tile / pieces_;
+    int64_t to = whole ? size : outer_ > 1 ? std::min(size, from + rows_ * inner_) : inner_ * (tile + 1) / pieces_;
+    return walk_nest(loop, n, nest.shape, strides, base, nullptr, from, to - from);
+  }
+  int64_t first = whole        ? 0
+                  : outer_ > 1 ? tile * rows_
+                               : 0,
+          last = whole        ? outer_
+                 : outer_ > 1 ? std::min(outer_, first + rows_)
+                              : 1;
+  int64_t from = whole || outer_ > 1 ? 0 : inner_ * tile / pieces_,
+          to = whole || outer_ > 1 ? inner_ : inner_ * (tile + 1) / pieces_;
+  int axes = nest.shape.size() - 1;
+  for (int64_t r = first; r < last; ++r) {
+    char* args[kMost];
+    for (int k = 0; k < n; ++k) args[k] = base[k] + from * nest.strides[k][axes];
+    int64_t rest = r;
+    for (int a = axes - 1; a >= 0; --a) {
+      int64_t i = rest % nest.shape[a];
+      rest /= nest.shape[a];
+      for (int k = 0; k < n; ++k) args[k] += i * nest.strides[k][a];
+    }
+    row(args, to - from);
+  }
+}
+
+// One stretch of the innermost axis, through scratch memory where dtypes differ or the loop wants its operands packed.
+void NestKernel::row(char** args, int64_t count) {
+  constexpr int64_t kChunk = 512;
+  struct alignas(64) Scratch {
+    char of[kMost][kChunk * 16];
+  };
+  thread_local std::unique_ptr<Scratch> own;
+  if (!own) own = std::make_unique<Scratch>();
+  auto& scratch = own->of;
+  int axis = nest.shape.size() - 1;
+  intptr_t steps[kMost];
+  bool casts = false, through[kMost];
+  for (int k = 0; k < n; ++k) {
+    steps[k] = nest.strides[k][axis];
+    intptr_t size = static_cast<intptr_t>(item_size(part_[k].dtype));
+    if (loop.packed && count == 1 && part_[k].access >= 0) steps[k] = size;
+    through[k] = part_[k].dtype != part_[k].loop_dtype || (loop.packed && steps[k] != 0 && steps[k] != size);
+    casts = casts || through[k];
+  }
+  if (!casts) {
+    intptr_t length = count;
+    loop.function(args, &length, steps, loop.data);
+    return;
+  }
+  for (int64_t done = 0; done < count; done += kChunk) {
+    intptr_t length = std::min(kChunk, count - done);
+    char* inner[kMost];
+    intptr_t inner_steps[kMost];
+    for (int k = 0; k < n; ++k) {
+      inner[k] = args[k] + done * steps[k];
+      inner_steps[k] = steps[k];
+      if (!through[k]) continue;
+      char* at[2] = {inner[k], scratch[k]};
+      intptr_t size = static_cast<intptr_t>(item_size(part_[k].loop_dtype)), pair[2] = {steps[k], size};
+      if (k < n_in) {
+        Loop c = cast_loop(part_[k].dtype, part_[k].loop_dtype);
+        c.function(at, &length, pair, c.data);
+      }
+      inner[k] = scratch[k], inner_steps[k] = size;
+    }
+    loop.function(inner, &length, inner_steps, loop.data);
+    for (int k = n_in; k < n; ++k) {
+      if (!through[k]) continue;
+      char* at[2] = {scratch[k], args[k] + done * steps[k]};  // loops of others may have moved inner[k] on
+      intptr_t pair[2] = {inner_steps[k], steps[k]};
+      Loop c = cast_loop(part_[k].loop_dtype, part_[k].dtype);
+      c.function(at, &length, pair, c.data);
+    }
+  }
+}
+
+}  // namespace
+
+// Stretch by stretch of the innermost axis, or as many whole ones at once as the next axis has.
+void walk_nest(const Loop& loop, int operands, const Dims& shape, const Dims* const* strides, char* const* args,
+               const intptr_t* sizes, int64_t at, int64_t n, int64_t pitch) {
+  int axes = shape.size() - 1;
+  int64_t inner = shape.back(), row = at / inner, column = at % inner;
+  int64_t index[kMaxDims];
+  char* base[kMost];  // of the row, for operands with strides
+  intptr_t steps[kMost], pitches[kMost];
+  for (int k = 0; k < operands; ++k) {
+    base[k] = args[k];
+    steps[k] = strides[k] ? strides[k]->back() : sizes[k];
+    pitches[k] = !strides[k] ? (pitch ? pitch : inner) * sizes[k] : axes > 0 ? (*strides[k])[axes - 1] : 0;
+  }
+  for (int a = axes - 1; a >= 0; --a) {
+    index[a] = row % shape[a];
+    row /= shape[a];
+    for (int k = 0; k < operands; ++k)
+      if (strides[k]) base[k] += index[a] * (*strides[k])[a];
+  }
+  for (int64_t done = 0; done < n;) {
+    intptr_t rows = 1, count = std::min(inner - column, n - done);
+    char* at_once[kMost];
+    for (int k = 0; k < operands; ++k)
+      at_once[k] =
+          strides[k] ? base[k] + column * steps[k] : args[k] + (pitch ? done / inner * pitch : done) * sizes[k];
+    if (loop.rows && axes > 0 && count == inner) rows = std::min((n - done) / inner, shape[axes - 1] - index[axes - 1]);
+    // A step of 0 stays so for a row's last element alone: loops may look at it, as power does.
+    if (rows > 1)
+      loop.rows(at_once, rows, count, steps, pitches, loop.data);
+    else
+      loop.function(at_once, &count, steps, loop.data);
+    done += rows * count, column = 0;
+    for (int a = axes - 1; a >= 0; --a, rows = 1) {
+      index[a] += rows;
+      bool wraps = index[a] == shape[a];
+      int64_t by = wraps ? rows - shape[a] : rows;
+      for (int k = 0; k < operands; ++k)
+        if (strides[k]) base[k] += by * (*strides[k])[a];
+      if (!wraps) break;
+      index[a] = 0;
+    }
+  }
+}
+
+void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in,
+                             const Array& out) {
+  int scalars = 0;
+  for (int i = 0; i < n_in; ++i) scalars += !inputs[i].array;
+  if (n_in > 3 || scalars > 2) {
+    const Array* outputs[] = {&out};
+    return build_elementwise(op, name, loop, types, inputs, n_in, outputs, 1);
+  }
+  DenseKernel& k = op.emplace<DenseKernel>();
+  k.name_ = name, k.loop = loop, k.operands = n_in + 1;
+  k.n = out.layout.size;
+  scalars = 0;
+  for (int i = 0; i < n_in; ++i) {
+    const Operand& in = inputs[i];
+    k.offset[i] = 0, k.steps[i] = 0, k.types[i] = types[i];
+    if (!in.array) {
+      k.scalar[scalars] = in.scalar;
+      k.access[i] = static_cast<int8_t>(~scalars++);
+      continue;
+    }
+    k.access[i] = static_cast<int8_t>(op.n_access);
+    k.offset[i] = in.array->layout.offset;
+    k.steps[i] = static_cast<intptr_t>(item_size(types[i]));
+    if (k.n * k.steps[i] == static_cast<int64_t>(in.array->storage()->bytes)) [[likely]]
+      op.add(in.array->storage(), Mode::read);
+    else
+      add(op, *in.array, Mode::read);
+  }
+  k.access[n_in] = static_cast<int8_t>(op.n_access);
+  k.offset[n_in] = out.layout.offset, k.types[n_in] = types[n_in];
+  k.steps[n_in] = static_cast<intptr_t>(item_size(types[n_in]));
+  op.add(out.storage(), Mode::write);
+  op.cost = cost_of(k.n, k.operands);
+}
+
+void build_elementwise(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in,
+                       const Array* const* outputs, int n_out) {
+  const Dims& shape = outputs[0]->layout.shape;
+  NestKernel& k = op.emplace<NestKernel>();
+  k.name_ = name, k.loop = loop, k.n_in = n_in, k.n = n_in + n_out;
+  Dims strides[kMost];
+  const Dims* all[kMost];
+  bool aliased = false;
+  for (int i = 0; i < k.n; ++i) {
+    OperandPlace& p = k.part_[i];
+    const Array* array = i < n_in ? inputs[i].array : outputs[i - n_in];
+    p.loop_dtype = types[i];
+    all[i] = &strides[i];
+    if (!array) {
+      p.dtype = types[i];
+      p.scalar = inputs[i].scalar;
+      strides[i] = Dims(shape.size());
+      continue;
+    }
+    Layout seen = broadcast_to(name, array->layout, shape);
+    p.dtype = seen.dtype, p.offset = seen.offset, p.access = op.n_access;
+    strides[i] = seen.strides;
+    for (int o = 0; i < n_in && o < n_out; ++o) {
+      const Layout& out = outputs[o]->layout;
+      if (array->storage() != outputs[o]->storage()) continue;
+      bool same = out.dtype == seen.dtype && out.offset == seen.offset && out.strides == seen.strides;
+      if (!same && overlap(array->storage(), array->layout, outputs[o]->storage(), out)) k.copies[i] = aliased = true;
+    }
+    k.copies[i] ? add_loosely(op, *array, Mode::read) : add(op, *array, i < n_in ? Mode::read : array->write_mode());
+  }
+  for (int o = n_in; o < k.n; ++o)
+    for (int i = 0; i < n_in; ++i)
+      if (k.part_[i].access >= 0 && op.access(k.part_[i].access).storage == op.access(k.part_[o].access).storage)
+        op.access(k.part_[o].access).mode = Mode::update;
+  k.nest = make_nest(shape, all, k.n);
+  k.empty = outputs[0]->layout.size == 0;
+  k.cut(aliased);
+  op.cost = cost_of(outputs[0]->layout.size, k.n);
+}
+
+}  // namespace forerun

@@ -1,0 +1,47 @@
+// Element-wise ops: an inner loop run over tiles of one iteration space, with casts on the way in and out.
+#pragma once
+#include <initializer_list>
+
+#include "array/array.h"
+#include "cpu/kernels/loop.h"
+
+namespace forerun {
+
+// A scalar operand held by the op itself (already of the loop's dtype).
+struct Scalar {
+  alignas(16) unsigned char bytes[16];
+};
+
+// One input or output of an element-wise op: an array, or a scalar.
+struct Operand {
+  const Array* array = nullptr;
+  Scalar scalar;  // if there is no array
+};
+
+// Where a kernel finds such an operand.
+struct OperandPlace {
+  int access = -1;  // of the op, or none: a scalar
+  int64_t offset = 0;
+  DType dtype, loop_dtype;  // in memory, and as the loop wants it
+  Scalar scalar{};
+};
+
+// Fills `op` so that it computes loop(inputs...) -> outputs. `types` are the loop's dtypes, inputs then outputs;
+// operands of another dtype are cast tile by tile. All outputs have the same shape, to which every input broadcasts.
+// `name` must outlive the op (it is interned by the caller).
+void build_elementwise(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in,
+                       const Array* const* outputs, int n_out);
+
+// The same for the most frequent case: dense arrays of one shape and the loop's dtypes or scalars, and one output that
+// is new.
+void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in,
+                             const Array& out);
+
+// Elements `at` to `at + n` of a nest of that shape, by a loop that takes all operands as they are. Those with strides
+// start at args[k]; those without have elements that follow one another, sizes[k] bytes apart, the first of them at
+// args[k]; or if there is a pitch, whole rows of elements that follow one another, each so many elements after the one
+// before.
+void walk_nest(const Loop& loop, int operands, const Dims& shape, const Dims* const* strides, char* const* args,
+               const intptr_t* sizes, int64_t at, int64_t n, int64_t pitch = 0);
+
+}  // namespace forerun

@@ -1,0 +1,22 @@
+// Values that must lie between two numbers: what a loop copies, or refuses when it runs.
+#pragma once
+#include <string>
+
+#include "cpu/kernels/loop.h"
+
+namespace forerun {
+
+// The numbers from `low` to `high`; with an open end that end is none of them.
+struct Limits {
+  std::string message;  // what the error says before the value: "normal: scale must not be negative"
+  double low, high;
+  bool open_low, open_high;
+  bool takes_nan;
+  bool overflow;  // raise OverflowError, not ValueError
+};
+
+// The loop that copies elements of dtype t, and throws Error for the first one outside. Keeps `limits`, which must live
+// for ever.
+Loop limiting_loop(DType t, const Limits* limits);
+
+}  // namespace forerun

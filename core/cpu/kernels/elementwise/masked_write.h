@@ -1,0 +1,29 @@
+// Ops that write the elements under a mask and no others.
+#pragma once
+#include "array/array.h"
+#include "cpu/kernels/elementwise/elementwise.h"
+
+namespace forerun {
+
+// Most operands of a loop that runs under a mask, inputs and outputs.
+inline constexpr int kMaxMasked = Nest::kMaxOperands - 1;
+
+// Fills `op` so that it computes loop(inputs...) -> outputs where `mask`, an array of bools, holds. As for
+// build_elementwise: inputs and mask broadcast to the shape that all outputs have, operands of other dtypes than
+// `types` are cast, `name` outlives the op. A loop without a function copies its one input.
+void build_masked(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in,
+                  const Array* const* outputs, int n_out, const Array& mask);
+
+// What the values that are placed under a mask stand for.
+enum class Placing {
+  each,      // one for each element under the mask, in C order; Error(value) if there are not as many
+  in_turn,   // the same, from the first one again after the last; Error(value) if there are none for a mask that holds
+             // somewhere
+  in_place,  // one for each element whether it is under the mask or not, in C order; again from the first one
+};
+
+// to[mask] = values, in C order. mask: to's shape; values: a vector of to's dtype. Errors come before the first write,
+// and name `said`, which outlives the op.
+void build_place(Op& op, const Array& to, const Array& mask, const Array& values, Placing placing, const char* said);
+
+}  // namespace forerun

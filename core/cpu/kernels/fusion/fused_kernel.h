@@ -1,0 +1,117 @@
+// A group of element-wise ops and reductions over the same elements: run block by block, so that what one of them
+// writes is still in the L1 cache when the next one reads it, and values that nobody else reads never reach memory.
+#pragma once
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/rounding.h"
+#include "cpu/kernels/fusion/fusible_operands.h"
+#include "cpu/kernels/reduce/blocked_reduction.h"
+
+namespace forerun {
+
+// What a group does for each block: the steps of its ops, with numbers in place of addresses. Groups that do the same
+// share it, so that a loop that issues the same string of ops again and again is planned once.
+struct Plan {
+  // Where a loop finds an operand.
+  struct Place {
+    int source = -1;             // an array or a scalar: number of the group's address;
+    int value = -1;              // or a value in scratch memory,
+    int64_t offset = 0;          // which starts there
+    intptr_t size = 0;           // bytes from one element to the next; 0: a scalar
+    const Nest* nest = nullptr;  // if the elements do not follow one another
+    int place = 0;               // in the nest
+  };
+  struct Step {
+    Loop loop;
+    int fold = -1;  // number of the group's reduction
+    int n = 0, n_in = 0;
+    bool of_rows = false;  // walks rows, not elements
+    bool nested = false;   // some operand has a nest
+    bool apart = false;    // copies rows of a plan with a pitch from memory, or to it
+    Place place[Nest::kMaxOperands];
+  };
+  std::vector<uint64_t> signature;  // all that the steps follow from
+  std::vector<Step> steps;
+  std::vector<std::unique_ptr<Nest>> nests;
+  // Long arrays that are walked from end to end, by the number of their address, and their elements' sizes.
+  struct Stream {
+    int source;
+    intptr_t size;
+  };
+  std::vector<Stream> streams;
+  size_t scratch_bytes = 0;
+  int64_t block = kBlock;  // elements of a block, unless reductions cut the elements
+  // Where most operands are boxes of arrays whose rows are little longer, steps walk these arrays and all values from a
+  // block's first element to its last, and what lies between two rows with them, of which nothing is kept. A value has
+  // rows of `row` elements, each `pitch` elements after the one before. 0: there is nothing between rows.
+  int64_t row = 0, pitch = 0;
+};
+
+struct PlanStats {
+  uint64_t made, reused;
+};
+PlanStats plan_stats();
+
+class FusedKernel final : public Group {
+ public:
+  FusedKernel();
+  const char* name() const override { return "group"; }
+  bool add(Op& op) override;
+  bool elide(Storage* storage) override;
+  bool may_share(Op& op, const Storage* in, const Storage* out) const override;
+  void prepare(Op& op) override;
+  int64_t tiles() const override { return fold_ ? fold_->tiles() : ceil_div(elements_, tile_elements()); }
+  void run(Op& op, int64_t tile) override;
+
+ private:
+  friend class PlanMaker;
+  // How ops of the group use a storage, seen from the elements that are walked. All uses of a storage that is written
+  // must be the same, so that a block reads only what the same block wrote.
+  enum class Use : uint8_t {
+    each,   // element i is at offset + i * size
+    row,    // row r is at offset + r * size
+    other,  // anything else
+    total,  // a result of reductions that is there only when all tiles have ended
+  };
+  struct Held {
+    Storage* storage;
+    Use use;
+    bool written, elided;
+    int64_t offset, size;
+    size_t first_write, last_use;  // ops, by their place in the group
+    const Nest* nest;              // of the first use, if the elements do not follow one another
+    int place;                     // in the nest
+    bool mixed;                    // there are different uses
+    bool as(Use other,
+            const Part::Operand& operand) const;  // all uses, and this one, find the same element at the same position
+  };
+
+  Use use_of(const Part& part, const Part::Operand& operand) const;
+  // While the group is put together, with the engine's lock.
+  const Held* find(const Storage* storage) const {
+    return storage->placed_by == number_ ? &held_[storage->place] : nullptr;
+  }
+  Held* find(const Storage* storage) { return const_cast<Held*>(std::as_const(*this).find(storage)); }
+  int64_t tile_elements() const;
+  void sign(const Part& part, const int* where);
+  void run_block(int64_t tile, int64_t at, int64_t n, int64_t next, char* memory) const;
+  void run_nested(const Plan::Step& step, char** args, const intptr_t* steps, int64_t at, int64_t n) const;
+
+  const uint64_t number_;  // of the group; no other has the same
+  std::vector<Op*> ops_;
+  std::vector<Held> held_;
+  std::vector<int> where_;  // of each operand of each op, in order: its place in held_; -1: a scalar
+  int64_t elements_ = 0;
+  const Fold* fold_ = nullptr;  // the first: it decides how the elements are cut into tiles
+  std::vector<uint64_t> signature_;
+  std::shared_ptr<const Plan> plan_;
+  // What differs from one group to the next of the same plan.
+  std::vector<char*> sources_;  // addresses of arrays and scalars, in the order of the operands that are not values
+  std::vector<const Fold*> folds_;
+  std::vector<char*> results_;  // of the reductions
+  std::vector<std::unique_ptr<Fold::Partial>> partials_;
+};
+
+}  // namespace forerun

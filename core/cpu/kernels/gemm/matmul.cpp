@@ -1,0 +1,261 @@
+#include "cpu/kernels/gemm/matmul.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "base/rounding.h"
+#include "cpu/kernels/gemm/gemm.h"
+
+namespace forerun {
+
+Blas blas;
+BlasLimits blas_limits;
+
+namespace {
+
+constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112;
+constexpr double kTileFlops = 1e7;  // batch items together make at least about this much
+constexpr double kCutFlops = 3e7,
+                 kGrowth = 12;  // products above are cut in two, and in twice as many for each `kGrowth` times more
+constexpr int64_t kTall = 512;  // rows of a tile, at least, where they need not be packed
+constexpr double kMostFlops = 8.2e9;       // of a block: a waiting thread that computes one must see Ctrl-C soon
+constexpr int64_t kRowStep = 24;           // the best kernels take so many rows at once, or a half, or a third
+constexpr int64_t kLeast = 8;              // rows and columns, below which BLAS is faster,
+constexpr double kLeastFlops = 1e5;        // and operations
+constexpr int64_t kVectorBytes = 1 << 20;  // of a matrix that is multiplied by a vector, per tile
+
+// A matrix as BLAS sees it.
+struct Matrix {
+  char* data;
+  int64_t rows, columns, row_step, column_step;  // steps in elements
+  bool fits() const {
+    return (column_step == 1 && row_step >= std::max<int64_t>(1, columns)) ||
+           (row_step == 1 && column_step >= std::max<int64_t>(1, rows));
+  }
+  bool transposed() const { return !(column_step == 1 && row_step >= std::max<int64_t>(1, columns)); }
+  int64_t leading() const { return transposed() ? column_step : row_step; }
+};
+
+// out = a @ b, or out += a @ b.
+void multiply(DType t, const Matrix& a, const Matrix& b, char* out, int64_t ldc, bool add) {
+  int m = static_cast<int>(a.rows), n = static_cast<int>(b.columns), k = static_cast<int>(a.columns);
+  int ta = a.transposed() ? kTrans : kNoTrans, tb = b.transposed() ? kTrans : kNoTrans;
+  int lda = static_cast<int>(a.leading()), ldb = static_cast<int>(b.leading()), ld = static_cast<int>(ldc);
+  const double one[2] = {1, 0}, beta[2] = {add ? 1.0 : 0.0, 0};
+  const float one_f[2] = {1, 0}, beta_f[2] = {add ? 1.0f : 0.0f, 0};
+  switch (t) {
+    case DType::f32:
+      return blas.sgemm(kRowMajor, ta, tb, m, n, k, 1, reinterpret_cast<float*>(a.data), lda,
+                        reinterpret_cast<float*>(b.data), ldb, beta_f[0], reinterpret_cast<float*>(out), ld);
+    case DType::f64:
+      return blas.dgemm(kRowMajor, ta, tb, m, n, k, 1, reinterpret_cast<double*>(a.data), lda,
+                        reinterpret_cast<double*>(b.data), ldb, beta[0], reinterpret_cast<double*>(out), ld);
+    case DType::c64: return blas.cgemm(kRowMajor, ta, tb, m, n, k, one_f, a.data, lda, b.data, ldb, beta_f, out, ld);
+    default: return blas.zgemm(kRowMajor, ta, tb, m, n, k, one, a.data, lda, b.data, ldb, beta, out, ld);
+  }
+}
+
+// Matrix times vector, of real numbers: y[i] = (y[i] +) sum over j of a[i, j] * x[j]; steps in elements.
+void multiply_vector(DType t, const Matrix& a, const char* x, int64_t x_step, char* y, bool add) {
+  // As BLAS sees it: rows apart by the leading step, or the transpose of that.
+  bool across = a.transposed();
+  int rows = static_cast<int>(across ? a.columns : a.rows), columns = static_cast<int>(across ? a.rows : a.columns);
+  int trans = across ? kTrans : kNoTrans, lda = static_cast<int>(a.leading()), ix = static_cast<int>(x_step);
+  if (t == DType::f32)
+    blas.sgemv(kRowMajor, trans, rows, columns, 1, reinterpret_cast<float*>(a.data), lda,
+               reinterpret_cast<const float*>(x), ix, add ? 1 : 0, reinterpret_cast<float*>(y), 1);
+  else
+    blas.dgemv(kRowMajor, trans, rows, columns, 1, reinterpret_cast<double*>(a.data), lda,
+               reinterpret_cast<const double*>(x), ix, add ? 1 : 0, reinterpret_cast<double*>(y), 1);
+}
+
+template <size_t size>
+void pack(char* out, const char* in, int64_t rows, int64_t columns, int64_t row_step, int64_t column_step) {
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j, out += size) std::memcpy(out, in + i * row_step + j * column_step, size);
+}
+
+class MatmulKernel final : public Kernel {
+ public:
+  const char* name() const override { return "matmul"; }
+  bool droppable() const override { return true; }
+  int64_t tiles() const override { return tiles_; }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
+
+  void run(Op& op, int64_t tile) override {
+    if (m == 0 || n == 0 || batch == 0) return;
+    if (fallback) return run_fallback(op);
+    if (blocks == 1) {
+      for (int64_t i = tile * per_tile, end = std::min(batch, i + per_tile); i < end; ++i) block(op, i, 0, m, 0, n);
+      return;
+    }
+    int64_t item = tile / blocks, rest = tile % blocks, r = rest / across * rows_at_once,
+            c = rest % across * columns_at_once;
+    block(op, item, r, std::min(m, r + rows_at_once), c, std::min(n, c + columns_at_once));
+  }
+
+  void prepare() {
+    size = static_cast<int64_t>(item_size(dtype));
+    int axes = a.ndim();
+    m = a.shape[axes - 2], k = a.shape[axes - 1], n = b.shape[axes - 1];
+    batch = 1;
+    for (int i = 0; i + 2 < axes; ++i) batch *= a.shape[i];
+    rows_at_once = m, columns_at_once = n;
+    if (fallback || m * n == 0 || batch == 0) return;
+    double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(std::max<int64_t>(k, 1));
+    auto whole = [&](const Layout& l) { return l.strides[axes - 2] % size == 0 && l.strides[axes - 1] % size == 0; };
+    gemm_ = (dtype == DType::f32 || dtype == DType::f64) && std::min(m, n) >= kLeast && flops >= kLeastFlops &&
+            whole(a) && whole(b) && gemm_pays();
+    int64_t down = 1;
+    across = 1;
+    if (n == 1 || m == 1) {  // with a vector, the other operand is read once: what counts is its memory
+      if (n == 1) down = std::clamp<int64_t>(m * k * size / kVectorBytes, 1, m);
+      if (m == 1) across = std::clamp<int64_t>(n * k * size / kVectorBytes, 1, n);
+    } else {
+      double pieces = 1;
+      for (double limit = kCutFlops; flops * static_cast<double>(batch) > limit; limit *= kGrowth) pieces *= 2;
+      auto few = [&](double blocks) {
+        return blocks * static_cast<double>(batch) < pieces || flops > blocks * kMostFlops;
+      };
+      while (flops > kCutFlops && few(static_cast<double>(down * across)))
+        (m / down >= n / across ? down : across) *= 2;
+      const bool lies =
+          gemm_ && a.strides[axes - 1] == size;  // rows of a are not packed: more tiles cost next to nothing
+      while (lies && m / down >= 2 * kTall && flops > 2 * kTileFlops * static_cast<double>(down * across)) down *= 2;
+      if (!gemm_) {
+        while (m / down > blas_limits.extent) down *= 2;
+        while (n / across > blas_limits.extent) across *= 2;
+      }
+    }
+    rows_at_once = ceil_div(m, down), columns_at_once = ceil_div(n, across);
+    if (down > 1 && rows_at_once > 5 * kRowStep) rows_at_once = round_up(rows_at_once, kRowStep);
+    if (across > 1 && gemm_) columns_at_once = round_up(columns_at_once, kGemmColumns);
+    down = ceil_div(m, rows_at_once), across = ceil_div(n, columns_at_once);
+    blocks = down * across;
+    tiles_ = batch * blocks;
+    if (blocks > 1) return;
+    int64_t together = std::max<int64_t>(1, static_cast<int64_t>(kTileFlops / flops));
+    tiles_ = ceil_div(batch, together);
+    per_tile = ceil_div(batch, tiles_);
+    tiles_ = ceil_div(batch, per_tile);
+  }
+
+  DType dtype;
+  Layout a, b, out;
+  Loop fallback;
+  int64_t m = 0, n = 0, k = 0, batch = 1, size = 4;
+
+ private:
+  int64_t position(int64_t item, const Layout& l) const {
+    return l.offset + offset_at(item, l.shape, l.strides, l.ndim() - 2);
+  }
+
+  // From row r and column c on, of an item.
+  char* element(Op& op, int i, const Layout& l, int64_t item, int64_t r, int64_t c) const {
+    return operand_data(op, i, position(item, l) + r * l.strides[l.ndim() - 2] + c * l.strides[l.ndim() - 1]);
+  }
+
+  // BLAS can take the strides, or the matrix is packed.
+  Matrix matrix(char* data, const Layout& l, int64_t rows, int64_t columns, std::vector<char>& packed) const {
+    int64_t rs = l.strides[l.ndim() - 2], cs = l.strides[l.ndim() - 1];
+    Matrix x{data, rows, columns, rs % size ? 0 : rs / size, cs % size ? 0 : cs / size};
+    if (x.rows == 1 && x.column_step == 1) x.row_step = std::max<int64_t>(1, x.columns);
+    if (x.columns == 1 && x.row_step == 1) x.column_step = std::max<int64_t>(1, x.rows);
+    if (x.fits() && x.leading() <= blas_limits.step) return x;
+    packed.resize(static_cast<size_t>(x.rows * x.columns * size));
+    if (size == 4)
+      pack<4>(packed.data(), data, x.rows, x.columns, rs, cs);
+    else if (size == 8)
+      pack<8>(packed.data(), data, x.rows, x.columns, rs, cs);
+    else
+      pack<16>(packed.data(), data, x.rows, x.columns, rs, cs);
+    return Matrix{packed.data(), x.rows, x.columns, std::max<int64_t>(1, x.columns), 1};
+  }
+
+  void block(Op& op, int64_t item, int64_t r0, int64_t r1, int64_t c0, int64_t c1) {
+    char* c = operand_data(op, 2, position(item, out)) + (r0 * n + c0) * size;
+    if (k == 0) {
+      for (int64_t r = r0; r < r1; ++r) std::memset(c + (r - r0) * n * size, 0, static_cast<size_t>((c1 - c0) * size));
+    } else if (gemm_) {
+      size == 4 ? multiply_here<float>(op, item, r0, r1, c0, c1, c)
+                : multiply_here<double>(op, item, r0, r1, c0, c1, c);
+    } else if (n > blas_limits.step && r1 - r0 > 1) {  // too far from row to row
+      for (int64_t r = r0; r < r1; ++r) block(op, item, r, r + 1, c0, c1);
+    } else {
+      for (int64_t k0 = 0; k0 < k; k0 += blas_limits.extent)
+        terms(op, item, r0, r1, c0, c1, k0, std::min(k, k0 + blas_limits.extent), c);
+    }
+  }
+
+  template <class T>
+  void multiply_here(Op& op, int64_t item, int64_t r0, int64_t r1, int64_t c0, int64_t c1, char* c) const {
+    auto view = [&](int i, const Layout& l, int64_t row, int64_t column) {
+      return MatrixView<T>{reinterpret_cast<const T*>(element(op, i, l, item, row, column)),
+                           l.strides[l.ndim() - 2] / size, l.strides[l.ndim() - 1] / size};
+    };
+    gemm(r1 - r0, c1 - c0, k, view(0, a, r0, 0), view(1, b, 0, c0), reinterpret_cast<T*>(c), n,
+         rows_at_once < m && batch == 1 ? ScratchOwner{op.seq, c0} : ScratchOwner{});
+  }
+
+  // Adds the products of columns k0 to k1 of a and rows k0 to k1 of b to a block of the result, or sets it to the first
+  // of them.
+  void terms(Op& op, int64_t item, int64_t r0, int64_t r1, int64_t c0, int64_t c1, int64_t k0, int64_t k1, char* c) {
+    thread_local std::vector<char> packed_a, packed_b;
+    Matrix ma = matrix(element(op, 0, a, item, r0, k0), a, r1 - r0, k1 - k0, packed_a);
+    Matrix mb = matrix(element(op, 1, b, item, k0, c0), b, k1 - k0, c1 - c0, packed_b);
+    bool real = dtype == DType::f32 || dtype == DType::f64;
+    if (real && n == 1 && blas.sgemv && blas.dgemv) {
+      multiply_vector(dtype, ma, mb.data, mb.row_step, c, k0 > 0);
+    } else if (real && m == 1 && blas.sgemv && blas.dgemv) {
+      Matrix turned{mb.data, mb.columns, mb.rows, mb.column_step, mb.row_step};
+      multiply_vector(dtype, turned, ma.data, ma.column_step, c, k0 > 0);
+    } else {
+      multiply(dtype, ma, mb, c, r1 - r0 == 1 ? c1 - c0 : n, k0 > 0);
+    }
+    if (packed_a.capacity() > (1 << 22)) std::vector<char>().swap(packed_a);
+    if (packed_b.capacity() > (1 << 22)) std::vector<char>().swap(packed_b);
+  }
+
+  void run_fallback(Op& op) {
+    int axes = a.ndim();
+    for (int64_t i = 0; i < batch; ++i) {
+      char* args[3] = {operand_data(op, 0, position(i, a)), operand_data(op, 1, position(i, b)),
+                       operand_data(op, 2, position(i, out))};
+      intptr_t dims[4] = {1, m, k, n};
+      intptr_t steps[9] = {0,
+                           0,
+                           0,
+                           a.strides[axes - 2],
+                           a.strides[axes - 1],
+                           b.strides[axes - 2],
+                           b.strides[axes - 1],
+                           out.strides[axes - 2],
+                           out.strides[axes - 1]};
+      fallback.function(args, dims, steps, fallback.data);
+    }
+  }
+
+  bool gemm_ = false;  // our own kernel multiplies, not BLAS
+  int64_t rows_at_once = 0, columns_at_once = 0, across = 1, blocks = 1, per_tile = 1, tiles_ = 1;
+};
+
+}  // namespace
+
+void build_matmul(Op& op, const Array& a, const Array& b, const Array& out, Loop fallback) {
+  DType t = out.layout.dtype;
+  bool by_blas = t >= DType::f32 && blas.sgemm;
+  if (!by_blas && !fallback)
+    throw Error(ErrorKind::not_implemented, std::string("matmul: dtype must have a kernel, got ") + name(t));
+  add(op, a, Mode::read);
+  add(op, b, Mode::read);
+  op.add(out.storage(), out.write_mode());
+  MatmulKernel& k = op.emplace<MatmulKernel>();
+  k.dtype = t, k.a = a.layout, k.b = b.layout, k.out = out.layout;
+  k.fallback = by_blas ? Loop{} : fallback;
+  k.prepare();
+  double ns = 2.0 * static_cast<double>(out.layout.size) * static_cast<double>(k.k) / (by_blas ? 60 : 1);
+  op.cost = static_cast<uint32_t>(std::min(200 + ns, 2e9));
+}
+
+}  // namespace forerun

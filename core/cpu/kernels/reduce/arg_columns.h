@@ -1,0 +1,13 @@
+// Where the largest or smallest element is along an axis that is not the last one: rows are compared, of many columns
+// at once.
+#pragma once
+#include "array/array.h"
+
+namespace forerun {
+
+// As build_arg() (cpu/kernels/sort/sort.h). False, and nothing done, where the axes behind `axis` are not dense, or
+// have one element, or the elements are no real numbers that the CPU compares. What the op reads and writes is added
+// already.
+bool build_arg_columns(Op& op, const char* name, bool largest, const Array& in, int axis, const Array& out);
+
+}  // namespace forerun

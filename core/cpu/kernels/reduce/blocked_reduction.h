@@ -1,0 +1,83 @@
+// Reductions of dense values: in[a, r, c] over r gives out[a, c]. What is added up in which order depends on A, R and C
+// alone.
+#pragma once
+#include <atomic>
+#include <memory>
+
+#include "cpu/kernels/loop.h"
+#include "cpu/kernels/tile_elements.h"
+#include "cpu/kernels/elementwise/elementwise.h"
+#include "memory/cache.h"
+
+namespace forerun {
+
+// How many elements a loop is given at once: some operands of that size stay in the L1 cache.
+inline constexpr int64_t kBlock = 2048;
+
+// The elements of a tile: `count` runs of `length` elements, `pitch` apart, each walked in blocks of `block` elements.
+struct Range {
+  int64_t start, length, pitch, count, block;
+};
+
+// Calls f(first, n) for the blocks of a range.
+template <class F>
+void each_block(const Range& range, F f) {
+  for (int64_t i = 0; i < range.count; ++i)
+    for (int64_t at = range.start + i * range.pitch, end = at + range.length; at < end; at += range.block)
+      f(at, std::min(range.block, end - at));
+}
+
+class Fold {
+ public:
+  Fold() = default;
+  Fold(Loop loop, DType dtype, const Scalar& neutral, int64_t a, int64_t r, int64_t c);
+
+  int64_t tiles() const { return tiles_; }
+  Range range(int64_t tile) const;
+  int64_t elements() const { return a_ * r_ * c_; }
+  int64_t rows() const { return a_; }
+  int64_t row_length() const { return r_; }
+  // A tile has whole rows, and the results of a block's rows are there when the block has been folded.
+  bool by_rows() const { return kind_ == Kind::rows; }
+  bool same_tiles(const Fold& o) const { return a_ == o.a_ && r_ == o.r_ && c_ == o.c_; }
+  DType dtype() const { return dtype_; }
+
+  // What is written while it runs: results of tiles that are parts of a sum.
+  struct Partial {
+    CachedRoom values;
+    std::atomic<int64_t> left;
+  };
+  std::unique_ptr<Partial> partial() const;  // null: not needed
+
+  // For each tile: begin, fold all its blocks in order (`data`: n values from position `at` on), end.
+  void begin(int64_t tile, char* out, Partial* partial) const;
+  void fold(int64_t tile, int64_t at, int64_t n, const char* data, char* out, Partial* partial) const;
+  void end(char* out, Partial* partial) const;
+
+ private:
+  enum class Kind {
+    rows,     // c = 1, short rows: a tile has some of them
+    blocks,   // c = 1, long rows: each is cut into blocks, whose results are combined at the end
+    slabs,    // c > 1: a tile has some whole slabs (r x c)
+    parts,    // the same with large slabs: some rows of a slab, whose results are combined at the end
+    columns,  // c large: some columns of a slab
+  };
+  void apply(char* out, intptr_t out_step, const char* in, intptr_t in_step, int64_t n) const;
+  void fill(char* out, int64_t n) const;
+  void fold_runs(char* out, const char* in, int64_t rows, int64_t length) const;
+  void fold_rows(char* out, const char* in, int64_t rows) const;
+  // Where the results of a tile start.
+  char* place(int64_t tile, char* out, Partial* partial) const;
+
+  Loop loop_;
+  DType dtype_ = DType::f32;
+  int64_t size_ = 4;
+  Scalar neutral_{};
+  int64_t a_ = 1, r_ = 1, c_ = 1;
+  Kind kind_ = Kind::rows;
+  int64_t per_tile_ = 1;  // rows, elements of a row, slabs, rows of a slab, columns
+  int64_t cuts_ = 1;      // tiles of a row, or of a slab
+  int64_t tiles_ = 1;
+};
+
+}  // namespace forerun

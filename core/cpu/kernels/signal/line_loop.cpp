@@ -1,0 +1,71 @@
+#include "cpu/kernels/signal/line_loop.h"
+
+#include <algorithm>
+
+#include "base/rounding.h"
+
+namespace forerun {
+
+namespace {
+
+constexpr int64_t kTileNs = 200'000;  // that a tile takes at least: what the loop prepares, it prepares in each call
+
+// What the loop is called with beside the operands.
+struct Lines {
+  Loop loop;
+  Scalar factor;
+  intptr_t n = 0, m = 0;               // elements of a line of the input and of the output
+  intptr_t in_step = 0, out_step = 0;  // bytes from one of them to the next
+};
+
+// Some lines, as walk_nest() wants them: one "element" of an operand is the first of a line.
+void call(char** args, const intptr_t* count, const intptr_t* steps, void* data) {
+  auto* lines = static_cast<Lines*>(data);
+  const intptr_t extents[] = {*count, lines->n, lines->m};
+  const intptr_t all[] = {steps[0], 0, steps[1], lines->in_step, lines->out_step};
+  char* operands[] = {args[0], reinterpret_cast<char*>(lines->factor.bytes), args[1]};
+  lines->loop.function(operands, extents, all, lines->loop.data);
+}
+
+class LineKernel final : public Kernel {
+ public:
+  LineKernel(const char* name, const Lines& lines, const Nest& nest, int64_t per_tile, int64_t in_offset,
+             int64_t out_offset)
+      : name_(name), lines_(lines), nest_(nest), number_(product(nest.shape)), per_tile_(per_tile),
+        in_offset_(in_offset), out_offset_(out_offset) {}
+  const char* name() const override { return name_; }
+  int64_t tiles() const override { return std::max<int64_t>(1, ceil_div(number_, per_tile_)); }
+  bool droppable() const override { return true; }
+  bool copy_to(Op& op) const override { return op.copy(*this); }
+  void run(Op& op, int64_t tile) override {
+    const int64_t first = tile * per_tile_, count = std::min(per_tile_, number_ - first);
+    if (count <= 0) return;
+    char* base[] = {operand_data(op, 0, in_offset_), operand_data(op, 1, out_offset_)};
+    const Dims* strides[] = {&nest_.strides[0], &nest_.strides[1]};
+    walk_nest(Loop{call, &lines_}, 2, nest_.shape, strides, base, nullptr, first, count);
+  }
+
+ private:
+  const char* name_;
+  Lines lines_;
+  Nest nest_;
+  int64_t number_, per_tile_, in_offset_, out_offset_;
+};
+
+}  // namespace
+
+void build_line_loop(Op& op, const char* name, Loop loop, const Array& in, int axis, const Scalar& factor,
+                     int64_t per_line, const Array& out) {
+  add(op, in, Mode::read);
+  op.add(out.storage(), Mode::write);
+  const Layout &from = in.layout, &to = out.layout;
+  const Dims shape = without(to.shape, axis), in_strides = without(from.strides, axis),
+             out_strides = without(to.strides, axis);
+  const Dims* strides[] = {&in_strides, &out_strides};
+  const Lines lines{loop, factor, from.shape[axis], to.shape[axis], from.strides[axis], to.strides[axis]};
+  const int64_t per_tile = std::max<int64_t>(1, kTileNs / per_line);
+  op.emplace<LineKernel>(name, lines, make_nest(shape, strides, 2), per_tile, from.offset, to.offset);
+  op.cost = static_cast<uint32_t>(std::min<int64_t>(300 + product(shape) * per_line, INT32_MAX));
+}
+
+}  // namespace forerun

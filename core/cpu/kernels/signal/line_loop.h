@@ -1,0 +1,15 @@
+// A loop of NumPy's that makes a line of numbers of a line of numbers, as those of Fourier transforms do, along one
+// axis of arrays.
+#pragma once
+#include "array/array.h"
+#include "cpu/kernels/loop.h"
+#include "cpu/kernels/elementwise/elementwise.h"
+
+namespace forerun {
+
+// out = loop(in, factor) for each line along `axis`, in which alone the shapes differ; the loop's signature is
+// (n),()->(m). `per_line`: about how many ns a line takes.
+void build_line_loop(Op& op, const char* name, Loop loop, const Array& in, int axis, const Scalar& factor,
+                     int64_t per_line, const Array& out);
+
+}  // namespace forerun
