@@ -108,7 +108,7 @@ void Engine::before_fork() {
   trace.before_fork();
 }
 
-// Nobody else has held a lock, so all is whole.
+// No other thread held a lock at the fork, so all state is consistent.
 void Engine::after_fork(bool child) {
   trace.after_fork();
   if (child) {

@@ -1,4 +1,4 @@
-// The engine: ops come in at one end in program order, and run as soon as what they need is there.
+// The engine runs ops that are submitted in program order, each as soon as its operands are computed.
 //
 //   Engine& engine = Engine::get();
 //   Device& device = engine.devices[0];
@@ -10,7 +10,7 @@
 //   engine.issue(op);                                           // returns at once
 //   while (!engine.waiter.wait(output, 50ms)) {}                // works meanwhile; then output has its values
 //
-// Its parts, each with its own state and a note on who guards it, from the bottom up:
+// Its parts, each with its own state and a note on the lock that guards it, from the bottom up:
 //
 //   ring         submission: ops in program order, without a lock or an allocation
 //   graph        which op waits for which
@@ -18,7 +18,7 @@
 //   executor     memory for the outputs of ops, and their kernels
 //   pool         the workers: how they start, stop, sleep and are woken
 //   dispatcher   what a worker or a waiting thread does between two kernels
-//   waiter       threads that need a result; notifier: how they, and event loops, are told
+//   waiter       threads that need a result; notifier: how they, and event loops, learn of it
 //
 // There is no scheduler thread: workers, and threads that wait, plan and pick themselves. One lock (EngineMutex) guards
 // the graph, for microseconds at a time; kernels run without it.
@@ -41,7 +41,7 @@ class Engine {
   bool run_at_once(Op* op);
 
   // --- Await: any thread, may hold the interpreter lock (graph/notifier.h) ---
-  // False: all writes submitted so far have ended, and nobody will be told.
+  // False: all writes submitted so far have ended, and nothing will be pushed to the queue.
   bool watch(Completion& completion, Storage& storage, CompletionQueue& queue);
 
   // --- Life cycle ---

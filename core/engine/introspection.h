@@ -30,7 +30,7 @@ struct Pending {
   size_t needs;  // bytes of memory that it has yet to be given
 };
 
-// The same with the ops that have not ended whose results it reads, for a picture of what is to be done.
+// The same with the ops that have not ended whose results it reads, for a picture of the work to be done.
 struct Needed : Pending {
   uint64_t group = 0;  // number of the first op of the group that it runs in; 0: alone, or not known yet
   DebugShape form;     // of its first output

@@ -3,10 +3,10 @@
 Code: Engine::issue (engine.cpp); wake, start_all, sleep, wake_others, wake_for_leftovers (worker_pool.cpp); serve,
 finish_and_fetch (dispatcher.cpp); plan, pick (scheduler.cpp). Fields of the same names: next_ (`head`), planned_,
 fresh_cost_ (`unseen_cost`), slots_, gave_way_, and the queue's sleeping, dozing, looking, called. `asleep` are the
-threads in Queue::sleepers, of whom any may be woken.
+threads in Queue::parked, of whom any may be woken.
 
 Memory orders. next_, sleeping, looking, called, dozing are seq_cst in the code where one side writes one and
-then reads another (a number, then the sleepers; sleeping, then the numbers): as here. planned_ is relaxed and
+then reads another (a number, then the parked; sleeping, then the numbers): as here. planned_ is relaxed and
 written under the lock; a thread without the lock that sees an old one sees too much fresh work, and asks for
 a look too many. A slot is stored with release and loaded with acquire: it carries the op; a planner that does
 not see it yet leaves the rest of the ring as fresh work. fresh_cost_ is relaxed and may lose what two

@@ -42,7 +42,7 @@ bool AtOnceRunner::run(Op& op) {
     if (a.mode == Mode::read) continue;
     Storage& s = *a.storage;
     if (op.failure) [[unlikely]]
-      s.spoil(op.region(a), op.failure);
+      s.poison(op.region(a), op.failure);
     s.count_write_at_once();
   }
   ++count;

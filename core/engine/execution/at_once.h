@@ -1,9 +1,9 @@
 // Small work is done at once: an op that costs less than handing it to a worker runs in the thread that submits it.
 //
-// It needs no place in the program's order if nobody can tell: what it reads has been written, nothing under way reads
-// or writes what it writes, and the front end's lock keeps other threads from submitting until it has run. So it takes
-// no number, and planning never sees it. Only while a profile is recorded it draws a number, for its record; if older
-// ops are still to be planned, the ring then holds SubmissionRing::ended_already() in its place.
+// It needs no place in the program's order where no difference can be seen: its operands are computed, no op in flight
+// reads or writes its results, and the front end's lock keeps other threads from submitting until it has run. So it
+// takes no number, and planning never sees it. Only while a profile is recorded it draws a number, for its record; if
+// older ops are still to be planned, the ring then holds SubmissionRing::ended_already() in its place.
 #pragma once
 #include "engine/execution/executor.h"
 
@@ -17,10 +17,10 @@ class AtOnceRunner {
       : mutex_(mutex), ring_(ring), graph_(graph), notifier_(notifier), scheduler_(scheduler), executor_(executor),
         recorder_(recorder), settings_(settings) {}
 
-  // Nothing keeps small work from being done at once, and nobody records it.
+  // Nothing keeps small work from being done at once, and no profile is recorded.
   bool works() const { return may() && !recorder_.on(); }
-  // Whether the op costs less than handing it to another thread, nothing that is under way uses what it writes, and
-  // what it reads is there and good.
+  // Whether the op costs less than handing it to another thread, no op in flight uses its results, and
+  // its operands are computed without a failure.
   bool fits(Op& op) { return op.cost <= kAtOnceCost && may_run(op); }
   // Runs it in this thread; what fails poisons its outputs. False: it has not run, for want of memory or of a thread of
   // its own.

@@ -39,7 +39,7 @@ void Dispatcher::serve(Queue& queue) {
     if (away) {
       queue.looking.fetch_sub(1);
       if (ring_.has_fresh() && queue.sleeping.load() > 0)
-        pool_.wake(queue);  // submitted just before: no other was told
+        pool_.wake(queue);  // submitted just before: no other worker was woken for it
     }
     bool task = batch.is_task();
     if (task) relief_.enter_task(queue);
@@ -112,7 +112,7 @@ void Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idl
       pool_.sleep(*queue, held, left || dozes++ < kDozes ? doze : ParkingLot::kForever);
       doze = kDoze;
       if (queue->called.exchange(false))
-        dozes = 0, doze = kShortDoze;  // for what it was called for, it looks twice, soon
+        dozes = 0, doze = kShortDoze;  // for the op that it was called for it looks twice, soon
     }
     batch.rest = pool_.wake_others(queue, graph_.take_changed() || changed, &batch, !queue && most == 0);
     notify = notifier_.take_due();

@@ -18,8 +18,8 @@ class Dispatcher {
   // A waiting thread works: it runs a batch of ops that cost at most `most`, or of tiles that do. False: there is
   // nothing to do. rest: as Batch::rest of the last time.
   bool help(uint32_t most, bool& rest);
-  // The same for small ops, batch after batch, until `stop`; one look at the graph ends what has run and takes what
-  // comes next.
+  // The same for small ops, batch after batch, until `stop`; the lock is taken once to end a batch and to
+  // take the next.
   template <class Stop>
   void run_small(uint32_t most, Stop stop) {
     Batch batch;

@@ -113,7 +113,7 @@ bool Executor::take_memory(Op& op) {
     for (int i = 0; i < one.n_access; ++i) {
       Access& a = one.access(i);
       if (a.mode == Mode::read || a.storage->elided) continue;
-      if (a.apart) {  // it is there, but where a group has not been told
+      if (a.apart) {  // it has memory, unless a failed op before it should have taken it
         if (a.storage->taken() && a.storage->unshared()) continue;
         return false;
       }

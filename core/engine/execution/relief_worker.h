@@ -2,7 +2,7 @@
 //
 // A thread that waits works in a worker's place; an event loop does not. A host task may wait for what a loop does
 // after an await, or await something itself: if such tasks have all workers of a queue, one thread for the whole
-// process works for those who are to be told, as a waiting thread would.
+// process works for the event loops, as a waiting thread would.
 #pragma once
 #include <atomic>
 #include <condition_variable>

@@ -1,4 +1,4 @@
-// Host tasks that wait: one that waits for its own end is told so.
+// Waits of host tasks, to find one that waits for its own end.
 #pragma once
 #include "engine/execution/executor.h"
 

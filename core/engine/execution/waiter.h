@@ -25,7 +25,7 @@ class Waiter {
   static constexpr uint64_t kKeepUp = 64;
   // A try before wait(): runs small ops, a microsecond each, if that is all there is.
   void settle_small(Storage& storage);
-  // Whether a look at the graph is short: little has been submitted since the last.
+  // Whether planning is short: few ops have been submitted since the last time.
   bool little_fresh() const { return ring_.fresh() <= 4 * kKeepUp; }
   // By a submitting thread, after each kKeepUp ops: while all is tiny it runs them itself, as long as they are in its
   // cache.

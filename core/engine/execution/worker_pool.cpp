@@ -100,19 +100,19 @@ void WorkerPool::wake(Queue& queue) {
     start_all();
   } else if (queue.sleeping.load() > 0) {
     queue.called.store(true);
-    queue.sleepers.wake_one(scheduler_.cpus());
+    queue.parked.wake_one(scheduler_.cpus());
   }
 }
 
 void WorkerPool::wake_all() {
-  for (Queue* q : devices_.queues()) q->sleepers.wake_all();
+  for (Queue* q : devices_.queues()) q->parked.wake_all();
 }
 
 // A worker that dozes looks by itself.
 void WorkerPool::wake_for_leftovers() {
   Lock held = mutex_.lock();
   for (Queue* q : devices_.queues())
-    if (has_work_for_sleeper(*q) && q->dozing.load() == 0) q->sleepers.wake_one(scheduler_.cpus());
+    if (has_work_for_sleeper(*q) && q->dozing.load() == 0) q->parked.wake_one(scheduler_.cpus());
 }
 
 // A task that waits holds no place, so that another thread can do what it waits for; if none sleeps, one is started,
@@ -142,7 +142,7 @@ void WorkerPool::sleep(Queue& queue, Lock& held, std::chrono::microseconds limit
   queue.dozing.fetch_add(doze);
   queue.sleeping.fetch_add(1);
   queue.looking.fetch_sub(1);
-  if (doze || scheduler_.gate_closed() || !ring_.has_fresh()) queue.sleepers.sleep(held, limit);
+  if (doze || scheduler_.gate_closed() || !ring_.has_fresh()) queue.parked.sleep(held, limit);
   queue.looking.fetch_add(1);
   queue.sleeping.fetch_sub(1);
   queue.dozing.fetch_sub(doze);
@@ -159,7 +159,7 @@ bool WorkerPool::wake_others(Queue* mine, bool changed, const Batch* taken, bool
     }
     if (q->only_tiny() && q->dozing.load() > 0) continue;  // it looks by itself soon
     bool worth = q == mine ? !q->sharing.empty() || q->ready_cost + cost > kWakeCost : changed || mine == nullptr;
-    if (worth) q->sleepers.wake_one(scheduler_.cpus());
+    if (worth) q->parked.wake_one(scheduler_.cpus());
   }
   return rest;
 }
@@ -168,7 +168,7 @@ bool WorkerPool::wake_others(Queue* mine, bool changed, const Batch* taken, bool
 // destroyed.
 void WorkerPool::after_fork_in_child() {
   for (Queue* q : devices_.queues()) {
-    q->sleepers.forget();
+    q->parked.forget();
     q->sleeping.store(1);
     q->threads = q->tasks = q->waiting = 0;
     q->in_tasks.store(0), q->spinning.store(0), q->looking.store(0), q->dozing.store(0), q->called.store(false);

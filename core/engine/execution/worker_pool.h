@@ -48,10 +48,10 @@ class WorkerPool {
   // The calling worker sleeps until it is woken, at most `limit`.
   void sleep(Queue& queue, Lock& held, std::chrono::microseconds limit);
   // Wakes one more worker wherever there is work for it: always for other queues if something `changed`, and for one's
-  // own if what is left is worth it. (A worker that took something looks here again, so workers wake one another in a
-  // chain.) `resumes`: a thread that waited takes more itself, or goes on with the program, and then it needs the core
-  // that it has; a thread that still works looks here again, and one that leaves calls wake_for_leftovers(): true if
-  // there is reason to.
+  // own if the remaining work is worth it. (A worker that took something looks here again, so workers wake one another
+  // in a chain.) `resumes`: a thread that waited takes more itself, or goes on with the program, and then it needs the
+  // core that it has; a thread that still works looks here again, and one that leaves calls wake_for_leftovers(): true
+  // if there is reason to.
   bool wake_others(Queue* mine, bool changed, const Batch* taken = nullptr, bool resumes = false);
   void wake_all();
   // A device was taken into use: its queues get their workers, now or when the others do.

@@ -157,7 +157,7 @@ void DependencyGraph::end_one(Op* op, const Op* group) {
       if (a.mode == Mode::write)
         s.set_failure(op->failure);
       else if (op->failure) [[unlikely]]
-        s.spoil(op->region(a), op->failure);
+        s.poison(op->region(a), op->failure);
       count_end(a);
       if (s.watched.load()) notifier_.write_ended(s);
     }

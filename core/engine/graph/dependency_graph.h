@@ -28,7 +28,7 @@ class DependencyGraph {
   // The access leaves its storage: its op has ended, or will not run.
   static void leave(Access& access);
   static void count_end(const Access& access);  // of a write
-  // The op inherits the failure of what it reads. Of several it has the one that a program without an engine would have
+  // The op inherits the failure of an operand. Of several it has the one that a program without an engine would have
   // met.
   static void inherit_failure(Op& op, const Access& access);
   // Whether nothing that it reads has failed, as far as is known.

@@ -64,7 +64,7 @@ void DeviceTable::make_room(uint64_t slots) {
 }
 
 size_t DeviceTable::occupied_by_all() const {
-  // Devices of an earlier configuration that nobody uses any more share nothing.
+  // Devices of an earlier configuration that are not in use any more share nothing.
   auto shares = [&](const Device* device) { return device->budget->device >= n_devices_ && device->used.load(); };
   if (std::none_of(made_.begin(), made_.end(), shares)) return 0;
   size_t sum = 0;

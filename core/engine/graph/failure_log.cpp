@@ -30,7 +30,7 @@ void FailureLog::fail(Op& op, FailurePtr failure) {
 
 void FailureLog::seen(const Failure& failure) {
   failure.see();
-  FailurePtr kept;  // let go without the lock: it may be the last reference
+  FailurePtr kept;  // released without the lock: it may be the last reference
   Lock held = mutex_.lock();
   auto at = std::find_if(unseen_.begin(), unseen_.end(), [&](const FailurePtr& f) { return f.get() == &failure; });
   if (at == unseen_.end()) return;

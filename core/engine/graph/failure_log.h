@@ -13,8 +13,8 @@ namespace forerun {
 
 class FailureLog {
  public:
-  // Failures that nobody has seen, in the order in which they happened; they count as seen now. Of very many, `unkept`
-  // are only counted.
+  // Failures that no read has raised, in the order in which they happened; they count as seen now. Of very many,
+  // `unkept` are only counted.
   struct Unseen {
     std::vector<FailurePtr> failures;
     uint64_t unkept;
@@ -56,7 +56,7 @@ class FailureLog {
   uint64_t count_ = 0;
   std::vector<FailurePtr> unseen_;  // may have been seen meanwhile; has room for kMostUnseen
   std::shared_ptr<std::atomic<uint64_t>> unkept_ = std::make_shared<std::atomic<uint64_t>>(
-      0);  // since unseen_ was taken: failures beyond kMostUnseen that nobody has seen
+      0);  // since unseen_ was taken: failures beyond kMostUnseen that no read has raised
 };
 
 }  // namespace forerun

@@ -12,7 +12,7 @@ void MemoryBudget::charge(size_t bytes) {
 
 namespace {
 
-// Bytes that come back when `op` ends: nobody holds a handle and no later op uses them. `read`: counts also what is
+// Bytes that come back when `op` ends: no handle refers to them and no later op uses them. `read`: counts also what is
 // held, but is read here for the last time, as far as is known: mostly temporaries that the front end is about to let
 // go.
 size_t frees(Op& op, bool read, size_t* written = nullptr) {
@@ -77,7 +77,7 @@ bool MemoryBudget::admits(Op& op) {
   if (ahead_ + want <= margin(high_) && now + coming_ <= hard.load(std::memory_order_relaxed)) return true;
   size_t transient = 0;
   frees(op, false, &transient);
-  if (transient == want) return true;  // nobody will read it: gone as soon as it is there
+  if (transient == want) return true;  // nothing reads it: it is freed as soon as it is written
   // The long look is not repeated before half of the way to its turn is done.
   uint64_t front = order_.front()->seq;
   if (front < op.look_again) return false;

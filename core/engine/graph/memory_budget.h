@@ -28,7 +28,7 @@ class MemoryBudget {
   // The rest is guarded by the engine's lock.
   void planned(Op* op, bool on_files);
   bool oldest(const Op& op) const { return order_.front() == &op; }
-  // The oldest that has not ended and is no running task; or null.
+  // The oldest that has not ended, running tasks aside; or null.
   const Op* first() const;
   // Whether `op`, which needs op.to_take bytes and is ready, may take them now.
   bool admits(Op& op);
@@ -56,7 +56,7 @@ class MemoryBudget {
   std::atomic<size_t> aside{
       0};           // how much of what ops on files hold may come on top of the peak of the program in order
   int running = 0;  // ops started and not ended;
-  int tasks = 0;    // of them, those of which nobody knows how long they take
+  int tasks = 0;    // of them, host tasks, whose length is not known
 
  private:
   // What may be taken ahead of its turn: a sixteenth of the peak, or what a process does not notice. While files are

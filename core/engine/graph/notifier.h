@@ -5,7 +5,7 @@
 //   engine.notifier.pop_completed(queue, completed, 100);  // the descriptor is readable: what is complete now
 //   engine.notifier.unwatch(completion);                   // at any time; before completion, storage or queue go
 //
-// However many results a loop needs, no thread waits. What is awaited costs nothing while it stands in its lists: a
+// However many results a loop needs, no thread waits. A completion costs nothing while it is in its lists: a
 // write that ends looks at the completions of its own storage alone, and at no more of them than are complete.
 #pragma once
 #include <atomic>
@@ -39,26 +39,26 @@ class Deadline {
 class Notifier {
  public:
   // --- Any thread, without the engine's lock ---
-  // False: all writes submitted so far have ended, and nobody will be told.
+  // False: all writes submitted so far have ended, and nothing will be pushed to the queue.
   bool watch(Completion& completion, Storage& storage, CompletionQueue& queue);
   void unwatch(Completion& completion);
   // What is complete, `most` at most, in the order in which the writes ended; returns how many.
   size_t pop_completed(CompletionQueue& queue, Completion** completed, size_t most);
   bool has_watchers() const { return watching_.load() > 0; }  // completions that are still to come
 
-  // How often sleeping threads have been told to look again.
+  // How often sleeping threads have been notified.
   uint64_t told() const { return told_.load(); }
-  // Asks, in sleep(), to be told when all ops before `mark` have ended.
+  // Asks, in sleep(), for a notification when all ops before `mark` have ended.
   void arm(uint64_t mark);
-  // A thread sleeps until `done`, or something has been told since `told`, or the deadline; the two calls with the lock
-  // of this class. `arm` asks to be told.
+  // A thread sleeps until `done`, or a notification since `told`, or the deadline; the two calls with the lock
+  // of this class. `arm` asks for a notification.
   enum class Woken { done, told, late };
   template <class Done, class Arm>
   Woken sleep(uint64_t told, Done done, Arm arm, Deadline& deadline) {
     std::unique_lock held(mutex_);
     arm();
     if (done()) return Woken::done;
-    // Told to look since the last look for work: without workers nobody else would take what there is now.
+    // If notified since it last looked for work, it looks again: without workers no other thread takes what there is.
     const bool late =
         deadline.passed() || (told == told_.load() && wake_.wait_until(held, deadline.at()) == std::cv_status::timeout);
     return done() ? Woken::done : late ? Woken::late : Woken::told;
@@ -67,7 +67,7 @@ class Notifier {
   void notify();
 
   // --- With the engine's lock ---
-  // A write of the storage has ended, and somebody sleeps for it or is to be told. Queues become readable later,
+  // A write of the storage has ended that a thread sleeps for or an event loop awaits. Queues become readable later,
   // without the lock.
   void write_ended(Storage& storage);
   void front_is(uint64_t front);

@@ -25,7 +25,7 @@ enum class Mode : uint8_t {
   write,   // overwrites all of it: whatever was wrong with it is gone
 };
 
-// That one op, the dependent, must wait for another: it stands in Op::successors of that other one.
+// That one op, the dependent, must wait for another: it is in Op::successors of that other one.
 struct Edge {
   Op* dependent = nullptr;
   Edge* next = nullptr;
@@ -57,7 +57,7 @@ struct Access {
   bool linked = false;
   bool loose = false;  // the op may look at bytes beside its elements: it is ordered with all of the storage's
   bool apart = false;  // planned as one of a part: it is not ordered with accesses of others
-  uint32_t place = 0;  // 1 + where its region stands in its op; 0: all of the storage
+  uint32_t place = 0;  // 1 + the position of its region in its op; 0: all of the storage
   Op* op() const { return from.dependent; }
 };
 static_assert(sizeof(Access) == 64);
@@ -88,7 +88,7 @@ class Kernel {
   // The seed and the number that make its random numbers, different for each run; null if it draws none.
   virtual uint64_t* key() { return nullptr; }
 
-  // It cannot fail and does nothing but write its outputs: if nobody reads them, it need not run.
+  // It cannot fail and does nothing but write its outputs: if nothing reads them, it need not run.
   virtual bool droppable() const { return false; }
   // `out`, which it overwrites, may take the memory of `in`: no element is written before it has been read for the last
   // time.
@@ -104,7 +104,7 @@ class Group : public Kernel {
  public:
   // Whether `op`, whose kernel is fusible, may be run in this group after those that are in it; if so it is in it now.
   virtual bool add(Op& op) = 0;
-  // The values of a storage that ops of the group write may stay in the tiles: nobody else reads them. False: they may
+  // The values of a storage that ops of the group write may stay in the tiles: nothing else reads them. False: they may
   // not.
   virtual bool elide(Storage* storage) = 0;
 };
@@ -164,7 +164,7 @@ class Op {
     static constexpr Region kAll;
     return a.place ? places_[a.place - 1].region : kAll;
   }
-  // Where the access stands in the graph; null: with those of the whole storage, or something has taken its place.
+  // The section of the access in the graph; null: with those of the whole storage, or something has taken its place.
   Section*& section(const Access& a) { return places_[a.place - 1].section; }
 
   Access& access(int i) {
@@ -203,7 +203,7 @@ class Op {
   int n_access = 0;
   bool inner = false;                                  // issued by a running task, which may wait for it
   bool urgent = false;                                 // goes before older ready ops of its queue
-  bool is_task() const { return cost == UINT32_MAX; }  // nobody knows how long it takes, and it may sleep
+  bool is_task() const { return cost == UINT32_MAX; }  // how long it takes is not known, and it may sleep
   OpRecord* record = nullptr;                          // where it is recorded; null: it is not
 
   // Guarded by the engine's lock.
@@ -214,15 +214,15 @@ class Op {
   size_t ahead = 0;                             // bytes taken before its turn
   size_t wants = 0;                             // bytes that its outputs lacked when it was planned
   size_t freed = 0;                             // bytes that came back when it ended
-  size_t files = 0;         // bytes that it reads or writes, if it stands in the queue for files; counted by its budget
+  size_t files = 0;         // bytes that it reads or writes, if its queue is that for files; counted by its budget
   uint64_t look_again = 0;  // refused by the budget: until the oldest op has this number
   uint64_t refused_after = UINT64_MAX;  // the ops that had ended when it was last refused memory,
   size_t refused_beside = 0;            // and the bytes that were occupied
   int64_t n_tiles = 1, next_tile = 0, tiles_left = 0;
   bool started = false, ended = false;
   bool needs_turn = false;       // found no memory: only as the oldest op, alone, it may try again
-  bool kept = false;             // others wait for it in place of what it waits for: it must not be dropped
-  bool dropped = false;          // nobody reads its results: it will not run, and has let go of its storages
+  bool kept = false;             // others wait for it in place of its own dependencies: it must not be dropped
+  bool dropped = false;          // nothing reads its results: it will not run, and has released its storages
   FailurePtr failure;            // first failure of a tile, or inherited from an input
   std::unique_ptr<Group> group;  // of the first op of a group: what runs in place of the members' kernels,
   std::vector<Op*> members;      // and the others, in program order; they start and end together
@@ -234,8 +234,7 @@ class Op {
   uint32_t seen = 0;          // Fusion: looked at in this round;
   int reached = 0;            // how many of the ops it waits for are in the group
   Op *next_planned = nullptr, *before_planned = nullptr;  // in MemoryBudget's order
-  Op* next_in =
-      nullptr;  // in Queue::sharing, or DependencyGraph::idle_dropped_, or Released: it stands in one of them at most
+  Op* next_in = nullptr;  // in Queue::sharing, or DependencyGraph::idle_dropped_, or Released: in one of them at most
   Op* next_free = nullptr;
 
  private:
@@ -254,7 +253,7 @@ class Op {
   }
 
   Kernel* kernel_ = nullptr;
-  KernelRoom* room_ = nullptr;  // of the kernel, if it does not stand in buffer_
+  KernelRoom* room_ = nullptr;  // of the kernel, if it is not in buffer_
   Access inline_access_[kInlineAccess];
   std::vector<Place> places_;        // of accesses that have regions
   std::vector<Access> more_access_;  // never grows after issue: accesses are linked by address

@@ -27,7 +27,7 @@ class Queue {
     ready_[kind_of(op)].insert(op->seq);
     count(1, op);
   }
-  // The oldest, or null. `tasks`: those too of which nobody knows how long they take, as long as no more than its
+  // The oldest, or null. `tasks`: host tasks too, as long as no more than its
   // workers are at one.
   Op* top(bool tasks = true) const {
     return at(oldest(tasks, [](const RingBitset& set) { return set.first(); }));
@@ -60,26 +60,26 @@ class Queue {
   MemoryBudget* const budget;
   int wanted = 1;  // threads that are to serve it,
   std::atomic<int> workers{
-      1};           // and those that do, once they are started (written with the lock); 0: whoever waits does
+      1};           // and those that do, once they are started (written with the lock); 0: waiting threads do
   int threads = 0;  // workers, and others that have been started in place of those whose task waits
   int left = 0;     // of them, those that have stopped, while others have not
   int tasks = 0;    // threads that are at a task,
   int waiting = 0;  // and those of them whose task waits
-  std::atomic<int> in_tasks{0};  // of them, those that run what nobody knows the length of (host tasks)
+  std::atomic<int> in_tasks{0};  // of them, those that run host tasks
   int busy = 0;                  // threads that run its ops: workers, and waiting threads in their place
   // A device's share of the cores is in use.
   bool full() const { return kind == Kind::compute && workers > 0 && busy >= workers; }
   uint64_t ready_cost = 0;                  // ns, of the ready ops; tiny ones are not worth another worker
   IntrusiveList<Op, &Op::next_in> sharing;  // started, tiles left to claim; urgent ones first, then oldest first
-  ParkingLot sleepers;                      // workers without work
+  ParkingLot parked;                        // workers without work
   std::atomic<bool> refused{false};         // a hint: there is work, but none that may start now
   std::atomic<bool> over{false};            // the last one was refused for memory, not for its turn
   uint64_t refused_at =
       UINT64_MAX;  // how many ops had ended when the budget refused all of it; as long as no more have, it does
   // Read at each issue: on a cache line that workers seldom write.
-  alignas(64) std::atomic<int> sleeping{0};  // workers in `sleepers`, plus 1 while no worker has been started
+  alignas(64) std::atomic<int> sleeping{0};  // workers in `parked`, plus 1 while no worker has been started
   std::atomic<int> dozing{0};       // of them, those that look at the window again within a fraction of a millisecond
-  std::atomic<bool> called{false};  // a worker has been told to wake up, and has not yet
+  std::atomic<bool> called{false};  // a worker has been woken, and has not looked yet
   std::atomic<int> spinning{0};     // workers that look for work without sleeping
   std::atomic<int> looking{0};      // workers that will look at the window within microseconds
 

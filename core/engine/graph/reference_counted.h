@@ -21,19 +21,19 @@ class ReferenceCounted {
         return true;
     return false;
   }
-  // A front-end handle is a reference that the engine can tell apart: values without handle or reader are nobody's.
+  // A front-end handle is a reference that the engine can tell apart: values without handle or reader are dead.
   void retain_handle() {
-    // The first reference: only who has made it knows it.
+    // The first reference: no other thread knows the object yet.
     if (refs_.load(std::memory_order_relaxed) == 0) return refs_.store(kHandle + 1, std::memory_order_relaxed);
     refs_.fetch_add(kHandle + 1, std::memory_order_relaxed);
   }
   void release_handle() {
-    // The only reference: nobody is left who could make another.
+    // The only reference: no thread is left that could make another.
     if (refs_.load(std::memory_order_acquire) == kHandle + 1)
       return refs_.store(0, std::memory_order_relaxed), dispose();
     if ((refs_.fetch_sub(kHandle + 1, std::memory_order_acq_rel) & kRefMask) == 1) dispose();
   }
-  // Whether nobody but `ops` unfinished ops refers to it: no handle, and no op that is issued and not yet planned.
+  // Whether only `ops` unfinished ops refer to it: no handle, and no op that is issued and not yet planned.
   bool only_ops(uint32_t ops) const { return refs_.load(std::memory_order_acquire) == ops; }
   bool more_than(uint32_t ops) const { return refs_.load(std::memory_order_acquire) > ops; }
   bool has_handles() const { return refs_.load(std::memory_order_acquire) >= kHandle; }

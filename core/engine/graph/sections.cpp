@@ -38,7 +38,7 @@ struct Waiting {
   }
 };
 
-// From now on whoever waited for `old` waits for `op`, which waits for it.
+// From now on the ops that would wait for `old` wait for `op`, which waits for it.
 void replace(Access& old, Op* op) {
   if (old.op() != op) order(old.op(), op, old.to);
   old.linked = false;
@@ -106,7 +106,7 @@ void put_into(Access& a, Section* section) {
   a.apart = true;
 }
 
-// Whether a write of a part finds memory that nobody outside the engine looks at. A write before it sees to that.
+// Whether a write of a part finds memory that no reader outside the engine uses. A write before it ensures that.
 bool has_own_memory(Storage& s) {
   if (s.writer) return !s.writer->kept;
   return s.apart > 0 || (s.taken() && s.unshared());

@@ -11,20 +11,20 @@ void Storage::drop_sections() {
 }
 
 FailurePtr Storage::failure_in(const Region& region) const {
-  if (spoiled.empty()) return failure;
+  if (poisoned.empty()) return failure;
   FailurePtr first;
-  for (const Spoiled& one : spoiled)
+  for (const PoisonedRegion& one : poisoned)
     if (!one.region.apart(region) && (!first || one.failure->earlier(*first))) first = one.failure;
   return first;
 }
 
-void Storage::spoil(const Region& region, const FailurePtr& why) {
+void Storage::poison(const Region& region, const FailurePtr& why) {
   if (region == Region{}) return set_failure(why);
   bool known = if_memory_allows([&] {
-    if (spoiled.empty() && failure) spoiled.push_back({Region{}, failure});
-    for (Spoiled& one : spoiled)
+    if (poisoned.empty() && failure) poisoned.push_back({Region{}, failure});
+    for (PoisonedRegion& one : poisoned)
       if (one.region == region) return void(one.failure = why);
-    spoiled.push_back({region, why});
+    poisoned.push_back({region, why});
   });
   if (!failure || why->earlier(*failure)) failure = why;
   if (!known) set_failure(FailurePtr(failure));

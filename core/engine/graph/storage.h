@@ -38,7 +38,7 @@ class Storage : public ReferenceCounted {
   // Writes are counted at issue and when they end; a storage is settled when all issued writes have ended. Any thread.
   bool settled() const { return ended.load(std::memory_order_acquire) == issued.load(std::memory_order_relaxed); }
 
-  // Small values stand in the object itself: they take no memory of their own.
+  // Small values are in the object itself: they take no memory of their own.
   static constexpr size_t kInline = 64;
   size_t memory() const { return bytes <= kInline ? 0 : bytes; }
   size_t charged() const { return elided ? 0 : memory(); }
@@ -53,7 +53,7 @@ class Storage : public ReferenceCounted {
 
   // No reader outside the engine looks at the memory, so a write needs no fresh block.
   virtual bool unshared() const = 0;
-  // By the front end, once it has written a storage that no operation under way uses (AtOnceRunner).
+  // By the front end, once it has written a storage that no op in flight uses (AtOnceRunner).
   void count_write_at_once() {
     last_write = 0, last_whole = 0;
     issued.store(issued.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -65,7 +65,7 @@ class Storage : public ReferenceCounted {
   virtual bool take_over(Storage& from) = 0;
   virtual void hand_back(Storage& to) = 0;
 
-  // Its memory counts no longer: nobody but the caller refers to it, who will release it soon. Returns how many bytes;
+  // Its memory counts no longer: only the caller refers to it, and will release it soon. Returns how many bytes;
   // 0 if a reader outside the engine keeps the memory.
   virtual size_t write_off() = 0;
 
@@ -73,11 +73,11 @@ class Storage : public ReferenceCounted {
   std::atomic<uint32_t> issued{0};  // writes issued
 
   size_t bytes;          // fixed while anybody refers to it
-  DebugShape form;       // set by who makes it
+  DebugShape form;       // set by its maker
   MemoryBudget* budget;  // what its memory counts against; outlives every storage; fixed likewise
 
-  alignas(64) std::atomic<uint32_t> ended{0};  // writes ended: release by the engine, acquire by who reads the values
-  std::atomic<bool> watched{false};            // somebody sleeps until a write of it ends, or is to be told
+  alignas(64) std::atomic<uint32_t> ended{0};  // writes ended: release by the engine, acquire by readers of the values
+  std::atomic<bool> watched{false};            // a thread sleeps until a write of it ends, or an event loop awaits it
 
   // Guarded by the engine's lock.
   Op* writer = nullptr;       // the last planned write that has not ended
@@ -85,9 +85,9 @@ class Storage : public ReferenceCounted {
   Section* sections =
       nullptr;  // what is planned since then for parts of it alone, by their regions: n_sections of them
   uint32_t n_sections = 0;
-  uint32_t apart = 0;  // planned writes of parts that have not ended; while there are any, nobody outside the engine
-                       // looks at the memory
-  uint32_t held = 0;   // writes that have ended and are not counted, as earlier ones may not have
+  uint32_t apart = 0;         // planned writes of parts that have not ended; while there are any, no reader
+                              // outside the engine uses the memory
+  uint32_t held = 0;          // writes that have ended and are not counted, as earlier ones may not have
   bool materialized = false;  // it has memory, or the op that takes it has started
   bool elided = false;     // only ops of one group use it: it never has memory, or has given it to an output of theirs
   uint32_t in_group = 0;   // accesses by the ops that a function looks at; 0 outside of it
@@ -100,30 +100,30 @@ class Storage : public ReferenceCounted {
   uint64_t last_whole = 0;         // the same of the whole
   Storage* next_let_go = nullptr;  // in DependencyGraph::Released
 
-  CompletionList watchers;  // what is to be told, in the order of their targets; guarded by the notifier's lock
+  CompletionList watchers;  // completions of its writes, in the order of their targets; guarded by the notifier's lock
 
   // Written by the op that writes the storage, before `ended`; read by ops ordered after it, or after settled().
   FailurePtr failure;  // the earliest of those of its parts
-  struct Spoiled {
+  struct PoisonedRegion {
     Region region;
     FailurePtr failure;
   };
-  std::vector<Spoiled> spoiled;  // empty: all of it has the failure
+  std::vector<PoisonedRegion> poisoned;  // empty: all of it has the failure
   // What is wrong with the values in a region; null: nothing.
   FailurePtr failure_in(const Region& region) const;
   // An op that writes a region has failed. It had the earliest failure of what overlaps that.
-  void spoil(const Region& region, const FailurePtr& why);
+  void poison(const Region& region, const FailurePtr& why);
   // All of it has been written; null: it is good.
   void set_failure(const FailurePtr& why) {
     failure = why;
-    if (!spoiled.empty()) [[unlikely]]
-      std::vector<Spoiled>().swap(spoiled);
+    if (!poisoned.empty()) [[unlikely]]
+      std::vector<PoisonedRegion>().swap(poisoned);
   }
 
   void drop_sections();  // nothing is planned for them
 
  protected:
-  // As new. Nobody refers to it.
+  // As new. Nothing refers to it.
   void renew(size_t new_bytes, MemoryBudget* new_budget) {
     bytes = new_bytes, budget = new_budget, form.dtype = DebugShape::kNone;
     issued.store(0, std::memory_order_relaxed), ended.store(0, std::memory_order_relaxed),

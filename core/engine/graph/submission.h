@@ -51,7 +51,7 @@ class SubmissionRing {
   // The same of one that is planned.
   Op* op(uint64_t seq) const { return slot(seq).load(std::memory_order_relaxed); }
   void clear(uint64_t seq) { slot(seq).store(nullptr, std::memory_order_relaxed); }
-  // Stands in the slot of an op that had a number and has run at once: planning passes over it.
+  // In the slot of an op that had a number and has run at once: planning passes over it.
   static Op* ended_already();
   void set_planned(uint64_t seq) { planned_.store(seq, std::memory_order_relaxed); }
   // Passes the ops that have ended; returns the new front.

@@ -1,4 +1,4 @@
-// Dead-op elimination: an op whose results nobody can read any more does not run.
+// Dead-op elimination: an op whose results cannot be read any more does not run.
 #pragma once
 #include "engine/graph/dependency_graph.h"
 #include "engine/passes/passes.h"
@@ -11,9 +11,9 @@ class DeadOps {
   DeadOps(const PassSettings& settings, const SubmissionRing& ring, DependencyGraph& graph)
       : settings_(settings), ring_(ring), graph_(graph) {}
 
-  // Whether nobody holds what it writes, and no other op that is submitted uses it.
+  // Whether no handle refers to its results, and no other op that is submitted uses it.
   bool dead(Op& op) const { return settings_.on(Pass::drop) && is_dead(op); }
-  // It will not run. It lets go of its storages now, which may make the ops dead that wrote them; it is to be ended
+  // It will not run. It releases its storages now, which may make the ops dead that wrote them; it is to be ended
   // when what it waits for has ended, as others may wait for it.
   void drop(Op* op);
   // Drops those of the planned ops first, ..., last - 1 that are dead; whether there were any.

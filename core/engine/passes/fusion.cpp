@@ -40,7 +40,7 @@ void Fusion::find_candidates(Op* first, uint64_t reach) {
   std::sort(found_.begin(), found_.begin() + n_found_, [](Op* a, Op* b) { return a->seq < b->seq; });
 }
 
-// What has lost its handles since it was planned. (What waits for nothing is dropped when its turn comes.)
+// Those that have lost their handles since they were planned. (An op that is ready is dropped when it is picked.)
 void Fusion::drop_dead_candidates() {
   for (int i = n_found_; i-- > 0;)
     if (found_[i]->pending_dependencies > 0 && dead_ops_.dead(*found_[i])) dead_ops_.drop(found_[i]);

@@ -1,5 +1,5 @@
-// Fusion: ops over the same elements run together as one group, tile by tile, so that what stands between them never
-// reaches memory.
+// Fusion: ops over the same elements run together as one group, tile by tile, so that intermediate values never
+// reach memory.
 #pragma once
 #include <array>
 

@@ -44,9 +44,9 @@ class Producer {
 
  private:
   const SubmissionRing& ring_;
-  std::atomic<uint64_t> fresh_cost_{0};  // ns, about, of what has been submitted since the last plan, without tiny ops
-  std::atomic<uint64_t> resumed_{0};     // when a wait ended last (cycles)
-  std::atomic<int> helping_{0};          // waiting threads that are awake
+  std::atomic<uint64_t> fresh_cost_{0};       // ns, about, of ops submitted since the last plan, without tiny ones
+  std::atomic<uint64_t> resumed_{0};          // when a wait ended last (cycles)
+  std::atomic<int> helping_{0};               // waiting threads that are awake
   uint64_t active_next_ = 0, active_at_ = 0;  // active(): what it saw last, and when that was new (cycles)
   uint64_t kept_next_ = 0, kept_since_ = 0;   // keeps_fresh(): what it saw last, and since when it says yes (cycles)
 };

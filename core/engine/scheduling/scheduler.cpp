@@ -83,7 +83,7 @@ bool Scheduler::left_to_older(const Queue& queue, uint64_t seq) {
     if (q == &queue || q->kind == Queue::Kind::io || !q->top() || q->top()->seq > seq || q->sleeping.load() == 0)
       continue;
     if (q->refused_at == graph_.ended()) continue;  // it may not start yet
-    q->sleepers.wake_one(cpus_);
+    q->parked.wake_one(cpus_);
     return gave_way_ = true;
   }
   return false;
@@ -129,7 +129,7 @@ bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch) {
   return true;
 }
 
-// What the thread waits for may stand in any queue, and the workers of a queue may be in tasks that wait, too.
+// The op that the thread waits for may be in any queue, and the workers of a queue may be in tasks that wait, too.
 bool Scheduler::pick_any(Batch& batch, uint32_t most) {
   auto oldest_of = [&](Queue& q) {
     if (!q.has_work() || (q.kind == Queue::Kind::io && q.workers > 0)) return UINT64_MAX;

@@ -41,7 +41,7 @@ constexpr uint32_t kSmallCost = 2500;  // not worth a lock of its own
 constexpr uint32_t kAnyCost = UINT32_MAX;
 constexpr uint64_t kWakeCost = 20'000;  // work that is worth waking a thread for
 
-// With the engine's lock, but for what is atomic.
+// With the engine's lock, atomics aside.
 class Scheduler {
  public:
   Scheduler(SubmissionRing& ring, Producer& producer, const DeviceTable& devices, DependencyGraph& graph,
@@ -62,7 +62,7 @@ class Scheduler {
 
   // Whether all kernels that may run at once do, and a worker that is free now would not start one.
   bool all_cores_busy() const { return busy_ >= cores_; }
-  // The same, but for one core perhaps that the front end uses: whoever else computes now takes time from them.
+  // The same, but for one core perhaps that the front end uses: another thread that computes now takes time from them.
   bool cores_taken() { return all_cores_busy() || (busy_ > 0 && busy_ + 1 == cores_ && producer_.active()); }
   bool anything_runs() const { return busy_ > 0; }
   void set_cores(int n) { cores_ = std::max(1, n); }

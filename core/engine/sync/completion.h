@@ -1,4 +1,4 @@
-// What is told when the writes of a storage have ended.
+// Completions: the end of the writes of a storage, to be pushed to a queue.
 #pragma once
 #include <cstdint>
 

@@ -3,7 +3,7 @@
 namespace forerun {
 
 void ParkingLot::sleep(std::unique_lock<std::mutex>& held, std::chrono::microseconds limit) {
-  Sleeper me;
+  Parked me;
   all_.push_back(&me);
   if (limit == kForever)
     me.wake.wait(held);
@@ -12,20 +12,20 @@ void ParkingLot::sleep(std::unique_lock<std::mutex>& held, std::chrono::microsec
   if (!me.woken) all_.remove(&me);
   if (!me.is_moved) return;
   cpu_set_t now;
-  bool ours = pthread_getaffinity_np(me.thread, sizeof now, &now) == 0 &&
-              CPU_EQUAL(&now, &me.moved);  // and nobody else's since
-  if (ours) pthread_setaffinity_np(me.thread, sizeof me.before, &me.before);
+  bool unchanged = pthread_getaffinity_np(me.thread, sizeof now, &now) == 0 &&
+                   CPU_EQUAL(&now, &me.moved);  // and no other thread has changed it since
+  if (unchanged) pthread_setaffinity_np(me.thread, sizeof me.before, &me.before);
 }
 
-void ParkingLot::wake_one(CpuOccupancy& places) {
+void ParkingLot::wake_one(CpuOccupancy& cpus) {
   const int here = CpuOccupancy::here();
-  Sleeper *found = nullptr, *last = nullptr;
-  for (Sleeper* s = all_.front(); s; s = s->next) {
-    if (s->cpu != here && !places.taken(s->cpu)) found = s;
+  Parked *found = nullptr, *last = nullptr;
+  for (Parked* s = all_.front(); s; s = s->next) {
+    if (s->cpu != here && !cpus.taken(s->cpu)) found = s;
     last = s;
   }
   if (!last) return;
-  if (!found && places.may_move()) move(*last, places);
+  if (!found && cpus.may_move()) move(*last, cpus);
   wake(found ? *found : *last);
 }
 
@@ -33,21 +33,21 @@ void ParkingLot::wake_all() {
   while (!all_.empty()) wake(*all_.front());
 }
 
-void ParkingLot::wake(Sleeper& sleeper) {
-  all_.remove(&sleeper);
-  sleeper.woken = true;
-  sleeper.wake.notify_one();
+void ParkingLot::wake(Parked& parked) {
+  all_.remove(&parked);
+  parked.woken = true;
+  parked.wake.notify_one();
 }
 
 // It may run on one free CPU alone, until it has woken up.
-void ParkingLot::move(Sleeper& sleeper, const CpuOccupancy& places) {
+void ParkingLot::move(Parked& parked, const CpuOccupancy& cpus) {
   const int here = CpuOccupancy::here();
-  if (pthread_getaffinity_np(sleeper.thread, sizeof sleeper.before, &sleeper.before) != 0) return;
+  if (pthread_getaffinity_np(parked.thread, sizeof parked.before, &parked.before) != 0) return;
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (cpu == here || !CPU_ISSET(cpu, &sleeper.before) || places.taken(cpu)) continue;
-    CPU_ZERO(&sleeper.moved);
-    CPU_SET(cpu, &sleeper.moved);
-    sleeper.is_moved = pthread_setaffinity_np(sleeper.thread, sizeof sleeper.moved, &sleeper.moved) == 0;
+    if (cpu == here || !CPU_ISSET(cpu, &parked.before) || cpus.taken(cpu)) continue;
+    CPU_ZERO(&parked.moved);
+    CPU_SET(cpu, &parked.moved);
+    parked.is_moved = pthread_setaffinity_np(parked.thread, sizeof parked.moved, &parked.moved) == 0;
     return;
   }
 }

@@ -30,7 +30,7 @@ class CpuOccupancy {
  private:
   static constexpr int kCpus = CPU_SETSIZE, kMoves = 64;
   int at_work_[kCpus] = {};  // threads
-  int moves_ = 0;            // how many sleepers may still be moved
+  int moves_ = 0;            // how many parked threads may still be moved
 };
 
 // Guarded by the engine's lock.
@@ -39,24 +39,24 @@ class ParkingLot {
   static constexpr std::chrono::microseconds kForever{0};
   // The calling thread sleeps until it is woken, at most `limit`.
   void sleep(std::unique_lock<std::mutex>& held, std::chrono::microseconds limit);
-  void wake_one(CpuOccupancy& places);  // who fell asleep last, of those whose CPU is free
+  void wake_one(CpuOccupancy& cpus);  // the thread that was parked last, of those whose CPU is idle
   void wake_all();
   void forget() { all_ = {}; }  // they are threads of a parent process
 
  private:
-  struct Sleeper {
+  struct Parked {
     std::condition_variable wake;
     pthread_t thread = pthread_self();
     int cpu = CpuOccupancy::here();
     cpu_set_t before, moved;  // where it may run: of its own, and while it wakes up
     bool is_moved = false;
-    Sleeper *prev = nullptr, *next = nullptr;
-    bool woken = false;  // it stands in the list no more
+    Parked *prev = nullptr, *next = nullptr;
+    bool woken = false;  // it is in the list no more
   };
-  static void move(Sleeper& sleeper, const CpuOccupancy& places);
-  void wake(Sleeper& sleeper);
+  static void move(Parked& parked, const CpuOccupancy& cpus);
+  void wake(Parked& parked);
 
-  TwoWayList<Sleeper, &Sleeper::prev, &Sleeper::next> all_;  // who fell asleep last stands last
+  TwoWayList<Parked, &Parked::prev, &Parked::next> all_;  // in the order in which they were parked
 };
 
 }  // namespace forerun

@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "array/array.h"
-#include "cpu/kernels/item.h"
-#include "cpu/kernels/loop.h"
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/copy/zeros.h"
 #include "cpu/kernels/elementwise/elementwise.h"
+#include "cpu/kernels/item.h"
+#include "cpu/kernels/loop.h"
 #include "engine/engine.h"
 #include "python/bindings.h"
 #include "python/direct/function_type.h"

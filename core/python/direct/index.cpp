@@ -10,11 +10,11 @@
 
 #include "array/array.h"
 #include "base/simd_target.h"
-#include "cpu/kernels/item.h"
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/elementwise/compress.h"
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/elementwise/masked_write.h"
+#include "cpu/kernels/item.h"
 #include "cpu/kernels/reduce/count_nonzero.h"
 #include "engine/graph/memory_budget.h"
 #include "python/autograd/node.h"

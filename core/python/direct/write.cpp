@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "array/array.h"
-#include "cpu/kernels/item.h"
 #include "cpu/kernels/copy/copy.h"
+#include "cpu/kernels/item.h"
 #include "python/bindings.h"
 #include "python/direct/function_type.h"
 #include "python/direct/index.h"

@@ -10,9 +10,9 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
-#include "cpu/kernels/loop.h"
 #include "cpu/kernels/elementwise/limits.h"
 #include "cpu/kernels/elementwise/simd_arithmetic.h"
+#include "cpu/kernels/loop.h"
 #include "python/bindings.h"
 #include "python/dispatch/ufunc_type.h"
 #include "python/numpy_api.h"

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "array/array.h"
-#include "cpu/kernels/loop.h"
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/elementwise/masked_write.h"
+#include "cpu/kernels/loop.h"
 #include "engine/graph/memory_budget.h"
 #include "python/autograd/node.h"
 #include "python/bindings.h"

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "array/array.h"
-#include "cpu/kernels/loop.h"
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/gemm/matmul.h"
+#include "cpu/kernels/loop.h"
 #include "engine/graph/memory_budget.h"
 #include "python/bindings.h"
 #include "python/numpy_api.h"

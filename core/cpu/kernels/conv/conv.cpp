@@ -10,9 +10,9 @@
 #include <numeric>
 #include <vector>
 
-#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/conv/conv_layout.h"
 #include "cpu/kernels/gemm/microkernel.h"
+#include "cpu/kernels/scratch.h"
 
 namespace forerun {
 

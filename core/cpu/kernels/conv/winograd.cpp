@@ -6,11 +6,11 @@
 
 #include <algorithm>
 
-#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/conv/conv_layout.h"
 #include "cpu/kernels/conv/winograd_tiles.h"
 #include "cpu/kernels/gemm/gemm.h"
 #include "cpu/kernels/gemm/transpose.h"
+#include "cpu/kernels/scratch.h"
 
 namespace forerun {
 

@@ -3,11 +3,11 @@
 // last; what multiply_tile sums over are the tiles.
 #include <algorithm>
 
-#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/conv/conv_layout.h"
 #include "cpu/kernels/conv/winograd.h"
 #include "cpu/kernels/conv/winograd_tiles.h"
 #include "cpu/kernels/gemm/transpose.h"
+#include "cpu/kernels/scratch.h"
 
 namespace forerun {
 

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "base/rounding.h"
+#include "cpu/kernels/fusion/fusible_operands.h"
 #include "cpu/kernels/item.h"
 #include "cpu/kernels/snapshot.h"
-#include "cpu/kernels/fusion/fusible_operands.h"
 
 namespace forerun {
 

@@ -9,10 +9,10 @@
 #include "base/half.h"
 #include "base/rounding.h"
 #include "base/simd_target.h"
-#include "cpu/kernels/item.h"
-#include "cpu/kernels/snapshot.h"
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/elementwise/simd_arithmetic.h"
+#include "cpu/kernels/item.h"
+#include "cpu/kernels/snapshot.h"
 
 namespace forerun {
 

@@ -5,8 +5,8 @@
 
 #include "base/rounding.h"
 #include "cpu/kernels/item.h"
-#include "cpu/kernels/tile_elements.h"
 #include "cpu/kernels/reduce/count_nonzero.h"
+#include "cpu/kernels/tile_elements.h"
 
 namespace forerun {
 

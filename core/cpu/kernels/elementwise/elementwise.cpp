@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/rounding.h"
-#include "cpu/kernels/snapshot.h"
 #include "cpu/kernels/fusion/fusible_operands.h"
 #include "cpu/kernels/reduce/blocked_reduction.h"
+#include "cpu/kernels/snapshot.h"
 
 namespace forerun {
 

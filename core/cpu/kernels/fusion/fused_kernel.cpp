@@ -6,8 +6,8 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/elementwise/simd_arithmetic.h"
+#include "cpu/kernels/scratch.h"
 
 namespace forerun {
 

@@ -8,8 +8,8 @@
 
 #include "base/rounding.h"
 #include "base/simd_target.h"
-#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/gemm/transpose.h"
+#include "cpu/kernels/scratch.h"
 
 namespace forerun {
 

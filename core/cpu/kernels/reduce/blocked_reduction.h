@@ -4,9 +4,9 @@
 #include <atomic>
 #include <memory>
 
+#include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/loop.h"
 #include "cpu/kernels/tile_elements.h"
-#include "cpu/kernels/elementwise/elementwise.h"
 #include "memory/cache.h"
 
 namespace forerun {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/rounding.h"
-#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/fusion/fusible_operands.h"
 #include "cpu/kernels/reduce/blocked_reduction.h"
+#include "cpu/kernels/scratch.h"
 
 namespace forerun {
 

@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include "base/simd_target.h"
-#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/gemm/gemm.h"
+#include "cpu/kernels/scratch.h"
 
 namespace forerun {
 
