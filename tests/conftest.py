@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -108,9 +109,16 @@ def modules_are_there() -> None:
 
 @pytest.fixture(autouse=True)
 def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
-    """No test leaves arrays, memory, threads or files behind."""
-    before = in_use()
+    """No test leaves arrays, memory, threads or files behind, or another environment or folder."""
+    before, around = in_use(), surroundings()
     yield
     getattr(request.node, "funcargs", {}).clear()  # what other fixtures have made
     left = settled(before)
     assert not left, f"left behind: {left}"
+    assert surroundings() == around
+
+
+def surroundings() -> dict[str, str]:
+    """The environment, pytest's own variables aside, and the current folder: child processes get both."""
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    return variables | {"the current folder": os.getcwd()}

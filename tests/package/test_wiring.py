@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from forerun import _core, _wiring, np
+from tests.support.subprocesses import environment
 
 PACKAGE = Path(_wiring.__file__).parent
 
@@ -79,7 +80,8 @@ def test_parts_are_two():
 
 def importing(code: str) -> str:
     """The last line that a program prints, which fails."""
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    line = [sys.executable, "-I", "-c", code]  # neither the folder nor the environment of the tests matters
+    found = subprocess.run(line, env=environment(), capture_output=True, text=True, check=False)
     assert found.returncode == 1
     return found.stderr.splitlines()[-1]
 
