@@ -54,9 +54,8 @@ def symmetric(case: Case, slope: numpy.ndarray) -> numpy.ndarray:
     return symmetrized(slope) if case.name in SYMMETRIC else slope
 
 
-@by_name(DIFFERENTIABLE)
-def test_first_order(case: Case) -> None:
-    for k, (arrays, function) in enumerate(samples(case, "float64")):
+def check_first_order(case: Case, dtype: str) -> None:
+    for k, (arrays, function) in enumerate(samples(case, dtype)):
         places = wanted(case, arrays)
         _, found = gradients(function, arrays, places, create_graph=False)
         for i, g in zip(places, found):
@@ -64,6 +63,11 @@ def test_first_order(case: Case) -> None:
                 lambda f=function, a=arrays: weighted_sum(f([ours(x) for x in a])).item(), arrays[i]
             )
             assert_close(g, symmetric(case, want), f"{case.name}, sample {k}, operand {i}")
+
+
+@by_name(DIFFERENTIABLE)
+def test_first_order(case: Case) -> None:
+    check_first_order(case, "float64")
 
 
 @by_name(DIFFERENTIABLE)
@@ -91,14 +95,7 @@ def test_second_order(case: Case) -> None:
 @by_name(COMPLEX)
 def test_complex(case: Case) -> None:
     """The gradient of a real number with respect to complex x + iy is its slope in x plus i times that in y."""
-    for k, (arrays, function) in enumerate(samples(case, "complex128")):
-        places = wanted(case, arrays)
-        _, found = gradients(function, arrays, places, create_graph=False)
-        for i, g in zip(places, found):
-            want = central_differences(
-                lambda f=function, a=arrays: weighted_sum(f([ours(x) for x in a])).item(), arrays[i]
-            )
-            assert_close(g, symmetric(case, want), f"{case.name}, sample {k}, operand {i}")
+    check_first_order(case, "complex128")
 
 
 @by_name([c for c in CASES if c.grad == ZERO])

@@ -67,7 +67,7 @@ class Ender(Program):
         armed = me.armed if self.model.broken == "mark_first" else s.watch_mark
         return "disarm" if s.front >= armed else "leave"
 
-    def disarm(self, s: Any, me: Any) -> str:  # watch_mark_.store(UINT64_MAX), notify_ = true
+    def disarm(self, s: Any, me: Any) -> str:  # mark_.store(UINT64_MAX), due_ = true
         s.watch_mark, s.notify = NEVER, True
         return "leave"
 
@@ -80,7 +80,7 @@ class Ender(Program):
             me.notify = False
         return "tell" if me.notify else "take"
 
-    def tell(self, s: Any, me: Any) -> str | None:  # notify_waiters
+    def tell(self, s: Any, me: Any) -> str | None:  # notify
         if self.model.broken != "notify_without_mutex" and s.watch_mutex is not None:
             return None
         s.told = s.told + 1 if self.model.hands else 0
@@ -89,7 +89,17 @@ class Ender(Program):
         return "take"
 
 
-class Waiter(Program):
+class Sleeping(Program):
+    """A thread that sleeps for wake_, and then looks whether it is done."""
+
+    def asleep(self, s: Any, me: Any) -> str | None:
+        if not woken(s, self.number, "asleep", "watch_mutex"):
+            return None
+        unlock(s, "watch_mutex")
+        return "done"
+
+
+class Waiter(Sleeping):
     """wait_until for `kind`: a number of ended writes, or a mark. Issues first if it waits for room."""
 
     def __init__(self, name: str, model: Completion, kind: str, target: int) -> None:
@@ -122,7 +132,7 @@ class Waiter(Program):
         s.watched = True
         return "look_again"
 
-    def read_mark(self, s: Any, me: Any) -> str:  # watch_mark_.load
+    def read_mark(self, s: Any, me: Any) -> str:  # mark_.load
         me.seen = s.watch_mark
         return "lower" if self.target < me.seen or self.model.broken == "store_mark" else "look_again"
 
@@ -143,17 +153,11 @@ class Waiter(Program):
         wait(s, self.number, "asleep", "watch_mutex")
         return "asleep"
 
-    def asleep(self, s: Any, me: Any) -> str | None:
-        if not woken(s, self.number, "asleep", "watch_mutex"):
-            return None
-        unlock(s, "watch_mutex")
-        return "done"
 
+class Hand(Sleeping):
+    """A thread that waits in an engine without workers: it runs the op itself, unless another has taken it.
 
-class Hand(Program):
-    """A thread that waits in an engine without workers: it runs what it waits for itself, if nobody else has taken it.
-
-    Op 1 waits for op 0. Who finds nothing to run sleeps; told_ tells whether there may be something since it looked.
+    Op 1 waits for op 0. A thread that finds nothing to run sleeps; told_ changes when there may be work again.
     """
 
     def __init__(self, name: str, model: Completion, target: int) -> None:
@@ -180,7 +184,7 @@ class Hand(Program):
         s.front, s.ended, me.op = s.front + 1, s.ended + 1, -1
         return "tell"
 
-    def tell(self, s: Any, me: Any) -> str | None:  # notify_ = true without workers; notify_waiters
+    def tell(self, s: Any, me: Any) -> str | None:  # due_ = true without workers; notify
         if s.watch_mutex is not None:
             return None
         s.told += 1
@@ -205,12 +209,6 @@ class Hand(Program):
         wait(s, self.number, "asleep", "watch_mutex")
         return "asleep"
 
-    def asleep(self, s: Any, me: Any) -> str | None:
-        if not woken(s, self.number, "asleep", "watch_mutex"):
-            return None
-        unlock(s, "watch_mutex")
-        return "done"
-
 
 class Completion(Model):
     """`waits`: kind and target of each waiter. `hands`: no workers, two threads that run and wait.
@@ -222,7 +220,7 @@ class Completion(Model):
         "notify_first": "waiters are told before the op counts as ended",
         "notify_without_mutex": "waiters are told without their mutex",
         "arm_late": "a waiter looks, arms, and does not look again",
-        "mark_first": "who ends an op reads watch_mark_ before it moves front_",
+        "mark_first": "a thread that ends an op reads mark_ before it moves front_",
         "store_mark": "a waiter overwrites a mark that is nearer than its own",
         "told_nothing": "without workers, a waiter sleeps though something has ended since it looked (so it was)",
     }
