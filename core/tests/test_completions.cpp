@@ -105,7 +105,7 @@ class Loop {
   void told(Watch& w) {
     check(!w.told && !w.gone, "told once, and only if it has not let go");
     w.told = true;
-    check(static_cast<int32_t>(w.storage->ended.load() - w.target) >= 0, "told when all writes before it have ended");
+    check(w.storage->has_ended(w.target), "told when all writes before it have ended");
     check(static_cast<bool>(w.failure) == w.fails, "told what was wrong with the values then");
   }
 

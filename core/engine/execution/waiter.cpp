@@ -60,8 +60,7 @@ bool Waiter::wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uin
 
 bool Waiter::wait(Storage& storage, std::chrono::milliseconds limit) {
   uint32_t target = storage.issued.load();
-  auto done = [&] { return static_cast<int32_t>(storage.ended.load() - target) >= 0; };
-  return wait_until(done, [&] { storage.watched.store(true); }, limit, kHelpCost);
+  return wait_until([&] { return storage.has_ended(target); }, [&] { storage.watched.store(true); }, limit, kHelpCost);
 }
 
 bool Waiter::wait_mark(uint64_t mark, std::chrono::milliseconds limit) {

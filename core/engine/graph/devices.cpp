@@ -4,6 +4,14 @@
 
 namespace forerun {
 
+namespace {
+
+void limit(MemoryBudget& budget, const MemoryLimits& limits) {
+  budget.soft.store(limits.soft), budget.hard.store(limits.hard), budget.aside.store(limits.aside);
+}
+
+}  // namespace
+
 void DeviceTable::configure(const std::vector<int>& workers, int io_threads) {
   queues_.clear();
   for (Device* device : made_) device->used.store(false);
@@ -44,9 +52,7 @@ Device* DeviceTable::use(int i) {
   if (!devices_[i]) make(i);
   Device& device = *devices_[i];
   if (device.used.load()) return nullptr;
-  const MemoryLimits& limits = shared_limits_;
-  device.budget->soft.store(limits.soft), device.budget->hard.store(limits.hard),
-      device.budget->aside.store(limits.aside);
+  limit(*device.budget, shared_limits_);
   put_into_use(device, workers_of_shared_);
   return &device;
 }
@@ -54,8 +60,7 @@ Device* DeviceTable::use(int i) {
 void DeviceTable::limit_shared(const MemoryLimits& limits) {
   shared_limits_ = limits;
   for (Device* device : made_)
-    if (MemoryBudget& b = *device->budget; b.device >= n_devices_)
-      b.soft.store(limits.soft), b.hard.store(limits.hard), b.aside.store(limits.aside);
+    if (device->budget->device >= n_devices_) limit(*device->budget, limits);
 }
 
 void DeviceTable::make_room(uint64_t slots) {

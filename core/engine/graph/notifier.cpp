@@ -10,14 +10,6 @@
 
 namespace forerun {
 
-namespace {
-
-bool reached(const Storage& storage, uint32_t target) {
-  return static_cast<int32_t>(storage.ended.load() - target) >= 0;
-}
-
-}  // namespace
-
 // With DependencyGraph::end_one() modelled in verification/models/completion.py. No end of a write is missed. The
 // watcher is in the list, and `watched` is set, before `ended` is looked at; who ends a write counts it in `ended`
 // before it looks at `watched` (all four seq_cst). So either the look here sees the end, or the end sees the mark, and
@@ -28,7 +20,7 @@ bool Notifier::watch(Completion& completion, Storage& storage, CompletionQueue& 
   completion.storage = &storage, completion.queue = &queue, completion.target = storage.issued.load();
   storage.watchers.push(completion);
   storage.watched.store(true);
-  if (!reached(storage, completion.target)) {
+  if (!storage.has_ended(completion.target)) {
     watching_.fetch_add(1);
     return true;
   }
@@ -46,7 +38,7 @@ void Notifier::unwatch(Completion& completion) {
 
 void Notifier::write_ended(Storage& storage) {
   std::lock_guard held(mutex_);
-  for (Completion* c; (c = storage.watchers.first()) && reached(storage, c->target);) {
+  for (Completion* c; (c = storage.watchers.first()) && storage.has_ended(c->target);) {
     storage.watchers.remove(*c);
     watching_.fetch_sub(1);
     c->failure = storage.failure_in(c->region);  // which the engine's lock guards

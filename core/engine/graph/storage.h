@@ -38,6 +38,9 @@ class Storage : public ReferenceCounted {
   // Writes are counted at issue and when they end; a storage is settled when all issued writes have ended. Any thread.
   bool settled() const { return ended.load(std::memory_order_acquire) == issued.load(std::memory_order_relaxed); }
 
+  // Whether as many writes have ended; the numbers wrap around.
+  bool has_ended(uint32_t writes) const { return static_cast<int32_t>(ended.load() - writes) >= 0; }
+
   // Small values are in the object itself: they take no memory of their own.
   static constexpr size_t kInline = 64;
   size_t memory() const { return bytes <= kInline ? 0 : bytes; }

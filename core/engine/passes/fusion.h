@@ -12,6 +12,8 @@ namespace forerun {
 // All with the engine's lock.
 class Fusion {
  public:
+  static constexpr uint64_t kReach = 1024;  // how far apart, in ops submitted, members of a group may stand
+
   Fusion(const PassSettings& settings, const SubmissionRing& ring, const DeviceTable& devices, DeadOps& dead_ops)
       : settings_(settings), ring_(ring), devices_(devices), dead_ops_(dead_ops) {}
 
@@ -28,10 +30,9 @@ class Fusion {
   uint64_t elided_bytes() const { return elided_bytes_; }  // of results that never had memory
 
  private:
-  static constexpr uint64_t kReach = 1024;  // how far apart, in ops submitted, members of a group may stand,
-  static constexpr uint64_t kNear = 48;     // and where they are looked for first
-  static constexpr int kMostFound = 512;    // ops that are looked at for a group,
-  static constexpr int kMostAround = 64;    // and that are next to one of them
+  static constexpr uint64_t kNear = 48;   // where they are looked for first
+  static constexpr int kMostFound = 512;  // ops that are looked at for a group,
+  static constexpr int kMostAround = 64;  // and that are next to one of them
 
   void find_candidates(Op* first, uint64_t reach);
   void drop_dead_candidates();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/cycles.h"
+#include "engine/passes/fusion.h"
 
 namespace forerun {
 
@@ -13,7 +14,6 @@ namespace {
 constexpr uint64_t kKeepsFor = 12'000'000, kActiveFor = 250'000;
 // What the program may take from one op to the next, in let_submit(); and how often a worker looks meanwhile.
 constexpr uint64_t kLeastQuiet = 6000, kMostQuiet = 150'000, kLook = 1000;
-constexpr uint64_t kEnoughOps = 1024;  // for a group
 
 }  // namespace
 
@@ -29,7 +29,7 @@ void Producer::let_submit() const {
     for (uint64_t left = quiet; left > 0 && unattended(); left -= std::min(left, kLook)) pass(std::min(left, kLook));
     spent += quiet;
     const uint64_t seen = std::exchange(next, ring_.next());
-    if (!unattended() || next == seen || spent > 4 * kLeastQuiet + cost / 8 || next - ring_.planned() >= kEnoughOps)
+    if (!unattended() || next == seen || spent > 4 * kLeastQuiet + cost / 8 || next - ring_.planned() >= Fusion::kReach)
       return;
   }
 }
