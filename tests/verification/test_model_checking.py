@@ -16,7 +16,7 @@ from verification.checker import END, Model, Program, check, lock, notify_all, n
 
 MODELS_FOLDER = ROOT / "verification" / "models"
 CORE = ROOT / "core"
-FILES = ["wake", "completion", "tiles", "budget", "life", "free_list"]
+FILES = ["wake", "completion", "tiles", "budget", "life", "free_list", "lane"]
 
 
 def named(case: tuple[Any, ...]) -> str:
