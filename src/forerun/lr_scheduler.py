@@ -18,7 +18,7 @@ __all__ = ["LRScheduler", "FactorScheduler", "MultiFactorScheduler", "PolySchedu
 
 
 class LRScheduler:
-    """What schedulers have in common: a base rate, and steps in which it is reached. Subclasses define `rate`.
+    """The base of schedulers: a base rate, and steps in which it is reached. Subclasses define `rate`.
 
     During the first `warmup_steps` steps the rate grows from `warmup_begin_lr` to `base_lr` in a straight line
     (warmup_mode "linear") or stays at `warmup_begin_lr` ("constant"). ValueError for another mode, a negative number of
@@ -126,12 +126,12 @@ class _Descent(LRScheduler):
         self.max_update, self.final_lr = max_update, final_lr
 
     def rate(self, num_update: int) -> float:
-        """Between the base rate and the final one, by what is left of the way."""
+        """Return a rate between the base rate and the final one, by `share` of the steps done."""
         done = (min(num_update, self.max_update) - self.warmup_steps) / (self.max_update - self.warmup_steps)
         return self.final_lr + (self.base_lr - self.final_lr) * self.share(done)
 
     def share(self, done: float) -> float:
-        """What is left of the difference between the rates when that part of the way is done."""
+        """Return the remaining part of the difference between the rates after that part of the steps."""
         raise NotImplementedError
 
 

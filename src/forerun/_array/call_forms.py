@@ -32,8 +32,8 @@ def register(functions: Mapping[str, Callable[..., Any]]) -> None:
 def delegate(function: Callable[..., Any], *, takes_dim: bool = False) -> Callable[[F], F]:
     """Makes a method call a function whose first parameter is the array, without a frame of its own.
 
-    The method's signature and docstring stay; it has no body. What the core handles itself of the function's calls
-    (`direct`), it handles of the method's. takes_dim: calls with `dim=` or `keepdim=` go to the function registered.
+    The method's signature and docstring stay; it has no body. The core calls the method directly where it does so for
+    the function (`direct`). takes_dim: calls with `dim=` or `keepdim=` go to the function registered.
 
     >>> import inspect
     >>> from forerun import np

@@ -461,7 +461,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return self.round(decimals)
 
     def __await__(self) -> Generator[Any, None, Any]:
-        """`await x` in asyncio: lets other tasks go on until the values are there, then gives the array.
+        """Wait for the values in asyncio, while other tasks go on: `await x` gives the array.
 
         Raises what the computation raised.
         """
@@ -480,7 +480,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return copied
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
-        """What Dask makes a name of: the values, which are waited for if there are any."""
+        """Return the data from which Dask makes a name: the values, which are waited for if there are any."""
         values = self.numpy() if self.size else None  # Dask keeps an array without elements of each kind
         return type(self).__name__, self.shape, str(self.dtype), str(self.device), values
 

@@ -77,7 +77,7 @@ class Flags:
 
 
 class NumpyMethods:
-    """What NumPy's arrays have beside operations. A part of the class of arrays."""
+    """Attributes and methods of NumPy's arrays that are not operations: a base of the array class."""
 
     __slots__ = ()
 
@@ -135,8 +135,8 @@ class NumpyMethods:
     ) -> Any:
         """The values as they are now, in a capsule of DLPack. Waits. No later operation changes them.
 
-        From version 1 on the capsule is marked as read-only, unless copy is True. To a reader of older ones,
-        which cannot be told, a copy is given; BufferError if copy is False. RuntimeError for a stream: the host
+        From version 1 on the capsule is marked as read-only, unless copy is True. Older versions have no such mark, so
+        that their readers get a copy; BufferError if copy is False. RuntimeError for a stream: the host
         has none.
         """
         if stream is not None:
@@ -149,7 +149,7 @@ class NumpyMethods:
         return _core.to_dlpack(self, versioned, bool(copy) or not versioned)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """Memory of the host, whichever device of ours computes with it."""
+        """Return the host's device, whichever forerun device computes with the array."""
         return (1, 0)
 
     def __class_getitem__(cls, item: Any) -> types.GenericAlias:

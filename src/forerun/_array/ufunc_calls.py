@@ -1,4 +1,4 @@
-"""Calls of ufuncs with our arrays: the loop that is meant, and what runs it."""
+"""Calls of ufuncs with forerun arrays: the choice of the loop, and the operation that runs it."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _says_nothing(name: str, option: str, value: Any) -> bool:
 
 
 def _simple(ufunc: Any, inputs: list[Any], outs: list[Any], options: dict[str, Any]) -> Callable[[], Any] | None:
-    """The call of an op of ours that knows what the options mean; None if there is none."""
+    """Return a call of a forerun operation that supports the options; None if there is none."""
     if ufunc in _FUNCTIONS and not options:
         results = lambda: _several(_FUNCTIONS[ufunc](*inputs))
         return lambda: write_outs(ufunc.__name__, results(), outs, "same_kind")
@@ -174,7 +174,7 @@ def _whole(d: Any) -> bool:
 
 
 def _seen(x: Any) -> Any:
-    """What NumPy is told of an operand: a dtype, or a Python type whose numbers are weak."""
+    """Return the type of an operand for NumPy's promotion: a dtype, or a Python type whose numbers are weak."""
     if is_array(x):
         return x.dtype
     return numpy.dtype(bool) if type(x) is bool else type(x)
@@ -313,7 +313,7 @@ _MOST_MASKED = 5  # operands of a loop that the core runs under a mask
 
 
 def _to_write(out: Any, shape: tuple[int, ...], dtype: numpy.dtype, device: Any) -> Any:
-    """What is written for an output: itself, what it has if it is NumPy's, zeros if there is none."""
+    """Return the array to write for an output: itself, a copy if it is NumPy's, zeros if there is none."""
     if out is None:
         return _core.full(shape, 0, dtype, device)
     return out if is_array(out) else asarray(out, device=device)

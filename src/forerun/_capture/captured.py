@@ -36,7 +36,7 @@ Arrays = tuple[Any, ...]
 
 
 class _Passes:
-    """Stands on the tape between an argument and what a function that is being recorded gets for it."""
+    """The node between an argument and the array that a function gets for it while it is captured."""
 
     name = "argument"
 
@@ -65,7 +65,7 @@ class _Call:
         return _recording(self.template.replay, saved, inputs)
 
     def record_back(self, inputs: Arrays, heads: list[Any], saved: Arrays) -> tuple[list[Any], Any, list[int]]:
-        """Walks back op by op: the gradients of inputs, the program of that, and which inputs have one.
+        """Run the backward pass node by node; return the gradients, their program, and the inputs that have one.
 
         heads: gradients of the results, or None. No program: None.
         """
@@ -109,9 +109,9 @@ def warn_of_look(name: str, look: Any, more: str = "") -> None:
 class Recorded:
     """A function, and the programs of its calls.
 
-    name: what traces and errors call it. refused: why calls run as they are written, by (recording, training).
-    strict: a look at values raises; otherwise calls run as they are written, and the first of them warns.
-    held_names: what to call the arrays besides the arguments.
+    name: the function's name in traces and errors. refused: the reasons for which calls run as they are written, by
+    (recording, training). strict: reading a value raises; otherwise calls run as they are written, and the first of
+    them warns. held_names: names of the arrays besides the arguments.
     """
 
     def __init__(
@@ -201,7 +201,7 @@ class Recorded:
             warn_of_look(self.name, look, "; hybridize(strict=True) makes this an error")
 
     def _given(self, x: Any, ends: list[tuple[int, int]]) -> Any:
-        """What the function gets for an array: the array, or a place of its own on the tape."""
+        """Return the array that the function gets for an argument: itself, or one with a node of its own."""
         y = _core.rebased(x)
         if _core.recording() and x.node is not None:
             y = _core.detach(y)
@@ -236,7 +236,7 @@ class Recorded:
 
 
 class _Hole:
-    """Where an array stands in a structure of arguments or results."""
+    """The place of an array in a structure of arguments or results."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Hole)
@@ -303,10 +303,10 @@ def _filled(form: Any, arrays: Any) -> Any:
 def hybrid(function: Callable[..., Any] | None = None, *, strict: bool = False) -> Callable[..., Any]:
     """A function that is recorded on its first call, and issued as one program afterwards.
 
-    The function takes and returns arrays (also in tuples, lists and dicts, beside plain values). What it does besides
-    issuing operations happens only while it is recorded; other arrays that it uses are those of that call, with the
-    values that they have later. An array that is printed meanwhile gives a placeholder. Where the function looks at
-    values (`bool`, `item`, `asnumpy`), its calls run as they are written, with one warning.
+    The function takes and returns arrays (also in tuples, lists and dicts, beside plain values). Side effects other
+    than operations happen only while it is captured; other arrays that it uses are those of that call, with the values
+    that they have later. An array that is printed meanwhile gives a placeholder. Where the function looks at values
+    (`bool`, `item`, `asnumpy`), its calls run as they are written, with one warning.
 
     strict: such a look raises RuntimeError instead: `@forerun.hybrid(strict=True)`.
 

@@ -97,7 +97,7 @@ class TapeTemplate:
         op = node.op
         rules = getattr(op, "grads", None) or ()
         if not getattr(op, "stateless", False) or any(rule and _encloses(rule[0]) for rule in rules):
-            raise NotRepeatable(f"the gradient of {op.name} may depend on what is not on the tape")
+            raise NotRepeatable(f"the gradient of {op.name} may depend on values that are not on the tape")
         inputs = tuple(self._array(x) if isinstance(x, _core.Array) else x for x in node.inputs)
         return _Node(op, inputs, tuple(map(self._array, node.outputs)), _mapped(node.attrs, self._array), node.save)
 
@@ -119,7 +119,7 @@ class TapeTemplate:
         return _TapeRef(self._numbers[id(x.node)], x.index)
 
     def replay(self, saved: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
-        """Records the nodes anew, with other values and inputs; the results, to walk back from.
+        """Record the nodes anew, with other values and inputs, and return the results for the backward pass.
 
         Recording must be on.
         """

@@ -125,7 +125,7 @@ class Imports:
 
 
 def _around(names: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The globals of who executes code with globals of its own; None if nobody does."""
+    """Return the globals of the nearest caller with other globals than `names` and this module; None without one."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and (frame.f_globals is names or frame.f_globals is globals()):
         frame = frame.f_back

@@ -1,4 +1,4 @@
-"""What a program's calls of NumPy came to: what ran ahead, and what was NumPy's, in which lines and for how long."""
+"""The report on a program's calls of NumPy: those that ran ahead, and those that fell back, with lines and times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients of one's own: a forward and a backward computation that count as one op."""
+"""Custom gradients: a forward and a backward computation that form one operation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Function:
     """A computation with a gradient of its own; each call needs an instance of its own.
 
     Derive `forward(*inputs)` and `backward(*gradients of outputs)`, which returns one gradient per input
-    (None: nothing flows back). What `forward` keeps for it goes through `save_for_backward`, or attributes.
+    (None: nothing flows back). `forward` keeps values for it with `save_for_backward`, or in attributes.
 
     >>> from forerun import autograd, np
     >>> class Clip(autograd.Function):
@@ -59,7 +59,7 @@ class Function:
         return outputs if several else outputs[0]
 
     def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: Any) -> tuple[Any, ...]:
-        """The gradients of all inputs, for the walk."""
+        """Return the gradients of all inputs, for the backward pass."""
         found = self.backward(*(g if isinstance(g, tuple) else (g,)))
         found = tuple(found) if isinstance(found, (tuple, list)) else (found,)
         if len(found) != len(inputs):

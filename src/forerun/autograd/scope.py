@@ -1,4 +1,4 @@
-"""What is recorded, and whether the program trains or predicts: per thread."""
+"""Scopes that switch recording and training mode on and off, per thread."""
 
 from __future__ import annotations
 

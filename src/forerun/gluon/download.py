@@ -42,17 +42,17 @@ def download(
     retries: int = 5,
     verify_ssl: bool = True,
 ) -> str:
-    """Brings a file from the network, unless it is there already, and returns its path.
+    """Download a file, unless it exists already, and return its path.
 
     path: of the file, or a folder, by default the current one, where it gets the URL's last part as its name.
-    A file that is there and has another SHA-1 than the one given is replaced, and so is any with `overwrite`.
+    An existing file whose SHA-1 is not the one given is replaced, and so is any with `overwrite`.
 
-    What arrives is kept beside it, as `.part`, until it is whole and checked; then it takes its name. A download that
-    was broken off, also by the end of the process, goes on where it was: if the server says that its file is the same,
-    or if there is a checksum to find out. Several processes may ask for one file; one of them brings it.
+    The data is kept beside it, as `.part`, until it is complete and checked; then the file gets its name. A download
+    that was interrupted, also by the end of the process, continues where it was: if the server says that its file is
+    the same, or if there is a checksum to find out. Several processes may ask for one file; one of them brings it.
 
     A try that failed is followed by up to `retries` others, after a pause. Then the last error is raised: OSError
-    (urllib's HTTPError and URLError are such), or ValueError for a wrong checksum. What will not change, such as status
+    (urllib's HTTPError and URLError are such), or ValueError for a wrong checksum. A permanent error, such as status
     404, is raised at once. ValueError if `retries` is negative, or no name can be made of the URL.
     """
     if retries < 0:
@@ -86,7 +86,7 @@ def _is_there(target: str, sha1_hash: str | None) -> bool:
 
 
 class _Part:
-    """What has arrived of a file, in a file beside it, which one process at a time may write.
+    """A partly downloaded file, beside its destination, which one process at a time may write.
 
     keep: whether it stays when the download fails.
     """
@@ -100,7 +100,7 @@ class _Part:
             fcntl.flock(self.file, fcntl.LOCK_EX)
             if self._has_its_name():
                 return self
-            self.file.close()  # whoever held it has finished
+            self.file.close()  # the process that locked it has finished
 
     def _has_its_name(self) -> bool:
         try:
@@ -130,7 +130,7 @@ class _Part:
 
 
 class _WrongSum(ValueError):
-    """What has arrived is not what was asked for."""
+    """The checksum of the data is not the one given."""
 
 
 class _Download:

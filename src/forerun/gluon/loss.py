@@ -1,7 +1,7 @@
 """Losses: one number per example, the mean over all its axes.
 
-Every loss is called as `loss(pred, label)`, or with a third array, the examples' weights, which must broadcast
-with what is weighed. The result has shape (batch,). The constant factor `weight` scales it.
+Every loss is called as `loss(pred, label)`, or with a third array, the examples' weights, which must broadcast with
+the weighted values. The result has shape (batch,). The constant factor `weight` scales it.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
     """-label * log(p) - (1 - label) * log(1 - p), where p = sigmoid(pred), computed without overflow.
 
     from_sigmoid: pred holds probabilities already. Called with a fourth array, pos_weight, the first term is multiplied
-    by it: above 1 it is worse to miss what is there than to see what is not.
+    by it: above 1 a false negative costs more than a false positive.
 
     >>> from forerun import np
     >>> x, label = np.zeros((1, 1)), np.ones((1, 1))
@@ -352,7 +352,8 @@ class CosineEmbeddingLoss(Loss):
 class SDMLLoss(Loss):
     """Batches of pairs: row i of a belongs to row i of b, and to no other (Bonadiman et al. 2019).
 
-    The divergence of softmax(-|a_i - b_j|**2 over j) from what is 1 - smoothing_parameter at i, and the same elsewhere.
+    The divergence of softmax(-|a_i - b_j|**2 over j) from a distribution with 1 - smoothing_parameter at i and equal
+    probabilities elsewhere.
     Called as loss(a, b), of shape (batch, features) both, ValueError if not, or if there are fewer than two rows.
 
     >>> from forerun import np

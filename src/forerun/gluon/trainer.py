@@ -1,7 +1,7 @@
 """The trainer: sums gradients over devices, and lets an optimizer change the parameters. Nothing here waits.
 
-Gradients of the last layers are there first, so their sums are issued first. Each runs when its gradients are there,
-while the backward pass goes on, and so does the update that it is for.
+Gradients of the last layers are computed first, so their sums are issued first. Each sum runs as soon as its gradients
+are computed, while the backward pass goes on, and so does the update that uses it.
 """
 
 from __future__ import annotations
@@ -269,7 +269,7 @@ def _made(kind: str | Optimizer, settings: Mapping[str, Any], params: list[Param
 
 
 def _distinct(params: Mapping[str, Parameter] | Sequence[Parameter]) -> dict[str, Parameter]:
-    """The parameters by name, in order, shared ones once. Of a sequence, a name that is there already gets a number."""
+    """Return the parameters by name, in order, shared ones once. Repeated names of a sequence get a number."""
     given = params.items() if isinstance(params, Mapping) else [(getattr(p, "name", ""), p) for p in params]
     found: dict[str, Parameter] = {}
     seen: set[int] = set()

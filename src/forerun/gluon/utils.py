@@ -25,7 +25,7 @@ __all__ = [
 
 
 def replace_file(src: str | os.PathLike[str], dst: str | os.PathLike[str]) -> None:
-    """Puts a file in the place of another one, at once: whoever opens it sees the one or the other."""
+    """Replace a file by another one atomically: a program that opens it sees the old or the new one."""
     os.replace(src, dst)
 
 

@@ -1,4 +1,4 @@
-"""What metrics have in common, and how they are made by name."""
+"""The base of metrics, and their creation by name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Kind = TypeVar("Kind", bound="type[EvalMetric]")
 
 
 class EvalMetric:
-    """What metrics have in common: a name, and sums over batches. Subclasses define `batch`, and perhaps `value`.
+    """The base of metrics: a name, and sums over batches. Subclasses define `batch`, and perhaps `value`.
 
     labels and preds of `update` are arrays, or lists of them, one per device; ValueError if they differ in number, or
     in length. The sums are float64 arrays on the device of the predictions.
@@ -150,7 +150,7 @@ class CustomMetric(EvalMetric):
         self._feval, self.extra = feval, allow_extra_outputs
 
     def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
-        """What the function returned."""
+        """Return the result of the function."""
         found = self._feval(label.asnumpy(), pred.asnumpy())
         total, n = found if isinstance(found, tuple) else (found, 1)
         return [numpy.float64(total)], n

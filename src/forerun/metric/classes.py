@@ -1,4 +1,4 @@
-"""Metrics of classes: what was said, beside what is so."""
+"""Metrics of classification: predicted classes compared with labels."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class TopKAccuracy(EvalMetric):
 
 
 def _positives(name: str, label: Any, pred: Any, threshold: Any) -> Pair:
-    """Which examples are of class 1, and of which that was said; one column each, as booleans.
+    """Return the examples that are of class 1, and those predicted to be; one column each, as booleans.
 
     pred: shares above the threshold, or class numbers; of two columns, scores of classes 0 and 1.
     """
@@ -99,7 +99,7 @@ class _Confusion(EvalMetric):
         return [kind.sum(axis=0) for kind in kinds], n
 
     def _marks(self, label: Any, pred: Any) -> Pair:
-        """Booleans (examples, classes): which is so, and which was said."""
+        """Return booleans (examples, classes): the labels, and the predictions."""
         name = type(self).__name__
         if self.class_type == "binary":
             return _positives(name, label, pred, self.threshold)
@@ -118,7 +118,7 @@ class Fbeta(_Confusion):
 
     class_type: "binary": pred has shares of class 1, class numbers, or scores of both classes; "multiclass": scores
     (..., classes), the largest of which counts; "multilabel": labels (..., classes) of 0 and 1, and shares for each.
-    threshold: a share above it says that the class is there; of labels, also one for each.
+    threshold: a class with a share above it is predicted; of labels, also one for each.
     average: "micro": of the counts of all classes together; "macro": the mean over classes; None: an array, for each.
     ValueError for another class_type or average, or shapes that do not fit.
 
@@ -199,7 +199,7 @@ class PCC(EvalMetric):
         super().__init__(name, **names)
 
     def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
-        """How often each class was said of each."""
+        """Count the examples of each class by their predicted class."""
         scores = pred.ndim > label.ndim or (pred.ndim == label.ndim and pred.shape != label.shape)
         k = pred.shape[-1] if scores else 0
         label, pred = _classes("PCC", label, pred)

@@ -1,4 +1,4 @@
-"""Metrics of numbers: how far predictions are from what is so."""
+"""Metrics of regression: distances of predictions from labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a library that takes "any array" can ask of the namespace: the array API standard's inspection functions."""
+"""The array API standard's inspection functions, for libraries that take arrays of any namespace."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Info:
     """
 
     def capabilities(self) -> dict[str, Any]:
-        """What the standard lets a library leave out, and how many axes an array can have.
+        """Return the support of optional features of the standard, and the largest number of axes.
 
         >>> from forerun import np
         >>> np.__array_namespace_info__().capabilities()
@@ -66,7 +66,7 @@ class Info:
         return tuple(devices())
 
     def default_dtypes(self, *, device: DeviceLike = None) -> dict[str, numpy.dtype]:
-        """The dtypes that numbers get when nothing else is said; the same on every device.
+        """Return the default dtypes of numbers; they are the same on every device.
 
         After `npx.set_np()`, which makes floats of Python's integers, the integral one is still int64. ValueError if
         there is no such device.

@@ -1,4 +1,4 @@
-"""What MXNet keeps beside NumPy's names: waiting, devices, settings, and the functions of neural networks.
+"""MXNet's functions beside NumPy's names: waits, devices, settings, and functions of neural networks.
 
 >>> from forerun import np, npx
 >>> npx.softmax(np.array([0.0, 0.0])).tolist()
@@ -87,7 +87,7 @@ current_context = current_device
 
 
 def waitall() -> None:
-    """Waits until all work issued so far has ended; raises the errors that nobody has seen yet.
+    """Wait until all operations issued so far have ended; raise the errors that have not been raised yet.
 
     One is raised as itself, several as an `ExceptionGroup`.
 

@@ -1,4 +1,4 @@
-"""What optimizers have in common: states, factors that change from step to step, steps as programs, masters.
+"""The base of optimizers: states, factors that change from step to step, captured steps, master weights.
 
 Subclasses state a rule for one weight; see `Optimizer`.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Optimizer", "State", "Item", "Advanced", "create", "register"]
 
 State = dict[str, Any]
-"""What an optimizer remembers of one parameter on one device: arrays by name, and the number of steps as "t"."""
+"""The state of an optimizer for one parameter on one device: arrays by name, and the number of steps as "t"."""
 
 
 Item = tuple[int, Any, Any, State]
@@ -34,7 +34,7 @@ _NARROW = ("float16", "bfloat16")
 
 
 class Multiplied(Protocol):
-    """What has factors of its own for learning rate and weight decay, as a Parameter has."""
+    """An object with factors of its own for learning rate and weight decay, as a Parameter."""
 
     lr_mult: float
     wd_mult: float

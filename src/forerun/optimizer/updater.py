@@ -1,4 +1,4 @@
-"""An optimizer that keeps the states of what it updates, as MXNet's key-value stores call one."""
+"""An optimizer that keeps the states of its weights, as MXNet's key-value stores call one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a block computes, as a list of operations in JSON: taken from the tape, and read back with distrust.
+"""The computation of a block as a list of operations in JSON: taken from the tape, and validated when read.
 
 Operations, and classes of named tuples, are called by their names in `forerun.ops._base.registry`.
 A value in the list is a number, a text, null, a list; or an object with one word: {"input": 0}, {"parameter": name},
@@ -131,7 +131,10 @@ def told(
 
 
 def fitted(few: Any, more: Any, most: Any, n: int) -> Any:
-    """What was told for n, n + 1 and n + 2 examples, for any number of them. Untold if it is not a matter of counts."""
+    """Generalize a value for n, n + 1 and n + 2 examples to any number of them.
+
+    Raise Untold if it is not linear in the number.
+    """
     if type(few) is not type(more) or type(few) is not type(most):
         raise Untold("another computation for another number of examples")
     if isinstance(few, dict):
@@ -153,7 +156,7 @@ def fitted(few: Any, more: Any, most: Any, n: int) -> Any:
 
 
 class Reader:
-    """Operations that were written down, checked: each uses what is there, and is one of forerun's own."""
+    """The validated operations of a file: each uses values computed before, and is one of forerun's own."""
 
     def __init__(self, said: Mapping[str, Any], inputs: int, parameters: Sequence[str]) -> None:
         self.inputs, self.parameters = inputs, set(parameters)
@@ -173,7 +176,7 @@ class Reader:
         self.check(self.result)
 
     def check(self, value: Any, depth: int = 0) -> None:
-        """What an operation is given, in lists of any depth up to 20: ValueError if it is nothing that may be."""
+        """Check an argument of an operation, in lists nested up to 20 deep: ValueError if it is not valid."""
         if depth > 20:
             raise ValueError("imports: values must not be nested deeper than 20")
         if isinstance(value, list):
@@ -205,7 +208,7 @@ class Reader:
             self.check(v, depth + 1)
 
     def value(self, v: Any, inputs: Sequence[Any], parameters: Mapping[str, Any], made: list[Any], n: int) -> Any:
-        """What a value stands for in a run."""
+        """Return the object that a value of the file represents in a run."""
         deep = lambda all_: [self.value(x, inputs, parameters, made, n) for x in all_]
         if isinstance(v, list):
             return deep(v)

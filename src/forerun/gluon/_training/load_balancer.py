@@ -27,7 +27,7 @@ class LoadBalancer(tuple[Device, ...]):
 
     Stands wherever a list of devices does: `initialize`, `split_and_load`. A Trainer that is given it measures how
     long each device takes from a step's new parameters to its gradients. Nothing waits: clocks are operations, and the
-    next steps go on with the shares as they are until the times are there. At first shares are equal. Of the last five
+    next steps go on with the present shares until the times are known. At first shares are equal. Of the last five
     steps the median counts, and shares change only where a step would take five per cent less.
 
     As sums over a batch are what is added over devices, losses that are one number per example need no further care.
@@ -48,7 +48,7 @@ class LoadBalancer(tuple[Device, ...]):
     def __new__(
         cls, devices: Iterable[Device | str], clock: Callable[[Sequence[Any]], Any] = _core.clock
     ) -> LoadBalancer:
-        """clock: gives an array with the time at which all of some arrays are there."""
+        """clock: returns an array with the time at which all of some arrays are computed."""
         made = super().__new__(cls, map(resolve, devices))
         if len(set(made)) != len(made) or not made:
             raise ValueError(f"LoadBalancer: devices must be given, each once, got {list(made)}")
@@ -73,7 +73,7 @@ class LoadBalancer(tuple[Device, ...]):
 
     @property
     def weights(self) -> list[float]:
-        """What each device had of the last batch that was split, as parts of it."""
+        """Return the share of each device in the last batch that was split."""
         return [n / sum(self._sizes) for n in self._sizes]
 
     def sizes(self, n: int) -> list[int]:
@@ -97,7 +97,7 @@ class LoadBalancer(tuple[Device, ...]):
         self._begun = {}
 
     def begun(self, weights: Iterable[Any]) -> None:
-        """Says that a step begins when these parameters are there; the Trainer does."""
+        """Mark the begin of a step, when these parameters are computed; called by the Trainer."""
         self._begun = self._times(weights)
         self._look()
 

@@ -1,4 +1,4 @@
-"""What an optimizer remembers of a parameter: on which device it is, and values for it from files."""
+"""The state of an optimizer for a parameter: its device, and its values from files."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ class Block:
         self._changed("children")
 
     def forward(self, *args: Any) -> Any:
-        """What the block computes; subclasses define it."""
+        """Compute the result of the block; subclasses define this."""
         raise NotImplementedError(f"{type(self).__name__}: forward must be defined, got none")
 
     def infer_shape(self, *args: Any) -> None:
@@ -215,13 +215,13 @@ class Block:
         """Calls `callback(name, kind, array)` for each array that a layer gives, in the whole tree.
 
         Layers are blocks without children; names say where a layer is and which result it is, such as
-        "0.output" or "0.output1"; kind: the layer's class. monitor_all: also for what it gets, and for its
-        parameters, such as "0.data" and "0.weight". `detach` of what is returned ends the calls.
+        "0.output" or "0.output1"; kind: the layer's class. monitor_all: also for its inputs and parameters, such as
+        "0.data" and "0.weight". `detach` of the returned object ends the calls.
         """
         places: dict[Block, str] = {}
         for place, block in self._by_place():
             if not block._children:
-                places.setdefault(block, place)  # once, wherever it is there again
+                places.setdefault(block, place)  # once, even if it occurs again
         tell = lambda place: monitor(place, callback, monitor_all)
         return Hooks([block.register_forward_hook(tell(place)) for block, place in places.items()])
 

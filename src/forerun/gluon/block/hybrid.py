@@ -36,8 +36,8 @@ class HybridBlock(Block):
     which costs a few microseconds of Python, whatever their number; results and gradients are the same. Training
     and predicting, recording and not, have programs of their own. Blocks inside belong to the outermost one's program.
 
-    So `forward` must do the same whatever the values are. What it does besides issuing operations is done when it is
-    recorded only; `print(x)` shows a placeholder with name, shape and dtype then. A `forward` that looks at values
+    So `forward` must do the same whatever the values are. Side effects other than operations happen only when it is
+    captured; `print(x)` shows a placeholder with name, shape and dtype then. A `forward` that looks at values
     (`if x.sum() > 0`, `item`, `np.unique`) runs as written each time, with one warning that names the line; so does one
     that sets attributes of blocks, draws random numbers on the host (permutations, choices), or uses an
     `autograd.Function`, without a warning: `hybridized` says so. Setting an attribute of a block makes it record anew.
@@ -61,7 +61,7 @@ class HybridBlock(Block):
     """
 
     class F(metaclass=_Functions):
-        """What `hybrid_forward` gets as its first argument: `np`, `npx`, and functions of `nd`, such as `F.relu`."""
+        """The first argument of `hybrid_forward`: `np`, `npx`, and functions of `nd`, such as `F.relu`."""
 
         np = np
         npx = npx
@@ -80,9 +80,9 @@ class HybridBlock(Block):
     def hybridize(self, active: bool = True, *, strict: bool = False, **settings: Any) -> None:
         """Records calls from now on, and issues them as programs. active=False: no longer, and forgets the programs.
 
-        strict: a look at values raises RuntimeError while a call is recorded. Otherwise calls of the block, and those
-        of blocks around it, run as they are written from then on, with one warning; blocks inside that do not look have
-        programs of their own.
+        strict: reading a value raises RuntimeError while a call is captured. Otherwise calls of the block, and those of
+        blocks around it, run as they are written from then on, with one warning; blocks inside that do not read values
+        have programs of their own.
         """
         super().hybridize(active, strict=strict, **settings)
         self._recorded = _CaptureCache(self, strict) if active else None
@@ -107,7 +107,7 @@ class HybridBlock(Block):
 
     @property
     def hybridized(self) -> str:
-        """What `hybridize` has come to: the last program's operations, or why calls run as they are written."""
+        """Return the result of `hybridize`: the last program's operations, or why calls run as they are written."""
         return self._recorded.state() if self._recorded is not None else "not hybridized"
 
     def __call__(self, *args: Any) -> Any:
@@ -142,7 +142,7 @@ def written(block: HybridBlock) -> Callable[..., Any]:
 
 
 class _Read(Snapshot):
-    """What a block's programs need to know of the blocks and parameters of its tree, as they were when read."""
+    """The state of the blocks and parameters of a tree on which a block's programs depend, when it was read."""
 
     def __init__(self) -> None:
         self.state_of: list[tuple[Block, int]] = []  # the blocks of the tree, and how often each had changed

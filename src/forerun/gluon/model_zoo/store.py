@@ -1,4 +1,4 @@
-"""What the functions of the model zoo share: parameters from files in a folder, since none are served."""
+"""Parameters of the model zoo from files in a folder, since none are served."""
 
 from __future__ import annotations
 

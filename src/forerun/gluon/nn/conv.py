@@ -20,7 +20,7 @@ Numbers = int | tuple[int, ...] | list[int]
 
 
 class _Convolution(HybridBlock):
-    """What all have: filters of some extents, their steps, weight and bias. Subclasses say along how many axes.
+    """The base of convolutions: extents of filters, strides, weight and bias. Subclasses give the number of axes.
 
     Data to results: weight (channels, in_channels / groups, *kernel_size), or with the second axis last, as the data's.
     """

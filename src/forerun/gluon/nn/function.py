@@ -97,7 +97,7 @@ class Lambda(Block):
         self._label = function if isinstance(function, str) else getattr(function, "__name__", repr(function))
 
     def forward(self, *args: Any) -> Array:
-        """What the function returns."""
+        """Return the result of the function."""
         return self._function(*args)
 
     def __repr__(self) -> str:

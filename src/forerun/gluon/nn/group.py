@@ -17,7 +17,7 @@ class GroupNorm(_Norm):
     """Gives each group of an example's channels mean 0 and variance 1, then times gamma, plus beta, per channel.
 
     After Wu and He, 2018. Data is (batch, channels, ...). center, scale: whether beta and gamma are trained.
-    in_channels: 0 is inferred from the first data. ValueError if channels are no multiple of num_groups.
+    in_channels: 0 is inferred from the first data. ValueError if channels are not a multiple of num_groups.
 
     >>> from forerun import np
     >>> layer = GroupNorm(num_groups=2, epsilon=0)

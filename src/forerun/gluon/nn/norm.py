@@ -18,7 +18,7 @@ Rule = str | Initializer | None
 
 
 class _Norm(HybridBlock):
-    """What both have: an axis, epsilon, and the parameters gamma and beta along that axis."""
+    """The base of norms: an axis, epsilon, and the parameters gamma and beta along that axis."""
 
     def __init__(self, axis: int, epsilon: float, center: bool, scale: bool, beta: Rule, gamma: Rule, n: int) -> None:
         super().__init__()

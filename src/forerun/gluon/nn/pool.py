@@ -20,7 +20,7 @@ Numbers = int | tuple[int, ...] | list[int]
 
 
 class _Pooling(HybridBlock):
-    """What all have: axes of extents, and what `npx.pooling` is told. Subclasses say which axes and kind."""
+    """The base of pooling layers: the arguments of `npx.pooling`. Subclasses give the axes and the kind."""
 
     _axes = 0
     _kind = ""

@@ -57,7 +57,7 @@ class _Readers:
         self.snapshots: dict[weakref.ref[Snapshot], None] = {}
 
     def __reduce__(self) -> Any:
-        return _Readers, ()  # nobody has read a copy
+        return _Readers, ()  # a copy has no readers
 
 
 def watch(thing: Any, snapshot: Snapshot) -> None:

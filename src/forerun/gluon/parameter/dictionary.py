@@ -22,7 +22,7 @@ __all__ = ["ParameterDict", "save", "load"]
 
 
 class ParameterDict(dict[str, Parameter]):
-    """A dict from names to parameters, with what is done to all of them at once.
+    """A dict from names to parameters, with methods for all of them at once.
 
     >>> params = ParameterDict(a=Parameter("a", shape=2), b=Parameter("b", shape=3))
     >>> params.initialize("ones")
@@ -143,7 +143,7 @@ class ParameterDict(dict[str, Parameter]):
 
 
 def named(name: str, get: Callable[[], Any]) -> Any:
-    """What `get` gives of a parameter; if it is not initialised the error has its name."""
+    """Return `get()` of a parameter; if it is not initialised the error has its name."""
     try:
         return get()
     except UninitializedError as error:

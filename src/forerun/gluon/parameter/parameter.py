@@ -79,7 +79,7 @@ class Parameter:
 
     @property
     def shape(self) -> tuple[int, ...] | None:
-        """The shape, with -1 for what is not known yet. May be set to one that completes it, else ValueError."""
+        """The shape, with -1 for unknown extents. May be set to one that completes it, else ValueError."""
         return self._shape
 
     @shape.setter
@@ -91,7 +91,7 @@ class Parameter:
 
     @property
     def grad_req(self) -> str:
-        """What backward does with the gradient: "write", "add" or "null"."""
+        """How the backward pass treats the gradient: "write", "add" or "null"."""
         return self._grad_req
 
     @grad_req.setter
@@ -119,8 +119,8 @@ class Parameter:
     ) -> None:
         """Makes the array on one device or several (`ctx` and `device` mean the same), with equal values on all.
 
-        The rule is `init`, else the parameter's own, else `default_init`, else Uniform(0.07). What has been initialised
-        stays as it is unless `force_reinit`. Raises ValueError if the shape is not known and may not be deferred.
+        The rule is `init`, else the parameter's own, else `default_init`, else Uniform(0.07). An initialised parameter
+        is unchanged unless `force_reinit`. Raises ValueError if the shape is not known and may not be deferred.
         """
         if (self._copies or self._deferred is not None) and not force_reinit:
             return
@@ -208,7 +208,8 @@ class Parameter:
     def mean_data(self) -> Array:
         """The mean over the devices' copies: what files get, where devices differ, as in running statistics.
 
-        Where all are equal that is the value, to the bit; what is no float is the first device's. Raises as `data`.
+        If the values are equal on all devices, that is the result, to the bit; a parameter that is not of floats is the
+        first device's. Raises as `data`.
         """
         first, *others = self.list_data()
         if first.dtype.kind != "f" or not others:

@@ -20,7 +20,7 @@ Init = str | Initializer | None
 
 
 class RecurrentCell(HybridBlock):
-    """What cells have in common. Subclasses define `state_info` and `forward(inputs, states)`.
+    """The base of recurrent cells. Subclasses define `state_info` and `forward(inputs, states)`.
 
     >>> from forerun import np
     >>> class Sum(RecurrentCell):
@@ -102,7 +102,7 @@ class RecurrentCell(HybridBlock):
 
 
 def _seen(cell: RecurrentCell, args: Sequence[Any]) -> Any:
-    """What tells the width of a cell's inputs: an array that ends with it."""
+    """Return the array whose last extent is the width of a cell's inputs."""
     if not isinstance(args[0], int):
         return args[0]
     layer, x, bidirectional = args
@@ -215,7 +215,7 @@ class RNNCell(_Cell):
 class LSTMCell(_Cell):
     """One step of a long short-term memory; rows of weights are of the input, forget, new and output gates.
 
-    activation: of what is new and of the output; recurrent_activation: of the gates. Names of `npx.activation`, or
+    activation: of the new values and of the output; recurrent_activation: of the gates. Names of `npx.activation`, or
     functions.
     """
 
@@ -225,7 +225,7 @@ class LSTMCell(_Cell):
 class GRUCell(_Cell):
     """One step of a gated recurrent unit; rows of weights are of the reset, update and new gates.
 
-    activation: of what is new; recurrent_activation: of the gates. Names of `npx.activation`, or functions.
+    activation: of the new values; recurrent_activation: of the gates. Names of `npx.activation`, or functions.
     """
 
     mode = "gru"

@@ -20,7 +20,7 @@ Numbers = int | tuple[int, ...] | list[int]
 
 
 class _ConvCell(RecurrentCell):
-    """What all have; see `Conv2DLSTMCell`. Subclasses say along how many axes, and which rule."""
+    """The base of convolutional cells; see `Conv2DLSTMCell`. Subclasses give the number of axes and the rule."""
 
     _axes = 0
     mode = ""
@@ -136,7 +136,7 @@ class Conv2DLSTMCell(_ConvCell):
     input_shape: of an input without the batch, (channels, height, width), or with the channels last in the layout
     "NHWC". hidden_channels: channels of the states, which are as high and wide as the convolution of inputs makes
     them. i2h_kernel, i2h_pad, i2h_dilate: of that convolution; h2h_kernel (odd), h2h_dilate: of that of states, padded
-    so that they keep their extents. activation: of what is new and of the output, a name or a function.
+    so that they keep their extents. activation: of the new values and of the output, a name or a function.
     Parameters: i2h_weight (4 channels, inputs, *i2h_kernel), h2h_weight (4 channels, channels, *h2h_kernel), i2h_bias,
     h2h_bias, for the input, forget, new and output gates. ValueError for numbers that do not fit.
 

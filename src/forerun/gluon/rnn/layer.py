@@ -28,7 +28,7 @@ _ABSENT = {
 
 
 class _Layer(HybridBlock):
-    """What recurrent layers have in common; see `RNN`."""
+    """The base of recurrent layers; see `RNN`."""
 
     mode = "rnn"
 
@@ -151,7 +151,7 @@ class _Layer(HybridBlock):
             getattr(self, f"{prefix}_{kind}").data(x.device)
             for kind in ("i2h_weight", "h2h_weight", "i2h_bias", "h2h_bias")
         )
-        together = self.mode != "gru"  # there, what comes from the state has a factor of its own
+        together = self.mode != "gru"  # in a GRU, the part of the state has a factor of its own
         gates = npx.fully_connected(x, wx, bx, no_bias=together, flatten=False)
         if self._projection_size is not None:
             return projected(backward, gates, states, wh, bx + bh, getattr(self, f"{prefix}_h2r_weight").data(x.device))

@@ -14,7 +14,7 @@ __all__ = ["ModifierCell", "ZoneoutCell", "VariationalDropoutCell"]
 
 
 class ModifierCell(RecurrentCell):
-    """What cells around a cell have in common: its states. Subclasses define `forward`."""
+    """The base of cells around a cell, whose states it has. Subclasses define `forward`."""
 
     def __init__(self, base_cell: RecurrentCell) -> None:
         super().__init__()

@@ -91,7 +91,7 @@ class _Sequence:
     """
 
     name = "rnn"
-    stateless = True  # gradients depend on what stands on the tape, and on nothing else
+    stateless = True  # gradients depend on the tape alone
 
     def __call__(self, rule: str, reversed: bool, x: Any, w: Any, b: Any, *states: Any) -> tuple[Any, ...]:
         h, c = _two(states)
@@ -104,7 +104,7 @@ class _Sequence:
         return outputs
 
     def told(self, attrs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What `repeated` needs besides the inputs."""
+        """Return the arguments of `repeated` besides the inputs."""
         return attrs[:2]
 
     def repeated(self, inputs: Sequence[Any], attrs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -112,7 +112,7 @@ class _Sequence:
         return self(*attrs, *inputs)
 
     def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The gradients of all inputs, for the walk."""
+        """Return the gradients of all inputs, for the backward pass."""
         rule, reversed, y, cells, kept = attrs
         gy, gc = g if isinstance(g, tuple) else (g, None)
         if _core.recording():

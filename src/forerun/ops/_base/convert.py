@@ -41,7 +41,7 @@ __all__ = [
 
 
 def is_array(x: object) -> TypeIs[Array]:
-    """Whether x is one of our arrays.
+    """Return whether x is a forerun array.
 
     >>> is_array(asarray(1)), is_array(1)
     (True, False)
@@ -54,7 +54,7 @@ def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op
 
     Python floats get the default float; Python integers int64 (the default float after `npx.set_np()`);
     NumPy arrays and scalars, and what has `__array__`, keep their dtype. ValueError if lists at one depth differ in
-    length, TypeError if values are no numbers, OverflowError for a Python integer that does not fit into the dtype.
+    length, TypeError if values are not numbers, OverflowError for a Python integer that does not fit into the dtype.
 
     >>> from forerun import np
     >>> x = np.asarray([1, 2, 3])
@@ -90,7 +90,7 @@ def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op
 
 
 def device_of(*values: Any) -> Device | None:
-    """The device of the first of our arrays among values, or in lists of them; None if there is none.
+    """Return the device of the first forerun array among values, or in lists of them; None without one.
 
     >>> device_of(1, [2, asarray(3)]), device_of(1, [2, 3])
     (cpu(0), None)
@@ -168,7 +168,7 @@ def _has_arrays(x: Any) -> bool:
 def axes_of(op: str, axis: Axis, ndim: int) -> tuple[int, ...]:
     """Axes as non-negative numbers; None means all.
 
-    IndexError out of range, ValueError for a repeated one, TypeError for what is no integer.
+    IndexError out of range, ValueError for a repeated one, TypeError for a value that is not an integer.
 
     >>> axes_of("op", (0, -1), 3), axes_of("op", None, 2)
     ((0, 2), (0, 1))
@@ -193,7 +193,9 @@ def axes_of(op: str, axis: Axis, ndim: int) -> tuple[int, ...]:
 
 
 def axis_of(op: str, axis: Any, ndim: int) -> int:
-    """One axis as a non-negative number. IndexError out of range, TypeError for what is no integer.
+    """Return an axis as a non-negative number.
+
+    IndexError if it is out of range, TypeError if it is not an integer.
 
     >>> axis_of("op", -1, 3)
     2
@@ -263,8 +265,8 @@ def write_out(op: str, result: Array, out: Out, casting: str | None = "same_kind
     casting: the rule by which the result's dtype must become that of `out`. None: any dtype will do, and nothing is
     checked for the tape, as for results that depend on no array.
 
-    ValueError if out has another shape, TypeError if it is no array or the rule does not allow its dtype; RuntimeError
-    if one of both is on the tape while recording, as gradients would get lost.
+    ValueError if out has another shape, TypeError if it is not an array or the rule does not allow its dtype;
+    RuntimeError if one of both is on the tape while recording, as gradients would get lost.
 
     >>> into = asarray([0.0, 0.0])
     >>> write_out("op", asarray([1, 2]), into) is into, into.tolist()
@@ -359,7 +361,9 @@ def to_device(x: Array, device: Device) -> Array:
 
 @primitive(lambda g: g, op="copy")
 def copy(x: Array) -> Array:
-    """A copy of an array in C order, with its dtype, on its device. TypeError if x is no array.
+    """Return a copy of an array in C order, with its dtype, on its device.
+
+    TypeError if x is not an array.
 
     >>> from forerun import np
     >>> x = np.zeros(2)

@@ -81,7 +81,7 @@ __all__ = [
 
 
 def _dtype_of(op: str, x: Array) -> numpy.dtype:
-    """The dtype of an array (ours or NumPy's) or of a number's type, or the dtype meant."""
+    """Return the dtype of an array (forerun's or NumPy's) or of a number's type, or the given dtype."""
     if isinstance(x, (bool, int, float, complex)) and not isinstance(x, numpy.generic):
         x = type(x)
     return as_dtype(op, getattr(x, "dtype", x) if not isinstance(x, type) else x)
@@ -98,8 +98,8 @@ def _limits(dtype: numpy.dtype) -> Any:
 class finfo:
     """The limits of floats of a dtype, or of an array's dtype; of complex numbers those of their parts.
 
-    As `numpy.finfo`: bits, eps, max, min, smallest_normal, dtype and more, but limits are Python's floats, which leave
-    the dtype of arrays alone. ValueError if it is no dtype of floats.
+    As `numpy.finfo`: bits, eps, max, min, smallest_normal, dtype and more, but limits are Python's floats, which do
+    not change the dtype of arrays. ValueError if the dtype is not one of floats.
 
     >>> from forerun import np
     >>> np.finfo(np.float32).eps, np.finfo(np.ones(2, "complex128")).bits
@@ -132,7 +132,7 @@ class finfo:
 def iinfo(dtype: Any) -> Any:
     """The limits of integers of a dtype, or of an array's dtype: bits, max, min, dtype.
 
-    ValueError if it is no dtype of integers.
+    ValueError if the dtype is not one of integers.
 
     >>> from forerun import np
     >>> np.iinfo("int8").min, np.iinfo(np.arange(2)).max

@@ -1,11 +1,11 @@
-"""What an op is made of: how it is issued, its gradients, its docstring, in one paragraph.
+"""The definition of an operation in one paragraph: how it is submitted, its gradients, its docstring.
 
 Two kinds. `elementwise` wraps a NumPy ufunc; the core issues it and records it on the tape. `primitive` is
 for everything else: a Python function that calls the core, and says what its gradients are.
 
-A gradient is a function of what it needs, by name: `g` is the gradient of the output, `y` the output, the
+A gradient is a function of the values that it needs, by name: `g` is the gradient of the output, `y` the output, the
 op's own parameter names stand for its inputs and keyword attributes, and `shape` and `dtype` are those of
-the input that is differentiated. What no gradient names is not kept. Where an input was broadcast, the tape
+the input that is differentiated. Values that no gradient names are not kept. Where an input was broadcast, the tape
 sums its gradient; the op need not.
 """
 
@@ -35,7 +35,7 @@ SAVE_OUTPUTS = 1 << 7
 
 
 def nondifferentiable(g: Any) -> None:
-    """The gradient of what is piecewise constant, or of no use: nothing flows back.
+    """The gradient of a function that is piecewise constant, or not to be differentiated: nothing flows back.
 
     >>> nondifferentiable(1.0) is None
     True
@@ -70,30 +70,24 @@ def direct(entry: str, *data: Any) -> Callable[[F], F]:
     return make
 
 
-# What the core lets NumPy's functions have in plain calls, for the three decorators below (core/python/direct/numpy.cpp
-# reads both). A letter says what a parameter may be:
-#   a  an array                         A  an array or None             l  a list or tuple of arrays
-#   d  a vector                         m  a small matrix, as the cost grows faster than its size
-#   e  an array, or a list of integers beside arrays of 64 bits
-#   h  an array of any size, of which little is read
-#   r  an array of any size, where the Python function waits for it, too
-#   n  an array, or a number that takes the dtype of the arrays without a change
-#   i  an integer or None               k  an integer                   t  an integer or a tuple of integers
-#   c  a small number of things         b  a bool                       s  a str
-#   S  a str, beside no real floats of less than 64 bits
-#   -  nothing: it may not be given
-# and of a function that writes:
-#   w  the array that is written, of any size, the first parameter
-#   p  a position in that vector, or several
-#   v  its new values: numbers that it takes as they are, or an array of its dtype
-# Kinds of dtypes are NumPy's letters b, i, u, f, c; or F, floats of 32 and 64 bits, and D, of 64 bits.
+# The arguments with which the core calls NumPy's functions directly, for the three decorators below
+# (core/python/direct/numpy.cpp reads both). A letter says what a parameter may be: a  an array
+# A  an array or None             l  a list or tuple of arrays d  a vector                         m  a small matrix,
+# as the cost grows faster than its size e  an array, or a list of integers beside arrays of 64 bits h  an array of any
+# size, of which little is read r  an array of any size, where the Python function waits for it, too n  an array, or a
+# number that takes the dtype of the arrays without a change i  an integer or None               k  an integer
+# t  an integer or a tuple of integers c  a small number of things         b  a bool                       s  a str S
+# a str, beside no real floats of less than 64 bits -  nothing: it may not be given and of a function that writes: w
+# the array that is written, of any size, the first parameter p  a position in that vector, or several v  its new
+# values: numbers that it takes as they are, or an array of its dtype Kinds of dtypes are NumPy's letters b, i, u, f,
+# c; or F, floats of 32 and 64 bits, and D, of 64 bits.
 
 
 def numpy_when_small(
     function: Callable[..., Any], parameters: str, sorts: str, kinds: str = "biuf", *, waits: bool = False,
     gives: type | None = None,
 ) -> Callable[[F], F]:  # fmt: skip
-    """Lets a function of NumPy's run in the call for few values that are there: plain calls, outside of recording.
+    """Let a NumPy function run within the call if its operands are small and computed: plain calls, without recording.
 
     parameters: the names of those that plain calls may give, in order. sorts: a letter for each of them, from the
     table above. kinds: of the dtypes of arrays, from there too. waits: the Python function waits for its arrays too.
@@ -109,7 +103,7 @@ def numpy_when_small(
 
 
 def _inner(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What a function of NumPy's does once it has seen that no operand has another one for it."""
+    """Return the implementation of a NumPy function, which runs once no operand overrides the function."""
     return getattr(function, "_implementation", function)
 
 
@@ -169,7 +163,7 @@ def _parameters(gradient: Gradient) -> tuple[str, ...]:
 
 
 class OpFacts(TypedDict, total=False):
-    """What else is known of an element-wise op; see `elementwise`."""
+    """Further facts about an element-wise operation; see `elementwise`."""
 
     exact: bool | Literal["real"]
     neutral: int | Literal["lowest", "highest"] | None
@@ -185,7 +179,7 @@ class Elementwise(_core.Ufunc):
     """An element-wise op: issues the compiled loops of a NumPy ufunc, tile by tile, without the interpreter
     lock."""
 
-    stateless = True  # gradients depend on what stands on the tape, and on nothing else
+    stateless = True  # gradients depend on the tape alone
     operator: str | None  # the operator of Python's that it is behind, as `_wiring` says
 
     def __init__(
@@ -307,16 +301,16 @@ def elementwise(
         True: each result is rounded once, so that its bits do not depend on the layout of the inputs; they need not be
         packed for the loop then. "real": that is so for real numbers.
     neutral
-        What may be combined with any value and leaves it as it is: 0, 1, or the "lowest" or "highest" value of the
-        dtype. Reductions are cut into pieces then, which run side by side.
+        A value that, combined with any other, leaves the other unchanged: 0, 1, or the "lowest" or "highest" value of
+        the dtype. Reductions are cut into pieces then, which run side by side.
     accumulate_in
         A floating dtype, in which reductions of narrower floats are computed; they are rounded once, at the end.
     bool_ok
         False: bools are refused, where there is no loop for them, instead of being small integers.
     widens_integers
-        Whether small integers give the default float where NumPy is stood in for, too.
+        Whether small integers give the default float in place of NumPy's function, too.
     reduction, scan
-        What `reduce` and `accumulate` are called in traces and errors, if vectors may be handed over without a look.
+        The names of `reduce` and `accumulate` in traces and errors, if vectors may be passed on unchecked.
     operator
         The operator of Python's that it is behind. Has no effect on an op that is made after `forerun.np` was imported.
 

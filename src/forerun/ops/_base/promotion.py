@@ -31,7 +31,7 @@ _ints_become_floats = False
 
 
 def default_float() -> numpy.dtype:
-    """The dtype of floats when nothing else is said: float32 unless `npx.set_np(dtype=True)` was called.
+    """Return the dtype of floats without an explicit dtype: float32 unless `npx.set_np(dtype=True)` was called.
 
     >>> default_float()
     dtype('float32')

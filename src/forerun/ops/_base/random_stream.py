@@ -1,6 +1,6 @@
 """Streams of random numbers: a seed, and how many operations have drawn from it.
 
-What an operation draws is a function of both and of the position, so it is fixed when the operation is issued.
+The numbers of an operation are a function of both and of the position, so they are fixed when it is submitted.
 There is one stream for all, which `np.random.seed` starts anew, and one in each generator.
 """
 

@@ -42,7 +42,7 @@ def _shape(shape: Any) -> Any:
 
 
 def _new(op: str, shape: Any, order: Any, like: None, make: Callable[[tuple[int, ...]], Any]) -> Array:
-    """What make(shape) gives; with order "F", so that the first axis runs fastest in memory."""
+    """Return make(shape); with order "F", the first axis varies fastest in memory."""
     if order == "C" and like is None:
         return make(_shape(shape))
     unsupported(op, like=like)
@@ -62,7 +62,7 @@ def array(
     returns an array as it is if its dtype and device fit, False does so or raises ValueError. ndmin: as many axes
     at least, new ones in front. order: "F" for an array whose first axis runs fastest in memory, "C" for one whose last
     does. like and ndmax must not be given, subok changes nothing.
-    ValueError if lists at one depth differ in length, TypeError if values are no numbers.
+    ValueError if lists at one depth differ in length, TypeError if values are not numbers.
 
     >>> from forerun import np
     >>> np.array([[1, 2], [3, 4]]).dtype, np.array([1.5]).dtype
@@ -201,7 +201,7 @@ def ones(
 def _as(
     op: str, x: Any, dtype: Any, order: str | None, shape: Any, device: DeviceLike
 ) -> tuple[Any, numpy.dtype, str, Device]:
-    """Shape, dtype, order and device of an array that is like another, but for what is given."""
+    """Return shape, dtype, order and device: those given, else those of the prototype."""
     x = convert.asarray(x)
     order = order or "K"
     check_choice(op, "order", order, ("C", "F", "A", "K"))

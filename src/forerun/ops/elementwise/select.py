@@ -53,11 +53,11 @@ def where(condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None 
     if x is None or y is None:
         raise ValueError("where: both x and y must be given, or none")
     result = _select(asarray_like_device(condition, x, y), _wrapped(x, y), _wrapped(y, x))
-    return result if result.ndim else _core.as_array(result)  # as NumPy's, which is no scalar
+    return result if result.ndim else _core.as_array(result)  # as NumPy's, which is not a scalar
 
 
 def _wrapped(n: Any, other: Any) -> Any:
-    """A Python integer, if it needs to, cut to the bits of the dtype of what stands beside it, as by NumPy."""
+    """Return n; a Python integer wraps around in the dtype of the other operand, as in NumPy."""
     if type(n) is not int or -1 < n < 128:
         return n
     dtype = numpy.dtype("int64") if isinstance(other, (bool, int)) else asarray(other).dtype

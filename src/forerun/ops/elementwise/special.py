@@ -64,7 +64,7 @@ def _digamma_above(x: Array) -> Array:
 
 
 def _nearest(x: Array) -> tuple[Any, Any]:
-    """The integer next to x, and what is left, between -0.5 and 0.5."""
+    """Return the integer nearest to x, and the remainder, between -0.5 and 0.5."""
     whole = rint(x)
     return whole, x - whole
 

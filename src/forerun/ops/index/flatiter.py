@@ -184,7 +184,7 @@ class ndenumerate:
 def nditer(op: Any, *args: Any, **kwargs: Any) -> numpy.nditer:
     """NumPy's iterator over the values of arrays, which are read-only. Waits.
 
-    ValueError if an array of ours is to be written to.
+    ValueError if a forerun array is to be written to.
 
     >>> from forerun import np
     >>> [int(v) for v in np.nditer(np.array([[1, 2], [3, 4]]))]

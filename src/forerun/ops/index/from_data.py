@@ -113,9 +113,9 @@ def require(a: ArrayLike, dtype: DTypeLike = None, requirements: Any = None, *, 
     """Return `a` as an array of a dtype that meets the requirements. It is copied only if necessary.
 
     requirements: "C" or "F" for an order of memory without gaps; "W" for an array that can be written, which views
-    that repeat elements cannot; "O" for memory of its own: always a copy of an array, as none of ours is the owner of
-    its memory (`flags.owndata`). "A" and "E" hold for all arrays. ValueError if "C" and "F" are both asked for,
-    KeyError for another word.
+    that repeat elements cannot; "O" for memory of its own: always a copy of an array, as no forerun array owns its
+    memory (`flags.owndata`). "A" and "E" hold for all arrays. ValueError if "C" and "F" are both asked for, KeyError
+    for another word.
 
     >>> from forerun import np
     >>> np.require([1, 2], "float32", ["C", "W"]).dtype

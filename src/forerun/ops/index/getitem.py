@@ -33,7 +33,7 @@ def _embed(g: Array, shape: tuple[int, ...], index: Array) -> Array:
 
 
 def _view_gradient(g: Any, shape: tuple[int, ...], index: Any) -> Any:
-    """Where the walk does not record, it puts g itself where it belongs."""
+    """Return g and its index for the backward pass to add in place, or an array of x's shape while recording."""
     return _embed(g, shape, index) if _core.recording() else (g, index)
 
 
@@ -90,8 +90,8 @@ def _plain_mask(x: Any, mask: Any) -> TypeGuard[Array]:
 def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Out = None, mode: str = "raise") -> Array:
     """Elements at integer positions along `axis`, or of the flat array. indices may have any shape.
 
-    mode: what happens to positions out of range: "raise" (IndexError, where the result is read if positions are an
-    array of ours), "clip", "wrap". TypeError if positions are no integers, ValueError for another mode.
+    mode: what happens to positions out of range: "raise" (IndexError, where the result is read if positions are a
+    forerun array), "clip", "wrap". TypeError if positions are not integers, ValueError for another mode.
 
     >>> from forerun import np
     >>> np.take([[1, 2], [3, 4]], [1, 1, 0], axis=0).tolist()
@@ -131,7 +131,7 @@ def _scatter_along(g: Array, shape: tuple[int, ...], indices: Any, axis: int) ->
 def _along(op: str, x: Array, indices: Any, axis: int) -> tuple[Any, int]:
     """Positions along an axis of x in x's shape but there: repeated where theirs is 1, as x is where its is.
 
-    ValueError if x has another number of axes, IndexError if shapes do not fit, positions are no integers or known
+    ValueError if x has another number of axes, IndexError if shapes do not fit, positions are not integers or known
     ones are out of range.
     """
     found = asarray(indices) if isinstance(indices, (list, tuple)) else indices
@@ -165,7 +165,7 @@ def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -
     """Elements of arr at positions along `axis` that differ from place to place, as `argsort` gives them.
 
     Axis None: of the flat array. ValueError if indices have not as many axes as arr. IndexError if shapes do not fit
-    or indices are no integers, and for a position out of range, where the result is read if they are ours.
+    or indices are not integers, and for a position out of range, where the result is read if they are a forerun array.
 
     >>> from forerun import np
     >>> np.take_along_axis(np.array([[3, 1], [2, 4]]), np.array([[1], [0]]), axis=1).tolist()
@@ -206,7 +206,7 @@ def flatnonzero(a: ArrayLike) -> Array:
 def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None, out: Out = None) -> Array:
     """Slices along `axis` where the condition (a vector) holds, or elements of the flat array. Waits.
 
-    ValueError if the condition is no vector, IndexError if it holds behind the end of the axis.
+    ValueError if the condition is not a vector, IndexError if it holds behind the end of the axis.
 
     >>> from forerun import np
     >>> np.compress([False, True], [[1, 2], [3, 4]], axis=1).tolist()

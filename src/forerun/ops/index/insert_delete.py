@@ -252,7 +252,7 @@ def put(a: Array | numpy.ndarray, ind: Any, v: ArrayLike, mode: str = "raise") -
     """Writes values at positions of the flat array, in place; values start over if there are fewer.
 
     Values are cast to a's dtype; without any, nothing is written. mode: what happens to positions out of range:
-    "raise" (IndexError, where the array is read if positions are an array of ours), "clip", "wrap".
+    "raise" (IndexError, where the array is read if positions are a forerun array), "clip", "wrap".
 
     >>> from forerun import np
     >>> x = np.zeros((2, 2))
@@ -263,9 +263,9 @@ def put(a: Array | numpy.ndarray, ind: Any, v: ArrayLike, mode: str = "raise") -
         return numpy.put(a, _known(ind), _known(v), mode)  # type: ignore[arg-type]
     no_scalar("put", a)
     if not _has_arrays(ind) and not isinstance(ind, numpy.ndarray):
-        # as NumPy: what is no array is cast, whatever it is
+        # as NumPy: arguments that are not arrays are cast from any dtype
         ind = ind.astype("int64") if isinstance(ind, numpy.integer) else fit("put", numpy.dtype("int64"), ind)
-    if a.size == 0 or ind.dtype == "uint64":  # what is wrong with positions comes before what is with values
+    if a.size == 0 or ind.dtype == "uint64":  # errors of positions come before those of values
         places_within("put", ind, a.size, mode, a.device, "safe")
     new = flat_values("put", a, v)
     at = ravel(places_within("put", ind, a.size, mode if new.size else "clip", a.device, "safe"))

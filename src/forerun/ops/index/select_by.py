@@ -41,8 +41,8 @@ __all__ = ["choose", "extract", "mask_indices", "piecewise", "place", "putmask"]
 def choose(a: ArrayLike, choices: Sequence[ArrayLike] | Array, out: Out = None, mode: str = "raise") -> Array:
     """Build an array by choosing, for each number in `a`, the element of that choice. All broadcast together.
 
-    mode: what happens to other numbers: "raise" (ValueError, where the result is read if a is an array of ours),
-    "clip", "wrap". ValueError if there is no choice or shapes do not fit, TypeError if numbers are no integers.
+    mode: what happens to other numbers: "raise" (ValueError, where the result is read if a is a forerun array),
+    "clip", "wrap". ValueError without choices or if shapes do not fit, TypeError if numbers are not integers.
     Differentiable in the choices.
 
     >>> from forerun import np
@@ -64,7 +64,7 @@ def choose(a: ArrayLike, choices: Sequence[ArrayLike] | Array, out: Out = None, 
 
 
 def _numbers(a: Any, n: int, mode: str, device: Any) -> Any:
-    """Numbers of choices; from 0 to n - 1, unless they are ours and the mode is to raise."""
+    """Return numbers of choices; from 0 to n - 1, unless they are a forerun array and the mode is "raise"."""
     check_choice("choose", "mode", mode, ("raise", "clip", "wrap"))
     if mode == "raise" and not is_array(a):
         known = numpy.asarray(a)
@@ -202,7 +202,7 @@ def _conditions(x: Array, condlist: Any) -> list[Any]:
 def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Any, ...]:
     """Positions where `mask_func(x, k)` of an n by n matrix x of ones is not zero. Waits.
 
-    TypeError if n is no integer, ValueError if it is negative.
+    TypeError if n is not an integer, ValueError if it is negative.
 
     >>> from forerun import np
     >>> [i.tolist() for i in np.mask_indices(3, np.triu, 1)]

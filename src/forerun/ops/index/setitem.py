@@ -57,7 +57,7 @@ def setitem(x: Array, index: Any, value: Any) -> None:
 
 
 def _for_mask(new: Array) -> Array:
-    """Values for what is under a mask of the array's shape. TypeError if they have more axes than one."""
+    """Return the values for the elements under a mask of the array's shape. TypeError if they have several axes."""
     if is_array(new) and new.ndim > 1:
         raise TypeError(f"setitem: values under a mask of the array's shape must have one axis, got shape {new.shape}")
     return new
@@ -92,7 +92,7 @@ def _into_view(x: Any, entries: Sequence[Any], ndim: int, value: Any) -> Any:
 
 
 def values_for(op: str, x: Array, value: Any, single: bool = False) -> Array:
-    """What is to be written into x: a number that fits its dtype, or one of our arrays on its device.
+    """Return the values to write into x: a number that fits its dtype, or a forerun array on its device.
 
     single: one element is to be written. TypeError, ValueError and OverflowError as NumPy's assignment.
 
@@ -137,7 +137,7 @@ def _depth(values: Any) -> int:
 
 
 def _refusal(dtype: numpy.dtype) -> type[Exception]:
-    """What NumPy raises when an element is to get several numbers; that depends on the dtype."""
+    """Return the class of NumPy's error for several numbers in one element; it depends on the dtype."""
     try:
         numpy.empty((), dtype)[()] = numpy.zeros(2, dtype)
     except TypeError:
@@ -198,7 +198,7 @@ def _write_masked(v: Any, mask: Any, axis: int, new: Any) -> None:
 
 
 def under_mask(v: Array, mask: Array, axis: int, new: Any) -> tuple[Any, Any]:
-    """A mask that covers axes of v from `axis` on, and values for what is under it, as both broadcast to v.
+    """Return a mask over the axes of v from `axis` on, and the values under it, as both broadcast to v.
 
     None in place of the mask: there is a value for each element under it, along `axis` of the values.
 

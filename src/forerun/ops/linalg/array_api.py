@@ -1,4 +1,4 @@
-"""What `np.linalg` has under a name of `np`, with the parameters that the array API standard gives it."""
+"""Functions of `np.linalg` that `np` has under the same name, with the parameters of the array API standard."""
 
 from __future__ import annotations
 

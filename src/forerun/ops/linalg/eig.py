@@ -31,7 +31,7 @@ __all__ = ["eig", "eigh", "eigvals", "eigvalsh"]
 
 @registered_tuple("linalg.EigResult")
 class EigResult(NamedTuple):
-    """What `eig` gives."""
+    """The result of `eig`."""
 
     eigenvalues: Any
     eigenvectors: Any
@@ -39,7 +39,7 @@ class EigResult(NamedTuple):
 
 @registered_tuple("linalg.EighResult")
 class EighResult(NamedTuple):
-    """What `eigh` gives."""
+    """The result of `eigh`."""
 
     eigenvalues: Any
     eigenvectors: Any

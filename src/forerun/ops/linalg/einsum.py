@@ -108,7 +108,7 @@ def _extents(terms: Sequence[Labels], shapes: Sequence[tuple[int, ...]]) -> dict
 
 
 def _reduced(x: Array, labels: Labels, needed: set[Label]) -> tuple[Any, Labels]:
-    """x with repeated labels taken as diagonals, and axes summed whose label nobody else needs."""
+    """Take diagonals for repeated labels of x, and sum over axes whose labels are not needed further."""
     if len(set(labels)) == len(labels) and needed.issuperset(labels):
         return x, labels
     for c in dict.fromkeys(labels):
@@ -145,7 +145,7 @@ def _product(a: Array, la: Labels, b: Array, lb: Labels, needed: set[Label]) -> 
 
 
 def _contracted(arrays: Sequence[Any], terms: Sequence[Labels], needed: set[Label]) -> tuple[Any, Labels]:
-    """Operands contracted from left to right, to what is needed."""
+    """Contract operands from left to right, down to the labels that are needed."""
     done, labels = None, ()  # type: tuple[Any, Labels]
     for k, (x, term) in enumerate(zip(arrays, terms)):
         later = needed.union(*terms[k + 1 :])
@@ -167,7 +167,7 @@ def _along(path: Sequence[Any], arrays: list[Any], terms: list[Labels], needed: 
 
 
 def _path(subscripts: str, arrays: Sequence[Any], optimize: Any) -> tuple[list[Any], str]:
-    """What NumPy finds for arrays of these shapes, which it need not see."""
+    """Return the path that NumPy finds for the shapes of these arrays, without their values."""
     like = [numpy.broadcast_to(numpy.zeros((), x.dtype), x.shape) for x in arrays]
     return numpy.einsum_path(subscripts, *like, optimize=optimize)
 
@@ -181,7 +181,7 @@ def _common(arrays: Sequence[Any], dtype: Any, casting: Any) -> list[Any]:
     """Operands in one dtype. TypeError if one must not be cast to the dtype that was asked for."""
     check_choice("einsum", "casting", casting, ("no", "equiv", "safe", "same_kind", "unsafe"))
     want = promote(*(x.dtype for x in arrays)) if dtype is None else as_dtype("einsum", dtype)
-    strict = dtype is not None or casting in ("no", "equiv")  # by our rule, integers become floats that stand beside
+    strict = dtype is not None or casting in ("no", "equiv")  # integers become the floats of others
     for x in arrays:
         if strict and not numpy.can_cast(x.dtype, want, casting):
             raise TypeError(f"einsum: casting must be possible by rule {casting!r}, got {x.dtype} to {want}")
@@ -190,7 +190,7 @@ def _common(arrays: Sequence[Any], dtype: Any, casting: Any) -> list[Any]:
 
 @functools.lru_cache(1024)
 def _plan(subscripts: str) -> Any:
-    """What one function does; None: it takes more.
+    """Return the plan of an expression that a single function computes, else None.
 
     ("sum", number of axes, the axis) or ("dot", axes of each operand, whether to turn each).
     """
@@ -245,8 +245,8 @@ def einsum(
     A label that the result lacks is summed over; "..." (or Ellipsis) stands for axes that broadcast. Without "->" (or
     the last list) the result has the labels that occur once, in order of the alphabet. Operands are contracted two by
     two from left to right; with `optimize` as `einsum_path` finds it, or in the order that it is given. dtype: of
-    operands and sums. What only picks or moves axes of one operand is a view. ValueError if subscripts and shapes do
-    not fit, TypeError if a cast is not possible by rule `casting`.
+    operands and sums. An expression that only selects or moves axes of one operand returns a view. ValueError if
+    subscripts and shapes do not fit, TypeError if a cast is not possible by rule `casting`.
 
     >>> from forerun import np
     >>> np.einsum("ij,kj->ik", np.ones((2, 3)), np.ones((2, 3))).tolist()

@@ -35,7 +35,7 @@ _MOST_PIECES = 64
 def inexact(op: str, x: ArrayLike) -> Array:
     """x as an array of a dtype that LAPACK has: integers and bools become the default float.
 
-    TypeError for what is left: like NumPy, float16 is refused.
+    TypeError for other dtypes: like NumPy's, these functions refuse float16.
 
     >>> inexact("op", [1, 2]).dtype
     dtype('float32')

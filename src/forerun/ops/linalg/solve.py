@@ -28,7 +28,7 @@ __all__ = ["inv", "solve", "det", "slogdet", "matrix_power", "tensorinv", "tenso
 
 @registered_tuple("linalg.SlogdetResult")
 class SlogdetResult(NamedTuple):
-    """What `slogdet` gives: the sign (of complex matrices the phase) and the logarithm of the magnitude."""
+    """The result of `slogdet`: the sign (of complex matrices the phase) and the logarithm of the magnitude."""
 
     sign: Any
     logabsdet: Any
@@ -140,8 +140,8 @@ def slogdet(a: ArrayLike) -> SlogdetResult:
 def matrix_power(a: ArrayLike, n: int) -> Array:
     """The product of n times the same square matrices; of inverses for negative n, the identity for 0, a itself for 1.
 
-    In a's dtype; inverses of integers in the default float. TypeError if n is no integer, LinAlgError (a ValueError)
-    if matrices are not square.
+    In a's dtype; inverses of integers in the default float. TypeError if n is not an integer, LinAlgError (a
+    ValueError) if matrices are not square.
 
     >>> from forerun import np
     >>> np.linalg.matrix_power([[1, 1], [0, 1]], 3).tolist()

@@ -1,10 +1,10 @@
 """Decompositions of matrices into factors, with gradients: Cholesky, QR, singular values.
 
 Vectors are determined up to a sign, or a phase if they are complex: gradients are those of functions that do not
-depend on it. Likewise the columns of a square factor that the matrix does not need are any basis of what is left:
-gradients are those of functions that do not depend on which. Where two singular values are equal, vectors have no
-gradient (the result is inf or NaN if one is asked for), values have. Formulas: Giles (2008); Murray (2016); Walter and
-Lehmann (2012) for QR; Wan and Zhang (2019) for complex singular vectors.
+depend on it. Likewise the columns of a square factor that the matrix does not need are any basis of the orthogonal
+complement: gradients are those of functions that do not depend on which. Where two singular values are equal, vectors
+have no gradient (the result is inf or NaN if one is asked for), values have. Formulas: Giles (2008); Murray (2016);
+Walter and Lehmann (2012) for QR; Wan and Zhang (2019) for complex singular vectors.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = ["cholesky", "qr", "svd", "svdvals"]
 
 @registered_tuple("linalg.QRResult")
 class QRResult(NamedTuple):
-    """What `qr` gives."""
+    """The result of `qr`."""
 
     Q: Any
     R: Any
@@ -46,7 +46,7 @@ class QRResult(NamedTuple):
 
 @registered_tuple("linalg.SVDResult")
 class SVDResult(NamedTuple):
-    """What `svd` gives."""
+    """The result of `svd`."""
 
     U: Any
     S: Any

@@ -48,7 +48,7 @@ def _matmul(a: Any, b: Any, ta: bool = False, tb: bool = False) -> Array:
 
 
 def matmul_pair(a: ArrayLike, b: ArrayLike, op: str) -> tuple[Array, Array]:
-    """Both as arrays of one dtype on one device; what is no array goes where the other is."""
+    """Return both as arrays of one dtype on one device; an operand that is not an array goes to the other's device."""
     if is_array(a) and is_array(b) and a.dtype is b.dtype:
         return a, b
     a, b = asarrays(a, b, op=op)

@@ -1,6 +1,6 @@
-"""What attention is made of beside `batch_dot` and `masked_softmax`: products of what many heads have side by side.
+"""The products of attention with interleaved heads; the rest of it is `batch_dot` and `masked_softmax`.
 
-Queries, keys and values of all heads stand in one array, as one product with one weight gives them: (steps, batch,
+Queries, keys and values of all heads are in one array, as one product with one weight gives them: (steps, batch,
 heads, how many of the three, features), flat from the third axis on.
 """
 

@@ -41,7 +41,7 @@ _ROOM = 1 << 25  # bytes of windows that are written out at once
 
 @registered_tuple("convolution.Plan")
 class _Plan(NamedTuple):
-    """What a convolution does apart from values: windows over padded data, in groups of channels."""
+    """The geometry of a convolution: windows over padded data, in groups of channels."""
 
     windows: Windows
     pad: Extents
@@ -209,9 +209,9 @@ def deconvolution(
     """The transposed convolution of data (batch, in, *extents) with a weight (in, out / num_group, *kernel), plus bias.
 
     The result is what the gradient of `convolution` is for data of this shape: (data - 1) * stride - 2 * pad + kernel +
-    adj elements along an axis, where adj is less than the stride. target_shape: these extents, in place of pad and adj,
-    half of what is too much at each end. With channels last the weight is (in, *kernel, out / num_group). The other
-    parameters and errors are those of `convolution`.
+    adj elements along an axis, where adj is less than the stride. target_shape: these extents, in place of pad and
+    adj; half of the excess is cut off at each end. With channels last the weight is (in, *kernel, out / num_group).
+    The other parameters and errors are those of `convolution`.
 
     >>> from forerun import np, npx
     >>> npx.deconvolution(np.array([[[1.0, 2.0]]]), np.ones((1, 1, 2)), stride=2).tolist()

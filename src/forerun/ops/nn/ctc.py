@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ctc_loss"]
 
-_NEVER = -1e30  # the logarithm of no chance: finite, so that differences of two are no NaN
+_NEVER = -1e30  # the logarithm of no chance: finite, so that differences of two are not NaN
 
 
 def ctc_loss(
@@ -90,9 +90,9 @@ def _lengths(labels: Array, given: Any, padding: int) -> Array:
 
 
 def _states(labels: Array, n: Any, classes: int, first: bool) -> Array:
-    """A blank, the first label, a blank, and so on, blanks for what is no label: (batch, 2 labels + 1).
+    """Return a blank, the first label, a blank, and so on, with blanks for padding: (batch, 2 labels + 1).
 
-    Labels that are no class, or the blank one, become one that is out of range.
+    Labels that are not a class, or are the blank, become a label that is out of range.
     """
     batch, most = labels.shape
     blank = 0 if first else classes - 1

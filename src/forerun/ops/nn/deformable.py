@@ -112,7 +112,7 @@ class _Plan:
         return _core.from_numpy(where_to, self.data.device)
 
     def result(self, columns: Any, bias: Any) -> Array:
-        """Products of what is seen, (batch, parts, elements, channels of a part, places), with the weight."""
+        """Multiply the columns, (batch, parts, elements, channels of a part, places), by the weight."""
         batch, filters = self.data.shape[0], self.weight.shape[0]
         seen = reshape(columns.swapaxes(2, 3), (batch, self.groups, -1, columns.shape[-1]))
         y = matmul(reshape(self.weight, (self.groups, filters // self.groups, -1)), seen)
@@ -121,7 +121,7 @@ class _Plan:
 
 
 def _columns(plan: _Plan, offset: Array, fades: bool) -> Array:
-    """What the elements of the kernel see: (batch, parts, elements, channels of a part, places).
+    """Return the data under each element of the kernel: (batch, parts, elements, channels of a part, places).
 
     fades: within a pixel outside values are interpolated with 0; otherwise they are 0 at once.
     """

@@ -1,4 +1,4 @@
-"""What neural networks are made of: normalised exponentials, selections along an axis, layers as functions."""
+"""Functions of neural networks: normalised exponentials, selections along an axis, layers as functions."""
 
 from __future__ import annotations
 

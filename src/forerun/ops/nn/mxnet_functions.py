@@ -121,7 +121,7 @@ def _blocks(op: str, data: Any, block_size: int, divided: Sequence[int]) -> Arra
 def depth_to_space(data: ArrayLike, block_size: int) -> Array:
     """Channels moved into blocks of pixels: (n, c, h, w) to (n, c / block_size**2, h * block_size, w * block_size).
 
-    ValueError if channels are no multiple of the square of block_size.
+    ValueError if channels are not a multiple of the square of block_size.
 
     >>> from forerun import np, npx
     >>> npx.depth_to_space(np.arange(4).reshape(1, 4, 1, 1), 2).tolist()
@@ -137,7 +137,7 @@ def depth_to_space(data: ArrayLike, block_size: int) -> Array:
 def space_to_depth(data: ArrayLike, block_size: int) -> Array:
     """Blocks of pixels moved into channels: the inverse of `depth_to_space`.
 
-    ValueError if height and width are no multiples of block_size.
+    ValueError if height and width are not multiples of block_size.
 
     >>> from forerun import np, npx
     >>> npx.space_to_depth(np.arange(4).reshape(1, 1, 2, 2), 2).shape

@@ -44,8 +44,8 @@ def _of_batch(x: Array, beta: Any, gamma: Any, axes: tuple[int, ...], eps: float
 def _back_through_batch(
     g: Array, x: Array, gamma: Any, axes: tuple[int, ...], own: Any, root: Any
 ) -> tuple[Any, Any, Any]:
-    """The gradients of x, beta and gamma: all come of two sums, so that x is read twice."""
-    total, along = _sum(g, axes, True), _sum(g * x - g * own, axes, True)  # nothing of it runs before g is there
+    """Return the gradients of x, beta and gamma: all follow from two sums, so that x is read twice."""
+    total, along = _sum(g, axes, True), _sum(g * x - g * own, axes, True)  # none of this runs before g is computed
     n = x.size / max(1, own.size)
     factor, slope = (1 if gamma is None else gamma) / root, along / (square(root) * n)
     scale, shift = slope * factor, (own * slope - total / n) * factor
@@ -83,12 +83,12 @@ def _back_through_parts(
 
 
 class _Norm:
-    """The op: its inputs are x, and perhaps beta, and perhaps gamma. What it gives beside its result has no gradients.
+    """The op: its inputs are x, and perhaps beta, and perhaps gamma. Outputs beside its result have no gradients.
 
     Nothing of x's size is kept but x. Gradients that are recorded themselves are those of the steps.
     """
 
-    stateless = True  # gradients depend on what stands on the tape, and on nothing else
+    stateless = True  # gradients depend on the tape alone
 
     def __init__(self, name: str, steps: Callable[..., Any], back: Callable[..., Any]) -> None:
         self.name, self._steps, self._back = name, steps, back
@@ -104,7 +104,7 @@ class _Norm:
         return y, own, var
 
     def told(self, attrs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What `repeated` needs besides the inputs."""
+        """Return the arguments of `repeated` besides the inputs."""
         return attrs[:2]
 
     def repeated(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
@@ -112,7 +112,7 @@ class _Norm:
         return self(tuple(inputs), *attrs)[0]
 
     def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The gradients of all inputs, for the walk."""
+        """Return the gradients of all inputs, for the backward pass."""
         axes, eps, own, root = attrs
         if _core.recording():
             return of_steps(lambda *inputs: self._steps(*_three(inputs), axes, eps)[0], g, inputs)
@@ -234,7 +234,7 @@ def group_norm(
 
     x: (batch, channels, ...). gamma, beta: (channels,), or of one element. output_mean_var: gives a list of the result,
     the mean, and the square root of the variance plus eps, both (batch, num_groups), through which no gradients flow.
-    ValueError if shapes do not fit, or channels are no multiple of num_groups.
+    ValueError if shapes do not fit, or channels are not a multiple of num_groups.
 
     >>> from forerun import np, npx
     >>> npx.group_norm(np.array([[1.0, 3.0, 0.0, 8.0]]), np.ones(4), np.zeros(4), 2, eps=0).tolist()

@@ -194,7 +194,7 @@ def _fitting(windows: Windows, pads: Extents, extents: Extents, full: bool) -> E
 
 
 def _divisor(windows: Windows, counts: Extents, counted: Extents, pads: Extents, x: Any) -> Any:
-    """What averages divide by: how many elements each window has in the data and the padding that is counted."""
+    """Return the divisor of averages: the number of elements of each window in the data and the counted padding."""
     sizes = numpy.ones((), "int64")
     for k, s, n, c, p, extent in zip(windows.kernel, windows.stride, counts, counted, pads, x.shape[2:]):
         starts = numpy.arange(n) * s - p
@@ -206,7 +206,7 @@ def _divisor(windows: Windows, counts: Extents, counted: Extents, pads: Extents,
 
 
 def _least(dtype: numpy.dtype) -> Any:
-    """What is below every element."""
+    """Return the lowest value of a dtype."""
     if dtype.kind == "b":
         return False
     return numpy.iinfo(dtype).min if dtype.kind in "iu" else -numpy.inf

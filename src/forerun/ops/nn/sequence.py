@@ -140,7 +140,7 @@ def index_add(x: ArrayLike, indices: ArrayLike, values: ArrayLike) -> Array:
 
 
 def _places(x: Array, at: Any) -> Array:
-    """Where x[indices[0], indices[1], ...] stands in the flat array."""
+    """Return the positions of x[indices[0], indices[1], ...] in the flat array."""
     numbers = _core.from_numpy(numpy.arange(x.size).reshape(x.shape), x.device)
     return getitem(numbers, tuple(at[i] for i in range(at.shape[0])))
 
@@ -216,9 +216,9 @@ def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states:
 def reshape(x: ArrayLike, newshape: Shape, reverse: bool = False, order: str = "C") -> Array:
     """x in another shape, which may have codes for axes of x, taken in order.
 
-    -1: what is left of the elements; -2: this axis; -3: leave out this axis of extent 1; -4: all axes that are left;
-    -5: the product of two axes; -6: this axis in two, of the two extents that follow, one of which may be -1.
-    reverse: codes and axes from the last to the first. ValueError if codes and axes do not fit.
+    -1: the extent that takes up all other elements; -2: this axis; -3: leave out this axis of extent 1; -4: all axes
+    that are left; -5: the product of two axes; -6: this axis in two, of the two extents that follow, one of which may
+    be -1. reverse: codes and axes from the last to the first. ValueError if codes and axes do not fit.
 
     >>> from forerun import np, npx
     >>> x = np.zeros((2, 3, 8))

@@ -1,6 +1,6 @@
 """Random numbers: a function of the seed, the number of the op since then, and the position.
 
-They never depend on who computes them. Uniform, normal, exponential and integer numbers are filled in tiles
+They never depend on the threads that compute them. Uniform, normal, exponential and integer numbers are filled in tiles
 by the workers. Permutations, weighted choices and most numbers of `distributions` are NumPy's, drawn by a host
 task from a stream of the same key.
 """
@@ -154,9 +154,9 @@ def uniform(
 ) -> Array:
     """Numbers evenly spread over [low, high), of shape `size` or else that of low and high together.
 
-    The default float (float32) unless dtype is given; TypeError if it is no float. low and high may be
+    The default float (float32) unless dtype is given; TypeError if it is not a float. low and high may be
     arrays, to which gradients flow. ValueError if they do not broadcast to the size, OverflowError if high - low is not
-    finite (where the result is read, if they are arrays of ours). out: an array for the result. ctx:
+    finite (where the result is read, if they are forerun arrays). out: an array for the result. ctx:
     MXNet's name for device.
 
     >>> from forerun import np
@@ -170,7 +170,7 @@ def uniform(
 def uniform_of_width(
     limits: tuple[Limits, ...], low: Any, high: Any, size: Shape | None, dtype: DTypeLike, device: DeviceLike, out: Out
 ) -> Array:
-    """What `uniform` gives, where high - low must be within limits.
+    """Draw as `uniform`, where high - low must be within limits.
 
     >>> uniform_of_width((FINITE,), 0.0, 1.0, (2,), None, None, None).shape
     (2,)
@@ -202,7 +202,7 @@ def normal(
     """Numbers of the normal distribution with mean `loc` and standard deviation `scale`, which may be arrays.
 
     Of shape `size` or else that of loc and scale together; the default float unless dtype is given, TypeError
-    if it is no float. ValueError if scale is negative: where the result is read, if it is an array of ours. Gradients
+    if it is not a float. ValueError if scale is negative: where the result is read, if it is a forerun array. Gradients
     flow to loc and scale. out: an array for the result. ctx: MXNet's name for device.
 
     >>> from forerun import np
@@ -219,7 +219,7 @@ def normal(
 def draw_into(
     op: str, out: Out, size: Shape | None, dtype: DTypeLike, draw: Callable[[Shape | None, Any], Any]
 ) -> Array:
-    """What draw(size, dtype) gives, written into `out` if that is given: of its shape and dtype.
+    """Return draw(size, dtype), written into `out` if that is given: of its shape and dtype.
 
     ValueError if size, TypeError if dtype says something else.
     """
@@ -310,7 +310,7 @@ def standard_normal(
 ) -> Array:  # fmt: skip
     """Numbers of the standard normal distribution. Without a size: one, without axes.
 
-    The default float unless dtype is given, TypeError if it is no float. out: an array for the result.
+    The default float unless dtype is given, TypeError if it is not a float. out: an array for the result.
 
     >>> from forerun import np
     >>> np.random.standard_normal(4, dtype="float64").dtype
@@ -332,7 +332,7 @@ def randint(
     """Integers evenly spread over [low, high), or [0, low) without high. int64 unless dtype is given.
 
     low and high may be arrays, which broadcast. Without a size: of their shape. ValueError if there are no such
-    integers (where the result is read, if one is an array of ours), TypeError if dtype is of floats. out: an array for
+    integers (where the result is read, if one is a forerun array), TypeError if dtype is of floats. out: an array for
     the result.
 
     >>> from forerun import np
@@ -455,7 +455,7 @@ def bernoulli(
     """1 with probability `prob`, or with 1 / (1 + exp(-logit)); 0 otherwise.
 
     prob or logit: a number or an array, prob 0.5 if neither is given; ValueError if both are, or prob is not in [0, 1]
-    (where the result is read, if it is an array of ours). Of shape `size`, or else
+    (where the result is read, if it is a forerun array). Of shape `size`, or else
     that of prob or logit; the default float unless dtype is given. out: an array for the result.
 
     >>> from forerun import np, npx

@@ -1,4 +1,4 @@
-"""What parameters of distributions must be: NumPy's conditions, for known values and for those that come late."""
+"""Conditions on parameters of distributions, as NumPy's: for known values and for those not computed yet."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _PARAMETERS: dict[str, tuple[tuple[str, Limits | None], ...]] = {
 
 
 def known(value: Any) -> bool:
-    """Whether the values of a parameter are there at the call, for nobody to wait for.
+    """Return whether the values of a parameter are known at the call, without a wait.
 
     >>> from forerun import np
     >>> known([1.0, 2.0]), known(np.array([1.0]))
@@ -130,7 +130,7 @@ def check_choice(p: ArrayLike, drawn: int, replace: bool) -> None:
 def check_ways(op: str, pvals: ArrayLike) -> numpy.ndarray:
     """Probabilities of ways along the last axis, as float64, of which all but the last have a sum of at most 1.
 
-    What rounding to a narrower dtype has added is taken away. ValueError if one is not in [0, 1], or the sum is larger.
+    The excess from rounding to a narrower dtype is removed. ValueError if one is not in [0, 1], or the sum is larger.
 
     >>> check_ways("multinomial", [0.25, 0.25]).tolist()
     [0.25, 0.25]

@@ -101,7 +101,7 @@ def dirichlet(
     """Vectors of the Dirichlet distribution, along a new last axis: positive numbers whose sum is 1.
 
     alpha: how much weight each element has (a vector). The default float unless dtype is given. ValueError if one is
-    negative: where the result is read, if they are an array of ours.
+    negative: where the result is read, if they are a forerun array.
 
     >>> from forerun import np
     >>> np.random.dirichlet([1.0, 2.0, 3.0], size=4).sum(1).round(3).tolist()
@@ -130,7 +130,7 @@ def multivariate_hypergeometric(
 
     colors: how many of each there are (integers). method: "marginals" or "count", NumPy's algorithms. ValueError for
     another method or a negative nsample, or if a number is negative or there are too few: where the result is read, if
-    colors is an array of ours.
+    colors is a forerun array.
 
     >>> from forerun import np
     >>> np.random.multivariate_hypergeometric([2, 3], 5).tolist()

@@ -63,7 +63,7 @@ def _refused(name: str, draw: Callable[..., Any], parameters: Sequence[Any]) -> 
 def _asked(
     name: str, draw: Callable[..., Any], generator: numpy.random.Generator, parameters: Sequence[Any], shape: Any
 ) -> Array:
-    """What NumPy draws; what it raises says of what."""
+    """Draw with NumPy; its errors get the name of the distribution."""
     try:
         return draw(generator, *parameters, shape)
     except ValueError as error:
@@ -74,7 +74,7 @@ def _asked(
 def _drawn(
     name: str, draw: Callable[..., Any], parameters: Sequence[Any], size: Shape | None, dtype: Any, device: DeviceLike
 ) -> Array:
-    """What NumPy draws in a host task; parameters that are arrays are its inputs, and broadcast."""
+    """Draw with NumPy in a host task; parameters that are arrays are its inputs, and broadcast."""
     shape, want, device = _shape(name, size, *parameters), as_dtype(name, dtype), there(device, *parameters)
     if size is not None and broadcast_shapes(name, shape, *(numpy.shape(p) for p in parameters)) != shape:
         raise ValueError(f"{name}: parameters must broadcast to size {shape}, got other shapes")
@@ -111,7 +111,7 @@ def exponential(
     """Numbers of the exponential distribution: of density exp(-x / scale) / scale for x >= 0.
 
     The mean is scale. Of shape `size`, or else that of scale; the default float unless dtype is given.
-    ValueError if scale is negative: where the result is read, if it is an array of ours. Gradients flow to scale.
+    ValueError if scale is negative: where the result is read, if it is a forerun array. Gradients flow to scale.
     out: an array for the result. ctx: MXNet's name for device.
 
     >>> from forerun import np
@@ -143,7 +143,7 @@ def gamma(
         extents, where = _shape("gamma", size, shape, scale), there(device or ctx, shape, scale)
         fitting("gamma", extents, [shape, scale])
         stretched = parameter("gamma", "scale", scale, NOT_NEGATIVE, wide, where)
-        check = None if is_array(shape) else NOT_NEGATIVE  # ours are looked at by the task that draws
+        check = None if is_array(shape) else NOT_NEGATIVE  # those of arrays are checked by the task that draws
         shapes = asarray(parameter("gamma", "shape", shape, check, wide, where), wide, where)
         result = standard_gammas("gamma", shapes, extents, wide) * stretched
         return result if wide == want else cast(result, want)
@@ -157,7 +157,7 @@ def beta(
     """Numbers of the beta distribution: of density c * x**(a - 1) * (1 - x)**(b - 1) in [0, 1].
 
     The mean is a / (a + b). size, dtype: as for `exponential`. ValueError if a or b is not
-    positive: where the result is read, if it is an array of ours.
+    positive: where the result is read, if it is a forerun array.
 
     >>> from forerun import np
     >>> np.random.beta(2.0, 3.0, size=(2, 2)).shape
@@ -237,8 +237,8 @@ def gumbel(
 def chisquare(df: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None) -> Array:
     """Numbers of the chi-square distribution: sums of the squares of df standard normal numbers.
 
-    size, dtype: as for `exponential`. ValueError if df is not positive: where the result is read, if it is an array
-    of ours. Gradients flow to df, as for `gamma`.
+    size, dtype: as for `exponential`. ValueError if df is not positive: where the result is read, if it is a forerun
+    array. Gradients flow to df, as for `gamma`.
 
     >>> from forerun import np
     >>> np.random.chisquare(4, size=3).shape
@@ -259,8 +259,8 @@ def poisson(
 ) -> Array:
     """Counts of the Poisson distribution with mean `lam`. int64 unless dtype is given.
 
-    Of shape `size`, or else that of lam. ValueError if lam is negative: where the result is read, if it is an array of
-    ours.
+    Of shape `size`, or else that of lam. ValueError if lam is negative: where the result is read, if it is a forerun
+    array.
 
     >>> from forerun import np
     >>> np.random.poisson([0.0, 0.0]).tolist()
@@ -275,7 +275,7 @@ def binomial(
     """Counts of successes among n trials of probability p. int64 unless dtype is given.
 
     Of shape `size`, or else that of n and p together. ValueError if n is negative or p not in [0, 1]: where the
-    result is read, if they are arrays of ours.
+    result is read, if they are forerun arrays.
 
     >>> from forerun import np
     >>> np.random.binomial(10, [0.0, 1.0]).tolist()
@@ -288,8 +288,8 @@ def multinomial(n: int, pvals: ArrayLike, size: Shape | None = None, *, device: 
     """Counts of n trials that each end in one of several ways. int64, ways along a new last axis.
 
     pvals: the probabilities of the ways along the last axis; the last way has what the others leave. ValueError if n is
-    negative, or one of them is not in [0, 1], or the others' sum is above 1: where the result is read, if they are an
-    array of ours.
+    negative, or one of them is not in [0, 1], or the others' sum is above 1: where the result is read, if they are a
+    forerun array.
 
     >>> from forerun import np
     >>> np.random.multinomial(10, [0.5, 0.5], size=3).sum(axis=1).tolist()

@@ -53,7 +53,7 @@ class BitGenerator:
 
 
 def _entropy(seed: Any) -> Any:
-    """What SeedSequence takes: our arrays as NumPy's, which waits."""
+    """Return a seed for SeedSequence: forerun arrays as NumPy's, which waits."""
     if seed is None:
         return int.from_bytes(os.urandom(16))
     return seed.numpy() if hasattr(seed, "wait_to_read") else seed
@@ -143,9 +143,9 @@ class _Draws:
 class Generator(_Draws):
     """Random numbers from a stream of its own, with the methods of NumPy's Generator. Made by `default_rng`.
 
-    What a method draws is fixed when it is called: by the seed, and by how many methods were called before. It
-    does not depend on other generators or threads. Floats are of the default float. Copies and pickles go on
-    from where the generator stands.
+    The numbers that a method draws are fixed when it is called: by the seed, and by the number of calls before. It
+    does not depend on other generators or threads. Floats are of the default float. Copies and pickles continue from
+    the generator's state.
 
     >>> from forerun import np
     >>> a, b = np.random.default_rng(5), np.random.default_rng(5)

@@ -1,7 +1,7 @@
 """Limits of parameters: looked at in the call where values are known there, otherwise by an operation.
 
-Known are numbers, lists and NumPy's arrays. An array of ours is not waited for: an operation looks at its values when
-they are there, and every read of what was computed from them raises.
+Known are numbers, lists and NumPy's arrays. A forerun array is not waited for: an operation checks its values once
+they are computed, and every read of a result that depends on them raises.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _looking(limits: Limits, op: str, name: str) -> Elementwise:
 
 
 def limited(op: str, name: str, value: Any, limits: Limits | None) -> Array:
-    """The value: looked at if it is known; an array of ours as another one, whose reads raise if a value is outside.
+    """Return the value: checked if it is known; else as an array whose reads raise if a value is outside the limits.
 
     >>> from forerun import np
     >>> limited("op", "scale", 1.0, NOT_NEGATIVE), limited("op", "scale", np.array([2.0]), NOT_NEGATIVE).tolist()

@@ -79,7 +79,7 @@ def categorical(
 
     prob: not negative, divided by their sums for the draws. get_prob: gives the numbers and log(prob) of each, through
     which gradients flow to prob. size: another name for shape. ValueError if prob has no classes, both names are
-    given, or probabilities are negative or sum to 0: where the result is read, if prob is an array of ours.
+    given, or probabilities are negative or sum to 0: where the result is read, if prob is a forerun array.
 
     >>> from forerun import np, npx
     >>> prob = np.array([[0.0, 1.0], [1.0, 0.0]])

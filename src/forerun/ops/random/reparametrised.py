@@ -26,7 +26,9 @@ __all__ = ["drawn_dtypes", "fitting", "made_of_standard", "parameter", "standard
 
 
 def drawn_dtypes(op: str, dtype: DTypeLike) -> tuple[numpy.dtype, numpy.dtype]:
-    """The dtype asked for, by default the default float, and that of standard numbers. TypeError if it is no float.
+    """Return the dtype of a result, by default the default float, and that of standard numbers.
+
+    TypeError if the dtype is not one of floats.
 
     >>> drawn_dtypes("op", "float16")
     (dtype('float16'), dtype('float32'))
@@ -52,7 +54,7 @@ class _Standard:
 
 
 def parameter(op: str, name: str, value: Any, limits: Limits | None, dtype: numpy.dtype, device: DeviceLike) -> Any:
-    """A parameter as a float, or as an array whose values are looked at; those of our arrays when they are there.
+    """Return a parameter as a float, or as an array with its values checked; those of forerun arrays once computed.
 
     >>> parameter("op", "scale", 2, None, numpy.dtype("float32"), None)
     2.0
@@ -73,7 +75,7 @@ def made_of_standard(
     device: DeviceLike,
     out: Out = None,
 ) -> Array:
-    """What `made` makes of draw(kind, loc=0, scale=1) and parameters: floats, or arrays of the dtype that is drawn.
+    """Apply `made` to draw(kind, loc=0, scale=1) and parameters: floats, or arrays of the dtype that is drawn.
 
     parameters: by name, each with what its values must be. ValueError if they do not broadcast to the size.
 

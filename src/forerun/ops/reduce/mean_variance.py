@@ -1,4 +1,4 @@
-"""Means and what stands on them: variances, standard deviations, weighted means."""
+"""Means, variances, standard deviations, weighted means."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ _mean = mean  # `mean` is a parameter of var()
 
 
 def _less(op: str, ddof: float, correction: float | None) -> float:
-    """What is taken from the number of elements, which has two names."""
+    """Return the correction of the number of elements, a parameter with two names."""
     if correction is not None and ddof != 0:
         raise ValueError(f"{op}: ddof and correction must not both be given, got {ddof} and {correction}")
     return ddof if correction is None else correction

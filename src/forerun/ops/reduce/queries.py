@@ -74,7 +74,9 @@ def isneginf(x: ArrayLike, out: Out = None) -> Array:
 
 
 def isfortran(a: ArrayLike) -> bool:
-    """Test whether an array is in Fortran order, and not in C order. Does not wait. TypeError if `a` is no array.
+    """Test whether an array is in Fortran order, and not in C order.
+
+    Does not wait. TypeError if `a` is not an array.
 
     >>> from forerun import np
     >>> np.isfortran(np.zeros((2, 3)).T), np.isfortran(np.zeros((2, 3)))

@@ -91,7 +91,7 @@ def _chosen(x: Array, where: Any, instead: Any) -> Array:
 
 
 def _first(initial: Any, like: Array) -> Array:
-    """A value to start from, in the dtype of what it is put together with."""
+    """Return the initial value of a reduction, in the dtype of its operand."""
     return cast(asarray(initial, device=like.device), like.dtype)
 
 

@@ -135,7 +135,7 @@ def diff(
 ) -> Array:
     """Differences of neighbours along `axis`, n times over; each time the axis is shorter by one.
 
-    Of bools: whether neighbours differ. prepend, append: what stands before and after the array along the axis.
+    Of bools: whether neighbours differ. prepend, append: values before and after the array along the axis.
     ValueError if n is negative.
 
     >>> from forerun import np

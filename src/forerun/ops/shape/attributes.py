@@ -1,4 +1,4 @@
-"""What arrays say of themselves without their values: shapes, dtypes, and whether they share memory."""
+"""Properties of arrays that do not depend on values: shapes, dtypes, and whether they share memory."""
 
 from __future__ import annotations
 

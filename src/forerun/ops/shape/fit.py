@@ -1,4 +1,4 @@
-"""What a backward pass does with a gradient that has another shape or dtype than what it belongs to."""
+"""Gradients of another shape or dtype than the array that they belong to, for the backward pass."""
 
 from __future__ import annotations
 

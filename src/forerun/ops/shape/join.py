@@ -65,7 +65,7 @@ class _Concatenate:
         return [g[_part(axis, end - x.shape[axis], end)] for x, end in zip(inputs, ends)]
 
     def told(self, axis: int) -> int:
-        """What `repeated` needs besides the inputs."""
+        """Return the arguments of `repeated` besides the inputs."""
         return axis
 
     def repeated(self, inputs: Sequence[Any], axis: int) -> Any:
@@ -93,7 +93,7 @@ class _Split:
         return (_concatenate(g if isinstance(g, tuple) else (g,), attrs[1]),)
 
     def told(self, attrs: tuple[list[int], int]) -> tuple[list[int], int]:
-        """What `repeated` needs besides the inputs."""
+        """Return the arguments of `repeated` besides the inputs."""
         return attrs
 
     def repeated(self, inputs: Sequence[Any], attrs: tuple[list[int], int]) -> Any:
@@ -113,7 +113,7 @@ register(__name__, _concatenate, _split)
 
 
 def _some(op: str, arrays: Sequence[Any]) -> list[Any]:
-    """What is to be put together, as arrays. ValueError if there is nothing."""
+    """Return the operands as arrays. ValueError without any."""
     all_ = asarrays(*arrays)
     if not all_:
         raise ValueError(f"{op}: there must be at least one array, got none")
@@ -352,7 +352,7 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Array:
     """Repeat each element along `axis`; without an axis, of the flat array.
 
     repeats: one number, or one for each position along the axis. ValueError if one is negative or they do not
-    fit, TypeError if they are no integers.
+    fit, TypeError if they are not integers.
 
     >>> from forerun import np
     >>> np.repeat([1, 2], 2).tolist(), np.repeat([1, 2], [1, 3]).tolist()
@@ -383,7 +383,7 @@ _FEW_TIMES = 8  # that an operation is given the same array
 def tile(A: ArrayLike, reps: int | Sequence[int]) -> Array:
     """The whole array several times along each axis; axes that it lacks are put in front.
 
-    ValueError if a number of times is negative, TypeError if it is no integer.
+    ValueError if a number of times is negative, TypeError if it is not an integer.
 
     >>> from forerun import np
     >>> np.tile([1, 2], (2, 2)).tolist()

@@ -67,7 +67,7 @@ def _convolve(a: Any, b: Any) -> Any:
     return host_op("convolve", numpy.convolve, [a, b], (n,), a.dtype)
 
 
-_SMALL = 1 << 15  # bytes of an array that NumPy's functions go through in the call, where it is there
+_SMALL = 1 << 15  # bytes of a computed array up to which NumPy's functions run within the call
 
 
 def _summed(a: Any, weights: Any, first: int, n: int) -> Any:
@@ -105,7 +105,7 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Array:
     """The convolution of two vectors: sums of a[i] * v[k - i], in their common dtype.
 
     mode: "full": every k with a term; "same": as many as the longer vector has elements; "valid": those where
-    the vectors overlap completely. ValueError for another mode, an empty vector or what is no vector.
+    the vectors overlap completely. ValueError for another mode, or an operand that is empty or not a vector.
 
     >>> from forerun import np
     >>> np.convolve(np.array([1, 2, 3]), np.array([1, 1])).tolist()

@@ -92,7 +92,7 @@ def _lines_by_numpy(op: str, fn: Any, x: Array, axis: int, n: int, dtype: numpy.
 
 @functools.cache
 def _factor(n: int, norm: str, inverse: bool, single: bool) -> Any:
-    """What sums of n terms are multiplied by, as NumPy has it: 1, or a scalar of the transform's precision."""
+    """Return the normalization factor of n terms, as in NumPy: 1, or a scalar of the transform's precision."""
     norm = _OTHER_END[norm] if inverse else norm
     if norm == "backward":
         return 1
@@ -414,7 +414,7 @@ def _positive(op: str, n: int) -> int:
 def fftfreq(n: int, d: float = 1.0, device: DeviceLike = None, *, dtype: DTypeLike = None) -> Array:
     """The frequencies of the elements of `fft` of n samples, d apart: in cycles per unit of d.
 
-    The default float unless dtype is given. ValueError if n is no positive integer.
+    The default float unless dtype is given. ValueError if n is not a positive integer.
 
     >>> from forerun import np
     >>> np.fft.fftfreq(4, d=0.5).tolist()
@@ -426,7 +426,7 @@ def fftfreq(n: int, d: float = 1.0, device: DeviceLike = None, *, dtype: DTypeLi
 def rfftfreq(n: int, d: float = 1.0, device: DeviceLike = None, *, dtype: DTypeLike = None) -> Array:
     """The frequencies of the elements of `rfft` of n samples, d apart: in cycles per unit of d.
 
-    The default float unless dtype is given. ValueError if n is no positive integer.
+    The default float unless dtype is given. ValueError if n is not a positive integer.
 
     >>> from forerun import np
     >>> np.fft.rfftfreq(4, d=0.5).tolist()

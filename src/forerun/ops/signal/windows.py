@@ -151,7 +151,7 @@ def unwrap(p: ArrayLike, discont: float | None = None, axis: int = -1, *, period
 def sort_complex(a: ArrayLike) -> Array:
     """The elements sorted by real, then by imaginary part, along the last axis; complex always.
 
-    complex64 of small integers, float16 and float32, complex128 of what is wider.
+    complex64 for small integers, float16 and float32; complex128 for wider dtypes.
 
     >>> from forerun import np
     >>> np.sort_complex([3, 1, 2]).tolist()

@@ -214,8 +214,8 @@ def partition(
 ) -> Array:
     """`a` with the element that is kth in sorted order at place kth along `axis`. Differentiable.
 
-    None larger stands before it and none smaller after it, in any order. Several kth may be given. Axis None:
-    of the flat array. TypeError if kth is no integer, ValueError if it is out of range.
+    No larger element comes before it and no smaller one after it, in any order. Several kth may be given. Axis None:
+    of the flat array. TypeError if kth is not an integer, ValueError if it is out of range.
 
     >>> from forerun import np
     >>> np.partition([5, 1, 4, 2], 2)[2].item()
@@ -255,7 +255,7 @@ def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLi
     """Positions at which v would keep the sorted vector `a` sorted: int64, of the shape of v.
 
     side: before ("left") or after ("right") equal elements. sorter: positions that sort `a`, as `argsort` gives
-    them (TypeError if no vector of integers). ValueError if `a` is no vector, or where the result is read if a
+    them (TypeError if no vector of integers). ValueError if `a` is not a vector, or where the result is read if a
     position of the sorter is out of range.
 
     >>> from forerun import np
@@ -281,7 +281,7 @@ def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0)
     """Count how often each number from 0 on occurs in a vector. The result is int64.
 
     If weights are given, sums of them: float64. At least `minlength` counts. Their number depends on the
-    values: this waits. TypeError if numbers are no integers, ValueError if one is negative or weights have
+    values: this waits. TypeError if numbers are not integers, ValueError if one is negative or weights have
     another shape.
 
     >>> from forerun import np
@@ -307,8 +307,10 @@ _BYTES = 64  # of a table for each element, at most
 
 
 def _counted(x: numpy.ndarray, index: bool, inverse: bool, counts: bool) -> Any:
-    """What `numpy.unique` returns for integers that lie close together, by a table with a place for each value between
-    the smallest and the largest; None if that would be too large."""
+    """Return the result of `numpy.unique` for integers of a small range, by a table with a place for each value.
+
+    None if the table would be too large.
+    """
     flat = x.reshape(-1)
     if flat.size == 0:
         return None

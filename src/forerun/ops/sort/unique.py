@@ -32,7 +32,7 @@ def isin(
     """Test whether each element is in `test_elements`; with `invert`, whether it is not. The result is bool.
 
     assume_unique: both hold distinct values, which saves time. kind: "sort" or "table", NumPy's algorithms
-    (ValueError if another, or "table" for what is no integer).
+    (ValueError if another, or "table" for dtypes other than integers).
 
     >>> from forerun import np
     >>> np.isin(np.array([1, 2, 3]), [3, 1]).tolist()
@@ -106,7 +106,7 @@ def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Arr
 
 @registered_tuple("UniqueAllResult")
 class UniqueAll(NamedTuple):
-    """What `unique_all` returns."""
+    """The result of `unique_all`."""
 
     values: Any
     indices: Any
@@ -116,7 +116,7 @@ class UniqueAll(NamedTuple):
 
 @registered_tuple("UniqueCountsResult")
 class UniqueCounts(NamedTuple):
-    """What `unique_counts` returns."""
+    """The result of `unique_counts`."""
 
     values: Any
     counts: Any
@@ -124,7 +124,7 @@ class UniqueCounts(NamedTuple):
 
 @registered_tuple("UniqueInverseResult")
 class UniqueInverse(NamedTuple):
-    """What `unique_inverse` returns."""
+    """The result of `unique_inverse`."""
 
     values: Any
     inverse_indices: Any

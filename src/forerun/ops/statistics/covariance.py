@@ -53,7 +53,7 @@ def _conjugate(x: Array) -> Array:
 
 
 def _per_observation(name: str, weights: Array, n: int) -> Array:
-    """Weights, whose values are checked when they are there."""
+    """Return weights whose values are checked once they are computed."""
     w = weights
     if w.shape != (n,):
         raise RuntimeError(f"cov: {name} must be one for each of {n} observations, got shape {w.shape}")
@@ -75,8 +75,9 @@ def cov(
 
     Variables are rows of m (columns, unless `rowvar`) and of y. Sums are divided by n - ddof; ddof is 1, or 0
     with `bias`, unless given. fweights: how often each observation occurs; aweights: how much it counts.
-    ValueError if m has more than two axes or ddof is no whole number, RuntimeError if weights are not one for each
-    observation; where the result is read, ValueError if one is negative, TypeError if a frequency is no whole number.
+    ValueError if m has more than two axes or ddof is not a whole number, RuntimeError if weights are not one for each
+    observation; where the result is read, ValueError if one is negative, TypeError if a frequency is not a whole
+    number.
 
     >>> from forerun import np
     >>> np.cov(np.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])).tolist()

@@ -1,4 +1,4 @@
-"""What anchor boxes are to learn, and what is found with them (Liu et al. 2016)."""
+"""Targets of anchor boxes, and detection with them (Liu et al. 2016)."""
 
 from __future__ import annotations
 

@@ -224,7 +224,7 @@ def corners_of(boxes: Values, format: str) -> Values:
 
 
 def overlaps(box: Values, others: Values) -> Values:
-    """What `box_iou` is of corners of NumPy's, which broadcast.
+    """Return `box_iou` of NumPy arrays of corners, which broadcast.
 
     >>> overlaps(numpy.array([0, 0, 2, 2.0]), numpy.array([[0, 0, 1, 2.0]])).tolist()
     [0.5]

@@ -1,7 +1,7 @@
 """Functions of images (height, width, channels), or of batches of such: `npx.image`.
 
-What is random is drawn once per call, so a batch is changed as a whole. Nothing waits. Gradients flow through all but
-`resize` and crops that are resized, where images are of floats.
+Random functions draw once per call, so a batch is changed as a whole. Nothing waits. Where images are of floats,
+gradients flow through all functions but `resize` and crops that are resized.
 """
 
 from __future__ import annotations
@@ -130,7 +130,9 @@ def resize(data: ArrayLike, size: int | Sequence[int], keep_ratio: bool = False,
 
 
 def crop(data: ArrayLike, x: int, y: int, width: int, height: int) -> Array:
-    """What is `width` wide and `height` high from column x and row y: a view. ValueError if it is not in the image.
+    """Crop an image to `width` and `height` from column x and row y, as a view.
+
+    ValueError if the crop is not inside the image.
 
     >>> from forerun import np, npx
     >>> npx.image.crop(np.arange(6).reshape(2, 3, 1), 1, 0, 2, 1).tolist()

@@ -30,7 +30,7 @@ def pillow() -> Any:
 
 
 def resized(op: str, x: Array, w: int, h: int, interp: int) -> Any:
-    """Images (..., height, width, channels) in another size: of ours by a host task, of NumPy's at once.
+    """Resize images (..., height, width, channels): forerun arrays by a host task, NumPy arrays at once.
 
     ValueError unless there are 3 axes or 4 and sizes are positive, or for another filter than MXNet's.
 

@@ -55,9 +55,8 @@ def get_model(name: str, **settings: Any) -> Any:
 
     settings: `classes`, the number of scores (1000), and others of its class. `pretrained`: with the parameters of
     `<name>.params`, or of a file whose name begins with `<name>-`, in the folder `root` (by default models in
-    $MXNET_HOME or ~/.mxnet), on the `device`(s), or `ctx` in 1.x's words; none are served, FileNotFoundError if there
-    is no such file.
-    ValueError, which lists the names, for another name.
+    $MXNET_HOME or ~/.mxnet), on the `device`(s), or `ctx` in 1.x's words; none are served, FileNotFoundError without
+    the file. ValueError, which lists the names, for another name.
 
     >>> get_model("vgg11").output
     Dense(-1 -> 1000, linear)

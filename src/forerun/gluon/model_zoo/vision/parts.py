@@ -1,4 +1,4 @@
-"""What networks for images are made of: convolutions with norms, and rows of blocks."""
+"""Parts of networks for images: convolutions with norms, and rows of blocks."""
 
 from __future__ import annotations
 

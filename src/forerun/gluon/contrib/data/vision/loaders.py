@@ -113,7 +113,7 @@ def _size(op: str, data_shape: Sequence[int]) -> tuple[int, int]:
 
 
 class _Loader:
-    """What both loaders have in common: a data set of images, and a `DataLoader` of it."""
+    """The base of both loaders: a data set of images, and a `DataLoader` of it."""
 
     def __init__(
         self, batch_size: int, data_shape: Sequence[int], path_imgrec: Any = None, path_imglist: Any = None,

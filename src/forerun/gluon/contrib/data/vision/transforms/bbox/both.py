@@ -1,7 +1,7 @@
 """Transforms of an image (height, width, channels) together with its boxes: `transform(image, boxes)` gives both.
 
-Boxes are rows of xmin, ymin, xmax, ymax in pixels, and what else belongs to each. How many are left depends on values:
-boxes of ours are waited for.
+Boxes are rows of xmin, ymin, xmax, ymax in pixels, and any further columns. The number of boxes that remain depends on
+values: forerun arrays are waited for.
 
 >>> from forerun import np
 >>> image, boxes = ImageBboxCrop((2, 0, 4, 4))(np.ones((8, 8, 3)), np.array([[1.0, 1.0, 5.0, 3.0]]))
@@ -71,7 +71,7 @@ class ImageBboxRandomFlipLeftRight(Both):
 
 
 class ImageBboxCrop(Both):
-    """What `crop` (x, y, width, height) cuts out; with boxes whose centre is outside only if that is allowed.
+    """Crop to `crop` (x, y, width, height), with boxes whose centre is outside only if that is allowed.
 
     ValueError if the crop is not inside the image.
     """
@@ -91,10 +91,10 @@ class ImageBboxCrop(Both):
 class ImageBboxRandomCropWithConstraints(Both):
     """With probability p a random crop that has enough of every box (Liu et al. 2016, SSD); else nothing changes.
 
-    constraints: pairs of the least and the largest overlap, as intersection over union, of the crop with each box; None
-    is no bound. One of them, or the whole image, is drawn; crops are drawn until one fits and keeps the centre of a
-    box, at most `max_trial` times. Their area is between min_scale**2 and max_scale**2 of the image's, and their sides
-    differ from the image's proportions by a factor of `max_aspect_ratio` at most.
+    constraints: pairs of the least and the largest overlap, as intersection over union, of the crop with each box;
+    None means no bound. One of them, or the whole image, is drawn; crops are drawn until one fits and keeps the centre
+    of a box, at most `max_trial` times. Their area is between min_scale**2 and max_scale**2 of the image's, and their
+    sides differ from the image's proportions by a factor of `max_aspect_ratio` at most.
     """
 
     def __init__(

@@ -59,9 +59,9 @@ def bbox_translate(bbox: Any, x_offset: float = 0, y_offset: float = 0) -> numpy
 
 
 def bbox_crop(bbox: Any, crop_box: Sequence[int] | None = None, allow_outside_center: bool = True) -> numpy.ndarray:
-    """Boxes in what is cut out of an image: their parts in `crop_box` (x, y, width, height), seen from its corner.
+    """Crop boxes to `crop_box` (x, y, width, height), with coordinates relative to its corner.
 
-    Boxes of which nothing is left go; without `allow_outside_center`, also those whose centre is not in it.
+    Boxes outside of it are removed; without `allow_outside_center`, also those whose centre is outside.
 
     >>> bbox_crop([[1, 1, 5, 5], [8, 8, 9, 9]], (2, 2, 4, 4)).tolist()
     [[0, 0, 3, 3]]
