@@ -88,7 +88,7 @@ class NumpyMethods:
 
     @takes_extents
     def view(self: Any, dtype: DTypeLike = None) -> Array:
-        """A view: of the same elements, or of the same bytes with another dtype.
+        """Return a view: of the same elements, or of the same bytes with another dtype.
 
         Where elements of the two differ in size, the last axis gets longer or shorter: it must be without gaps and fit
         (ValueError). Gradients do not flow through a change of dtype.
@@ -102,15 +102,15 @@ class NumpyMethods:
         return result
 
     def tobytes(self: Any, order: str = "C") -> bytes:
-        """A copy of the values as bytes, in C order or Fortran's. Waits."""
+        """Return a copy of the values as bytes, in C order or Fortran's. Waits."""
         return self.numpy().tobytes(order)
 
     def dumps(self) -> bytes:
-        """The array, pickled. Waits."""
+        """Return the array, pickled. Waits."""
         return pickle.dumps(self)
 
     def dump(self, file: Any) -> None:
-        """Pickles the array into a file, named or open. Waits."""
+        """Pickle the array into a file, named or open. Waits."""
         if not isinstance(file, (str, os.PathLike)):
             pickle.dump(self, file)
             return
@@ -118,7 +118,7 @@ class NumpyMethods:
             pickle.dump(self, out)
 
     def byteswap(self: Any, inplace: bool = False) -> Array:
-        """The array with the bytes of each element (of each part of a complex one) in reverse order."""
+        """Return the array with the bytes of each element (of each part of a complex one) in reverse order."""
         swapped = host.host_op("byteswap", lambda v: v.byteswap(), [self], self.shape, self.dtype)
         if not inplace:
             return swapped

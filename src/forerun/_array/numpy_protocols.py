@@ -34,14 +34,14 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, out: Out = Non
 
 
 def _knows_better(kind: type, protocol: str) -> bool:
-    """Whether a class is to be asked before us."""
+    """Return whether a class is to be asked before us."""
     if issubclass(kind, _core.Array) or kind in _PLAIN or issubclass(kind, numpy.generic):
         return False
     return hasattr(kind, protocol)
 
 
 def namespace() -> Any:
-    """`forerun.np`, which imports this module."""
+    """Return `forerun.np`, which imports this module."""
     return importlib.import_module("forerun.np")
 
 
@@ -115,7 +115,7 @@ def _is_foreign(x: Any) -> bool:
 
 
 def _has_none(args: Any) -> bool:
-    """Whether None is among arguments that all are arrays, where NumPy makes an array of objects of it."""
+    """Return whether None is among arguments that all are arrays, where NumPy makes an array of objects of it."""
     return any(a is None for a in args)
 
 

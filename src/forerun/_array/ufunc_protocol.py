@@ -67,7 +67,7 @@ def call_with_an_array(ufunc: Any, method: str, inputs: Sequence[Any], **options
 
 
 def _inner(outer: Any, method: str, inputs: Sequence[Any]) -> Any:
-    """The ufunc in what compiles its loops when it meets dtypes, as numba's do; with a loop for these inputs."""
+    """Return the ufunc in what compiles its loops when it meets dtypes, as numba's do; with a loop for these inputs."""
     ufunc = getattr(outer, "ufunc", None)
     if not isinstance(ufunc, numpy.ufunc):
         raise TypeError(f"ufunc: must be NumPy's or hold one, got {type(outer).__name__}")
@@ -201,7 +201,7 @@ def _at(ufunc: Any, inputs: list[Any], outs: list[Any]) -> None:
 
 @functools.lru_cache(1024)
 def _loop_at(ufunc: Any, *dtypes: numpy.dtype) -> Any:
-    """The dtypes that `at` computes in. Errors as NumPy's for operands that do not fit."""
+    """Return the dtypes that `at` computes in. Errors as NumPy's for operands that do not fit."""
     ufunc.at(numpy.ones(1, dtypes[0]), [0], *(numpy.ones(1, d) for d in dtypes[1:]))
     return ufunc.resolve_dtypes((*dtypes, None), casting="unsafe")
 
@@ -226,7 +226,7 @@ def _at_mask(op: Any, loop: Any, v: Any, mask: Any, axis: int, rest: list[Any]) 
 
 
 def cast_to(x: Array, dtype: numpy.dtype) -> Array:
-    """x, cast if it has another dtype.
+    """Return x, cast if it has another dtype.
 
     >>> cast_to(asarray([1.5]), numpy.dtype("int8")).tolist()
     [1]

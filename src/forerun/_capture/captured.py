@@ -60,7 +60,7 @@ class _Call:
         self.template = template
 
     def unfold(self, saved: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
-        """The operations on the tape again, for a walk through them: their results."""
+        """Return the operations on the tape again, for a walk through them: their results."""
         assert self.template is not None
         return _recording(self.template.replay, saved, inputs)
 
@@ -100,7 +100,7 @@ _warning = threading.Lock()
 
 
 def warn_of_look(name: str, look: Any, more: str = "") -> None:
-    """Warns, at a line that looks at values, that what cannot be recorded for that reason runs as it is written."""
+    """Warn, at a line that reads values, that functions that cannot be captured for that reason run as written."""
     file, line = look
     message = f"{name} runs as written, without hybridization, as its code depends on values at {file}:{line}"
     warnings.warn_explicit(f"hybridize: {message}{more}", UserWarning, file, line)
@@ -127,7 +127,7 @@ class Recorded:
         self._warned = False
 
     def clear(self) -> None:
-        """Forgets all programs, also those that other threads are recording."""
+        """Drop all programs, also those that other threads are capturing."""
         self.calls, self.refused = [], {}
 
     def __call__(self, args: Arrays, held: Arrays = ()) -> Any:
@@ -149,7 +149,7 @@ class Recorded:
         return self._record(args, shape, arrays, held)
 
     def inside(self, function: Callable[..., Any], args: Arrays) -> Any:
-        """Calls a function whose operations belong to the program of another one, which is being recorded."""
+        """Call a function whose operations belong to the program of another one, which is being captured."""
         looked, strict = _core.capture_look(), _core.capture_strict(True) if self.strict else False
         try:
             return function(*args)
@@ -160,7 +160,7 @@ class Recorded:
                 self._warned = True  # the other one's warning names the line
 
     def _record(self, args: Arrays, shape: Any, arrays: Arrays, held: Arrays) -> Any:
-        """Runs the function as it is written, and keeps what it issues as a program."""
+        """Run the function as it is written, and keep what it issues as a program."""
         calls, refused = self.calls, self.refused  # as they are now: `clear` makes others
         since = _core.tape_position()
         ends: list[tuple[int, int]] = []  # places of the inputs on the tape
@@ -194,7 +194,7 @@ class Recorded:
         return [*(f"argument {i}" for i in range(arguments)), *self.held_names()]
 
     def warn(self, look: Any) -> None:
-        """Says, once, that calls run as they are written, and which line looks at values."""
+        """Warn, once, that calls run as they are written, and name the line that reads values."""
         with _warning:
             warned, self._warned = self._warned, True
         if not warned:
@@ -301,7 +301,7 @@ def _filled(form: Any, arrays: Any) -> Any:
 
 
 def hybrid(function: Callable[..., Any] | None = None, *, strict: bool = False) -> Callable[..., Any]:
-    """A function that is recorded on its first call, and issued as one program afterwards.
+    """Return a function that is recorded on its first call, and issued as one program afterwards.
 
     The function takes and returns arrays (also in tuples, lists and dicts, beside plain values). Side effects other
     than operations happen only while it is captured; other arrays that it uses are those of that call, with the values

@@ -74,7 +74,7 @@ class TapeTemplate:
         self._inputs, self._numbers, self._known = {}, {}, {}
 
     def _reached(self, results: Sequence[Any]) -> list[Any]:
-        """The template's nodes, oldest first."""
+        """Return the template's nodes, oldest first."""
         found: dict[int, Any] = {}
         todo = list(results)
         while todo:
@@ -141,7 +141,7 @@ class TapeTemplate:
 
 
 def _mapped(value: Any, function: Callable[[Any], Any], kind: Any = None) -> Any:
-    """The value with all arrays (or what is of that kind) in it replaced."""
+    """Return the value with all arrays (or what is of that kind) in it replaced."""
     if isinstance(value, kind or _core.Array):
         return function(value)
     if type(value) in (tuple, list):
@@ -152,6 +152,6 @@ def _mapped(value: Any, function: Callable[[Any], Any], kind: Any = None) -> Any
 
 
 def _encloses(gradient: Any) -> bool:
-    """Whether a gradient function was made around an array."""
+    """Return whether a gradient function was made around an array."""
     cells = getattr(gradient, "__closure__", None) or ()
     return any(isinstance(cell.cell_contents, _core.Array) for cell in cells)

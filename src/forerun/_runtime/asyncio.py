@@ -24,7 +24,7 @@ _AT_ONCE = 8  # watches that are notified in one iteration of the loop; their ta
 
 
 async def gather(*arrays: Any, return_exceptions: bool = False) -> list[Any]:
-    """Waits, as `await` does, for all the arrays, also those inside lists, tuples and dicts; gives the same structure.
+    """Wait, as `await` does, for all the arrays, also those inside lists, tuples and dicts; return the same structure.
 
     When all have ended and one computation has failed, its error is raised, however many arrays it has poisoned; of
     several computations, an ExceptionGroup. return_exceptions: no error is raised; the result has it in place of the
@@ -147,7 +147,7 @@ def _leaves(part: Any) -> Iterator[Any]:
 
 
 def _rebuilt(part: Any, ends: Iterator[Any]) -> Any:
-    """The structure of `part`, with the next of `ends` in each array's place."""
+    """Return the structure of `part`, with the next of `ends` in each array's place."""
     if isinstance(part, _core.Array):
         return next(ends)
     if isinstance(part, dict):
@@ -180,7 +180,7 @@ class _Bell:
             _poller().add(self, loop)
 
     def ring(self) -> None:
-        """Tells watches. If there are more, the descriptor stays readable: the loop calls again in its next turn."""
+        """Report completed watches. If more are left, the descriptor stays readable: the loop calls this again."""
         for watch in self.core.take(_AT_ONCE):
             watch.told()
 
@@ -243,7 +243,7 @@ def _poller() -> _Poller:
 
 
 def _after_fork() -> None:
-    """A child has no threads, and its loops have bells of their own."""
+    """Forget the threads, which a child does not have; its loops get queues of their own."""
     global _the_poller, _starting
     _bells.clear()
     _the_poller, _starting = None, threading.Lock()

@@ -25,7 +25,7 @@ def say(level: str, message: str, *values: Any) -> None:
 
 
 def told(kind: str, number: int, wanted: int) -> None:
-    """Called by the core."""
+    """Log a message of the core, which calls this."""
     if kind == "started" and number < wanted:
         say("warning", "%d of %d threads could be started: the system refused the others", number, wanted)
     elif kind == "started":

@@ -10,7 +10,7 @@ _Value = TypeVar("_Value")
 
 
 def known_by(table: MutableMapping[str, Any], *names: str) -> Callable[[_Kind], _Kind]:
-    """A decorator that puts a class into a table by these names, in small letters.
+    """Return a decorator that puts a class into a table by these names, in small letters.
 
     >>> table = {}
     >>> known_by(table, "Still", "none")(int), sorted(table)

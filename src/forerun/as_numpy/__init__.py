@@ -56,7 +56,7 @@ _installed: _Installation | None = None
 
 
 def install_as_numpy(*folders: str | os.PathLike[str]) -> None:
-    """Makes `import numpy` give forerun's functions to the program's own files, from now on, in this process.
+    """Make `import numpy` give forerun's functions to the program's own files, from now on, in this process.
 
     folders: where the program's files are, at any depth; by default the folder of the file that calls, or the current
     one where there is no file, as in a notebook. Installed packages below them keep NumPy. Creation and promotion
@@ -74,7 +74,7 @@ def install_as_numpy(*folders: str | os.PathLike[str]) -> None:
 
 
 def uninstall_as_numpy() -> None:
-    """Undoes `install_as_numpy`: imports find NumPy, and the defaults of creation are forerun's (`npx.reset_np`).
+    """Undo `install_as_numpy`: imports find NumPy, and the defaults of creation are forerun's (`npx.reset_np`).
 
     Modules that have imported NumPy meanwhile keep what they have.
     """

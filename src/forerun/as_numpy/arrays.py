@@ -98,7 +98,7 @@ def isscalar(element: Any) -> bool:
 
 
 def classes(calls: Numpy) -> dict[str, Any]:
-    """Classes that `numpy` has for the program, and what tells them apart."""
+    """Return classes that `numpy` has for the program, and what tells them apart."""
     kinds = {name: _Kind(name, (getattr(numpy, name),), {"__module__": "numpy"}) for name in _KINDS}
 
     class vectorize(numpy.vectorize):
@@ -114,7 +114,7 @@ def classes(calls: Numpy) -> dict[str, Any]:
 
 
 def _set(x: Any, name: str, value: Any) -> None:
-    """`x.shape = ...` and `x.dtype = ...`: the same memory, seen in another way; other attributes as they are set."""
+    """Set attributes; `x.shape = ...` and `x.dtype = ...` give the same memory another layout."""
     if name not in ("shape", "dtype"):
         return object.__setattr__(x, name, value)
     seen = np.reshape(x, value) if name == "shape" else x.view(value)
@@ -125,7 +125,7 @@ def _set(x: Any, name: str, value: Any) -> None:
 
 
 def _read(name: str) -> property:
-    """An attribute of NumPy's arrays, of one that has the values. Waits."""
+    """Return an attribute of NumPy's arrays, of one that has the values. Waits."""
     return property(lambda x: getattr(x.numpy(), name))
 
 
@@ -200,7 +200,7 @@ def _ufuncs(calls: Numpy) -> Callable[..., Any]:
 
 
 def _leaves_it_to_numpy(x: Any) -> bool:
-    """Whether x is of a class derived from NumPy's array that has no `__array_ufunc__` of its own."""
+    """Return whether x is of a class derived from NumPy's array that has no `__array_ufunc__` of its own."""
     kind = type(x)
     if kind is numpy.ndarray or not issubclass(kind, numpy.ndarray):
         return False

@@ -136,7 +136,7 @@ class Modules:
 
 
 def _function(path: str) -> Any:
-    """A function by its name: forerun's where a pickle is read, with the replacement in force or not."""
+    """Return a function by its name: forerun's where a pickle is read, with the replacement in force or not."""
     found: Any = np
     for part in path.split("."):
         found = getattr(found, part)
@@ -157,7 +157,7 @@ def _changed(path: str, ours: Any) -> Any:
 
 
 def _real(a: Any, found: Any) -> Any:
-    """Eigenvalues and vectors as NumPy gives them: real ones of a real matrix have a real dtype. Waits."""
+    """Return eigenvalues and vectors as NumPy gives them: real ones of a real matrix have a real dtype. Waits."""
     w = found[0] if isinstance(found, tuple) else found
     if np.iscomplexobj(a) or not np.iscomplexobj(w) or np.any(np.imag(w) != 0):
         return found

@@ -83,7 +83,7 @@ def _drawing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _plain(x: Any) -> bool:
-    """Whether an argument is known to hold no arrays."""
+    """Return whether an argument is known to hold no arrays."""
     return type(x) in _PLAIN or (type(x) is tuple and all(type(n) is int for n in x))
 
 
@@ -93,7 +93,7 @@ def _given(found: Any) -> Any:
 
 
 def _into(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """A draw into an array that was given as `out`, which is returned."""
+    """Return a draw into an array that was given as `out`, which is returned."""
     out = kwargs["out"]
     written = values(out, writable=True)
     found = function(*map(values, args), **{**values(kwargs), "out": written})
@@ -104,7 +104,7 @@ def _into(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
 
 def _shuffled(function: Callable[..., Any], args: Any, kwargs: Any) -> None:
-    """Brings what was given into another order, in place: the last of the positional arguments but for an axis."""
+    """Bring what was given into another order, in place: the last of the positional arguments but for an axis."""
     place = next((i for i, x in enumerate(args) if not isinstance(x, tuple(_DRAWS))), None)
     x = kwargs.get("x") if place is None else args[place]
     if not isinstance(x, _core.Array):

@@ -38,15 +38,15 @@ class Function:
         return type(self).__name__
 
     def forward(self, *inputs: Any) -> Any:
-        """The results, an array or a tuple of arrays."""
+        """Return the results, an array or a tuple of arrays."""
         raise NotImplementedError(f"{type(self).__name__}: forward must be defined, got none")
 
     def backward(self, *gradients: Any) -> Any:
-        """One gradient per input, or None."""
+        """Return one gradient per input, or None."""
         raise NotImplementedError(f"{type(self).__name__}: backward must be defined, got none")
 
     def save_for_backward(self, *arrays: Any) -> None:
-        """Keeps arrays for `backward`, as `self.saved_tensors`."""
+        """Keep arrays for `backward`, as `self.saved_tensors`."""
         self.saved_tensors = arrays
 
     def __call__(self, *inputs: Any) -> Any:

@@ -23,7 +23,7 @@ _AGAIN = {408, 425, 429}  # beside those of servers at fault
 
 
 def check_sha1(filename: str | os.PathLike[str], sha1_hash: str) -> bool:
-    """Whether a file's SHA-1 is the one given, in hexadecimal digits.
+    """Return whether a file's SHA-1 is the one given, in hexadecimal digits.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile() as file:
@@ -115,16 +115,16 @@ class _Part:
         self.file.close()
 
     def size(self) -> int:
-        """Bytes that have arrived."""
+        """Return bytes that have arrived."""
         return os.fstat(self.file.fileno()).st_size
 
     def clear(self) -> None:
-        """Forgets them."""
+        """Remove the data."""
         self.file.flush()
         self.file.truncate(0)
 
     def finish(self) -> None:
-        """Gives the file its name."""
+        """Give the file its name."""
         os.fsync(self.file.fileno())
         os.replace(self.path, self.target)
 
@@ -142,7 +142,7 @@ class _Download:
         self.same = ""  # what the server calls the version of which we have a part
 
     def run(self) -> None:
-        """One try."""
+        """Return one try."""
         if self.sha1 is None and not self.same:
             self.part.clear()
         start = self.part.size()

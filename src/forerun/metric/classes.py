@@ -38,7 +38,7 @@ class Accuracy(EvalMetric):
         self.axis = axis
 
     def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
-        """How many are right."""
+        """Return the number of correct predictions."""
         label, pred = _classes("Accuracy", label, pred, self.axis)
         return [(label == pred).sum()], label.size
 
@@ -51,7 +51,7 @@ class BinaryAccuracy(EvalMetric):
         self.threshold = threshold
 
     def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
-        """How many are right."""
+        """Return the number of correct predictions."""
         label = sized("BinaryAccuracy", label, pred)
         return [((pred > self.threshold) == (label == 1)).sum()], label.size
 
@@ -66,7 +66,7 @@ class TopKAccuracy(EvalMetric):
         self.top_k = top_k
 
     def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
-        """How many are among them."""
+        """Return the number of labels among the top predictions."""
         best = npx.topk(pred, min(self.top_k, pred.shape[-1]))
         wanted = sized("TopKAccuracy", label, best[..., 0]).astype("int64")
         return [(best == wanted[..., None]).sum()], label.size
@@ -208,7 +208,7 @@ class PCC(EvalMetric):
         return [np.dot(one.T, said)], label.size
 
     def added(self, before: Any, new: Any) -> Any:
-        """The sum, as large as the larger of both."""
+        """Return the sum, as large as the larger of both."""
         k = max(len(before), len(new))
         wide = [np.pad(x, (0, k - len(x))) if len(x) < k else x for x in (before, new)]
         return wide[0] + wide[1]
@@ -236,7 +236,7 @@ class CrossEntropy(EvalMetric):
         self.eps, self.ignore_label, self.axis, self.from_logits = eps, ignore_label, axis, from_logits
 
     def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
-        """The sum over the examples, and their number."""
+        """Return the sum over the examples, and their number."""
         pred = np.moveaxis(pred, self.axis, -1).astype("float64")
         pred = npx.softmax(pred) if self.from_logits else pred
         wanted = sized(type(self).__name__, label, pred[..., 0]).astype("int64")
@@ -272,5 +272,5 @@ class Perplexity(CrossEntropy):
         super().__init__(eps, ignore_label, axis, name, from_logits, **names)
 
     def value(self, sums: list[float], n: float) -> float:
-        """The exponential."""
+        """Return the exponential."""
         return math.exp(sums[0] / n)

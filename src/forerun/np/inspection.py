@@ -28,7 +28,7 @@ _UNIONS = {
 
 
 def _names(kind: Any) -> tuple[str, ...]:
-    """The standard's names of the dtypes of a kind, or of several in a tuple."""
+    """Return the standard's names of the dtypes of a kind, or of several in a tuple."""
     if isinstance(kind, tuple):
         return tuple(dict.fromkeys(name for one in kind for name in _names(one)))
     if not isinstance(kind, str):
@@ -62,7 +62,7 @@ class Info:
         return current_device()
 
     def devices(self) -> tuple[Device, ...]:
-        """All devices, in the order of their numbers."""
+        """Return all devices, in the order of their numbers."""
         return tuple(devices())
 
     def default_dtypes(self, *, device: DeviceLike = None) -> dict[str, numpy.dtype]:
@@ -80,7 +80,7 @@ class Info:
         }
 
     def dtypes(self, *, device: DeviceLike = None, kind: Any = None) -> dict[str, numpy.dtype]:
-        """The standard's dtypes, by name: all, or those of a kind, or of several in a tuple (see `isdtype`).
+        """Return the standard's dtypes, by name: all, or those of a kind, or of several in a tuple (see `isdtype`).
 
         ValueError for a kind or a device that there is not.
 

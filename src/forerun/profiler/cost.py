@@ -79,7 +79,7 @@ def _lanes(trace: Trace) -> dict[int, list[Interval]]:
 
 
 def _recorded(trace: Trace) -> float:
-    """Seconds from the first issue to the last end; of a sample, of each block of operations."""
+    """Return seconds from the first issue to the last end; of a sample, of each block of operations."""
     if not trace.sampled:
         return trace.span
     stretches: dict[int, list[float]] = {}
@@ -169,7 +169,7 @@ class Cost:
 
 
 def cost(step: Callable[[], object], n: int = 100) -> Cost:
-    """Runs a step of a loop `n` times and says what it costs, and what bounds it.
+    """Run a step of a loop `n` times and say what it costs, and what bounds it.
 
     The first step is not counted. The steps are recorded, so parts of very small operations are a little too long.
 
@@ -193,7 +193,7 @@ def cost(step: Callable[[], object], n: int = 100) -> Cost:
 
 
 def model(trace: Trace, n: int, begun: float, issued: float) -> Cost:
-    """The cost of `n` steps that were recorded: the front end ran them from `begun` to `issued`."""
+    """Return the cost of `n` steps that were recorded: the front end ran them from `begun` to `issued`."""
     found = blockers(trace)
     waited = sum(b.line.seconds for b in found)
     ran = length((e.started, e.ended) for e in trace.pieces)

@@ -108,7 +108,7 @@ def _arrays_in(value: Any) -> list[Any]:
 def told(
     function: Callable[..., Any], inputs: Sequence[Any], parameters: Mapping[str, Any]
 ) -> tuple[list[Any], Any, list[Any]]:
-    """Runs a function as if predicting, and writes down what it computes: operations, results, constants.
+    """Run a function as if predicting, and write down what it computes: operations, results, constants.
 
     inputs: what it gets. parameters: arrays that it uses, by name. Results: arrays in tuples and lists. Raises Untold.
     """
@@ -186,7 +186,7 @@ class Reader:
             self.check_word(value, depth)
 
     def check_word(self, value: dict[str, Any], depth: int) -> None:
-        """A word, such as "input", with what belongs to it: ValueError for others."""
+        """Return a word, such as "input", with what belongs to it: ValueError for others."""
         word: str
         v: Any
         word, v = next(iter(value.items()), ("", None))
@@ -234,7 +234,7 @@ class Reader:
 
 
 def computed(reader: Reader, inputs: Sequence[Any], parameters: Mapping[str, Any]) -> Any:
-    """The results for inputs; gradients flow as through the operations themselves."""
+    """Return the results for inputs; gradients flow as through the operations themselves."""
     made: list[Any] = []
     n = inputs[0].shape[0] if inputs and inputs[0].ndim else 0
     value = lambda v: reader.value(v, inputs, parameters, made, n)

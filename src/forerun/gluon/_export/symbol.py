@@ -60,7 +60,7 @@ class SymbolBlock(HybridBlock):
         *,
         device: Devices = None,
     ) -> SymbolBlock:
-        """Reads what `export` wrote. input_names: one for each array that the block takes.
+        """Read what `export` wrote. input_names: one for each array that the block takes.
 
         Parameters are read from `param_file`, or wait for `initialize`. ValueError for files in another format, or that
         say what cannot be. Nothing in them is executed but registered operations, on arrays: forerun's, and those that
@@ -76,7 +76,10 @@ class SymbolBlock(HybridBlock):
         return block
 
     def forward(self, *args: Any) -> Any:
-        """The results. Raises ValueError for inputs of other shapes or dtypes than the block was exported for."""
+        """Return the results.
+
+        Raises ValueError for inputs of other shapes or dtypes than the block was exported for.
+        """
         arrays, _ = _flat(args)
         if len(arrays) != len(self._inputs):
             raise ValueError(f"SymbolBlock: inputs must be {len(self._inputs)} arrays, got {len(arrays)}")
@@ -92,7 +95,7 @@ class SymbolBlock(HybridBlock):
 
 
 def export(block: HybridBlock, path: str, epoch: int, called: tuple[Any, Sequence[Spec]]) -> tuple[str, str]:
-    """Writes path-symbol.json and path-0000.params; see `HybridBlock.export`."""
+    """Write path-symbol.json and path-0000.params; see `HybridBlock.export`."""
     form, specs = called
     run = lambda *arrays: written(block)(*_filled(form, iter(arrays)))
     params = dict(block.collect_params())
@@ -124,7 +127,7 @@ def export(block: HybridBlock, path: str, epoch: int, called: tuple[Any, Sequenc
 
 
 def _unseen(run: Callable[..., Any], arrays: Sequence[Any]) -> Any:
-    """The results. Untold where the code looks at values on its way."""
+    """Return the results. Untold where the code looks at values on its way."""
     _core.capture(())
     try:
         result = run(*arrays)
@@ -158,7 +161,7 @@ def _equal(a: Sequence[Any], b: Sequence[Any]) -> bool:
 
 
 def _made(spec: Spec, more: int = 0, rng: Any = None) -> Any:
-    """An array as the block was called with; with other examples, and with values."""
+    """Return an array as the block was called with; with other examples, and with values."""
     shape, dtype, device = spec
     shape = (shape[0] + more, *shape[1:]) if shape else shape
     if rng is None:
@@ -168,7 +171,7 @@ def _made(spec: Spec, more: int = 0, rng: Any = None) -> Any:
 
 
 def _alike(run: Callable[..., Any], read: SymbolBlock, specs: Sequence[Spec], any_number: bool) -> bool:
-    """Whether both give the same results for values that neither has seen."""
+    """Return whether both give the same results for values that neither has seen."""
     rng = numpy.random.default_rng(1)
     with autograd.pause():
         for more in (0, 3 * any_number):

@@ -77,20 +77,23 @@ class LoadBalancer(tuple[Device, ...]):
         return [n / sum(self._sizes) for n in self._sizes]
 
     def sizes(self, n: int) -> list[int]:
-        """How many of `n` examples each device gets: at least one. ValueError for fewer examples than devices."""
+        """Return the number of examples of `n` for each device: at least one.
+
+        ValueError for fewer examples than devices.
+        """
         if n < len(self):
             raise ValueError(f"LoadBalancer: examples must be at least one for each of {len(self)} devices, got {n}")
         self._sizes = _whole(self._fractions, n)
         return list(self._sizes)
 
     def parts(self, data: Array, batch_axis: int = 0) -> list[Any]:
-        """Views of an array's parts along the batch axis. Raises as `sizes` does."""
+        """Return views of an array's parts along the batch axis. Raises as `sizes` does."""
         bounds = [0, *itertools.accumulate(self.sizes(data.shape[batch_axis]))]
         before = (slice(None),) * (batch_axis % data.ndim)
         return [data[(*before, slice(start, stop))] for start, stop in itertools.pairwise(bounds)]
 
     def ended(self, gradients: Iterable[Any]) -> None:
-        """Says that these gradients end a step; the Trainer does."""
+        """Mark the end of a step, when these gradients are computed; called by the Trainer."""
         times = self._times(gradients)
         if self._begun and self._sizes and set(times) >= set(self):
             self._waiting.append((self._begun, times, self._sizes))
@@ -109,7 +112,7 @@ class LoadBalancer(tuple[Device, ...]):
             return {device: self._clock(some) for device, some in found.items()}
 
     def _look(self) -> None:
-        """Takes what has been measured by now."""
+        """Take what has been measured by now."""
         while self._waiting and all(x.ready for times in self._waiting[0][:2] for x in times.values()):
             begun, ended, sizes = self._waiting.popleft()
             if any(_core.is_poisoned(x) for times in (begun, ended) for x in times.values()):

@@ -69,7 +69,7 @@ class HybridBlock(Block):
     _recorded: _CaptureCache | None = None
 
     def forward(self, *args: Any) -> Any:
-        """Calls `hybrid_forward` with the block's parameters by name."""
+        """Call `hybrid_forward` with the block's parameters by name."""
         function = getattr(self, "hybrid_forward", None)
         if function is None:
             return super().forward(*args)
@@ -78,7 +78,7 @@ class HybridBlock(Block):
         return function(self.F, *args, **params)
 
     def hybridize(self, active: bool = True, *, strict: bool = False, **settings: Any) -> None:
-        """Records calls from now on, and issues them as programs. active=False: no longer, and forgets the programs.
+        """Capture calls from now on, and submit them as programs. active=False: stop, and drop the programs.
 
         strict: reading a value raises RuntimeError while a call is captured. Otherwise calls of the block, and those of
         blocks around it, run as they are written from then on, with one warning; blocks inside that do not read values
@@ -88,7 +88,7 @@ class HybridBlock(Block):
         self._recorded = _CaptureCache(self, strict) if active else None
 
     def export(self, path: str, epoch: int = 0, remove_amp_cast: bool = True) -> tuple[str, str]:
-        """Writes what the block computes when predicting, and its parameters: path-symbol.json and path-0000.params.
+        """Write what the block computes when predicting, and its parameters: path-symbol.json and path-0000.params.
 
         Returns both names; `SymbolBlock.imports` reads them, without the block's code, for arrays of the shapes of the
         first call since `hybridize()`, and any number of examples if that makes no difference. The operations are those
@@ -128,7 +128,7 @@ class HybridBlock(Block):
 
 
 def written(block: HybridBlock) -> Callable[..., Any]:
-    """The block's `forward` as it is written, also in blocks inside."""
+    """Return the block's `forward` as it is written, also in blocks inside."""
 
     def run(*args: Any) -> Any:
         before = getattr(_inside_capture, "on", False)
@@ -151,7 +151,7 @@ class _Read(Snapshot):
         self.not_captured_because = ""  # why calls run as they are written, whatever the arguments
 
     def parameters_on(self, device: Device | None) -> tuple[Any, ...] | None:
-        """The parameters' arrays on a device; None if there is none of some."""
+        """Return the parameters' arrays on a device; None if there is none of some."""
         found = []
         for p in self.parameters:
             copy = next((array for array in p._copies if device is None or array.device == device), None)
@@ -204,7 +204,7 @@ class _CaptureCache:
             _inside_capture.on = before
 
     def _revalidate(self) -> _Read:
-        """Reads again what depends on blocks and parameters, and forgets the programs if a block has changed."""
+        """Read again what depends on blocks and parameters, and forget the programs if a block has changed."""
         read = _Read()
         blocks = []
         for block in _watched_tree(self.block, read):
@@ -223,7 +223,7 @@ class _CaptureCache:
         return read
 
     def state(self) -> str:
-        """One line for people."""
+        """Return one line for people."""
         if self.read.not_captured_because:
             return f"runs as written: {self.read.not_captured_because}"
         if self.recorded.refused:
@@ -241,7 +241,7 @@ _DEFERRED = "parameters wait for their shapes"
 
 
 def _watched_tree(block: Block, snapshot: Snapshot) -> Iterator[Block]:
-    """A block and those inside it, each watched before it is read."""
+    """Yield a block and those inside it, each watched before it is read."""
     watch(block, snapshot)
     watch(block._params, snapshot)
     yield block

@@ -64,13 +64,13 @@ class _NoGradient:
         self.name = name
 
     def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: Any) -> Any:
-        """Raises NotImplementedError: use autograd.Function to give a callable a gradient."""
+        """Raise NotImplementedError: use autograd.Function to give a callable a gradient."""
         i = next(i for i, x in enumerate(inputs) if x.node is not None)
         raise NotImplementedError(f"{self.name}: gradient of operand {i} must be defined, got a host task")
 
 
 def host_op(name: str, fn: Callable[..., Any], inputs: Sequence[Any], shape: Sequence[int], dtype: DTypeLike) -> Array:
-    """Issues a function of the library as `host` does, with one result of a shape and dtype, which is returned.
+    """Submit a function of the library as `host` does, with one result of a shape and dtype, which is returned.
 
     Its cost must grow with its elements, and it must not wait: of few elements it runs in the call.
 
@@ -84,7 +84,7 @@ def host_op(name: str, fn: Callable[..., Any], inputs: Sequence[Any], shape: Seq
 def host_ops(
     name: str, fn: Callable[..., Any], inputs: Sequence[Any], outs: Sequence[tuple[Sequence[int], Any]]
 ) -> list[Array]:
-    """The same with several results, whose shapes and dtypes `outs` gives.
+    """Return the same with several results, whose shapes and dtypes `outs` gives.
 
     >>> import numpy
     >>> from forerun import np

@@ -35,7 +35,7 @@ SAVE_OUTPUTS = 1 << 7
 
 
 def nondifferentiable(g: Any) -> None:
-    """The gradient of a function that is piecewise constant, or not to be differentiated: nothing flows back.
+    """Return the gradient of a function that is piecewise constant, or not to be differentiated: nothing flows back.
 
     >>> nondifferentiable(1.0) is None
     True
@@ -51,7 +51,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def direct(entry: str, *data: Any) -> Callable[[F], F]:
-    """Lets the core handle the plain calls of a function itself, by one of its entries (core/python/direct).
+    """Let the core handle the plain calls of a function itself, by one of its entries (core/python/direct).
 
     A plain call has arrays that are not on the tape, and arguments that need no conversion; the result is the same.
     All others go to the Python function. data: what the entry needs besides, such as an op.
@@ -108,7 +108,7 @@ def _inner(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def numpy_writes(function: Callable[..., Any], parameters: str, sorts: str, kinds: str = "biufc") -> Callable[[F], F]:
-    """The same for a function that writes into its first argument, "w", of any size, and gives None.
+    """Return the same for a function that writes into its first argument, "w", of any size, and gives None.
 
     >>> import numpy
     >>> from forerun import np
@@ -120,7 +120,7 @@ def numpy_writes(function: Callable[..., Any], parameters: str, sorts: str, kind
 
 
 def view_of_numpy(function: Callable[..., Any], parameters: str, sorts: str) -> Callable[[F], F]:
-    """Lets a function of NumPy's that makes a view of its first argument say how the view lies. It sees no values.
+    """Let a NumPy function that returns a view of its first argument determine the view's layout, without values.
 
     >>> import numpy
     >>> from forerun import np
@@ -156,7 +156,7 @@ def _rules(
 
 
 def _parameters(gradient: Gradient) -> tuple[str, ...]:
-    """The names of its parameters. There are hundreds when the package is imported, and `inspect` takes long."""
+    """Return the names of its parameters. There are hundreds when the package is imported, and `inspect` takes long."""
     if type(gradient) is FunctionType and not gradient.__code__.co_kwonlyargcount:
         return gradient.__code__.co_varnames[: gradient.__code__.co_argcount]
     return tuple(inspect.signature(gradient).parameters)
@@ -214,7 +214,7 @@ class Elementwise(_core.Ufunc):
         ) -> Array: ...
 
     def with_options(self, *operands: Any, **options: Any) -> Any:
-        """A call with keywords of NumPy's other than `dtype`."""
+        """Return a call with keywords of NumPy's other than `dtype`."""
         if len(operands) < self.nin:
             raise TypeError(f"{self.name}: takes {self.nin} operands, got {len(operands)}")
         if len(operands) > self.nin and options.get("out") is None:  # those after the inputs
@@ -226,27 +226,27 @@ class Elementwise(_core.Ufunc):
     def reduce(
         self, array: ArrayLike, axis: Axis = 0, dtype: DTypeLike = None, out: Out = None, **options: Any
     ) -> Array:
-        """NumPy's method: combines the elements along axes; keepdims, initial and where as there."""
+        """Return NumPy's method: combines the elements along axes; keepdims, initial and where as there."""
         return self._method("reduce", (array,), {"axis": axis, "dtype": dtype, "out": out, **options})
 
     @direct("ufunc_accumulate")
     def accumulate(self, array: ArrayLike, axis: int = 0, dtype: DTypeLike = None, out: Out = None) -> Array:
-        """NumPy's method: what `reduce` has combined by each element."""
+        """Return NumPy's method: what `reduce` has combined by each element."""
         return self._method("accumulate", (array,), {"axis": axis, "dtype": dtype, "out": out})
 
     def reduceat(
         self, array: ArrayLike, indices: ArrayLike, axis: int = 0, dtype: DTypeLike = None, out: Out = None
     ) -> Array:
-        """NumPy's method: reductions of slices, each from an index to the next one."""
+        """Return NumPy's method: reductions of slices, each from an index to the next one."""
         return self._method("reduceat", (array, indices), {"axis": axis, "dtype": dtype, "out": out})
 
     def outer(self, a: ArrayLike, b: ArrayLike, **options: Any) -> Array:
-        """NumPy's method: the op for each pair of an element of a and one of b."""
+        """Return NumPy's method: the op for each pair of an element of a and one of b."""
         return self._method("outer", (a, b), options)
 
     @direct("ufunc_at")
     def at(self, a: Array | numpy.ndarray, indices: Any, *b: ArrayLike) -> None:
-        """NumPy's method: writes into a at indices, once for each time that an element is named."""
+        """Return NumPy's method: writes into a at indices, once for each time that an element is named."""
         self._method("at", (a, indices, *b), {})
 
     def _method(self, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -256,7 +256,7 @@ class Elementwise(_core.Ufunc):
 
 
 def _signature(nin: int, nout: int) -> inspect.Signature:
-    """The parameters of NumPy's ufuncs with so many inputs and outputs."""
+    """Return the parameters of NumPy's ufuncs with so many inputs and outputs."""
     inputs = ["x"] if nin == 1 else [f"x{i}" for i in range(1, nin + 1)]
     options = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True, "signature": None}
     make = inspect.Parameter
@@ -367,7 +367,7 @@ class Primitive(_core.Primitive):
 def primitive(
     *gradients: Gradient | None, arrays: int | None = None, kept: tuple[str, ...] = (), op: str | None = None
 ) -> Callable[[F], F]:
-    """Makes an op of a function whose first parameters are arrays.
+    """Make an operation from a function whose first parameters are arrays.
 
     As many of them as there are gradients, or `arrays`. kept: names by which gradients use what the function
     returns, in a tuple, after its result. Nothing flows back through that: a gradient that is itself recorded

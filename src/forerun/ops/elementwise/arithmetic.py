@@ -193,7 +193,7 @@ class Comparison(Elementwise):
         super().__init__(ufunc, ufunc.__name__, ("a", "b"), None, doc, **facts)
 
     def beyond(self, a: ArrayLike, b: ArrayLike, out: Out) -> Any:
-        """The result for such an integer: that of a comparison with the least number, which holds for all
+        """Return the result for such an integer: that of a comparison with the least number, which holds for all
         elements or for none."""
         first = isinstance(a, int)
         n, x = (a, b) if first else (b, a)
@@ -221,7 +221,7 @@ class Truth(Elementwise):
         super().__init__(ufunc, ufunc.__name__, ("a", "b"), None, doc, **facts)
 
     def beyond(self, a: ArrayLike, b: ArrayLike, out: Out) -> Any:
-        """The result for such an integer, which is not zero: that for 1."""
+        """Return the result for such an integer, which is not zero: that for 1."""
         if isinstance(a, int) and isinstance(b, int):
             return NotImplemented
         return self(*(1 if isinstance(x, int) else x for x in (a, b)), out=out)
@@ -254,7 +254,7 @@ bitwise_count = elementwise(
 
 
 def conj_if_complex(x: Any) -> Any:
-    """x, conjugated if it is complex: what a gradient is multiplied by."""
+    """Return x, conjugated if it is complex: what a gradient is multiplied by."""
     if isinstance(x, complex):
         return x.conjugate()
     return conjugate(x) if getattr(x, "dtype", None) is not None and x.dtype.kind == "c" else x
@@ -268,13 +268,13 @@ def _absolute_grad(g: Array, x: Array) -> Array:
 
 
 def _picked(a: Array, b: Array, better: Any, g: Array) -> Array:
-    """1 where a is the result, 1/2 where both are, 0 elsewhere; in g's dtype."""
+    """Return 1 where a is the result, 1/2 where both are, 0 elsewhere; in g's dtype."""
     one, tie = better(a, b), equal(a, b)
     return _core.cast(one, g.dtype) + 0.5 * _core.cast(tie, g.dtype)
 
 
 def round(x: Array, decimals: int = 0) -> Array:
-    """x rounded to decimals, as NumPy does it: scaled, rounded to the nearest integer, halves to even,
+    """Return x rounded to decimals, as NumPy does it: scaled, rounded to the nearest integer, halves to even,
     scaled back."""
     if decimals == 0 or x.dtype.kind in "iub":
         return positive(x) if x.dtype.kind in "iub" else rint(x)

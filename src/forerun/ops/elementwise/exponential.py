@@ -114,7 +114,7 @@ _modf_loops = elementwise(numpy.modf, name="_modf", constant=True, doc="Both par
 
 
 def _safe_log(a: Any) -> Any:
-    """log(a), and 0 where a is 0: the power's slope there is 0 for positive exponents."""
+    """Return log(a), and 0 where a is 0: the power's slope there is 0 for positive exponents."""
     if not isinstance(a, _core.Array):
         return numpy.log(a) if a != 0 else 0.0
     zero = equal(a, 0)
@@ -122,7 +122,7 @@ def _safe_log(a: Any) -> Any:
 
 
 def _slope(op: Any, a: Any, b: Any) -> Any:
-    """b * a ** (b - 1), and 0 where b is 0, also at a = 0."""
+    """Return b * a ** (b - 1), and 0 where b is 0, also at a = 0."""
     if not isinstance(b, _core.Array):
         return b * op(a, b - 1) if b != 0 else 0 * a
     zero = equal(b, 0)
@@ -145,7 +145,7 @@ def _modf(x: Any) -> Any:
 
 
 def frexp(x: ArrayLike) -> tuple[Any, Any]:
-    """m and n with x = m * 2**n and |m| in [0.5, 1); n is int32. Of 0: both 0.
+    """Return m and n with x = m * 2**n and |m| in [0.5, 1); n is int32. Of 0: both 0.
 
     >>> from forerun import np
     >>> m, n = np.frexp([8.0, 3.0])
@@ -156,7 +156,7 @@ def frexp(x: ArrayLike) -> tuple[Any, Any]:
 
 
 def modf(x: ArrayLike) -> tuple[Any, Any]:
-    """The fractional and the whole part of x, both with the sign of x; of integers in the default float.
+    """Return the fractional and the whole part of x, both with the sign of x; of integers in the default float.
 
     >>> from forerun import np
     >>> [part.item() for part in np.modf(-1.5)]
@@ -166,7 +166,7 @@ def modf(x: ArrayLike) -> tuple[Any, Any]:
 
 
 def divmod(a: ArrayLike, b: ArrayLike) -> tuple[Any, Any]:
-    """`floor_divide` and `remainder`: the remainder has the sign of b.
+    """Return `floor_divide` and `remainder`: the remainder has the sign of b.
 
     >>> from forerun import np
     >>> [part.item() for part in np.divmod(-7, 3)]

@@ -38,7 +38,7 @@ def _placed(arrays: Sequence[numpy.ndarray], device: DeviceLike) -> tuple[Any, .
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike = None) -> tuple[Any, Any]:
-    """Rows and columns of the elements at and below diagonal k of an n by m matrix (m = n by default). int64.
+    """Return rows and columns of the elements at and below diagonal k of an n by m matrix (m = n by default). int64.
 
     TypeError if an extent is not an integer, ValueError if it is negative.
 
@@ -52,7 +52,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike = None) -> tuple[Any, Any]:
-    """Rows and columns of the elements at and above diagonal k of an n by m matrix (m = n by default). int64.
+    """Return rows and columns of the elements at and above diagonal k of an n by m matrix (m = n by default). int64.
 
     TypeError if an extent is not an integer, ValueError if it is negative.
 
@@ -73,7 +73,7 @@ def _matrix(op: str, x: Any) -> Any:
 
 
 def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, Any]:
-    """Rows and columns of the elements at and below diagonal k of a matrix. ValueError if arr is none.
+    """Return rows and columns of the elements at and below diagonal k of a matrix. ValueError if arr is none.
 
     >>> from forerun import np
     >>> x = np.array([[1, 2], [3, 4]])
@@ -85,7 +85,7 @@ def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, Any]:
 
 
 def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, Any]:
-    """Rows and columns of the elements at and above diagonal k of a matrix. ValueError if arr is none.
+    """Return rows and columns of the elements at and above diagonal k of a matrix. ValueError if arr is none.
 
     >>> from forerun import np
     >>> x = np.array([[1, 2], [3, 4]])
@@ -97,7 +97,7 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, Any]:
 
 
 def diag_indices(n: int, ndim: int = 2, *, device: DeviceLike = None) -> tuple[Any, ...]:
-    """Positions of the main diagonal of an array with ndim axes of extent n, one int64 vector for each axis.
+    """Return positions of the main diagonal of an array with ndim axes of extent n, one int64 vector for each axis.
 
     >>> from forerun import np
     >>> [i.tolist() for i in np.diag_indices(3)]
@@ -108,7 +108,7 @@ def diag_indices(n: int, ndim: int = 2, *, device: DeviceLike = None) -> tuple[A
 
 
 def diag_indices_from(arr: ArrayLike) -> tuple[Any, ...]:
-    """Positions of the main diagonal of an array whose axes have one extent, as `diag_indices`.
+    """Return positions of the main diagonal of an array whose axes have one extent, as `diag_indices`.
 
     ValueError if they have not, or there are not two.
 
@@ -124,7 +124,7 @@ def diag_indices_from(arr: ArrayLike) -> tuple[Any, ...]:
 
 
 def ix_(*args: Any) -> tuple[Any, ...]:
-    """Vectors of positions, shaped so that together they pick all combinations.
+    """Return vectors of positions, shaped so that together they pick all combinations.
 
     A mask is replaced by the positions of its true elements, which waits for it. ValueError if an argument is not a
     vector.

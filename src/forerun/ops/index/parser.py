@@ -20,7 +20,7 @@ __all__ = ["Key", "check_range", "entries_of", "is_basic", "is_mask", "places_wi
 
 
 def is_basic(index: Any) -> bool:
-    """Whether an index is made of integers, slices, None and Ellipsis alone: it selects a view.
+    """Return whether an index is made of integers, slices, None and Ellipsis alone: it selects a view.
 
     >>> is_basic((1, ..., None, slice(2))), is_basic([1]), is_basic(True)
     (True, False, False)
@@ -34,7 +34,7 @@ def is_basic(index: Any) -> bool:
 
 
 def entries_of(op: str, index: Any, device: DeviceLike) -> list[Any]:
-    """The entries of an index: None, Ellipsis, slices, ints, and arrays of integers or bools.
+    """Return the entries of an index: None, Ellipsis, slices, ints, and arrays of integers or bools.
 
     Arrays are NumPy's where the values are known, else forerun's on `device`. IndexError if an entry is not an index.
 
@@ -87,7 +87,7 @@ def _known(op: str, e: Any) -> numpy.ndarray:
 
 
 def is_mask(e: Any) -> bool:
-    """Whether an entry of an index is an array of bools.
+    """Return whether an entry of an index is an array of bools.
 
     >>> is_mask(numpy.array([True])), is_mask(numpy.array([1]))
     (True, False)
@@ -96,7 +96,7 @@ def is_mask(e: Any) -> bool:
 
 
 def _axes_taken(e: Any) -> int:
-    """How many axes of the array an entry indexes."""
+    """Return how many axes of the array an entry indexes."""
     if e is None or e is Ellipsis:
         return 0
     return int(e.ndim) if is_mask(e) else 1
@@ -125,7 +125,7 @@ class Key:
         self._read(x, entries if dots else [*entries, ...], x.ndim - used)
 
     def _read(self, x: Any, entries: list[Any], rest: int) -> None:
-        """rest: how many axes the Ellipsis stands for.
+        """Return rest: how many axes the Ellipsis stands for.
 
         As in NumPy, integers count as arrays beside arrays: the indexed elements replace the axis of the first of them
         if all are neighbours, and come first otherwise. An Ellipsis separates neighbours even if it covers no axis.
@@ -171,7 +171,7 @@ class Key:
         self._keep(*([slice(None)] * mask.ndim if mask.ndim else [None]))  # a single bool: an axis of its own
 
     def view(self, x: Array) -> Array:
-        """x seen through the basic entries, with the indexed axes next to each other from `axis` on."""
+        """Return x seen through the basic entries, with the indexed axes next to each other from `axis` on."""
         v = x
         if any(type(e) is not slice or e != slice(None) for e in self.basic):
             v = x[tuple(self.basic)]
@@ -204,7 +204,7 @@ def _places(mask: Any) -> tuple[numpy.ndarray, ...]:
 
 
 def check_range(op: str, positions: Array | numpy.ndarray, n: int) -> None:
-    """IndexError if known positions along an axis of extent n are out of range, or if that axis is empty.
+    """Raise IndexError if known positions along an axis of extent n are out of range, or if that axis is empty.
 
     >>> check_range("op", numpy.array([0, 3]), 3)
     Traceback (most recent call last):
@@ -234,7 +234,7 @@ def _numbers(op: str, values: Any, found: numpy.ndarray) -> numpy.ndarray:
 
 
 def places_within(op: str, indices: ArrayLike, n: int, mode: str, device: DeviceLike, casting: str) -> Any:
-    """Positions along an axis of extent n, of any shape, as our integers on `device`; the mode is applied.
+    """Return positions along an axis of extent n, of any shape, as our integers on `device`; the mode is applied.
 
     mode: "raise", "clip" or "wrap". casting: by which rule they become int64, bools too (TypeError if they do not).
     ValueError for another mode, IndexError if known ones are out of range or the axis is empty.

@@ -30,7 +30,7 @@ Labels = tuple[Label, ...]
 
 
 def _letter(label: Any) -> str:
-    """The letter for a number of a list of labels; numbers and letters have one order."""
+    """Return the letter for a number of a list of labels; numbers and letters have one order."""
     if label is Ellipsis:
         return "..."
     try:
@@ -54,7 +54,7 @@ def _spelled(args: Sequence[Any]) -> tuple[str, list[Any]]:
 
 
 def _labels(term: str, rest: int | None, subscripts: str) -> Labels:
-    """The labels of a term, in which "..." stands for `rest` axes."""
+    """Return the labels of a term, in which "..." stands for `rest` axes."""
     before, dots, after = term.partition("...")
     if not all(c.isascii() and c.isalpha() for c in before + after):
         raise ValueError(f"einsum: labels must be letters or one '...' a term, got {subscripts!r}")
@@ -91,7 +91,7 @@ def _parse(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[Lab
 
 
 def _extents(terms: Sequence[Labels], shapes: Sequence[tuple[int, ...]]) -> dict[Label, int]:
-    """The extent of each label; an extent of 1 is repeated where another operand has more."""
+    """Return the extent of each label; an extent of 1 is repeated where another operand has more."""
     extents: dict[Label, int] = {}
     for labels, shape in zip(terms, shapes):
         if len(set(zip(labels, shape))) != len(set(labels)):
@@ -123,7 +123,7 @@ def _reduced(x: Array, labels: Labels, needed: set[Label]) -> tuple[Any, Labels]
 
 
 def _arranged(x: Array, labels: Labels, extents: dict[Label, int], *groups: Sequence[Label]) -> Array:
-    """x with its axes in groups; all but the first group become one axis each."""
+    """Return x with its axes in groups; all but the first group become one axis each."""
     order = [labels.index(c) for group in groups for c in group]
     x = x if order == list(range(x.ndim)) else transpose(x, order)
     shape = tuple(extents[c] for group in groups for c in group)
@@ -133,7 +133,7 @@ def _arranged(x: Array, labels: Labels, extents: dict[Label, int], *groups: Sequ
 
 
 def _product(a: Array, la: Labels, b: Array, lb: Labels, needed: set[Label]) -> tuple[Any, Labels]:
-    """The product of two operands, summed over labels that only they have, as one product of stacked matrices."""
+    """Return the product of two operands, summed over labels that only they have, as a product of stacked matrices."""
     extents = _extents((la, lb), (a.shape, b.shape))
     shared = [c for c in la if c in lb]
     batch, summed = [c for c in shared if c in needed], [c for c in shared if c not in needed]
@@ -213,7 +213,10 @@ def _plan(subscripts: str) -> Any:
 
 
 def _plain(*operands: Any) -> Any:
-    """Sums over one axis, and products of matrices and vectors: by the functions for these. None: something else."""
+    """Return sums over one axis, and products of matrices and vectors: by the functions for these.
+
+    None: something else.
+    """
     plan = _plan(operands[0]) if operands and type(operands[0]) is str else None
     if plan is None or not all(map(is_array, operands[1:])):
         return None
@@ -240,7 +243,7 @@ def einsum(
     order: str = "K",
     casting: str = "safe",
 ) -> Array:
-    """Sums of products in Einstein's notation: einsum(subscripts, a, b, ...), or einsum(a, [0, 1], b, [1, 2], [0, 2]).
+    """Sum products in Einstein notation: einsum(subscripts, a, b, ...), or einsum(a, [0, 1], b, [1, 2], [0, 2]).
 
     A label that the result lacks is summed over; "..." (or Ellipsis) stands for axes that broadcast. Without "->" (or
     the last list) the result has the labels that occur once, in order of the alphabet. Operands are contracted two by
@@ -272,7 +275,7 @@ def einsum(
 
 
 def einsum_path(*operands: Any, optimize: Any = "greedy") -> tuple[list[Any], str]:
-    """The order in which `einsum` would contract operands with `optimize`, and a text that describes it.
+    """Return the order in which `einsum` would contract operands with `optimize`, and a text that describes it.
 
     Only shapes matter: this does not wait. optimize: "greedy" (or True), "optimal", a pair of either and a limit of
     elements, False, or an order.

@@ -28,7 +28,7 @@ __all__ = ["lstsq", "matrix_rank", "pinv"]
 
 
 def _pinv_grad(g: Array, y: Array, x: Array, symmetric: bool) -> Array:
-    """The parts of the pseudo-inverse's change: within the range, and on either side out of it."""
+    """Return the parts of the pseudo-inverse's change: within the range, and on either side out of it."""
     x = half_hermitian(x) if symmetric else x
     turned, back = adjoint(g), adjoint(y)
     left = turned - matmul(x, matmul(y, turned))
@@ -57,7 +57,7 @@ def _precision(x: Array) -> float:
 
 
 def _given(x: Array, tolerance: Any) -> tuple[list[Any], Any]:
-    """A tolerance as an input of a task, if it is an array; otherwise as it is."""
+    """Return a tolerance as an input of a task, if it is an array; otherwise as it is."""
     if tolerance is None or isinstance(tolerance, (int, float, numpy.number)):
         return [], tolerance
     if not hasattr(tolerance, "dtype"):
@@ -66,7 +66,7 @@ def _given(x: Array, tolerance: Any) -> tuple[list[Any], Any]:
 
 
 def pinv(a: ArrayLike, rcond: ArrayLike | None = None, hermitian: bool = False, *, rtol: Any = ...) -> Array:
-    """The Moore-Penrose inverse of matrices: of m by n ones, n by m.
+    """Return the Moore-Penrose inverse of matrices: of m by n ones, n by m.
 
     rcond, or rtol: singular values at most this times the largest count as 0, one number or one for each matrix; by
     default 1e-15; if rtol is None, the larger extent times the precision of the dtype. hermitian: a is symmetric or
@@ -149,7 +149,7 @@ def _lstsq(a: Any, b: Any, rcond: float) -> Any:
 
 
 def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Any, Any, Any, Any]:
-    """x that makes the norm of a @ x - b least; the sums of squares of that; a's rank; its singular values.
+    """Return x that makes the norm of a @ x - b least; the sums of squares of that; a's rank; its singular values.
 
     b: a vector or the columns of a matrix. Of m by n matrices with m > n, this waits: there are sums (one for each
     column of b) only if the rank is n. With m <= n there are none. rcond: singular values at most rcond times the

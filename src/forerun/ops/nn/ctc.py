@@ -29,7 +29,7 @@ def ctc_loss(
     data: ArrayLike, label: ArrayLike, data_lengths: ArrayLike | None = None, label_lengths: ArrayLike | None = None,
     use_data_lengths: bool = False, use_label_lengths: bool = False, blank_label: str = "first",
 ) -> Array:  # fmt: skip
-    """-log of the chance of each sequence of labels, over all ways to spread them over the steps: shape (batch,).
+    """Return -log of the probability of each sequence of labels, over all alignments with the steps: shape (batch,).
 
     Graves et al. 2006. data: (steps, batch, classes), before the softmax. label: (batch, labels), classes without the
     blank one, which is class 0 or the last (blank_label "first" or "last"). data_lengths and label_lengths, of shape
@@ -79,7 +79,7 @@ def _checked(name: str, given: Any, batch: int, most: int) -> Array:
 
 
 def _lengths(labels: Array, given: Any, padding: int) -> Array:
-    """How many labels there are in each row, (batch, 1)."""
+    """Return how many labels there are in each row, (batch, 1)."""
     batch, most = labels.shape
     if given is not None:
         return _checked("label_lengths", given, batch, most)

@@ -53,7 +53,7 @@ _FLOAT32 = numpy.dtype("float32")
 
 
 def seed(seed: int | None = None) -> None:
-    """Starts the stream of random numbers anew: the same calls give the same numbers again.
+    """Seed the stream of random numbers: after the same seed the same calls give the same numbers.
 
     None: anywhere, from the system's randomness.
 
@@ -81,7 +81,7 @@ def get_state(legacy: bool = True) -> dict[str, Any]:
 
 
 def set_state(state: dict[str, Any]) -> None:
-    """Brings the stream to where `get_state` found it. ValueError for the state of another kind of generator.
+    """Restore a state of the stream from `get_state`. ValueError for the state of another kind of generator.
 
     >>> from forerun import np
     >>> np.random.set_state(np.random.get_state())
@@ -92,12 +92,12 @@ def set_state(state: dict[str, Any]) -> None:
 
 
 def _numbers(*parameters: Any) -> bool:
-    """Whether these are all numbers, not arrays of any kind."""
+    """Return whether these are all numbers, not arrays of any kind."""
     return all(isinstance(p, (int, float)) or not (is_array(p) or numpy.ndim(p)) for p in parameters)
 
 
 def there(device: DeviceLike, *parameters: Any) -> Device:
-    """Where numbers are drawn: on the device asked for, or that of an array among the parameters, or the current one.
+    """Return the device for numbers: the one given, or that of an array among the parameters, or the current one.
 
     >>> there(None, 1.0, [2.0])
     cpu(0)
@@ -124,7 +124,7 @@ def _continuous(
     device: DeviceLike,
     combine: Callable[[Any, Any, Any], Any],
 ) -> Array:
-    """Draws of one kind; parameters that are arrays are applied to standard draws."""
+    """Draw numbers of one kind; parameters that are arrays are applied to standard draws."""
     want = default_float() if dtype is None else as_dtype(kind, dtype)
     if not is_real_float(want):
         raise TypeError(f"{kind}: dtype must be a float, got {want}")
@@ -152,7 +152,7 @@ def uniform(
     ctx: DeviceLike = None,
     out: Out = None,
 ) -> Array:
-    """Numbers evenly spread over [low, high), of shape `size` or else that of low and high together.
+    """Draw numbers evenly spread over [low, high), of shape `size` or else that of low and high together.
 
     The default float (float32) unless dtype is given; TypeError if it is not a float. low and high may be
     arrays, to which gradients flow. ValueError if they do not broadcast to the size, OverflowError if high - low is not
@@ -199,7 +199,7 @@ def normal(
     ctx: DeviceLike = None,
     out: Out = None,
 ) -> Array:
-    """Numbers of the normal distribution with mean `loc` and standard deviation `scale`, which may be arrays.
+    """Draw numbers from the normal distribution with mean `loc` and standard deviation `scale`, which may be arrays.
 
     Of shape `size` or else that of loc and scale together; the default float unless dtype is given, TypeError
     if it is not a float. ValueError if scale is negative: where the result is read, if it is a forerun array. Gradients
@@ -233,7 +233,7 @@ def draw_into(
 
 
 def rand(*shape: int, dtype: DTypeLike = None, device: DeviceLike = None, ctx: DeviceLike = None) -> Array:
-    """Numbers evenly spread over [0, 1); extents are separate arguments. The default float unless dtype is given.
+    """Draw numbers evenly spread over [0, 1); extents are separate arguments. The default float unless dtype is given.
 
     >>> from forerun import np
     >>> np.random.rand(2, 3).shape
@@ -243,7 +243,7 @@ def rand(*shape: int, dtype: DTypeLike = None, device: DeviceLike = None, ctx: D
 
 
 def randn(*shape: int, dtype: DTypeLike = None, device: DeviceLike = None, ctx: DeviceLike = None) -> Array:
-    """Standard normal numbers; extents are separate arguments. The default float unless dtype is given.
+    """Draw standard normal numbers; extents are separate arguments. The default float unless dtype is given.
 
     >>> from forerun import np
     >>> np.random.randn(2, 3).shape
@@ -256,7 +256,7 @@ def random(
     size: Shape | None = None, dtype: DTypeLike = None, out: Out = None, *, device: DeviceLike = None,
     ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """Numbers evenly spread over [0, 1). Without a size: one, without axes.
+    """Draw numbers evenly spread over [0, 1). Without a size: one, without axes.
 
     The default float unless dtype is given. out: an array for the result.
 
@@ -271,7 +271,7 @@ random_sample = ranf = sample = random
 
 
 def bytes(length: int) -> builtins.bytes:
-    """Random bytes. They are Python's: this waits.
+    """Return random bytes, as Python's bytes: this waits.
 
     >>> from forerun import np
     >>> len(np.random.bytes(10))
@@ -284,7 +284,7 @@ def bytes(length: int) -> builtins.bytes:
 def random_integers(
     low: int, high: int | None = None, size: Shape | None = None, *, device: DeviceLike = None
 ) -> Array:
-    """Integers evenly spread over low to high, both included, or 1 to low. int64.
+    """Return integers evenly spread over low to high, both included, or 1 to low. int64.
 
     >>> from forerun import np
     >>> np.random.random_integers(1, size=2).tolist()
@@ -295,7 +295,7 @@ def random_integers(
 
 
 def tomaxint(size: Shape | None = None, *, device: DeviceLike = None) -> Array:
-    """Integers evenly spread over all that are not negative. int64.
+    """Return integers evenly spread over all that are not negative. int64.
 
     >>> from forerun import np
     >>> (np.random.tomaxint(3) >= 0).all().item()
@@ -308,7 +308,7 @@ def standard_normal(
     size: Shape | None = None, dtype: DTypeLike = None, out: Out = None, *, device: DeviceLike = None,
     ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """Numbers of the standard normal distribution. Without a size: one, without axes.
+    """Draw numbers from the standard normal distribution. Without a size: one, without axes.
 
     The default float unless dtype is given, TypeError if it is not a float. out: an array for the result.
 
@@ -329,7 +329,7 @@ def randint(
     ctx: DeviceLike = None,
     out: Out = None,
 ) -> Array:
-    """Integers evenly spread over [low, high), or [0, low) without high. int64 unless dtype is given.
+    """Return integers evenly spread over [low, high), or [0, low) without high. int64 unless dtype is given.
 
     low and high may be arrays, which broadcast. Without a size: of their shape. ValueError if there are no such
     integers (where the result is read, if one is a forerun array), TypeError if dtype is of floats. out: an array for
@@ -372,7 +372,7 @@ def integers(
     *,
     device: DeviceLike = None,
 ) -> Array:
-    """Integers evenly spread over [low, high), with `endpoint` up to and including high. Otherwise as `randint`.
+    """Return integers evenly spread over [low, high), with `endpoint` up to and including high. Otherwise as `randint`.
 
     >>> from forerun import np
     >>> np.random.integers(3, 3, size=2, endpoint=True).tolist()
@@ -387,20 +387,20 @@ def integers(
 
 
 def _rows(op: str, x: Array) -> int:
-    """How many rows x has. ValueError if it has no axis."""
+    """Return the number of rows of x. ValueError if it has no axis."""
     if x.ndim == 0:
         raise ValueError(f"{op}: array must have at least one axis, got shape ()")
     return int(x.shape[0])
 
 
 def _order(op: str, n: int, device: Any) -> Array:
-    """The numbers below n in random order."""
+    """Return the numbers below n in random order."""
     make = current().generator()
     return host_op(op, lambda _: make().permutation(n), [asarray(0, device=device)], (n,), "int64")
 
 
 def permutation(x: int | Any, axis: int = 0, *, device: DeviceLike = None) -> Array:
-    """The numbers below x in random order (int64), or the slices of an array along an axis in random order (a copy).
+    """Return the numbers below x in random order (int64), or a shuffled copy of an array along an axis.
 
     ValueError of an array without axes.
 
@@ -417,7 +417,7 @@ def permutation(x: int | Any, axis: int = 0, *, device: DeviceLike = None) -> Ar
 
 
 def shuffle(x: ArrayLike, axis: int = 0) -> None:
-    """Brings the slices of an array along an axis into random order, in place.
+    """Shuffle the slices of an array along an axis, in place.
 
     ValueError of an array without axes, TypeError of no array. A NumPy array or a list: waits.
 
@@ -433,7 +433,7 @@ def shuffle(x: ArrayLike, axis: int = 0) -> None:
 
 
 def permuted(x: ArrayLike, *, axis: int | None = None, out: Out = None) -> Array:
-    """A copy of an array with the elements along an axis in random order, in another one in each row.
+    """Return a copy of an array with the elements along an axis in random order, in another one in each row.
 
     axis None: all elements. out: an array for the result, x itself too.
 
@@ -452,7 +452,7 @@ def bernoulli(
     prob: ArrayLike | None = None, logit: ArrayLike | None = None, size: Shape | None = None, dtype: DTypeLike = None,
     *, device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """1 with probability `prob`, or with 1 / (1 + exp(-logit)); 0 otherwise.
+    """Return 1 with probability `prob`, or with 1 / (1 + exp(-logit)); 0 otherwise.
 
     prob or logit: a number or an array, prob 0.5 if neither is given; ValueError if both are, or prob is not in [0, 1]
     (where the result is read, if it is a forerun array). Of shape `size`, or else

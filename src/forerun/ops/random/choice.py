@@ -31,7 +31,7 @@ def choice(
     device: DeviceLike = None,
     ctx: DeviceLike = None,
 ) -> Array:
-    """Elements (slices along an axis) drawn from an array, or numbers below a (int64).
+    """Return elements (slices along an axis) drawn from an array, or numbers below a (int64).
 
     p: the probability of each, whose sum is 1. replace: whether an element can be drawn again; if not, shuffle: whether
     their order is random too. Without a size: one. ValueError if p has not one number for each element, or there are

@@ -54,7 +54,7 @@ def _checking() -> numpy.random.Generator:
 
 
 def _refused(name: str, draw: Callable[..., Any], parameters: Sequence[Any]) -> None:
-    """Raises what parameters must not be, as far as they are known; all of them: also what NumPy raises."""
+    """Raise what parameters must not be, as far as they are known; all of them: also what NumPy raises."""
     check_parameters(name, parameters)
     if all(map(known, parameters)):  # drawing nothing tells
         _asked(name, draw, _checking(), parameters, (0, *broadcast_shapes(name, *(numpy.shape(p) for p in parameters))))
@@ -108,7 +108,7 @@ def exponential(
     scale: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None,
     ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """Numbers of the exponential distribution: of density exp(-x / scale) / scale for x >= 0.
+    """Draw numbers from the exponential distribution: of density exp(-x / scale) / scale for x >= 0.
 
     The mean is scale. Of shape `size`, or else that of scale; the default float unless dtype is given.
     ValueError if scale is negative: where the result is read, if it is a forerun array. Gradients flow to scale.
@@ -126,7 +126,7 @@ def gamma(
     shape: ArrayLike, scale: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = None, *,
     device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """Numbers of the gamma distribution: of density c * x**(shape - 1) * exp(-x / scale) for x > 0.
+    """Draw numbers from the gamma distribution: of density c * x**(shape - 1) * exp(-x / scale) for x > 0.
 
     The mean is shape * scale. size, dtype, errors, out, ctx: as for `exponential`; shape must not be negative either.
     Gradients flow to both: to shape by implicit reparametrisation (Figurnov, Mohamed and Mnih 2018).
@@ -154,7 +154,7 @@ def gamma(
 def beta(
     a: ArrayLike, b: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None
 ) -> Array:
-    """Numbers of the beta distribution: of density c * x**(a - 1) * (1 - x)**(b - 1) in [0, 1].
+    """Draw numbers from the beta distribution: of density c * x**(a - 1) * (1 - x)**(b - 1) in [0, 1].
 
     The mean is a / (a + b). size, dtype: as for `exponential`. ValueError if a or b is not
     positive: where the result is read, if it is a forerun array.
@@ -170,7 +170,7 @@ def laplace(
     loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = None, *,
     device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """Numbers of the Laplace distribution: of density exp(-|x - loc| / scale) / (2 scale).
+    """Draw numbers from the Laplace distribution: of density exp(-|x - loc| / scale) / (2 scale).
 
     size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
@@ -187,7 +187,7 @@ def lognormal(
     mean: ArrayLike = 0.0, sigma: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = None, *,
     device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """Numbers whose logarithm is normal with mean `mean` and standard deviation `sigma`.
+    """Draw numbers whose logarithm is normal with mean `mean` and standard deviation `sigma`.
 
     size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
@@ -204,7 +204,7 @@ def logistic(
     loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = None, *,
     device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """Numbers of the logistic distribution: their distribution function is 1 / (1 + exp(-(x - loc) / scale)).
+    """Draw numbers from the logistic distribution: their distribution function is 1 / (1 + exp(-(x - loc) / scale)).
 
     size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
@@ -221,7 +221,7 @@ def gumbel(
     loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = None, *,
     device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """Numbers of the Gumbel distribution: their distribution function is exp(-exp(-(x - loc) / scale)).
+    """Draw numbers from the Gumbel distribution: their distribution function is exp(-exp(-(x - loc) / scale)).
 
     size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
@@ -235,7 +235,7 @@ def gumbel(
 
 
 def chisquare(df: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None) -> Array:
-    """Numbers of the chi-square distribution: sums of the squares of df standard normal numbers.
+    """Draw numbers from the chi-square distribution: sums of the squares of df standard normal numbers.
 
     size, dtype: as for `exponential`. ValueError if df is not positive: where the result is read, if it is a forerun
     array. Gradients flow to df, as for `gamma`.
@@ -257,7 +257,7 @@ def chisquare(df: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None,
 def poisson(
     lam: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = "int64", *, device: DeviceLike = None
 ) -> Array:
-    """Counts of the Poisson distribution with mean `lam`. int64 unless dtype is given.
+    """Draw counts from the Poisson distribution with mean `lam`. int64 unless dtype is given.
 
     Of shape `size`, or else that of lam. ValueError if lam is negative: where the result is read, if it is a forerun
     array.
@@ -272,7 +272,7 @@ def poisson(
 def binomial(
     n: ArrayLike, p: ArrayLike, size: Shape | None = None, dtype: DTypeLike = "int64", *, device: DeviceLike = None
 ) -> Array:
-    """Counts of successes among n trials of probability p. int64 unless dtype is given.
+    """Draw counts of successes among n trials of probability p. int64 unless dtype is given.
 
     Of shape `size`, or else that of n and p together. ValueError if n is negative or p not in [0, 1]: where the
     result is read, if they are forerun arrays.
@@ -285,7 +285,7 @@ def binomial(
 
 
 def multinomial(n: int, pvals: ArrayLike, size: Shape | None = None, *, device: DeviceLike = None) -> Array:
-    """Counts of n trials that each end in one of several ways. int64, ways along a new last axis.
+    """Draw counts of n trials that each end in one of several ways. int64, ways along a new last axis.
 
     pvals: the probabilities of the ways along the last axis; the last way has what the others leave. ValueError if n is
     negative, or one of them is not in [0, 1], or the others' sum is above 1: where the result is read, if they are a
@@ -311,7 +311,7 @@ def multivariate_normal(
     mean: ArrayLike, cov: ArrayLike, size: Shape | None = None, check_valid: str = "warn", tol: float = 1e-8, *,
     method: str = "svd", device: DeviceLike = None,
 ) -> Any:  # fmt: skip
-    """Vectors of the normal distribution with a mean vector and a covariance matrix, along a new last axis.
+    """Return vectors of the normal distribution with a mean vector and a covariance matrix, along a new last axis.
 
     The default float. check_valid: "raise" for ValueError where the result is read if the matrix is not positive
     semidefinite (within tol), "ignore", or "warn", which does not warn. method: how the matrix is decomposed: "svd",

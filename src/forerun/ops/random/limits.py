@@ -46,7 +46,7 @@ class Limits:
     overflow: bool = False
 
     def check(self, op: str, name: str, values: ArrayLike) -> None:
-        """Looks at numbers, a list or an array of NumPy's. ValueError, which names the first one outside."""
+        """Check numbers, a list or a NumPy array. ValueError, which names the first one outside."""
         v = numpy.asarray(values)
         if v.dtype.kind in "cSUO":
             return  # another error's affair
@@ -59,7 +59,10 @@ class Limits:
             raise kind(f"{op}: {name} {self.rule}, got {v[~within].flat[0].item()}")
 
     def late(self, op: str, name: str) -> Elementwise:
-        """The operation that gives an array itself, or raises for the first value outside. Gradients come through."""
+        """Return the operation that gives an array itself, or raises for the first value outside.
+
+        Gradients come through.
+        """
         return _looking(self, op, name)
 
 

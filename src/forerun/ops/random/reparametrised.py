@@ -98,7 +98,7 @@ def made_of_standard(
 
 
 def fitting(op: str, shape: tuple[int, ...], parameters: list[Any]) -> None:
-    """ValueError if parameters do not broadcast to a shape.
+    """Raise ValueError if parameters do not broadcast to a shape.
 
     >>> fitting("op", (2, 3), [1.0, numpy.ones(3)])
     """
@@ -110,7 +110,7 @@ def fitting(op: str, shape: tuple[int, ...], parameters: list[Any]) -> None:
 
 
 def _slope(y: Array, x: Array) -> Array:
-    """The derivative of standard gamma numbers y by their shapes x."""
+    """Return the derivative of standard gamma numbers y by their shapes x."""
     task = lambda y, x: gamma_slope(y, x).astype(y.dtype)
     return host_op("gamma_slope", task, [y, x], y.shape, y.dtype)
 
@@ -121,7 +121,7 @@ def _standard_gamma(x: Any, op: str, draw: Callable[..., Any], shape: tuple[int,
 
 
 def standard_gammas(op: str, a: ArrayLike, shape: tuple[int, ...], dtype: numpy.dtype) -> Any:
-    """Numbers of the gamma distribution with scale 1 and shapes `a`, an array, to which gradients flow implicitly.
+    """Draw numbers from the gamma distribution with scale 1 and shapes `a`, an array, with implicit gradients.
 
     NumPy's numbers, drawn by a host task, which raises ValueError for negative shapes.
 

@@ -89,7 +89,7 @@ def isrealobj(x: ArrayLike) -> bool:
 
 
 def broadcast_shapes(*args: Any) -> tuple[int, ...]:
-    """The shape that arrays of these shapes have together. ValueError if they have none.
+    """Return the shape that arrays of these shapes have together. ValueError if they have none.
 
     >>> from forerun import np
     >>> np.broadcast_shapes((2, 1), 3)

@@ -20,7 +20,7 @@ __all__ = ["apply_along_axis", "apply_over_axes", "vectorize"]
 
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any) -> Array:
-    """The results of a function of vectors for each vector along `axis`, which their axes replace.
+    """Return the results of a function of vectors for each vector along `axis`, which their axes replace.
 
     The function is called once for each vector, a forerun array; one that consists of operations does not wait.
     ValueError if there is no vector, or results differ in shape.
@@ -43,7 +43,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *arg
 
 
 def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | Sequence[int]) -> Array:
-    """func(a, axis) for one axis after the other, each with the result of the one before; reduced axes stay.
+    """Return func(a, axis) for one axis after the other, each with the result of the one before; reduced axes stay.
 
     ValueError if a result has other than as many axes or one less.
 

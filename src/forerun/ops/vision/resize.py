@@ -17,7 +17,7 @@ _FILTERS = {0: 0, 1: 2, 2: 3, 3: 4, 4: 1, 9: 3, 10: 2}  # MXNet's numbers to Pil
 
 
 def pillow() -> Any:
-    """Pillow's module. ImportError, which says how to install it, if it is not there.
+    """Return Pillow's module. ImportError, which says how to install it, if it is not there.
 
     >>> pillow().__name__
     'PIL.Image'
@@ -49,7 +49,7 @@ def resized(op: str, x: Array, w: int, h: int, interp: int) -> Any:
 
 
 def resize_values(values: numpy.ndarray, w: int, h: int, interp: int) -> numpy.ndarray:
-    """The same, of NumPy's arrays, without checks.
+    """Return the same, of NumPy's arrays, without checks.
 
     >>> resize_values(numpy.ones((2, 2, 2, 3)), 1, 4, 1).shape
     (2, 4, 1, 3)
