@@ -37,7 +37,7 @@ __all__ = [
 
 @numpy_when_small(numpy.digitize, "x bins right", "aab")
 def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Array:
-    """In which bin each number lies: i with bins[i-1] <= x < bins[i]; with `right`, bins[i-1] < x <= bins[i].
+    """Return the bin of each number: i with bins[i-1] <= x < bins[i]; with `right`, bins[i-1] < x <= bins[i].
 
     int64, of x's shape. Bins are a vector that rises or falls; ValueError where the result is read if it does
     not.
