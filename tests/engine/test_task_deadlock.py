@@ -19,7 +19,7 @@ from tests.support.settings import configured
 
 FLOATS = [((3,), "float32")]
 WORDS = (
-    "a host task must not wait for what comes after its own end, got a wait at {here}:{wait}"
+    "a host task must not wait for operations after its own end, got a wait at {here}:{wait}"
     " in the task issued at {here}:{issue}"
 )
 

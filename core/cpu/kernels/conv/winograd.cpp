@@ -202,7 +202,7 @@ bool winograd_takes(const Correlation& c, DType dtype, bool back) {
   const int64_t* to = back ? c.extents : c.counts;
   int64_t tiles = ceil_div(to[1], 2) * ceil_div(to[2], 2);
   return c.examples * tiles >= 2 * kLeast &&
-         5 * to[1] * to[2] >= 12 * tiles;  // at least 0.6 of what is computed is wanted
+         5 * to[1] * to[2] >= 12 * tiles;  // at least 0.6 of the computed values are used
 }
 
 int64_t winograd_points(const Correlation& what, bool back) {

@@ -108,7 +108,9 @@ void init_wait(nb::module_& m) {
       "The same, as a part of the recording and not of the program; without `raises`, failures stay unseen.");
   m.def("mark", [] { return Engine::get().ring.next(); }, "Number of the next op.");
   m.def("wait_mark", [](uint64_t mark) { wait_mark(mark); }, "Waits for all ops issued before a mark.");
-  m.def("waitall_before", [](uint64_t mark) { wait_all(mark); }, "The same, and raises failures that nobody has seen.");
+  m.def(
+      "waitall_before", [](uint64_t mark) { wait_all(mark); },
+      "The same, and raises failures that have not been raised.");
   m.def(
       "gate", [](bool closed) { without_lock([&] { Engine::get().gate(closed); }); },
       "Closed: nothing is planned or started.");
