@@ -47,8 +47,8 @@ extern PyTypeObject* node_type;
 PyTypeObject* make_node_type();
 
 // Makes a node of `op` (whose gradients are its own matter) and ties the outputs to it. `save`: bit i: the value of
-// input i is needed; bit 7: the values of the outputs. Other arrays are kept without their values. False with
-// an exception set.
+// input i is needed; bit 7: the values of the outputs. Other arrays are kept without their values. False with an
+// exception set.
 bool record(PyObject* op, PyObject* const* inputs, Py_ssize_t n_in, PyObject* const* outputs, Py_ssize_t n_out,
             PyObject* attrs, unsigned save);
 

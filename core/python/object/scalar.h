@@ -23,8 +23,8 @@ PyObject* calculated_at_once(Operator which, PyObject* a, PyObject* b);
 
 // A scalar with a copy of the element at an offset: made at once where its value is computed, else by an operation.
 PyObject* element(const Array& array, int64_t offset);
-// The base of a view with axes: the array itself, or for a scalar, a copy in `own`, so that writing to the view
-// leaves the scalar as it is.
+// The base of a view with axes: the array itself, or for a scalar, a copy in `own`, so that writing to the view leaves
+// the scalar as it is.
 const Array& viewed(const char* op, PyObject* o, Array& own);
 // The array in `o`, which is to be written to; Error if it must not be.
 const Array& get_writable(const char* op, PyObject* o);

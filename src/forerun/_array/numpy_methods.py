@@ -136,8 +136,7 @@ class NumpyMethods:
         """The values as they are now, in a capsule of DLPack. Waits. No later operation changes them.
 
         From version 1 on the capsule is marked as read-only, unless copy is True. Older versions have no such mark, so
-        that their readers get a copy; BufferError if copy is False. RuntimeError for a stream: the host
-        has none.
+        that their readers get a copy; BufferError if copy is False. RuntimeError for a stream: the host has none.
         """
         if stream is not None:
             raise RuntimeError(f"__dlpack__: stream must be None on the host, got {stream!r}")

@@ -4,8 +4,7 @@
 
 namespace forerun {
 
-// The geometry of a convolution. Three axes of extents; fewer have 1 in front. `in` and `out` are channels
-// of a group.
+// The geometry of a convolution. Three axes of extents; fewer have 1 in front. `in` and `out` are channels of a group.
 struct Correlation {
   int64_t examples = 0, groups = 1, in = 0, out = 0;
   int64_t extents[3] = {1, 1, 1};  // of the data, without padding

@@ -37,8 +37,8 @@ T load(const char* p) {
 
 // C leaves open what becomes of a value that the integer cannot hold, and compilers choose by how they vectorise. Here
 // it is what scalar code gives on x86: the integer part, of which the lowest bits are kept; and the least integer for
-// NaN and for values beyond the integer that they are converted to first (32 bits for small dtypes and int32,
-// otherwise 64).
+// NaN and for values beyond the integer that they are converted to first (32 bits for small dtypes and int32, otherwise
+// 64).
 template <class Wide, class From>
 Wide whole(From v) {
   constexpr From least = static_cast<From>(std::numeric_limits<Wide>::min());

@@ -19,8 +19,8 @@ Group* Fusible::new_group(Op& op) const {
 namespace {
 
 constexpr size_t kMostOps = 512;
-// Values of a block are in the L1 cache together, or little is fetched anew from the next one: shorter blocks cost
-// more calls of loops than they save.
+// Values of a block are in the L1 cache together, or little is fetched anew from the next one: shorter blocks cost more
+// calls of loops than they save.
 constexpr int64_t kNearBytes = 64 << 10, kLeastBlock = 256;
 constexpr int64_t kVector = 16;                              // elements
 constexpr int64_t kFoldBytes = 64 << 10, kMostBlock = 8192;  // of blocks that have whole rows
@@ -641,8 +641,8 @@ void PlanMaker::join_pairs() {
   steps.resize(kept);
 }
 
-// Elements of a block, if each of them takes so many bytes of values. A block has whole rows of the iteration space,
-// if all of its rows have one length; and whole vectors, if it can.
+// Elements of a block, if each of them takes so many bytes of values. A block has whole rows of the iteration space, if
+// all of its rows have one length; and whole vectors, if it can.
 int64_t PlanMaker::block_of(int64_t bytes) const {
   int64_t block = kBlock, row = 1;
   while (block > kLeastBlock && block * bytes > kNearBytes) block /= 2;

@@ -29,8 +29,7 @@ def host(
     """Submit `fn` as an operation: a worker calls it with the inputs as read-only NumPy arrays once they are computed.
 
     outs: shape and dtype of each result. `fn` returns the result, or a tuple where there is not exactly
-    one. Every read of the results raises its error. queue: "compute", or "io" for callables that
-    read or write files.
+    one. Every read of the results raises its error. queue: "compute", or "io" for callables that read or write files.
 
     >>> import numpy
     >>> from forerun import np

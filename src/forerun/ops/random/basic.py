@@ -154,10 +154,9 @@ def uniform(
 ) -> Array:
     """Draw numbers evenly spread over [low, high), of shape `size` or else that of low and high together.
 
-    The default float (float32) unless dtype is given; TypeError if it is not a float. low and high may be
-    arrays, to which gradients flow. ValueError if they do not broadcast to the size, OverflowError if high - low is not
-    finite (where the result is read, if they are forerun arrays). out: an array for the result. ctx:
-    MXNet's name for device.
+    The default float (float32) unless dtype is given; TypeError if it is not a float. low and high may be arrays, to
+    which gradients flow. ValueError if they do not broadcast to the size, OverflowError if high - low is not finite
+    (where the result is read, if they are forerun arrays). out: an array for the result. ctx: MXNet's name for device.
 
     >>> from forerun import np
     >>> x = np.random.uniform(-1, 1, size=(2, 3))
@@ -455,8 +454,8 @@ def bernoulli(
     """Return 1 with probability `prob`, or with 1 / (1 + exp(-logit)); 0 otherwise.
 
     prob or logit: a number or an array, prob 0.5 if neither is given; ValueError if both are, or prob is not in [0, 1]
-    (where the result is read, if it is a forerun array). Of shape `size`, or else
-    that of prob or logit; the default float unless dtype is given. out: an array for the result.
+    (where the result is read, if it is a forerun array). Of shape `size`, or else that of prob or logit; the default
+    float unless dtype is given. out: an array for the result.
 
     >>> from forerun import np, npx
     >>> npx.random.bernoulli(np.array([0.0, 1.0])).tolist(), npx.random.bernoulli(logit=100.0, size=2).tolist()

@@ -281,8 +281,8 @@ def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0)
     """Count how often each number from 0 on occurs in a vector. The result is int64.
 
     If weights are given, sums of them: float64. At least `minlength` counts. Their number depends on the
-    values: this waits. TypeError if numbers are not integers, ValueError if one is negative or weights have
-    another shape.
+    values: this waits. TypeError if numbers are not integers, ValueError if one is negative or weights have another
+    shape.
 
     >>> from forerun import np
     >>> np.bincount([0, 2, 2]).tolist(), np.bincount([0, 2, 2], weights=[0.5, 1, 2]).tolist()
