@@ -74,6 +74,7 @@ PATTERNS = {
 }
 
 FENCE = re.compile(r"^( *)(```|~~~).*?^\1\2 *$", re.MULTILINE | re.DOTALL)
+WORD = re.compile(r"""\w?["']\w*["']""")  # a string that is a name
 FIELD = re.compile(r"\{[^{}\n]*\}")  # code in an f-string
 CPP_TOKEN = re.compile(  # of C++: comments and strings, and literals in which a quote does not begin a string
     r"//[^\n]*|/\*.*?\*/|R\"\((?:.|\n)*?\)\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'"
@@ -104,7 +105,7 @@ def _comments_and_strings(text: str) -> str:
     lines = text.splitlines(keepends=True)
     kept = [[c if c == "\n" else " " for c in line] for line in lines]
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type in (tokenize.COMMENT, tokenize.STRING):
+        if token.type in (tokenize.COMMENT, tokenize.STRING) and not WORD.fullmatch(token.string):
             (first, begin), (last, end) = token.start, token.end
             code = token.string[:2].lower().strip("'\"").count("f") and first == last
             lines[first - 1] = FIELD.sub(_blank, lines[first - 1]) if code else lines[first - 1]

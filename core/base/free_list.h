@@ -133,8 +133,8 @@ class FreeList {
     if (T* rest = std::exchange(last->next_free, nullptr)) put_back(rest);
     return first;
   }
-  // The rest of the stack that was taken. The batches pushed since then are few: their end is searched for, and they //
-  // go on top.
+  // The rest of the stack that was taken. The batches pushed since then are few: their end is searched for, and they go
+  // on top.
   static void put_back(T* rest) {
     T* others = shared_.exchange(rest, std::memory_order_acq_rel);
     if (!others) return;

@@ -2,7 +2,7 @@
 //
 // An entry is made with NumPy's function, the names of the parameters, what each may be, and the kinds of dtypes that
 // arrays may have. Calls that NumPy refuses go to the Python function, which raises the error, as do calls with a dtype
-// other than // forerun's.
+// other than forerun's.
 //
 // Two more kinds of functions: those that write into their first argument, which may be large if few elements are
 // written, and those that make views, which get only the layout of the elements.

@@ -1,5 +1,5 @@
 // A group of element-wise ops and reductions over the same elements: run block by block, so that the result of one of
-// them is still in the L1 cache when the next one reads it, and values // that no other operation reads never reach
+// them is still in the L1 cache when the next one reads it, and values that no other operation reads never reach
 // memory.
 #pragma once
 #include <memory>

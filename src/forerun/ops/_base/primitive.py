@@ -71,12 +71,12 @@ def direct(entry: str, *data: Any) -> Callable[[F], F]:
 
 
 # The arguments with which the core calls NumPy's functions directly, for the three decorators below
-# (core/python/direct/numpy.cpp reads both). A letter says what a parameter may be: a  an array A  an array or None l
-# a list or tuple of arrays d  a vector                         m  a small matrix, as the cost grows faster than its
-# size e  an array, or a list of integers beside arrays of 64 bits h  an array of any size, of which little is read r
-# an array of any size, where the Python function waits for it, too n  an array, or a number that takes the dtype of
-# the arrays without a change i  an integer or None               k  an integer t  an integer or a tuple of integers c
-# a small number of things         b  a bool                       s  a str S a str, beside no real floats of less than
+# (core/python/direct/numpy.cpp reads both). A letter says what a parameter may be: a  an array A  an array or None l a
+# list or tuple of arrays d  a vector                         m  a small matrix, as the cost grows faster than its size
+# e  an array, or a list of integers beside arrays of 64 bits h  an array of any size, of which little is read r an
+# array of any size, where the Python function waits for it, too n  an array, or a number that takes the dtype of the
+# arrays without a change i  an integer or None               k  an integer t  an integer or a tuple of integers c a
+# small number of things         b  a bool                       s  a str S a str, beside no real floats of less than
 # 64 bits -  nothing: it may not be given and of a function that writes: w the array that is written, of any size, the
 # first parameter p  a position in that vector, or several v  its new
 # values: numbers that it takes as they are, or an array of its dtype Kinds of dtypes are NumPy's letters b, i, u, f,
