@@ -40,7 +40,7 @@ int open_file(const char* path) {
 
 int Trace::start(const char* path, uint64_t next, uint64_t oldest, int cores) {
   std::lock_guard guard(mutex_);
-  let_go(oldest);
+  release_ended(oldest);
   old_.reserve(old_.size() + 2);
   if (memory_) old_.push_back({std::exchange(memory_, nullptr), next});
   if (file_ >= 0) ::close(std::exchange(file_, -1));
@@ -104,7 +104,7 @@ std::string Trace::take(uint64_t next, uint64_t oldest) {
   std::string all = copy(next);
   old_.push_back({std::exchange(memory_, nullptr), next});
   if (file_ >= 0) ::close(std::exchange(file_, -1));
-  let_go(oldest);
+  release_ended(oldest);
   return all;
 }
 
@@ -115,7 +115,7 @@ void Trace::abandon() {
 }
 
 // Ops that were issued during the recording write to their records until they have ended.
-void Trace::let_go(uint64_t oldest) {
+void Trace::release_ended(uint64_t oldest) {
   std::erase_if(old_, [&](const Old& old) { return old.next <= oldest && ::munmap(old.memory, kRecording) == 0; });
 }
 

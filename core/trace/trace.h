@@ -102,7 +102,7 @@ class Trace {
   void know(const char* name);
   void calibrate();
   std::string copy(uint64_t next);
-  void let_go(uint64_t oldest);
+  void release_ended(uint64_t oldest);
   // Where a name stands, or would: a free place, or one of another name if there is none.
   std::atomic<const char*>& find(const char* name);
 

@@ -34,7 +34,7 @@ def _folders() -> tuple[str, str, str]:
 
 def _engine() -> dict[str, Any]:
     return {
-        "log": log.told,
+        "log": log.log_event,
         "refuse": _refuse,
         "hang_report": pending.report,
         "devices": device.known,

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import numpy
 
 from . import autograd, np
-from ._runtime.registry import known_by, looked_up
+from ._runtime.registry import known_by, look_up
 from .npx import load as _load
 from .ops._base.host_task import host
 
@@ -355,7 +355,7 @@ def create(init: str | Initializer | None) -> Initializer:
     if init is None:
         return Uniform()
     if isinstance(init, str):
-        return looked_up("init", _by_name, init)()
+        return look_up("init", _by_name, init)()
     if isinstance(init, Initializer):
         return init
     raise TypeError(f"init: must be a name or an Initializer, got {type(init).__name__}")

@@ -378,7 +378,7 @@ x = np.ones(3)
 x.wait()
 _core.gate(True)
 y = x + 1
-_core.give_up()
+_core.abandon_pending_work()
 async def main():
     try:
         await y

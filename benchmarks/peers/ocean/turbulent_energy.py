@@ -39,7 +39,7 @@ def inputs(elements: int, generator: numpy.random.Generator) -> list[numpy.ndarr
 
 
 def superbee(peer: Any, velocity: Any, x: Any, mask: Any, width: Any, axis: int, factor: Any = 1) -> Any:
-    """Return the flux of an advected quantity along an axis, at inner faces: upwind or centred by the smoothness of x."""
+    """Return the flux of an advected quantity along an axis, at inner faces: upwind or centred, by the smoothness."""
     xp = peer.xp
     if axis == 2:
         velocity, x, mask = (padded(peer, y) for y in (velocity, x, mask))

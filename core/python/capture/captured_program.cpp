@@ -121,8 +121,8 @@ void fill(const Array& from, const Array& to) {
   op.issue(device_of(to));
 }
 
-nb::object rebased(nb::object o) {
-  const Array& a = arg("rebased", o);
+nb::object as_base_array(nb::object o) {
+  const Array& a = arg("as_base_array", o);
   if (!is_inside(a)) return o;
   Array copy = Array::make_like(a.layout, a.layout.dtype, a.storage()->budget);
   fill(a, copy);
@@ -322,7 +322,7 @@ bool run_back(NodeObject* node, const std::vector<nb::object>& gradients, std::v
 nb::object unfolded(NodeObject* node) {
   return hang_if_finalizing([&] {
     return nb::object(
-        nb::handle(as_program(node->op)->call).attr("unfold")(nb::borrow(node->attrs), nb::borrow(node->inputs)));
+        nb::handle(as_program(node->op)->call).attr("replay")(nb::borrow(node->attrs), nb::borrow(node->inputs)));
   });
 }
 
@@ -333,7 +333,7 @@ void init_captured_programs(nb::module_& m) {
   m.def("capture_end", end, nb::arg("inputs"), nb::arg("free"), nb::arg("results"), nb::arg("saved"),
         nb::arg("about").none(), nb::arg("graded"), nb::arg("leaves"), nb::arg("name"),
         "Ends recording: the program that makes `results`, and `saved` for the gradients of those `graded`.");
-  m.def("rebased", rebased, "The array, or if it is a view of dense rows inside another one, a copy.");
+  m.def("as_base_array", as_base_array, "The array, or if it is a view of dense rows inside another one, a copy.");
   m.def("capture_drop", drop, "Ends recording, without a program.");
   m.def("capturing", [] { return capture != nullptr; });
   m.def(

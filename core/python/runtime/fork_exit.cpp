@@ -112,9 +112,9 @@ void init_fork_exit(nb::module_& m) {
   m.def("after_fork", after_fork);
   m.def("finish", finish, "Waits for all work; what is issued later runs in the thread that issues it.");
   m.def(
-      "give_up", [] { abandon_pending_work("an interrupted wait for it at exit"); },
+      "abandon_pending_work", [] { abandon_pending_work("an interrupted wait for it at exit"); },
       "Nothing will be waited for any more.");
-  m.def("gave_up", engine_abandoned);
+  m.def("engine_abandoned", engine_abandoned);
   m.def(
       "set_exit_status", [](int status) { exit_status = status; },
       "Set the exit status of the process, in place of success.");

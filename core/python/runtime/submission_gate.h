@@ -20,7 +20,7 @@ class SubmissionGate {
   static void close_for_good() { owner_ = kForGood; }
 
  private:
-  static void let_through();
+  static void release_submitters();
 
   static constexpr unsigned long kForGood = ~0ul;
   static inline std::atomic<unsigned long> owner_{

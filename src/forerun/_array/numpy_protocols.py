@@ -66,7 +66,7 @@ def array_function(self: Any, func: Any, types: Iterable[type], args: Any, kwarg
     """
     if any(_knows_better(kind, "__array_function__") for kind in types):
         return NotImplemented
-    ours = _ours(func)
+    ours = _own_function(func)
     foreign = _is_foreign((args, [*kwargs.values()])) or (func is numpy.broadcast_arrays and _has_none(args))
     if ours is not None and not foreign and _takes(ours, args, kwargs):
         found = ours(*args, **kwargs)
@@ -81,7 +81,7 @@ def array_function(self: Any, func: Any, types: Iterable[type], args: Any, kwarg
 
 
 @functools.cache
-def _ours(func: Any) -> Callable[..., Any] | None:
+def _own_function(func: Any) -> Callable[..., Any] | None:
     ours: Any = namespace()
     for part in func.__module__.split(".")[1:]:
         ours = ours if part.startswith("_") else getattr(ours, part, None)

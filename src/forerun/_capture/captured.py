@@ -59,7 +59,7 @@ class _Call:
         self.result = result
         self.template = template
 
-    def unfold(self, saved: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+    def replay(self, saved: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
         """Return the operations on the tape again, for a walk through them: their results."""
         assert self.template is not None
         return _recording(self.template.replay, saved, inputs)
@@ -75,7 +75,7 @@ class _Call:
         given = [g for g in heads if g is not None]
         _core.capture((*given, *saved))
         try:
-            results = [y for y, g in zip(self.unfold(saved, ends), heads) if g is not None]
+            results = [y for y, g in zip(self.replay(saved, ends), heads) if g is not None]
             all_ = _core.walk("backward", results, given, ends, False, False, _core.training(), zeros=False)
             flows = [i for i, g in enumerate(all_) if g is not None]
             found = [all_[i] for i in flows]
@@ -202,7 +202,7 @@ class Recorded:
 
     def _given(self, x: Any, ends: list[tuple[int, int]]) -> Any:
         """Return the array that the function gets for an argument: itself, or one with a node of its own."""
-        y = _core.rebased(x)
+        y = _core.as_base_array(x)
         if _core.recording() and x.node is not None:
             y = _core.detach(y)
             _core.record(_passes, (x,), (y,), None, 0)

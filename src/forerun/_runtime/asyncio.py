@@ -84,7 +84,7 @@ def arrival(x: Any) -> Generator[Any, None, None]:
     watch = _Watch(_bell(loop).core, x)
     if watch.waits:
         future = loop.create_future()
-        watch.told = partial(_settle, future)
+        watch.completed = partial(_settle, future)
         yield from future
     else:  # this thread has just run some operations for it: let other tasks run
         yield
@@ -94,8 +94,8 @@ def arrival(x: Any) -> Generator[Any, None, None]:
 class _Watch(_core.Watch):
     """Has `told()` called by the loop when its array has come; unless it is gone by then, as after a cancellation."""
 
-    __slots__ = ("told",)
-    told: Callable[[], object]
+    __slots__ = ("completed",)
+    completed: Callable[[], object]
 
 
 def _settle(future: asyncio.Future[None]) -> None:
@@ -112,9 +112,9 @@ class _Arrivals:
         self.left = len(arrays)
         self.watches = [_Watch(bell, x) for x in arrays]
         for number, watch in enumerate(self.watches):
-            watch.told = partial(self.came.put_nowait, number)
+            watch.completed = partial(self.came.put_nowait, number)
             if not watch.waits:
-                watch.told()
+                watch.completed()
 
     async def next(self) -> int:
         number = await self.came.get()
@@ -182,7 +182,7 @@ class _Bell:
     def ring(self) -> None:
         """Report completed watches. If more are left, the descriptor stays readable: the loop calls this again."""
         for watch in self.core.take(_AT_ONCE):
-            watch.told()
+            watch.completed()
 
 
 _bells: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, weakref.ref[_Bell]] = weakref.WeakKeyDictionary()

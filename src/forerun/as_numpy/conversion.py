@@ -87,7 +87,7 @@ class Numpy:
 
     def instead(self, name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function that `_core.Fallback` calls when forerun's has refused its arguments."""
-        return lambda error, args, kwargs: self.call(name, theirs, args, kwargs, _said(error))
+        return lambda error, args, kwargs: self.call(name, theirs, args, kwargs, _first_line(error))
 
     def always(self, name: str, theirs: Callable[..., Any], why: str) -> Callable[..., Any]:
         """Return NumPy's function, for forerun arrays."""
@@ -103,10 +103,10 @@ class Numpy:
         if op.name.startswith("_") or not isinstance(ufunc, numpy.ufunc):
             return NotImplemented
         kwargs = {k: v for k, v in (("out", out), ("dtype", dtype)) if v is not None}
-        return self.call(ufunc.__name__, ufunc, inputs, kwargs, _said(error))
+        return self.call(ufunc.__name__, ufunc, inputs, kwargs, _first_line(error))
 
 
-def _said(error: BaseException) -> str:
+def _first_line(error: BaseException) -> str:
     """Return the first line of an error."""
     return (str(error).splitlines() or [type(error).__name__])[0]
 

@@ -75,7 +75,7 @@ class Modules:
         module.__path__ = getattr(theirs, "__path__", [])
         if hasattr(theirs, "__all__"):
             module.__all__ = list(theirs.__all__)  # type: ignore[attr-defined]
-        ours = self._ours(path)
+        ours = self._own(path)
         special = self._special(path)
 
         def look_up(attribute: str) -> Any:
@@ -90,7 +90,7 @@ class Modules:
         vars(module).update(__getattr__=look_up, __dir__=lambda: dir(theirs))
         return module
 
-    def _ours(self, path: str) -> Any:
+    def _own(self, path: str) -> Any:
         """Our module of NumPy's names, or None."""
         found: Any = np
         for part in path.split(".") if path else []:
@@ -110,14 +110,14 @@ class Modules:
         if not callable(theirs) or (isinstance(theirs, type) and not callable(ours)):
             return theirs if ours is None or isinstance(theirs, str) else ours
         if path in _THEIRS or isinstance(ours, type):
-            return self._theirs(path, theirs)
+            return self._numpys(path, theirs)
         if isinstance(ours, _core.Ufunc):
             return ours  # the core asks for NumPy's where it refuses operands
         if isinstance(theirs, type) or not callable(ours):
-            return self._theirs(path, theirs)
+            return self._numpys(path, theirs)
         return self._function(path, ours, theirs)
 
-    def _theirs(self, path: str, theirs: Any) -> Any:
+    def _numpys(self, path: str, theirs: Any) -> Any:
         if isinstance(theirs, type) or _THEIRS.get(path) == "":
             return theirs
         called = self.calls.always(path, theirs, _THEIRS.get(path) or _LACKS)

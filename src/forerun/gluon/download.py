@@ -61,11 +61,11 @@ def download(
     urllib.request.Request(url)  # of no known kind? ValueError
     if not verify_ssl:
         warnings.warn(f"download: certificates are not verified for {url}", stacklevel=2)
-    if not overwrite and _is_there(target, sha1_hash):
+    if not overwrite and _is_complete(target, sha1_hash):
         return target
     os.makedirs(os.path.dirname(os.path.abspath(target)), exist_ok=True)
     with _Part(target, keep=sha1_hash is not None) as part:
-        if overwrite or not _is_there(target, sha1_hash):  # another process may have brought it meanwhile
+        if overwrite or not _is_complete(target, sha1_hash):  # another process may have brought it meanwhile
             _tried(_Download(url, part, sha1_hash, verify_ssl), retries)
             part.finish()
     return target
@@ -81,7 +81,7 @@ def _target(url: str, path: str | os.PathLike[str] | None) -> str:
     return name if path is None else os.path.join(where, name)
 
 
-def _is_there(target: str, sha1_hash: str | None) -> bool:
+def _is_complete(target: str, sha1_hash: str | None) -> bool:
     return os.path.exists(target) and (sha1_hash is None or check_sha1(target, sha1_hash))
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy
 
 from .. import autograd
-from .._runtime.registry import known_by, looked_up
+from .._runtime.registry import known_by, look_up
 from ..ops._base.convert import asarray
 
 __all__ = ["EvalMetric", "CompositeEvalMetric", "CustomMetric", "Loss", "alias", "create", "register", "sized"]
@@ -228,7 +228,7 @@ def create(metric: Any, *args: Any, **settings: Any) -> EvalMetric:
     if isinstance(metric, (list, tuple)):
         return CompositeEvalMetric(metric)
     if isinstance(metric, str):
-        return looked_up("metric", _by_name, metric)(*args, **settings)
+        return look_up("metric", _by_name, metric)(*args, **settings)
     if callable(metric):
         return CustomMetric(metric, *args, **settings)
     raise TypeError(f"metric: must be a name, a metric, a function or a list, got {type(metric).__name__}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from .. import np
 from .._capture import core as _core
 from .._capture.captured import warn_of_look
-from .._runtime.registry import known_by, looked_up
+from .._runtime.registry import known_by, look_up
 
 if TYPE_CHECKING:
     from ..typing import Array
@@ -336,4 +336,4 @@ def create(name: str | Optimizer, **settings: Any) -> Optimizer:
         if settings:
             raise ValueError(f"optimizer: settings must be in the object already, got {settings}")
         return name
-    return looked_up("optimizer", _by_name, name)(**settings)
+    return look_up("optimizer", _by_name, name)(**settings)

@@ -17,7 +17,7 @@ __all__ = ["Blocker", "blockers"]
 
 _FULL = ("window full", "bytes full")  # the front end is far ahead: nothing is lost
 _WORTH = 0.01  # of the time
-_ours = "end"  # the wait at the end of a recording is not a line of the program
+_END = "end"  # the wait at the end of a recording is not a line of the program
 _Key = tuple[tuple[str, int] | None, str]  # a line, and what it called
 
 
@@ -54,7 +54,7 @@ def blockers(trace: Trace) -> list[Blocker]:
     found: dict[_Key, _Sums] = defaultdict(_Sums)
     for wait, lost, idle in _waits(trace):
         found[wait.site, wait.name].add(wait.duration, lost, idle)
-    lines = [line for line in trace.lines or _lines(trace) if line.cause != _ours]
+    lines = [line for line in trace.lines or _lines(trace) if line.cause != _END]
     rows = [found[line.site, line.name].blocker(line) for line in lines]
     return sorted(rows, key=lambda b: (-b.lost, -b.line.seconds, -b.line.reads))
 

@@ -100,8 +100,8 @@ void pack_down(const MatrixView<T>& b, int64_t terms, int64_t columns, T* to, in
     const MatrixView<T> from = b.at(0, j);
     const int64_t n = std::min(kGemmColumns, columns - j);
     if (b.row_step == 1) {
-      turn_in(reinterpret_cast<const char*>(from.data), b.column_step * static_cast<int64_t>(sizeof(T)), n, terms, band,
-              kGemmColumns);
+      transpose_in(reinterpret_cast<const char*>(from.data), b.column_step * static_cast<int64_t>(sizeof(T)), n, terms,
+                   band, kGemmColumns);
     } else {
       for (int64_t k = 0; k < terms; ++k)
         for (int64_t e = 0; e < n; ++e) band[k * kGemmColumns + e] = *from.at(k, e).data;

@@ -43,11 +43,11 @@ struct Watch : Completion {
 // Completed watches, at most `most`, in the order in which their arrays were computed.
 nb::list take(CompletionQueue& queue, size_t most) {
   nb::list all;
-  std::vector<Completion*> told(most);
-  told.resize(
-      Engine::get().notifier.pop_completed(queue, told.data(),
+  std::vector<Completion*> completed(most);
+  completed.resize(
+      Engine::get().notifier.pop_completed(queue, completed.data(),
                                            most));  // from here on nothing is made that could set off a collection
-  for (Completion* w : told) all.append(nb::find(static_cast<Watch*>(w)));
+  for (Completion* w : completed) all.append(nb::find(static_cast<Watch*>(w)));
   return all;
 }
 
@@ -96,7 +96,7 @@ void init_asyncio_events(nb::module_& m) {
       .def_prop_ro(
           "failure", [](const Watch& w) { return reinterpret_cast<uintptr_t>(w.failure.get()); },
           "The same for arrays that one failure has poisoned; 0: none.")
-      .def("check", raise, "Once told: raises what the computation raised.");
+      .def("check", raise, "Once completed: raises what the computation raised.");
 }
 
 }  // namespace forerun

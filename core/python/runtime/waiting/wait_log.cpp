@@ -44,8 +44,8 @@ void object(Place place) {
   Py_DECREF(done);
 }
 
-PyObject* log = nullptr;        // called as log(kind, number, number); guarded by the interpreter lock
-std::atomic<uint32_t> told{0};  // WorkerPool::lives() at its last report
+PyObject* log = nullptr;            // called as log(kind, number, number); guarded by the interpreter lock
+std::atomic<uint32_t> reported{0};  // WorkerPool::lives() at its last report
 
 void tell(const char* kind, int64_t a, int64_t b) {
   PyObject* done = PyObject_CallFunction(log, "sLL", kind, static_cast<long long>(a), static_cast<long long>(b));
@@ -65,7 +65,7 @@ int set_guard(int mode) { return std::exchange(guards, static_cast<uint8_t>(mode
 
 void log_worker_lives() {
   uint32_t lives = Engine::get().pool.lives();
-  if (!log || told.exchange(lives) == lives) return;
+  if (!log || reported.exchange(lives) == lives) return;
   auto [threads, wanted] = Engine::get().pool.threads();
   lives % 2 ? tell("started", threads, wanted) : tell("ended", 0, 0);
 }
@@ -82,7 +82,7 @@ void log_wait_for_room(const char* cause) {
 
 LoggedWait::LoggedWait(const char* what) : what_(what) {
   if (outermost_) return;
-  if (Engine::get().pool.lives() != told.load(std::memory_order_relaxed)) [[unlikely]]
+  if (Engine::get().pool.lives() != reported.load(std::memory_order_relaxed)) [[unlikely]]
     log_worker_lives();
   if (guards & kGuardWaits) [[unlikely]]
     object(what_ ? Place{what_, current_site()} : here("wait"));

@@ -18,7 +18,7 @@ from ..block.hybrid import HybridBlock, Spec, written
 from ..parameter.dictionary import load
 from ..parameter.loading import set_values
 from ..parameter.parameter import Devices, Parameter
-from .exported import FORMAT, FORMATS, Reader, Untold, computed, fitted, told
+from .exported import FORMAT, FORMATS, NotExportable, Reader, computed, fitted, operations_of
 
 __all__ = ["SymbolBlock", "export"]
 
@@ -102,8 +102,8 @@ def export(block: HybridBlock, path: str, epoch: int, called: tuple[Any, Sequenc
     arrays = {name: p.data() for name, p in params.items()}
     said: dict[str, Any] = {"format": FORMAT, "inputs": [[list(shape), dtype.name] for shape, dtype, _ in specs]}
     try:
-        operations, result, constants, any_number = _told(lambda *arrays: _unseen(run, arrays), arrays, specs)
-    except Untold as why:
+        operations, result, constants, any_number = _described(lambda *arrays: _unseen(run, arrays), arrays, specs)
+    except NotExportable as why:
         raise ValueError(f"export: {why}, in {block.name}") from None
     said |= {"examples": any_number, "operations": operations, "result": result}
     kept = {f"constant{i}": x for i, x in enumerate(constants)}
@@ -127,30 +127,30 @@ def export(block: HybridBlock, path: str, epoch: int, called: tuple[Any, Sequenc
 
 
 def _unseen(run: Callable[..., Any], arrays: Sequence[Any]) -> Any:
-    """Return the results. Untold where the code looks at values on its way."""
+    """Return the results. NotExportable where the code looks at values on its way."""
     _core.capture(())
     try:
         result = run(*arrays)
         if _core.capture_look() is not None:
-            raise Untold(_core.capture_refused())
+            raise NotExportable(_core.capture_refused())
         return result
     finally:
         _core.capture_drop()
 
 
-def _told(function: Callable[..., Any], arrays: Any, specs: Sequence[Spec]) -> tuple[Any, Any, list[Any], bool]:
+def _described(function: Callable[..., Any], arrays: Any, specs: Sequence[Spec]) -> tuple[Any, Any, list[Any], bool]:
     """Operations, results, constants, and whether they hold for any number of examples."""
-    run = lambda more: told(function, [_made(spec, more) for spec in specs], arrays)
+    run = lambda more: operations_of(function, [_made(spec, more) for spec in specs], arrays)
     operations, result, constants = run(0)
     if all(shape for shape, _, _ in specs) and len({shape[0] for shape, _, _ in specs}) == 1 and specs:
         try:
             others = [run(1), run(2)]
             if any(not _equal(constants, other[2]) for other in others):
-                raise Untold("other constants")
+                raise NotExportable("other constants")
             both = [[one[0], one[1]] for one in ((operations, result), *others)]
             fit = fitted(both[0], both[1], both[2], specs[0][0][0])
             return fit[0], fit[1], constants, True
-        except (Untold, ValueError, IndexError):  # then it is for this number of examples alone
+        except (NotExportable, ValueError, IndexError):  # then it is for this number of examples alone
             pass
     return operations, result, constants, False
 

@@ -67,14 +67,14 @@ class _Grid:
         except (TypeError, AttributeError) as error:
             raise type(error)(f"{self._name}: an index must be slices of numbers, got {key!r}") from None
         if isinstance(found, tuple):
-            return tuple(_ours(x) for x in found)
-        return _ours(found)
+            return tuple(_as_array(x) for x in found)
+        return _as_array(found)
 
     def __repr__(self) -> str:
         return f"<forerun {self._name}>"
 
 
-def _ours(x: numpy.ndarray) -> Array:
+def _as_array(x: numpy.ndarray) -> Array:
     return asarray(x, float if x.dtype.kind == "f" else None)
 
 

@@ -101,7 +101,7 @@ class _Plan:
             raise ValueError(f"{self.op}: {name} must have shape {wanted}, got {x.shape}")
         return x
 
-    def looked_at(self) -> Array:
+    def sampling_points(self) -> Array:
         """Return where each element of the kernel looks without an offset: (elements, rows and columns, places)."""
         kernel, stride, dilate = self.windows
         inside, starts = numpy.indices(kernel), numpy.indices(self.counts)
@@ -125,7 +125,7 @@ def _columns(plan: _Plan, offset: Array, fades: bool) -> Array:
 
     fades: within a pixel outside values are interpolated with 0; otherwise they are 0 at once.
     """
-    moved = reshape(plan.checked("offset", offset, 2), plan.places(2)) + plan.looked_at()
+    moved = reshape(plan.checked("offset", offset, 2), plan.places(2)) + plan.sampling_points()
     rows, columns = moved[:, :, :, 0], moved[:, :, :, 1]
     height, width = plan.data.shape[2:]
     pixels = reshape(plan.data, (plan.data.shape[0], plan.parts, -1, height * width))

@@ -96,10 +96,10 @@ def _numbers(*parameters: Any) -> bool:
     return all(isinstance(p, (int, float)) or not (is_array(p) or numpy.ndim(p)) for p in parameters)
 
 
-def there(device: DeviceLike, *parameters: Any) -> Device:
+def device_for(device: DeviceLike, *parameters: Any) -> Device:
     """Return the device for numbers: the one given, or that of an array among the parameters, or the current one.
 
-    >>> there(None, 1.0, [2.0])
+    >>> device_for(None, 1.0, [2.0])
     cpu(0)
     """
     return resolve(device_of(*parameters) if device is None else device)
@@ -129,7 +129,7 @@ def _continuous(
     if not is_real_float(want):
         raise TypeError(f"{kind}: dtype must be a float, got {want}")
     drawn = _FLOAT32 if want.itemsize == 2 else want
-    where = there(device, first, second)
+    where = device_for(device, first, second)
     shape = _shape(kind, size, first, second)
     if kind == "normal" and not _numbers(second):
         second = limited("normal", "scale", second, NOT_NEGATIVE)
@@ -345,7 +345,7 @@ def _integers(low: Any, high: Any, size: Shape | None, dtype: Any, device: Devic
     if high is None:
         low, high = 0, low
     want = numpy.dtype("int64") if dtype is None or dtype is int else as_dtype("randint", dtype)
-    shape, where = _shape("randint", size, low, high), there(device, low, high)
+    shape, where = _shape("randint", size, low, high), device_for(device, low, high)
     if _numbers(low, high):
         result = current().fill("integers", shape, want, where, int(low), int(high))
         return _core.as_scalar(result) if size is None else result
@@ -466,7 +466,7 @@ def bernoulli(
     given = logit if logit is not None else 0.5 if prob is None else limited("bernoulli", "prob", prob, PROBABILITY)
 
     def drawn(size: Shape | None, dtype: Any) -> Any:
-        u = uniform(size=_shape("bernoulli", size, given), device=there(device or ctx, given))
+        u = uniform(size=_shape("bernoulli", size, given), device=device_for(device or ctx, given))
         if logit is not None:  # u < 1 / (1 + exp(-logit)), where u may be 0
             return cast(u * (1 + exp(-asarray(logit, device=u.device))) < 1, _of_bernoulli(dtype))
         return cast(u < given, _of_bernoulli(dtype))

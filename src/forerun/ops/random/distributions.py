@@ -28,7 +28,7 @@ from .._base.convert import (
 from .._base.host_task import host_op
 from .._base.random_stream import current
 from ..elementwise.exponential import exp, log
-from .basic import _numbers, _rows, _shape, draw_into, there
+from .basic import _numbers, _rows, _shape, device_for, draw_into
 from .conditions import check_parameters, check_ways, known
 from .limits import NOT_NEGATIVE, POSITIVE
 from .reparametrised import (
@@ -75,7 +75,7 @@ def _drawn(
     name: str, draw: Callable[..., Any], parameters: Sequence[Any], size: Shape | None, dtype: Any, device: DeviceLike
 ) -> Array:
     """Draw with NumPy in a host task; parameters that are arrays are its inputs, and broadcast."""
-    shape, want, device = _shape(name, size, *parameters), as_dtype(name, dtype), there(device, *parameters)
+    shape, want, device = _shape(name, size, *parameters), as_dtype(name, dtype), device_for(device, *parameters)
     if size is not None and broadcast_shapes(name, shape, *(numpy.shape(p) for p in parameters)) != shape:
         raise ValueError(f"{name}: parameters must broadcast to size {shape}, got other shapes")
     _refused(name, draw, parameters)
@@ -140,7 +140,7 @@ def gamma(
         if _numbers(shape, scale):
             return _floating("gamma", shape, scale, size=size, dtype=dtype, device=device or ctx)
         want, wide = drawn_dtypes("gamma", dtype)
-        extents, where = _shape("gamma", size, shape, scale), there(device or ctx, shape, scale)
+        extents, where = _shape("gamma", size, shape, scale), device_for(device or ctx, shape, scale)
         fitting("gamma", extents, [shape, scale])
         stretched = parameter("gamma", "scale", scale, NOT_NEGATIVE, wide, where)
         check = None if is_array(shape) else NOT_NEGATIVE  # those of arrays are checked by the task that draws
@@ -247,7 +247,7 @@ def chisquare(df: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None,
     if _numbers(df):
         return _floating("chisquare", df, size=size, dtype=dtype, device=device)
     want, wide = drawn_dtypes("chisquare", dtype)
-    extents, where = _shape("chisquare", size, df), there(device, df)
+    extents, where = _shape("chisquare", size, df), device_for(device, df)
     fitting("chisquare", extents, [df])
     halves = parameter("chisquare", "df", df, POSITIVE, wide, where) / 2
     result = standard_gammas("chisquare", halves, extents, wide) * 2
@@ -323,7 +323,7 @@ def multivariate_normal(
     """
     check_choice("multivariate_normal", "check_valid", check_valid, ("warn", "raise", "ignore"))
     check_choice("multivariate_normal", "method", method, ("svd", "eigh", "cholesky"))
-    device = there(device, mean, cov)
+    device = device_for(device, mean, cov)
     m, c = asarray(mean, device=device), asarray(cov, device=device)
     if m.ndim != 1 or c.shape != (m.size, m.size):
         raise ValueError(f"multivariate_normal: mean must be a vector and cov its matrix, got {m.shape} and {c.shape}")

@@ -15,7 +15,7 @@ from .._base.convert import as_dtype, asarray, broadcast_shapes, cast, default_f
 from .._base.host_task import host_op
 from .._base.primitive import primitive
 from .._base.random_stream import current
-from .basic import _FLOAT32, _numbers, _shape, draw_into, there
+from .basic import _FLOAT32, _numbers, _shape, device_for, draw_into
 from .implicit import gamma_slope
 from .limits import NOT_NEGATIVE, Limits, limited
 
@@ -87,7 +87,7 @@ def made_of_standard(
     def drawn(size: Shape | None, dtype: Any) -> Any:
         want, wide = drawn_dtypes(op, dtype)
         given = [value for value, _ in parameters.values()]
-        shape, where = _shape(op, size, *given), there(device, *given)
+        shape, where = _shape(op, size, *given), device_for(device, *given)
         if not _numbers(*given):
             fitting(op, shape, given)
         values = [parameter(op, name, v, limits, wide, where) for name, (v, limits) in parameters.items()]
