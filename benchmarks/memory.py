@@ -98,7 +98,7 @@ def main() -> None:
         return
     rows = []
     for name, title in (("training", "(a) training loop"), ("products", "(b) dw += dot(x, dy)")):
-        # The most of several runs: when exactly Python lets go of an array differs from run to run.
+        # The most of several runs: when exactly Python releases an array differs from run to run.
         runs = {}
         for barrier in (True, False):
             found = [apart(name, barrier, given.batches) for _ in range(given.runs)]

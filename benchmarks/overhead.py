@@ -1,4 +1,4 @@
-"""What an operation costs: x + 1 on a (1, 2) array, 10,000 times, with NumPy beside us in the same run.
+"""Cost of an operation: x + 1 on a (1, 2) array, 10,000 times, with NumPy beside forerun in the same run.
 
     python benchmarks/overhead.py
 

@@ -1,7 +1,7 @@
 """A network trained on two devices by a Trainer: a timeline of one step, with what each operation was for.
 
-The gradients of the last layer are summed, the parameters updated and handed round, while the backward passes of the
-layers before go on. Written as any Gluon program for several GPUs; CPU devices stand in for them.
+The gradients of the last layer are summed, the parameters updated and broadcast, while the backward passes of the
+layers before go on. Written as any Gluon program for several GPUs; CPU devices take their place.
 
     python examples/several_devices.py [--quick] [--out FOLDER]
 """
@@ -18,7 +18,7 @@ from forerun.gluon import nn
 from forerun.gluon.utils import split_and_load
 from forerun.profiler import Trace
 
-PARTS = ("data and forward", "backward", "sums and updates", "handing round")
+PARTS = ("data and forward", "backward", "sums and updates", "broadcast")
 
 
 class Training:

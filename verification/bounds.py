@@ -116,16 +116,16 @@ MUTANTS: list[tuple[type[Model], str, Bounds]] = [
     (Lanes, "keeps_device_failure", {"failing": (0,)}),
 ]
 
-# Where the code leans on time: with dozes that never end by themselves, the checker must find these.
+# Where the code leans on time: with timed waits that never end by themselves, the checker must find these.
 LEANS: list[tuple[type[Model], str, Bounds]] = [
     (
         Wake,
-        "a dozing worker is not told of tiny ops",
+        "a worker in a timed wait is not notified of tiny ops",
         {"endless": True, "cost": "tiny", "issuers": (2,), "workers": 1},
     ),
     (
         Wake,
-        "a worker that looks is not told, and may doze without a last look",
+        "a worker that looks is not notified, and may enter a timed wait without a last look",
         {"endless": True, "issuers": (2,), "workers": 1},
     ),
 ]

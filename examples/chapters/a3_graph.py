@@ -1,6 +1,6 @@
 """A3: the dependency graph of `z = x*y + 2`, drawn from the running program.
 
-Nobody declares a graph: the engine finds it while operations are issued. The script records the four operations,
+A program declares no graph: the engine finds it while operations are issued. The script records the four operations,
 prints which one read which results, says who waited (the line that prints z, and no other), and draws the graph.
 
     python examples/chapters/a3_graph.py [--quick] [--out FOLDER]

@@ -54,7 +54,7 @@ def main() -> None:
     most = found["waitall", counts[-1]] / found["wait_to_read", counts[-1]]
     print(f"With nothing behind z, waitall takes {alone:.1f} times as long as wait_to_read;")
     print(f"with {counts[-1]} products behind it, {most:.1f} times as long: ", end="")
-    print("it waits for work that nobody asked for." if most > 1.5 * alone else "no clear difference here.")
+    print("it waits for work whose results are not read." if most > 1.5 * alone else "no clear difference here.")
 
 
 if __name__ == "__main__":

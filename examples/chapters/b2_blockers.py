@@ -1,9 +1,9 @@
 """B2: lines that wait without saying so, and the report that names them.
 
-A loop works on two matrices, which have nothing to do with each other, and watches a number of each on the way.
-Looking at the number in every round, as `item()`, as a NumPy array, or in text that is printed, makes Python wait in
-every round: the work of one matrix is done before the other's is issued. Keeping the numbers as arrays and looking at
-all of them at the end waits once. The profiler's report lists waits by line.
+A loop works on two matrices, which have nothing to do with each other, and watches a number of each meanwhile. Reading
+the number in every round, as `item()`, as a NumPy array, or in text that is printed, makes Python wait in every round:
+the work of one matrix is done before the other's is issued. Keeping the numbers as arrays and reading all of them at
+the end waits once. The profiler's report lists waits by line.
 
     python examples/chapters/b2_blockers.py [--quick]
 """
@@ -60,13 +60,13 @@ def main() -> None:
         return lambda: improve(matrices, rounds, watch)
 
     ways: dict[str, Callable[[], object]] = {
-        "one look at the end": lambda: at_the_end(matrices, rounds),
+        "one read at the end": lambda: at_the_end(matrices, rounds),
         "item() in each round": run(with_item),
         "asnumpy() in each round": run(with_asnumpy),
         "as text in each round": run(with_text),
     }
     time = {name: median(lambda way=way: seconds(way), runs) for name, way in ways.items()}
-    once = time["one look at the end"]
+    once = time["one read at the end"]
     rows = [(name, ms(t), f"{t / rounds * 1e6:,.1f} us", f"{t / once:.2f}") for name, t in time.items()]
     table((f"{rounds} rounds", "time", "per round", "times the first"), rows)
 

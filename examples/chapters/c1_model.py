@@ -1,10 +1,10 @@
 """C1: many times `y = x + 1`, with a wait after each, and with one wait: a model of the time, and measurements.
 
 Of one operation, t1 is the front end's part (issuing), t2 the back end's (running), t3 the way back (learning that the
-result is there). With a wait after each of N operations, that should make N (t1 + t2 + t3); with one wait at the end
-t1 + N t2 + t3, provided that N t2 > (N - 1) t1. The script measures the three by themselves and puts the model beside
-the clock, for a tiny array, where the condition need not hold, and for a larger one. If it does not hold, the back end
-runs dry and waits for the front end: then the time should be N t1 + t2 + t3.
+result is computed). With a wait after each of N operations, that should make N (t1 + t2 + t3); with one wait at the
+end t1 + N t2 + t3, provided that N t2 > (N - 1) t1. The script measures the three by themselves and puts the model
+beside the clock, for a tiny array, where the condition need not hold, and for a larger one. If it does not hold, the
+back end runs dry and waits for the front end: then the time should be N t1 + t2 + t3.
 
 All operations are handed to the back end for that. By default an operation as small as the tiny one is not: it runs in
 the call, which costs less than handing it over (docs/explanation/engine.md). Both loops are measured that way, too.
@@ -63,7 +63,7 @@ def wait_each(x: np.ndarray, n: int) -> None:
 
 
 def parts(x: np.ndarray, n: int) -> Parts:
-    """Each part by itself. The back end cannot begin before x is there, and x comes when we say so."""
+    """Each part by itself. The back end cannot begin before x is computed, and the script decides when that is."""
     go = threading.Event()
     (late,) = npx.host(lambda values: (go.wait(), values)[1], [x], [(x.shape, x.dtype)])
     results = []

@@ -1,4 +1,4 @@
-"""What the scripts share: their options, the clock, and tables."""
+"""Options, clock and tables of the scripts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def ms(time: float) -> str:
 
 
 def wait(results: Iterable[Any]) -> None:
-    """Returns when all arrays are there."""
+    """Return when all arrays are computed."""
     for array in results:
         array.wait_to_read()
 

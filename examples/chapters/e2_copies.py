@@ -2,7 +2,7 @@
 
 Products are computed on one device and copied to another: with a wait between computing and copying, and without.
 Without it, y[i - 1] is copied while y[i] is computed, because copies have a queue of their own. The trace says how
-many copies had begun before the last product was there.
+many copies had begun before the last product was computed.
 
     python examples/chapters/e2_copies.py [--quick] [--out FOLDER]
 """

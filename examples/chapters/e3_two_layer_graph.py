@@ -80,7 +80,7 @@ def main() -> None:
         with profiler.record() as p:
             marks = step(weights, x, y, two)
         ops = sorted(p.trace.ops, key=lambda e: e.seq)
-        forward, passes = marks  # by number, as operations that nobody needs have no event
+        forward, passes = marks  # by number, as dropped operations have no event
         backward = [e for e in ops if forward < e.seq <= passes]
         first = next(e for e in ops if e.seq > passes and e.name == "add")
         ended = max(e.ended for e in backward)

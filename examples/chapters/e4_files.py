@@ -30,7 +30,7 @@ def read(path: Path, n: int) -> np.ndarray:
 
 
 def write(path: Path, x: np.ndarray) -> np.ndarray:
-    """Writes a matrix when it is there; the result is how many bytes have reached the disk."""
+    """Write a matrix when it is computed; the result is the number of bytes that have reached the disk."""
 
     def task(values: numpy.ndarray) -> numpy.ndarray:
         with open(path, "wb") as file:
@@ -99,7 +99,7 @@ def main() -> None:
     )
     print(f"Without the waits it takes {times[1] / times[0]:.0%} of the time.")
     print(f"{both / io:.0%} of the time for files passed while something was computed.")
-    print(f"What came back from the disk is {'right' if right else 'WRONG'}.")
+    print(f"The values read back from the disk are {'right' if right else 'WRONG'}.")
     print(f"Picture: {out / 'e4_files.svg'}")
 
 

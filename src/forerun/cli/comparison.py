@@ -39,7 +39,7 @@ class Row:
     program: Callable[..., list[Any]]
 
     def inputs(self, quick: bool) -> list[numpy.ndarray]:
-        """The same random numbers for all libraries."""
+        """Return the same random numbers for all libraries."""
         generator = numpy.random.default_rng(1)
         return [generator.standard_normal(s, "float32") for s in (self.small if quick else self.shapes)]
 
@@ -131,7 +131,7 @@ def measured(row: Row, peers: Mapping[str, Library], quick: bool = False) -> dic
 
 
 def _wrong(row: Row, library: Library, given: list[Any], inputs: list[numpy.ndarray]) -> str:
-    """How results differ from NumPy's, or nothing; this run also warms up."""
+    """Return how results differ from NumPy's, or nothing; this run also warms up."""
     try:
         results = row.program(library.xp, *given)
         library.wait(results)

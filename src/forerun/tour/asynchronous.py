@@ -18,7 +18,7 @@ HANDED_OVER = "drop,fuse,reuse"  # passes with which the back end gets the small
 
 
 def issue_and_wait(out: Path, quick: bool) -> Finding:
-    """Ten products of random matrices."""
+    """Return ten products of random matrices."""
     n = 300 if quick else 1000
 
     def in_numpy() -> None:
@@ -60,7 +60,7 @@ def issue_and_wait(out: Path, quick: bool) -> Finding:
 
 
 def graph_of_a_snippet(out: Path, quick: bool) -> Finding:
-    """The graph of z = x * y + 2."""
+    """Return the graph of z = x * y + 2."""
     with settings(passes=HANDED_OVER), profiler.record() as profile:
         x = np.ones((1, 2))
         y = np.ones((1, 2))
@@ -140,7 +140,7 @@ def blockers(out: Path, quick: bool) -> Finding:
 
 
 def improving_computation(out: Path, quick: bool) -> Finding:
-    """y = x + 1, many times, and the model of the chapter with measured terms."""
+    """Return y = x + 1, many times, and the model of the chapter with measured terms."""
     n = 2_000 if quick else 10_000
     x, plain = np.ones((1, 2)), numpy.ones((1, 2), "float32")
 
@@ -191,7 +191,7 @@ def improving_computation(out: Path, quick: bool) -> Finding:
 
 
 def _run_and_hand_back(n: int) -> tuple[float, float]:
-    """t2 and t3 of one small op: issued while the engine stands still, then let run, then waited for again
+    """Return t2 and t3 of one small op: issued while the engine stands still, then let run, then waited for again
     and again."""
     x = np.ones((1, 2))
     y = x + 1
@@ -221,7 +221,7 @@ def _run_and_hand_back(n: int) -> tuple[float, float]:
 
 
 def front_ends(out: Path, quick: bool) -> Finding:
-    """Several threads issue at once; dependent ops keep their order."""
+    """Return several threads issue at once; dependent ops keep their order."""
     steps = 200 if quick else 2000
     results: list[float] = []
 

@@ -13,14 +13,14 @@ from .._runtime.settings import config, configure
 
 
 def seconds(program: Callable[[], Any]) -> float:
-    """How long the program takes."""
+    """Return how long the program takes."""
     start = time.perf_counter()
     program()
     return time.perf_counter() - start
 
 
 def medians(programs: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Median seconds of each program; they run in turn, so that a slow spell of the machine hits all of
+    """Return median seconds of each program; they run in turn, so that a slow spell of the machine hits all of
     them."""
     taken: dict[str, list[float]] = {name: [] for name in programs}
     for _ in range(rounds):
@@ -42,15 +42,15 @@ def settings(**changes: Any) -> Iterator[None]:
 
 
 def ms(value: float) -> str:
-    """Seconds as milliseconds."""
+    """Return seconds as milliseconds."""
     return f"{1e3 * value:.2f} ms" if value < 0.1 else f"{1e3 * value:.0f} ms"
 
 
 def us(value: float) -> str:
-    """Seconds as microseconds."""
+    """Return seconds as microseconds."""
     return f"{1e6 * value:.2f} us"
 
 
 def times(value: float) -> str:
-    """A ratio."""
+    """Return a ratio."""
     return f"{value:.2f} x"

@@ -22,7 +22,7 @@ def _data(batches: int, size: int) -> Iterator[tuple[Any, Any]]:
 
 
 def _step(quick: bool) -> Callable[[Any, Any], Any]:
-    """One step of training, for three dense layers."""
+    """Return one step of training, for three dense layers."""
     scale = 16 if quick else 1
     net = nn.Sequential()
     net.add(nn.Dense(2048 // scale, activation="relu"), nn.Dense(512 // scale, activation="relu"), nn.Dense(1))
@@ -41,7 +41,7 @@ def _step(quick: bool) -> Callable[[Any, Any], Any]:
 
 
 def footprint(out: Path, quick: bool) -> Finding:
-    """The training loop with a barrier in each step, and without."""
+    """Return the training loop with a barrier in each step, and without."""
     batches, size = (5, 64) if quick else (50, 1024)
     step = _step(quick)
     for x, y in _data(2, size):
@@ -69,7 +69,7 @@ def footprint(out: Path, quick: bool) -> Finding:
 
 
 def paced(out: Path, quick: bool) -> Finding:
-    """One batch of overlap: batch t ends before batch t + 2 begins."""
+    """Return one batch of overlap: batch t ends before batch t + 2 begins."""
     step = _step(True)
     batches = 6
     with profiler.record() as profile:

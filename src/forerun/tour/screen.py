@@ -18,7 +18,7 @@ class Finding:
 
 
 def show(screen: Terminal, rows: str, title: str, claim: str, finding: Finding) -> None:
-    """Prints what one experiment found."""
+    """Print what one experiment found."""
     screen.heading(f"{rows}  {title}".strip())
     screen.text(f"The chapter: {claim}", "2")
     if finding.rows:
