@@ -64,7 +64,6 @@ LATE_IMPORTS = {
     ("gluon/block/hybrid.py", "forerun.gluon._export.symbol"),  # what is exported is read again, and compared
     ("profiler/events.py", "forerun.profiler._picture.picture"),  # a notebook shows a trace as a picture
     ("cli/bench.py", "forerun"),  # a command imports what it runs
-    ("cli/comparison.py", "forerun"),
     ("cli/info.py", "forerun"),
     ("cli/run.py", "forerun"),
     ("cli/tour.py", "forerun"),

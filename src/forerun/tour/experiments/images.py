@@ -1,20 +1,17 @@
-"""Training on real images, beside scikit-learn; and a picture of it on two devices and the CPU between them."""
+"""Training on real images, beside scikit-learn."""
 
 from __future__ import annotations
 
 import time
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy
 
-from .. import autograd, gluon, np, profiler
-from .._runtime import core as _core
-from .._runtime.device import cpu
-from ..gluon import nn
-from .measure import settings
-from .screen import Finding
+from forerun import autograd, gluon, np
+from forerun.gluon import nn
+
+from ..finding import Figure, Finding, Row, Run, Table, experiment, seconds
 
 _BATCH = 100
 
@@ -71,14 +68,17 @@ def _sklearn(x: numpy.ndarray, y: numpy.ndarray, epochs: int) -> Any:
         return model.fit(x, y)
 
 
-def images(out: Path, quick: bool) -> Finding:
-    """Accuracy on images that were not trained on, beside scikit-learn's network of the same shape and
-    training."""
+@experiment(
+    "", "Training on real images",
+    "(not in the chapters) the same network, data split and epochs as scikit-learn's MLPClassifier.",
+)  # fmt: skip
+def images(run: Run) -> Finding:
+    """Accuracy on images that were not trained on, beside scikit-learn's network of the same shape and training."""
     from sklearn.model_selection import train_test_split
 
-    rows = []
+    epochs = run.size("epochs", 3, 30)
+    rows: list[Row] = []
     for name, load in (("digits", _digits), ("MNIST", _mnist)):
-        epochs = 3 if quick else 30
         pixels, targets = load()
         x, held, y, answers = train_test_split(pixels, targets, test_size=0.2, random_state=0, stratify=targets)
         start = time.perf_counter()
@@ -88,45 +88,6 @@ def images(out: Path, quick: bool) -> Finding:
         theirs = _sklearn(x, y, epochs).score(held, answers)
         end = time.perf_counter()
         title = f"{name}: {len(x):,} images of {pixels.shape[1]} pixels, {epochs} epochs"
-        rows.append([title, f"{ours:.3f}", f"{middle - start:.2f} s", f"{theirs:.3f}", f"{end - middle:.2f} s"])
-    return Finding(("", "accuracy", "time", "scikit-learn", "time"), rows)
-
-
-def picture(out: Path, quick: bool) -> Finding:
-    """A network trained on two devices: gradients go over the copy queues while the backward pass
-    goes on."""
-    pixels, targets = _mnist()
-    with settings(cpu_devices=2):
-        devices = [cpu(0), cpu(1)]
-        net, loss = _network(512, 256), gluon.loss.SoftmaxCrossEntropyLoss()
-        net.initialize(ctx=devices)
-        trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
-
-        def step(start: int) -> None:
-            parts = [slice(start + i * 500, start + (i + 1) * 500) for i in range(2)]
-            x = [np.array(pixels[p], device=d) for p, d in zip(parts, devices)]
-            y = [np.array(targets[p], device=d) for p, d in zip(parts, devices)]
-            with autograd.record():
-                costs = [loss(net(a), b) for a, b in zip(x, y)]
-            autograd.backward(costs)
-            trainer.step(1000)
-
-        step(0)
-        _core.waitall()
-        with profiler.record() as profile:
-            for i in range(1, 4):
-                step(1000 * i)
-    file = out / "timeline.svg"
-    profiler.timeline(profile.trace, file, title="three steps of training an MLP on two devices")
-    return Finding(
-        ("three steps on two devices", ""),
-        [
-            ["operations", f"{len(profile.trace.ops):,}"],
-            ["from the first to the last", f"{1e3 * profile.trace.span:.2f} ms"],
-            [
-                "at least two at work at once",
-                f"{100 * profile.trace.overlap() / profile.trace.span:.0f}% of the time",
-            ],
-        ],
-        [f"The picture, drawn from this run: {file}. It opens in any browser."],
-    )
+        scores = Figure(100 * ours, "%"), Figure(100 * theirs, "%")
+        rows.append((title, scores[0], seconds(middle - start), scores[1], seconds(end - middle)))
+    return Finding([Table(("", "right", "time", "scikit-learn", "time"), rows)])
