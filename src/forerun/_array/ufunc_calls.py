@@ -131,7 +131,10 @@ def _says_nothing(name: str, option: str, value: Any) -> bool:
 def _simple(ufunc: Any, inputs: list[Any], outs: list[Any], options: dict[str, Any]) -> Callable[[], Any] | None:
     """The call of an op of ours that knows what the options mean; None if there is none."""
     if ufunc in _FUNCTIONS and not options:
-        results = lambda: _several(_FUNCTIONS[ufunc](*inputs))
+
+        def results() -> Any:
+            return _several(_FUNCTIONS[ufunc](*inputs))
+
         return lambda: write_outs(ufunc.__name__, results(), outs, "same_kind")
     if ufunc in _PRODUCTS:
         named = {"signature" if k == "sig" else k: v for k, v in options.items()}
@@ -200,7 +203,7 @@ def _resolved(ufunc: Any, given: list[Any], wanted: tuple[Any, ...] | None, cast
         given = [numpy.dtype(d) for d in given]
     named = {} if wanted is None else {"signature": wanted}
     try:
-        found = ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout), casting=casting, **named)
+        found: Dtypes = ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout), casting=casting, **named)
         for d in found:
             as_dtype(ufunc.__name__, d)
         return found

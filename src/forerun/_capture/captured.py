@@ -62,7 +62,8 @@ class _Call:
     def unfold(self, saved: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
         """The operations on the tape again, for a walk through them: their results."""
         assert self.template is not None
-        return _recording(self.template.replay, saved, inputs)
+        results: list[Any] = _recording(self.template.replay, saved, inputs)
+        return results
 
     def record_back(self, inputs: Arrays, heads: list[Any], saved: Arrays) -> tuple[list[Any], Any, list[int]]:
         """Walks back op by op: the gradients of inputs, the program of that, and which inputs have one.

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -17,6 +17,9 @@ from . import ordering as order
 from .atomic_write import place
 from .npy import Header, Room
 from .npz import Archive, Given, Members, Promised
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "save", "savez", "savez_compressed", "load", "savetxt", "loadtxt", "genfromtxt", "fromfile",
@@ -251,7 +254,7 @@ def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offs
     return file_ops.reads("fromfile", header, partial(file_ops.values, "fromfile", found, offset, header))
 
 
-def tofile(x: Any, fid: Any, sep: str = "", format: str = "%s", *, wait: bool = True) -> Any:
+def tofile(x: Array, fid: Any, sep: str = "", format: str = "%s", *, wait: bool = True) -> Array:
     """Writes the values of an array to a file, as bytes in C order, or as text with a separator. `ndarray.tofile`.
 
     Returns the file's size in bytes, as an array, when the file is written. wait=False: to a file given by its name it

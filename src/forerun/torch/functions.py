@@ -229,4 +229,5 @@ def nonzero(x: Any) -> Any:
 
 def numel(x: Any) -> int:
     """How many elements x has."""
-    return x.size
+    count: int = x.size
+    return count

@@ -89,7 +89,8 @@ class _Convolution(HybridBlock):
 
     def _of(self, x: Any) -> int:
         """How many channels data has."""
-        return x.shape[-1 if self._last else 1]
+        channels: int = x.shape[-1 if self._last else 1]
+        return channels
 
     def infer_shape(self, x: Any) -> None:
         """Takes in_channels from the data."""
@@ -101,7 +102,8 @@ class _Convolution(HybridBlock):
         self._check(x)
         bias = self.bias.data(x.device) if self.bias is not None else None
         y = self._convolve(x, self.weight.data(x.device), bias)
-        return self.act(y) if self.act is not None else y
+        activated: Array = self.act(y) if self.act is not None else y
+        return activated
 
     def _convolve(self, x: Any, weight: Any, bias: Any) -> Any:
         return npx.convolution(x, weight, bias, num_group=self._groups, **self._settings)

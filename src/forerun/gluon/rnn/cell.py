@@ -129,7 +129,11 @@ def _as_steps(length: int, inputs: Any, layout: str) -> tuple[list[Any], int]:
 
 def _valid(inside: Any, y: Any, new: list[Any], states: list[Any]) -> tuple[Any, list[Any]]:
     """Output zero and the states before, where a sequence is over."""
-    column = lambda x: inside.reshape((-1,) + (1,) * (x.ndim - 1))
+
+    def column(x: np.ndarray) -> np.ndarray:
+        shaped: np.ndarray = inside.reshape((-1,) + (1,) * (x.ndim - 1))
+        return shaped
+
     return np.where(column(y), y, 0), [np.where(column(a), a, b) for a, b in zip(new, states)]
 
 
@@ -159,7 +163,10 @@ class _Cell(RecurrentCell):
         self._hidden_size = hidden_size
         self._step = rule_of(self.mode, activation, recurrent_activation)
         rows = GATES[self.mode] * hidden_size
-        new = lambda name, shape, init: Parameter(name, "write", shape, dtype, init=init, allow_deferred_init=True)
+
+        def new(name: str, shape: tuple[int, ...], init: Any) -> Parameter:
+            return Parameter(name, "write", shape, dtype, init=init, allow_deferred_init=True)
+
         self.i2h_weight = new("i2h_weight", (rows, input_size), i2h_weight_initializer)
         self.h2h_weight = new("h2h_weight", (rows, hidden_size), h2h_weight_initializer)
         self.i2h_bias = new("i2h_bias", (rows,), i2h_bias_initializer)

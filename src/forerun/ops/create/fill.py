@@ -41,7 +41,7 @@ def _shape(shape: Any) -> Any:
     return (shape,) if isinstance(shape, (int, numpy.integer)) else tuple(shape)
 
 
-def _new(op: str, shape: Any, order: Any, like: None, make: Callable[[tuple[int, ...]], Any]) -> Array:
+def _new(op: str, shape: Any, order: Any, like: None, make: Callable[[tuple[int, ...]], Array]) -> Array:
     """What make(shape) gives; with order "F", so that the first axis runs fastest in memory."""
     if order == "C" and like is None:
         return make(_shape(shape))

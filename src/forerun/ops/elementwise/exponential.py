@@ -14,7 +14,7 @@ from .._base.registry import register
 from .arithmetic import conj_if_complex, equal, floor_divide, remainder, square
 
 if TYPE_CHECKING:
-    from ...typing import ArrayLike
+    from ...typing import Array, ArrayLike
 
 __all__ = [
     "power", "float_power", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp",
@@ -144,7 +144,7 @@ def _modf(x: Any) -> Any:
     return _modf_loops(x)
 
 
-def frexp(x: ArrayLike) -> tuple[Any, Any]:
+def frexp(x: ArrayLike) -> tuple[Array, Array]:
     """m and n with x = m * 2**n and |m| in [0.5, 1); n is int32. Of 0: both 0.
 
     >>> from forerun import np
@@ -152,17 +152,19 @@ def frexp(x: ArrayLike) -> tuple[Any, Any]:
     >>> m.tolist(), n.tolist()
     ([0.5, 0.75], [4, 2])
     """
-    return _frexp(_float(x))
+    parts: tuple[Array, Array] = _frexp(_float(x))
+    return parts
 
 
-def modf(x: ArrayLike) -> tuple[Any, Any]:
+def modf(x: ArrayLike) -> tuple[Array, Array]:
     """The fractional and the whole part of x, both with the sign of x; of integers in the default float.
 
     >>> from forerun import np
     >>> [part.item() for part in np.modf(-1.5)]
     [-0.5, -1.0]
     """
-    return _modf(_float(x))
+    parts: tuple[Array, Array] = _modf(_float(x))
+    return parts
 
 
 def divmod(a: ArrayLike, b: ArrayLike) -> tuple[Any, Any]:

@@ -180,7 +180,7 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     elif len(funclist) != len(conditions):
         n = len(conditions)
         raise ValueError(f"piecewise: there must be {n} or {n + 1} functions for {n} conditions, got {len(funclist)}")
-    result: Any = zeros(x.shape, x.dtype, device=x.device)
+    result = zeros(x.shape, x.dtype, device=x.device)
     for condition, f in zip(conditions, funclist):
         value = asarray(f(x, *args, **kw)) if callable(f) else values_for("piecewise", x, f)
         result = where(condition, cast(value, x.dtype) if is_array(value) else value, result)

@@ -116,7 +116,7 @@ def matrix_rank(A: ArrayLike, tol: ArrayLike | None = None, hermitian: bool = Fa
     return stacked("matrix_rank", count, [x, *given], [((), "int64")], lead, 6 * m * n * min(m, n), (2, 0))[0]
 
 
-def _lstsq_parts(g: Array, y: Array, a: Array, b: Array, rcond: Any) -> tuple[Any, Any, Any]:
+def _lstsq_parts(g: Array, y: Array, a: Array, b: Array, rcond: Any) -> tuple[Array, Array, Array]:
     """What both gradients are made of: the pseudo-inverse, the rest b - a @ x, and the gradient for that rest."""
     rest = b - matmul(a, y[0])
     return _pinv(a, rcond, False), rest, 2 * rest * g[1]

@@ -63,7 +63,8 @@ def _of_vectors(op: str, x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool
         return sum_(cast(not_equal(size, 0), size.dtype), axes, keepdims=keepdims)
     if ord == 1:
         return sum_(size, axes, keepdims=keepdims)
-    return sum_(size**ord, axes, keepdims=keepdims) ** (1 / ord)
+    result: Array = sum_(size**ord, axes, keepdims=keepdims) ** (1 / ord)
+    return result
 
 
 def _of_matrices(op: str, x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Array:

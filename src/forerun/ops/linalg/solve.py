@@ -156,12 +156,13 @@ def matrix_power(a: ArrayLike, n: int) -> Array:
         return copy(broadcast_to(eye(x.shape[-1], dtype=x.dtype, device=x.device), x.shape))
     if n < 0:
         x, n = _inv(inexact("matrix_power", x)), -n
-    result: Any = None
+    result: Array | None = None
     while n:
         if n & 1:
             result = x if result is None else matmul(result, x)
         n >>= 1
         x = matmul(x, x) if n else x
+    assert result is not None
     return result
 
 

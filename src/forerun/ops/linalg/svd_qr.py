@@ -235,7 +235,7 @@ def _svd_full(x: Array) -> Any:
     return _decomposed(x, True)
 
 
-def _svdvals_grad(g: Any, x: Any) -> Any:
+def _svdvals_grad(g: Array, x: Array) -> Array:
     u, _, vh = _svd(x)
     return matmul(u * g[..., None, :], vh)
 

@@ -128,7 +128,10 @@ def _contracted(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, 
         left, right = tuple(range(a.ndim - n, a.ndim)), tuple(range(n))
     else:
         one, other = axes
-        as_tuple = lambda x: (x,) if isinstance(x, (int, numpy.integer)) else tuple(x)
+
+        def as_tuple(x: Any) -> tuple[Any, ...]:
+            return (x,) if isinstance(x, (int, numpy.integer)) else tuple(x)
+
         left = axes_of("tensordot", as_tuple(one), a.ndim)
         right = axes_of("tensordot", as_tuple(other), b.ndim)
     if len(left) != len(right) or any(a.shape[i] != b.shape[j] for i, j in zip(left, right)):

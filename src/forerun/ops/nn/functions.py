@@ -62,7 +62,7 @@ def _softmax(x: Array, axis: int) -> Array:
 
 
 @primitive(lambda g, y, axis: g - exp(y) * _sum(g, (axis,), True), op="log_softmax")
-def _log_softmax(x: Any, axis: int) -> Array:
+def _log_softmax(x: Array, axis: int) -> Array:
     shifted = x - _max(x, (axis,), True)
     return shifted - log(_sum(exp(shifted), (axis,), True))
 
@@ -172,7 +172,7 @@ def masked_softmax(x: ArrayLike, mask: ArrayLike, axis: int = -1, temperature: f
     return softmax(where(mask, x, -1e30), axis) * cast(mask, x.dtype)
 
 
-def _cross_entropy_grad(g: Array, x: Array, index: Array, axis: int, e: Any, z: Any) -> Array:
+def _cross_entropy_grad(g: Array, x: Array, index: Array, axis: int, e: Array, z: Array) -> Array:
     """(softmax(x) - 1 at the index) * g."""
     if _core.recording():  # to be differentiated itself
         return g * _softmax(x, axis) - _scatter_along(g, x.shape, index, axis)

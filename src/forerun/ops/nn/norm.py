@@ -117,7 +117,8 @@ class _Norm:
         if _core.recording():
             return of_steps(lambda *inputs: self._steps(*_three(inputs), axes, eps)[0], g, inputs)
         x, _, gamma = _three(inputs)
-        return self._back(g, x, gamma, axes, own, root)
+        found: tuple[Any, ...] = self._back(g, x, gamma, axes, own, root)
+        return found
 
 
 def _three(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -183,7 +184,7 @@ def _follow(running: tuple[Any, Any], batch: tuple[Any, Any], momentum: float) -
 
 def _normalized(
     op: _Norm, x: Array, gamma: Any, beta: Any, axes: tuple[int, ...], eps: float, several: bool = False
-) -> list[Any]:
+) -> list[Array]:
     """x with mean 0 and variance 1 over axes, times gamma, plus beta, which broadcast; 16-bit floats in float32.
 
     several: also the mean, and the square root of the variance plus eps.

@@ -166,7 +166,8 @@ def pooling(
     total = _total(padded(x, widths), windows)
     if pool_type == "sum":
         return total
-    return total / _divisor(windows, counts, pads if count_include_pad else (0,) * n, pads, x)
+    result: Array = total / _divisor(windows, counts, pads if count_include_pad else (0,) * n, pads, x)
+    return result
 
 
 def _of_all(x: Array, kind: str, p: int) -> Array:
@@ -193,7 +194,7 @@ def _fitting(windows: Windows, pads: Extents, extents: Extents, full: bool) -> E
     return windows.counts([n + m for n, m in zip(whole, more)])
 
 
-def _divisor(windows: Windows, counts: Extents, counted: Extents, pads: Extents, x: Any) -> Any:
+def _divisor(windows: Windows, counts: Extents, counted: Extents, pads: Extents, x: Array) -> Any:
     """What averages divide by: how many elements each window has in the data and the padding that is counted."""
     sizes = numpy.ones((), "int64")
     for k, s, n, c, p, extent in zip(windows.kernel, windows.stride, counts, counted, pads, x.shape[2:]):
@@ -212,7 +213,7 @@ def _least(dtype: numpy.dtype) -> Any:
     return numpy.iinfo(dtype).min if dtype.kind in "iu" else -numpy.inf
 
 
-def _power(x: Any, p: int) -> Any:
+def _power(x: Any, p: int) -> Array:
     """|x|^p."""
     return square(x) if p == 2 else abs(x) if p == 1 else abs(x) * square(x)
 

@@ -217,7 +217,7 @@ def normal(
 
 
 def draw_into(
-    op: str, out: Out, size: Shape | None, dtype: DTypeLike, draw: Callable[[Shape | None, Any], Any]
+    op: str, out: Out, size: Shape | None, dtype: DTypeLike, draw: Callable[[Shape | None, Any], Array]
 ) -> Array:
     """What draw(size, dtype) gives, written into `out` if that is given: of its shape and dtype.
 
@@ -427,9 +427,10 @@ def shuffle(x: ArrayLike, axis: int = 0) -> None:
     [0, 1, 2, 3]
     """
     if not is_array(x):
-        return current().generator()().shuffle(x, axis)
-    _rows("shuffle", x)
-    return _core.assign(x, permutation(x, axis))
+        current().generator()().shuffle(x, axis)
+    else:
+        _rows("shuffle", x)
+        _core.assign(x, permutation(x, axis))
 
 
 def permuted(x: ArrayLike, *, axis: int | None = None, out: Out = None) -> Array:

@@ -65,7 +65,8 @@ def _asked(
 ) -> Array:
     """What NumPy draws; what it raises says of what."""
     try:
-        return draw(generator, *parameters, shape)
+        drawn: Array = draw(generator, *parameters, shape)
+        return drawn
     except ValueError as error:
         got = ", ".join(map(reprlib.repr, parameters))
         raise ValueError(f"{name}: {error}, got {got}") from None

@@ -186,7 +186,7 @@ def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Any, ...]:
     return tuple(_slices(moveaxis(x, axis, 0)))
 
 
-def _slices(x: Array) -> list[Any]:
+def _slices(x: Array) -> list[Array]:
     """Views of x at each position of the first axis.
 
     By halves where it is recorded: the gradient of a view is as large as what it is a view of, so that n views of the
@@ -194,7 +194,8 @@ def _slices(x: Array) -> list[Any]:
     """
     n = x.shape[0]
     if n < 3 or not _core.recording():
-        return list(x)
+        rows: list[Array] = list(x)
+        return rows
     return _slices(x[: n // 2]) + _slices(x[n // 2 :])
 
 

@@ -38,7 +38,7 @@ def training(batch: int, features: int, hidden: int) -> Step:
 
     def step(x: np.ndarray) -> np.ndarray:
         with autograd.record():
-            loss = l2(net(x), np.ones(len(x)))
+            loss: np.ndarray = l2(net(x), np.ones(len(x)))
         loss.backward()
         trainer.step(batch)
         return loss

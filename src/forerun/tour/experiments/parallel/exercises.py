@@ -132,7 +132,10 @@ def many_dependencies(n: int, size: int, rounds: int, pictures: list[Path]) -> t
 
     with settings(workers=2):
         edge, w = map(np.array, values)
-        run = lambda step: lambda: sweep(np, edge, w, size, step)
+
+        def run(step: Callable[[np.ndarray], np.ndarray]) -> Callable[[], object]:
+            return lambda: sweep(np, edge, w, size, step)
+
         found = times({"a wait after each step": run(waited), "one wait at the end": run(lambda x: x)}, rounds)
         with profiler.record() as p:
             grid = sweep(np, edge, w, size, lambda x: x)
