@@ -96,7 +96,7 @@ class scalar(ndarray):
         return _unpickled_scalar, super().__reduce__()[1]
 
 
-def _unpickled_scalar(values: numpy.ndarray, device: str) -> Any:
+def _unpickled_scalar(values: numpy.ndarray, device: str) -> Array:
     return _core.as_scalar(unpickled_array(values, device))
 
 

@@ -27,7 +27,7 @@ from ..ops.index.setitem import untaped
 from ..ops.linalg import matmul as products
 
 if TYPE_CHECKING:
-    from ..typing import Out
+    from ..typing import Array, Out
 
 _OPS: dict[Any, Elementwise] = {
     op.ufunc: op
@@ -315,7 +315,7 @@ def _masked(ufunc: Any, operands: list[Any], loop: Dtypes, where: Any, outs: lis
 _MOST_MASKED = 5  # operands of a loop that the core runs under a mask
 
 
-def _to_write(out: Any, shape: tuple[int, ...], dtype: numpy.dtype, device: Any) -> Any:
+def _to_write(out: Any, shape: tuple[int, ...], dtype: numpy.dtype, device: Any) -> Array:
     """What is written for an output: itself, what it has if it is NumPy's, zeros if there is none."""
     if out is None:
         return _core.full(shape, 0, dtype, device)

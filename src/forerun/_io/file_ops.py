@@ -214,7 +214,7 @@ def _bounded(x: Any) -> None:
                     oldest.wait()
 
 
-def reads(op: str, header: Header, fill: Callable[..., Any], after: Any = None, device: Any = None) -> Any:
+def reads(op: str, header: Header, fill: Callable[..., Any], after: Any = None, device: Any = None) -> Array:
     """Issues the read of an array. `fill` gets the memory for its values, in the order of the file.
 
     after: the mark of a file that must have been written before, and not again before the read has ended.

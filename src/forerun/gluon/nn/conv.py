@@ -105,7 +105,7 @@ class _Convolution(HybridBlock):
         activated: Array = self.act(y) if self.act is not None else y
         return activated
 
-    def _convolve(self, x: Any, weight: Any, bias: Any) -> Any:
+    def _convolve(self, x: Any, weight: Any, bias: Any) -> Array:
         return npx.convolution(x, weight, bias, num_group=self._groups, **self._settings)
 
     def __repr__(self) -> str:
@@ -206,7 +206,7 @@ class _ConvTranspose(_Convolution):
     def _in_channels(self) -> int:
         return (self.weight.shape or (-1,))[0]
 
-    def _convolve(self, x: Any, weight: Any, bias: Any) -> Any:
+    def _convolve(self, x: Any, weight: Any, bias: Any) -> Array:
         return npx.deconvolution(x, weight, bias, num_group=self._groups, **self._settings)
 
 

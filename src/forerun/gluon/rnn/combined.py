@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ... import np, npx
 from .cell import RecurrentCell, _as_steps, like
@@ -136,7 +136,7 @@ class BidirectionalCell(RecurrentCell):
     def _width(self, before: int) -> int:
         return self.l_cell._width(before) + self.r_cell._width(before)
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any) -> NoReturn:
         """NotImplementedError: one step does not know the later ones."""
         raise NotImplementedError("BidirectionalCell: must be called by unroll, got a single step")
 

@@ -133,7 +133,7 @@ def _two(states: Sequence[Any]) -> tuple[Any, Any]:
     return h, c
 
 
-def _weight_gradient(gu: Any, y: Any, h: Any, reversed: bool) -> Any:
+def _weight_gradient(gu: Any, y: Any, h: Any, reversed: bool) -> Array:
     """The sum over steps of gu times the state before: one product for the first step, one for all others."""
     first, rest, before = (-1, slice(None, -1), slice(1, None)) if reversed else (0, slice(1, None), slice(None, -1))
     start = None if h is None else _core.matmul(_core.getitem(gu, first), h, True)

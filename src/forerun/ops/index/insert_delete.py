@@ -206,7 +206,7 @@ def block(arrays: Any) -> Array:
 
     ndim = max(depth, *(x.ndim for x in leaves(arrays)))
 
-    def joined(blocks: Any, level: int) -> Any:
+    def joined(blocks: Any, level: int) -> Array:
         if isinstance(blocks, list):
             return concatenate([joined(b, level - 1) for b in blocks], -level)
         x = asarray_like_device(blocks, arrays)

@@ -63,7 +63,7 @@ def choose(a: ArrayLike, choices: Sequence[ArrayLike] | Array, out: Out = None, 
     return write_out("choose", reshape(picked, shape), out)
 
 
-def _numbers(a: Any, n: int, mode: str, device: Any) -> Any:
+def _numbers(a: Any, n: int, mode: str, device: Any) -> Array:
     """Numbers of choices; from 0 to n - 1, unless they are ours and the mode is to raise."""
     check_choice("choose", "mode", mode, ("raise", "clip", "wrap"))
     if mode == "raise" and not is_array(a):
@@ -96,7 +96,7 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> Array:
     return take(asarray_like_device(arr, condition), flatnonzero(condition))
 
 
-def _mask_of(op: str, x: Any, mask: Any) -> Any:
+def _mask_of(op: str, x: Any, mask: Any) -> Array:
     """A mask of x's shape: where an array of x's size is not zero. ValueError if it has another size."""
     found = asarray(mask, device=x.device)
     if found.size != x.size:
@@ -104,7 +104,7 @@ def _mask_of(op: str, x: Any, mask: Any) -> Any:
     return reshape(found if found.dtype.kind == "b" else found != 0, x.shape)
 
 
-def _safe_values(op: str, x: Any, values: Any) -> Any:
+def _safe_values(op: str, x: Any, values: Any) -> Array:
     """`flat_values`, but TypeError for an array that cannot be cast safely."""
     if isinstance(values, (numpy.ndarray, _core.Array)) and not numpy.can_cast(values.dtype, x.dtype):
         raise TypeError(f"{op}: values must be safe to cast to {x.dtype}, got {values.dtype}")

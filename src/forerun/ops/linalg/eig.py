@@ -58,7 +58,7 @@ def _gaps(w: Array) -> Array:
     return w[..., None, :] - w[..., :, None]
 
 
-def _eigh_grad(g: Any, y: Any) -> Any:
+def _eigh_grad(g: Any, y: Any) -> Array:
     (gw, gv), (w, v) = g, y
     inner = quotient(_off_diagonal(matmul(adjoint(v), gv)), _gaps(w))
     return half_hermitian(matmul(matmul(v, inner + _spread(gw)), adjoint(v)))
@@ -74,7 +74,7 @@ def _eigh(x: Any, uplo: str) -> Any:
     return tuple(stacked("eigh", lambda v: tuple(numpy.linalg.eigh(v, uplo)), [x], outs, x.shape[:-2], work(x, 9)))
 
 
-def _eigvalsh_grad(g: Any, x: Any, uplo: str) -> Any:
+def _eigvalsh_grad(g: Any, x: Any, uplo: str) -> Array:
     v = _eigh(x, uplo)[1]
     return half_hermitian(matmul(v * g[..., None, :], adjoint(v)))
 
@@ -122,7 +122,7 @@ def eigvalsh(a: ArrayLike, UPLO: str = "L", *, upper: bool | None = None) -> Arr
 # --- eigenvalues of any matrices ------------------------------------------------------------------
 
 
-def _eig_grad(g: Any, y: Any, dtype: numpy.dtype) -> Any:
+def _eig_grad(g: Any, y: Any, dtype: numpy.dtype) -> Array:
     """Vectors have length 1 and any phase: Boeddeker et al. (2017)."""
     (gw, gv), (w, v) = g, y
     inner = matmul(adjoint(v), gv)
@@ -145,7 +145,7 @@ def _eig(x: Any) -> Any:
     return tuple(stacked("eig", lambda v: tuple(numpy.linalg.eig(v)), [x], outs, x.shape[:-2], work(x, 25)))
 
 
-def _eigvals_grad(g: Any, x: Any, dtype: numpy.dtype) -> Any:
+def _eigvals_grad(g: Any, x: Any, dtype: numpy.dtype) -> Array:
     v = _eig(x)[1]
     return _as_input(_solve(adjoint(v), g[..., None] * adjoint(v)), dtype)
 

@@ -168,7 +168,7 @@ _inv_grad = _inv.grads[0][0]  # type: ignore[attr-defined]
 
 
 @primitive(_inv_grad, op="linalg.cond.inv")
-def _inv_or_nan(x: Any) -> Any:
+def _inv_or_nan(x: Any) -> Array:
     n = x.shape[-1]
     return stacked("cond", _inverses_or_nan, [x], [((n, n), x.dtype)], x.shape[:-2], n**3)[0]
 

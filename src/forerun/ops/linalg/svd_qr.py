@@ -108,7 +108,7 @@ def _qr_back(gq: Any, gr: Any, q: Array, r: Array) -> Array:
     return adjoint(_solve(r, adjoint(gq + matmul(q, whole))))
 
 
-def _qr_grad(g: Any, y: Any, x: Any) -> Any:
+def _qr_grad(g: Any, y: Any, x: Any) -> Array:
     """Of wide matrices: q and the first columns of r are of the first columns of x; the rest of r is q^H times the
     rest of x."""
     (gq, gr), (q, r) = g, y
@@ -132,7 +132,7 @@ def _qr(x: Array) -> Any:
     return _factors(x, "reduced")
 
 
-def _qr_complete_grad(g: Any, y: Any) -> Any:
+def _qr_complete_grad(g: Any, y: Any) -> Array:
     """Of matrices with more rows than columns; below its diagonal r is 0."""
     (gq, gr), (q, r) = g, y
     n = r.shape[-1]
@@ -191,7 +191,7 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
 # --- singular values ------------------------------------------------------------------------------
 
 
-def _svd_grad(g: Any, y: Any, x: Any) -> Any:
+def _svd_grad(g: Any, y: Any, x: Any) -> Array:
     (gu, gs, gvh), (u, s, vh) = g, y
     gv, v = adjoint(gvh), adjoint(vh)
     squares = _gaps(s * s)
@@ -223,7 +223,7 @@ def _svd(x: Array) -> Any:
     return _decomposed(x, False)
 
 
-def _svd_full_grad(g: Any, y: Any, x: Any) -> Any:
+def _svd_full_grad(g: Any, y: Any, x: Any) -> Array:
     (gu, gs, gvh), (u, s, vh) = g, y
     k, v = s.shape[-1], adjoint(vh)
     first = _first(gu, u, k), gs, adjoint(_first(adjoint(gvh), v, k))

@@ -209,7 +209,7 @@ def multi_dot(arrays: Sequence[Any], *, out: Out = None) -> Array:
         raise ValueError(f"multi_dot: arrays must be matrices that fit, got shapes {shapes}")
     cut = _order([s[0] for s in shapes] + [shapes[-1][1]])
 
-    def product(i: int, j: int) -> Any:
+    def product(i: int, j: int) -> Array:
         return found[i] if i == j else _matmul(product(i, cut[i][j]), product(cut[i][j] + 1, j))
 
     result = product(0, len(found) - 1)

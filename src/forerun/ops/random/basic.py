@@ -467,7 +467,7 @@ def bernoulli(
         raise ValueError(f"bernoulli: prob and logit must not both be given, got {prob} and {logit}")
     given = logit if logit is not None else 0.5 if prob is None else limited("bernoulli", "prob", prob, PROBABILITY)
 
-    def drawn(size: Shape | None, dtype: Any) -> Any:
+    def drawn(size: Shape | None, dtype: Any) -> Array:
         u = uniform(size=_shape("bernoulli", size, given), device=there(device or ctx, given))
         if logit is not None:  # u < 1 / (1 + exp(-logit)), where u may be 0
             return cast(u * (1 + exp(-asarray(logit, device=u.device))) < 1, _of_bernoulli(dtype))

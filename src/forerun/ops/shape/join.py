@@ -68,11 +68,11 @@ class _Concatenate:
         """What `repeated` needs besides the inputs."""
         return axis
 
-    def repeated(self, inputs: Sequence[Any], axis: int) -> Any:
+    def repeated(self, inputs: Sequence[Any], axis: int) -> Array:
         """The op once more."""
         return self(inputs, axis)
 
-    def __call__(self, arrays: Sequence[Any], axis: int) -> Any:
+    def __call__(self, arrays: Sequence[Any], axis: int) -> Array:
         out = _core.concatenate(arrays, axis)
         if _core.recording():
             _core.record(self, tuple(arrays), (out,), axis, 0)
