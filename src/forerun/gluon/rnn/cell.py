@@ -55,7 +55,7 @@ class RecurrentCell(HybridBlock):
         """
         self._take(_seen(self, args))
 
-    def _take(self, x: Any) -> None:
+    def _take(self, x: Array) -> None:
         """Takes the width of inputs from a first one: a cell without weights has nothing to do."""
 
     def _width(self, before: int) -> int:
@@ -127,7 +127,7 @@ def _as_steps(length: int, inputs: Any, layout: str) -> tuple[list[Any], int]:
     return (list(np.unstack(inputs, axis=axis)) if whole else list(inputs)), axis
 
 
-def _valid(inside: Any, y: Any, new: list[Any], states: list[Any]) -> tuple[Any, list[Any]]:
+def _valid(inside: Array, y: Array, new: list[Any], states: list[Any]) -> tuple[Any, list[Any]]:
     """Output zero and the states before, where a sequence is over."""
 
     def column(x: np.ndarray) -> np.ndarray:
@@ -177,7 +177,7 @@ class _Cell(RecurrentCell):
         info = {"shape": (batch_size, self._hidden_size), "__layout__": "NC"}
         return [dict(info) for _ in range(STATES[self.mode])]
 
-    def _take(self, x: Any) -> None:
+    def _take(self, x: Array) -> None:
         self.i2h_weight.shape = (GATES[self.mode] * self._hidden_size, x.shape[-1])
 
     def forward(self, x: Any, states: Any) -> tuple[Any, list[Any]]:

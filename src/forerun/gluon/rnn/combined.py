@@ -47,7 +47,7 @@ class SequentialRNNCell(RecurrentCell):
         """Shape and layout of each state."""
         return [info for cell in self for info in cell.state_info(batch_size)]
 
-    def _take(self, x: Any) -> None:
+    def _take(self, x: Array) -> None:
         for cell in self:
             cell.infer_shape(0, x, False)
             x = like(cell._width(x.shape[-1]))
@@ -105,7 +105,7 @@ class ResidualCell(RecurrentCell):
         """The cell's."""
         return self.base_cell.state_info(batch_size)
 
-    def _take(self, x: Any) -> None:
+    def _take(self, x: Array) -> None:
         self.base_cell.infer_shape(0, x, False)
 
     def _width(self, before: int) -> int:

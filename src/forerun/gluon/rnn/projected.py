@@ -55,7 +55,7 @@ class LSTMPCell(RecurrentCell):
         sizes = (self._projection_size, self._hidden_size)
         return [{"shape": (batch_size, size), "__layout__": "NC"} for size in sizes]
 
-    def _take(self, x: Any) -> None:
+    def _take(self, x: Array) -> None:
         self.i2h_weight.shape = (4 * self._hidden_size, x.shape[-1])
 
     def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:

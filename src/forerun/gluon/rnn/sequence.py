@@ -114,7 +114,7 @@ class _Sequence:
         """The op once more."""
         return self(*attrs, *inputs)
 
-    def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def gradients(self, g: Array, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> tuple[Any, ...]:
         """The gradients of all inputs, for the walk."""
         rule, reversed, y, cells, kept = attrs
         gy, gc = g if isinstance(g, tuple) else (g, None)
@@ -133,7 +133,7 @@ def _two(states: Sequence[Any]) -> tuple[Any, Any]:
     return h, c
 
 
-def _weight_gradient(gu: Any, y: Any, h: Any, reversed: bool) -> Array:
+def _weight_gradient(gu: Any, y: Array, h: Any, reversed: bool) -> Array:
     """The sum over steps of gu times the state before: one product for the first step, one for all others."""
     first, rest, before = (-1, slice(None, -1), slice(1, None)) if reversed else (0, slice(1, None), slice(None, -1))
     start = None if h is None else _core.matmul(_core.getitem(gu, first), h, True)

@@ -113,7 +113,7 @@ _frexp_loops = elementwise(numpy.frexp, name="_frexp", constant=True, doc="Both 
 _modf_loops = elementwise(numpy.modf, name="_modf", constant=True, doc="Both parts.")
 
 
-def _safe_log(a: Any) -> Any:
+def _safe_log(a: Array) -> Any:
     """log(a), and 0 where a is 0: the power's slope there is 0 for positive exponents."""
     if not isinstance(a, _core.Array):
         return numpy.log(a) if a != 0 else 0.0
@@ -121,7 +121,7 @@ def _safe_log(a: Any) -> Any:
     return log(a + zero) * (1 - zero)
 
 
-def _slope(op: Any, a: Any, b: Any) -> Any:
+def _slope(op: Any, a: Array, b: Array) -> Any:
     """b * a ** (b - 1), and 0 where b is 0, also at a = 0."""
     if not isinstance(b, _core.Array):
         return b * op(a, b - 1) if b != 0 else 0 * a

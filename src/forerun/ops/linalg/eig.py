@@ -69,12 +69,12 @@ def _off_diagonal(x: Array) -> Array:
 
 
 @primitive(_eigh_grad, op="linalg.eigh")
-def _eigh(x: Any, uplo: str) -> Any:
+def _eigh(x: Array, uplo: str) -> tuple[Array, ...]:
     outs = [(x.shape[-1:], real_of(x.dtype)), (x.shape[-2:], x.dtype)]
     return tuple(stacked("eigh", lambda v: tuple(numpy.linalg.eigh(v, uplo)), [x], outs, x.shape[:-2], work(x, 9)))
 
 
-def _eigvalsh_grad(g: Any, x: Any, uplo: str) -> Array:
+def _eigvalsh_grad(g: Array, x: Array, uplo: str) -> Array:
     v = _eigh(x, uplo)[1]
     return half_hermitian(matmul(v * g[..., None, :], adjoint(v)))
 
@@ -140,12 +140,12 @@ def _complex(dtype: numpy.dtype) -> numpy.dtype:
 
 
 @primitive(_eig_grad, op="linalg.eig")
-def _eig(x: Any) -> Any:
+def _eig(x: Array) -> tuple[Array, ...]:
     outs = [(x.shape[-1:], _complex(x.dtype)), (x.shape[-2:], _complex(x.dtype))]
     return tuple(stacked("eig", lambda v: tuple(numpy.linalg.eig(v)), [x], outs, x.shape[:-2], work(x, 25)))
 
 
-def _eigvals_grad(g: Any, x: Any, dtype: numpy.dtype) -> Array:
+def _eigvals_grad(g: Array, x: Array, dtype: numpy.dtype) -> Array:
     v = _eig(x)[1]
     return _as_input(_solve(adjoint(v), g[..., None] * adjoint(v)), dtype)
 

@@ -137,7 +137,7 @@ def _lstsq_db(g: Array, y: Array, a: Array, b: Array, rcond: float) -> Array:
 
 
 @primitive(_lstsq_da, _lstsq_db, op="linalg.lstsq")
-def _lstsq(a: Any, b: Any, rcond: float) -> Any:
+def _lstsq(a: Array, b: Array, rcond: float) -> tuple[Array, ...]:
     (m, n), k, real = a.shape, b.shape[1], real_of(a.dtype)
 
     def task(a: numpy.ndarray, b: numpy.ndarray) -> tuple[Any, ...]:

@@ -120,7 +120,7 @@ def _qr_grad(g: Any, y: Any, x: Any) -> Array:
     return concatenate([first, matmul(q, g_rest)], -1)
 
 
-def _factors(x: Any, mode: str) -> Any:
+def _factors(x: Array, mode: str) -> tuple[Array, ...]:
     m, n = x.shape[-2:]
     k = m if mode == "complete" else min(m, n)
     outs = [((m, k), x.dtype), ((k, n), x.dtype)]
@@ -158,7 +158,7 @@ def _qr_r(x: Array) -> Array:
 
 
 @primitive(None, op="linalg.qr.raw")
-def _qr_raw(x: Any) -> Any:
+def _qr_raw(x: Array) -> tuple[Array, ...]:
     m, n = x.shape[-2:]
     outs = [((n, m), x.dtype), ((min(m, n),), x.dtype)]
     return tuple(stacked("qr", lambda v: numpy.linalg.qr(v, "raw"), [x], outs, x.shape[:-2], work(x, 1)))
@@ -210,7 +210,7 @@ def _svd_grad(g: Any, y: Any, x: Any) -> Array:
     return result
 
 
-def _decomposed(x: Any, full: bool) -> Any:
+def _decomposed(x: Array, full: bool) -> tuple[Array, ...]:
     m, n = x.shape[-2:]
     k = min(m, n)
     rows, columns = (m, n) if full else (k, k)
@@ -269,7 +269,7 @@ def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermi
     return SVDResult(*(_svd_full(x) if whole else _svd(x)))
 
 
-def _of_hermitian(x: Any, compute_uv: bool) -> Any:
+def _of_hermitian(x: Array, compute_uv: bool) -> Any:
     """Singular values are magnitudes of eigenvalues; U and V are the eigenvectors, up to signs."""
     if not compute_uv:
         return sort(absolute(eigvalsh(x)), descending=True)

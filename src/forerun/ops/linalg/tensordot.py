@@ -42,7 +42,7 @@ def _matmul_db(g: Array, a: Array, inputs: Any, ta: bool, tb: bool) -> Array:
 
 
 @primitive(_matmul_da, _matmul_db, op="matmul")
-def _matmul(a: Any, b: Any, ta: bool = False, tb: bool = False) -> Array:
+def _matmul(a: Array, b: Array, ta: bool = False, tb: bool = False) -> Array:
     """The product of two arrays of one dtype; ta, tb: of a or b (matrices) with its last axes exchanged."""
     return _core.matmul(a, b, ta, tb)
 

@@ -261,7 +261,7 @@ def _operands(op: str, data: Any, weight: Any, kernel: Any, groups: int) -> tupl
     return data, weight
 
 
-def _last(op: str, layout: str | None, data: Any) -> bool:
+def _last(op: str, layout: str | None, data: Array) -> bool:
     """Whether channels are last; of data with too few or too many axes, which is refused later, not."""
     return data.ndim - 2 in LAYOUTS and channels_last(op, layout, data.ndim - 2)
 

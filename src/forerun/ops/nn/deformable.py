@@ -70,7 +70,7 @@ def modulated_deformable_convolution(
 class _Plan:
     """Shapes, checked."""
 
-    def __init__(self, op: str, data: Any, weight: Any, said: Any, settings: Any, groups: tuple[int, int]) -> None:
+    def __init__(self, op: str, data: Array, weight: Array, said: Any, settings: Any, groups: tuple[int, int]) -> None:
         self.op, self.data, self.weight, (self.groups, self.parts) = op, data, weight, groups
         if self.data.ndim != 4 or self.weight.ndim != 4:
             self._refuse("data and weight must have 4 axes")

@@ -76,7 +76,7 @@ def _prepared(op: str, x: Array, axis: int, temperature: float | None, dtype: An
     return x, 0 if x.ndim == 0 and axis in (0, -1) else axis_of(op, axis, x.ndim)
 
 
-def _within(op: str, x: Any, axis: int, length: Any, use_length: bool) -> Any:
+def _within(op: str, x: Array, axis: int, length: Any, use_length: bool) -> Any:
     """Where positions along the axis are below lengths; None if there are none."""
     if use_length != (length is not None):
         raise ValueError(f"{op}: use_length must be True with length, and only then, got {use_length}")
@@ -182,7 +182,7 @@ def _cross_entropy_grad(g: Array, x: Array, index: Array, axis: int, e: Array, z
 
 
 @primitive(_cross_entropy_grad, nondifferentiable, kept=("e", "z"), op="cross_entropy")
-def _cross_entropy(x: Any, index: Any, axis: int) -> Any:
+def _cross_entropy(x: Array, index: Array, axis: int) -> Any:
     shifted = x - _max(x, (axis,), True)
     e = exp(shifted)
     z = _sum(e, (axis,), True)

@@ -28,7 +28,7 @@ def _wide(vector: Array, axis: int, ndim: int) -> Array:
     return reshape(vector, tuple(-1 if i == axis else 1 for i in range(ndim)))
 
 
-def _of_batch(x: Array, beta: Any, gamma: Any, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any, Any]:
+def _of_batch(x: Array, beta: Array, gamma: Array, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any, Any]:
     """x with mean 0 and variance 1 over axes, times gamma (None: 1), plus beta; mean, variance, square root.
 
     Few large parts: what x is multiplied with, and what is added to it, is small.
@@ -42,7 +42,7 @@ def _of_batch(x: Array, beta: Any, gamma: Any, axes: tuple[int, ...], eps: float
 
 
 def _back_through_batch(
-    g: Array, x: Array, gamma: Any, axes: tuple[int, ...], own: Any, root: Any
+    g: Array, x: Array, gamma: Array, axes: tuple[int, ...], own: Any, root: Any
 ) -> tuple[Any, Any, Any]:
     """The gradients of x, beta and gamma: all come of two sums, so that x is read twice."""
     total, along = _sum(g, axes, True), _sum(g * x - g * own, axes, True)  # nothing of it runs before g is there
@@ -52,7 +52,7 @@ def _back_through_batch(
     return g * factor - x * scale + shift, total, along / root
 
 
-def _of_parts(x: Array, beta: Any, gamma: Any, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any, Any]:
+def _of_parts(x: Array, beta: Array, gamma: Array, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any, Any]:
     """The same for many small parts, where steps for each element count; 1 / square root in place of the root."""
     n = max(1, math.prod(x.shape[i] for i in axes))
     own = _sum(x, axes, True) / n
@@ -64,7 +64,7 @@ def _of_parts(x: Array, beta: Any, gamma: Any, axes: tuple[int, ...], eps: float
 
 
 def _back_through_parts(
-    g: Array, x: Array, gamma: Any, axes: tuple[int, ...], own: Any, rate: Any
+    g: Array, x: Array, gamma: Array, axes: tuple[int, ...], own: Any, rate: Any
 ) -> tuple[Any, Any, Any]:
     """The gradients of x, beta and gamma. The axes along which gamma is the same are summed first."""
     same = tuple(i for i in axes if gamma is None or gamma.shape[i] == 1)
@@ -111,7 +111,7 @@ class _Norm:
         """The op once more."""
         return self(tuple(inputs), *attrs)[0]
 
-    def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def gradients(self, g: Array, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> tuple[Any, ...]:
         """The gradients of all inputs, for the walk."""
         axes, eps, own, root = attrs
         if _core.recording():

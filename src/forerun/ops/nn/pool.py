@@ -37,7 +37,7 @@ def _largest(x: Array, windows: Windows) -> Array:
     return functools.reduce(maximum, (_core.getitem(x, index) for _, index in windows.places(counts)))
 
 
-def _firsts(x: Any, y: Any, windows: Windows) -> Any:
+def _firsts(x: Array, y: Array, windows: Windows) -> Any:
     """For each place in the kernel: its index, and in which windows it is the first that is not below the largest, y.
 
     If y is NaN, that is the first of all.
@@ -53,7 +53,7 @@ def _firsts(x: Any, y: Any, windows: Windows) -> Any:
     lambda g, b, c, windows: _at_first(g, b, c, windows), nondifferentiable, nondifferentiable,
     op="pooling.max.backward",
 )  # fmt: skip
-def _to_first(a: Any, b: Any, c: Any, windows: Windows) -> Any:
+def _to_first(a: Array, b: Array, c: Array, windows: Windows) -> Any:
     """a, a number for each window of b, at the first place that has the window's largest, c; sums where these meet."""
     if native(a):
         return _core.pool_back(a, b, c, b.shape, windows.kernel, windows.stride)
@@ -67,7 +67,7 @@ def _to_first(a: Any, b: Any, c: Any, windows: Windows) -> Any:
     lambda g, b, c, windows: _to_first(g, b, c, windows), nondifferentiable, nondifferentiable,
     op="pooling.max.take",
 )  # fmt: skip
-def _at_first(a: Any, b: Any, c: Any, windows: Windows) -> Any:
+def _at_first(a: Array, b: Array, c: Array, windows: Windows) -> Any:
     """The element of a, in the shape of b, at the first place of each window of b that has the window's largest, c."""
     taken = (where(hit, _core.getitem(a, index), 0) for index, hit in _firsts(b, c, windows))
     return functools.reduce(add, taken)
@@ -213,7 +213,7 @@ def _least(dtype: numpy.dtype) -> Any:
     return numpy.iinfo(dtype).min if dtype.kind in "iu" else -numpy.inf
 
 
-def _power(x: Any, p: int) -> Array:
+def _power(x: Array, p: int) -> Array:
     """|x|^p."""
     return square(x) if p == 2 else abs(x) if p == 1 else abs(x) * square(x)
 

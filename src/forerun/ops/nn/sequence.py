@@ -28,7 +28,7 @@ __all__ = [
 _slice = slice
 
 
-def _lengths(op: str, x: Any, lengths: Any, used: bool, axis: int) -> Any:
+def _lengths(op: str, x: Array, lengths: Any, used: bool, axis: int) -> Any:
     """int64 lengths of sequences, or None; ValueError if the axis is neither 0 nor 1, or their number does not fit."""
     if axis not in (0, 1) or x.ndim < 2:
         raise ValueError(f"{op}: axis must be 0 or 1 of 2 or more, got {axis} for shape {x.shape}")

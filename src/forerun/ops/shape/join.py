@@ -88,7 +88,7 @@ class _Split:
     name = "split"
     stateless = True
 
-    def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: tuple[list[int], int]) -> tuple[Any]:
+    def gradients(self, g: Array, inputs: tuple[Any, ...], attrs: tuple[list[int], int]) -> tuple[Any]:
         """All parts' gradients, one after the other."""
         return (_concatenate(g if isinstance(g, tuple) else (g,), attrs[1]),)
 

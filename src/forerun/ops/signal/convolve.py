@@ -181,7 +181,7 @@ def interp(
     return _core.as_scalar(reshape(result, x.shape))
 
 
-def _between(x: Any, xp: Any, fp: Any) -> Any:
+def _between(x: Array, xp: Any, fp: Any) -> Any:
     i = clip(searchsorted(_core.detach(xp), _core.detach(x), "right") - 1, 0, xp.size - 2)
     x0, f0 = xp[i], fp[i]
     step = xp[i + 1] - x0
@@ -272,7 +272,7 @@ def gradient(f: ArrayLike, *spacing: Any, axis: Axis = None, edge_order: int = 1
     return found if len(found) != 1 else found[0]
 
 
-def _slopes(f: Any, spacing: Any, order: int) -> Array:
+def _slopes(f: Array, spacing: Any, order: int) -> Array:
     """Slopes along the last axis."""
     n = f.shape[-1]
     if numpy.ndim(spacing) == 0:
