@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Sequence
 
-
-def in_turn(programs: Mapping[str, Callable[[], object]], rounds: int, pause: float = 0.0) -> dict[str, list[float]]:
-    """Seconds of each program in each round; they run one after the other within a round, so that a slow spell of the
-    machine hits all of them. `pause`: seconds before each, in which threads of the one before may stop spinning."""
-    seconds: dict[str, list[float]] = {name: [] for name in programs}
-    for _ in range(rounds):
-        for name, program in programs.items():
-            if pause:
-                time.sleep(pause)
-            start = time.perf_counter()
-            program()
-            seconds[name].append(time.perf_counter() - start)
-    return seconds
-
-
-def median_ratio(a: Sequence[float], b: Sequence[float]) -> float:
-    """The median over rounds of a's time as a multiple of b's in the same round."""
-    return statistics.median(x / y for x, y in zip(a, b, strict=True))
+from forerun._display.terminal import Terminal
+from forerun._runtime.core import granted_cores
+from forerun.tour.finding import Experiment
+from forerun.tour.measure import in_turn as in_turn
+from forerun.tour.measure import median_ratio as median_ratio
+from forerun.tour.screen import show as show_in
 
 
 def show(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -31,3 +18,11 @@ def show(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
     for row in [head, ["-" * w for w in widths], *rows]:
         print("  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))))
+
+
+def show_finding(experiment: Experiment, rounds: int, **sizes: int) -> None:
+    """Run an experiment of the tour with more rounds or at other sizes, and print what it found."""
+    load = os.getloadavg()[0]
+    found = experiment.run(rounds=rounds, **sizes)
+    print(f"{granted_cores()} cores, {rounds} rounds; load {load:.1f} before, {os.getloadavg()[0]:.1f} after")
+    show_in(Terminal(), experiment, found)

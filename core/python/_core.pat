@@ -7,6 +7,7 @@ _core.__prefix__:
     \from typing import Any, Self
     import numpy as _numpy
     from forerun._array.ndarray import ndarray as _ndarray
+    from forerun._runtime.device import Device as _Device
 
     class Array:
         """An array: a storage, and how its elements lie in it. Base of the class that users see."""
@@ -17,7 +18,7 @@ _core.__prefix__:
         itemsize: int
         nbytes: int
         dtype: _numpy.dtype[Any]
-        device: Any
+        device: _Device
         @property
         def T(self) -> Self: ...
         flat: Any
@@ -170,5 +171,23 @@ _core\.(empty|full|from_numpy|taken|cast|copy|view|reshape|transpose|broadcast_t
 _core\.(reduce|sum_to|scan|matmul|correlate|correlate_back|correlate_weight|pool|pool_back|gather|gather_along|concatenate|random)$:
     def \1(*args: Any, **kwargs: Any) -> _ndarray: ...
 
-_core\.(read|scalars|capture_end|neighbours|recur|recur_back|host|record|walk|current_site)$:
+_core\.(reinterpret|part|read_only|from_dlpack|clock|transform|read)$:
+    def \1(*args: Any, **kwargs: Any) -> _ndarray: ...
+
+_core\.(host|recur|recur_back)$:
+    def \1(*args: Any, **kwargs: Any) -> list[_ndarray]: ...
+
+_core\.(stats|in_use)$:
+    def \1() -> dict[str, int]: ...
+
+_core\.memory$:
+    def memory(device: int = 0) -> dict[str, int]: ...
+
+_core\.bfloat16$:
+    def bfloat16() -> _numpy.dtype[Any]: ...
+
+_core\.gradient_versions$:
+    def gradient_versions(arrays: Sequence[Any], /) -> list[int]: ...
+
+_core\.(scalars|capture_end|neighbours|record|walk|current_site)$:
     def \1(*args: Any, **kwargs: Any) -> Any: ...

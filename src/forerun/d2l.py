@@ -67,7 +67,8 @@ class Timer:
 
     def cumsum(self) -> list[float]:
         """Return the cumulative times of the runs."""
-        return _numpy.array(self.times).cumsum().tolist()
+        sums: list[float] = _numpy.array(self.times).cumsum().tolist()
+        return sums
 
 
 class Benchmark:
@@ -202,7 +203,8 @@ def grad_clipping(net: Any, theta: float) -> None:
 def _parameters(net: Any) -> Iterable[Any]:
     if hasattr(net, "collect_params"):
         return [p.data() for p in net.collect_params().values() if p.grad_req != "null"]
-    return net.params if hasattr(net, "params") else net.parameters()
+    found: Iterable[Any] = net.params if hasattr(net, "params") else net.parameters()
+    return found
 
 
 def split_batch(X: Any, y: Any, devices: Sequence[Device]) -> tuple[list[Any], list[Any]]:
@@ -282,7 +284,8 @@ transpose, size, astype = np.transpose, np.size, np.astype
 
 def numpy(x: Any) -> _numpy.ndarray:
     """Return a NumPy array with the values. Waits."""
-    return x.asnumpy()
+    values: _numpy.ndarray = x.asnumpy()
+    return values
 
 
 def to(x: Any, device: Device | str) -> Any:

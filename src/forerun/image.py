@@ -278,5 +278,6 @@ def _sampled(values: numpy.ndarray, rows: numpy.ndarray, columns: numpy.ndarray)
     corners = ((top, left, (1 - down) * (1 - right)), (top, left + 1, (1 - down) * right),
                (top + 1, left, down * (1 - right)), (top + 1, left + 1, down * right))  # fmt: skip
     limits = values.shape[1], values.shape[2]
-    return sum(padded[:, numpy.clip(y, -1, limits[0]) + 1, numpy.clip(x, -1, limits[1]) + 1] * share
+    sampled: numpy.ndarray = sum(padded[:, numpy.clip(y, -1, limits[0]) + 1, numpy.clip(x, -1, limits[1]) + 1] * share
                for y, x, share in corners)  # fmt: skip
+    return sampled

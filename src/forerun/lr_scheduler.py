@@ -152,7 +152,8 @@ class PolyScheduler(_Descent):
 
     def share(self, done: float) -> float:
         """Return (1 - done)**pwr."""
-        return (1 - done) ** self.pwr
+        share: float = (1 - done) ** self.pwr
+        return share
 
 
 class CosineScheduler(_Descent):

@@ -140,7 +140,8 @@ def _gradients_of(function: Callable[..., Any]) -> Callable[..., Any]:
         total = _weighted(function(*leaves))
         if total.node is None:  # it does not depend on them
             return [np.zeros_like(x) for x in leaves]
-        return autograd.grad(total, list(leaves), create_graph=True)
+        found: list[Any] = autograd.grad(total, list(leaves), create_graph=True)
+        return found
 
     return gradients
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -183,3 +184,18 @@ def test_rows_of_calls_name_what_there_is():
 def test_a_factorization_block_by_block_gives_numpys():
     script = PEERS.parent / "blocked_cholesky.py"
     assert float(output(str(script), "--blocks", "4", "--size", "40", "--setting", "two cores")) > 0
+
+
+@pytest.mark.parametrize(
+    ("script", "options", "row"),
+    [
+        ("two_devices", ["--size", "64"], "both at once"),
+        ("several_devices", ["--rounds", "1", "--steps", "1", "--batch", "8"], "LeNet"),
+        ("overhead", ["--rounds", "1"], "a wait after each"),
+    ],
+)
+def test_benchmarks_over_experiments_print_what_the_tour_prints(script, options, row):
+    printed = output(str(PEERS.parent / f"{script}.py"), *options)
+    assert re.match(r"\d+ cores, 1 rounds; load ", printed)
+    assert "Promised: " in printed
+    assert row in printed

@@ -19,7 +19,9 @@ from forerun import cli
 from forerun._display.terminal import Terminal, columns
 from forerun._runtime.settings import KNOWN, VARIABLES
 from forerun.cli import bench
-from forerun.cli.comparison import ROWS, Library, Row, libraries, measured
+from forerun.tour.experiments import BENCH
+from forerun.tour.experiments.libraries import PROGRAMS, Library, Program, libraries, measured
+from forerun.tour.finding import Run
 from tests.support.paths import ROOT
 from tests.support.settings import running
 
@@ -259,11 +261,14 @@ class TestInfo:
 
 
 class TestBench:
+    def quick(self) -> Run:
+        return Run(True, Path(), 3, {})
+
     def test_issued_comes_before_completed(self):
         done = forerun_command("bench", "--quick", "--json")
         answer = json.loads(done.stdout)
         found = answer["rows"]
-        assert (done.returncode, list(found)) == (0, list(ROWS))
+        assert (done.returncode, list(found)) == (0, [row.name for row in BENCH])
         assert f"forerun {forerun.__version__}, NumPy {numpy.__version__}" in answer["machine"]["versions"]
         for row in found.values():
             assert {"forerun", "NumPy"} <= set(row)
@@ -272,24 +277,24 @@ class TestBench:
 
     def test_in_words(self):
         done = forerun_command("bench", "--quick", "--rows", "gelu")
-        assert re.search(r"issued +completed +to NumPy\n  forerun .* x\n", done.stdout)
+        assert re.search(r"issued +completed +to NumPy +dropped\n  forerun .* x +0\n", done.stdout)
         assert "softmax" not in done.stdout
 
-    def test_what_was_never_run_is_told(self, capsys):
+    def test_what_was_never_run_is_told(self):
         """A row that throws its results away is timed, and says so."""
-        thrown = Row("thrown away", ((1 << 16,),), ((1 << 16,),), lambda xp, x: [*(x + i for i in range(9))][-1:])
+        thrown = Program("thrown away", ((1 << 16,),), ((1 << 16,),), lambda xp, x: [*(x + i for i in range(9))][-1:])
         with running("1 worker"):
-            row = measured(thrown, libraries(), quick=True)
-        assert row["forerun"]["dropped"] == 8
-        assert "dropped" not in row["NumPy"]
-        bench._show(Terminal(), "thrown away", row)
-        assert "(8 operations dropped: result never read)" in capsys.readouterr().out
+            found = measured(thrown, self.quick())
+        row = bench._figures(found)
+        assert (row["forerun"]["dropped"], row["NumPy"]["dropped"]) == (8, 0)
+        assert found.answers == ["forerun (8 operations dropped: result never read)"]
 
     def test_a_wrong_result_is_no_time(self):
         ours = libraries()["forerun"]
         wrong = Library(ours.xp, lambda a: ours.array(a + 1), ours.wait)
-        row = measured(ROWS["chain"], {"wrong": wrong, "NumPy": libraries()["NumPy"]}, quick=True)
-        assert row["wrong"] == {"wrong": "other results than NumPy"}
+        found = measured(PROGRAMS["chain"], self.quick(), {"wrong": wrong, "NumPy": libraries()["NumPy"]})
+        assert bench._figures(found)["wrong"] == {"wrong": "other results than NumPy"}
+        assert not found.ok
 
     def test_completed_means_that_values_are_there(self):
         """The wait that ends a measurement is asked for after the calls, once in each round."""
@@ -300,11 +305,8 @@ class TestBench:
             said.append("wait")
             ours.wait(results)
 
-        measured(
-            ROWS["chain"],
-            {"forerun": Library(ours.xp, ours.array, wait), "NumPy": libraries()["NumPy"]},
-            quick=True,
-        )
+        peers = {"forerun": Library(ours.xp, ours.array, wait), "NumPy": libraries()["NumPy"]}
+        measured(PROGRAMS["chain"], self.quick(), peers)
         assert len(said) == 4
 
 

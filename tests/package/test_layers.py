@@ -24,6 +24,25 @@ PACKAGE = ROOT / "src" / "forerun"
 CORE_ORDER = ["base", "trace", "engine", "memory", "array", "capture", "cpu", "cuda", "python"]
 # The rooms of core/engine, from the bottom up; its own files are above them.
 ENGINE_ORDER = ["sync", "graph", "passes", "scheduling", "execution", ""]
+# The rooms of core/python, from the bottom up, in the order that the fewest includes break. Of the files outside of
+# rooms, "module" puts the rooms together, and all rooms use the others: "base".
+CORE_PYTHON_ORDER = ["base", "runtime", "object", "capture", "dispatch", "ops", "autograd", "direct", "module"]
+CORE_PYTHON_TOP = {"module.cpp", "wiring.cpp"}
+# The headers of rooms above that a room includes; each closes a circle. The type of arrays has slots that call
+# operators, indexing and functions on arrays; each operation that is submitted is offered to the capture and to the
+# tape; and waits ask if they are in a host task. The list is to become shorter.
+CORE_PYTHON_UP = {
+    ("base", "object/array_type.h"), ("base", "object/scalar.h"), ("base", "runtime/errors.h"),
+    ("runtime", "capture/capture.h"), ("runtime", "object/array_type.h"), ("runtime", "object/dtypes.h"),
+    ("runtime", "ops/host_task.h"),
+    ("object", "autograd/leaf.h"), ("object", "autograd/node.h"), ("object", "capture/capture.h"),
+    ("object", "direct/create.h"), ("object", "direct/function_type.h"), ("object", "direct/index.h"),
+    ("object", "direct/matmul.h"), ("object", "direct/shape.h"), ("object", "dispatch/operator_table.h"),
+    ("object", "dispatch/package_functions.h"),
+    ("capture", "autograd/node.h"), ("capture", "ops/random.h"),
+    ("dispatch", "autograd/node.h"), ("dispatch", "direct/function_type.h"),
+    ("autograd", "direct/create.h"),
+}  # fmt: skip
 MOST_MEMBER_FUNCTIONS = 25  # of a class of the engine
 KNOW_PYTHON = {"python"}
 PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
@@ -64,7 +83,6 @@ LATE_IMPORTS = {
     ("gluon/block/hybrid.py", "forerun.gluon._export.symbol"),  # what is exported is read again, and compared
     ("profiler/events.py", "forerun.profiler._picture.picture"),  # a notebook shows a trace as a picture
     ("cli/bench.py", "forerun"),  # a command imports what it runs
-    ("cli/comparison.py", "forerun"),
     ("cli/info.py", "forerun"),
     ("cli/run.py", "forerun"),
     ("cli/tour.py", "forerun"),
@@ -250,6 +268,42 @@ def test_rooms_of_the_engine_include_only_what_stands_below(path: Path) -> None:
     own = engine_room(path.relative_to(CORE / "engine").as_posix())
     for target in re.findall(r'#include "engine/([^"]+)"', path.read_text(encoding="utf-8")):
         assert engine_room(target) <= own, f"{path.relative_to(ROOT)} may not include engine/{target}"
+
+
+def core_python_room(path: str) -> str:
+    """Return the room of a file, which is given by its path below core/python."""
+    room, _, name = path.partition("/")
+    return room if name else "module" if path in CORE_PYTHON_TOP else "base"
+
+
+def includes_of_rooms_above(path: Path) -> set[tuple[str, str]]:
+    """Return the room of a file of core/python with each header of a room above that it includes."""
+    own = core_python_room(path.relative_to(CORE / "python").as_posix())
+    targets = re.findall(r'#include "python/([^"]+)"', path.read_text(encoding="utf-8"))
+    rank = CORE_PYTHON_ORDER.index
+    return {(own, target) for target in targets if rank(core_python_room(target)) > rank(own)}
+
+
+def core_python_files() -> list[Path]:
+    return [path for path in core_files() if path.is_relative_to(CORE / "python")]
+
+
+@pytest.mark.parametrize("path", core_python_files(), ids=lambda path: str(path.relative_to(CORE)))
+def test_rooms_of_the_module_include_only_what_stands_below_or_is_listed(path: Path) -> None:
+    assert includes_of_rooms_above(path) - CORE_PYTHON_UP == set(), f"{path.relative_to(ROOT)}: a room above"
+
+
+def test_what_rooms_of_the_module_include_of_those_above_is_listed() -> None:
+    found = set().union(*map(includes_of_rooms_above, core_python_files()))
+    assert found >= CORE_PYTHON_UP, "these are not included any more"
+
+
+def test_the_check_sees_an_include_of_a_room_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "CORE", tmp_path)
+    file = tmp_path / "python" / "ops" / "a.cpp"
+    file.parent.mkdir(parents=True)
+    file.write_text('#include "python/autograd/node.h"\n#include "python/bindings.h"\n#include "python/module.cpp"\n')
+    assert includes_of_rooms_above(file) == {("ops", "autograd/node.h"), ("ops", "module.cpp")}
 
 
 @pytest.mark.parametrize("path", engine_files(), ids=lambda path: str(path.relative_to(CORE)))

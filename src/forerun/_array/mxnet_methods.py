@@ -43,7 +43,7 @@ class MxnetMethods:
 
     def reshape_view(self, *shape: Any) -> Array:
         """Return a view in another shape. ValueError where memory does not allow one."""
-        y = self.reshape(*shape)  # type: ignore[attr-defined]
+        y: Array = self.reshape(*shape)  # type: ignore[attr-defined]
         if y.size and not _core.shares_storage(self, y):
             raise ValueError(f"reshape_view: memory must allow a view, got shape {self.shape}")  # type: ignore[attr-defined]
         return y

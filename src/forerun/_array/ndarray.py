@@ -111,7 +111,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """Repeat each element several times along an axis."""
 
     @delegate(joining.split)
-    def split(self, indices_or_sections: Any, axis: int = 0) -> Any:
+    def split(self, indices_or_sections: Any, axis: int = 0) -> list[Array]:
         """Return views of equal parts along an axis."""
 
     # --- values: copies, dtypes, devices ---
@@ -457,7 +457,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
         return other // self, other % self
 
-    def __round__(self, decimals: int = 0) -> Any:
+    def __round__(self, decimals: int = 0) -> Array:
         return self.round(decimals)
 
     def __await__(self) -> Generator[Any, None, Any]:
@@ -492,7 +492,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         random_ops.shuffle(self)
 
 
-def _unpickled(values: numpy.ndarray, device: str) -> Any:
+def _unpickled(values: numpy.ndarray, device: str) -> Array:
     there = Device("cpu", int(device.partition(":")[2]))
     return _core.from_numpy(values, there if there in used_devices() else resolve())
 

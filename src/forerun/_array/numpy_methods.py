@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import types
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy
 
@@ -70,7 +70,7 @@ class Flags:
         names |= {"X": "writebackifcopy"}
         if name not in names:
             raise KeyError(f"flags: name must be one of {', '.join(names)}, got {name!r}")
-        return getattr(self, names[name])
+        return bool(getattr(self, names[name]))
 
     def __repr__(self) -> str:
         return "\n".join(f"  {name.upper()} : {getattr(self, name)}" for name in self.__slots__)
@@ -94,16 +94,18 @@ class NumpyMethods:
         (ValueError). Gradients do not flow through a change of dtype.
         """
         if dtype is None:
-            return self[...]
+            whole: Array = self[...]
+            return whole
         if isinstance(dtype, type) and issubclass(dtype, (numpy.ndarray, _core.Array)):
             raise TypeError(f"view: dtype must be a dtype, got {dtype}")
-        result: Any = _core.reinterpret(self, convert.as_dtype("view", dtype))
+        result = _core.reinterpret(self, convert.as_dtype("view", dtype))
         host.no_gradient("view", [self], [result])
         return result
 
     def tobytes(self: Any, order: str = "C") -> bytes:
         """Return a copy of the values as bytes, in C order or Fortran's. Waits."""
-        return self.numpy().tobytes(order)
+        values: bytes = self.numpy().tobytes(order)
+        return values
 
     def dumps(self) -> bytes:
         """Return the array, pickled. Waits."""
@@ -123,7 +125,7 @@ class NumpyMethods:
         if not inplace:
             return swapped
         _core.assign(self, swapped)
-        return self
+        return cast("Array", self)
 
     def __dlpack__(
         self: Any,

@@ -46,13 +46,16 @@ class scalar(ndarray):
         return round(self.item()) if decimals is None else self.round(decimals)
 
     def __trunc__(self) -> int:
-        return math.trunc(self.item())
+        whole: int = math.trunc(self.item())
+        return whole
 
     def __floor__(self) -> int:
-        return math.floor(self.item())
+        whole: int = math.floor(self.item())
+        return whole
 
     def __ceil__(self) -> int:
-        return math.ceil(self.item())
+        whole: int = math.ceil(self.item())
+        return whole
 
     def is_integer(self) -> bool:
         """Return whether the value is a whole number. Waits. AttributeError if the dtype is complex.
@@ -71,7 +74,8 @@ class scalar(ndarray):
         >>> np.array([0.25])[0].as_integer_ratio()
         (1, 4)
         """
-        return self.item().as_integer_ratio()
+        ratio: tuple[int, int] = self.item().as_integer_ratio()
+        return ratio
 
     @property  # type: ignore[misc]
     def real(self) -> Array:
@@ -92,7 +96,7 @@ class scalar(ndarray):
         return _unpickled_scalar, super().__reduce__()[1]
 
 
-def _unpickled_scalar(values: numpy.ndarray, device: str) -> Any:
+def _unpickled_scalar(values: numpy.ndarray, device: str) -> Array:
     return _core.as_scalar(unpickled_array(values, device))
 
 

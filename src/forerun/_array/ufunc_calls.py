@@ -27,7 +27,7 @@ from ..ops.index.setitem import untaped
 from ..ops.linalg import matmul as products
 
 if TYPE_CHECKING:
-    from ..typing import Out
+    from ..typing import Array, Out
 
 _OPS: dict[Any, Elementwise] = {
     op.ufunc: op
@@ -131,7 +131,10 @@ def _says_nothing(name: str, option: str, value: Any) -> bool:
 def _simple(ufunc: Any, inputs: list[Any], outs: list[Any], options: dict[str, Any]) -> Callable[[], Any] | None:
     """Return a call of a forerun operation that supports the options; None if there is none."""
     if ufunc in _FUNCTIONS and not options:
-        results = lambda: _several(_FUNCTIONS[ufunc](*inputs))
+
+        def results() -> Any:
+            return _several(_FUNCTIONS[ufunc](*inputs))
+
         return lambda: write_outs(ufunc.__name__, results(), outs, "same_kind")
     if ufunc in _PRODUCTS:
         named = {"signature" if k == "sig" else k: v for k, v in options.items()}
@@ -200,7 +203,7 @@ def _resolved(ufunc: Any, given: list[Any], wanted: tuple[Any, ...] | None, cast
         given = [numpy.dtype(d) for d in given]
     named = {} if wanted is None else {"signature": wanted}
     try:
-        found = ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout), casting=casting, **named)
+        found: Dtypes = ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout), casting=casting, **named)
         for d in found:
             as_dtype(ufunc.__name__, d)
         return found
@@ -312,7 +315,7 @@ def _masked(ufunc: Any, operands: list[Any], loop: Dtypes, where: Any, outs: lis
 _MOST_MASKED = 5  # operands of a loop that the core runs under a mask
 
 
-def _to_write(out: Any, shape: tuple[int, ...], dtype: numpy.dtype, device: Any) -> Any:
+def _to_write(out: Any, shape: tuple[int, ...], dtype: numpy.dtype, device: Any) -> Array:
     """Return the array to write for an output: itself, a copy if it is NumPy's, zeros if there is none."""
     if out is None:
         return _core.full(shape, 0, dtype, device)

@@ -62,7 +62,8 @@ class _Call:
     def replay(self, saved: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
         """Return the operations on the tape again, for a walk through them: their results."""
         assert self.template is not None
-        return _recording(self.template.replay, saved, inputs)
+        results: list[Any] = _recording(self.template.replay, saved, inputs)
+        return results
 
     def record_back(self, inputs: Arrays, heads: list[Any], saved: Arrays) -> tuple[list[Any], Any, list[int]]:
         """Run the backward pass node by node; return the gradients, their program, and the inputs that have one.

@@ -140,9 +140,9 @@ class _Notebook:
         from IPython.display import HTML, display
 
         if self.handle is None:
-            self.handle = display(HTML(self.html(loop)), display_id=True)
+            self.handle = display(HTML(self.html(loop)), display_id=True)  # type: ignore[no-untyped-call]  # IPython has none
         else:
-            self.handle.update(HTML(self.html(loop)))
+            self.handle.update(HTML(self.html(loop)))  # type: ignore[no-untyped-call]
 
     def html(self, loop: _Loop) -> str:
         """Return colours that can be seen on a light and on a dark ground."""

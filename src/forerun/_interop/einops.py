@@ -29,7 +29,7 @@ def _add_backend(backends: ModuleType) -> None:
             return x.asnumpy()
 
         def is_float_type(self, x: Any) -> bool:
-            return x.dtype.kind == "f" or x.dtype.name == "bfloat16"
+            return bool(x.dtype.kind == "f" or x.dtype.name == "bfloat16")
 
     backends.forerun_backend = Backend  # type: ignore[attr-defined]  # subclasses are known as long as they are held
 

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from traceback import clear_frames
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy
 
@@ -23,6 +23,9 @@ from . import ordering as order
 from .atomic_write import place, replacing
 from .direct_io import Reading
 from .npy import Header, Room
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["save", "written_to", "Opened", "reads", "header_of", "opened", "save_arrays"]
 
@@ -45,7 +48,7 @@ def save(
     headers: Sequence[Header],
     write: Callable[..., Any],
     wait: bool = True,
-) -> Any:
+) -> Array:
     """Issue `write(out, *values)`, the write of a file. Return the size of the file, an array.
 
     Reads and writes of the same file that are issued later come after it. wait: the call returns when the file is
@@ -119,7 +122,7 @@ def save_arrays(
     suffix: str = "",
     compressed: bool = False,
     wait: bool = True,
-) -> Any:
+) -> Array:
     """Write arrays by name as an npz file, named or open; the latter always waits. Returns its size, an array."""
     known = {name: asarray(x) for name, x in arrays.items()}
     headers = [header_of(x) for x in known.values()]
@@ -154,7 +157,7 @@ class _Counted:
         return self.count
 
 
-def written_to(file: Any, write: Callable[[Any], Any]) -> Any:
+def written_to(file: Any, write: Callable[[Any], Any]) -> Array:
     """Write to an open file, now. Returns how many bytes, an array."""
     out = _Counted(file)
     write(out)
@@ -211,7 +214,7 @@ def _bounded(x: Any) -> None:
                     oldest.wait()
 
 
-def reads(op: str, header: Header, fill: Callable[..., Any], after: Any = None, device: Any = None) -> Any:
+def reads(op: str, header: Header, fill: Callable[..., Any], after: Any = None, device: Any = None) -> Array:
     """Submit the read of an array. `fill` gets the memory for its values, in the order of the file.
 
     after: the mark of a file that must have been written before, and not again before the read has ended.

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -18,12 +18,15 @@ from .atomic_write import place
 from .npy import Header, Room
 from .npz import Archive, Given, Members, Promised
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 __all__ = [
     "save", "savez", "savez_compressed", "load", "savetxt", "loadtxt", "genfromtxt", "fromfile",
 ]  # fmt: skip
 
 
-def save(file: Any, arr: Any, allow_pickle: Any = True, *, wait: bool = True) -> Any:
+def save(file: Any, arr: Any, allow_pickle: Any = True, *, wait: bool = True) -> Array:
     """Write an array in NumPy's format to a file. Returns the file's size in bytes, as an array.
 
     The file is written when the call returns. Raises OSError, or the error of the computation of the values. A name
@@ -49,7 +52,7 @@ def save(file: Any, arr: Any, allow_pickle: Any = True, *, wait: bool = True) ->
     return file_ops.save("save", place(file, ".npy"), "npy", {"": x}, [header], write, wait)
 
 
-def _savez(op: str, file: Any, args: tuple[Any, ...], named: dict[str, Any], wait: Any, compressed: bool) -> Any:
+def _savez(op: str, file: Any, args: tuple[Any, ...], named: dict[str, Any], wait: Any, compressed: bool) -> Array:
     if not isinstance(wait, bool):  # an array of that name
         named, wait = {**named, "wait": wait}, True
     unnamed = {f"arr_{i}": x for i, x in enumerate(args)}
@@ -58,7 +61,7 @@ def _savez(op: str, file: Any, args: tuple[Any, ...], named: dict[str, Any], wai
     return file_ops.save_arrays(op, file, {**unnamed, **named}, ".npz", compressed, wait)
 
 
-def savez(file: Any, *args: Any, allow_pickle: Any = True, wait: Any = True, **kwds: Any) -> Any:
+def savez(file: Any, *args: Any, allow_pickle: Any = True, wait: Any = True, **kwds: Any) -> Array:
     """Write several arrays in NumPy's format to a file, as `save` does. Returns its size in bytes, as an array.
 
     `load` reads them, by the names they are given here, or arr_0, arr_1 and so on (ValueError if a name is given
@@ -75,7 +78,7 @@ def savez(file: Any, *args: Any, allow_pickle: Any = True, wait: Any = True, **k
     return _savez("savez", file, args, kwds, wait, False)
 
 
-def savez_compressed(file: Any, *args: Any, allow_pickle: Any = True, wait: Any = True, **kwds: Any) -> Any:
+def savez_compressed(file: Any, *args: Any, allow_pickle: Any = True, wait: Any = True, **kwds: Any) -> Array:
     """Write several arrays as `savez` does, compressed.
 
     >>> import io
@@ -161,7 +164,7 @@ def _again(op: str, path: str, header: Header, room: Room) -> None:
     file_ops.values(op, file, start, header, room)
 
 
-def savetxt(fname: Any, X: Any, *args: Any, wait: bool = True, **kwargs: Any) -> Any:
+def savetxt(fname: Any, X: Any, *args: Any, wait: bool = True, **kwargs: Any) -> Array:
     """Write an array of one or two axes as text, with NumPy's arguments. Returns the file's size, an array.
 
     The file is written when the call returns. wait=False: to a file given by its name it is an operation, as `save` is,
@@ -223,7 +226,7 @@ def genfromtxt(fname: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any
     return _from_text(numpy.genfromtxt, fname, dtype, args, kwargs)
 
 
-def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offset: int = 0) -> Any:
+def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offset: int = 0) -> Array:
     """Read an array of one axis from a file of bytes, or of text if there is a separator.
 
     Bytes of a file given by its name are read by an operation; anything else is read now, and waits. count: how many
@@ -251,7 +254,7 @@ def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offs
     return file_ops.reads("fromfile", header, partial(file_ops.values, "fromfile", found, offset, header))
 
 
-def tofile(x: Any, fid: Any, sep: str = "", format: str = "%s", *, wait: bool = True) -> Any:
+def tofile(x: Array, fid: Any, sep: str = "", format: str = "%s", *, wait: bool = True) -> Array:
     """Write the values of an array to a file, as bytes in C order, or as text with a separator. `ndarray.tofile`.
 
     Returns the file's size in bytes, as an array, when the file is written. wait=False: to a file given by its name it

@@ -105,14 +105,16 @@ class Imports:
         if name[:5] == "numpy" and level == 0 and name[5:6] in ("", ".") and self.is_programs(globals):
             found = self.module(name)
             return found if fromlist or name == "numpy" else self.module("numpy")
-        return self._before[0](name, globals, locals, fromlist, level)
+        module: ModuleType = self._before[0](name, globals, locals, fromlist, level)
+        return module
 
     def _import_module(self, name: str, package: str | None = None) -> ModuleType:
         """In the place of `importlib.import_module`."""
         assert self._before is not None
         if name[:5] == "numpy" and name[5:6] in ("", ".") and self.is_programs(sys._getframe(1).f_globals):
             return self.module(name)
-        return self._before[1](name, package)
+        module: ModuleType = self._before[1](name, package)
+        return module
 
     def frame(self, depth: int = 1) -> FrameType | None:
         """Return the innermost frame of the program's code, from the caller's on; None: there is none."""

@@ -108,9 +108,9 @@ def _shuffled(function: Callable[..., Any], args: Any, kwargs: Any) -> None:
     place = next((i for i, x in enumerate(args) if not isinstance(x, tuple(_DRAWS))), None)
     x = kwargs.get("x") if place is None else args[place]
     if not isinstance(x, _core.Array):
-        return function(*args, **kwargs)
+        function(*args, **kwargs)
+        return
     written = x.asnumpy()
     given = args if place is None else (*args[:place], written, *args[place + 1 :])
     function(*given, **({**kwargs, "x": written} if place is None else kwargs))
     x[...] = written
-    return None

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .misuse import Misuse
 
 if TYPE_CHECKING:
-    from .._display.terminal import Terminal
+    from ..tour.finding import Finding
 
 HELP = "a few programs beside NumPy: until issued, and until completed"
 EPILOG = """\
@@ -33,12 +32,6 @@ examples:
 """
 
 
-_NOTE = (
-    "issued: until the calls have returned; completed: until the values are computed. Medians; to NumPy: completed, "
-    "below 1 is faster. On a machine with other work the times are mostly of that work."
-)
-
-
 def arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     command.add_argument("--rows", nargs="+", metavar="ROW", help="names of rows; a wrong one lists all")
@@ -49,44 +42,31 @@ def arguments(command: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Measure, and print each row as soon as it is measured."""
     from .._display.terminal import Terminal
-    from .comparison import ROWS, libraries, measured
+    from ..tour.experiments import BENCH, libraries
+    from ..tour.screen import show
     from .facts import machine
 
-    if unknown := set(given.rows or ()) - set(ROWS):
-        raise Misuse(f"no such row: {', '.join(sorted(unknown))}; there are {', '.join(ROWS)}")
-    screen, peers, found = Terminal(), libraries(), {}
-    rows = [name for name in ROWS if name in (given.rows or ROWS)]
-    around = machine(peers)
+    names = [experiment.name for experiment in BENCH]
+    if unknown := set(given.rows or ()) - set(names):
+        raise Misuse(f"no such row: {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+    screen, found = Terminal(), {}
+    rows = [experiment for experiment in BENCH if experiment.name in (given.rows or names)]
+    around = machine(libraries.libraries())
     if not given.json:
         screen.text("; ".join(f"{name}: {value}" for name, value in around.items()))
-    for number, name in enumerate(rows):
-        screen.bar(number, len(rows), name)
-        found[name] = measured(ROWS[name], peers, given.quick)
+    for number, row in enumerate(rows):
+        screen.bar(number, len(rows), row.name)
+        found[row.name] = row.run(given.quick)
         screen.end()
         if not given.json:
-            _show(screen, f"{name}: {ROWS[name].title(given.quick)}", found[name])
+            show(screen, row, found[row.name])
     if given.json:
-        print(json.dumps({"machine": around, "rows": found}, indent=2))
-    else:
-        screen.line()
-        screen.text(_NOTE, "2")
-    return 0 if all("wrong" not in one for row in found.values() for one in row.values()) else 1
+        print(json.dumps({"machine": around, "rows": {name: _figures(one) for name, one in found.items()}}, indent=2))
+    return 0 if all(one.ok for one in found.values()) else 1
 
 
-def _show(screen: Terminal, title: str, found: Mapping[str, dict[str, Any]]) -> None:
-    from ..d2l import never_run
-
-    screen.heading(title)
-    rows = []
-    for library, one in found.items():
-        if "wrong" in one:
-            rows.append((library, "", "", one["wrong"]))
-        else:
-            rows.append((library, _time(one["issued"]), _time(one["completed"]), f"{one['to NumPy']:.2f} x"))
-            if "dropped" in one:
-                rows.append(("", "", "", never_run(one["dropped"]).strip()))
-    screen.table(("", "issued", "completed", "to NumPy"), rows)
-
-
-def _time(seconds: float) -> str:
-    return f"{1e6 * seconds:,.1f} us" if seconds < 1e-3 else f"{1e3 * seconds:,.2f} ms"
+def _figures(found: Finding) -> dict[str, Any]:
+    """Return the figures of each library as numbers, and what is wrong with the results of others."""
+    (table,) = found.tables
+    figures = {str(row[0]): {name: cell[0] for name, cell in zip(table.head[1:], row[1:])} for row in table.rows}
+    return figures | {name: {"wrong": why} for name, _, why in (text.partition(": ") for text in found.missed)}

@@ -7,7 +7,7 @@ the weighted values. The result has shape (batch,). The constant factor `weight`
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import np, npx
 from ..ops._base.convert import asarrays
@@ -62,7 +62,7 @@ class Loss(HybridBlock):
         return f"{type(self).__name__}(batch_axis={self._batch_axis}, w={self._weight})"
 
 
-def _like(name: str, label: Any, pred: Any) -> Any:
+def _like(name: str, label: Array, pred: Array) -> Array:
     """Return the label in pred's shape; ValueError if it has another number of elements."""
     if label.size != pred.size:
         raise ValueError(f"{name}: label must have as many elements as pred, got {label.shape} for {pred.shape}")

@@ -80,7 +80,7 @@ def split_and_load(
     return [part.as_in_ctx(device) for part, device in zip(parts, ctx_list)]
 
 
-def clip_global_norm(arrays: Sequence[Any], max_norm: float, check_isfinite: bool = False) -> Any:
+def clip_global_norm(arrays: Sequence[Any], max_norm: float, check_isfinite: bool = False) -> Array:
     """Scale arrays in place so that the norm of all of them together is at most `max_norm`; return the norm before.
 
     The norm is an array, and nothing waits, unless `check_isfinite`: then it is read, and a ValueError raised where it

@@ -180,7 +180,8 @@ def typename(char: str) -> str:
     >>> np.typename("f")
     'single precision'
     """
-    return numpy.typename(char)
+    description: str = numpy.typename(char)
+    return description
 
 
 # --- floating-point errors ------------------------------------------------------------------------

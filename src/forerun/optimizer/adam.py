@@ -124,7 +124,8 @@ class Nadam(Adam):
         self._products = [1.0]  # p(0), p(1), ...
 
     def _momentum(self, t: int) -> float:
-        return self.beta1 * (1 - 0.5 * 0.96 ** (t * self.schedule_decay))
+        factor: float = 0.96 ** (t * self.schedule_decay)
+        return self.beta1 * (1 - 0.5 * factor)
 
     def _product(self, t: int) -> float:
         while len(self._products) <= t:

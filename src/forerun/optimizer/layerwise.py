@@ -19,11 +19,11 @@ __all__ = ["LARS", "LAMB", "LANS"]
 _UNSCALED = ("gamma", "beta", "bias")  # ends of the names of parameters that LARS leaves their learning rate
 
 
-def _norm(x: Any) -> Any:
+def _norm(x: Any) -> Array:
     return np.sqrt(np.square(x).sum())
 
 
-def _ratio(above: Any, below: Any, like: Any) -> Any:
+def _ratio(above: Any, below: Any, like: Array) -> Array:
     """Return above / below where both are positive, else 1, in the dtype of an array."""
     scale = np.where((above > 0) & (below > 0), above / np.where(below > 0, below, 1), 1)
     return scale.astype(like.dtype)
@@ -113,7 +113,7 @@ class LAMB(Adam):
         r = r + wd * weight if wd else r
         weight -= lr * (_ratio(self._own(weight), _norm(r), weight) * r)
 
-    def _own(self, weight: Any) -> Any:
+    def _own(self, weight: Array) -> Array:
         """Return the weight's norm, within the bounds."""
         own = _norm(weight)
         bounded = self.lower_bound is not None or self.upper_bound is not None

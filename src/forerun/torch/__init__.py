@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import builtins
 import math as _math
-from typing import Any
 
 from .._runtime.device import Device as Device
 from ..np import ndarray
@@ -45,7 +44,7 @@ Tensor, Size = ndarray, tuple
 pi, e, inf, nan = _math.pi, _math.e, _math.inf, _math.nan
 
 
-def save(tensors: object, file: object, *, wait: builtins.bool = True) -> Any:
+def save(tensors: object, file: object, *, wait: builtins.bool = True) -> ndarray:
     """Save a tensor, a list of tensors or a state dict to a file for `load`. Returns its size, a tensor.
 
     wait: the file is written when the call returns; with wait=False the call returns at once, as `np.save` does.

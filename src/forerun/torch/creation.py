@@ -6,7 +6,7 @@ Unlike those of `forerun.np`, these do not depend on `npx.set_np()`: floats are 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -15,6 +15,9 @@ from ..ops.random.limits import PROBABILITY, limited
 from .dtypes import as_dtype, float32, int64
 from .grad import begin
 from .places import Where, where
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "tensor", "as_tensor", "from_numpy", "is_tensor", "ones", "zeros", "empty", "full", "rand", "randn",
@@ -138,19 +141,19 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, device: Where = None) 
     return full(x.shape, fill_value, as_dtype(dtype, x.dtype), x.device if device is None else device)
 
 
-def randint(low: int, high: Any, size: Any = None, dtype: Any = None, device: Where = None) -> Any:
+def randint(low: int, high: Any, size: Any = None, dtype: Any = None, device: Where = None) -> Array:
     """Draw random integers of [low, high), or [0, low), of a shape: `randint(10, (2, 3))`, `randint(5, 10, (2, 3))`."""
     if size is None:
         low, high, size = 0, low, high
     return np.random.randint(low, high, extents((size,)), as_dtype(dtype, int64), device=where(device))
 
 
-def randperm(n: int, device: Where = None) -> Any:
+def randperm(n: int, device: Where = None) -> Array:
     """Return the integers below n in random order."""
     return np.random.permutation(n, device=where(device))
 
 
-def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, device: Where = None) -> Any:
+def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, device: Where = None) -> Array:
     """Draw random numbers from normal distributions; mean and std are numbers or tensors."""
     shape = None if size is None else extents((size,))
     return np.random.normal(mean, std, shape, float32, device=where(device))
@@ -184,7 +187,7 @@ def linspace(start: Any, end: Any, steps: int, dtype: Any = None, device: Where 
     return np.linspace(start, end, steps, dtype=as_dtype(dtype, float32), device=where(device))
 
 
-def eye(n: int, m: int | None = None, dtype: Any = None, device: Where = None) -> Any:
+def eye(n: int, m: int | None = None, dtype: Any = None, device: Where = None) -> Array:
     """Return ones on the diagonal of an n by m matrix, zeros elsewhere."""
     return np.eye(n, m, dtype=as_dtype(dtype, float32), device=where(device))
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import np, npx
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "abs", "add", "sub", "mul", "div", "neg", "pow", "square", "sqrt", "rsqrt", "exp", "expm1", "log", "log1p",
@@ -32,22 +35,22 @@ matmul, outer, einsum, reshape, broadcast_to = np.matmul, np.outer, np.einsum, n
 tril, triu, diag, trace, unique, clone = np.tril, np.triu, np.diag, np.trace, np.unique, np.copy
 
 
-def add(a: Any, b: Any, *, alpha: float = 1) -> Any:
+def add(a: Any, b: Any, *, alpha: float = 1) -> Array:
     """Return a + alpha * b."""
     return np.add(a, b if alpha == 1 else alpha * b)
 
 
-def sub(a: Any, b: Any, *, alpha: float = 1) -> Any:
+def sub(a: Any, b: Any, *, alpha: float = 1) -> Array:
     """Return a - alpha * b."""
     return np.subtract(a, b if alpha == 1 else alpha * b)
 
 
-def mul(a: Any, b: Any) -> Any:
+def mul(a: Any, b: Any) -> Array:
     """Return a * b."""
     return np.multiply(a, b)
 
 
-def div(a: Any, b: Any, *, rounding_mode: str | None = None) -> Any:
+def div(a: Any, b: Any, *, rounding_mode: str | None = None) -> Array:
     """Return a / b; rounding_mode: "floor", "trunc" or None."""
     if rounding_mode not in (None, "floor", "trunc"):
         raise ValueError(f'div: rounding_mode must be "floor", "trunc" or None, got {rounding_mode!r}')
@@ -55,12 +58,12 @@ def div(a: Any, b: Any, *, rounding_mode: str | None = None) -> Any:
     return quotient if rounding_mode is None else np.floor(quotient) if rounding_mode == "floor" else np.trunc(quotient)
 
 
-def rsqrt(x: Any) -> Any:
+def rsqrt(x: Any) -> Array:
     """Return 1 / sqrt(x)."""
     return 1 / np.sqrt(x)
 
 
-def clamp(x: Any, min: Any = None, max: Any = None) -> Any:
+def clamp(x: Any, min: Any = None, max: Any = None) -> Array:
     """Return x limited to [min, max]."""
     return np.clip(x, min, max)
 
@@ -75,13 +78,13 @@ def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: 
     return bool(np.allclose(a, b, rtol, atol, equal_nan))
 
 
-def _product(op: str, a: Any, b: Any, ndims: tuple[int, int]) -> Any:
+def _product(op: str, a: Any, b: Any, ndims: tuple[int, int]) -> Array:
     if (a.ndim, b.ndim) != ndims:
         raise ValueError(f"{op}: operands must have {ndims[0]} and {ndims[1]} axes, got {a.shape} and {b.shape}")
     return np.matmul(a, b)
 
 
-def mm(a: Any, b: Any) -> Any:
+def mm(a: Any, b: Any) -> Array:
     """Return the product of two matrices. ValueError for other shapes.
 
     >>> from forerun import torch
@@ -91,27 +94,27 @@ def mm(a: Any, b: Any) -> Any:
     return _product("mm", a, b, (2, 2))
 
 
-def bmm(a: Any, b: Any) -> Any:
+def bmm(a: Any, b: Any) -> Array:
     """Return products of matrices, one per leading index."""
     return _product("bmm", a, b, (3, 3))
 
 
-def mv(a: Any, b: Any) -> Any:
+def mv(a: Any, b: Any) -> Array:
     """Return the product of a matrix and a vector."""
     return _product("mv", a, b, (2, 1))
 
 
-def dot(a: Any, b: Any) -> Any:
+def dot(a: Any, b: Any) -> Array:
     """Return the sum of the products of two vectors' elements."""
     return _product("dot", a, b, (1, 1))
 
 
-def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
+def tensordot(a: Any, b: Any, dims: Any = 2) -> Array:
     """Return sums of products over several axes."""
     return np.tensordot(a, b, dims)
 
 
-def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
+def cat(tensors: Sequence[Any], dim: int = 0) -> Array:
     """Return tensors one after the other along an axis.
 
     >>> from forerun import torch
@@ -124,7 +127,7 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
 concat = cat
 
 
-def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
+def stack(tensors: Sequence[Any], dim: int = 0) -> Array:
     """Return tensors of one shape side by side along a new axis."""
     return np.stack(tensors, dim)
 
@@ -153,51 +156,51 @@ def flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     return x.reshape(*x.shape[:start], math.prod(x.shape[start : end + 1]), *x.shape[end + 1 :])
 
 
-def squeeze(x: Any, dim: Any = None) -> Any:
+def squeeze(x: Any, dim: Any = None) -> Array:
     """Return a view without the axis if its extent is 1; by default without all such axes."""
     if isinstance(dim, int):
         return np.squeeze(x, dim) if x.shape[dim] == 1 else x
     return np.squeeze(x, dim)
 
 
-def unsqueeze(x: Any, dim: int) -> Any:
+def unsqueeze(x: Any, dim: int) -> Array:
     """Return a view with an axis of extent 1 put in."""
     return np.expand_dims(x, dim)
 
 
-def transpose(x: Any, dim0: int, dim1: int) -> Any:
+def transpose(x: Any, dim0: int, dim1: int) -> Array:
     """Return a view with two axes exchanged."""
     return np.swapaxes(x, dim0, dim1)
 
 
-def permute(x: Any, dims: Sequence[int]) -> Any:
+def permute(x: Any, dims: Sequence[int]) -> Array:
     """Return a view with the axes in another order."""
     return np.transpose(x, dims)
 
 
-def t(x: Any) -> Any:
+def t(x: Any) -> Array:
     """Return a view of a matrix with its axes exchanged; vectors stay as they are. ValueError for more axes."""
     if x.ndim > 2:
         raise ValueError(f"t: tensor must have at most 2 axes, got shape {x.shape}")
     return np.transpose(x)
 
 
-def flip(x: Any, dims: Any) -> Any:
+def flip(x: Any, dims: Any) -> Array:
     """Return a view with the order of elements reversed along axes."""
     return np.flip(x, dims)
 
 
-def roll(x: Any, shifts: Any, dims: Any = None) -> Any:
+def roll(x: Any, shifts: Any, dims: Any = None) -> Array:
     """Return x with its elements shifted around along axes."""
     return np.roll(x, shifts, dims)
 
 
-def tile(x: Any, dims: Sequence[int]) -> Any:
+def tile(x: Any, dims: Sequence[int]) -> Array:
     """Return x repeated as a whole along its axes."""
     return np.tile(x, dims)
 
 
-def repeat_interleave(x: Any, repeats: Any, dim: int | None = None) -> Any:
+def repeat_interleave(x: Any, repeats: Any, dim: int | None = None) -> Array:
     """Repeat each element several times along an axis."""
     return np.repeat(x, repeats, dim)
 
@@ -207,26 +210,27 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
     return tuple(np.meshgrid(*tensors, indexing=indexing))
 
 
-def gather(x: Any, dim: int, index: Any) -> Any:
+def gather(x: Any, dim: int, index: Any) -> Array:
     """Return elements of x at positions along an axis that differ from place to place."""
     return np.take_along_axis(x, index, dim)
 
 
-def index_select(x: Any, dim: int, index: Any) -> Any:
+def index_select(x: Any, dim: int, index: Any) -> Array:
     """Return slices of x at positions along an axis."""
     return np.take(x, index, dim)
 
 
-def masked_fill(x: Any, mask: Any, value: Any) -> Any:
+def masked_fill(x: Any, mask: Any, value: Any) -> Array:
     """Return x with a value where the mask is true."""
     return np.where(mask, value, x)
 
 
-def nonzero(x: Any) -> Any:
+def nonzero(x: Any) -> Array:
     """Return positions of elements that are not zero, one a row. Waits."""
     return np.argwhere(x)
 
 
 def numel(x: Any) -> int:
     """Return the number of elements of x."""
-    return x.size
+    count: int = x.size
+    return count

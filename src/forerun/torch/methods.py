@@ -18,7 +18,7 @@ gives another shape. One attribute that NumPy's arrays have and those of `foreru
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import np
 from .._array import call_forms
@@ -28,6 +28,9 @@ from . import dtypes, functions, reductions
 from .creation import extents
 from .grad import begin
 from .places import where
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["install"]
 
@@ -112,7 +115,7 @@ def expand(x: Any, *sizes: Any) -> Any:
     return x[...] if shape == x.shape else x.broadcast_to(shape)
 
 
-def permute(x: Any, *dims: Any) -> Any:
+def permute(x: Any, *dims: Any) -> Array:
     """Return a view with the axes in another order."""
     return np.transpose(x, extents(dims))
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
 from .. import np, npx
 from .dtypes import as_dtype
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = [
     "sum", "mean", "prod", "var", "std", "max", "min", "amax", "amin", "all", "any", "argmax", "argmin",
@@ -24,7 +27,7 @@ class Found(NamedTuple):
     indices: Any
 
 
-def sum(x: Any, dim: Dim = None, keepdim: bool = False, dtype: Any = None) -> Any:
+def sum(x: Any, dim: Dim = None, keepdim: bool = False, dtype: Any = None) -> Array:
     """Return the sum over axes.
 
     >>> from forerun import torch
@@ -34,22 +37,22 @@ def sum(x: Any, dim: Dim = None, keepdim: bool = False, dtype: Any = None) -> An
     return np.sum(x, dim, as_dtype(dtype), keepdims=keepdim)
 
 
-def mean(x: Any, dim: Dim = None, keepdim: bool = False, dtype: Any = None) -> Any:
+def mean(x: Any, dim: Dim = None, keepdim: bool = False, dtype: Any = None) -> Array:
     """Return the mean over axes."""
     return np.mean(x, dim, as_dtype(dtype), keepdims=keepdim)
 
 
-def prod(x: Any, dim: Dim = None, keepdim: bool = False, dtype: Any = None) -> Any:
+def prod(x: Any, dim: Dim = None, keepdim: bool = False, dtype: Any = None) -> Array:
     """Return the product over axes."""
     return np.prod(x, dim, as_dtype(dtype), keepdims=keepdim)
 
 
-def var(x: Any, dim: Dim = None, correction: float = 1, keepdim: bool = False) -> Any:
+def var(x: Any, dim: Dim = None, correction: float = 1, keepdim: bool = False) -> Array:
     """Return the variance over axes: squares divided by their number less `correction`."""
     return np.var(x, dim, ddof=correction, keepdims=keepdim)
 
 
-def std(x: Any, dim: Dim = None, correction: float = 1, keepdim: bool = False) -> Any:
+def std(x: Any, dim: Dim = None, correction: float = 1, keepdim: bool = False) -> Array:
     """Return the standard deviation over axes, the root of `var`."""
     return np.std(x, dim, ddof=correction, keepdims=keepdim)
 
@@ -78,17 +81,17 @@ def min(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return Found(np.min(x, dim, keepdims=keepdim), np.argmin(x, dim, keepdims=keepdim))
 
 
-def amax(x: Any, dim: Dim = None, keepdim: bool = False) -> Any:
+def amax(x: Any, dim: Dim = None, keepdim: bool = False) -> Array:
     """Return the largest element over axes, without positions."""
     return np.max(x, dim, keepdims=keepdim)
 
 
-def amin(x: Any, dim: Dim = None, keepdim: bool = False) -> Any:
+def amin(x: Any, dim: Dim = None, keepdim: bool = False) -> Array:
     """Return the smallest element over axes, without positions."""
     return np.min(x, dim, keepdims=keepdim)
 
 
-def all(x: Any, dim: Dim = None, keepdim: bool = False) -> Any:
+def all(x: Any, dim: Dim = None, keepdim: bool = False) -> Array:
     """Return whether all elements over axes are true."""
     return np.all(x, dim, keepdims=keepdim)
 
@@ -98,17 +101,17 @@ def any(x: Any, dim: Dim = None, keepdim: bool = False) -> Any:
     return np.any(x, dim, keepdims=keepdim)
 
 
-def argmax(x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+def argmax(x: Any, dim: int | None = None, keepdim: bool = False) -> Array:
     """Return the position of the largest element."""
     return np.argmax(x, dim, keepdims=keepdim)
 
 
-def argmin(x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+def argmin(x: Any, dim: int | None = None, keepdim: bool = False) -> Array:
     """Return the position of the smallest element."""
     return np.argmin(x, dim, keepdims=keepdim)
 
 
-def argsort(x: Any, dim: int = -1, descending: bool = False) -> Any:
+def argsort(x: Any, dim: int = -1, descending: bool = False) -> Array:
     """Return positions that sort x along an axis."""
     return np.argsort(x, dim, descending=descending)
 
@@ -124,12 +127,12 @@ def topk(x: Any, k: int, dim: int = -1, largest: bool = True) -> Found:
     return Found(*npx.topk(x, k, dim, "both", not largest))
 
 
-def cumsum(x: Any, dim: int) -> Any:
+def cumsum(x: Any, dim: int) -> Array:
     """Return running sums along an axis."""
     return np.cumsum(x, dim)
 
 
-def cumprod(x: Any, dim: int) -> Any:
+def cumprod(x: Any, dim: int) -> Array:
     """Return running products along an axis."""
     return np.cumprod(x, dim)
 
@@ -146,16 +149,16 @@ def norm(x: Any, p: Any = 2, dim: Dim = None, keepdim: bool = False) -> Any:
     return np.sum(size**p, dim, keepdims=keepdim) ** (1 / p)
 
 
-def logsumexp(x: Any, dim: Dim, keepdim: bool = False) -> Any:
+def logsumexp(x: Any, dim: Dim, keepdim: bool = False) -> Array:
     """Return log(sum of exp(x)) over axes, without overflow."""
     return np.logsumexp(x, dim, keepdims=keepdim)
 
 
-def softmax(x: Any, dim: int = -1) -> Any:
+def softmax(x: Any, dim: int = -1) -> Array:
     """Return exp(x) divided by its sum along an axis, without overflow."""
     return npx.softmax(x, dim)
 
 
-def log_softmax(x: Any, dim: int = -1) -> Any:
+def log_softmax(x: Any, dim: int = -1) -> Array:
     """Return log(softmax(x)), without loss of small values."""
     return npx.log_softmax(x, dim)

@@ -1,33 +1,73 @@
-"""Times of programs, for the tour."""
+"""Times of programs, for experiments and benchmarks."""
 
 from __future__ import annotations
 
 import contextlib
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from .. import np, profiler
 from .._runtime import core as _core
 from .._runtime.settings import config, configure
 
+__all__ = ["HANDED_OVER", "in_turn", "median_ratio", "medians", "numbered", "seconds", "settings", "wait"]
 
-def seconds(program: Callable[[], Any]) -> float:
-    """Return how long the program takes."""
+HANDED_OVER = "drop,fuse,reuse"  # passes with which the smallest operations do not run in the call, either
+
+
+def seconds(program: Callable[[], object]) -> float:
+    """Return how long a program takes."""
     start = time.perf_counter()
     program()
     return time.perf_counter() - start
 
 
-def medians(programs: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Return median seconds of each program; they run in turn, so that a slow spell of the machine hits all of
-    them."""
+def in_turn(programs: Mapping[str, Callable[[], object]], rounds: int, pause: float = 0.0) -> dict[str, list[float]]:
+    """Return the seconds of each program in each round.
+
+    Within a round they run one after the other, so that a slow spell of the machine meets all of them. pause: seconds
+    before each, in which threads of the one before may stop spinning.
+    """
     taken: dict[str, list[float]] = {name: [] for name in programs}
     for _ in range(rounds):
         for name, program in programs.items():
+            if pause:
+                time.sleep(pause)
             taken[name].append(seconds(program))
+    return taken
+
+
+def medians(programs: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """Return the median seconds of each program. They run one after the other, each with nothing else pending."""
+    taken: dict[str, list[float]] = {name: [] for name in programs}
+    for _ in range(rounds):
+        for name, program in programs.items():
             _core.waitall()
+            taken[name].append(seconds(program))
     return {name: statistics.median(values) for name, values in taken.items()}
+
+
+def median_ratio(a: Sequence[float], b: Sequence[float]) -> float:
+    """Return the median over rounds of a's time as a multiple of b's in the same round."""
+    return statistics.median(x / y for x, y in zip(a, b, strict=True))
+
+
+def numbered(trace: profiler.Trace, issued: Sequence[int]) -> list[int]:
+    """Return the number of the last operation of each part of a recorded program.
+
+    issued: how many operations had been issued at the end of each, counted from the beginning of the recording, which
+    numbers operations without gaps.
+    """
+    first = min(number for e in trace.ops for number in (e.seq, *e.members))
+    return [first - 1 + count for count in issued]
+
+
+def wait(results: Iterable[np.ndarray]) -> None:
+    """Return when all arrays are computed."""
+    for array in results:
+        array.wait_to_read()
 
 
 @contextlib.contextmanager
@@ -39,18 +79,3 @@ def settings(**changes: Any) -> Iterator[None]:
         yield
     finally:
         configure(**{name: before[name] for name in changes})
-
-
-def ms(value: float) -> str:
-    """Return seconds as milliseconds."""
-    return f"{1e3 * value:.2f} ms" if value < 0.1 else f"{1e3 * value:.0f} ms"
-
-
-def us(value: float) -> str:
-    """Return seconds as microseconds."""
-    return f"{1e6 * value:.2f} us"
-
-
-def times(value: float) -> str:
-    """Return a ratio."""
-    return f"{value:.2f} x"

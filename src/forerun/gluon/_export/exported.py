@@ -210,7 +210,10 @@ class Reader:
 
     def value(self, v: Any, inputs: Sequence[Any], parameters: Mapping[str, Any], made: list[Any], n: int) -> Any:
         """Return the object that a value of the file represents in a run."""
-        deep = lambda all_: [self.value(x, inputs, parameters, made, n) for x in all_]
+
+        def deep(all_: Sequence[Any]) -> list[Any]:
+            return [self.value(x, inputs, parameters, made, n) for x in all_]
+
         if isinstance(v, list):
             return deep(v)
         if not isinstance(v, dict):
@@ -238,7 +241,10 @@ def computed(reader: Reader, inputs: Sequence[Any], parameters: Mapping[str, Any
     """Return the results for inputs; gradients flow as through the operations themselves."""
     made: list[Any] = []
     n = inputs[0].shape[0] if inputs and inputs[0].ndim else 0
-    value = lambda v: reader.value(v, inputs, parameters, made, n)
+
+    def value(v: Any) -> Any:
+        return reader.value(v, inputs, parameters, made, n)
+
     try:
         for op, args, rest in reader.operations:
             found = _applied(op, value(args), value(rest))

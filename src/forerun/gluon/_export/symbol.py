@@ -97,7 +97,10 @@ class SymbolBlock(HybridBlock):
 def export(block: HybridBlock, path: str, epoch: int, called: tuple[Any, Sequence[Spec]]) -> tuple[str, str]:
     """Write path-symbol.json and path-0000.params; see `HybridBlock.export`."""
     form, specs = called
-    run = lambda *arrays: written(block)(*_filled(form, iter(arrays)))
+
+    def run(*arrays: Any) -> Any:
+        return written(block)(*_filled(form, iter(arrays)))
+
     params = dict(block.collect_params())
     arrays = {name: p.data() for name, p in params.items()}
     said: dict[str, Any] = {"format": FORMAT, "inputs": [[list(shape), dtype.name] for shape, dtype, _ in specs]}
@@ -120,7 +123,10 @@ def export(block: HybridBlock, path: str, epoch: int, called: tuple[Any, Sequenc
     files = f"{path}-symbol.json", f"{path}-{epoch:04d}.params"
     with replacing(place(files[0])) as out:
         out.write(text.encode())
-    kind = lambda name: "arg:" if said["parameters"][name][2] else "aux:"
+
+    def kind(name: str) -> str:
+        return "arg:" if said["parameters"][name][2] else "aux:"
+
     values = {name: p.mean_data() for name, p in params.items()} | kept
     save_named("export", files[1], {kind(name) + name: x for name, x in values.items()})
     return files
@@ -140,7 +146,10 @@ def _unseen(run: Callable[..., Any], arrays: Sequence[Any]) -> Any:
 
 def _described(function: Callable[..., Any], arrays: Any, specs: Sequence[Spec]) -> tuple[Any, Any, list[Any], bool]:
     """Operations, results, constants, and whether they hold for any number of examples."""
-    run = lambda more: operations_of(function, [_made(spec, more) for spec in specs], arrays)
+
+    def run(more: int) -> Any:
+        return operations_of(function, [_made(spec, more) for spec in specs], arrays)
+
     operations, result, constants = run(0)
     if all(shape for shape, _, _ in specs) and len({shape[0] for shape, _, _ in specs}) == 1 and specs:
         try:
@@ -186,7 +195,7 @@ def _same(a: Any, b: Any) -> bool:
         return a.dtype == b.dtype and bool(numpy.array_equal(a.asnumpy(), b.asnumpy(), equal_nan=a.dtype.kind in "fc"))
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
         return len(a) == len(b) and all(map(_same, a, b))
-    return a == b
+    return bool(a == b)
 
 
 # --- what a file says ------------------------------------------------------------------------------------------------

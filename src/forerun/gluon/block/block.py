@@ -222,7 +222,10 @@ class Block:
         for place, block in self._by_place():
             if not block._children:
                 places.setdefault(block, place)  # once, even if it occurs again
-        tell = lambda place: monitor(place, callback, monitor_all)
+
+        def tell(place: str) -> Callable[..., None]:
+            return monitor(place, callback, monitor_all)
+
         return Hooks([block.register_forward_hook(tell(place)) for block, place in places.items()])
 
     def _by_place(self, prefix: str = "") -> Iterator[tuple[str, Block]]:

@@ -70,7 +70,9 @@ def _html(rows: list[_Row], totals: tuple[int, int, int, int]) -> str:
 
 
 def _lines(rows: list[_Row], totals: tuple[int, int, int, int]) -> Iterator[str]:
-    line = lambda *cells: "".join(f"{c:>{w}}" for c, w in zip(cells, _WIDTHS))
+    def line(*cells: object) -> str:
+        return "".join(f"{c:>{w}}" for c, w in zip(cells, _WIDTHS))
+
     thin, thick = "-" * sum(_WIDTHS), "=" * sum(_WIDTHS)
     yield from (thin, line("Layer (type)", "Output Shape", "Param #"), thick)
     for row in rows:

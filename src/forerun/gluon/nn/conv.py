@@ -89,7 +89,8 @@ class _Convolution(HybridBlock):
 
     def _of(self, x: Any) -> int:
         """Return how many channels data has."""
-        return x.shape[-1 if self._last else 1]
+        channels: int = x.shape[-1 if self._last else 1]
+        return channels
 
     def infer_shape(self, x: Any) -> None:
         """Take in_channels from the data."""
@@ -104,9 +105,10 @@ class _Convolution(HybridBlock):
         self._check(x)
         bias = self.bias.data(x.device) if self.bias is not None else None
         y = self._convolve(x, self.weight.data(x.device), bias)
-        return self.act(y) if self.act is not None else y
+        activated: Array = self.act(y) if self.act is not None else y
+        return activated
 
-    def _convolve(self, x: Any, weight: Any, bias: Any) -> Any:
+    def _convolve(self, x: Any, weight: Any, bias: Any) -> Array:
         return npx.convolution(x, weight, bias, num_group=self._groups, **self._settings)
 
     def __repr__(self) -> str:
@@ -207,7 +209,7 @@ class _ConvTranspose(_Convolution):
     def _in_channels(self) -> int:
         return (self.weight.shape or (-1,))[0]
 
-    def _convolve(self, x: Any, weight: Any, bias: Any) -> Any:
+    def _convolve(self, x: Any, weight: Any, bias: Any) -> Array:
         return npx.deconvolution(x, weight, bias, num_group=self._groups, **self._settings)
 
 

@@ -58,9 +58,12 @@ class DeformableConvolution(HybridBlock):
         }
         self._moves = 2 * num_deformable_group * kernel[0] * kernel[1]
         said = self._moves * self._numbers // 2
-        new = lambda name, rule, *shape: Parameter(name, shape=shape, init=rule, allow_deferred_init=True)
-        own = "deformable_conv_weight", weight_initializer, channels, in_channels // groups, *kernel
-        self.deformable_conv_weight = new(*own)
+
+        def new(name: str, rule: Any, *shape: int) -> Parameter:
+            return Parameter(name, shape=shape, init=rule, allow_deferred_init=True)
+
+        own = channels, in_channels // groups, *kernel
+        self.deformable_conv_weight = new("deformable_conv_weight", weight_initializer, *own)
         self.deformable_conv_bias = new("deformable_conv_bias", bias_initializer, channels) if use_bias else None
         self.offset_weight = new("offset_weight", offset_weight_initializer, said, in_channels, *kernel)
         self.offset_bias = new("offset_bias", offset_bias_initializer, said) if offset_use_bias else None
@@ -77,9 +80,10 @@ class DeformableConvolution(HybridBlock):
         arrays: list[Any] = [p.data(x.device) if p is not None else None for p in parameters]
         weight, bias, offset_weight, offset_bias = arrays
         y = self._convolved(x, npx.convolution(x, offset_weight, offset_bias, **self._settings), weight, bias)
-        return self.act(y) if self.act is not None else y
+        activated: Array = self.act(y) if self.act is not None else y
+        return activated
 
-    def _convolved(self, x: Any, said: Any, weight: Any, bias: Any) -> Any:
+    def _convolved(self, x: Any, said: Any, weight: Any, bias: Any) -> Array:
         return npx.deformable_convolution(x, said, weight, bias, **self._settings, **self._in_groups)
 
     def __repr__(self) -> str:
@@ -98,7 +102,7 @@ class ModulatedDeformableConvolution(DeformableConvolution):
 
     _numbers = 3
 
-    def _convolved(self, x: Any, said: Any, weight: Any, bias: Any) -> Any:
+    def _convolved(self, x: Any, said: Any, weight: Any, bias: Any) -> Array:
         offset, mask = said[:, : self._moves], npx.sigmoid(said[:, self._moves :]) * 2
         settings = self._settings | self._in_groups
         return npx.modulated_deformable_convolution(x, offset, mask, weight, bias, **settings)

@@ -98,7 +98,8 @@ class Lambda(Block):
 
     def forward(self, *args: Any) -> Array:
         """Return the result of the function."""
-        return self._function(*args)
+        result: Array = self._function(*args)
+        return result
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._label})"
@@ -109,7 +110,7 @@ class HybridLambda(Lambda, HybridBlock):
 
 
 def _named(name: str) -> Callable[..., Any]:
-    function = getattr(np, name, None) or getattr(npx, name, None)
+    function: Callable[..., Any] | None = getattr(np, name, None) or getattr(npx, name, None)
     if function is None:
         raise ValueError(f"Lambda: name must be a function of np or npx, got {name!r}")
     return function

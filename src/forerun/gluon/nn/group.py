@@ -57,7 +57,8 @@ class GroupNorm(_Norm):
         """Return x, normalised. Raises ValueError if its channels do not fit."""
         self._check(x)
         gamma, beta = self.gamma.data(x.device), self.beta.data(x.device)
-        return npx.group_norm(x, gamma, beta, self._num_groups, self._epsilon)
+        y: Array = npx.group_norm(x, gamma, beta, self._num_groups, self._epsilon)
+        return y
 
     def __repr__(self) -> str:
         n = (self.gamma.shape or (-1,))[0]
@@ -94,7 +95,7 @@ class InstanceNorm(_Norm):
         self._check(x)
         super().infer_shape(x)
 
-    def _check(self, x: Any) -> int:
+    def _check(self, x: Array) -> int:
         """Return the axis of channels, from 1 on."""
         if x.ndim < 3 or not -x.ndim < self._axis < x.ndim or self._axis == 0:
             wanted = f"3 axes or more, and channels on axis {self._axis}"

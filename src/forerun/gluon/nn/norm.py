@@ -85,7 +85,8 @@ class BatchNorm(_Norm):
             p.data(x.device) for p in (self.gamma, self.beta, self.running_mean, self.running_var)
         )
         rules = not self._scale, self._use_global_stats
-        return npx.batch_norm(x, gamma, beta, mean, var, self._epsilon, self._momentum, *rules, axis=self._axis)
+        y: Array = npx.batch_norm(x, gamma, beta, mean, var, self._epsilon, self._momentum, *rules, axis=self._axis)
+        return y
 
 
 class BatchNormReLU(BatchNorm):
@@ -144,4 +145,5 @@ class LayerNorm(_Norm):
     def forward(self, x: Array) -> Array:
         """Return x, normalised along the axis. Raises IndexError if x lacks it."""
         gamma, beta = self.gamma.data(x.device), self.beta.data(x.device)
-        return npx.layer_norm(x, gamma, beta, axis=self._axis, eps=self._epsilon)
+        y: Array = npx.layer_norm(x, gamma, beta, axis=self._axis, eps=self._epsilon)
+        return y

@@ -66,7 +66,7 @@ class Parameter:
         self.allow_deferred_init = allow_deferred_init
         self.differentiable = differentiable
         self._shape = known(shape)
-        self._copies: list[Any] = []
+        self._copies: list[Array] = []
         self._deferred: tuple[Initializer, list[Device]] | None = None
         self.grad_req = grad_req
 
@@ -152,12 +152,12 @@ class Parameter:
                 self._copies = copies  # these first: a parameter has them, or awaits them, at any moment
                 self._deferred = None
 
-    def _spread(self, first: Any, devices: list[Device]) -> list[Any]:
+    def _spread(self, first: Array, devices: list[Device]) -> list[Array]:
         """Return the copies, with gradients: `first` is that of the first device."""
         others = [first.as_in_ctx(device) for device in devices[1:]]
         return [self._attached(array) for array in (first, *others)]
 
-    def _attached(self, array: Any) -> Any:
+    def _attached(self, array: Array) -> Array:
         if self._grad_req != "null":
             array.attach_grad(self._grad_req)
         return array
@@ -182,7 +182,7 @@ class Parameter:
         have = [array.device for array in self._copies]
         raise RuntimeError(f"Parameter {self.name}: device must be one of {have}, got {wanted}")
 
-    def list_data(self) -> list[Any]:
+    def list_data(self) -> list[Array]:
         """Return the copies, in the order of the devices. Raises as `data` does."""
         self._check_ready()
         return list(self._copies)
@@ -190,9 +190,10 @@ class Parameter:
     def grad(self, ctx: DeviceLike = None, *, device: DeviceLike = None) -> Array:
         """Return the gradient on a device. Raises as `data` does, and RuntimeError if grad_req is "null"."""
         self._check_grad()
-        return self.data(ctx, device=device).grad
+        gradient: Array = self.data(ctx, device=device).grad
+        return gradient
 
-    def list_grad(self) -> list[Any]:
+    def list_grad(self) -> list[Array]:
         """Return the gradients, in the order of the devices. Raises as `grad` does."""
         self._check_grad()
         return [array.grad for array in self.list_data()]

@@ -55,7 +55,7 @@ class RecurrentCell(HybridBlock):
         """
         self._take(_seen(self, args))
 
-    def _take(self, x: Any) -> None:
+    def _take(self, x: Array) -> None:
         """Take the width of inputs from a first one: a cell without weights has nothing to do."""
 
     def _width(self, before: int) -> int:
@@ -127,9 +127,13 @@ def _as_steps(length: int, inputs: Any, layout: str) -> tuple[list[Any], int]:
     return (list(np.unstack(inputs, axis=axis)) if whole else list(inputs)), axis
 
 
-def _valid(inside: Any, y: Any, new: list[Any], states: list[Any]) -> tuple[Any, list[Any]]:
+def _valid(inside: Array, y: Array, new: list[Any], states: list[Any]) -> tuple[Any, list[Any]]:
     """Output zero and the states before, where a sequence is over."""
-    column = lambda x: inside.reshape((-1,) + (1,) * (x.ndim - 1))
+
+    def column(x: np.ndarray) -> np.ndarray:
+        shaped: np.ndarray = inside.reshape((-1,) + (1,) * (x.ndim - 1))
+        return shaped
+
     return np.where(column(y), y, 0), [np.where(column(a), a, b) for a, b in zip(new, states)]
 
 
@@ -159,7 +163,10 @@ class _Cell(RecurrentCell):
         self._hidden_size = hidden_size
         self._step = rule_of(self.mode, activation, recurrent_activation)
         rows = GATES[self.mode] * hidden_size
-        new = lambda name, shape, init: Parameter(name, "write", shape, dtype, init=init, allow_deferred_init=True)
+
+        def new(name: str, shape: tuple[int, ...], init: Any) -> Parameter:
+            return Parameter(name, "write", shape, dtype, init=init, allow_deferred_init=True)
+
         self.i2h_weight = new("i2h_weight", (rows, input_size), i2h_weight_initializer)
         self.h2h_weight = new("h2h_weight", (rows, hidden_size), h2h_weight_initializer)
         self.i2h_bias = new("i2h_bias", (rows,), i2h_bias_initializer)
@@ -170,7 +177,7 @@ class _Cell(RecurrentCell):
         info = {"shape": (batch_size, self._hidden_size), "__layout__": "NC"}
         return [dict(info) for _ in range(STATES[self.mode])]
 
-    def _take(self, x: Any) -> None:
+    def _take(self, x: Array) -> None:
         self.i2h_weight.shape = (GATES[self.mode] * self._hidden_size, x.shape[-1])
 
     def forward(self, x: Any, states: Any) -> tuple[Any, list[Any]]:

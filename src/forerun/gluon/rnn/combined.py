@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ... import np, npx
 from .cell import RecurrentCell, _as_steps, like
@@ -47,7 +47,7 @@ class SequentialRNNCell(RecurrentCell):
         """Return shape and layout of each state."""
         return [info for cell in self for info in cell.state_info(batch_size)]
 
-    def _take(self, x: Any) -> None:
+    def _take(self, x: Array) -> None:
         for cell in self:
             cell.infer_shape(0, x, False)
             x = like(cell._width(x.shape[-1]))
@@ -105,7 +105,7 @@ class ResidualCell(RecurrentCell):
         """Return the cell's."""
         return self.base_cell.state_info(batch_size)
 
-    def _take(self, x: Any) -> None:
+    def _take(self, x: Array) -> None:
         self.base_cell.infer_shape(0, x, False)
 
     def _width(self, before: int) -> int:
@@ -136,7 +136,7 @@ class BidirectionalCell(RecurrentCell):
     def _width(self, before: int) -> int:
         return self.l_cell._width(before) + self.r_cell._width(before)
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any) -> NoReturn:
         """NotImplementedError: one step does not know the later ones."""
         raise NotImplementedError("BidirectionalCell: must be called by unroll, got a single step")
 

@@ -40,7 +40,10 @@ class _ConvCell(RecurrentCell):
             said = f"{tuple(input_shape)} and {hidden_channels} channels"
             raise ValueError(f"{name}: input_shape must have {n + 1} axes, and channels be positive, got {said}")
         self._input_shape, self._channels = tuple(input_shape), hidden_channels
-        numbers = lambda what, value, least: per_axis(name, what, value, n, least, least)
+
+        def numbers(what: str, value: Any, least: int) -> tuple[int, ...]:
+            return per_axis(name, what, value, n, least, least)
+
         kernel, own = numbers("i2h_kernel", i2h_kernel, 1), numbers("h2h_kernel", h2h_kernel, 1)
         if any(k % 2 == 0 for k in own):
             raise ValueError(f"{name}: h2h_kernel must be odd, so that states keep their extents, got {own}")
@@ -52,7 +55,10 @@ class _ConvCell(RecurrentCell):
         self._step = rule_of(self.mode, activation, axis=-1 if self._last else 1)
         rows = GATES[self.mode] * hidden_channels
         inputs = self._input_shape[-1 if self._last else 0]
-        new = lambda name, shape, init: Parameter(name, "write", shape, dtype, init=init)
+
+        def new(name: str, shape: tuple[int, ...], init: Any) -> Parameter:
+            return Parameter(name, "write", shape, dtype, init=init)
+
         self.i2h_weight = new("i2h_weight", self._ordered(rows, inputs, kernel), i2h_weight_initializer)
         self.h2h_weight = new("h2h_weight", self._ordered(rows, hidden_channels, own), h2h_weight_initializer)
         self.i2h_bias = new("i2h_bias", (rows,), i2h_bias_initializer)

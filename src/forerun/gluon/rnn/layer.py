@@ -13,7 +13,7 @@ from .sequence import projected, run
 from .steps import GATES, STATES, check_states, rule_of
 
 if TYPE_CHECKING:
-    from ...typing import DTypeLike
+    from ...typing import Array, DTypeLike
 
 __all__ = ["RNN", "LSTM", "GRU"]
 
@@ -145,7 +145,7 @@ class _Layer(HybridBlock):
             x = outputs[0] if len(outputs) == 1 else np.concatenate(outputs, axis=-1)
         return x, [np.stack(parts) for parts in zip(*after)]
 
-    def _run(self, x: Any, states: list[Any] | None, prefix: str, backward: bool) -> tuple[Any, list[Any]]:
+    def _run(self, x: Array, states: list[Any] | None, prefix: str, backward: bool) -> tuple[Any, list[Any]]:
         """Return one layer in one direction: what the inputs give to the gates is one product for all steps."""
         wx, wh, bx, bh = (
             getattr(self, f"{prefix}_{kind}").data(x.device)

@@ -24,7 +24,7 @@ class ModifierCell(RecurrentCell):
         """Return the cell's."""
         return self.base_cell.state_info(batch_size)
 
-    def _take(self, x: Any) -> None:
+    def _take(self, x: Array) -> None:
         self.base_cell.infer_shape(0, x, False)
 
     def _width(self, before: int) -> int:
@@ -70,7 +70,7 @@ class ZoneoutCell(ModifierCell):
         return y, [_mixed(self._of_states, new, old) for new, old in zip(after, states)]
 
 
-def _mixed(p: float, new: Any, old: Any) -> Any:
+def _mixed(p: float, new: Array, old: Any) -> Array:
     """New elements, but with probability p old ones."""
     return np.where(npx.dropout(np.ones_like(new), p) != 0, new, old) if p else new
 

@@ -40,7 +40,10 @@ class LSTMPCell(RecurrentCell):
             raise ValueError(f"LSTMPCell: sizes must be positive, got {hidden_size} units to {projection_size}")
         self._hidden_size, self._projection_size = hidden_size, projection_size
         self._step = rule_of("lstm")
-        new = lambda name, shape, init: Parameter(name, "write", shape, dtype, init=init, allow_deferred_init=True)
+
+        def new(name: str, shape: tuple[int, ...], init: Any) -> Parameter:
+            return Parameter(name, "write", shape, dtype, init=init, allow_deferred_init=True)
+
         self.i2h_weight = new("i2h_weight", (4 * hidden_size, input_size), i2h_weight_initializer)
         self.h2h_weight = new("h2h_weight", (4 * hidden_size, projection_size), h2h_weight_initializer)
         self.h2r_weight = new("h2r_weight", (projection_size, hidden_size), h2r_weight_initializer)
@@ -52,7 +55,7 @@ class LSTMPCell(RecurrentCell):
         sizes = (self._projection_size, self._hidden_size)
         return [{"shape": (batch_size, size), "__layout__": "NC"} for size in sizes]
 
-    def _take(self, x: Any) -> None:
+    def _take(self, x: Array) -> None:
         self.i2h_weight.shape = (4 * self._hidden_size, x.shape[-1])
 
     def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:

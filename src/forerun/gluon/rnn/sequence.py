@@ -46,8 +46,8 @@ def _by_steps(
     mode: str, activation: str, reversed: bool, x: Any, w: Any, b: Any, *states: Any
 ) -> tuple[Any, list[Any]]:
     step, ys = rule_of(mode, activation), []
-    zeros = lambda: np.zeros((x.shape[1], w.shape[1]), dtype=x.dtype, device=x.device)
-    now = list(states) or [zeros() for _ in range(STATES[mode])]
+    like = {"dtype": x.dtype, "device": x.device}
+    now = list(states) or [np.zeros((x.shape[1], w.shape[1]), **like) for _ in range(STATES[mode])]
     gates = steps_of(x)
     for gate in gates[::-1] if reversed else gates:
         now = step(gate, npx.fully_connected(now[0], w, b), now)
@@ -66,7 +66,10 @@ def projected(reversed: bool, x: Array, states: list[Any] | None, w: Array, b: A
     ((2, 1, 1), [(1, 1), (1, 1)])
     """
     step, ys, n = rule_of("lstm"), [], x.shape[1]
-    zeros = lambda width: np.zeros((n, width), dtype=x.dtype, device=x.device)
+
+    def zeros(width: int) -> np.ndarray:
+        return np.zeros((n, width), dtype=x.dtype, device=x.device)
+
     now = list(states) if states is not None else [zeros(r.shape[0]), zeros(r.shape[1])]
     gates = steps_of(x)
     for gate in gates[::-1] if reversed else gates:
@@ -111,7 +114,7 @@ class _Sequence:
         """Return the op once more."""
         return self(*attrs, *inputs)
 
-    def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def gradients(self, g: Array, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the gradients of all inputs, for the backward pass."""
         rule, reversed, y, cells, kept = attrs
         gy, gc = g if isinstance(g, tuple) else (g, None)
@@ -130,7 +133,7 @@ def _two(states: Sequence[Any]) -> tuple[Any, Any]:
     return h, c
 
 
-def _weight_gradient(gu: Any, y: Any, h: Any, reversed: bool) -> Any:
+def _weight_gradient(gu: Any, y: Array, h: Any, reversed: bool) -> Array:
     """Return the sum over steps of gu times the state before: one product for the first step, one for all others."""
     first, rest, before = (-1, slice(None, -1), slice(1, None)) if reversed else (0, slice(1, None), slice(None, -1))
     start = None if h is None else _core.matmul(_core.getitem(gu, first), h, True)

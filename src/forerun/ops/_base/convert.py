@@ -223,12 +223,12 @@ def count_of(op: str, name: str, n: Any) -> int:
     3
     """
     try:
-        n = operator.index(n)
+        count = operator.index(n)
     except TypeError:
         raise TypeError(f"{op}: {name} must be an integer, got {n!r}") from None
-    if n < 0:
+    if count < 0:
         raise ValueError(f"{op}: {name} must not be negative, got {n}")
-    return n
+    return count
 
 
 def counts_of(op: str, name: str, values: Any, shape: tuple[int, ...]) -> numpy.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ... import _core
 from ..._runtime.device import resolve
@@ -62,7 +62,7 @@ class _NoGradient:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: Any) -> Any:
+    def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: Any) -> NoReturn:
         """Raise NotImplementedError: use autograd.Function to give a callable a gradient."""
         i = next(i for i, x in enumerate(inputs) if x.node is not None)
         raise NotImplementedError(f"{self.name}: gradient of operand {i} must be defined, got a host task")

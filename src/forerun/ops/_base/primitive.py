@@ -15,7 +15,7 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, cast
 
 from ... import _core
 from .registry import register
@@ -65,7 +65,7 @@ def direct(entry: str, *data: Any) -> Callable[[F], F]:
         wrapped: Any = _core.Function(entry, function, data)
         functools.update_wrapper(wrapped, function)
         wrapped.entry = entry, data
-        return wrapped
+        return cast("F", wrapped)
 
     return make
 
@@ -227,22 +227,26 @@ class Elementwise(_core.Ufunc):
         self, array: ArrayLike, axis: Axis = 0, dtype: DTypeLike = None, out: Out = None, **options: Any
     ) -> Array:
         """Return NumPy's method: combines the elements along axes; keepdims, initial and where as there."""
-        return self._method("reduce", (array,), {"axis": axis, "dtype": dtype, "out": out, **options})
+        result: Array = self._method("reduce", (array,), {"axis": axis, "dtype": dtype, "out": out, **options})
+        return result
 
     @direct("ufunc_accumulate")
     def accumulate(self, array: ArrayLike, axis: int = 0, dtype: DTypeLike = None, out: Out = None) -> Array:
         """Return NumPy's method: what `reduce` has combined by each element."""
-        return self._method("accumulate", (array,), {"axis": axis, "dtype": dtype, "out": out})
+        result: Array = self._method("accumulate", (array,), {"axis": axis, "dtype": dtype, "out": out})
+        return result
 
     def reduceat(
         self, array: ArrayLike, indices: ArrayLike, axis: int = 0, dtype: DTypeLike = None, out: Out = None
     ) -> Array:
         """Return NumPy's method: reductions of slices, each from an index to the next one."""
-        return self._method("reduceat", (array, indices), {"axis": axis, "dtype": dtype, "out": out})
+        result: Array = self._method("reduceat", (array, indices), {"axis": axis, "dtype": dtype, "out": out})
+        return result
 
     def outer(self, a: ArrayLike, b: ArrayLike, **options: Any) -> Array:
         """Return NumPy's method: the op for each pair of an element of a and one of b."""
-        return self._method("outer", (a, b), options)
+        result: Array = self._method("outer", (a, b), options)
+        return result
 
     @direct("ufunc_at")
     def at(self, a: Array | numpy.ndarray, indices: Any, *b: ArrayLike) -> None:
@@ -388,6 +392,6 @@ def primitive(
         made: Any = Primitive(forward, gradients, count, kept, op or forward.__name__)
         if op is not None:
             register(forward.__module__, made)
-        return made
+        return cast("F", made)
 
     return make

@@ -162,7 +162,7 @@ def promote(*dtypes: Any) -> numpy.dtype:
     >>> promote("int64", "float16"), promote("float32", "float64")
     (dtype('float16'), dtype('float64'))
     """
-    result = numpy.dtype(dtypes[0])
+    result: numpy.dtype = numpy.dtype(dtypes[0])
     for other in map(numpy.dtype, dtypes[1:]):
         if other != result:
             name = _PROMOTED[result.name, other.name]
@@ -185,7 +185,7 @@ def as_dtype(op: str, dtype: Any) -> numpy.dtype:
     if isinstance(dtype, str) and dtype == "bfloat16":
         return numpy.dtype(_core.bfloat16())
     try:
-        found = numpy.dtype(dtype)
+        found: numpy.dtype = numpy.dtype(dtype)
     except SyntaxError:  # of text that begins like a dtype with a shape
         raise TypeError(f"{op}: dtype must be one of NumPy's, got {dtype!r}") from None
     if not is_supported(found) or not found.isnative:

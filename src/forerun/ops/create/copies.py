@@ -22,7 +22,8 @@ def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: None = Non
     >>> np.ascontiguousarray(5).shape
     (1,)
     """
-    return atleast_1d(asarray(a, dtype, "C", like=like))
+    result: Array = atleast_1d(asarray(a, dtype, "C", like=like))
+    return result
 
 
 def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> Array:

@@ -41,7 +41,7 @@ def _shape(shape: Any) -> Any:
     return (shape,) if isinstance(shape, (int, numpy.integer)) else tuple(shape)
 
 
-def _new(op: str, shape: Any, order: Any, like: None, make: Callable[[tuple[int, ...]], Any]) -> Array:
+def _new(op: str, shape: Any, order: Any, like: None, make: Callable[[tuple[int, ...]], Array]) -> Array:
     """Return make(shape); with order "F", the first axis varies fastest in memory."""
     if order == "C" and like is None:
         return make(_shape(shape))

@@ -6,7 +6,7 @@ Each is NumPy's ufunc of the same name.
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy
 
@@ -298,6 +298,10 @@ bitwise_count = elementwise(
 )
 
 
+@overload
+def conj_if_complex(x: Array) -> Array: ...
+@overload
+def conj_if_complex(x: complex) -> complex: ...
 def conj_if_complex(x: Any) -> Any:
     """Return x, conjugated if it is complex: what a gradient is multiplied by."""
     if isinstance(x, complex):

@@ -14,7 +14,7 @@ from .._base.registry import register
 from .arithmetic import conj_if_complex, equal, floor_divide, remainder, square
 
 if TYPE_CHECKING:
-    from ...typing import ArrayLike
+    from ...typing import Array, ArrayLike
 
 __all__ = [
     "power", "float_power", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp",
@@ -125,7 +125,7 @@ _frexp_loops = elementwise(numpy.frexp, name="_frexp", constant=True, doc="Both 
 _modf_loops = elementwise(numpy.modf, name="_modf", constant=True, doc="Both parts.")
 
 
-def _safe_log(a: Any) -> Any:
+def _safe_log(a: Array) -> Any:
     """Return log(a), and 0 where a is 0: the power's slope there is 0 for positive exponents."""
     if not isinstance(a, _core.Array):
         return numpy.log(a) if a != 0 else 0.0
@@ -133,7 +133,7 @@ def _safe_log(a: Any) -> Any:
     return log(a + zero) * (1 - zero)
 
 
-def _slope(op: Any, a: Any, b: Any) -> Any:
+def _slope(op: Any, a: Array, b: Array) -> Any:
     """Return b * a ** (b - 1), and 0 where b is 0, also at a = 0."""
     if not isinstance(b, _core.Array):
         return b * op(a, b - 1) if b != 0 else 0 * a
@@ -156,7 +156,7 @@ def _modf(x: Any) -> Any:
     return _modf_loops(x)
 
 
-def frexp(x: ArrayLike) -> tuple[Any, Any]:
+def frexp(x: ArrayLike) -> tuple[Array, Array]:
     """Return m and n with x = m * 2**n and |m| in [0.5, 1); n is int32. Of 0: both 0.
 
     >>> from forerun import np
@@ -164,17 +164,19 @@ def frexp(x: ArrayLike) -> tuple[Any, Any]:
     >>> m.tolist(), n.tolist()
     ([0.5, 0.75], [4, 2])
     """
-    return _frexp(_float(x))
+    parts: tuple[Array, Array] = _frexp(_float(x))
+    return parts
 
 
-def modf(x: ArrayLike) -> tuple[Any, Any]:
+def modf(x: ArrayLike) -> tuple[Array, Array]:
     """Return the fractional and the whole part of x, both with the sign of x; of integers in the default float.
 
     >>> from forerun import np
     >>> [part.item() for part in np.modf(-1.5)]
     [-0.5, -1.0]
     """
-    return _modf(_float(x))
+    parts: tuple[Array, Array] = _modf(_float(x))
+    return parts
 
 
 def divmod(a: ArrayLike, b: ArrayLike) -> tuple[Any, Any]:

@@ -30,7 +30,7 @@ def _in_double(op: str, function: Callable[[Any], Any], x: Any) -> Array:
     return cast(function(cast(x, numpy.dtype("float64"))), x.dtype)
 
 
-def _above(x: Array) -> tuple[Any, Any]:
+def _above(x: Array) -> tuple[Array, Array]:
     """Below 8: x + 8, and the product x (x + 1) ... (x + 7); from there on x, and 1."""
     small = minimum(x, _STEPS)
     product = small
@@ -42,7 +42,8 @@ def _above(x: Array) -> tuple[Any, Any]:
 def _positive_gammaln(x: Array) -> Array:
     """Stirling's series, from 8 on; below by the recurrence."""
     y, product = _above(x)
-    rest, power = 0, 1 / y
+    rest: Array | int = 0
+    power = 1 / y
     for c in _SERIES:
         rest = rest + c * power
         power = power / (y * y)
@@ -63,7 +64,7 @@ def _digamma_above(x: Array) -> Array:
     return total - where(x < _STEPS, rest, 0)
 
 
-def _nearest(x: Array) -> tuple[Any, Any]:
+def _nearest(x: Array) -> tuple[Array, Array]:
     """Return the integer nearest to x, and the remainder, between -0.5 and 0.5."""
     whole = rint(x)
     return whole, x - whole

@@ -55,7 +55,7 @@ class flatiter(_core.Flat):
             raise ValueError("flat: copy must not be False, as elements are copied, got False")
         return numpy.array(ravel(self.base).numpy(), dtype)
 
-    def _read(self, index: Any) -> Any:
+    def _read(self, index: Any) -> Array:
         """Return the elements at an index that the core leaves to Python."""
         found = self._places(index)
         x = ravel(self.base)

@@ -101,7 +101,8 @@ def asfortranarray(a: ArrayLike, dtype: DTypeLike = None, *, like: None = None) 
     ([[1, 2], [3, 4]], True)
     """
     unsupported("asfortranarray", like=like)
-    return atleast_1d(asarray(a, dtype, "F"))
+    result: Array = atleast_1d(asarray(a, dtype, "F"))
+    return result
 
 
 _FLAGS = {

@@ -199,7 +199,8 @@ def flatnonzero(a: ArrayLike) -> Array:
     >>> np.flatnonzero([[0, 2], [3, 0]]).tolist()
     [1, 2]
     """
-    return nonzero(reshape(asarray(a), -1))[0]
+    found: Array = nonzero(reshape(asarray(a), -1))[0]
+    return found
 
 
 @numpy_when_small(numpy.compress, "condition a axis", "aai", waits=True)

@@ -184,7 +184,8 @@ def _together(dtypes: list[numpy.dtype], numbers: list[Any]) -> numpy.dtype:
 def _range(s: slice) -> Array:
     start, step = 0 if s.start is None else s.start, 1 if s.step is None else s.step
     if isinstance(step, complex):
-        return linspace(start, s.stop, int(abs(step)))
+        result: Array = linspace(start, s.stop, int(abs(step)))
+        return result
     return arange(start, s.stop, step)
 
 
@@ -251,7 +252,8 @@ def fromfunction(
     """
     unsupported("fromfunction", like=like)
     grid = indices(shape, as_dtype("fromfunction", dtype))
-    return function(*(grid[i] for i in range(len(shape))), **kwargs)
+    result: Array = function(*(grid[i] for i in range(len(shape))), **kwargs)
+    return result
 
 
 _MOST_STEPS = 64  # columns that are made one from the other, as NumPy does

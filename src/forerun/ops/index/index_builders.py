@@ -164,7 +164,10 @@ def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[A
     if x.dtype.kind not in "iu":
         raise TypeError(f"unravel_index: positions must be integers, got {x.dtype}")
     check_choice("unravel_index", "order", order, ("C", "F"))
-    found = lambda v: tuple(map(numpy.asarray, numpy.unravel_index(v, extents, order)))
+
+    def found(v: numpy.ndarray) -> tuple[numpy.ndarray, ...]:
+        return tuple(map(numpy.asarray, numpy.unravel_index(v, extents, order)))
+
     if len(extents) == 1:
         return (host_op("unravel_index", lambda v: found(v)[0], [x], x.shape, "int64"),)
     return tuple(host_ops("unravel_index", found, [x], [(x.shape, "int64")] * len(extents)))
@@ -189,5 +192,8 @@ def ravel_multi_index(multi_index: Sequence[Any], dims: Sequence[int], mode: str
     if len(arrays) != len(extents):
         raise ValueError(f"ravel_multi_index: there must be {len(extents)} arrays of positions, got {len(arrays)}")
     shape = broadcast_shapes("ravel_multi_index", *(a.shape for a in arrays))
-    found = lambda *v: numpy.asarray(numpy.ravel_multi_index(v, extents, mode, order))
+
+    def found(*v: numpy.ndarray) -> numpy.ndarray:
+        return numpy.asarray(numpy.ravel_multi_index(v, extents, mode, order))
+
     return host_op("ravel_multi_index", found, arrays, shape, "int64")

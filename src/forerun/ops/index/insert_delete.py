@@ -150,7 +150,8 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
         raise ValueError(
             f"select: there must be a choice for each condition, got {len(choicelist)} for {len(condlist)}"
         )
-    result, given = default, (*condlist, *choicelist, default)
+    result: Any = default
+    given = (*condlist, *choicelist, default)
     conditions = [asarray_like_device(c, *given) for c in condlist]
     choices = [c if type(c) in (int, float, complex) else asarray_like_device(c, *given) for c in choicelist]
     arrays = [c for c in choices if is_array(c)]
@@ -159,7 +160,8 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
         if holds.dtype.kind != "b":
             raise TypeError(f"select: conditions must be of bools, got {holds.dtype}")
         result = where(holds, cast(choice, dtype) if is_array(choice) else choice, result)
-    return result
+    chosen: Array = result
+    return chosen
 
 
 def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
@@ -204,7 +206,7 @@ def block(arrays: Any) -> Array:
 
     ndim = max(depth, *(x.ndim for x in leaves(arrays)))
 
-    def joined(blocks: Any, level: int) -> Any:
+    def joined(blocks: Any, level: int) -> Array:
         if isinstance(blocks, list):
             return concatenate([joined(b, level - 1) for b in blocks], -level)
         x = asarray_like_device(blocks, arrays)

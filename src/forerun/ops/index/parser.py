@@ -57,7 +57,7 @@ def _entry(op: str, e: Any, device: Any) -> Any:
     return positions_from(op, e, device)
 
 
-def positions_from(op: str, e: Any, device: DeviceLike) -> Any:
+def positions_from(op: str, e: Any, device: DeviceLike) -> Array:
     """Return an entry of an index as an array of integers or bools: NumPy's, or on `device` if made of forerun's.
 
     IndexError for other values, ValueError for lists of several lengths.
@@ -233,7 +233,7 @@ def _numbers(op: str, values: Any, found: numpy.ndarray) -> numpy.ndarray:
         return found
 
 
-def places_within(op: str, indices: ArrayLike, n: int, mode: str, device: DeviceLike, casting: str) -> Any:
+def places_within(op: str, indices: ArrayLike, n: int, mode: str, device: DeviceLike, casting: str) -> Array:
     """Return positions along an axis of extent n, of any shape, as our integers on `device`; the mode is applied.
 
     mode: "raise", "clip" or "wrap". casting: by which rule they become int64, bools too (TypeError if they do not).

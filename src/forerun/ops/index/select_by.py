@@ -63,7 +63,7 @@ def choose(a: ArrayLike, choices: Sequence[ArrayLike] | Array, out: Out = None, 
     return write_out("choose", reshape(picked, shape), out)
 
 
-def _numbers(a: Any, n: int, mode: str, device: Any) -> Any:
+def _numbers(a: Any, n: int, mode: str, device: Any) -> Array:
     """Return numbers of choices; from 0 to n - 1, unless they are a forerun array and the mode is "raise"."""
     check_choice("choose", "mode", mode, ("raise", "clip", "wrap"))
     if mode == "raise" and not is_array(a):
@@ -96,7 +96,7 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> Array:
     return take(asarray_like_device(arr, condition), flatnonzero(condition))
 
 
-def _mask_of(op: str, x: Any, mask: Any) -> Any:
+def _mask_of(op: str, x: Any, mask: Any) -> Array:
     """Return a mask of x's shape: where an array of x's size is not zero. ValueError if it has another size."""
     found = asarray(mask, device=x.device)
     if found.size != x.size:
@@ -104,7 +104,7 @@ def _mask_of(op: str, x: Any, mask: Any) -> Any:
     return reshape(found if found.dtype.kind == "b" else found != 0, x.shape)
 
 
-def _safe_values(op: str, x: Any, values: Any) -> Any:
+def _safe_values(op: str, x: Any, values: Any) -> Array:
     """Return `flat_values`, but TypeError for an array that cannot be cast safely."""
     if isinstance(values, (numpy.ndarray, _core.Array)) and not numpy.can_cast(values.dtype, x.dtype):
         raise TypeError(f"{op}: values must be safe to cast to {x.dtype}, got {values.dtype}")
@@ -180,7 +180,7 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     elif len(funclist) != len(conditions):
         n = len(conditions)
         raise ValueError(f"piecewise: there must be {n} or {n + 1} functions for {n} conditions, got {len(funclist)}")
-    result: Any = zeros(x.shape, x.dtype, device=x.device)
+    result = zeros(x.shape, x.dtype, device=x.device)
     for condition, f in zip(conditions, funclist):
         value = asarray(f(x, *args, **kw)) if callable(f) else values_for("piecewise", x, f)
         result = where(condition, cast(value, x.dtype) if is_array(value) else value, result)

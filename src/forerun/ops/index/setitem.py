@@ -56,7 +56,7 @@ def setitem(x: Array, index: Any, value: Any) -> None:
     return _write_at(v, key.positions(v), key.axis, new)
 
 
-def _for_mask(new: Array) -> Array:
+def _for_mask(new: Array | complex) -> Array | complex:
     """Return the values for the elements under a mask of the array's shape. TypeError if they have several axes."""
     if is_array(new) and new.ndim > 1:
         raise TypeError(f"setitem: values under a mask of the array's shape must have one axis, got shape {new.shape}")
@@ -91,7 +91,7 @@ def _into_view(x: Any, entries: Sequence[Any], ndim: int, value: Any) -> Any:
     return values_for("setitem", x, value, single)
 
 
-def values_for(op: str, x: Array, value: Any, single: bool = False) -> Array:
+def values_for(op: str, x: Array, value: Any, single: bool = False) -> Array | complex:
     """Return the values to write into x: a number that fits its dtype, or a forerun array on its device.
 
     single: one element is to be written. TypeError, ValueError and OverflowError as NumPy's assignment.
@@ -101,13 +101,14 @@ def values_for(op: str, x: Array, value: Any, single: bool = False) -> Array:
     """
     if single and isinstance(value, (_core.Array, numpy.ndarray)) and value.ndim:
         if value.size == 1:
-            number: Any = value
-            return values_for(op, x, number.reshape(()))
+            one: Any = value
+            return values_for(op, x, one.reshape(()))
         raise _refusal(x.dtype)(f"{op}: an element must get one number, got shape {value.shape}")
     if is_array(value):
         new = value if value.device == x.device else _core.copy(value, x.device)
     elif type(value) in _KINDS and (x.dtype.kind in _KINDS[type(value)] or is_bfloat16(x.dtype)):
-        return value
+        number: complex = value
+        return number
     elif isinstance(value, (numpy.ndarray, numpy.complexfloating)) and is_supported(value.dtype):
         new = _core.from_numpy(value, x.device)
     elif _has_arrays(value):
@@ -120,7 +121,7 @@ def values_for(op: str, x: Array, value: Any, single: bool = False) -> Array:
     return new
 
 
-def values_at(op: str, x: Array, value: Any) -> Array:
+def values_at(op: str, x: Array, value: Any) -> Array | complex:
     """Return the same for places in an array of positions or a mask: there NumPy's scalars are cast like arrays.
 
     >>> values_at("op", asarray([1]), numpy.float64(1.5)).dtype

@@ -58,7 +58,7 @@ def _gaps(w: Array) -> Array:
     return w[..., None, :] - w[..., :, None]
 
 
-def _eigh_grad(g: Any, y: Any) -> Any:
+def _eigh_grad(g: Any, y: Any) -> Array:
     (gw, gv), (w, v) = g, y
     inner = quotient(_off_diagonal(matmul(adjoint(v), gv)), _gaps(w))
     return half_hermitian(matmul(matmul(v, inner + _spread(gw)), adjoint(v)))
@@ -69,12 +69,12 @@ def _off_diagonal(x: Array) -> Array:
 
 
 @primitive(_eigh_grad, op="linalg.eigh")
-def _eigh(x: Any, uplo: str) -> Any:
+def _eigh(x: Array, uplo: str) -> tuple[Array, ...]:
     outs = [(x.shape[-1:], real_of(x.dtype)), (x.shape[-2:], x.dtype)]
     return tuple(stacked("eigh", lambda v: tuple(numpy.linalg.eigh(v, uplo)), [x], outs, x.shape[:-2], work(x, 9)))
 
 
-def _eigvalsh_grad(g: Any, x: Any, uplo: str) -> Any:
+def _eigvalsh_grad(g: Array, x: Array, uplo: str) -> Array:
     v = _eigh(x, uplo)[1]
     return half_hermitian(matmul(v * g[..., None, :], adjoint(v)))
 
@@ -122,7 +122,7 @@ def eigvalsh(a: ArrayLike, UPLO: str = "L", *, upper: bool | None = None) -> Arr
 # --- eigenvalues of any matrices ------------------------------------------------------------------
 
 
-def _eig_grad(g: Any, y: Any, dtype: numpy.dtype) -> Any:
+def _eig_grad(g: Any, y: Any, dtype: numpy.dtype) -> Array:
     """Return the gradient for vectors of length 1 and any phase: Boeddeker et al. (2017)."""
     (gw, gv), (w, v) = g, y
     inner = matmul(adjoint(v), gv)
@@ -140,12 +140,12 @@ def _complex(dtype: numpy.dtype) -> numpy.dtype:
 
 
 @primitive(_eig_grad, op="linalg.eig")
-def _eig(x: Any) -> Any:
+def _eig(x: Array) -> tuple[Array, ...]:
     outs = [(x.shape[-1:], _complex(x.dtype)), (x.shape[-2:], _complex(x.dtype))]
     return tuple(stacked("eig", lambda v: tuple(numpy.linalg.eig(v)), [x], outs, x.shape[:-2], work(x, 25)))
 
 
-def _eigvals_grad(g: Any, x: Any, dtype: numpy.dtype) -> Any:
+def _eigvals_grad(g: Array, x: Array, dtype: numpy.dtype) -> Array:
     v = _eig(x)[1]
     return _as_input(_solve(adjoint(v), g[..., None] * adjoint(v)), dtype)
 

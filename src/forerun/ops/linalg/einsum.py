@@ -212,7 +212,7 @@ def _plan(subscripts: str) -> Any:
     return "dot", len(terms[0]), len(terms[1]), terms[0] != rows + k, terms[1] != k + columns
 
 
-def _plain(*operands: Any) -> Any:
+def _plain(*operands: Any) -> Array | None:
     """Return sums over one axis, and products of matrices and vectors: by the functions for these.
 
     None: something else.

@@ -116,7 +116,7 @@ def matrix_rank(A: ArrayLike, tol: ArrayLike | None = None, hermitian: bool = Fa
     return stacked("matrix_rank", count, [x, *given], [((), "int64")], lead, 6 * m * n * min(m, n), (2, 0))[0]
 
 
-def _lstsq_parts(g: Array, y: Array, a: Array, b: Array, rcond: Any) -> tuple[Any, Any, Any]:
+def _lstsq_parts(g: Array, y: Array, a: Array, b: Array, rcond: Any) -> tuple[Array, Array, Array]:
     """Return the parts of both gradients: the pseudo-inverse, the residual b - a @ x, and the residual's gradient."""
     rest = b - matmul(a, y[0])
     return _pinv(a, rcond, False), rest, 2 * rest * g[1]
@@ -137,7 +137,7 @@ def _lstsq_db(g: Array, y: Array, a: Array, b: Array, rcond: float) -> Array:
 
 
 @primitive(_lstsq_da, _lstsq_db, op="linalg.lstsq")
-def _lstsq(a: Any, b: Any, rcond: float) -> Any:
+def _lstsq(a: Array, b: Array, rcond: float) -> tuple[Array, ...]:
     (m, n), k, real = a.shape, b.shape[1], real_of(a.dtype)
 
     def task(a: numpy.ndarray, b: numpy.ndarray) -> tuple[Any, ...]:

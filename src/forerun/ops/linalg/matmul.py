@@ -127,8 +127,13 @@ def _counted(op: str, axes: Any, counts: Sequence[int]) -> list[tuple[Any, ...]]
 def _along(product: _Product, a: Array, b: Array, counts: tuple[int, ...], axes: Any, kept: bool) -> Array:
     """Return the product over the given axes, or the last ones. kept: with an axis of extent 1 for the sum."""
     if axes is None and not kept:
-        return product(a, b)
-    op, last = product.op, lambda n: tuple(range(-n, 0))
+        result: Array = product(a, b)
+        return result
+    op = product.op
+
+    def last(n: int) -> tuple[int, ...]:
+        return tuple(range(-n, 0))
+
     counts = (*counts[:2], 1) if kept else counts
     given = [last(n) for n in counts] if axes is None else _counted(op, axes, counts)
     a, b = (moveaxis(x, axes_of(op, at, x.ndim), last(n)) for x, at, n in zip((a, b), given, counts))

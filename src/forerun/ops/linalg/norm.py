@@ -48,7 +48,7 @@ def _largest(x: Array, axes: Any, keepdims: bool) -> Array:
 _INFINITE = {"inf": numpy.inf, "-inf": -numpy.inf}  # MXNet's words
 
 
-def _of_vectors(op: str, x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Array:
+def _of_vectors(op: str, x: Array, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Array:
     ord = _INFINITE.get(ord, ord) if isinstance(ord, str) else ord
     if isinstance(ord, str):
         raise ValueError(f"{op}: ord of vectors must be a number, got {ord!r}")
@@ -63,10 +63,11 @@ def _of_vectors(op: str, x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool
         return sum_(cast(not_equal(size, 0), size.dtype), axes, keepdims=keepdims)
     if ord == 1:
         return sum_(size, axes, keepdims=keepdims)
-    return sum_(size**ord, axes, keepdims=keepdims) ** (1 / ord)
+    result: Array = sum_(size**ord, axes, keepdims=keepdims) ** (1 / ord)
+    return result
 
 
-def _of_matrices(op: str, x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Array:
+def _of_matrices(op: str, x: Array, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Array:
     ord = _INFINITE.get(ord, ord) if isinstance(ord, str) else ord
     if ord is None or ord in ("fro", "f"):
         return _of_vectors(op, x, None, axes, keepdims)
@@ -169,7 +170,7 @@ _inv_grad = _inv.grads[0][0]  # type: ignore[attr-defined]
 
 
 @primitive(_inv_grad, op="linalg.cond.inv")
-def _inv_or_nan(x: Any) -> Any:
+def _inv_or_nan(x: Array) -> Array:
     n = x.shape[-1]
     return stacked("cond", _inverses_or_nan, [x], [((n, n), x.dtype)], x.shape[:-2], n**3)[0]
 

@@ -58,7 +58,7 @@ def _solve_da(g: Array, y: Array, a: Array) -> Array:
 
 
 @primitive(_solve_da, lambda g, a: _solve(adjoint(a), g), op="linalg.solve")
-def _solve(a: Any, b: Any) -> Array:
+def _solve(a: Array, b: Array) -> Array:
     lead, (n, k) = broadcast_shapes("solve", a.shape[:-2], b.shape[:-2]), b.shape[-2:]
     return stacked("solve", numpy.linalg.solve, [a, b], [((n, k), a.dtype)], lead, n**2 * (n + k))[0]
 
@@ -82,7 +82,7 @@ def solve(a: ArrayLike, b: ArrayLike) -> Array:
     return _solve(a, b[:, None])[..., 0] if b.ndim == 1 else _solve(a, b)
 
 
-def _det_grad(g: Any, y: Any, x: Any) -> Any:
+def _det_grad(g: Array, y: Array, x: Array) -> Any:
     return (g * conj_if_complex(y))[..., None, None] * adjoint(_inv(x))
 
 
@@ -114,7 +114,7 @@ def _slogdet_grad(g: Array, y: Array, x: Array) -> Array:
 
 
 @primitive(_slogdet_grad, op="linalg.slogdet")
-def _slogdet(x: Any) -> Any:
+def _slogdet(x: Array) -> tuple[Array, ...]:
     outs = [((), x.dtype), ((), real_of(x.dtype))]
     return tuple(stacked("slogdet", _parts_of_det, [x], outs, x.shape[:-2], x.shape[-1] ** 3))
 
@@ -155,12 +155,13 @@ def matrix_power(a: ArrayLike, n: int) -> Array:
         return copy(broadcast_to(eye(x.shape[-1], dtype=x.dtype, device=x.device), x.shape))
     if n < 0:
         x, n = _inv(inexact("matrix_power", x)), -n
-    result: Any = None
+    result: Array | None = None
     while n:
         if n & 1:
             result = x if result is None else matmul(result, x)
         n >>= 1
         x = matmul(x, x) if n else x
+    assert result is not None
     return result
 
 

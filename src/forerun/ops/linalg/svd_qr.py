@@ -108,7 +108,7 @@ def _qr_back(gq: Any, gr: Any, q: Array, r: Array) -> Array:
     return adjoint(_solve(r, adjoint(gq + matmul(q, whole))))
 
 
-def _qr_grad(g: Any, y: Any, x: Any) -> Any:
+def _qr_grad(g: Any, y: Any, x: Any) -> Array:
     """Of wide matrices: q and the first columns of r are of the first columns of x; the rest of r is q^H times the
     rest of x."""
     (gq, gr), (q, r) = g, y
@@ -120,7 +120,7 @@ def _qr_grad(g: Any, y: Any, x: Any) -> Any:
     return concatenate([first, matmul(q, g_rest)], -1)
 
 
-def _factors(x: Any, mode: str) -> Any:
+def _factors(x: Array, mode: str) -> tuple[Array, ...]:
     m, n = x.shape[-2:]
     k = m if mode == "complete" else min(m, n)
     outs = [((m, k), x.dtype), ((k, n), x.dtype)]
@@ -132,7 +132,7 @@ def _qr(x: Array) -> Any:
     return _factors(x, "reduced")
 
 
-def _qr_complete_grad(g: Any, y: Any) -> Any:
+def _qr_complete_grad(g: Any, y: Any) -> Array:
     """Of matrices with more rows than columns; below its diagonal r is 0."""
     (gq, gr), (q, r) = g, y
     n = r.shape[-1]
@@ -158,7 +158,7 @@ def _qr_r(x: Array) -> Array:
 
 
 @primitive(None, op="linalg.qr.raw")
-def _qr_raw(x: Any) -> Any:
+def _qr_raw(x: Array) -> tuple[Array, ...]:
     m, n = x.shape[-2:]
     outs = [((n, m), x.dtype), ((min(m, n),), x.dtype)]
     return tuple(stacked("qr", lambda v: numpy.linalg.qr(v, "raw"), [x], outs, x.shape[:-2], work(x, 1)))
@@ -191,7 +191,7 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
 # --- singular values ------------------------------------------------------------------------------
 
 
-def _svd_grad(g: Any, y: Any, x: Any) -> Any:
+def _svd_grad(g: Any, y: Any, x: Any) -> Array:
     (gu, gs, gvh), (u, s, vh) = g, y
     gv, v = adjoint(gvh), adjoint(vh)
     squares = _gaps(s * s)
@@ -210,7 +210,7 @@ def _svd_grad(g: Any, y: Any, x: Any) -> Any:
     return result
 
 
-def _decomposed(x: Any, full: bool) -> Any:
+def _decomposed(x: Array, full: bool) -> tuple[Array, ...]:
     m, n = x.shape[-2:]
     k = min(m, n)
     rows, columns = (m, n) if full else (k, k)
@@ -223,7 +223,7 @@ def _svd(x: Array) -> Any:
     return _decomposed(x, False)
 
 
-def _svd_full_grad(g: Any, y: Any, x: Any) -> Any:
+def _svd_full_grad(g: Any, y: Any, x: Any) -> Array:
     (gu, gs, gvh), (u, s, vh) = g, y
     k, v = s.shape[-1], adjoint(vh)
     first = _first(gu, u, k), gs, adjoint(_first(adjoint(gvh), v, k))
@@ -235,7 +235,7 @@ def _svd_full(x: Array) -> Any:
     return _decomposed(x, True)
 
 
-def _svdvals_grad(g: Any, x: Any) -> Any:
+def _svdvals_grad(g: Array, x: Array) -> Array:
     u, _, vh = _svd(x)
     return matmul(u * g[..., None, :], vh)
 
@@ -269,7 +269,7 @@ def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermi
     return SVDResult(*(_svd_full(x) if whole else _svd(x)))
 
 
-def _of_hermitian(x: Any, compute_uv: bool) -> Any:
+def _of_hermitian(x: Array, compute_uv: bool) -> Any:
     """Singular values are magnitudes of eigenvalues; U and V are the eigenvectors, up to signs."""
     if not compute_uv:
         return sort(absolute(eigvalsh(x)), descending=True)

@@ -42,7 +42,7 @@ def _matmul_db(g: Array, a: Array, inputs: Any, ta: bool, tb: bool) -> Array:
 
 
 @primitive(_matmul_da, _matmul_db, op="matmul")
-def _matmul(a: Any, b: Any, ta: bool = False, tb: bool = False) -> Array:
+def _matmul(a: Array, b: Array, ta: bool = False, tb: bool = False) -> Array:
     """Return the product of two arrays of one dtype; ta, tb: of a or b (matrices) with its last axes exchanged."""
     return _core.matmul(a, b, ta, tb)
 
@@ -128,7 +128,10 @@ def _contracted(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, 
         left, right = tuple(range(a.ndim - n, a.ndim)), tuple(range(n))
     else:
         one, other = axes
-        as_tuple = lambda x: (x,) if isinstance(x, (int, numpy.integer)) else tuple(x)
+
+        def as_tuple(x: Any) -> tuple[Any, ...]:
+            return (x,) if isinstance(x, (int, numpy.integer)) else tuple(x)
+
         left = axes_of("tensordot", as_tuple(one), a.ndim)
         right = axes_of("tensordot", as_tuple(other), b.ndim)
     if len(left) != len(right) or any(a.shape[i] != b.shape[j] for i, j in zip(left, right)):
@@ -208,7 +211,7 @@ def multi_dot(arrays: Sequence[Any], *, out: Out = None) -> Array:
         raise ValueError(f"multi_dot: arrays must be matrices that fit, got shapes {shapes}")
     cut = _order([s[0] for s in shapes] + [shapes[-1][1]])
 
-    def product(i: int, j: int) -> Any:
+    def product(i: int, j: int) -> Array:
         return found[i] if i == j else _matmul(product(i, cut[i][j]), product(cut[i][j] + 1, j))
 
     result = product(0, len(found) - 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -130,7 +131,12 @@ def _gelu_erf(x: Array) -> Array:
 # --- those that leak ------------------------------------------------------------------------------
 
 _LEAKY = ("elu", "gelu", "gelu_erf", "gelu_tanh", "leaky", "prelu", "rrelu", "selu")
-_LEAKY_OTHERS: dict[str, Any] = {"gelu": _gelu_erf, "gelu_erf": _gelu_erf, "gelu_tanh": gelu, "selu": selu}
+_LEAKY_OTHERS: dict[str, Callable[[Array], Array]] = {
+    "gelu": _gelu_erf,
+    "gelu_erf": _gelu_erf,
+    "gelu_tanh": gelu,
+    "selu": selu,
+}
 
 
 def leaky_relu(
@@ -169,7 +175,7 @@ def leaky_relu(
     return where(x > 0, x, rate * x)
 
 
-_ACTIVATIONS: dict[str, Any] = {
+_ACTIVATIONS: dict[str, Callable[[ArrayLike], Array]] = {
     "relu": relu, "sigmoid": sigmoid, "tanh": tanh, "softrelu": softrelu, "softsign": softsign,
     "silu": silu, "gelu": gelu, "log_sigmoid": log_sigmoid, "elu": elu, "selu": selu, "leaky": leaky_relu,
     "mish": mish, "hard_sigmoid": hard_sigmoid,

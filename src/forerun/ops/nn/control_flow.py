@@ -27,7 +27,8 @@ def cond(pred: ArrayLike, then_func: Callable[..., Any], else_func: Callable[...
     """
     given = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
     holds = pred(*given) if callable(pred) else pred
-    return then_func(*given) if bool(holds) else else_func(*given)
+    result: Array = then_func(*given) if bool(holds) else else_func(*given)
+    return result
 
 
 def while_loop(

@@ -87,7 +87,7 @@ class _Plan(NamedTuple):
 
 
 @primitive(lambda g, b, plan: _spread(g, b, plan), lambda g, a, plan: _weigh(g, a, plan), op="convolution")
-def _convolve(a: Any, b: Any, plan: _Plan) -> Any:
+def _convolve(a: Any, b: Any, plan: _Plan) -> Array:
     """Data (n, in, *extents) and weight (out, in / groups, *kernel) to (n, out, *counts)."""
     if settings := plan.settings(a):
         return _core.correlate(a, b, settings)
@@ -104,7 +104,7 @@ def _convolve(a: Any, b: Any, plan: _Plan) -> Any:
 
 
 @primitive(lambda g, b, plan: _convolve(g, b, plan), lambda g, a, plan: _weigh(a, g, plan), op="deconvolution")
-def _spread(a: Any, b: Any, plan: _Plan) -> Any:
+def _spread(a: Any, b: Any, plan: _Plan) -> Array:
     """Outputs (n, out, *counts) and weight back to data (n, in, *extents): the transposed convolution."""
     if settings := plan.settings(a):
         return _core.correlate_back(a, b, settings)
@@ -263,7 +263,7 @@ def _operands(op: str, data: Any, weight: Any, kernel: Any, groups: int) -> tupl
     return data, weight
 
 
-def _last(op: str, layout: str | None, data: Any) -> bool:
+def _last(op: str, layout: str | None, data: Array) -> bool:
     """Return whether channels are last; of data with too few or too many axes, which is refused later, not."""
     return data.ndim - 2 in LAYOUTS and channels_last(op, layout, data.ndim - 2)
 

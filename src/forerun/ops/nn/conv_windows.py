@@ -111,7 +111,7 @@ def inside(x: Array, widths: Sequence[tuple[int, int]]) -> tuple[Any, ...]:
 
 
 @primitive(lambda g, widths: getitem(g, inside(g, widths)), op="pad.last_axes")
-def _padded(x: Any, widths: tuple[tuple[int, int], ...], value: float) -> Any:
+def _padded(x: Array, widths: tuple[tuple[int, int], ...], value: float) -> Array:
     lead = x.ndim - len(widths)
     extents = tuple(n + b + a for n, (b, a) in zip(x.shape[lead:], widths))
     full = _core.full((*x.shape[:lead], *extents), value, x.dtype, x.device)

@@ -107,7 +107,10 @@ def _states(labels: Array, n: Any, classes: int, first: bool) -> Array:
 def _spread(chances: Any, states: Any, ends: Any) -> Array:
     """The logarithm of the chance to be in each state after all steps, having begun in the first; (batch, states)."""
     batch, count = states.shape
-    never = lambda k: full((batch, k), _NEVER, dtype=chances.dtype, device=chances.device)
+
+    def never(k: int) -> Array:
+        return full((batch, k), _NEVER, dtype=chances.dtype, device=chances.device)
+
     # From one label to the next without the blank between, unless they are the same.
     skips = where(states[:, 2:] != states[:, :-2], 0.0, _NEVER).astype(chances.dtype)
     skips = concatenate([never(min(2, count)), skips], axis=1)

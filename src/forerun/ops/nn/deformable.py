@@ -70,7 +70,7 @@ def modulated_deformable_convolution(
 class _Plan:
     """Shapes, checked."""
 
-    def __init__(self, op: str, data: Any, weight: Any, said: Any, settings: Any, groups: tuple[int, int]) -> None:
+    def __init__(self, op: str, data: Array, weight: Array, said: Any, settings: Any, groups: tuple[int, int]) -> None:
         self.op, self.data, self.weight, (self.groups, self.parts) = op, data, weight, groups
         if self.data.ndim != 4 or self.weight.ndim != 4:
             self._refuse("data and weight must have 4 axes")
@@ -93,7 +93,7 @@ class _Plan:
         """Return (batch, groups of offsets, elements of the kernel, kinds..., places of the result)."""
         return (self.data.shape[0], self.parts, math.prod(self.windows.kernel), *kinds, math.prod(self.counts))
 
-    def checked(self, name: str, x: Any, kinds: int) -> Array:
+    def checked(self, name: str, x: Array, kinds: int) -> Array:
         """Return an array of so many numbers for each element of the kernel."""
         batch, parts, elements, _ = self.places()
         if x.shape != (batch, kinds * parts * elements, *self.counts):
@@ -129,14 +129,15 @@ def _columns(plan: _Plan, offset: Array, fades: bool) -> Array:
     rows, columns = moved[:, :, :, 0], moved[:, :, :, 1]
     height, width = plan.data.shape[2:]
     pixels = reshape(plan.data, (plan.data.shape[0], plan.parts, -1, height * width))
-    seen: Any = 0
+    seen: Array | int = 0
     for r, by_row in _corners(rows, height, fades):
         for c, by_column in _corners(columns, width, fades):
             seen = seen + _pixels(pixels, r * width + c) * expand_dims(by_row * by_column, 3)
+    assert not isinstance(seen, int)  # there are four corners
     return seen
 
 
-def _corners(at: Any, n: int, fades: bool) -> list[tuple[Any, Any]]:
+def _corners(at: Any, n: int, fades: bool) -> list[tuple[Array, Array]]:
     """Return the two positions beside each, made to lie in the image, and how much each of them counts."""
     low, found = floor(at), []
     for corner, weight in ((low, low + 1 - at), (low + 1, at - low)):

@@ -62,7 +62,7 @@ def _softmax(x: Array, axis: int) -> Array:
 
 
 @primitive(lambda g, y, axis: g - exp(y) * _sum(g, (axis,), True), op="log_softmax")
-def _log_softmax(x: Any, axis: int) -> Array:
+def _log_softmax(x: Array, axis: int) -> Array:
     shifted = x - _max(x, (axis,), True)
     return shifted - log(_sum(exp(shifted), (axis,), True))
 
@@ -76,7 +76,7 @@ def _prepared(op: str, x: Array, axis: int, temperature: float | None, dtype: An
     return x, 0 if x.ndim == 0 and axis in (0, -1) else axis_of(op, axis, x.ndim)
 
 
-def _within(op: str, x: Any, axis: int, length: Any, use_length: bool) -> Any:
+def _within(op: str, x: Array, axis: int, length: Any, use_length: bool) -> Any:
     """Return where positions along the axis are below lengths; None if there are none."""
     if use_length != (length is not None):
         raise ValueError(f"{op}: use_length must be True with length, and only then, got {use_length}")
@@ -172,7 +172,7 @@ def masked_softmax(x: ArrayLike, mask: ArrayLike, axis: int = -1, temperature: f
     return softmax(where(mask, x, -1e30), axis) * cast(mask, x.dtype)
 
 
-def _cross_entropy_grad(g: Array, x: Array, index: Array, axis: int, e: Any, z: Any) -> Array:
+def _cross_entropy_grad(g: Array, x: Array, index: Array, axis: int, e: Array, z: Array) -> Array:
     """Return (softmax(x) - 1 at the index) * g."""
     if _core.recording():  # to be differentiated itself
         return g * _softmax(x, axis) - _scatter_along(g, x.shape, index, axis)
@@ -182,7 +182,7 @@ def _cross_entropy_grad(g: Array, x: Array, index: Array, axis: int, e: Any, z: 
 
 
 @primitive(_cross_entropy_grad, nondifferentiable, kept=("e", "z"), op="cross_entropy")
-def _cross_entropy(x: Any, index: Any, axis: int) -> Any:
+def _cross_entropy(x: Array, index: Array, axis: int) -> Any:
     shifted = x - _max(x, (axis,), True)
     e = exp(shifted)
     z = _sum(e, (axis,), True)

@@ -28,7 +28,7 @@ def _wide(vector: Array, axis: int, ndim: int) -> Array:
     return reshape(vector, tuple(-1 if i == axis else 1 for i in range(ndim)))
 
 
-def _of_batch(x: Array, beta: Any, gamma: Any, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any, Any]:
+def _of_batch(x: Array, beta: Array, gamma: Array, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any, Any]:
     """Return x with mean 0 and variance 1 over axes, times gamma (None: 1), plus beta; mean, variance, square root.
 
     Few large parts: what x is multiplied with, and what is added to it, is small.
@@ -42,7 +42,7 @@ def _of_batch(x: Array, beta: Any, gamma: Any, axes: tuple[int, ...], eps: float
 
 
 def _back_through_batch(
-    g: Array, x: Array, gamma: Any, axes: tuple[int, ...], own: Any, root: Any
+    g: Array, x: Array, gamma: Array, axes: tuple[int, ...], own: Any, root: Any
 ) -> tuple[Any, Any, Any]:
     """Return the gradients of x, beta and gamma: all follow from two sums, so that x is read twice."""
     total, along = _sum(g, axes, True), _sum(g * x - g * own, axes, True)  # none of this runs before g is computed
@@ -52,7 +52,7 @@ def _back_through_batch(
     return g * factor - x * scale + shift, total, along / root
 
 
-def _of_parts(x: Array, beta: Any, gamma: Any, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any, Any]:
+def _of_parts(x: Array, beta: Array, gamma: Array, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any, Any]:
     """The same for many small parts, where steps for each element count; 1 / square root in place of the root."""
     n = max(1, math.prod(x.shape[i] for i in axes))
     own = _sum(x, axes, True) / n
@@ -64,7 +64,7 @@ def _of_parts(x: Array, beta: Any, gamma: Any, axes: tuple[int, ...], eps: float
 
 
 def _back_through_parts(
-    g: Array, x: Array, gamma: Any, axes: tuple[int, ...], own: Any, rate: Any
+    g: Array, x: Array, gamma: Array, axes: tuple[int, ...], own: Any, rate: Any
 ) -> tuple[Any, Any, Any]:
     """Return the gradients of x, beta and gamma. The axes along which gamma is the same are summed first."""
     same = tuple(i for i in axes if gamma is None or gamma.shape[i] == 1)
@@ -111,13 +111,14 @@ class _Norm:
         """Return the op once more."""
         return self(tuple(inputs), *attrs)[0]
 
-    def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def gradients(self, g: Array, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the gradients of all inputs, for the backward pass."""
         axes, eps, own, root = attrs
         if _core.recording():
             return of_steps(lambda *inputs: self._steps(*_three(inputs), axes, eps)[0], g, inputs)
         x, _, gamma = _three(inputs)
-        return self._back(g, x, gamma, axes, own, root)
+        found: tuple[Any, ...] = self._back(g, x, gamma, axes, own, root)
+        return found
 
 
 def _three(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -183,7 +184,7 @@ def _follow(running: tuple[Any, Any], batch: tuple[Any, Any], momentum: float) -
 
 def _normalized(
     op: _Norm, x: Array, gamma: Any, beta: Any, axes: tuple[int, ...], eps: float, several: bool = False
-) -> list[Any]:
+) -> list[Array]:
     """Return x with mean 0 and variance 1 over axes, times gamma, plus beta, which broadcast; 16-bit floats in float32.
 
     several: also the mean, and the square root of the variance plus eps.

@@ -37,7 +37,7 @@ def _largest(x: Array, windows: Windows) -> Array:
     return functools.reduce(maximum, (_core.getitem(x, index) for _, index in windows.places(counts)))
 
 
-def _firsts(x: Any, y: Any, windows: Windows) -> Any:
+def _firsts(x: Array, y: Array, windows: Windows) -> Any:
     """For each place in the kernel: its index, and in which windows it is the first that is not below the largest, y.
 
     If y is NaN, that is the first of all.
@@ -53,7 +53,7 @@ def _firsts(x: Any, y: Any, windows: Windows) -> Any:
     lambda g, b, c, windows: _at_first(g, b, c, windows), nondifferentiable, nondifferentiable,
     op="pooling.max.backward",
 )  # fmt: skip
-def _to_first(a: Any, b: Any, c: Any, windows: Windows) -> Any:
+def _to_first(a: Array, b: Array, c: Array, windows: Windows) -> Any:
     """a, a number for each window of b, at the first place that has the window's largest, c; sums where these meet."""
     if native(a):
         return _core.pool_back(a, b, c, b.shape, windows.kernel, windows.stride)
@@ -67,7 +67,7 @@ def _to_first(a: Any, b: Any, c: Any, windows: Windows) -> Any:
     lambda g, b, c, windows: _to_first(g, b, c, windows), nondifferentiable, nondifferentiable,
     op="pooling.max.take",
 )  # fmt: skip
-def _at_first(a: Any, b: Any, c: Any, windows: Windows) -> Any:
+def _at_first(a: Array, b: Array, c: Array, windows: Windows) -> Any:
     """The element of a, in the shape of b, at the first place of each window of b that has the window's largest, c."""
     taken = (where(hit, _core.getitem(a, index), 0) for index, hit in _firsts(b, c, windows))
     return functools.reduce(add, taken)
@@ -166,7 +166,8 @@ def pooling(
     total = _total(padded(x, widths), windows)
     if pool_type == "sum":
         return total
-    return total / _divisor(windows, counts, pads if count_include_pad else (0,) * n, pads, x)
+    result: Array = total / _divisor(windows, counts, pads if count_include_pad else (0,) * n, pads, x)
+    return result
 
 
 def _of_all(x: Array, kind: str, p: int) -> Array:
@@ -193,7 +194,7 @@ def _fitting(windows: Windows, pads: Extents, extents: Extents, full: bool) -> E
     return windows.counts([n + m for n, m in zip(whole, more)])
 
 
-def _divisor(windows: Windows, counts: Extents, counted: Extents, pads: Extents, x: Any) -> Any:
+def _divisor(windows: Windows, counts: Extents, counted: Extents, pads: Extents, x: Array) -> Any:
     """Return the divisor of averages: the number of elements of each window in the data and the counted padding."""
     sizes = numpy.ones((), "int64")
     for k, s, n, c, p, extent in zip(windows.kernel, windows.stride, counts, counted, pads, x.shape[2:]):
@@ -212,7 +213,7 @@ def _least(dtype: numpy.dtype) -> Any:
     return numpy.iinfo(dtype).min if dtype.kind in "iu" else -numpy.inf
 
 
-def _power(x: Any, p: int) -> Any:
+def _power(x: Array, p: int) -> Array:
     """Return |x|^p."""
     return square(x) if p == 2 else abs(x) if p == 1 else abs(x) * square(x)
 

@@ -28,7 +28,7 @@ __all__ = [
 _slice = slice
 
 
-def _lengths(op: str, x: Any, lengths: Any, used: bool, axis: int) -> Any:
+def _lengths(op: str, x: Array, lengths: Any, used: bool, axis: int) -> Any:
     """Return int64 lengths of sequences, or None.
 
     ValueError if the axis is neither 0 nor 1, or their number does not fit.

@@ -216,7 +216,7 @@ def normal(
 
 
 def draw_into(
-    op: str, out: Out, size: Shape | None, dtype: DTypeLike, draw: Callable[[Shape | None, Any], Any]
+    op: str, out: Out, size: Shape | None, dtype: DTypeLike, draw: Callable[[Shape | None, Any], Array]
 ) -> Array:
     """Return draw(size, dtype), written into `out` if that is given: of its shape and dtype.
 
@@ -426,9 +426,10 @@ def shuffle(x: ArrayLike, axis: int = 0) -> None:
     [0, 1, 2, 3]
     """
     if not is_array(x):
-        return current().generator()().shuffle(x, axis)
-    _rows("shuffle", x)
-    return _core.assign(x, permutation(x, axis))
+        current().generator()().shuffle(x, axis)
+    else:
+        _rows("shuffle", x)
+        _core.assign(x, permutation(x, axis))
 
 
 def permuted(x: ArrayLike, *, axis: int | None = None, out: Out = None) -> Array:
@@ -465,7 +466,7 @@ def bernoulli(
         raise ValueError(f"bernoulli: prob and logit must not both be given, got {prob} and {logit}")
     given = logit if logit is not None else 0.5 if prob is None else limited("bernoulli", "prob", prob, PROBABILITY)
 
-    def drawn(size: Shape | None, dtype: Any) -> Any:
+    def drawn(size: Shape | None, dtype: Any) -> Array:
         u = uniform(size=_shape("bernoulli", size, given), device=device_for(device or ctx, given))
         if logit is not None:  # u < 1 / (1 + exp(-logit)), where u may be 0
             return cast(u * (1 + exp(-asarray(logit, device=u.device))) < 1, _of_bernoulli(dtype))

@@ -142,7 +142,8 @@ def check_ways(op: str, pvals: ArrayLike) -> numpy.ndarray:
     most = 1 + (1e-12 if p.dtype.itemsize > 4 or p.dtype.kind not in "fV" else _tolerance(p.dtype))
     if (sums > most).any():
         raise ValueError(f"{op}: pvals but the last must have a sum of at most 1, got {float(sums.max())}")
-    return wide / numpy.maximum(sums, 1)
+    scaled: numpy.ndarray = wide / numpy.maximum(sums, 1)
+    return scaled
 
 
 def check_colors(colors: ArrayLike, nsample: int, method: str) -> None:

@@ -65,7 +65,8 @@ def _asked(
 ) -> Array:
     """Draw with NumPy; its errors get the name of the distribution."""
     try:
-        return draw(generator, *parameters, shape)
+        drawn: Array = draw(generator, *parameters, shape)
+        return drawn
     except ValueError as error:
         got = ", ".join(map(reprlib.repr, parameters))
         raise ValueError(f"{name}: {error}, got {got}") from None
@@ -136,7 +137,7 @@ def gamma(
     dtype('float32')
     """
 
-    def drawn(size: Shape | None, dtype: Any) -> Any:
+    def drawn(size: Shape | None, dtype: Any) -> Array:
         if _numbers(shape, scale):
             return _floating("gamma", shape, scale, size=size, dtype=dtype, device=device or ctx)
         want, wide = drawn_dtypes("gamma", dtype)
@@ -310,7 +311,7 @@ def multinomial(n: int, pvals: ArrayLike, size: Shape | None = None, *, device: 
 def multivariate_normal(
     mean: ArrayLike, cov: ArrayLike, size: Shape | None = None, check_valid: str = "warn", tol: float = 1e-8, *,
     method: str = "svd", device: DeviceLike = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """Return vectors of the normal distribution with a mean vector and a covariance matrix, along a new last axis.
 
     The default float. check_valid: "raise" for ValueError where the result is read if the matrix is not positive

@@ -69,7 +69,8 @@ def _psi(a: Values) -> Values:
     y = a + 8
     power = 1 / (y * y)
     rest = sum(c * power**k for k, c in enumerate(_BERNOULLI, 1))
-    return numpy.log(y) - 0.5 / y - rest - below
+    found: Values = numpy.log(y) - 0.5 / y - rest - below
+    return found
 
 
 def _by_series(x: Values, a: Values) -> Values:
@@ -79,7 +80,8 @@ def _by_series(x: Values, a: Values) -> Values:
         term, gap = term * x / (a + n), gap + 1 / (a + n)
         total += term * gap
         if n % 8 == 0 and ((abs(term * gap) <= _CLOSE * abs(total)).all() or n > _MOST):
-            return x * total
+            found: Values = x * total
+            return found
         n += 1
 
 
@@ -98,7 +100,8 @@ def _by_fraction(x: Values, a: Values) -> Values:
         f, df = f * step, df * step + f * dstep
         settled = (abs(step - 1) <= 4 * _CLOSE) & (abs(f * dstep) <= 64 * _CLOSE * abs(df))
         if n % 8 == 0 and (settled.all() or n > _MOST):
-            return x * (f * (numpy.log(x) - _psi(a)) + df)
+            found: Values = x * (f * (numpy.log(x) - _psi(a)) + df)
+            return found
         n += 1
 
 
@@ -116,7 +119,8 @@ def _by_temme(x: Values, a: Values) -> Values:
     deta = -(0.5 * first + 0.5 * slope * first / a + value / a) / a
     off = ratio - 1
     dratio = numpy.where(abs(off) < 1e-6, 1 + 2 * eta / 3, ratio * eta / numpy.where(off == 0, 1, off))
-    return ratio + a * dratio * deta
+    found: Values = ratio + a * dratio * deta
+    return found
 
 
 def _eta(ratio: Values) -> Values:

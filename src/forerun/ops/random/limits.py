@@ -17,7 +17,7 @@ from .._base.convert import is_array
 from .._base.primitive import Elementwise
 
 if TYPE_CHECKING:
-    from ...typing import Array, ArrayLike
+    from ...typing import ArrayLike
 
 __all__ = [
     "ABOVE_ONE", "BELOW_ONE", "FINITE", "NOT_NEGATIVE", "NOT_ZERO_PROBABILITY", "POISSON", "POSITIVE", "PROBABILITY",
@@ -73,7 +73,7 @@ def _looking(limits: Limits, op: str, name: str) -> Elementwise:
     return Elementwise(source, op, ("x",), (lambda g: g,), f"x, if `{name}` of `{op}` may have its values.")
 
 
-def limited(op: str, name: str, value: Any, limits: Limits | None) -> Array:
+def limited(op: str, name: str, value: Any, limits: Limits | None) -> Any:
     """Return the value: checked if it is known; else as an array whose reads raise if a value is outside the limits.
 
     >>> from forerun import np

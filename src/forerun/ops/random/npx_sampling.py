@@ -129,4 +129,5 @@ def _classes(p: numpy.ndarray, u: numpy.ndarray) -> numpy.ndarray:
     else:
         rows = [numpy.searchsorted(row, t, "right") for row, t in zip(shares, at)]
         found = numpy.stack(rows) if rows else numpy.empty(at.shape, "int64")
-    return numpy.minimum(found, last).reshape(u.shape)
+    kept: numpy.ndarray = numpy.minimum(found, last).reshape(u.shape)
+    return kept

@@ -84,7 +84,7 @@ def made_of_standard(
     [3.0, 3.0]
     """
 
-    def drawn(size: Shape | None, dtype: Any) -> Any:
+    def drawn(size: Shape | None, dtype: Any) -> Array:
         want, wide = drawn_dtypes(op, dtype)
         given = [value for value, _ in parameters.values()]
         shape, where = _shape(op, size, *given), device_for(device, *given)
@@ -116,7 +116,7 @@ def _slope(y: Array, x: Array) -> Array:
 
 
 @primitive(lambda g, x, y: g * _slope(y, x), op="random.standard_gamma")
-def _standard_gamma(x: Any, op: str, draw: Callable[..., Any], shape: tuple[int, ...], dtype: numpy.dtype) -> Any:
+def _standard_gamma(x: Any, op: str, draw: Callable[..., Any], shape: tuple[int, ...], dtype: numpy.dtype) -> Array:
     return host_op(op, draw, [x], shape, dtype)
 
 

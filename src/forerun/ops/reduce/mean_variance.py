@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["average", "mean", "std", "var"]
 
 
-def _count(x: Any, axes: tuple[int, ...], where: Any, dtype: numpy.dtype | None = None) -> Any:
+def _count(x: Array, axes: tuple[int, ...], where: Any, dtype: numpy.dtype | None = None) -> Any:
     """Return how many elements over axes count: a number, or floats with the axes kept if a mask chooses them."""
     if where is True:
         return math.prod(x.shape[i] for i in axes)

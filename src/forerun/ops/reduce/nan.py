@@ -92,7 +92,7 @@ def nanmin(
     return _without_nan("nanmin", _nanmin, x, axis, out, keepdims)
 
 
-def _filled(x: Any, value: float) -> Any:
+def _filled(x: Any, value: float) -> Array:
     """Return x with a number in place of NaN."""
     x = asarray(x)
     return where(isnan(x), value, x) if is_inexact(x.dtype) else x
@@ -144,12 +144,12 @@ def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, o
     return cumprod(_filled(a, 1), axis, dtype, out)
 
 
-def _numbers(x: Any, axes: tuple[int, ...], dtype: numpy.dtype) -> Any:
+def _numbers(x: Any, axes: tuple[int, ...], dtype: numpy.dtype) -> Array:
     """Return how many elements over axes are not NaN, as floats, with the axes kept."""
     return sum(cast(~isnan(x), dtype), axes, keepdims=True)
 
 
-def _unmasked(a: Any, dtype: Any, mask: Any) -> Any:
+def _unmasked(a: Any, dtype: Any, mask: Any) -> Array:
     """Floats, with NaN in place of the elements that a mask leaves out. TypeError if others are asked of floats."""
     a = asarray_like_device(a, mask)
     if dtype is not None and is_inexact(a.dtype) and not is_inexact(as_dtype("dtype", dtype)):

@@ -40,7 +40,8 @@ def iscomplex(x: ArrayLike) -> Array:
     >>> np.iscomplex([1 + 1j, 2 + 0j]).tolist()
     [True, False]
     """
-    return imag(x) != 0
+    found: Array = imag(x) != 0
+    return found
 
 
 def _infinite(op: str, x: Any, negative: bool, out: Any) -> Array:

@@ -26,7 +26,7 @@ def sum_to(x: ArrayLike, to: Any) -> Array:
     return _core.sum_to(x, to)
 
 
-def fitted(g: Any, like: Array) -> Array:
+def fitted(g: Array, like: Array) -> Array:
     """Return a gradient with the shape and dtype of the input: summed where that was broadcast.
 
     >>> from forerun import np

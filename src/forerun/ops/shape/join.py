@@ -68,11 +68,11 @@ class _Concatenate:
         """Return the arguments of `repeated` besides the inputs."""
         return axis
 
-    def repeated(self, inputs: Sequence[Any], axis: int) -> Any:
+    def repeated(self, inputs: Sequence[Any], axis: int) -> Array:
         """Return the op once more."""
         return self(inputs, axis)
 
-    def __call__(self, arrays: Sequence[Any], axis: int) -> Any:
+    def __call__(self, arrays: Sequence[Any], axis: int) -> Array:
         out = _core.concatenate(arrays, axis)
         if _core.recording():
             _core.record(self, tuple(arrays), (out,), axis, 0)
@@ -88,7 +88,7 @@ class _Split:
     name = "split"
     stateless = True
 
-    def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: tuple[list[int], int]) -> tuple[Any]:
+    def gradients(self, g: Array, inputs: tuple[Any, ...], attrs: tuple[list[int], int]) -> tuple[Any]:
         """Return all parts' gradients, one after the other."""
         return (_concatenate(g if isinstance(g, tuple) else (g,), attrs[1]),)
 
@@ -186,7 +186,7 @@ def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Any, ...]:
     return tuple(_slices(moveaxis(x, axis, 0)))
 
 
-def _slices(x: Array) -> list[Any]:
+def _slices(x: Array) -> list[Array]:
     """Return views of x at each position of the first axis.
 
     By halves where it is recorded: the gradient of a view is as large as what it is a view of, so that n views of the
@@ -194,7 +194,8 @@ def _slices(x: Array) -> list[Any]:
     """
     n = x.shape[0]
     if n < 3 or not _core.recording():
-        return list(x)
+        rows: list[Array] = list(x)
+        return rows
     return _slices(x[: n // 2]) + _slices(x[n // 2 :])
 
 

@@ -417,12 +417,12 @@ def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
 
 
 @primitive(lambda g: g, op="real")
-def _real(x: Any) -> Any:
+def _real(x: Any) -> Array:
     return _core.part(x, False)
 
 
 @primitive(lambda g: 1j * g, op="imag")
-def _imag(x: Any) -> Any:
+def _imag(x: Any) -> Array:
     return _core.part(x, True)
 
 

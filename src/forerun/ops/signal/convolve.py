@@ -59,7 +59,7 @@ def _convolve_grad(g: Array, other: Array, n: int) -> Array:
     lambda g, b, shape: _convolve_grad(g, b, shape[0]), lambda g, a, shape: _convolve_grad(g, a, shape[0]),
     op="convolve",
 )  # fmt: skip
-def _convolve(a: Any, b: Any) -> Any:
+def _convolve(a: Array, b: Array) -> Array:
     n = a.size + b.size - 1
     for longer, other in ((a, b), (b, a)):
         if (found := _summed(longer, flip(other), 1 - other.size, n)) is not None:
@@ -70,7 +70,7 @@ def _convolve(a: Any, b: Any) -> Any:
 _SMALL = 1 << 15  # bytes of a computed array up to which NumPy's functions run within the call
 
 
-def _summed(a: Any, weights: Any, first: int, n: int) -> Any:
+def _summed(a: Array, weights: Array, first: int, n: int) -> Array | None:
     """Return n sums of a[first + i + j] * weights[j], of a large array and few weights; otherwise None."""
     return _core.neighbours(a, weights, first, n) if a.nbytes > _SMALL and a.size >= weights.size else None
 
@@ -171,14 +171,17 @@ def interp(
     plain = period is None and left is None and right is None and not _recorded(x, xp, fp)
     if plain and x.size + 2 * xp.size <= _FEW and {a.dtype.name for a in (x, xp, fp)} == {"float64"}:
         return host_op("interp", numpy.interp, [x, xp, fp], x.shape, "float64")
-    alone = lambda: broadcast_to(cast(fp[0], promote(fp.dtype, x.dtype)), x.shape)
+
+    def alone() -> Array:
+        return broadcast_to(cast(fp[0], promote(fp.dtype, x.dtype)), x.shape)
+
     inside = alone() if xp.size == 1 else _between(x, xp, fp)
     before = where(x < xp[0], fp[0] if left is None else left, inside)
     result = where(x > xp[-1], fp[-1] if right is None else right, where(equal(x, xp[-1]), fp[-1], before))
     return _core.as_scalar(reshape(result, x.shape))
 
 
-def _between(x: Any, xp: Any, fp: Any) -> Any:
+def _between(x: Array, xp: Any, fp: Any) -> Any:
     i = clip(searchsorted(_core.detach(xp), _core.detach(x), "right") - 1, 0, xp.size - 2)
     x0, f0 = xp[i], fp[i]
     step = xp[i + 1] - x0
@@ -269,7 +272,7 @@ def gradient(f: ArrayLike, *spacing: Any, axis: Axis = None, edge_order: int = 1
     return found if len(found) != 1 else found[0]
 
 
-def _slopes(f: Any, spacing: Any, order: int) -> Array:
+def _slopes(f: Array, spacing: Any, order: int) -> Array:
     """Slopes along the last axis."""
     n = f.shape[-1]
     if numpy.ndim(spacing) == 0:
@@ -295,6 +298,6 @@ def _slopes(f: Any, spacing: Any, order: int) -> Array:
     return concatenate([first[..., None], inside, last[..., None]], -1)
 
 
-def _edge(f0: Any, f1: Any, f2: Any, h: Any, k: Any) -> Array:
+def _edge(f0: Array, f1: Array, f2: Array, h: Array | float, k: Array | float) -> Array:
     """Return the slope at the first of three samples, h and k apart, of the parabola through them."""
     return -(2 * h + k) / (h * (h + k)) * f0 + (h + k) / (h * k) * f1 - h / (k * (h + k)) * f2

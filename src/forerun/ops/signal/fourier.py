@@ -277,7 +277,7 @@ def ifft2(a: ArrayLike, s: Extents = None, axes: Sequence[int] = (-2, -1), norm:
     return _transform("ifft2", a, s, axes, norm, True, out)
 
 
-def _halved(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str | None) -> Any:
+def _halved(op: str, x: Any, s: Extents, axes: Sequence[int] | None, norm: str | None) -> Array:
     x, scale = _real(op, x), _norm(op, norm)
     *at, last = _some_axes(op, x, s, axes)
     *extents, n = _extents(op, x, s, (*at, last))

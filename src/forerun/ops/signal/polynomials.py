@@ -57,11 +57,14 @@ def polyval(p: ArrayLike, x: ArrayLike) -> Array:
     return y
 
 
-def _aligned(op: str, a1: Any, a2: Any) -> tuple[Any, Any]:
+def _aligned(op: str, a1: Any, a2: Any) -> tuple[Array, Array]:
     """Coefficients of one length: zeros in front of the shorter."""
     a, b = (_coefficients(op, x) for x in asarrays(a1, a2))
     n = max(a.size, b.size)
-    wide = lambda v: concatenate([_core.full((n - v.size,), 0, v.dtype, v.device), v]) if v.size < n else v
+
+    def wide(v: Array) -> Array:
+        return concatenate([_core.full((n - v.size,), 0, v.dtype, v.device), v]) if v.size < n else v
+
     return wide(a), wide(b)
 
 
@@ -209,7 +212,10 @@ def polyfit(
         if inputs[-1].shape != x.shape:
             raise TypeError(f"polyfit: w must have shape {x.shape}, got {inputs[-1].shape}")
     dtype = promote(*(v.dtype for v in inputs))
-    fit = lambda a, b, c=None: numpy.polyfit(a, b, deg, rcond, full, c, cov)
+
+    def fit(a: numpy.ndarray, b: numpy.ndarray, c: numpy.ndarray | None = None) -> Any:
+        return numpy.polyfit(a, b, deg, rcond, full, c, cov)
+
     if full:
         c, *more = fit(*(v.numpy() for v in inputs))
         return asarray(c.astype(dtype), device=x.device), *(asarray(v, device=x.device) for v in more)
@@ -221,5 +227,8 @@ def polyfit(
         raise ValueError(f"polyfit: there must be more than {n} points for the covariance, got {x.size}")
     last = 1 if cov == "unscaled" else y.shape[-1]
     spread = (n, n) if y.ndim == 1 else (n, n, last)
-    both = lambda *v: tuple(numpy.asarray(r).astype(dtype) for r in fit(*v))
+
+    def both(*v: numpy.ndarray) -> tuple[numpy.ndarray, ...]:
+        return tuple(numpy.asarray(r).astype(dtype) for r in fit(*v))
+
     return tuple(host(both, inputs, [(shape, dtype), (spread, dtype)], name="polyfit"))

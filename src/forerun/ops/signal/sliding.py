@@ -48,7 +48,7 @@ def as_strided(
         raise ValueError(f"as_strided: array must have fewer than 2**63 bytes, got shape {extents}")
     view = _core.view(x, extents, steps)
     no_gradient("as_strided", [x], [view])
-    seen: Any = view if writeable else _core.read_only(view)
+    seen = view if writeable else _core.read_only(view)
     return seen
 
 

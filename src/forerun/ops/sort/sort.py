@@ -147,7 +147,8 @@ def argsort(
         if not descending:
             return numpy.argsort(v, axis=a, kind="stable")
         turned = numpy.flip(numpy.argsort(numpy.flip(v, a), axis=a, kind="stable"), a)
-        return v.shape[a] - 1 - turned
+        found: numpy.ndarray = v.shape[a] - 1 - turned
+        return found
 
     return host_op("argsort", positions, [x], x.shape, "int64")
 

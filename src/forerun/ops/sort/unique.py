@@ -177,4 +177,5 @@ def unique_values(x: ArrayLike) -> Array:
     >>> np.unique_values([3, 1, 3]).tolist()
     [1, 3]
     """
-    return unique(x, equal_nan=False)
+    values: Array = unique(x, equal_nan=False)
+    return values

@@ -140,7 +140,8 @@ def histogram_bin_edges(
     >>> np.histogram_bin_edges([0.0, 4.0], 2).tolist()
     [0.0, 2.0, 4.0]
     """
-    return histogram(a, bins, range, weights=weights)[1]
+    edges: Array = histogram(a, bins, range, weights=weights)[1]
+    return edges
 
 
 def _columns(sample: Any, *others: Any) -> Array:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
 
 
-def _statistic(name: str, fn: Callable[..., Any], x: Any, extra: tuple[int, ...], axis: Any, keepdims: bool) -> Any:
+def _statistic(name: str, fn: Callable[..., Any], x: Any, extra: tuple[int, ...], axis: Any, keepdims: bool) -> Array:
     x = asarray(x)
     at = axes_of(name, axis, x.ndim)
     shape = tuple(1 if i in at else n for i, n in enumerate(x.shape) if keepdims or i not in at)
@@ -76,13 +76,19 @@ def _quantile(
     if fn is numpy.quantile and any(x.shape[i] == 0 for i in at):
         raise IndexError(f"{op}: reduced axes must not be empty, got shape {x.shape}")
     options = {"method": method, "keepdims": keepdims}
-    found = lambda v, w=None: quiet(fn, v, q / most, at, weights=w, **options)
+
+    def found(v: numpy.ndarray, w: numpy.ndarray | None = None) -> Any:
+        return quiet(fn, v, q / most, at, weights=w, **options)
+
     shape = q.shape + tuple(1 if i in at else n for i, n in enumerate(x.shape) if keepdims or i not in at)
     some = all(x.shape[i] for i in at)
     kept = is_real_float(x.dtype) or (method in _DISCRETE and x.dtype.kind in "iu" and some)
     dtype = x.dtype if kept else default_float()
     inputs = [x] if weights is None else [x, _weights(op, x, weights, at, axis, method)]
-    task = lambda *values: numpy.broadcast_to(numpy.asarray(found(*values)).astype(dtype), shape)
+
+    def task(*values: numpy.ndarray) -> numpy.ndarray:
+        return numpy.broadcast_to(numpy.asarray(found(*values)).astype(dtype), shape)
+
     return write_out(op, host_op(op, task, inputs, shape, dtype), out)
 
 

@@ -59,7 +59,10 @@ def box_iou(lhs: ArrayLike, rhs: ArrayLike, format: str = "corner") -> Array:
     a, b = (_four("box_iou", x) for x in asarrays(lhs, rhs))
     a = reshape(a, (*a.shape[:-1], *(1,) * (b.ndim - 1), 4))
     (start, end), (other_start, other_end) = _corners(a, format), _corners(b, format)
-    area = lambda low, high: prod(maximum(high - low, 0), -1)
+
+    def area(low: Array, high: Array) -> Array:
+        return prod(maximum(high - low, 0), -1)
+
     shared = area(maximum(start, other_start), minimum(end, other_end))
     covered = area(start, end) + area(other_start, other_end) - shared
     return where(covered > 0, divide(shared, where(covered > 0, covered, 1)), 0)
@@ -229,7 +232,11 @@ def overlaps(box: Values, others: Values) -> Values:
     >>> overlaps(numpy.array([0, 0, 2, 2.0]), numpy.array([[0, 0, 1, 2.0]])).tolist()
     [0.5]
     """
-    area = lambda low, high: numpy.maximum(high - low, 0).prod(-1)
+
+    def area(low: numpy.ndarray, high: numpy.ndarray) -> numpy.ndarray:
+        sizes: numpy.ndarray = numpy.maximum(high - low, 0).prod(-1)
+        return sizes
+
     start, end = numpy.maximum(box[..., :2], others[..., :2]), numpy.minimum(box[..., 2:], others[..., 2:])
     shared = area(start, end)
     covered = area(box[..., :2], box[..., 2:]) + area(others[..., :2], others[..., 2:]) - shared

@@ -57,7 +57,7 @@ def _images(op: str, data: Any, channels: int | None = None) -> Array:
     return x
 
 
-def _constant(values: Any, x: Any) -> Any:
+def _constant(values: Any, x: Array) -> Array:
     """Return values in x's dtype, where x is."""
     return _core.from_numpy(numpy.asarray(values).astype(x.dtype), x.device)
 
@@ -103,7 +103,10 @@ def normalize(data: ArrayLike, mean: float | Sequence[float] = 0.0, std: float |
     sizes = numpy.size(mean), numpy.size(std)
     if any(n not in (1, x.shape[-3]) for n in sizes):
         raise ValueError(f"normalize: mean and std must have {x.shape[-3]} elements, or one, got {sizes}")
-    of = lambda v: _constant(numpy.reshape(v, (-1, 1, 1)), x)
+
+    def of(v: Any) -> Array:
+        return _constant(numpy.reshape(v, (-1, 1, 1)), x)
+
     return (x - of(mean)) / of(std)
 
 
@@ -255,19 +258,19 @@ def _factor(op: str, low: float, high: float, x: Array) -> Array:
     return uniform(low, high, dtype=x.dtype, device=x.device)
 
 
-def _grey(x: Any) -> Array:
+def _grey(x: Array) -> Array:
     return _sum(x * _constant(_GREY, x), -1, keepdims=True) if x.shape[-1] == 3 else x
 
 
-def _brighter(x: Any, by: Any) -> Array:
+def _brighter(x: Array, by: Array) -> Array:
     return x * by
 
 
-def _contrasted(x: Array, by: Any) -> Array:
+def _contrasted(x: Array, by: Array) -> Array:
     return x * by + _mean(_grey(x), (-3, -2, -1), keepdims=True) * (1 - by)
 
 
-def _saturated(x: Array, by: Any) -> Array:
+def _saturated(x: Array, by: Array) -> Array:
     return x * by + _grey(x) * (1 - by)
 
 

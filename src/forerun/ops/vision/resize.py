@@ -29,7 +29,7 @@ def pillow() -> Any:
     return Image
 
 
-def resized(op: str, x: Array, w: int, h: int, interp: int) -> Any:
+def resized(op: str, x: Array, w: int, h: int, interp: int) -> Array:
     """Resize images (..., height, width, channels): forerun arrays by a host task, NumPy arrays at once.
 
     ValueError unless there are 3 axes or 4 and sizes are positive, or for another filter than MXNet's.

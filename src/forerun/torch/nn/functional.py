@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import np, npx
 from ..functions import sigmoid as sigmoid
@@ -11,10 +11,13 @@ from ..functions import tanh as tanh
 from ..reductions import log_softmax as log_softmax
 from ..reductions import softmax as softmax
 
+if TYPE_CHECKING:
+    from ...typing import Array
+
 relu, elu, selu, silu, logsigmoid = npx.relu, npx.elu, npx.selu, npx.silu, npx.log_sigmoid
 
 
-def leaky_relu(x: Any, negative_slope: float = 0.01) -> Any:
+def leaky_relu(x: Any, negative_slope: float = 0.01) -> Array:
     """Return x where it is positive, negative_slope * x elsewhere.
 
     >>> from forerun import torch
@@ -24,7 +27,7 @@ def leaky_relu(x: Any, negative_slope: float = 0.01) -> Any:
     return npx.leaky_relu(x, negative_slope)
 
 
-def gelu(x: Any, approximate: str = "none") -> Any:
+def gelu(x: Any, approximate: str = "none") -> Array:
     """Return x times the standard normal distribution function of x.
 
     approximate: "none", or "tanh" for `npx.gelu`; ValueError for another word.
@@ -38,7 +41,7 @@ def gelu(x: Any, approximate: str = "none") -> Any:
     return npx.gelu(x) if approximate == "tanh" else 0.5 * x * (1 + npx.erf(x * 0.5**0.5))
 
 
-def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
+def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> Array:
     """Return log(1 + exp(beta * x)) / beta, and x where beta * x is above the threshold.
 
     >>> from forerun import torch
@@ -49,7 +52,7 @@ def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
     return np.where(wide > threshold, x, npx.softrelu(wide) / beta)
 
 
-def linear(x: Any, weight: Any, bias: Any = None) -> Any:
+def linear(x: Any, weight: Any, bias: Any = None) -> Array:
     """Return x @ weight.T + bias; weight of shape (out, in).
 
     >>> from forerun import torch
@@ -66,12 +69,12 @@ def dropout(x: Any, p: float = 0.5, training: bool = True) -> Any:
     return x * 0 if p == 1 else npx.dropout(x, p, mode="always")
 
 
-def embedding(index: Any, weight: Any) -> Any:
+def embedding(index: Any, weight: Any) -> Array:
     """Return rows of the weight at positions."""
     return npx.embedding(index, weight)
 
 
-def layer_norm(x: Any, shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+def layer_norm(x: Any, shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Array:
     """Return x with mean 0 and variance 1 over its last axes, times weight, plus bias.
 
     ValueError if these axes, the weight or the bias are not of this shape.
@@ -86,12 +89,12 @@ def layer_norm(x: Any, shape: Any, weight: Any = None, bias: Any = None, eps: fl
     return np.reshape(npx.layer_norm(rows, gamma, beta, eps=eps), x.shape)
 
 
-def one_hot(index: Any, num_classes: int) -> Any:
+def one_hot(index: Any, num_classes: int) -> Array:
     """Return a new last axis with 1 at the index and 0 elsewhere. int64."""
     return npx.one_hot(index, num_classes, dtype="int64")
 
 
-def _reduced(op: str, x: Any, reduction: str) -> Any:
+def _reduced(op: str, x: Any, reduction: str) -> Array:
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f'{op}: reduction must be "mean", "sum" or "none", got {reduction!r}')
     return np.mean(x) if reduction == "mean" else np.sum(x) if reduction == "sum" else x
@@ -102,30 +105,30 @@ def _same_shape(op: str, x: Any, target: Any) -> None:
         raise ValueError(f"{op}: shapes must be the same, got {x.shape} and {target.shape}")
 
 
-def mse_loss(x: Any, target: Any, reduction: str = "mean") -> Any:
+def mse_loss(x: Any, target: Any, reduction: str = "mean") -> Array:
     """Return (x - target) ** 2 of each element, then its mean or sum. ValueError for different shapes."""
     _same_shape("mse_loss", x, target)
     return _reduced("mse_loss", np.square(x - target), reduction)
 
 
-def l1_loss(x: Any, target: Any, reduction: str = "mean") -> Any:
+def l1_loss(x: Any, target: Any, reduction: str = "mean") -> Array:
     """Return |x - target| of each element, then its mean or sum."""
     _same_shape("l1_loss", x, target)
     return _reduced("l1_loss", np.abs(x - target), reduction)
 
 
-def smooth_l1_loss(x: Any, target: Any, reduction: str = "mean") -> Any:
+def smooth_l1_loss(x: Any, target: Any, reduction: str = "mean") -> Array:
     """Return half the squared error where it is below 1, else the absolute error less a half; then its mean or sum."""
     _same_shape("smooth_l1_loss", x, target)
     return _reduced("smooth_l1_loss", npx.smooth_l1(x - target), reduction)
 
 
-def nll_loss(x: Any, target: Any, reduction: str = "mean") -> Any:
+def nll_loss(x: Any, target: Any, reduction: str = "mean") -> Array:
     """Return minus the log probability, along axis 1 of x, of each target class; then its mean or sum."""
     return _reduced("nll_loss", -npx.pick(x, target, 1 if x.ndim > 1 else 0), reduction)
 
 
-def cross_entropy(x: Any, target: Any, reduction: str = "mean") -> Any:
+def cross_entropy(x: Any, target: Any, reduction: str = "mean") -> Array:
     """Return -log(softmax(x)) at the target class, along axis 1 of x; targets in x's shape are distributions.
 
     >>> from forerun import torch
@@ -140,7 +143,7 @@ def cross_entropy(x: Any, target: Any, reduction: str = "mean") -> Any:
     return _reduced("cross_entropy", losses, reduction)
 
 
-def binary_cross_entropy_with_logits(x: Any, target: Any, reduction: str = "mean") -> Any:
+def binary_cross_entropy_with_logits(x: Any, target: Any, reduction: str = "mean") -> Array:
     """Return -target * log(p) - (1 - target) * log(1 - p), p = sigmoid(x), without overflow; then its mean or sum."""
     _same_shape("binary_cross_entropy_with_logits", x, target)
     losses = npx.relu(x) - x * target + np.log1p(np.exp(-np.abs(x)))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...ops._base import convert
 from .. import creation, functions
 from ..places import Where
 from . import functional
 from .module import Module, Parameter
+
+if TYPE_CHECKING:
+    from ...typing import Array
 
 __all__ = [
     "Linear", "LazyLinear", "Embedding", "LayerNorm", "Dropout", "Flatten", "Identity", "ReLU", "LeakyReLU",
@@ -42,7 +45,7 @@ class Linear(Module):
         self.weight = drawn(self.out_features, self.in_features)
         self.bias = drawn(self.out_features) if bias else None
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Any) -> Array:
         """Return the affine map of the last axis."""
         return functional.linear(x, self.weight, self.bias)
 
@@ -60,7 +63,7 @@ class LazyLinear(Linear):
         self._settings = (bias, device, dtype)
         self.weight = self.bias = None
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Any) -> Array:
         """Return the affine map of the last axis."""
         if self.weight is None:
             self.in_features = x.shape[-1]
@@ -76,7 +79,7 @@ class Embedding(Module):
         super().__init__()
         self.weight = Parameter(creation.randn(num_embeddings, embedding_dim, device=device))
 
-    def forward(self, index: Any) -> Any:
+    def forward(self, index: Any) -> Array:
         """Return the rows: index (...) to (..., embedding_dim)."""
         return functional.embedding(index, self.weight)
 
@@ -92,7 +95,7 @@ class LayerNorm(Module):
         self.weight = Parameter(creation.ones(self.normalized_shape, device=device))
         self.bias = Parameter(creation.zeros(self.normalized_shape, device=device))
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Any) -> Array:
         """Return x normalised."""
         return functional.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
 
@@ -149,7 +152,7 @@ class _Activation(Module):
         """Return the function."""
         raise NotImplementedError(f"{type(self).__name__}: function must be defined, got none")
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Any) -> Array:
         """Return the function of each element."""
         y = self.function(x)
         return convert.write_out(type(self).__name__, y, x) if self.inplace else y
@@ -187,7 +190,7 @@ class LeakyReLU(_Activation):
 class Sigmoid(Module):
     """1 / (1 + exp(-x)) of each element."""
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Any) -> Array:
         """Return the function of each element."""
         return functional.sigmoid(x)
 
@@ -195,7 +198,7 @@ class Sigmoid(Module):
 class Tanh(Module):
     """The hyperbolic tangent of each element."""
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Any) -> Array:
         """Return the function of each element."""
         return functional.tanh(x)
 
@@ -208,7 +211,7 @@ class GELU(Module):
         convert.check_choice("GELU", "approximate", approximate, ("none", "tanh"))
         self.approximate = approximate
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Any) -> Array:
         """Return the function of each element."""
         return functional.gelu(x, self.approximate)
 
@@ -220,7 +223,7 @@ class Softplus(Module):
         super().__init__()
         self.beta, self.threshold = beta, threshold
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Any) -> Array:
         """Return the function of each element."""
         return functional.softplus(x, self.beta, self.threshold)
 
@@ -234,7 +237,7 @@ class Softmax(Module):
         super().__init__()
         self.dim = dim
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Any) -> Array:
         """Return the function along the axis."""
         return self.function(x, self.dim)
 

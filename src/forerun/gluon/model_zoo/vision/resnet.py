@@ -197,49 +197,59 @@ def get_resnet(
 
 def resnet18_v1(**settings: Any) -> ResNetV1:
     """ResNet-18; settings are those of `get_resnet`."""
-    return get_resnet(1, 18, **settings)
+    net: ResNetV1 = get_resnet(1, 18, **settings)
+    return net
 
 
 def resnet34_v1(**settings: Any) -> ResNetV1:
     """ResNet-34; settings are those of `get_resnet`."""
-    return get_resnet(1, 34, **settings)
+    net: ResNetV1 = get_resnet(1, 34, **settings)
+    return net
 
 
 def resnet50_v1(**settings: Any) -> ResNetV1:
     """ResNet-50; settings are those of `get_resnet`."""
-    return get_resnet(1, 50, **settings)
+    net: ResNetV1 = get_resnet(1, 50, **settings)
+    return net
 
 
 def resnet101_v1(**settings: Any) -> ResNetV1:
     """ResNet-101; settings are those of `get_resnet`."""
-    return get_resnet(1, 101, **settings)
+    net: ResNetV1 = get_resnet(1, 101, **settings)
+    return net
 
 
 def resnet152_v1(**settings: Any) -> ResNetV1:
     """ResNet-152; settings are those of `get_resnet`."""
-    return get_resnet(1, 152, **settings)
+    net: ResNetV1 = get_resnet(1, 152, **settings)
+    return net
 
 
 def resnet18_v2(**settings: Any) -> ResNetV2:
     """ResNet-18 of 2016; settings are those of `get_resnet`."""
-    return get_resnet(2, 18, **settings)
+    net: ResNetV2 = get_resnet(2, 18, **settings)
+    return net
 
 
 def resnet34_v2(**settings: Any) -> ResNetV2:
     """ResNet-34 of 2016; settings are those of `get_resnet`."""
-    return get_resnet(2, 34, **settings)
+    net: ResNetV2 = get_resnet(2, 34, **settings)
+    return net
 
 
 def resnet50_v2(**settings: Any) -> ResNetV2:
     """ResNet-50 of 2016; settings are those of `get_resnet`."""
-    return get_resnet(2, 50, **settings)
+    net: ResNetV2 = get_resnet(2, 50, **settings)
+    return net
 
 
 def resnet101_v2(**settings: Any) -> ResNetV2:
     """ResNet-101 of 2016; settings are those of `get_resnet`."""
-    return get_resnet(2, 101, **settings)
+    net: ResNetV2 = get_resnet(2, 101, **settings)
+    return net
 
 
 def resnet152_v2(**settings: Any) -> ResNetV2:
     """ResNet-152 of 2016; settings are those of `get_resnet`."""
-    return get_resnet(2, 152, **settings)
+    net: ResNetV2 = get_resnet(2, 152, **settings)
+    return net

@@ -75,7 +75,8 @@ def bbox_crop(bbox: Any, crop_box: Sequence[int] | None = None, allow_outside_ce
     stays = ((low <= centre) & (centre < high)).all(1) | allow_outside_center
     found[:, :2] = numpy.maximum(found[:, :2], low) - low
     found[:, 2:4] = numpy.minimum(found[:, 2:4], high) - low
-    return found[stays & (found[:, :2] < found[:, 2:4]).all(1)]
+    inside: numpy.ndarray = found[stays & (found[:, :2] < found[:, 2:4]).all(1)]
+    return inside
 
 
 def bbox_iou(bbox_a: Any, bbox_b: Any, offset: float = 0) -> numpy.ndarray:
@@ -91,7 +92,8 @@ def bbox_iou(bbox_a: Any, bbox_b: Any, offset: float = 0) -> numpy.ndarray:
     shared = numpy.prod(numpy.maximum(high - low + offset, 0), 2)
     areas = [numpy.prod(x[:, 2:] - x[:, :2] + offset, 1) for x in (a, b)]
     together = areas[0][:, None] + areas[1] - shared
-    return numpy.divide(shared, together, out=numpy.zeros_like(shared), where=together > 0)
+    ratio: numpy.ndarray = numpy.divide(shared, together, out=numpy.zeros_like(shared), where=together > 0)
+    return ratio
 
 
 def bbox_xywh_to_xyxy(xywh: Any) -> numpy.ndarray:

@@ -1,4 +1,7 @@
-"""Programs that several libraries run, timed until the calls return, and until the values are computed."""
+"""Programs that several libraries run, timed until the calls return, and until the values are computed.
+
+`forerun bench` runs them.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,19 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy
 
-from .._runtime import core as _core
+from forerun import np
 
-__all__ = ["ROWS", "Library", "Row", "libraries", "measured"]
+from ..._runtime import core as _core
+from ...d2l import never_run
+from ..finding import Experiment, Figure, Finding, Row, Run, Table, seconds
+from .asynchronous.small_operations import issue_and_keep
+
+__all__ = ["PROGRAMS", "Library", "Program", "libraries", "measured"]
 
 _ENOUGH = 4.0  # seconds for a row, after its first round
 _MOST_ROUNDS = 15
@@ -30,13 +39,13 @@ class Library:
 
 
 @dataclass(frozen=True)
-class Row:
+class Program:
     """A program: arrays in, a list of arrays out."""
 
     says: str
     shapes: tuple[tuple[int, ...], ...]
     small: tuple[tuple[int, ...], ...]
-    program: Callable[..., list[Any]]
+    compute: Callable[..., list[Any]]
 
     def inputs(self, quick: bool) -> list[numpy.ndarray]:
         """Return the same random numbers for all libraries."""
@@ -50,7 +59,7 @@ class Row:
 
 
 def _many(xp: Any, x: Any) -> list[Any]:
-    return [x + 1 for _ in range(1000)]
+    return issue_and_keep(x, 1000)
 
 
 def _chain(xp: Any, x: Any, y: Any) -> list[Any]:
@@ -75,21 +84,20 @@ def _layers(xp: Any, x: Any, v: Any, w: Any) -> list[Any]:
 
 
 _MILLIONS = ((4_000_000,), (40_000,))
-ROWS = {
-    "small": Row("a thousand times x + 1, all results kept", ((1, 2),), ((1, 2),), _many),
-    "chain": Row("x * y + 2", (_MILLIONS[0],) * 2, (_MILLIONS[1],) * 2, _chain),
-    "gelu": Row("tanh-GELU in array operations", _MILLIONS[:1], _MILLIONS[1:], _gelu),
-    "softmax": Row("softmax of rows", ((2048, 1024),), ((64, 64),), _softmax),
-    "products": Row("ten products", ((700, 700),), ((50, 50),), _products),
-    "layers": Row(
+PROGRAMS = {
+    "small": Program("a thousand times x + 1, all results kept", ((1, 2),), ((1, 2),), _many),
+    "chain": Program("x * y + 2", (_MILLIONS[0],) * 2, (_MILLIONS[1],) * 2, _chain),
+    "gelu": Program("tanh-GELU in array operations", _MILLIONS[:1], _MILLIONS[1:], _gelu),
+    "softmax": Program("softmax of rows", ((2048, 1024),), ((64, 64),), _softmax),
+    "products": Program("ten products", ((700, 700),), ((50, 50),), _products),
+    "layers": Program(
         "two layers with tanh", ((512, 1024), (1024, 1024), (1024, 256)), ((8, 16), (16, 16), (16, 4)), _layers,
     ),
 }  # fmt: skip
 
 
 def libraries() -> dict[str, Library]:
-    """Us, NumPy, and the peers that can be imported."""
-    from .. import np
+    """Return forerun, NumPy, and the peers that can be imported."""
 
     def waitall(results: Any) -> None:
         _core.waitall()
@@ -111,33 +119,50 @@ def _imported(name: str) -> Any:
         return None
 
 
-def measured(row: Row, peers: Mapping[str, Library], quick: bool = False) -> dict[str, dict[str, Any]]:
-    """Median seconds of each library until issued and completed, and to NumPy's; or what is wrong with its results."""
-    inputs = row.inputs(quick)
+HEAD = ("", "issued", "completed", "to NumPy", "dropped")
+
+
+def measured(program: Program, run: Run, peers: Mapping[str, Library] | None = None) -> Finding:
+    """Time a program with each library: medians, and how they compare to NumPy's in the same round.
+
+    A library with other results than NumPy's has no times, but is in `missed`.
+    """
+    peers = libraries() if peers is None else peers
+    inputs = program.inputs(run.quick)
     given = {name: [library.array(a) for a in inputs] for name, library in peers.items()}
-    found: dict[str, dict[str, Any]] = {}
-    for name, library in peers.items():
-        if wrong := _wrong(row, library, given[name], inputs):
-            found[name] = {"wrong": wrong}
-    times = _rounds(row, {n: (peers[n], given[n]) for n in peers if n not in found}, 3 if quick else _MOST_ROUNDS)
+    wrong = {name: _wrong(program, library, given[name], inputs) for name, library in peers.items()}
+    right = {name: (library, given[name]) for name, library in peers.items() if not wrong[name]}
+    times = _rounds(program, right, run.rounds)
+    rows: list[Row] = []
+    answers = []
     for name, taken in times.items():
-        dropped = max(one[2] for one in taken)
-        ratios = [one[1] / base[1] for one, base in zip(taken, times["NumPy"])]
-        issued, completed = (statistics.median(column) for column in zip(*((a, b) for a, b, _ in taken)))
-        found[name] = {"issued": issued, "completed": completed, "to NumPy": statistics.median(ratios)}
-        if dropped:
-            found[name]["dropped"] = dropped
-    return {name: found[name] for name in peers}
+        issued, completed, dropped = (list(column) for column in zip(*taken))
+        to = statistics.median(a / b for a, (_, b, _) in zip(completed, times["NumPy"]))
+        row = seconds(statistics.median(issued)), seconds(statistics.median(completed)), Figure(to, "x")
+        rows.append((name, *row, Figure(max(dropped))))
+        if max(dropped):
+            answers.append(f"{name}{never_run(int(max(dropped)))}")
+    missed = [f"{name}: {why}" for name, why in wrong.items() if why]
+    return Finding([Table(HEAD, rows)], answers, missed)
 
 
-def _wrong(row: Row, library: Library, given: list[Any], inputs: list[numpy.ndarray]) -> str:
+EXPERIMENTS = [
+    Experiment(
+        name, "", f"{name}: {program.says}", "issued: until the calls have returned; completed: until the values are "
+        "computed. To NumPy: completed, below 1 is faster.", _MOST_ROUNDS, partial(measured, program),
+    )
+    for name, program in PROGRAMS.items()
+]  # fmt: skip
+
+
+def _wrong(program: Program, library: Library, given: list[Any], inputs: list[numpy.ndarray]) -> str:
     """Return how results differ from NumPy's, or nothing; this run also warms up."""
     try:
-        results = row.program(library.xp, *given)
+        results = program.compute(library.xp, *given)
         library.wait(results)
     except Exception as error:
         return f"{type(error).__name__}: {error}".splitlines()[0]
-    expected = row.program(numpy, *inputs)
+    expected = program.compute(numpy, *inputs)
     good = all(numpy.allclose(numpy.asarray(a), b, rtol=1e-3, atol=1e-3) for a, b in zip(results, expected))
     return "" if good else "other results than NumPy"
 
@@ -145,24 +170,24 @@ def _wrong(row: Row, library: Library, given: list[Any], inputs: list[numpy.ndar
 Times = dict[str, list[tuple[float, float, int]]]
 
 
-def _rounds(row: Row, asked: Mapping[str, tuple[Library, list[Any]]], most: int) -> Times:
+def _rounds(program: Program, asked: Mapping[str, tuple[Library, list[Any]]], most: int) -> Times:
     """Seconds until issued and until completed of each library in each round, and how many operations were not run."""
     times: Times = {name: [] for name in asked}
     end = time.perf_counter() + _ENOUGH
     for _ in range(most):
         for name, (library, given) in asked.items():
-            times[name].append(_once(row, library, given))
+            times[name].append(_once(program, library, given))
         if time.perf_counter() > end:
             break
     return times
 
 
-def _once(row: Row, library: Library, given: list[Any]) -> tuple[float, float, int]:
+def _once(program: Program, library: Library, given: list[Any]) -> tuple[float, float, int]:
     gc.collect()
     time.sleep(0.01)  # threads of the one before stop spinning
     before = _core.stats()["dropped"]
     start = time.perf_counter()
-    results = row.program(library.xp, *given)
+    results = program.compute(library.xp, *given)
     issued = time.perf_counter() - start
     library.wait(results)
     completed = time.perf_counter() - start
