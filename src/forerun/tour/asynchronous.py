@@ -18,7 +18,7 @@ HANDED_OVER = "drop,fuse,reuse"  # passes with which the back end gets the small
 
 
 def issue_and_wait(out: Path, quick: bool) -> Finding:
-    """Return ten products of random matrices."""
+    """Measure ten products of random matrices, issued and waited for."""
     n = 300 if quick else 1000
 
     def in_numpy() -> None:
@@ -60,7 +60,7 @@ def issue_and_wait(out: Path, quick: bool) -> Finding:
 
 
 def graph_of_a_snippet(out: Path, quick: bool) -> Finding:
-    """Return the graph of z = x * y + 2."""
+    """Record the graph of z = x * y + 2."""
     with settings(passes=HANDED_OVER), profiler.record() as profile:
         x = np.ones((1, 2))
         y = np.ones((1, 2))
@@ -140,7 +140,7 @@ def blockers(out: Path, quick: bool) -> Finding:
 
 
 def improving_computation(out: Path, quick: bool) -> Finding:
-    """Return y = x + 1, many times, and the model of the chapter with measured terms."""
+    """Measure y = x + 1, many times, and compare it with the chapter's model of measured terms."""
     n = 2_000 if quick else 10_000
     x, plain = np.ones((1, 2)), numpy.ones((1, 2), "float32")
 
@@ -221,7 +221,7 @@ def _run_and_hand_back(n: int) -> tuple[float, float]:
 
 
 def front_ends(out: Path, quick: bool) -> Finding:
-    """Return several threads issue at once; dependent ops keep their order."""
+    """Measure several threads that issue at once; dependent operations keep their order."""
     steps = 200 if quick else 2000
     results: list[float] = []
 

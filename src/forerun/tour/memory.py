@@ -41,7 +41,7 @@ def _step(quick: bool) -> Callable[[Any, Any], Any]:
 
 
 def footprint(out: Path, quick: bool) -> Finding:
-    """Return the training loop with a barrier in each step, and without."""
+    """Measure the memory of a training loop with a barrier in each step, and without."""
     batches, size = (5, 64) if quick else (50, 1024)
     step = _step(quick)
     for x, y in _data(2, size):
@@ -69,7 +69,7 @@ def footprint(out: Path, quick: bool) -> Finding:
 
 
 def paced(out: Path, quick: bool) -> Finding:
-    """Return one batch of overlap: batch t ends before batch t + 2 begins."""
+    """Check one batch of overlap: batch t ends before batch t + 2 begins."""
     step = _step(True)
     batches = 6
     with profiler.record() as profile:

@@ -17,7 +17,7 @@ def _run(x: Any, n: int) -> list[Any]:
 
 
 def two_devices(out: Path, quick: bool) -> Finding:
-    """Return products on each of two devices, one after the other and at once."""
+    """Measure products on each of two devices, one after the other and at once."""
     size, n = (200, 10) if quick else (1500, 10)
     with settings(cpu_devices=2):
         x, y = (np.random.uniform(size=(size, size), device=cpu(i)) for i in range(2))

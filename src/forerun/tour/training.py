@@ -93,7 +93,7 @@ def images(out: Path, quick: bool) -> Finding:
 
 
 def picture(out: Path, quick: bool) -> Finding:
-    """Return a network trained on two devices: gradients go over the copy queues while the backward pass
+    """Profile a network trained on two devices: gradients go over the copy queues while the backward pass
     goes on."""
     pixels, targets = _mnist()
     with settings(cpu_devices=2):
