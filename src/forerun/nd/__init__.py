@@ -40,12 +40,12 @@ def array(source: Any, ctx: DeviceLike = None, dtype: DTypeLike = None) -> Array
 
 
 def zeros(shape: Shape, ctx: DeviceLike = None, dtype: DTypeLike = "float32") -> Array:
-    """Zeros."""
+    """Return zeros."""
     return np.zeros(shape, dtype, ctx=ctx)
 
 
 def ones(shape: Shape, ctx: DeviceLike = None, dtype: DTypeLike = "float32") -> Array:
-    """Ones."""
+    """Return ones."""
     return np.ones(shape, dtype, ctx=ctx)
 
 

@@ -121,7 +121,7 @@ def current() -> Stream:
 
 @contextmanager
 def drawing_from(stream: Stream) -> Iterator[None]:
-    """Lets functions draw from a stream for the statements of a with block, in this thread.
+    """Let functions draw from a stream for the statements of a with block, in this thread.
 
     >>> with drawing_from(OwnStream(3)):
     ...     current().take()

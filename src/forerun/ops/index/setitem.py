@@ -152,7 +152,7 @@ _KINDS = {bool: "biufc", int: "biufc", float: "bfc", complex: "bc"}  # of arrays
 
 
 def fit(op: str, dtype: numpy.dtype, value: Any, single: bool = False) -> numpy.ndarray:
-    """Numbers, or lists of them, in a dtype. TypeError, ValueError and OverflowError as NumPy's assignment.
+    """Convert numbers, or lists of them, to a dtype. TypeError, ValueError and OverflowError as NumPy's assignment.
 
     >>> fit("op", numpy.dtype("int8"), [1.5, 2])
     array([1, 2], dtype=int8)
