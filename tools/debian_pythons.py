@@ -74,6 +74,12 @@ def run_here(version: str, architecture: str, patchelf: str) -> Path:
     libraries = root / f"usr/lib/{architecture}-linux-gnu"
     loader = ["--set-interpreter", root / LOADERS[architecture]]
     subprocess.run([patchelf, *loader, "--force-rpath", "--set-rpath", libraries, program], check=True)
+    headers = root / f"usr/include/python{version}"
+    for name in LOADERS:  # its pyconfig.h includes one per processor, from a folder that no compiler looks into
+        part = headers / f"{name}-linux-gnu/python{version}"
+        part.parent.mkdir(exist_ok=True)
+        if not part.exists():
+            part.symlink_to(f"../../{architecture}-linux-gnu/python{version}")
     return program
 
 

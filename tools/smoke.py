@@ -1,4 +1,4 @@
-"""Says whether an installed forerun works: `python tools/smoke.py`. What `make wheels` runs on each wheel."""
+"""Say whether an installed forerun works: `python tools/smoke.py`. `make wheels` runs this program with each wheel."""
 
 import platform
 import threading

