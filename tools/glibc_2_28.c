@@ -1,5 +1,5 @@
-// What headers and the libstdc++.a of newer systems ask of the C library beyond glibc 2.28: tools/wheels.py links it into
-// the wheels.
+// What headers and the libstdc++.a of newer systems ask of the C library beyond glibc 2.28: tools/wheels.py links it
+// into the wheels.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sys/stat.h>
