@@ -10,7 +10,7 @@ SUITE   := build/array-api-tests
 SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test browser standard clients suites model faults load soak fuzz bench bench-own docs figures lint tsan asan aarch64 develop clean
+.PHONY: tour test browser standard clients suites model faults load soak fuzz bench bench-own docs figures lint tsan asan aarch64 wheels develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
@@ -86,6 +86,10 @@ aarch64: $(TOOLS)  ## the core's tests for AArch64 processors, by a cross compil
 	$(BIN)/cmake --preset $@ -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja
 	$(BIN)/cmake --build --preset $@
 	$(BIN)/ctest --preset $@
+
+# Needs GCC, also for aarch64-linux-gnu, and qemu-user; CPythons from the path, pyenv or Debian.
+wheels:  ## the sdist and all wheels, in dist/, each tried in a fresh environment; ARGS="cp313-x86_64" for some
+	$(PYTHON) tools/wheels.py $(ARGS)
 
 develop: $(TOOLS)  ## an editable install that rebuilds the core on import
 	$(INSTALL) --config-settings=editable.rebuild=true -e .

@@ -1,7 +1,5 @@
 // Objects that are used again and again: taken mostly by one thread, given back by another.
 #pragma once
-#include <malloc.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -9,7 +7,18 @@
 #include <new>
 #include <utility>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 namespace forerun {
+
+// Gives freed memory back to the system, where allocators keep it otherwise.
+inline void trim_heap() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
 
 // T has a member `T* next_free`. A thread collects the objects that it frees and uses them again itself; a full batch
 // is pushed onto a shared stack. A thread that has none takes the shared stack whole, which excludes the ABA problem,
@@ -148,7 +157,7 @@ class FreeList {
       last->next_free = nullptr;
       // Allocators keep what is freed below what is still used; a burst that is over leaves much.
       size_t bytes = drop(first), before = deleted_.fetch_add(bytes, std::memory_order_relaxed);
-      if (before / kTrimAfter != (before + bytes) / kTrimAfter) malloc_trim(0);
+      if (before / kTrimAfter != (before + bytes) / kTrimAfter) trim_heap();
       return;
     }
     kept_.fetch_add(n, std::memory_order_relaxed);

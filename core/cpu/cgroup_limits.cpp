@@ -79,9 +79,11 @@ void lower(size_t& bytes, const std::string& file) {
 }  // namespace
 
 int granted_cores(const std::string& root) {
+  int cores = static_cast<int>(std::thread::hardware_concurrency());
+#ifdef __linux__
   cpu_set_t set;
-  int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
-                                                          : static_cast<int>(std::thread::hardware_concurrency());
+  if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
+#endif
   return std::max(1, static_cast<int>(std::min<double>(cores, std::ceil(quota(root)))));
 }
 

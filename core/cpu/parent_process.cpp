@@ -5,7 +5,9 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#ifdef __linux__
 #include <sys/syscall.h>
+#endif
 #include <time.h>
 #include <unistd.h>
 
@@ -18,12 +20,20 @@ namespace {
 
 // The thread's data about the other process; of several watches in a process, the last.
 struct Watched {
-  int process, file;  // a descriptor of the process; -1: the system has none such (before Linux 5.3)
+  int process, file;  // a descriptor of the process; -1: the system has none such (before Linux 5.3, and others)
   bool is_parent;
 } watched;
 
 bool gone() {
   return watched.is_parent ? getppid() != watched.process : kill(watched.process, 0) < 0 && errno == ESRCH;
+}
+
+int descriptor(int process) {
+#ifdef __linux__
+  return static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+#else
+  return static_cast<void>(process), -1;
+#endif
 }
 
 // Not the kernel's own way (PR_SET_PDEATHSIG), which tells of the end of the thread that has started the process.
@@ -44,7 +54,7 @@ void* watch(void*) {
 }  // namespace
 
 bool end_with_process(int process, bool is_parent) {
-  watched = {process, static_cast<int>(syscall(SYS_pidfd_open, process, 0)), is_parent};
+  watched = {process, descriptor(process), is_parent};
   if (gone()) _exit(1);  // the number may be another process's by now: looked at after the descriptor was made
   sigset_t all, before;
   sigfillset(&all);

@@ -32,7 +32,7 @@ void after_fork(bool child) {
 
 // False: the system gives no thread.
 template <class F>
-bool start(const char* name, F life) {
+bool start([[maybe_unused]] const char* name, F life) {
   // Signals belong to the front end's threads.
   sigset_t all, before;
   sigfillset(&all);
@@ -44,7 +44,9 @@ bool start(const char* name, F life) {
       is_worker = true;
       life();
     });
+#ifdef __linux__  // elsewhere a thread names but itself
     pthread_setname_np(threads().back().native_handle(), name);
+#endif
   } catch (const std::exception&) {  // no memory, or too many threads
     started = false;
   }

@@ -38,7 +38,9 @@ char* from_system(size_t bytes) {
   size_t used = (bytes + 4095) / 4096 * 4096;
   if (at > start) munmap(p, at - start);
   if (start + whole > at + used) munmap(reinterpret_cast<void*>(at + used), start + whole - at - used);
+#ifdef MADV_HUGEPAGE
   madvise(reinterpret_cast<void*>(at), used, MADV_HUGEPAGE);
+#endif
   return reinterpret_cast<char*>(at);
 }
 

@@ -23,13 +23,19 @@ bool second_of(uint64_t pair, int level) {
   return (x ^ (x >> 32)) & 1;
 }
 
+#ifdef __linux__
+constexpr int kAllPages = MAP_POPULATE;
+int reserve(int file) { return ::posix_fallocate(file, 0, kRecording); }
+#else  // pages come as they are written, and their room on the disk with them
+constexpr int kAllPages = 0;
+int reserve(int file) { return ::ftruncate(file, kRecording) < 0 ? errno : 0; }
+#endif
+
 // An open file of the right size with its room on the disk, which no other process records into; or -1 with errno set.
 int open_file(const char* path) {
   int file = ::open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (file < 0) return -1;
-  int error = ::flock(file, LOCK_EX | LOCK_NB) < 0 ? EBUSY
-              : ::ftruncate(file, 0) < 0           ? errno
-                                                   : ::posix_fallocate(file, 0, kRecording);
+  int error = ::flock(file, LOCK_EX | LOCK_NB) < 0 ? EBUSY : ::ftruncate(file, 0) < 0 ? errno : reserve(file);
   if (!error) return file;
   ::close(file);
   errno = error;
@@ -47,7 +53,7 @@ int Trace::start(const char* path, uint64_t next, uint64_t oldest, int cores) {
   int file = path ? open_file(path) : -1;
   if (path && file < 0) return errno;
   // All pages at once: a page fault in the middle of an op would cost more than its record.
-  int flags = MAP_POPULATE | (path ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS);
+  int flags = kAllPages | (path ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS);
   void* memory = ::mmap(nullptr, kRecording, PROT_READ | PROT_WRITE, flags, file, 0);
   if (memory == MAP_FAILED) {
     int error = errno;

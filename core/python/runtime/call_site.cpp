@@ -35,7 +35,8 @@ struct Seen {
   uint32_t site = 0;           // 0: the package's own code,
   const char* name = nullptr;  // of this function
 };
-constexpr size_t kSeen = 4096;  // places of calls in a function of a thousand lines, or so
+constexpr size_t kInstruction = 2;  // bytes; where the calls of a function differ
+constexpr size_t kSeen = 4096;      // places of calls in a function of a thousand lines, or so
 Seen seen[kSeen];
 
 void start_over() {
@@ -98,8 +99,7 @@ uint32_t current_site(const char** called) {
     PyCodeObject* code = PyFrame_GetCode(frame);
     int offset = PyFrame_GetLasti(frame);
     Seen& entry =
-        seen[(reinterpret_cast<uintptr_t>(code) / 16 * 31 + static_cast<uintptr_t>(offset) / sizeof(_Py_CODEUNIT)) %
-             kSeen];
+        seen[(reinterpret_cast<uintptr_t>(code) / 16 * 31 + static_cast<uintptr_t>(offset) / kInstruction) % kSeen];
     if (entry.code != code || entry.offset != offset) {
       uint32_t number = lookup(code, offset);
       Py_INCREF(code);

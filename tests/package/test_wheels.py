@@ -1,0 +1,89 @@
+"""What tools/wheels.py and tools/release.py say about wheels and releases; building them is `make wheels`."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+
+import pytest
+
+import forerun
+from tests.support.paths import ROOT
+
+sys.path.insert(0, str(ROOT / "tools"))
+
+import release
+import wheels
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+class TestMatrix:
+    def test_each_promised_python_on_each_processor(self):
+        found = wheels.matrix()
+        assert len(found) == len(set(found)) == 2 * len(wheels.versions())
+        assert {version for version, _ in found} == {"3.11", "3.12", "3.13", "3.14"} == set(wheels.OLDEST_NUMPY)
+
+    def test_processor_of_this_machine_comes_first(self):
+        """Wheels for another processor take over the stub of one for this."""
+        assert [machine for _, machine in wheels.matrix()] == ["x86_64"] * 4 + ["aarch64"] * 4
+
+    def test_names_choose(self):
+        assert wheels.matrix(["cp313-aarch64"]) == [("3.13", "aarch64")]
+        with pytest.raises(SystemExit, match="got cp310-x86_64"):
+            wheels.matrix(["cp310-x86_64"])
+
+    def test_tag(self):
+        assert wheels.tag("3.14", "aarch64") == "cp314-cp314-manylinux_2_28_aarch64"
+
+    def test_cibuildwheel_builds_the_same(self):
+        settings = PROJECT["tool"]["cibuildwheel"]
+        assert settings["build"] == [f"cp{version.replace('.', '')}-*" for version in wheels.versions()]
+        images = {settings[f"manylinux-{machine}-image"] for machine in wheels.MACHINES}
+        assert images == {f"manylinux_{wheels.GLIBC.replace('.', '_')}"}
+
+    def test_oldest_python_is_the_first(self):
+        assert PROJECT["project"]["requires-python"] == f">={wheels.versions()[0]}"
+
+
+class TestChecks:
+    @pytest.mark.parametrize(("minor", "fits"), [(17, True), (27, True), (28, True), (29, False), (35, False)])
+    def test_what_auditwheel_shows(self, minor, fits):
+        shown = f'is consistent with the following platform tag:\n"manylinux_2_{minor}_x86_64".'
+        assert wheels.compatible(shown) == fits
+
+    def test_symbols_without_a_version(self, tmp_path, monkeypatch):
+        (tmp_path / "_core.cpython-311-aarch64-linux-gnu.so").touch()
+        lines = "U PyList_New\nU fstat64\nU malloc@GLIBC_2.17\nw __gmon_start__\n"
+        monkeypatch.setattr(wheels, "run", lambda *command: lines)
+        assert wheels.unversioned(tmp_path, "aarch64") == ["fstat64"]
+
+    def test_a_command_that_fails_ends_it(self):
+        with pytest.raises(SystemExit, match="no such thing"):
+            wheels.run(sys.executable, "-c", "raise SystemExit('no such thing')")
+
+
+class TestRelease:
+    def test_version_stands_in_one_place(self):
+        assert release.version() == forerun.__version__
+        assert PROJECT["project"]["dynamic"] == ["version"]
+        assert PROJECT["tool"]["scikit-build"]["metadata"]["version"]["input"] == "src/forerun/__init__.py"
+
+    def test_changelog_begins_with_this_version(self):
+        heading = next(iter(release.sections()))
+        assert re.fullmatch(re.escape(forerun.__version__) + r" \((unreleased|\d{4}-\d\d-\d\d)\)", heading)
+
+    def test_notes(self, tmp_path, monkeypatch):
+        (tmp_path / "src/forerun").mkdir(parents=True)
+        (tmp_path / "src/forerun/__init__.py").write_text('__version__ = "0.2.0"\n')
+        (tmp_path / "CHANGELOG.md").write_text(
+            "# Changelog\n\n## 0.2.0 (2027-01-31)\n\n- New.\n\n## 0.1.0 (2026)\n\n- Old.\n"
+        )
+        monkeypatch.setattr(release, "ROOT", tmp_path)
+        assert release.notes("v0.2.0") == "- New."
+        with pytest.raises(SystemExit, match=r"must be v0\.2\.0"):
+            release.notes("v0.1.0")
+        (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## 0.2.0 (unreleased)\n\n- New.\n")
+        with pytest.raises(SystemExit, match=r"must have a heading `## 0\.2\.0"):
+            release.notes("v0.2.0")
