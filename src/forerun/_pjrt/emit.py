@@ -9,6 +9,9 @@ from .builder import Builder, Value
 from .kinds.call import Call, Kind
 from .kinds.copy import concatenate, copy, fill, zeros
 from .kinds.elementwise.loops import elementwise, masked
+from .kinds.index import gather, gather_along, put, scatter, scatter_along
+from .kinds.matmul import matmul
+from .kinds.reduce import argreduce, count_nonzero, reduce, scan
 from .spec import Spec
 
 __all__ = ["KINDS", "emit", "lower"]
@@ -21,6 +24,17 @@ KINDS: dict[str, Kind] = {
     "fill": fill,
     "zeros": zeros,
     "concatenate": concatenate,
+    "reduce": reduce,
+    "scan": scan,
+    "cumulative": scan,
+    "count_nonzero": count_nonzero,
+    "argreduce": argreduce,
+    "matmul": matmul,
+    "gather": gather,
+    "gather_along": gather_along,
+    "scatter": scatter,
+    "scatter_along": scatter_along,
+    "put": put,
 }
 
 

@@ -22,7 +22,7 @@ fill
     One scalar input, of the output's dtype or one that is converted to it. zeros: no input.
 reduce
     name: "add", "multiply", "maximum", "minimum", "fmax", "fmin", "logical_and", "logical_or", "logical_xor",
-    "bitwise_and", "bitwise_or", "bitwise_xor", "logaddexp", "hypot", "gcd".
+    "bitwise_and", "bitwise_or", "bitwise_xor", "logaddexp", "logaddexp2", "hypot"; others have no lowering.
     axes: those reduced, from 0 on. accumulate: the dtype of the loop, that of the input by default. The output has the
     kept axes, and may have axes of extent 1 for the others.
 scan
