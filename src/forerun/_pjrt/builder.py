@@ -446,6 +446,41 @@ class Builder:
         )
         return self.operation("dot_general", (x, y), Type(shape, dtype), text)
 
+    def convolution(
+        self, x: Value, w: Value, shape: Sequence[int], axes: str, *, stride: Sequence[int], dilate: Sequence[int],
+        low: Sequence[int], high: Sequence[int], spread: Sequence[int] | None = None, groups: int = 1,
+        batch_groups: int = 1,
+    ) -> Value:  # fmt: skip
+        """Sums of products over windows, to a result of this shape.
+
+        axes: of operands and result, as StableHLO names them, with `*` for the axes of extents. spread: the distance
+        of x's elements, by zeros in between. groups: of features; batch_groups: of x's batch.
+        """
+        n = len(stride)
+        axes = axes.replace("*", ", ".join(map(str, range(n))))
+        text = (
+            f"window_strides = {_array(stride)}, padding = {_pairs(low, high)}, "
+            f"lhs_dilation = {_array(spread or [1] * n)}, rhs_dilation = {_array(dilate)}, "
+            f"window_reversal = array<i1: {', '.join(['false'] * n)}>, dimension_numbers = #stablehlo.conv<{axes}>, "
+            f"feature_group_count = {groups} : i64, batch_group_count = {batch_groups} : i64, "
+            "precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]"
+        )
+        return self.operation("convolution", (x, w), Type(tuple(shape), x.dtype), text)
+
+    def select_and_scatter(
+        self, x: Value, values: Value, *, size: Sequence[int], step: Sequence[int], kept: Sequence[int]
+    ) -> Value:
+        """Each value at the first of the largest elements of its window of x; sums where windows meet."""
+        high = [(c - 1) * s + k - n for c, s, k, n in zip(kept, step, size, x.shape)]
+        part = self.slice(x, [0] * len(high), [n + h for n, h in zip(x.shape, high)])
+        inner = Type((), x.dtype)
+        select = self.region([inner, inner], lambda a, c: [a >= c])
+        scatter = self.region([inner, inner], lambda a, c: [a + c])
+        text = f"window_dimensions = {_array(size)}, window_strides = {_array(step)}"
+        zero = self.scalar(0, x.dtype)
+        found = self.operation("select_and_scatter", (part, values, zero), part.type, text, f"{select}, {scatter}")
+        return self.pad(found, 0, [0] * len(high), [-h for h in high])
+
 
 def _pairs(low: Sequence[int], high: Sequence[int]) -> str:
     pairs = ", ".join(f"[{a}, {c}]" for a, c in zip(low, high))

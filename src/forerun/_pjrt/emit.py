@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from . import views
 from .builder import Builder, Value
 from .kinds.call import Call, Kind
+from .kinds.conv import conv, conv_back, conv_weight
 from .kinds.copy import concatenate, copy, fill, zeros
 from .kinds.elementwise.loops import elementwise, masked
 from .kinds.index import gather, gather_along, put, scatter, scatter_along
 from .kinds.matmul import matmul
+from .kinds.pool import pool, pool_back
 from .kinds.reduce import argreduce, count_nonzero, reduce, scan
+from .kinds.sort import argsort, sort
 from .spec import Spec
 
 __all__ = ["KINDS", "emit", "lower"]
@@ -35,6 +38,13 @@ KINDS: dict[str, Kind] = {
     "scatter": scatter,
     "scatter_along": scatter_along,
     "put": put,
+    "sort": sort,
+    "argsort": argsort,
+    "conv": conv,
+    "conv_back": conv_back,
+    "conv_weight": conv_weight,
+    "pool": pool,
+    "pool_back": pool_back,
 }
 
 
