@@ -13,6 +13,7 @@ from .kinds.elementwise.loops import elementwise, masked
 from .kinds.index import gather, gather_along, put, scatter, scatter_along
 from .kinds.matmul import matmul
 from .kinds.pool import pool, pool_back
+from .kinds.random import random
 from .kinds.reduce import argreduce, count_nonzero, reduce, scan
 from .kinds.sort import argsort, sort
 from .spec import Spec
@@ -38,6 +39,7 @@ KINDS: dict[str, Kind] = {
     "scatter": scatter,
     "scatter_along": scatter_along,
     "put": put,
+    "random": random,
     "sort": sort,
     "argsort": argsort,
     "conv": conv,

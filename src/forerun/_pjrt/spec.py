@@ -71,7 +71,7 @@ rnn, rnn_back
     rnn_back: has of "gy gc h c u y cells kept", gives of "gx gh gc0 gu".
 random
     name: "uniform", "normal", "exponential", "integers". Inputs, scalars: seed, number (uint64), then lo, hi (float64),
-    or low (int64) and range (uint64).
+    or low (int64) and range (uint64). wide: for integers, whether the range is 2^20 or more.
 fft
     name: "fft", "ifft", "rfft", "irfft", "rfft_n_even", "rfft_n_odd"; axis; n: how many numbers of the line take part.
     Inputs: the array, and a scalar, the factor.
