@@ -10,11 +10,13 @@ from .kinds.call import Call, Kind
 from .kinds.conv import conv, conv_back, conv_weight
 from .kinds.copy import concatenate, copy, fill, zeros
 from .kinds.elementwise.loops import elementwise, masked
+from .kinds.fft import fft
 from .kinds.index import gather, gather_along, put, scatter, scatter_along
 from .kinds.matmul import matmul
 from .kinds.pool import pool, pool_back
 from .kinds.random import random
 from .kinds.reduce import argreduce, count_nonzero, reduce, scan
+from .kinds.rnn import rnn, rnn_back
 from .kinds.sort import argsort, sort
 from .spec import Spec
 
@@ -47,6 +49,9 @@ KINDS: dict[str, Kind] = {
     "conv_weight": conv_weight,
     "pool": pool,
     "pool_back": pool_back,
+    "rnn": rnn,
+    "rnn_back": rnn_back,
+    "fft": fft,
 }
 
 

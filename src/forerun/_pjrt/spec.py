@@ -73,8 +73,8 @@ random
     name: "uniform", "normal", "exponential", "integers". Inputs, scalars: seed, number (uint64), then lo, hi (float64),
     or low (int64) and range (uint64). wide: for integers, whether the range is 2^20 or more.
 fft
-    name: "fft", "ifft", "rfft", "irfft", "rfft_n_even", "rfft_n_odd"; axis; n: how many numbers of the line take part.
-    Inputs: the array, and a scalar, the factor.
+    name: of a loop of NumPy's, "fft", "ifft", "irfft", "rfft_n_even", "rfft_n_odd". axis. Inputs: the array, and a
+    scalar, the factor. Lines are cut off, or continued with zeros, to the length that the output's says.
 """
 
 from __future__ import annotations
