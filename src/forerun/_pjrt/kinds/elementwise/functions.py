@@ -103,8 +103,8 @@ def arctan2(b: Builder, y: Value, x: Value) -> Value:
 
 
 def arctan(b: Builder, x: Value) -> Value:
-    """The angle of slope x."""
-    return b.binary("atan2", x, 1.0)
+    """The angle of slope x. 1 is no constant here, as some XLA has a wrong rule for angles of points (1, x)."""
+    return b.binary("atan2", x, b.select(x.equals(x), 1.0, x))
 
 
 def arcsin(b: Builder, x: Value) -> Value:
