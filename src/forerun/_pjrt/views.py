@@ -31,6 +31,8 @@ def read(b: Builder, flat: Value, operand: Operand) -> Value:
         return b.broadcast(flat, operand.shape, [])
     if 0 in operand.shape:
         return b.constant(0, Type(operand.shape, operand.dtype))
+    if _is_whole(operand):
+        return b.reshape(flat, operand.shape)
     layout = _Layout.of(operand)
     elements = _seen_as(b, flat, layout.dtype)
     value = _read_box(b, elements, layout) if layout.nested() else _gathered(b, elements, layout)
@@ -48,6 +50,8 @@ def write(b: Builder, old: Value | None, output: Output, value: Value) -> Value:
     type = flat_type(output)
     if 0 in output.shape:
         return old if old is not None else b.constant(0, type)
+    if _is_whole(output):
+        return b.reshape(value, type.shape)
     layout = _Layout.of(output)
     if layout.dtype != output.dtype:
         value = b.bitcast(value, layout.dtype, layout.shape)
@@ -61,6 +65,16 @@ def write(b: Builder, old: Value | None, output: Output, value: Value) -> Value:
     old = b.constant(0, type) if old is None else old
     elements = _seen_as(b, old, layout.dtype)
     return _seen_as(b, _write_box(b, elements, layout, value), type.dtype, type.size, old)
+
+
+def _is_whole(operand: Operand) -> bool:
+    """Whether an operand is its storage, row after row."""
+    size, item = 1, ITEM_SIZE[operand.dtype]
+    for extent, stride in zip(reversed(operand.shape), reversed(operand.strides)):
+        if extent != 1 and stride != size * item:
+            return False
+        size *= extent
+    return size == operand.storage_size and operand.dtype == operand.storage_dtype and not operand.offset
 
 
 @dataclass(frozen=True)
