@@ -40,6 +40,7 @@ ROOMS = [
     ("python", "core/python", "the extension module: array type, dispatch, autograd"),
     ("_runtime", "_runtime", "the engine for Python: settings, devices, waits, life cycle"),
     ("_display", "_display", "progress bars, terminals, notebooks"),
+    ("_pjrt", "_pjrt", "operations as modules for PJRT plugins"),
     ("autograd", "autograd", "recording, leaves, the backward pass"),
     ("ops", "ops", "operations and their gradients, a folder per subject"),
     ("_io", "_io safetensors", "files as operations"),

@@ -1,0 +1,214 @@
+"""Element-wise functions of real and complex numbers: exponential, logarithmic, trigonometric, hyperbolic, erf.
+
+Those that StableHLO has are its own; others are formulas that are right to some units in the last place everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...builder import Builder, Value
+from ...types import is_complex
+from .arithmetic import maximum, minimum
+from .bits import copysign, frexp, scaled
+
+__all__ = [
+    "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cosh", "degrees", "erf", "erfc", "exp2",
+    "hypot", "log10", "log2", "logaddexp", "logaddexp2", "radians", "sinh",
+]  # fmt: skip
+
+INF, NAN = math.inf, math.nan
+_LN2, _LOG2E = math.log(2), 1 / math.log(2)
+
+
+def _log1p(b: Builder, x: Value) -> Value:
+    return b.unary("log_plus_one", x)
+
+
+def _exp(b: Builder, x: Value) -> Value:
+    return b.unary("exponential", x)
+
+
+def exp2(b: Builder, x: Value) -> Value:
+    """2 to the power of x: the integer part goes to the exponent."""
+    limit = 2100.0
+    whole = b.unary("round_nearest_even", x)
+    whole = b.operation("clamp", (b.constant(-limit, x.type), whole, b.constant(limit, x.type)), x.type)
+    part = _exp(b, (x - whole) * _LN2)
+    inside = b.unary("abs", x) <= limit
+    part = b.select(inside, part, 1.0)
+    number = b.convert(b.select(x.equals(x), whole, 0.0), "int32")
+    return b.select(x.equals(x), scaled(b, part, number), x)
+
+
+def log2(b: Builder, x: Value) -> Value:
+    """The exponent, and the logarithm of a number between sqrt(1/2) and sqrt(2)."""
+    if is_complex(x.dtype):
+        return b.unary("log", x) * _LOG2E
+    half, exponent = frexp(b, x)
+    low = half < math.sqrt(0.5)
+    half = b.select(low, half * 2.0, half)
+    exponent = exponent - b.convert(low, "int32")
+    found = b.convert(exponent, x.dtype) + b.unary("log", half) * _LOG2E
+    ordinary = (x > 0.0) & (x < INF)
+    return b.select(ordinary, found, b.unary("log", x))
+
+
+def log10(b: Builder, x: Value) -> Value:
+    """The logarithm to base 10."""
+    return b.unary("log", x) * (1 / math.log(10))
+
+
+def logaddexp(b: Builder, x: Value, y: Value) -> Value:
+    """log(exp(x) + exp(y))."""
+    return _logaddexp(b, x, y, lambda d: _log1p(b, _exp(b, d)), _LN2)
+
+
+def logaddexp2(b: Builder, x: Value, y: Value) -> Value:
+    """log2(2**x + 2**y)."""
+    return _logaddexp(b, x, y, lambda d: _log1p(b, exp2(b, d)) * _LOG2E, 1.0)
+
+
+def _logaddexp(b: Builder, x: Value, y: Value, more, of_equal: float) -> Value:  # type: ignore[no-untyped-def]
+    large = maximum(b, x, y)
+    found: Value = large + more(-b.unary("abs", x - y))
+    return b.select(x.equals(y), x + of_equal, b.select((x - y).differs(x - y), x - y, found))
+
+
+def hypot(b: Builder, x: Value, y: Value) -> Value:
+    """sqrt(x * x + y * y), without overflow on the way."""
+    x, y = b.unary("abs", x), b.unary("abs", y)
+    large, small = maximum(b, x, y), minimum(b, x, y)
+    ratio = small / b.select(large.equals(0.0), 1.0, large)
+    found = large * b.unary("sqrt", ratio * ratio + 1.0)
+    return b.select(x.equals(INF) | y.equals(INF), INF, found)
+
+
+def degrees(b: Builder, x: Value) -> Value:
+    """Of radians."""
+    return x * (180 / math.pi)
+
+
+def radians(b: Builder, x: Value) -> Value:
+    """Of degrees."""
+    return x * (math.pi / 180)
+
+
+# --- inverse trigonometric functions
+
+
+def arctan2(b: Builder, y: Value, x: Value) -> Value:
+    """The angle of the point (x, y)."""
+    return b.binary("atan2", y, x)
+
+
+def arctan(b: Builder, x: Value) -> Value:
+    """The angle of slope x. 1 is no constant here, as some XLA has a wrong rule for angles of points (1, x)."""
+    return b.binary("atan2", x, b.select(x.equals(x), 1.0, x))
+
+
+def arcsin(b: Builder, x: Value) -> Value:
+    """The angle whose sine is x."""
+    return 2.0 * b.binary("atan2", x, b.unary("sqrt", (1.0 - x) * (1.0 + x)) + 1.0)
+
+
+def arccos(b: Builder, x: Value) -> Value:
+    """The angle whose cosine is x."""
+    return 2.0 * b.binary("atan2", b.unary("sqrt", 1.0 - x), b.unary("sqrt", 1.0 + x))
+
+
+# --- hyperbolic functions and their inverses
+
+
+def sinh(b: Builder, x: Value) -> Value:
+    """(exp(x) - exp(-x)) / 2."""
+    size = b.unary("abs", x)
+    less = b.unary("exponential_minus_one", size)
+    near = 0.5 * (less + less / (less + 1.0))
+    return copysign(b, b.select(size < _far(x), near, _half_exp(b, size)), x)
+
+
+def cosh(b: Builder, x: Value) -> Value:
+    """(exp(x) + exp(-x)) / 2."""
+    size = b.unary("abs", x)
+    e = _exp(b, size)
+    return b.select(size < _far(x), 0.5 * e + 0.5 / e, _half_exp(b, size))
+
+
+def _far(x: Value) -> float:
+    """From here on exp(-x) is less than the last bit of exp(x)."""
+    return 20.0 if x.dtype == "float64" else 10.0
+
+
+def _half_exp(b: Builder, x: Value) -> Value:
+    """exp(x) / 2, which may be a number where exp(x) is none any more."""
+    root = _exp(b, 0.5 * x)
+    return (0.5 * root) * root
+
+
+def arcsinh(b: Builder, x: Value) -> Value:
+    """The inverse of sinh."""
+    size = b.unary("abs", x)
+    far = size > (1e9 if x.dtype == "float64" else 1e4)
+    safe = b.select(far, 1.0, size)
+    root = b.unary("sqrt", safe * safe + 1.0)
+    near = _log1p(b, safe + safe * safe / (1.0 + root))
+    return copysign(b, b.select(far, b.unary("log", size) + _LN2, near), x)
+
+
+def arccosh(b: Builder, x: Value) -> Value:
+    """The inverse of cosh, from 1 on."""
+    far = x > (1e9 if x.dtype == "float64" else 1e4)
+    less = b.select(far, 1.0, x - 1.0)
+    near = _log1p(b, less + b.unary("sqrt", less * (less + 2.0)))
+    return b.select(far, b.unary("log", x) + _LN2, near)
+
+
+def arctanh(b: Builder, x: Value) -> Value:
+    """The inverse of tanh, between -1 and 1."""
+    size = b.unary("abs", x)
+    return copysign(b, 0.5 * _log1p(b, 2.0 * size / (1.0 - size)), x)
+
+
+# --- the error function
+
+# (1 + 2x) exp(x^2) erfc(x) for x from 0 on, as a polynomial in (x - 3.75) / (x + 3.75), lowest power first: the idea of
+# Shepherd and Laframboise (1981).
+_FAR = (
+    1.237512630837829, -0.14024059858554358, 0.0035854154853773718, 0.08227673848983416, -0.10880393014155051,
+    0.09230432116887019, -0.058693398577235587, 0.028362277319892736, -0.009746579702202607, 0.0017556264704113589,
+    0.0002937144720480678, -0.0002901563941167806, 5.164630539944426e-05, 2.2389768868258386e-05,
+    -1.1437730163876836e-05, -9.821953774746817e-07, 1.7417148825416007e-06, -4.845017542720598e-08,
+    -2.4845897428349417e-07, 1.7694731013762066e-08, 3.197305886715185e-08, -1.7396359908161685e-09,
+    -2.630713424878195e-09,
+)  # fmt: skip
+# erf(x) / x as Taylor's polynomial in x^2.
+_NEAR = tuple(2 / math.sqrt(math.pi) * (-1) ** n / (math.factorial(n) * (2 * n + 1)) for n in range(13))
+
+
+def _polynomial(coefficients: tuple[float, ...], x: Value) -> Value:
+    """Horner's rule."""
+    total = coefficients[-1] * x + coefficients[-2]
+    for c in coefficients[-3::-1]:
+        total = total * x + c
+    return total
+
+
+def _beyond(b: Builder, size: Value) -> Value:
+    """erfc from 0 on."""
+    return _polynomial(_FAR, (size - 3.75) / (size + 3.75)) * _exp(b, -(size * size)) / (1.0 + 2.0 * size)
+
+
+def erf(b: Builder, x: Value) -> Value:
+    """2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x."""
+    size = b.unary("abs", x)
+    far = 1.0 - _beyond(b, b.binary("minimum", size, 6.0))
+    return b.select(size < 0.5, x * _polynomial(_NEAR, x * x), b.unary("sign", x) * far)
+
+
+def erfc(b: Builder, x: Value) -> Value:
+    """1 - erf(x), with its digits also where it is small."""
+    size = b.unary("abs", x)
+    far = _beyond(b, b.binary("minimum", size, 28.0))
+    far = b.select(x < 0.0, 2.0 - far, far)
+    return b.select(size < 0.5, 1.0 - erf(b, x), far)

@@ -1,0 +1,201 @@
+"""Element-wise operations by the names of their ufuncs, and the same under a mask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from ...builder import Builder, Value
+from ...types import is_complex, is_float, is_signed
+from ..call import Call
+from . import arithmetic, bits, functions
+from .arithmetic import compared, logical, rounded, wide_part
+from .casts import cast
+
+__all__ = ["combined", "elementwise", "masked", "names"]
+
+Function: TypeAlias = Callable[..., Any]
+
+
+def _binary(name: str) -> Function:
+    return lambda b, x, y: b.binary(name, x, y)
+
+
+def _unary(name: str) -> Function:
+    return lambda b, x: b.unary(name, x)
+
+
+def _bools(other: str, name: str) -> Function:
+    """Arithmetic, but logic for bool."""
+    return lambda b, x, y: b.binary(other if x.dtype == "bool" else name, x, y)
+
+
+# By the bits of the numbers in any dtype; nothing is rounded, or once.
+_EXACT: dict[str, Function] = {
+    "add": _bools("or", "add"),
+    "subtract": _binary("subtract"),
+    "multiply": _bools("and", "multiply"),
+    "divide": arithmetic.divide,
+    "floor_divide": arithmetic.floor_divide,
+    "remainder": arithmetic.remainder,
+    "divmod": arithmetic.divmod_,
+    "fmod": arithmetic.fmod,
+    "negative": arithmetic.negative,
+    "positive": lambda b, x: x,
+    "absolute": arithmetic.absolute,
+    "fabs": arithmetic.absolute,
+    "sign": arithmetic.sign,
+    "conjugate": arithmetic.conjugate,
+    "square": arithmetic.square,
+    "reciprocal": arithmetic.reciprocal,
+    "maximum": arithmetic.maximum,
+    "minimum": arithmetic.minimum,
+    "fmax": arithmetic.fmax,
+    "fmin": arithmetic.fmin,
+    "clip": arithmetic.clip,
+    "floor": lambda b, x: rounded(b, "floor", x),
+    "ceil": lambda b, x: rounded(b, "ceil", x),
+    "trunc": arithmetic.trunc,
+    "rint": arithmetic.rint,
+    "modf": arithmetic.modf,
+    "copysign": bits.copysign,
+    "heaviside": arithmetic.heaviside,
+    "nextafter": bits.nextafter,
+    "spacing": bits.spacing,
+    "signbit": bits.signbit,
+    "ldexp": bits.ldexp,
+    "frexp": bits.frexp,
+    "gcd": arithmetic.gcd,
+    "lcm": arithmetic.lcm,
+    "less": lambda b, x, y: compared(b, "LT", x, y),
+    "less_equal": lambda b, x, y: compared(b, "LE", x, y),
+    "equal": lambda b, x, y: compared(b, "EQ", x, y),
+    "not_equal": lambda b, x, y: compared(b, "NE", x, y),
+    "greater": lambda b, x, y: compared(b, "GT", x, y),
+    "greater_equal": lambda b, x, y: compared(b, "GE", x, y),
+    "logical_and": lambda b, x, y: logical(b, "and", x, y),
+    "logical_or": lambda b, x, y: logical(b, "or", x, y),
+    "logical_xor": lambda b, x, y: logical(b, "xor", x, y),
+    "logical_not": lambda b, x: logical(b, "not", x),
+    "isnan": arithmetic.isnan,
+    "isinf": arithmetic.isinf,
+    "isfinite": arithmetic.isfinite,
+    "bitwise_and": _binary("and"),
+    "bitwise_or": _binary("or"),
+    "bitwise_xor": _binary("xor"),
+    "invert": bits.invert,
+    "left_shift": bits.left_shift,
+    "right_shift": bits.right_shift,
+    "bitwise_count": bits.bitwise_count,
+    "where": lambda b, condition, x, y: b.select(condition, x, y),
+    "select": lambda b, condition, x, y: b.select(condition, x, y),
+}
+
+# Of real and complex numbers.
+_COMPLEX: dict[str, Function] = {
+    "sqrt": _unary("sqrt"),
+    "power": arithmetic.power,
+    "float_power": arithmetic.power,
+    "exp": _unary("exponential"),
+    "expm1": _unary("exponential_minus_one"),
+    "log": _unary("log"),
+    "log1p": _unary("log_plus_one"),
+    "log2": functions.log2,
+    "log10": functions.log10,
+    "sin": _unary("sine"),
+    "cos": _unary("cosine"),
+    "tan": _unary("tan"),
+    "tanh": _unary("tanh"),
+}
+
+# Of real numbers.
+_REAL: dict[str, Function] = {
+    "cbrt": _unary("cbrt"),
+    "exp2": functions.exp2,
+    "logaddexp": functions.logaddexp,
+    "logaddexp2": functions.logaddexp2,
+    "arcsin": functions.arcsin,
+    "arccos": functions.arccos,
+    "arctan": functions.arctan,
+    "arctan2": functions.arctan2,
+    "hypot": functions.hypot,
+    "sinh": functions.sinh,
+    "cosh": functions.cosh,
+    "arcsinh": functions.arcsinh,
+    "arccosh": functions.arccosh,
+    "arctanh": functions.arctanh,
+    "deg2rad": functions.radians,
+    "rad2deg": functions.degrees,
+    "radians": functions.radians,
+    "degrees": functions.degrees,
+    "erf": functions.erf,
+    "erfc": functions.erfc,
+}
+
+# Small floats are computed in float32, and rounded at the end, as NumPy does; these stay as they are.
+_ANY_WIDTH = {
+    "copysign",
+    "nextafter",
+    "signbit",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "where",
+    "select",
+    "positive",
+    "spacing",
+}
+
+
+def names() -> list[str]:
+    """The names of all element-wise operations that there are."""
+    return sorted({*_EXACT, *_COMPLEX, *_REAL})
+
+
+def _function(name: str, dtype: str) -> Function | None:
+    """How an operation is written whose inputs are of this dtype."""
+    real = None if is_complex(dtype) else _REAL.get(name)
+    return _EXACT.get(name) or _COMPLEX.get(name) or real
+
+
+def combined(b: Builder, name: str, values: Sequence[Value]) -> tuple[Value, ...] | None:
+    """The results of a ufunc's loop; None if there is none."""
+    dtype = values[-1].dtype if name in ("where", "select") else values[0].dtype
+    function = _function(name, dtype)
+    if function is None:
+        return None
+    small = is_float(dtype) and wide_part(dtype) != dtype and name not in _ANY_WIDTH
+    if small:
+        values = [b.convert(v, "float32") if v.dtype == dtype else v for v in values]
+    results = function(b, *values)
+    results = results if isinstance(results, tuple) else (results,)
+    return tuple(b.convert(r, dtype) if small and r.dtype == "float32" else r for r in results)
+
+
+def elementwise(call: Call) -> Sequence[Value] | None:
+    """A ufunc's loop for each element."""
+    return _computed(call, call.inputs)
+
+
+def _computed(call: Call, inputs: Sequence[Value]) -> list[Value] | None:
+    b, spec = call.b, call.spec
+    types: Sequence[str] = call.attribute("types")
+    shape = spec.outputs[0].shape
+    results = combined(b, spec.name, [b.broadcast(cast(b, x, t), shape) for x, t in zip(inputs, types)])
+    if results is None:
+        return None
+    if call.attribute("check") and spec.name == "power" and is_signed(types[1]):
+        call.bad = b.any(inputs[1] < 0)
+    return [cast(b, cast(b, r, t), o.dtype) for r, t, o in zip(results, types[len(inputs) :], spec.outputs)]
+
+
+def masked(call: Call) -> Sequence[Value] | None:
+    """The same where the mask, the last input, holds; other elements stay."""
+    *inputs, mask = call.inputs
+    b = call.b
+    if call.spec.name == "copy":
+        (out,) = call.spec.outputs
+        values: list[Value] | None = [b.broadcast(cast(b, inputs[0], out.dtype), out.shape)]
+    else:
+        values = _computed(call, inputs)
+    return values and [b.select(mask, v, call.old(i)) for i, v in enumerate(values)]

@@ -1,0 +1,81 @@
+"""Several operations as one module: what they hand to each other never is a storage of its own.
+
+A slot stands for a storage, or for a scalar. Each has a value, which an operation that writes replaces: the module is
+in single assignment over the slots. Slots that are read, or of which a part is written, before they are written whole
+are arguments, in their order; those that are written and kept are results, in their order. Behind them are the results
+`bad` of the steps that check, in theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from .builder import Builder, Value
+from .emit import lower
+from .spec import Spec
+from .types import Type
+
+__all__ = ["Slot", "Step", "arguments_of", "emit_program", "results_of"]
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A storage of a program: `size` elements; or a scalar. kept: whether anybody uses its value afterwards."""
+
+    dtype: str
+    size: int
+    kept: bool = True
+    scalar: bool = False
+
+
+@dataclass(frozen=True)
+class Step:
+    """An operation on slots, by their positions: a slot for each input of the spec, and for each output."""
+
+    spec: Spec
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+def arguments_of(steps: Sequence[Step]) -> list[int]:
+    """The slots whose values come from outside.
+
+    >>> from forerun._pjrt.spec import Operand, Output
+    >>> x, y = Operand.dense("float32", (2,)), Output.dense("float32", (2,))
+    >>> arguments_of([Step(Spec("copy", "", (x,), (y,)), (2,), (0,)), Step(Spec("copy", "", (x,), (y,)), (0,), (1,))])
+    [2]
+    """
+    written: set[int] = set()
+    needed: set[int] = set()
+    for step in steps:
+        old = (slot for slot, out in zip(step.outputs, step.spec.outputs) if out.mode == "update")
+        needed.update(slot for slot in (*step.inputs, *old) if slot not in written)
+        written.update(step.outputs)
+    return sorted(needed)
+
+
+def results_of(steps: Sequence[Step], slots: Sequence[Slot]) -> list[int]:
+    """The slots whose values go outside."""
+    return sorted({slot for step in steps for slot in step.outputs if slots[slot].kept})
+
+
+def emit_program(steps: Sequence[Step], slots: Sequence[Slot], donated: Collection[int] = ()) -> str | None:
+    """The module of a program; None if one of its operations has no lowering.
+
+    donated: the slots among the arguments whose old values nobody needs, so that results may take their memory.
+    """
+    b = Builder()
+    values: dict[int, Value] = {}
+    for slot in arguments_of(steps):
+        shape = () if slots[slot].scalar else (slots[slot].size,)
+        values[slot] = b.argument(Type(shape, slots[slot].dtype), donated=slot in donated)
+    bad: list[Value] = []
+    for step in steps:
+        olds = [values[i] if out.mode == "update" else None for i, out in zip(step.outputs, step.spec.outputs)]
+        found = lower(b, step.spec, [values[i] for i in step.inputs], olds)
+        if found is None:
+            return None
+        values.update(zip(step.outputs, found))
+        bad += found[len(step.outputs) :]
+    return b.module([values[slot] for slot in results_of(steps, slots)] + bad)
