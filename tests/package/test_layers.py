@@ -30,7 +30,7 @@ PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
 
 # From the bottom up; names in one row may use each other. The package itself (`__init__`) stands on top.
 PYTHON_ORDER = [
-    {"_core", "_runtime", "_display"},
+    {"_core", "_runtime", "_display", "_pjrt"},
     {"autograd"},
     {"ops"},
     {"_capture", "_io"},
