@@ -10,7 +10,7 @@ SUITE   := build/array-api-tests
 SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test browser standard clients suites model faults load soak fuzz bench bench-own docs figures lint tsan asan aarch64 wheels develop clean
+.PHONY: tour test browser standard clients suites model faults load soak fuzz bench bench-own docs figures plugins lint tsan asan aarch64 wheels develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
@@ -63,6 +63,11 @@ docs: $(BUILT)  ## the pages of docs/ and the reference, in build/docs; a warnin
 
 figures: $(BUILT)  ## draws the figures of the tutorial anew, from programs that it runs
 	$(BIN)/python docs/_ext/figures.py
+
+# Plugins of PJRT for processors: the oldest version that is accepted, and a newer one. Only for tests.
+plugins: $(TOOLS)  ## fetches two device plugins into build/plugins, for tests/pjrt
+	@for name in xla-cpu-pjrt fastatomstruct-xla-cpu; do test -d build/plugins/$$name || \
+	  $(BIN)/pip install -q --disable-pip-version-check --no-deps --target build/plugins/$$name $$name; done
 
 lint: $(BUILT)
 	$(BIN)/ruff check .

@@ -43,6 +43,7 @@ void init_fft(nb::module_& m);
 void init_tape(nb::module_& m);
 void init_backward(nb::module_& m);
 void init_captured_programs(nb::module_& m);
+void init_pjrt(nb::module_& m);
 void init_wiring(nb::module_& m);
 
 namespace {
@@ -107,5 +108,6 @@ NB_MODULE(_core, m) {
   init_tape(m);
   init_backward(m);
   init_captured_programs(m);
+  init_pjrt(m);
   init_wiring(m);
 }

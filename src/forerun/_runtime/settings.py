@@ -46,7 +46,7 @@ VARIABLES: dict[str, tuple[str, Callable[[str], Any]]] = {  # of the environment
     "FORERUN_EXIT_STATUS": ("exit_status", _switch),
     "FORERUN_HANG_REPORT": ("hang_report", float),
 }
-KNOWN = {*VARIABLES, "FORERUN_PROFILE"}
+KNOWN = {*VARIABLES, "FORERUN_PROFILE", "FORERUN_PJRT"}
 
 
 def unknown_variables() -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy
 
+from .._pjrt.plugins import accelerators
 from .._runtime import core as _core
 from .._runtime.device import devices, used_devices
 from .._runtime.settings import config, unknown_variables, worker_counts
@@ -30,7 +31,7 @@ _OPTIONAL = ("ml_dtypes", "pillow", "scipy", "scikit-learn", "mlxtend", "torch",
 
 def facts() -> dict[str, Facts]:
     """Return all of it; sizes in bytes."""
-    return {
+    found = {
         "versions": _versions(),
         "system": _system(),
         "processor": _processor(),
@@ -41,6 +42,8 @@ def facts() -> dict[str, Facts]:
         "environment": _environment(),
         "engine": _core.stats(),
     }
+    plugins = accelerators()
+    return found | {"accelerators": plugins} if plugins else found
 
 
 def machine(libraries: Iterable[str]) -> dict[str, str]:

@@ -1,0 +1,73 @@
+// The devices that a plugin found.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "pjrt/plugin.h"
+
+namespace forerun::pjrt {
+
+class Client;
+
+// What a device says of its memory, in bytes; what it does not say is missing.
+struct MemoryStats {
+  int64_t in_use = 0;
+  std::optional<int64_t> peak, limit;
+};
+
+// One device of a client, which owns it.
+class Device {
+ public:
+  Device(const Client& client, abi::Device* raw);
+  const Client& client() const { return *client_; }
+  abi::Device* raw() const { return raw_; }
+  int id() const { return id_; }
+  const std::string& kind() const { return kind_; }  // the model: "NVIDIA H100 80GB HBM3"
+  std::optional<MemoryStats> memory() const;         // none: the plugin does not say
+
+ private:
+  const Client* client_;
+  abi::Device* raw_;
+  int id_ = 0;
+  std::string kind_;
+};
+
+// Options that the plugin knows by name, as "preallocate" and "memory_fraction" of those for graphics processors.
+using ClientOptions = std::vector<std::pair<std::string, std::variant<bool, int64_t, float, std::string>>>;
+
+// A plugin at work. Any thread may call it. A forked child may not: the plugin's threads are not there.
+class Client {
+ public:
+  // Null where the plugin finds no device. Throws PluginError for anything else that it answers.
+  static std::unique_ptr<Client> create(const Plugin& plugin, const ClientOptions& options = {});
+  ~Client();
+  Client(const Client&) = delete;
+
+  const Plugin& plugin() const { return plugin_; }
+  abi::Client* raw() const { return raw_; }
+  const std::vector<Device>& devices() const { return devices_; }
+  const std::string& platform() const { return platform_; }  // "cpu", "cuda"
+  const std::string& platform_version() const { return platform_version_; }
+
+  // Whether this is a child of the process that made the client: nothing of the plugin may be called.
+  bool in_child() const;
+  void check_process() const;  // throws in one
+  // Makes copies from and to this host memory faster, on devices that can read it themselves. Whether it does.
+  bool map_memory(void* data, size_t bytes) const;
+  void unmap_memory(void* data) const;
+
+ private:
+  Client(const Plugin& plugin, abi::Client* raw);
+  const Plugin& plugin_;
+  abi::Client* const raw_;
+  std::string platform_, platform_version_;
+  std::vector<Device> devices_;
+  const uint64_t forks_;  // of this process, when the client was made
+};
+
+}  // namespace forerun::pjrt

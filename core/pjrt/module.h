@@ -1,0 +1,52 @@
+// StableHLO programs, compiled for the devices of a client.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pjrt/buffer.h"
+
+namespace forerun::pjrt {
+
+// A serialized CompileOptionsProto: one device at a time, any of the client's.
+std::string_view compile_options();
+
+// Bytes that a module needs on the device beside its arguments.
+struct ModuleMemory {
+  int64_t results = 0, temporary = 0;
+  int64_t reused = 0;  // of the results: they take the memory of arguments
+};
+
+// A compiled program. Any thread may execute it, several at once. The client must outlive it.
+class Module {
+ public:
+  // Throws PluginError with the compiler's text and place.
+  static std::unique_ptr<Module> compile(const Client& client, std::string_view stablehlo);
+  // What serialize() gave, by the same plugin on the same kind of device.
+  static std::unique_ptr<Module> deserialize(const Client& client, std::string_view bytes);
+  ~Module();
+  Module(const Module&) = delete;
+
+  std::string serialize() const;
+  size_t results() const { return results_; }
+  ModuleMemory memory() const;
+
+  // Hands an execution over, which follows what makes its arguments, and returns its results, which will be ready.
+  // Arguments that the program marks as donated give their memory up, but for those whose places are in `kept`. The
+  // location, "train.py:12", is for the plugin's own texts. `done`, if asked for, ends with the execution.
+  std::vector<Buffer> execute(const Device& device, std::span<abi::Buffer* const> arguments,
+                              std::span<const int64_t> kept = {}, const char* call_location = nullptr,
+                              Event* done = nullptr) const;
+
+ private:
+  Module(const Client& client, abi::LoadedExecutable* raw);
+  const Client& client_;
+  abi::LoadedExecutable* const raw_;
+  abi::Executable* executable_ = nullptr;  // what is known about it
+  size_t results_ = 0;
+};
+
+}  // namespace forerun::pjrt

@@ -1,0 +1,46 @@
+"""The device plugins that `make plugins` fetched, and texts for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forerun import _core
+from tests.support.paths import ROOT
+
+FOLDER = ROOT / "build" / "plugins"
+FILES = {
+    "xla-cpu-pjrt": "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so",
+    "fastatomstruct-xla-cpu": "fastatomstruct_xla_cpu/libpjrt_cpu.so",
+    "lammps-jax-pjrt-cpu": "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so",
+}
+HEADER = FOLDER / "xla-cpu-pjrt" / "xla_plugins/xla_cpu_pjrt/include/pjrt_c_api.h"
+
+
+def plugin_file(name: str) -> Path:
+    """Return the library of a plugin; the test is skipped where it is not installed."""
+    path = FOLDER / name / FILES[name]
+    if not path.exists():
+        pytest.skip(f"no plugin {name}: `make plugins` fetches it")
+    return path
+
+
+def open_plugin(path: Path, folder: Path | None = None, most: int = 512, devices: int = 2) -> int:
+    """Return a client with two devices, which are parts of the processor."""
+    client = _core.pjrt_load(str(path), {"cpu_device_count": devices}, folder and str(folder), most)
+    assert client is not None
+    return client
+
+
+def module(body: str, arguments: str, results: str) -> str:
+    """Return a StableHLO module of one function; `body` assigns `%r`, or returns by itself."""
+    end = "" if "return" in body else f"\nreturn %r : {results}"
+    return f"module @m {{ func.func public @main({arguments}) -> ({results}) {{\n{body}{end}\n}} }}"
+
+
+def addition(size: int = 4, dtype: str = "f32", donated: bool = False) -> str:
+    """Return a module that adds two flat arrays."""
+    t = f"tensor<{size}x{dtype}>"
+    donor = " {jax.buffer_donor = true}" if donated else ""
+    return module(f"%r = stablehlo.add %a, %b : {t}", f"%a: {t}{donor}, %b: {t}", t)
