@@ -34,7 +34,7 @@ uint64_t Engine::issue(Op* op) {
     recorder.submitted(*op);
   if (op->cost > kTinyCost) producer.submitted(op->cost);
   ring.put(seq, op);
-  // A worker that dozes looks by itself.
+  // A worker in a timed wait looks by itself.
   if (queue->sleeping.load() > 0 && (queue->dozing.load() == 0 || producer.fresh_cost() >= kWakeCost))
     pool.wake(*queue);
   return seq;

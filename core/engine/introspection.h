@@ -48,7 +48,7 @@ class Introspection {
 
   EngineStats stats();
   std::vector<Pending> pending(size_t most);  // the oldest
-  // What has not ended and the storages need, the latest `most` ops, in order.
+  // Ops that have not ended and that the storages need, the latest `most` ops, in order.
   std::vector<Needed> needed(const std::vector<const Storage*>& results, size_t most);
   // Number of the last submitted op that writes the storage and has not ended; 0: none.
   uint64_t writer(const Storage& storage);

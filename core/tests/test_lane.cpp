@@ -81,7 +81,7 @@ class FakeDevice {
       const uint32_t dice = random_();
       held_lock.unlock();
       if (op) done.emplace_back(op, run(*op));
-      if (op && dice % 4 != 0) continue;  // several ends come together,
+      if (op && dice % 4 != 0) continue;                               // several ends come together,
       std::shuffle(done.begin(), done.end(), std::minstd_rand(dice));  // the youngest perhaps first
       for (auto& [ended, failure] : done) end(*ended, failure);
       done.clear();
@@ -101,7 +101,7 @@ class FakeDevice {
     Engine::get().complete(op, failure);
   }
 
-  // What reads failed values fails too, with an error of the device's own.
+  // An op that reads failed values fails too, with an error of the device's own.
   FailurePtr run(Op& op) {
     std::lock_guard<std::mutex> one(run_mutex_);
     FailurePtr failure;

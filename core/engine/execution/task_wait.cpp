@@ -34,7 +34,7 @@ SelfWait TaskWaits::waits_for_itself(TaskWait& wait) {
 }
 
 // Whether the storage is settled only after the op has ended: the graph is followed from the op on, and from every task
-// that waits for a storage on the way.
+// met so that waits for a storage.
 bool TaskWaits::comes_after(Op& first, const Storage& storage) const {
   std::unordered_set<const Op*> met;
   std::vector<Op*> open;

@@ -108,7 +108,7 @@ void WorkerPool::wake_all() {
   for (Queue* q : devices_.queues()) q->parked.wake_all();
 }
 
-// A worker that dozes looks by itself.
+// A worker in a timed wait looks by itself.
 void WorkerPool::wake_for_leftovers() {
   Lock held = mutex_.lock();
   for (Queue* q : devices_.queues())
@@ -135,8 +135,8 @@ bool WorkerPool::has_work_for_sleeper(const Queue& queue) const {
   return !queue.computes() || (!scheduler_.all_cores_busy() && !queue.full());
 }
 
-// Modelled in verification/models/wake.py. A worker without work dozes for a while, so that a thread that submits small
-// ops need not wake it; then it sleeps.
+// Modelled in verification/models/wake.py. A worker without work first waits for a limited time, so that a thread that
+// submits small ops need not wake it; then it is parked.
 void WorkerPool::sleep(Queue& queue, Lock& held, std::chrono::microseconds limit) {
   bool doze = limit != ParkingLot::kForever;
   queue.dozing.fetch_add(doze);

@@ -154,7 +154,7 @@ void DependencyGraph::handed_over(Op* op, bool accepted) {
     idle_.push_back(op);
     return end_all_idle();
   }
-  // What follows an op that has failed must not be handed over before that is known to it, at the op's end.
+  // An op that follows one that has failed learns of the failure at the end of that one, and is not handed over before.
   if (!accepted) return;
   op->handed_over = true;
   for (Edge* edge : op->successors) {
@@ -187,7 +187,6 @@ void DependencyGraph::dependencies_met(Op* op) {
     idle_.push_back(op);
   }
 }
-
 
 // With Notifier::watch() modelled in verification/models/completion.py.
 void DependencyGraph::end_one(Op* op, const Op* group) {

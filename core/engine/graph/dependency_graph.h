@@ -21,8 +21,8 @@ class DependencyGraph {
   void add(Op* op, bool by_parts, uint64_t now);
   // It has ended, with all ops of its group: what waited for it may be ready now.
   void end(Op* op);
-  // An op of a lane: hand_over() has returned, and the lane has it or, if not `accepted`, never will. What follows it
-  // may be handed over now.
+  // An op of a lane: hand_over() has returned, and the lane has it or, if not `accepted`, never will. Ops that follow
+  // it may be handed over now.
   void handed_over(Op* op, bool accepted);
   // The lane is done with it, perhaps before that.
   void completed(Op* op, FailurePtr failure);
@@ -49,7 +49,7 @@ class DependencyGraph {
   bool take_changed() { return std::exchange(changed_, false); }
   void mark_changed() { changed_ = true; }
 
-  // What is to be released without the lock.
+  // Ops and storages to be released without the lock.
   struct Released {
     IntrusiveList<Op, &Op::next_in> ops;                     // to be used again
     IntrusiveList<Storage, &Storage::next_let_go> storages;  // last references of ended ops

@@ -78,7 +78,7 @@ bool MemoryBudget::admits(Op& op) {
   size_t transient = 0;
   frees(op, false, &transient);
   if (transient == want) return true;  // nothing reads it: it is freed as soon as it is written
-  // The long look is not repeated before half of the way to its turn is done.
+  // The long look is not repeated before half of the older ops have ended.
   uint64_t front = order_.front()->seq;
   if (front < op.look_again) return false;
   if (fits(op)) return true;
@@ -93,8 +93,8 @@ bool MemoryBudget::over(const Op& op) const {
 
 bool MemoryBudget::fits(Op& op) const {
   size_t now = occupied(), want = op.to_take;
-  // What will be live, op after op, if the rest up to `op` runs in order; and what would be, had all of it run in
-  // order.
+  // The bytes that will be live, op after op, if the rest up to `op` runs in order; and those that would be, had all
+  // run in order.
   size_t level = now, most = now, plain = this->plain(now), usual = plain;
   int looked = 0;
   for (Op* other = order_.front(); other != &op; other = other->next_planned) {

@@ -1,4 +1,4 @@
-// How much memory the arrays of one device may take, and how far ahead of its turn an op may take it.
+// How much memory the arrays of one device may take, and how far ahead of program order an op may take it.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -10,9 +10,9 @@
 namespace forerun {
 
 // One per device; lives as long as the process. Program order makes the rule: executed strictly in order, a program has
-// some peak of live memory; an op may start before its turn only where that peak does not rise for it by more than a
-// margin. So a program that never waits needs hardly more memory than one that waits after each op, and independent ops
-// still run side by side. The oldest op may always start, so nothing can deadlock.
+// some peak of live memory; an op may start ahead of older ones only where that peak does not rise for it by more than
+// a margin. So a program that never waits needs hardly more memory than one that waits after each op, and independent
+// ops still run side by side. The oldest op may always start, so nothing can deadlock.
 class MemoryBudget {
  public:
   explicit MemoryBudget(int device) : device(device) {}
@@ -35,13 +35,13 @@ class MemoryBudget {
   // The same for an op that may start and would take `own` bytes by itself, but its to_take with those that it is
   // joined with.
   bool admits_group(Op& first, size_t own) const;
-  void starts(Op& op, size_t own);           // of op.to_take bytes, `own` are taken in their turn if it is its turn
+  void starts(Op& op, size_t own);  // of op.to_take bytes, `own` are taken in program order if it is the oldest
   size_t coming() const { return coming_; }  // bytes that planned ops want that have not started
   size_t wanted_before(
       const Op& op) const;      // the same for ops of another budget that are older; SIZE_MAX: there are very many
   static size_t needs(Op& op);  // bytes of its outputs that have no memory
   size_t occupied() const { return live.load(std::memory_order_relaxed) + reserved.load(std::memory_order_relaxed); }
-  // Of an op that it does not admit: whether more would be live than may be. Otherwise it is only before its turn.
+  // Of an op that it does not admit: whether more would be live than may be. Otherwise it is only ahead of older ops.
   bool over(const Op& op) const;
   void undo_start(Op& op);
   void ends(Op& op);
@@ -51,7 +51,7 @@ class MemoryBudget {
   const int device;
   std::atomic<size_t> live{0}, peak{0};  // of what somebody still refers to
   std::atomic<size_t> reserved{0};       // for ops that have started and not yet taken their memory
-  std::atomic<size_t> soft{SIZE_MAX};    // ops before their turn stay below
+  std::atomic<size_t> soft{SIZE_MAX};    // ops ahead of program order stay below
   std::atomic<size_t> hard{SIZE_MAX};    // nothing goes above: MemoryError
   std::atomic<size_t> aside{
       0};           // how much of what ops on files hold may come on top of the peak of the program in order
@@ -59,9 +59,9 @@ class MemoryBudget {
   int tasks = 0;    // of them, host tasks, whose length is not known
 
  private:
-  // What may be taken ahead of its turn: a sixteenth of the peak, or what a process does not notice. While files are
-  // read and written, also as much as these hold: so the next piece is read while one is computed with, and computed
-  // while one is written.
+  // Bytes that may be taken ahead of program order: a sixteenth of the peak, or what a process does not notice. While
+  // files are read and written, also as much as these hold: so the next piece is read while one is computed with, and
+  // computed while one is written.
   size_t margin(size_t peak) const {
     return std::max<size_t>(peak / 16, 2 << 20) + std::min(files_, aside.load(std::memory_order_relaxed));
   }
@@ -69,24 +69,24 @@ class MemoryBudget {
 
   bool fits(Op& op) const;  // looks at all ops before it
   // The most that would be live if all ops from a group's first to its last ran in order, by themselves; 0: it is not
-  // their turn, as older ones are to start yet.
+  // possible, as older ones are to start yet.
   size_t in_turn(Op& first) const;
   void take_out(Op* op);
   void merge_next(Op* op);
 
   // Planned ops in program order. One that has ended stays until the oldest one has, as what it took and gave back came
-  // before its turn. Of those that stand side by side one stands for all: its `ahead` is the most that they had, one
-  // after the other, its `freed` what was given back from there on. So however long the oldest one takes, there are no
-  // more than two for each that has not ended.
+  // ahead of program order. Of those that stand side by side one stands for all: its `ahead` is the most that they had,
+  // one after the other, its `freed` what was given back from there on. So however long the oldest one takes, there are
+  // no more than two for each that has not ended.
   TwoWayList<Op, &Op::before_planned, &Op::next_planned> order_;
   IntrusiveList<Op, &Op::next_in> done_;  // to be freed
   size_t files_ = 0;                      // bytes of what planned ops on files read or write that have not ended
   size_t coming_ = 0;  // bytes that ops of these want that have not started: no less than they will take
-  size_t ahead_ = 0;   // bytes taken by them before their turn
-  size_t early_ = 0;   // bytes given back by those that have ended before their turn
+  size_t ahead_ = 0;   // bytes taken by them ahead of program order
+  size_t early_ = 0;   // bytes given back by those that have ended ahead of program order
   size_t high_ = 0;    // the most that would have been live when an oldest op started, had all run in order; since all
                        // work last ended
-  // What would be live now, had all run in order.
+  // The bytes that would be live now, had all run in order.
   size_t plain(size_t now) const { return now + early_ - std::min(now + early_, ahead_); }
 };
 

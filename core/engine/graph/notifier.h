@@ -42,7 +42,7 @@ class Notifier {
   // False: all writes submitted so far have ended, and nothing will be pushed to the queue.
   bool watch(Completion& completion, Storage& storage, CompletionQueue& queue);
   void unwatch(Completion& completion);
-  // What is complete, `most` at most, in the order in which the writes ended; returns how many.
+  // Those that are complete, `most` at most, in the order in which the writes ended; returns how many.
   size_t pop_completed(CompletionQueue& queue, Completion** completed, size_t most);
   bool has_watchers() const { return watching_.load() > 0; }  // completions that are still to come
 

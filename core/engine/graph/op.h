@@ -58,7 +58,7 @@ struct Access {
   bool unwritten : 1 = false;  // its op may be handed over before the write whose values it reads has ended
   bool loose = false;          // the op may look at bytes beside its elements: it is ordered with all of the storage's
   bool apart = false;          // planned as one of a part: it is not ordered with accesses of others
-  uint32_t place = 0;  // 1 + the position of its region in its op; 0: all of the storage
+  uint32_t place = 0;          // 1 + the position of its region in its op; 0: all of the storage
   Op* op() const { return from.dependent; }
 };
 static_assert(sizeof(Access) == 64);
@@ -69,8 +69,8 @@ class Group;
 // engine.
 struct RunLater {};
 
-// What an op computes. Made at issue; run once, cut into tiles by the shapes alone, so that results do not depend on
-// who runs them. Different tiles of one kernel may run at once, on any thread, without the interpreter lock.
+// The computation of an op. Made at issue; run once, cut into tiles by the shapes alone, so that results are the
+// same on any threads. Different tiles of one kernel may run at once, on any thread, without the interpreter lock.
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -172,7 +172,7 @@ class Op {
     return n_access <= kInlineAccess || i < kInlineAccess ? inline_access_[i] : more_access_[i - kInlineAccess];
   }
   Kernel* kernel() const { return kernel_; }
-  // What is to be run: the kernel, or the group's of which this op is the first.
+  // The kernel to be run: its own, or the group's of which this op is the first.
   Kernel* task() const { return group ? group.get() : kernel_; }
   // Ends the kernel's life; never under the engine's lock, as a kernel may own things of the front end.
   void drop_kernel() {
@@ -211,7 +211,7 @@ class Op {
   bool follows(const Op& before) const;
   bool follow(const Op& before, const Edge& edge);
   void unfollow(const Edge& edge);
-  OpRecord* record = nullptr;                          // where it is recorded; null: it is not
+  OpRecord* record = nullptr;  // where it is recorded; null: it is not
 
   // Guarded by the engine's lock.
   int pending_dependencies = 0;                 // ops that must end before this one may start,
@@ -219,7 +219,7 @@ class Op {
   IntrusiveList<Edge, &Edge::next> successors;  // ops that wait for this one
   MoreEdge* more_edges = nullptr;               // in the successors of ops that it waits for
   size_t to_take = 0;                           // bytes of its outputs that have no memory yet, at its start
-  size_t ahead = 0;                             // bytes taken before its turn
+  size_t ahead = 0;                             // bytes taken ahead of program order
   size_t wants = 0;                             // bytes that its outputs lacked when it was planned
   size_t freed = 0;                             // bytes that came back when it ended
   size_t files = 0;         // bytes that it reads or writes, if its queue is that for files; counted by its budget
@@ -228,13 +228,13 @@ class Op {
   size_t refused_beside = 0;            // and the bytes that were occupied
   int64_t n_tiles = 1, next_tile = 0, tiles_left = 0;
   bool started = false, ended = false;
-  bool needs_turn = false;       // found no memory: only as the oldest op, alone, it may try again
-  bool kept = false;             // others wait for it in place of its own dependencies: it must not be dropped
-  bool dropped = false;          // nothing reads its results: it will not run, and has released its storages
-  bool returned = false;         // Lane::hand_over() has returned,
-  bool handed_over = false;      // and the lane has accepted it;
-  bool completed = false;        // the lane is done with it, or never got it,
-  bool unreported = false;       // and its failure is the lane's, not in the FailureLog yet
+  bool needs_turn = false;   // found no memory: only as the oldest op, alone, it may try again
+  bool kept = false;         // others wait for it in place of its own dependencies: it must not be dropped
+  bool dropped = false;      // nothing reads its results: it will not run, and has released its storages
+  bool returned = false;     // Lane::hand_over() has returned,
+  bool handed_over = false;  // and the lane has accepted it;
+  bool completed = false;    // the lane is done with it, or never got it,
+  bool unreported = false;   // and its failure is the lane's, not in the FailureLog yet
   bool may_start() const { return pending_dependencies == followed; }
   bool lane_is_done() const { return pending_dependencies == 0 && completed && returned; }
   FailurePtr failure;            // first failure of a tile, or inherited from an input

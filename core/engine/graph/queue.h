@@ -77,7 +77,7 @@ class Queue {
   IntrusiveList<Op, &Op::next_in> sharing;  // started, tiles left to claim; urgent ones first, then oldest first
   ParkingLot parked;                        // workers without work
   std::atomic<bool> refused{false};         // a hint: there is work, but none that may start now
-  std::atomic<bool> over{false};            // the last one was refused for memory, not for its turn
+  std::atomic<bool> over{false};            // the last one was refused for memory, not for its place in the order
   uint64_t refused_at =
       UINT64_MAX;  // how many ops had ended when the budget refused all of it; as long as no more have, it does
   // Read at each issue: on a cache line that workers seldom write.

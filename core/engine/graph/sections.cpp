@@ -11,7 +11,7 @@ namespace {
 constexpr uint32_t kMostSections = 256;  // of a storage: each access looks at all of them
 constexpr int kMostEdges = 512;          // of an access, beyond its own
 
-// What an access waits for, beside those whose place it takes.
+// The accesses that an access waits for, beside those whose place it takes.
 struct Waiting {
   Access& a;
   int edges = 0;

@@ -5,7 +5,7 @@
 // those of the whole and of all regions that overlap its own. An access of the whole is ordered with all of them, and a
 // write of the whole takes the place of all.
 //
-// What the engine relies on:
+// The engine relies on these:
 //  - A write of a part takes no memory and replaces none, as others may use it meanwhile: so it is planned as one of a
 //  part only if the
 //    memory is taken, or is taken by a write of the whole before it, and no reader outside the engine uses it. Host

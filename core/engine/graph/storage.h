@@ -18,7 +18,8 @@ class MemoryBudget;
 struct Access;
 struct Section;
 
-// What a storage was made for, as people know it: the array's dtype (by number) and the first of its extents.
+// The array that a storage was made for, for messages and profiles: the array's dtype (by number) and the first of its
+// extents.
 struct DebugShape {
   static constexpr int kExtents = 6;
   static constexpr uint8_t kNone = 255;
@@ -72,7 +73,7 @@ class Storage : public ReferenceCounted {
   // 0 if a reader outside the engine keeps the memory.
   virtual size_t write_off() = 0;
 
-  // What issuing threads write stands apart from what the engine writes: they would fight for the cache line.
+  // Fields that issuing threads write are not on the cache line of those that the engine writes.
   std::atomic<uint32_t> issued{0};  // writes issued
 
   size_t bytes;          // fixed while anybody refers to it
@@ -112,7 +113,7 @@ class Storage : public ReferenceCounted {
     FailurePtr failure;
   };
   std::vector<PoisonedRegion> poisoned;  // empty: all of it has the failure
-  // What is wrong with the values in a region; null: nothing.
+  // The failure of the values in a region; null: they are good.
   FailurePtr failure_in(const Region& region) const;
   // An op that writes a region has failed. It had the earliest failure of what overlaps that.
   void poison(const Region& region, const FailurePtr& why);

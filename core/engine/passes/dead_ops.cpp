@@ -2,7 +2,7 @@
 
 namespace forerun {
 
-// What can be dropped writes one or two storages, however many it reads.
+// An op that can be dropped writes one or two storages, however many it reads.
 bool DeadOps::is_dead(Op& op) {
   bool writes = false;
   for (int i = 0; i < op.n_access; ++i) {

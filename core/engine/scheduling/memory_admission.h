@@ -14,7 +14,7 @@ class MemoryAdmission {
 
   // Whether the op, which lacks `to_take` bytes, may take them now.
   bool admits(Op& op) const;
-  // The op must wait: as more would be live than may be, or only as its turn has not come. Always false.
+  // The op must wait: as more would be live than may be, or only as older ones come first. Always false.
   bool refuse(Op& op) const;
   // It was refused, and nothing has changed since. To look at an op of very many arrays takes long.
   bool refused_before(const Op& op) const;

@@ -12,7 +12,7 @@ namespace {
 
 // In cycles: some 5 ms, and some 100 us.
 constexpr uint64_t kKeepsFor = 12'000'000, kActiveFor = 250'000;
-// What the program may take from one op to the next, in let_submit(); and how often a worker looks meanwhile.
+// The time that the program may take from one op to the next, in let_submit(); and how often a worker looks meanwhile.
 constexpr uint64_t kLeastQuiet = 6000, kMostQuiet = 150'000, kLook = 1000;
 
 }  // namespace

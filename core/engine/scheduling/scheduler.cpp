@@ -83,8 +83,7 @@ Op* Scheduler::admissible(Queue& queue, uint32_t most) {
 bool Scheduler::left_to_older(const Queue& queue, uint64_t seq) {
   if (queue.workers == 0 || !queue.computes() || busy_ + 1 < cores_) return false;
   for (Queue* q : devices_.queues()) {
-    if (q == &queue || !q->computes() || !q->top() || q->top()->seq > seq || q->sleeping.load() == 0)
-      continue;
+    if (q == &queue || !q->computes() || !q->top() || q->top()->seq > seq || q->sleeping.load() == 0) continue;
     if (q->refused_at == graph_.ended()) continue;  // it may not start yet
     q->parked.wake_one(cpus_);
     return gave_way_ = true;
@@ -222,8 +221,9 @@ bool Scheduler::finish(Batch& batch, Lock& held) {
     Work& work = batch.work[i];
     Op* op = work.op;
     op->queue->tasks -= op->is_task();
-    // What ran beside it the first time may have ended meanwhile, and given memory back.
-    if (work.no_memory && op->needs_turn && memory_.alone(*op, 1)) memory_.fail(*op), work.no_memory = false, op->tiles_left = 1;
+    // Ops that ran beside it the first time may have ended meanwhile, and given memory back.
+    if (work.no_memory && op->needs_turn && memory_.alone(*op, 1))
+      memory_.fail(*op), work.no_memory = false, op->tiles_left = 1;
     if (work.no_memory || work.held_back) {
       put_back(op, work.no_memory);
       continue;

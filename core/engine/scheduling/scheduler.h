@@ -9,7 +9,7 @@
 
 namespace forerun {
 
-// What a thread has taken to run: one op, or one tile of an op.
+// Work that a thread has taken: one op, or one tile of an op.
 struct Work {
   Op* op;
   int64_t tile;
@@ -18,7 +18,7 @@ struct Work {
   bool accepted = false;   // by its lane
 };
 
-// What a thread takes at once: small ops by the batch, or one op, or one tile of an op.
+// Work that a thread takes in one go: small ops by the batch, or one op, or one tile of an op.
 struct Batch {
   static constexpr int kMost = 32;
 
@@ -57,8 +57,8 @@ class Scheduler {
   bool pick(Queue& queue, uint32_t most, Batch& batch);
   // The same for a waiting thread, from any queue: the one whose work is oldest first.
   bool pick_any(Batch& batch, uint32_t most);
-  // What the batch holds has run: it ends, or goes back to its queue. Releases the lock for a moment. True: there was
-  // something.
+  // The ops of the batch have run: they end, or go back to their queues. Releases the lock for a moment. True: there
+  // was something.
   bool finish(Batch& batch, Lock& held);
   // Where waiting threads do all work, they must look again.
   void notify_if_no_workers();

@@ -90,7 +90,7 @@ PyObject* create(PyTypeObject* type, PyObject* args, PyObject*) {
   return reinterpret_cast<PyObject*>(self);
 }
 
-// What it lacks is the function's: its name, its text, its signature.
+// Attributes that it lacks are the function's: its name, its text, its signature.
 PyObject* get_attribute(PyObject* o, PyObject* name) {
   PyObject* found = PyObject_GenericGetAttr(o, name);
   if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
@@ -205,7 +205,8 @@ void init_fallback(nb::module_& m) {
       "set_fallback",
       [](nb::handle function) { Py_XSETREF(otherwise, function.is_none() ? nullptr : Py_NewRef(function.ptr())); },
       nb::arg("function").none(),
-      "What is called where an op refuses its operands, as function(error, op, inputs, out, dtype); NotImplemented: "
+      "Sets the function that is called where an op refuses its operands, as function(error, op, inputs, out, dtype); "
+      "NotImplemented: "
       "the error stands. None: nothing.");
 }
 

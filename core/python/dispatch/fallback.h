@@ -1,4 +1,4 @@
-// What is called where a function or an op of ours has refused its arguments.
+// Functions that are called where a function or an op has refused its arguments.
 #pragma once
 #include <nanobind/nanobind.h>
 

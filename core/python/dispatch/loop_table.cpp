@@ -35,7 +35,7 @@ struct CheckedPower {
 void checked_power(char** args, const intptr_t* n, const intptr_t* steps, void* data) {
   auto* power = static_cast<CheckedPower*>(data);
   for (intptr_t i = 0; i < *n; ++i) {
-    // The sign bit of a little-endian integer stands in its last byte.
+    // The sign bit of a little-endian integer is in its last byte.
     if (static_cast<signed char>(args[1][i * steps[1] + static_cast<intptr_t>(power->size) - 1]) < 0)
       throw Error(ErrorKind::value, "power: integers must not be raised to negative integer powers");
   }
@@ -44,7 +44,7 @@ void checked_power(char** args, const intptr_t* n, const intptr_t* steps, void* 
 
 // --- loops that others have made: they may come for the interpreter, if only to report an error ----------------------
 
-// A thread of ours has no place where an exception would stay until somebody looks. While it lives, this one has.
+// A thread of the engine has no place where an exception would stay until somebody looks. While it lives, this one has.
 class KeptState {
  public:
   void have() {
@@ -101,7 +101,7 @@ bool same_bits(const UfuncObject* u, DType t) {
   return !is_inexact(t) || exact == Exact::all_numbers || (exact == Exact::real_numbers && !is_complex(t));
 }
 
-// NumPy 2.4's loops of these are wrong for outputs with gaps, on some CPUs: they take what stands in between for their
+// NumPy 2.4's loops of these are wrong for outputs with gaps, on some CPUs: they read the gaps as their
 // input.
 bool wrong_for_strides(const char* op) {
   static constexpr const char* kWrong[] = {"negative", "isnan", "isinf", "isfinite", "signbit"};
@@ -111,7 +111,7 @@ bool wrong_for_strides(const char* op) {
 
 // --- the tables ------------------------------------------------------------------------------------------------------
 
-// A loop of NumPy's as ours, with what must be known of it.
+// Takes over a loop of NumPy's, with the facts about it.
 void add_loop(UfuncObject* u, const PyUFuncObject* f, Signature s) {
   s.loop.packed = !same_bits(u, s.types[0]) || wrong_for_strides(f->name);
   bool uniform = true;

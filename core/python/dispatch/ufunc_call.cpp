@@ -123,7 +123,7 @@ bool fits_loop_at_once(const Signature& s, int64_t n, int operands) {
   return n * operands <= kLoopAtOnce && !s.loop.may_throw && may_work_at_once();
 }
 
-// The same into an array that is there.
+// The same into an existing array.
 bool in_place_at_once(const Signature& s, const Operand* inputs, int n_in, const Array& to) {
   if (to.layout.dtype != s.types[n_in] || !to.layout.contiguous()) return false;
   for (int i = 0; i < n_in; ++i)
@@ -188,7 +188,7 @@ PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObje
 }
 
 // Whether an operand is one value beside an array of dtype `t`, which does not change it: an array without axes whose
-// value is there, or a scalar of NumPy's. The value in that dtype.
+// value is computed, or a scalar of NumPy's. The value in that dtype.
 bool constant(PyObject* o, DType t, unsigned char* bytes) {
   alignas(16) char value[16];
   const char* from = value;
@@ -337,8 +337,8 @@ PyObject* call_masked(UfuncObject* u, PyObject* const* args, Py_ssize_t n, PyObj
   return Py_NewRef(out);
 }
 
-// What to do about a Python integer that does not fit into the dtype: comparisons have a method for it, which returns
-// NotImplemented where there is nothing to be done. Called with the OverflowError set.
+// Handles a Python integer that does not fit into the dtype: comparisons have a method for it, which returns
+// NotImplemented where it cannot help. Called with the OverflowError set.
 static PyObject* call_beyond(UfuncObject* u, PyObject* const* inputs, PyObject* out) {
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);

@@ -161,7 +161,7 @@ void dealloc(PyObject* self) {
   PyObject_GC_UnTrack(self);
   clear(self);
   Py_CLEAR(u->py_name);
-  // The loops stay: ops that are under way may use them.
+  // The loops stay: ops in flight may use them.
   PyTypeObject* type = Py_TYPE(self);
   type->tp_free(self);
   Py_DECREF(type);

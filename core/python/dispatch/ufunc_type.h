@@ -10,11 +10,11 @@
 
 namespace forerun {
 
-// What is known of an op besides its loops: its paragraph in the package says so.
+// Facts about an op besides its loops, from its paragraph in the package.
 struct UfuncFacts {
   // Whose results have the same bits whichever way a loop computes them, as they are rounded once.
   enum class Exact : uint8_t { none, real_numbers, all_numbers } exact = Exact::none;
-  // What may be combined with any value and leaves it as it is, but for a sum of nothing but -0.0, which NumPy makes
+  // A value that leaves any other as it is when they are combined, but for a sum of nothing but -0.0, which NumPy makes
   // positive, too. A reduction with a number for it starts from that.
   enum class Neutral : uint8_t { none, zero, one, lowest, highest } neutral = Neutral::none;
   bool takes_bools = true;       // where there is no loop for them, as small integers

@@ -60,7 +60,8 @@ Dims field_shape(int64_t examples, int64_t channels, const int64_t (&extents)[3]
   return shape;
 }
 
-// What both operands share: device, and dtype, which must be one that there are kernels for.
+// Returns the device that both operands share; checks the device, and dtype, which must be one that there are kernels
+// for.
 int checked_pair(const char* op, const Array& a, const Array& b) {
   check_has_kernels(op, a.layout.dtype);
   if (a.layout.dtype != b.layout.dtype)

@@ -36,7 +36,7 @@ namespace {
 thread_local int depth = 0;           // of host tasks that this thread is running
 thread_local bool self_wait = false;  // the innermost was refused a wait for its own end
 
-// What a task does is not recorded with the program that runs in this thread, which waits for it, perhaps.
+// Ops of a task are not recorded with the program that runs in this thread, which may wait for it.
 struct InTask {
   const bool outer_self_wait = std::exchange(self_wait, false);
   InTask() { ++depth; }
@@ -66,7 +66,7 @@ PyObject* own_view(const Array& array) {
   return view.release().ptr();
 }
 
-// What a handler of a signal raised in a task that this thread ran at once.
+// The exception of a signal handler in a task that this thread ran at once.
 constinit thread_local PyObject* interruption = nullptr;
 
 class HostKernel final : public Kernel {
@@ -156,8 +156,7 @@ class HostKernel final : public Kernel {
     return done;
   }
 
-  // What the task has kept of the memory that it filled, in the frames of its exception perhaps, is not to be used any
-  // more.
+  // Views of the memory that the task filled, which frames of its exception may keep, must not be used any more.
   void close_rooms(PyObject* args) {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
@@ -195,7 +194,7 @@ class HostKernel final : public Kernel {
     Buffer* room = buffer(op, i);
     const bool whole = op.access(i).mode == Mode::write && cut_.pieces == 1 && kind_ == HostTask::trusted &&
                        from.is(value) && room->unshared();
-    // Two references: of the task's result, and ours.
+    // Two references: of the task's result, and of the storage.
     if (Block* given = whole ? block_of(value, 2, want.dtype, room->budget) : nullptr)
       return room->replace(given), true;
     nb::object to = nb::steal(numpy_view(want, room->data(), true, nullptr));
@@ -239,7 +238,7 @@ void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>
     const Mode mode = is_read ? Mode::update : a.write_mode();
     kind == HostTask::fills ? op.add(a.storage(), mode) : add(op, a, mode);
   }
-  op.cost = UINT32_MAX;  // nobody knows
+  op.cost = UINT32_MAX;  // not known
   op.emplace<HostKernel>(name, fn, inputs, outputs, kind, cut);
 }
 

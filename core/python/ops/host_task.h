@@ -14,12 +14,12 @@ enum class HostTask {
   any,
   trusted,  // is known not to write to its inputs, which need not be marked as read-only (NumPy copies such for some
             // functions)
-  fills,    // trusted; it is given the outputs' memory, after the inputs, as memoryviews of bytes; it does nothing else
-            // than to fill them, and so need not run if nobody reads them
+  fills,    // trusted; it is given the outputs' memory, after the inputs, as memoryviews of bytes; it only fills
+            // them, and so need not run if nothing reads them
 };
 
-// How a task is cut: into calls, each with one of about equal parts of every operand along an axis. Whoever is idle
-// takes the next call; where the cuts are, the caller knows from shapes alone. Every operand has that axis, with one
+// How a task is cut: into calls, each with one of about equal parts of every operand along an axis. An idle thread
+// takes the next call; the cuts follow from shapes alone. Every operand has that axis, with one
 // extent, at least `pieces`.
 struct Cut {
   int64_t pieces = 1;
@@ -30,8 +30,8 @@ struct Cut {
 void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs,
                 const std::vector<Array>& outputs, HostTask kind, Cut cut = {});
 
-// A task that this thread is running has been told that it waits for its own end. What it fails with then keeps no
-// frames: they hold what failed, which holds the failure.
+// A task that this thread is running waits for its own end, and got an error for that. The exception of its failure
+// keeps no frames: they hold the array that failed, which holds the failure.
 void note_self_wait();
 // Of a task that ran at once: raises what a signal's handler raised meanwhile, if one did.
 void raise_interruption();

@@ -79,8 +79,8 @@ nb::object gather(nb::handle a_object, nb::handle indices, int64_t axis, const c
   return wrapped_result(std::move(out));
 }
 
-// What is done with elements of dtype t at positions: a ufunc's loop of these dtypes; none: the value takes the
-// element's place.
+// The combination of elements of dtype t with values, at positions: a ufunc's loop of these dtypes; none: the value
+// takes the element's place.
 std::optional<Combine> combining(nb::handle ufunc, nb::handle dtypes, DType t) {
   if (ufunc.is_none()) return std::nullopt;
   UfuncObject* u = get_ufunc("at", ufunc.ptr());

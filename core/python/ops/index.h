@@ -8,7 +8,7 @@
 
 namespace forerun {
 
-// What u.at does with its loop, in the fastest way for elements of dtype t.
+// The operation of u.at with its loop, in the fastest way for elements of dtype t.
 Combine combined(UfuncObject* u, const Signature& s, DType t);
 
 }  // namespace forerun

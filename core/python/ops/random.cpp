@@ -31,7 +31,7 @@ void draws_on_host() {
 }
 
 // With a stream of the caller's, (its seed, number of the op in it), the numbers are the same in each run of a program:
-// so it is no program.
+// so it cannot be captured as a program.
 nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo,
                   nb::handle hi, nb::handle stream) {
   DType t = parse_dtype("random", dtype.ptr());

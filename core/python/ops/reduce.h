@@ -10,7 +10,7 @@ namespace forerun {
 Array reduced(UfuncObject* u, const char* label, const Array& in, const bool* axes, DType t, bool keepdims);
 // The sum of an array's parts that broadcasting made of an array of this shape. Error if it did not.
 Array sum_to(const Array& array, const Dims& shape);
-// What u has combined by each element along an axis, in dtype t. The op is issued.
+// The running combination by u along an axis, in dtype t. The op is issued.
 Array scanned(UfuncObject* u, const char* label, const Array& in, int axis, DType t);
 
 }  // namespace forerun
