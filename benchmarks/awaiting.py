@@ -1,4 +1,4 @@
-"""What an await of an array costs, beside a turn of the loop and beside a thread that waits.
+"""Cost of an await of an array, beside a turn of the loop and beside a thread that waits.
 
     python benchmarks/awaiting.py
 
@@ -48,7 +48,7 @@ async def larger() -> None:
 async def larger_waits() -> None:
     x = np.ones(100_000)
     for _ in range(N):
-        (x + 1).wait()  # holds up the loop
+        (x + 1).wait()  # blocks the loop
 
 
 async def larger_in_threads() -> None:

@@ -63,7 +63,7 @@ def measured(blocks: int, size: int, rounds: int) -> float:
 
 
 def in_child(arguments: argparse.Namespace, setting: str) -> float:
-    """What another process measures on some of this one's cores; LAPACK computes each block with one thread."""
+    """Measure in another process on some of this one's cores; LAPACK computes each block with one thread."""
     given = [f"--blocks={arguments.blocks}", f"--size={arguments.size}", f"--setting={setting}"]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     if passes := SETTINGS[setting][1]:

@@ -35,7 +35,7 @@ MOST_CALLS = 200  # in a round
 FEW_ROUNDS = 3
 MOST_SECONDS = 2.0, 0.4  # for a row at one size, about: up to so few rounds, and for all
 
-# What rows may name, from NumPy; n is the number of elements and r the root of it. Each row gets a v of its own.
+# Names for rows, from NumPy; n is the number of elements and r the root of it. Each row gets a v of its own.
 OPERANDS: dict[str, Callable[[numpy.random.Generator, int, int], Any]] = {
     "x": lambda g, n, r: g.standard_normal(n),
     "b": lambda g, n, r: g.random(n) + 1,
@@ -174,7 +174,7 @@ def operand(name: str, n: int) -> Any:
 
 
 def ours(values: Any) -> Any:
-    """Our array of NumPy's values; lists of arrays as lists, and other lists as they are."""
+    """Return a forerun array of NumPy's values; lists of arrays as lists, and other lists unchanged."""
     if isinstance(values, numpy.ndarray):
         return np.array(values)
     return [np.array(v) for v in values] if isinstance(values[0], numpy.ndarray) else values
@@ -182,12 +182,12 @@ def ours(values: Any) -> Any:
 
 @cache
 def mine(name: str, n: int) -> Any:
-    """The same as ours."""
+    """Return the operand as a forerun array."""
     return ours(operand(name, n))
 
 
 def environment(module: Any, code: str, set_up: str, n: int) -> dict[str, Any]:
-    """What the code of a row sees."""
+    """Return the names for the code of a row."""
     space = {"np": module, "n": n, "r": math.isqrt(n)}
     for name in compile(f"{set_up}\n{code}", "row", "exec").co_names:
         if name in OPERANDS:
@@ -250,7 +250,7 @@ def chosen(patterns: Sequence[str]) -> list[tuple[str, str, str, int]]:
 
 
 def summary(ratios: Sequence[float]) -> str:
-    """What a column of ratios amounts to."""
+    """Return the summary of a column of ratios."""
     mean = statistics.geometric_mean(ratios)
     few = sum(r <= 1.2 for r in ratios) / len(ratios)
     above = sum(r > 3 for r in ratios)

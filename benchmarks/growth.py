@@ -28,7 +28,7 @@ def resident() -> float:
 
 
 def rounds_for(n: int) -> int:
-    """More of what is short."""
+    """Return the number of rounds: more for short measurements."""
     return max(3, min(31, 10**7 // max(n, 1)))
 
 

@@ -3,8 +3,8 @@
     python benchmarks/loader.py [--torch PYTHON]
 
 Beside them PyTorch's DataLoader, whose transforms are written in torch's operations and in NumPy's; its worker
-processes stay from epoch to epoch, while ours are made anew. The epochs of a round run one after the other. PYTHON: one
-that has PyTorch, by default that of the peers of `make bench`.
+processes stay from epoch to epoch, while forerun's are made anew. The epochs of a round run one after the other.
+PYTHON: one that has PyTorch, by default that of the peers of `make bench`.
 
 Aim: at least as many images a second as the faster of PyTorch's two, in the median of the rounds.
 """
@@ -58,7 +58,7 @@ def ours(count: int, size: int, channels: int, pad: int, workers: int, threads: 
 
 
 class Peer:
-    """A process with PyTorch, which runs an epoch when it is told."""
+    """A process with PyTorch, which runs an epoch on request."""
 
     def __init__(self, python: str) -> None:
         line = [python, str(ROOT / "benchmarks" / "peers" / "loader_torch.py")]
@@ -79,7 +79,7 @@ class Peer:
 
 
 def row(name: str, times: dict[str, list[float]], count: int) -> list[str]:
-    """Images a second of each, and ours as a multiple of the faster peer's."""
+    """Return images a second of each, and forerun's as a multiple of the faster peer's."""
     speeds = [f"{count / statistics.median(seconds):,.0f}" for seconds in times.values()]
     ours, *peers = times
     if not peers:

@@ -1,4 +1,4 @@
-"""What a recording costs where it weighs most: x + 1 on a (1, 2) array, with a recording and without.
+"""Cost of a recording where it matters most: x + 1 on a (1, 2) array, with a recording and without.
 
     python benchmarks/profiling.py
 

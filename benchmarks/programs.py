@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?|nan|inf")
 _ENOUGH = 2.0  # seconds for a program at one size, after its first round
 _MOST_ROUNDS = 15
 _BEGIN, _END = "<!-- times of programs -->", "<!-- end of times -->"
-# What takes the time of a program that is slower than with NumPy.
+# The reason for which a program is slower than with NumPy.
 WHY = {
     "advection": "`np.roll` in a loop, a copy each",
     "conjugate_gradient": "short products and sums, each of the one before",
@@ -83,7 +83,7 @@ def load(name: str, library: str) -> Any:
 
 
 def output(module: Any, n: int) -> str:
-    """What a program prints at a size."""
+    """Return the output of a program at a size."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         module.main(n)
@@ -164,7 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def table(found: dict[str, dict[str, dict[str, Any]]]) -> str:
-    """The times as a table in Markdown: by size, NumPy's time and ours as a multiple of it; and why it is slower."""
+    """The times as a table in Markdown: by size, NumPy's time and forerun's as a multiple of it; and the reason."""
     sizes = list(found)
     head = ["program", *(f"{size}: NumPy, ms | ratio" for size in sizes), "slower, as"]
     lines = [

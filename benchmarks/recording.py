@@ -1,11 +1,11 @@
-"""What recording for gradients costs, and a small training step, beside NumPy by hand in the same run.
+"""Cost of recording for gradients, and of a small training step, beside NumPy by hand in the same run.
 
     python benchmarks/recording.py
 
-(a) a chain of y = y * w + b on (32, 10) arrays: issued, issued and recorded, and walked back. Gradients of the products
-are ops themselves; what is beyond them is the tape's.
-(b) a step of gradient descent: batch 32, dense layers of 64 (relu) and 10, cross-entropy; 100 steps, then a wait.
-Aim: the step at most 2 times NumPy's, which does only what has to be done.
+(a) a chain of y = y * w + b on (32, 10) arrays: issued, issued and recorded, and differentiated. Gradients of the
+products are ops themselves; the rest is the cost of the tape. (b) a step of gradient descent: batch 32, dense layers
+of 64 (relu) and 10, cross-entropy; 100 steps, then a wait. Aim: the step at most 2 times NumPy's, which does only what
+has to be done.
 """
 
 from __future__ import annotations

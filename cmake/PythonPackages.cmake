@@ -37,7 +37,7 @@ else()
   set(FORERUN_STRIP ${CMAKE_COMMAND} -E true)
 endif()
 
-# ---- licences of what goes into the wheel beside our own code --------------------------------------------------
+# ---- licences of other code in the wheel -----------------------------------------------------------------------
 set(FORERUN_LICENCES "")
 function(forerun_licence name path)
   if(EXISTS "${path}")

@@ -1,12 +1,12 @@
-"""A web service whose model runs on the engine, so that its event loop is never held up.
+"""A web service whose model runs on the engine, so that its event loop is never blocked.
 
     python examples/service.py [--port 8080]
     curl -d '{"rows": [[1, 2, 3, 4, 5, 6, 7, 8]]}' localhost:8080/predict
     curl localhost:8080/stats
 
-POST /predict takes rows of eight words, numbers below 1000, and answers with ten scores for each. What is no such
-document is answered with 400; a word that is not in the vocabulary, which only the computation finds out, with 422.
-SIGTERM lets requests that have come be answered, and ends the service.
+POST /predict takes rows of eight words, numbers below 1000, and answers with ten scores for each. Other documents are
+answered with 400; a word that is not in the vocabulary, which only the computation finds out, with 422. SIGTERM lets
+requests that have come be answered, and ends the service.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def make_net() -> Any:
 
 
 def words_of(document: Any) -> Any:
-    """The rows of a request as an array. ValueError if they are no such rows."""
+    """Return the rows of a request as an array. ValueError if they are not valid rows."""
     rows = document.get("rows") if isinstance(document, dict) else None
     if not isinstance(rows, list) or not 1 <= len(rows) <= MOST_ROWS:
         raise ValueError(f"predict: rows must be a list of 1 to {MOST_ROWS} rows, got {rows!r:.80}")
@@ -79,12 +79,12 @@ class Service:
         try:
             words = words_of(await request.json())
             async with self.room:
-                scores = await self.net(words)  # issued at once; the loop serves others until the scores are there
+                scores = await self.net(words)  # issued at once; the loop serves others until the scores are computed
         except (ValueError, OverflowError) as error:
             return self.answer("refused", {"error": str(error)}, 400)
         except IndexError as error:  # raised by the computation, for this request alone
             return self.answer("failed", {"error": str(error)}, 422)
-        except asyncio.CancelledError:  # the client has gone: nobody waits for the result, the engine may drop it
+        except asyncio.CancelledError:  # the client has gone: no reader of the result is left, the engine may drop it
             self.counts["cancelled"] += 1
             raise
         finally:
@@ -115,7 +115,7 @@ def make_app() -> web.Application:
     app = web.Application(client_max_size=MOST_BYTES)
     app.add_routes([web.post("/predict", service.predict), web.get("/stats", service.stats)])
     gc.collect()
-    gc.freeze()  # what is there now stays: to look through it again and again would hold up the loop
+    gc.freeze()  # present objects stay: to visit them again and again would block the loop
     return app
 
 

@@ -225,7 +225,7 @@ def live_arrays(n: int) -> None:
 
 @case(small=10_000, full=1_000_000, gigabytes=5)
 def tape(n: int) -> None:
-    """n recorded ops: the walk back, the end of the tape when it was walked, and of one that never is."""
+    """n recorded ops: the backward pass, the end of the tape after it, and the end of one without a backward pass."""
     x = np.array([1.0])
     x.attach_grad()
     for walked in (True, False):
@@ -395,7 +395,7 @@ def run_one(name: str, n: int) -> None:
 
 
 def free_gigabytes() -> float:
-    """What the machine can give now, below what this process is granted."""
+    """Return the memory that the machine has free now, below the limit of this process."""
     with open("/proc/meminfo") as lines:
         available = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
     return min(available * 1024, _core.granted_memory()) / 1e9

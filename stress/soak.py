@@ -33,7 +33,7 @@ NOISE = 12.0  # and megabytes that they may differ by in any: what is cached dep
 
 
 class Sometimes(Exception):
-    """What a task raises now and then."""
+    """The error of a task now and then."""
 
 
 @dataclass
@@ -75,7 +75,7 @@ class Sample:
 
 
 class Service:
-    """What the program does, a piece at a time. Each piece checks its results against NumPy's."""
+    """The work of the program, a piece at a time. Each piece checks its results against NumPy's."""
 
     def __init__(self) -> None:
         self.rng = numpy.random.default_rng(1)
@@ -218,7 +218,7 @@ def slope(samples: list[Sample]) -> float:
 
 
 def verdict(samples: list[Sample]) -> list[str]:
-    """What has grown over the second half of the run."""
+    """Return the resources that have grown over the second half of the run."""
     half = samples[len(samples) // 2 :]
     minutes = (half[-1].seconds - half[0].seconds) / 60
     bound = max(SLOPE, NOISE / max(minutes, 1e-9))

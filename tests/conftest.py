@@ -38,7 +38,7 @@ def ahead(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.fixture
 def ahead_failing(ahead: str) -> Iterator[str]:
-    """The modes in which errors come later than the call; those of inputs are read by nobody."""
+    """The modes in which errors come later than the call; those of inputs are not read."""
     yield ahead
     _core.quiesce()
     _core.unseen_failures()
@@ -76,7 +76,7 @@ def queued() -> Iterator[None]:
 
 @pytest.fixture
 def any_op_is_worth_a_group() -> Iterator[None]:
-    """Small operations are joined like large ones."""
+    """Small operations are fused like large ones."""
     _core.unseen_failures()
     _core.set_fuse_from(0)
     yield
@@ -102,7 +102,7 @@ def ctrl_c_is_an_exception() -> Iterator[None]:
 
 @pytest.fixture(scope="module", autouse=True)
 def modules_are_there() -> None:
-    """What files before this one have imported stays: a collection need not look at it each time."""
+    """Modules that other files have imported stay: a collection need not visit them each time."""
     gc.collect()
     gc.freeze()
 

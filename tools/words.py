@@ -2,7 +2,7 @@
 
     python tools/words.py FILE ...      prints each one with its file and line
 
-Code is not read: neither names in Python files nor code in Markdown. docs/reference/glossary.md has the terms.
+Code is not read: neither names in Python and C++ files nor code in Markdown. docs/reference/glossary.md has the terms.
 """
 
 from __future__ import annotations
@@ -74,7 +74,13 @@ PATTERNS = {
 }
 
 FENCE = re.compile(r"^( *)(```|~~~).*?^\1\2 *$", re.MULTILINE | re.DOTALL)
+WORD = re.compile(r"""\w?["']\w*["']""")  # a string that is a name
 FIELD = re.compile(r"\{[^{}\n]*\}")  # code in an f-string
+CPP_TOKEN = re.compile(  # of C++: comments and strings, and literals in which a quote does not begin a string
+    r"//[^\n]*|/\*.*?\*/|R\"\((?:.|\n)*?\)\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'"
+    r"|\b\d[\w']*|^[ \t]*#include[^\n]*",
+    re.MULTILINE | re.DOTALL,
+)
 CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
 
 
@@ -84,6 +90,8 @@ def prose(path: Path) -> str:
     if path.suffix == ".py":
         text = _comments_and_strings(text)
         text = re.sub(r"^ *(?:>>>|\.\.\.) .*", _blank, text, flags=re.MULTILINE)
+    elif path.suffix in (".h", ".cpp"):
+        text = _comments_and_strings_of_cpp(text)
     else:
         text = FENCE.sub(_blank, text)
     return CODE.sub(_blank, text)
@@ -97,7 +105,7 @@ def _comments_and_strings(text: str) -> str:
     lines = text.splitlines(keepends=True)
     kept = [[c if c == "\n" else " " for c in line] for line in lines]
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type in (tokenize.COMMENT, tokenize.STRING):
+        if token.type in (tokenize.COMMENT, tokenize.STRING) and not WORD.fullmatch(token.string):
             (first, begin), (last, end) = token.start, token.end
             code = token.string[:2].lower().strip("'\"").count("f") and first == last
             lines[first - 1] = FIELD.sub(_blank, lines[first - 1]) if code else lines[first - 1]
@@ -108,10 +116,18 @@ def _comments_and_strings(text: str) -> str:
     return "".join("".join(line) for line in kept)
 
 
+def _comments_and_strings_of_cpp(text: str) -> str:
+    kept = [c if c == "\n" else " " for c in text]
+    for match in CPP_TOKEN.finditer(text):
+        if match[0].startswith(("//", "/*", '"', "R")):
+            kept[match.start() : match.end()] = match[0]
+    return "".join(kept)
+
+
 def found(path: Path) -> Iterator[tuple[int, str, str]]:
     """Yield the line of each retired word, the word, and what to use instead."""
     text = prose(path)
-    flat = re.sub(r"\n *(?:# )?", lambda m: "\n" + " " * (len(m[0]) - 1), text)
+    flat = re.sub(r"\n *(?:(?:#|//+) )?", lambda m: "\n" + " " * (len(m[0]) - 1), text)
     for pattern, term in PATTERNS.items():
         for match in pattern.finditer(flat):
             yield text.count("\n", 0, match.start()) + 1, " ".join(match[0].split()), term

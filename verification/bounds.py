@@ -8,6 +8,7 @@ from verification.checker import Model
 from verification.models.budget import PROGRAMS, Budgets
 from verification.models.completion import Completion
 from verification.models.free_list import FreeLists
+from verification.models.lane import Lanes
 from verification.models.life import Life
 from verification.models.tiles import Tiles
 from verification.models.wake import Wake
@@ -45,6 +46,11 @@ MODELS: list[tuple[type[Model], Bounds]] = [
     (Life, {"signals": True}),
     (Life, {"forks": 2}),
     (FreeLists, {}),
+    (Lanes, {}),
+    (Lanes, {"failing": (0,)}),
+    (Lanes, {"failing": (1,)}),
+    (Lanes, {"throwing": (1,)}),
+    (Lanes, {"failing": (0,), "throwing": (1,)}),
 ]
 
 DEEP: list[tuple[type[Model], Bounds]] = [
@@ -58,6 +64,7 @@ DEEP: list[tuple[type[Model], Bounds]] = [
     (Life, {"forks": 2, "ops": 2}),
     (Life, {"forks": 2, "host": False, "helper": True}),
     (FreeLists, {"users": 3, "objects": 4, "rounds": 3}),
+    (Lanes, {"ops": 5, "devices": 3, "failing": (1,), "throwing": (3,)}),
 ]
 
 MUTANTS: list[tuple[type[Model], str, Bounds]] = [
@@ -102,18 +109,23 @@ MUTANTS: list[tuple[type[Model], str, Bounds]] = [
     (FreeLists, "read_then_clear", {}),
     (FreeLists, "plain_push", {}),
     (FreeLists, "put_back_over", {}),
+    (Lanes, "ends_inside", {}),
+    (Lanes, "ends_before", {}),
+    (Lanes, "forgets_early_end", {}),
+    (Lanes, "follows_failed", {"failing": (0,), "throwing": (1,)}),
+    (Lanes, "keeps_device_failure", {"failing": (0,)}),
 ]
 
-# Where the code leans on time: with dozes that never end by themselves, the checker must find these.
+# Where the code leans on time: with timed waits that never end by themselves, the checker must find these.
 LEANS: list[tuple[type[Model], str, Bounds]] = [
     (
         Wake,
-        "a dozing worker is not told of tiny ops",
+        "a worker in a timed wait is not notified of tiny ops",
         {"endless": True, "cost": "tiny", "issuers": (2,), "workers": 1},
     ),
     (
         Wake,
-        "a worker that looks is not told, and may doze without a last look",
+        "a worker that looks is not notified, and may enter a timed wait without a last look",
         {"endless": True, "issuers": (2,), "workers": 1},
     ),
 ]

@@ -4,7 +4,7 @@ action.
 A model names its shared fields and its threads. A thread is a program: a class whose methods are the steps. A
 step gets the shared fields `s` and the thread's own `me`, changes them, and returns the name of the next
 step, `END`, or None if it cannot be taken now (what it has changed is forgotten then). `s.choose(n)` splits
-it into n outcomes. Nothing but a step changes anything: a sleeping thread is woken by whoever takes it out of
+it into n outcomes. Nothing but a step changes anything: a sleeping thread is woken by a thread that takes it out of
 the set it sleeps in (`wait`, `notify_one`, `notify_all`), never by itself or by time.
 
 Memory is sequentially consistent. Fields hold what can be hashed: numbers, strings, tuples, frozensets.
@@ -66,7 +66,7 @@ class Program:
 
 
 class Model:
-    """What is checked: `shared` fields, `threads`, and what holds `always` and `at_end`."""
+    """A model to check: `shared` fields, `threads`, and conditions that hold `always` and `at_end`."""
 
     broken: str | None = None  # which step is left out or swapped: a mutant, which the checker must find fault with
     mutants: ClassVar[dict[str, str]] = {}  # name: what is wrong with it
@@ -127,14 +127,14 @@ def timed_out(s: Any, me: int, sleepers: str, name: str = "mutex") -> bool:
 
 
 def notify_one(s: Any, sleepers: str) -> None:
-    """Wake any one of the sleepers."""
+    """Wake any one of the sleeping threads."""
     asleep = sorted(s.__dict__[sleepers])
     if asleep:
         s.__dict__[sleepers] -= {asleep[s.choose(len(asleep)) if len(asleep) > 1 else 0]}
 
 
 def notify_all(s: Any, sleepers: str) -> None:
-    """Wake all sleepers."""
+    """Wake all sleeping threads."""
     s.__dict__[sleepers] = frozenset()
 
 
@@ -160,7 +160,7 @@ class Checker:
     """One run over all states of a model.
 
     The shared fields and each thread's own are kept once for each combination of their values; a state is made of
-    their numbers. What a step leads to depends on two of them alone, so it is found out once for the two.
+    their numbers. The result of a step depends on two of them alone, so it is computed once for the two.
     """
 
     def __init__(self, model: Model, most: int) -> None:
@@ -169,7 +169,7 @@ class Checker:
         first = (tuple(model.shared.values()), *((t.start, *t.own.values()) for t in model.threads))
         self.values: list[list[tuple[Any, ...]]] = [[] for _ in first]  # of each part, by number
         self.numbers: list[dict[tuple[Any, ...], int]] = [{} for _ in first]
-        self.views: list[list[Fields]] = [[] for _ in first]  # the same, for who only looks at them
+        self.views: list[list[Fields]] = [[] for _ in first]  # the same, for readers
         self.known: list[dict[tuple[int, int], list[tuple[int, int]]]] = [{} for _ in first]
         key = tuple(self.interned(part, values) for part, values in enumerate(first))
         self.states: list[Key] = [key]
@@ -259,7 +259,7 @@ class Checker:
             self.finished.append(at)
             self.model.at_end(shared, own)
         elif not edges:
-            raise Violation("deadlock: nobody can take a step")
+            raise Violation("deadlock: no thread can take a step")
 
     def hopeless(self) -> Iterator[int]:
         """States from which no finished one can be reached."""
@@ -279,7 +279,7 @@ class Checker:
         return (at for at, good in enumerate(reaches) if not good)
 
     def endless(self) -> Iterator[int]:
-        """Circles of unfinished states that a fair run may stay in: whoever can take steps there takes one."""
+        """Yield circles of unfinished states that a fair run may stay in: each thread that can take steps takes one."""
         finished = set(self.finished)
         todo = [[at for at in range(len(self.states)) if at not in finished]]
         while todo:

@@ -2,7 +2,7 @@
 
 A row's method takes the peer's arrays and a count and returns a program: a function that computes everything, waits
 for it, and returns the results. A program keeps its results until its end, except where the row's title says that they
-are dropped: who computes late could leave out what nobody keeps.
+are dropped: a library that computes late could leave out results that are not kept.
 """
 
 from __future__ import annotations

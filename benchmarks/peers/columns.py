@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Venv:
-    """What is installed, and which Pythons will do; none named: the one that runs this."""
+    """Requirements to install, and the Pythons to install them for; none named: the one that runs this."""
 
     requirements: tuple[str, ...]
     pythons: tuple[str, ...] = ()
@@ -15,7 +15,7 @@ class Venv:
 
 @dataclass(frozen=True)
 class Column:
-    """`factory` names a class, "module:Class"; `venv` one of VENVS, or none for who calls."""
+    """`factory` names a class, "module:Class"; `venv` one of VENVS, or none for the caller's."""
 
     name: str
     title: str
@@ -32,7 +32,7 @@ VENVS = {
     "mxnet": Venv(("mxnet==1.9.1", "numpy==1.23.5"), ("python3.11", "python3.10")),
 }
 
-OURS = [
+FORERUN = [
     Column("forerun", "forerun", "with_gluon:Forerun", None),
     Column("hybrid", "hybridized", "with_gluon:Hybrid", None),
 ]

@@ -15,7 +15,7 @@ class CannotInstall(Exception):
 
 
 def run(*command: str | Path) -> None:
-    """Runs a command; CannotInstall has the last line of what it complained about."""
+    """Runs a command; CannotInstall has the last line of its errors."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]

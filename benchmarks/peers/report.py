@@ -1,4 +1,4 @@
-"""What was measured, as a table and as JSON."""
+"""Measurements as a table and as JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from columns import OURS, PEERS, Column
+from columns import FORERUN, PEERS, Column
 from rows import UNITS, Row
 
 Seconds = Mapping[str, Sequence[float]]  # by column, of each round
@@ -41,7 +41,7 @@ def figures(row: Row, seconds: Seconds) -> dict[str, Any]:
 
 def cells(row: Row, seconds: Seconds, columns: Sequence[Column]) -> list[str]:
     """A line of the table: title and unit, times, and of peers also forerun's time as a multiple."""
-    found, ours, first = figures(row, seconds), [column.name for column in OURS], best(seconds)
+    found, ours, first = figures(row, seconds), [column.name for column in FORERUN], best(seconds)
     line = [f"{row.title}, {row.unit}"]
     for name in (column.name for column in columns):
         if name not in found["median"]:

@@ -17,7 +17,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from columns import OURS, PEERS, Column
+from columns import FORERUN, PEERS, Column
 from install import CannotInstall, install
 from process import Process
 from report import figures, machine, reasons, table
@@ -71,7 +71,7 @@ def measure(row: Row, processes: dict[str, Process], rounds: int, missing: Missi
 
 
 def options() -> argparse.Namespace:
-    """What the command was given."""
+    """Return the options of the command."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     peers = [column.name for column in PEERS]
     arguments.add_argument("--rows", nargs="+", choices=list(BY_NAME), default=list(BY_NAME), metavar="ROW")
@@ -86,7 +86,7 @@ def main() -> None:
     given = options()
     rounds = given.rounds or (1 if given.quick else 7)
     FOLDER.mkdir(parents=True, exist_ok=True)
-    columns = OURS + [column for column in PEERS if column.name in given.peers]
+    columns = FORERUN + [column for column in PEERS if column.name in given.peers]
     rows = [row for row in ROWS if row.name in given.rows]
     missing: Missing = {}
     found, processes = {}, start(columns, given.quick, missing)

@@ -13,7 +13,7 @@ from ocean.programs import Ocean
 
 
 class Gluon(Peer):
-    """What both need: arrays, waiting, and the training step in gluon."""
+    """The base of both: arrays, waits, and the training step in gluon."""
 
     hybrid = False
 

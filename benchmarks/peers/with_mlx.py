@@ -11,7 +11,7 @@ from functional import Functional
 
 
 class MLX(Functional):
-    """MLX computes when `mx.eval` asks for it, and only what leads to what is asked for."""
+    """MLX computes when `mx.eval` asks for it, and only the inputs of the requested arrays."""
 
     xp = mx
     package = "mlx"

@@ -84,7 +84,7 @@ class Worker:
 
     def prepare(self, row: Row) -> None:
         """Makes the inputs, checks the first run, and finds how many runs make a measurement."""
-        self.row, self.program = None, lambda: None  # lets go of the row before
+        self.row, self.program = None, lambda: None  # releases the row before
         inputs, (_, count) = row.inputs(self.quick), row.sizes(self.quick)
         self.peer.start(row.dtype)
         program = make(self.peer, row, [self.peer.wait(self.peer.array(x)) for x in inputs], count)
@@ -103,7 +103,7 @@ class Worker:
         row.network.check(row.name, inputs, [self.peer.values(p) for p in step()])
 
     def time(self, runs: int) -> float:
-        """Seconds of a run; letting go of its results is part of it."""
+        """Return the seconds of a run, with the release of its results."""
         start = time.perf_counter()
         for _ in range(runs):
             self.program()
@@ -118,7 +118,7 @@ class Worker:
         return self.time(self.runs) / (row.sizes(self.quick)[1] if row.each else 1)
 
     def answer(self, name: str) -> dict[str, Any]:
-        """What run.py is told."""
+        """Return the answer for run.py."""
         try:
             return {"seconds": self.seconds(BY_NAME[name])}
         except Missing as error:

@@ -1,4 +1,4 @@
-"""Dask Array with our arrays as chunks."""
+"""Dask Array with forerun arrays as chunks."""
 
 from __future__ import annotations
 

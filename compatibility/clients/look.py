@@ -16,7 +16,7 @@ from forerun import _core
 from forerun.np import ndarray
 
 KINDS = ("at once", "waits", "other", "raises", "wrong")
-_STABLE = re.compile(r"[^\n{<]*")  # of a message: what differs from run to run stands in braces or brackets
+_STABLE = re.compile(r"[^\n{<]*")  # of a message: text in braces or brackets differs from run to run
 RTOL = 1e-6  # of float64, where a library may take another way than with NumPy's arrays
 
 
@@ -48,7 +48,7 @@ def engine_held() -> Iterator[list[str]]:
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """What a library's result holds: arrays and numbers, in the order that the library keeps them."""
+    """Yield the arrays and numbers of a library's result, in the library's order."""
     if isinstance(value, (ndarray, numpy.ndarray, numpy.generic, str, int, float, complex, type(None))):
         yield value
     elif isinstance(value, dict):
@@ -72,7 +72,7 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def same(ours: Any, theirs: Any) -> str:
-    """What differs between two results' values; nothing if nothing does."""
+    """Return the difference between two results' values; an empty string without one."""
     a, b = list(leaves(ours)), list(leaves(theirs))
     if len(a) != len(b):
         return f"{len(a)} parts, with NumPy's arrays {len(b)}"
@@ -90,7 +90,7 @@ def same(ours: Any, theirs: Any) -> str:
 
 
 def on_its_way(values: Any) -> ndarray:
-    """An array of ours whose values nobody has computed as long as the engine is held."""
+    """Return a forerun array whose values are not computed as long as the engine is held."""
     return forerun.np.asarray(numpy.asarray(values)).copy()
 
 

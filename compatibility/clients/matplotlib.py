@@ -1,4 +1,4 @@
-"""matplotlib: pictures of our arrays, on the backend without a screen."""
+"""matplotlib: pictures of forerun arrays, on the backend without a screen."""
 
 from __future__ import annotations
 

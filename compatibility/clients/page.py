@@ -29,7 +29,7 @@ WORDS = {
 
 
 def looked(name: str) -> dict[str, Any]:
-    """What a library gives now, found out in a process of its own."""
+    """Return the results of a library now, from a process of its own."""
     command = [sys.executable, "-m", "compatibility.clients.run", name]
     variables = {k: v for k, v in os.environ.items() if not k.startswith(("FORERUN_", "SCIPY_"))}
     done = subprocess.run(

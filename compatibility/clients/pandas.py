@@ -1,4 +1,4 @@
-"""pandas from our arrays and back; pandas itself computes with NumPy's."""
+"""pandas from forerun arrays and back; pandas itself computes with NumPy's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def names(asarray: Any) -> dict[str, Any]:
 
 
 ROWS = {
-    "from our arrays": """
+    "from forerun arrays": """
         pd.DataFrame(table)
         pd.DataFrame(table, columns=list('abcdef'))
         pd.DataFrame({'a': v, 'b': v * 2})
@@ -32,7 +32,7 @@ ROWS = {
         frame.assign(a=v)
         pd.DataFrame(table).mean()
     """,
-    "with our arrays": """
+    "with forerun arrays": """
         frame[v > 2]
         frame.iloc[n]
         series.where(v > 2)
@@ -44,7 +44,7 @@ ROWS = {
         pd.isna(v)
         series.map(lambda k: k).to_numpy() + v.shape[0]
     """,
-    "to our arrays": """
+    "to forerun arrays": """
         xp(frame)
         xp(series)
         xp(frame.index)

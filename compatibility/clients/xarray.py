@@ -1,4 +1,4 @@
-"""xarray: labelled arrays over ours."""
+"""xarray: labelled arrays over forerun's."""
 
 from __future__ import annotations
 

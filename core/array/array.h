@@ -61,7 +61,7 @@ class Array {
   // How an op that fills this array writes its storage.
   Mode write_mode() const { return covers_storage() ? Mode::write : Mode::update; }
 
-  // What is wrong with its values; to be called once the storage is settled. Null: nothing.
+  // The failure that poisons its values, or null; to be called once the storage is settled.
   FailurePtr failure() const { return storage_->failure ? storage_->failure_in(layout.region()) : nullptr; }
 
   Layout layout;
@@ -84,7 +84,7 @@ inline void add(Op& op, const Array& array, Mode mode) {
   if (array.layout.nbytes() == static_cast<int64_t>(array.storage()->bytes)) return op.add(array.storage(), mode);
   op.add(array.storage(), mode, array.layout.region());
 }
-// The same for one that may look at what stands between its elements.
+// The same for an access that may read the bytes between its elements.
 inline void add_loosely(Op& op, const Array& array, Mode mode) {
   add(op, array, mode);
   op.access(op.n_access - 1).loose = true;

@@ -9,7 +9,7 @@ namespace forerun {
 
 namespace {
 
-// Elements of a shape. Throws Error(value) if nobody can address them.
+// Number of elements of a shape. Throws Error(value) if they cannot be addressed.
 int64_t count_of(const char* op, DType dtype, const Dims& shape) {
   int64_t n = 1, bytes = 0;
   bool fits = true, empty = false;
@@ -81,7 +81,7 @@ std::pair<int64_t, int64_t> Layout::range() const {
 
 namespace {
 
-// Where the elements of a layout stand in each piece of `pitch` bytes: axes whose steps are whole pieces do not matter.
+// The band of a layout's elements in each piece of `pitch` bytes: axes whose steps are whole pieces do not matter.
 // Pitch 0: anywhere.
 Region::Band band_of(const Layout& layout, int64_t item, int64_t pitch) {
   int64_t low = layout.offset, reach = item;

@@ -9,7 +9,7 @@
 
 namespace forerun {
 
-inline constexpr int kMostRegionDims = 8;  // views of more axes are told apart by their ranges alone
+inline constexpr int kMostRegionDims = 8;  // regions of views with more axes are their ranges
 
 // A value; strides and offset are in bytes. A stride may be zero (broadcast) or negative.
 struct Layout {
@@ -34,7 +34,7 @@ struct Layout {
     return true;
   }
 
-  // Bytes of the storage from the first to behind the last one that elements stand in; none: an empty layout.
+  // Bytes of the storage from the first to behind the last one of its elements; none: an empty layout.
   std::pair<int64_t, int64_t> range() const;
 
   // Where in the storage they stand, for telling views that do not overlap.

@@ -23,7 +23,8 @@ class Error : public std::runtime_error {
   const std::shared_ptr<void> exception;  // as in Failure
 };
 
-// What went wrong inside an op that had been issued. Immutable but for `seen`; shared by all arrays that it poisons.
+// The error of an operation that ran after its submission. Immutable but for `seen`; shared by all arrays that it
+// poisons.
 struct Failure {
   ErrorKind kind = ErrorKind::runtime;
   std::string message;           // without the site
@@ -32,9 +33,9 @@ struct Failure {
   uint64_t before = UINT64_MAX;  // and its place among those
   std::shared_ptr<void>
       exception;  // the original Python exception and its traceback, if there is one; owned by python/
-  mutable std::atomic<bool> seen{false};  // somebody raised it: it need not be reported at exit
-  // The number of failures that the engine does not keep and that nobody has seen, if this is one of them. Set before
-  // anybody can see the failure.
+  mutable std::atomic<bool> seen{false};  // it was raised: it need not be reported at exit
+  // The number of failures that the engine does not keep and that have not been raised, if this is one of them. Set
+  // before any thread can see the failure.
   mutable std::shared_ptr<std::atomic<uint64_t>> unkept;
 
   bool earlier(const Failure& other) const {

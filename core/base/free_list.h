@@ -11,8 +11,8 @@
 
 namespace forerun {
 
-// T has a member `T* next_free`. What a thread gives back it collects, and takes again itself; a full batch is pushed
-// onto a shared stack. A thread that has none takes the shared one whole, which leaves no room for the ABA problem,
+// T has a member `T* next_free`. A thread collects the objects that it frees and uses them again itself; a full batch
+// is pushed onto a shared stack. A thread that has none takes the shared stack whole, which excludes the ABA problem,
 // keeps a batch of it, and puts the rest back. So no thread holds more than two batches: programs may have very many
 // threads that live shortly, and others would make new objects meanwhile. One list per type: the stacks are static.
 //
@@ -69,8 +69,8 @@ class FreeList {
   }
 
  private:
-  // What one thread took less what it gave back, and the threads that had the count before it. Never freed: a thread
-  // that starts uses the count of one that has ended.
+  // Objects that one thread took, less those that it freed, and the threads that had the count before it. Never freed:
+  // a thread that starts uses the count of one that has ended.
   struct alignas(64) Count {
     std::atomic<int64_t> in_use{0};  // written by the owner alone
     std::atomic<bool> owned{true};
@@ -117,7 +117,7 @@ class FreeList {
     }
   };
 
-  // The pointer is there without a look at whether the thread has used the list before.
+  // The pointer is read without a check whether the thread has used the list before.
   static Mine& this_thread() { return *(known_ ? known_ : known_ = &mine_); }
 
   static constexpr size_t kTrimAfter = size_t{64} << 20;
@@ -133,8 +133,8 @@ class FreeList {
     if (T* rest = std::exchange(last->next_free, nullptr)) put_back(rest);
     return first;
   }
-  // The rest of the stack that was taken. What others have pushed since then is little: its end is looked for, and it
-  // goes on top.
+  // The rest of the stack that was taken. The batches pushed since then are few: their end is searched for, and they go
+  // on top.
   static void put_back(T* rest) {
     T* others = shared_.exchange(rest, std::memory_order_acq_rel);
     if (!others) return;

@@ -1,9 +1,9 @@
-// Lists through their members: what stands in one needs no memory for that.
+// Intrusive lists: the links are members of the objects, so an object in a list needs no further memory.
 #pragma once
 
 namespace forerun {
 
-// First in, first out. `next` is a member of T that belongs to the list while an object stands in it.
+// First in, first out. `next` is a member of T that belongs to the list while an object is in it.
 template <class T, T* T::* next>
 class IntrusiveList {
  public:
@@ -49,8 +49,8 @@ class IntrusiveList {
   T *first_ = nullptr, *last_ = nullptr;  // last_ means something only while there is a first
 };
 
-// First in, first out, and any object leaves at once. `prev` and `next` belong to the list while an object stands in
-// it.
+// First in, first out, and any object leaves in constant time. `prev` and `next` belong to the list while an object is
+// in it.
 template <class T, T* T::* prev, T* T::* next>
 class TwoWayList {
  public:

@@ -13,7 +13,7 @@ struct Region {
   };
   static constexpr int kBands = 2;
 
-  int64_t low = INT64_MIN, high = INT64_MAX;  // as it stands here: all of the storage
+  int64_t low = INT64_MIN, high = INT64_MAX;  // by default all of the storage
   Band bands[kBands];
 
   bool operator==(const Region&) const = default;

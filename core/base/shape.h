@@ -1,4 +1,4 @@
-// A short list of extents or strides: up to four of them stand in the object itself, more on the heap.
+// A short list of extents or strides: up to four of them are in the object itself, more on the heap.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -28,7 +28,7 @@ class Dims {
     }
   }
   Dims(Dims&& o) noexcept : size_(o.size_) {
-    std::copy(o.inline_, o.inline_ + kInline, inline_);  // the pointer stands in the same place
+    std::copy(o.inline_, o.inline_ + kInline, inline_);  // the pointer is in the same place
     o.size_ = 0;
   }
   Dims& operator=(Dims o) noexcept { return swap(o), *this; }

@@ -1,7 +1,7 @@
 // Functions compiled for several processors, of which the best is taken when the program runs.
 //
 // Vector code is written with the compiler's vectors of 64, 32 or 16 bytes (Vector below), which every processor has an
-// equivalent for; what is named after a processor's instructions stands here alone.
+// equivalent for; code for the instructions of one kind of processor is in this file alone.
 #pragma once
 
 // Into each version of a function that is compiled for several processors.

@@ -200,7 +200,7 @@ std::pair<int, const char*> Recording::maker(const Storage* storage) const {
   return {-1, last == steps.rend() ? "constant" : (*last)->op.kernel()->name()};
 }
 
-// Steps whose results nobody looks at. What a host task does besides its results is not known: it stays.
+// Drops steps whose results are not read. The side effects of a host task are not known: it stays.
 void Recording::drop_dead() {
   auto& steps = program_->steps_;
   std::vector<bool> wanted(program_->slots_.size());

@@ -71,7 +71,7 @@ class Program : public std::enable_shared_from_this<Program> {
   friend class Recording;
   friend class ProgramKernel;
 
-  // What one run of a whole program works with. Runs at the same time have instances of their own.
+  // The data of one run of a whole program. Concurrent runs have instances of their own.
   struct Instance {
     std::vector<std::unique_ptr<Op>> ops;  // one per step; their accesses hold no references
     std::vector<int64_t> tiles;
@@ -100,8 +100,8 @@ class Program : public std::enable_shared_from_this<Program> {
   mutable std::vector<std::unique_ptr<Instance>> free_;  // guarded by mutex_
 };
 
-// What a thread issues between begin and end. Storages are known by address: a new one that takes the place of one that
-// is gone is told apart by its first access, which fills it.
+// The operations that a thread submits between begin and end. Storages are known by address: a new one at the address
+// of a freed one is recognized by its first access, which fills it.
 class Recording {
  public:
   explicit Recording(const std::vector<Array>& inputs);
@@ -111,14 +111,14 @@ class Recording {
     if (refused_.empty()) refused_ = why;
   }
   const std::string& refused() const { return refused_; }
-  // The same for a look at values, which there is no use in recording: in this line.
+  // The same for a read of values in this line, after which a capture is of no use.
   void refuse_look(const std::string& why, std::string file, int line) {
     if (refused_.empty()) refused_ = why, look_file_ = std::move(file), look_line_ = line;
   }
   const std::string& look_file() const { return look_file_; }
   int look_line() const { return look_line_; }  // 0: there was none
   bool repeatable() const { return strict || refused_.empty(); }
-  bool strict = false;  // a look at values raises instead
+  bool strict = false;  // a read of values raises instead
   // The number of the input that a storage is, or -1 and the name of the last op that wrote it ("constant" if there is
   // none).
   std::pair<int, const char*> maker(const Storage* storage) const;

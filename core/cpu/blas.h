@@ -9,7 +9,7 @@ namespace forerun {
 // environment is left as it was. Throws Error(runtime) naming the path and the loader's words. Any thread; not while
 // products run.
 void load_blas(const std::string& path);
-// What the library says of itself: version and kernel, "" before it is loaded.
+// The version and kernel that the library reports, "" before it is loaded.
 std::string blas_info();
 
 }  // namespace forerun

@@ -72,7 +72,7 @@ double quota(const std::string& root) {
 }
 
 void lower(size_t& bytes, const std::string& file) {
-  size_t limit = 0;  // "max" is no number: no limit
+  size_t limit = 0;  // "max" is not a number: no limit
   if (std::ifstream(file) >> limit && limit > 0) bytes = std::min(bytes, limit);
 }
 

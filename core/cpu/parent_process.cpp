@@ -16,7 +16,7 @@ namespace forerun {
 
 namespace {
 
-// What the thread knows of the other process; of one watch in a process, the last.
+// The thread's data about the other process; of several watches in a process, the last.
 struct Watched {
   int process, file;  // a descriptor of the process; -1: the system has none such (before Linux 5.3)
   bool is_parent;

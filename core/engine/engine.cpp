@@ -68,6 +68,11 @@ void Engine::limit_shared(const MemoryLimits& limits) {
   devices.limit_shared(limits);
 }
 
+void Engine::set_lane(int device, Queue::Kind kind, Lane* lane) {
+  Lock held = mutex_.lock();
+  devices.set_lane(device, kind, lane);
+}
+
 void Engine::set_ops_ahead(uint64_t n) {
   Lock held = mutex_.lock();
   devices.make_room(SubmissionRing::slots_for(n));

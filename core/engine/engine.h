@@ -37,6 +37,8 @@ class Engine {
   // Hands the op over; returns its number. The caller has looked at ring.full() before.
   uint64_t issue(Op* op);
   void discard(Op* op);  // instead of issue: it never happened
+  // A lane is done with an op that it has accepted; null: it has not failed. Without a lock.
+  void complete(Op& op, FailurePtr failure) { dispatcher.complete(op, std::move(failure)); }
   // Runs the op in this thread instead, if AtOnceRunner::fits(), and gives it back; false: issue it.
   bool run_at_once(Op* op);
 
@@ -52,6 +54,7 @@ class Engine {
   // Makes a device, or serves it again. Any thread, any time; does not wait for work.
   void use_device(int i);
   void limit_shared(const MemoryLimits& limits);  // DeviceTable::limit_shared(), any time
+  void set_lane(int device, Queue::Kind kind, Lane* lane);  // DeviceTable::set_lane(). Before the device is used
   void set_ops_ahead(uint64_t n);                 // how many ops may be in flight. Must be idle.
   // Ends all workers; false: not yet after `limit` (then call again, or resume_workers()). They start again with the
   // next op. By one thread at a time, without the interpreter lock.
@@ -81,7 +84,7 @@ class Engine {
   Notifier notifier;
   FailureLog failures{mutex_};
   DeviceTable devices{ring};
-  DependencyGraph graph{ring, notifier, recorder};
+  DependencyGraph graph{ring, notifier, recorder, failures};
   Scheduler scheduler{ring, producer, devices, graph, failures, notifier, recorder, passes};
   WorkerPool pool{mutex_, devices, ring, scheduler};
   ReliefWorker relief{mutex_, pool, notifier};

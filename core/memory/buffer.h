@@ -13,18 +13,18 @@ struct Block {
   size_t bytes;
   MemoryBudget* budget;  // null: does not count, or no longer
   std::atomic<int> refs{1};
-  // Memory that others have made, and may go on using: nothing is written to it. Null: it is ours.
-  void (*drop)(void* owner) = nullptr;  // tells them that we need it no longer; must not wait
+  // Memory of another library, which may go on using it: nothing is written to it. Null: forerun's memory.
+  void (*drop)(void* owner) = nullptr;  // releases the other library's memory; must not wait
   void* owner = nullptr;
-  bool given = false;  // they go on using nothing: it is as good as ours
-  // Nobody else can see a write. Readers only ever let go of a block that is not given to new ones while a write runs:
-  // true is final.
+  bool given = false;  // the other library does not use it any more: it is like forerun's
+  // No other storage or library can see a write. While a write runs, readers only release the block, and no new ones
+  // get it: true is final.
   bool exclusive() const { return (!drop || given) && refs.load(std::memory_order_acquire) == 1; }
   void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
   void release();  // the last one gives the memory back
 };
 
-// A storage in host memory. Small ones stand in the object itself.
+// A storage in host memory. Small ones are in the object itself.
 class Buffer final : public Storage {
  public:
   static Buffer* make(size_t bytes, MemoryBudget* budget);  // with no reference yet; any thread
@@ -44,7 +44,7 @@ class Buffer final : public Storage {
   Block* share();
   // Takes a block with values for its memory; a storage that has none yet.
   void adopt(Block* block) { block_ = block, data_ = block->data; }
-  // The same in place of a block that nobody else looks at, which goes back; by the op that writes all of it.
+  // The same in place of a block without other readers, which is released; by the op that writes all of it.
   void replace(Block* block) {
     block_->release();
     adopt(block);
@@ -58,7 +58,7 @@ class Buffer final : public Storage {
 
   Buffer* next_free = nullptr;
   char* data_ = nullptr;
-  Block* block_ = nullptr;  // null while the values stand in inline_
+  Block* block_ = nullptr;  // null while the values are in inline_
   alignas(16) char inline_[kInline];
 };
 

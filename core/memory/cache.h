@@ -11,8 +11,7 @@ namespace forerun {
 
 // One for all CPU devices. Sizes are rounded up to classes (at most an eighth more); blocks of 1 MiB and more are
 // mapped for themselves on huge pages. Any thread.
-//
-// Two limits: of what is cached, and of that and what is in use together. Over the first, blocks of the sizes that have
+// Two limits: on cached memory, and on cached and used memory together. Over the first, blocks of the sizes that have
 // not been asked for the longest go; over the second, the cache makes room for fresh blocks, but never refuses one.
 class MemoryCache {
  public:
@@ -28,7 +27,7 @@ class MemoryCache {
 
  private:
   static constexpr int kClasses = 64 * 8;
-  // A block that nobody uses. Of a small one it stands in its own first bytes: keeping it needs no memory.
+  // An unused block. For a small one this is in its own first bytes, so that caching it needs no memory.
   struct Idle {
     Idle* next;
     size_t bytes;

@@ -165,7 +165,7 @@ _core.__prefix__:
         whole: bool
         def __call__(self, inputs: tuple[Any, ...], /) -> Any: ...
 
-_core\.(empty|full|from_numpy|taken|cast|copy|view|reshape|transpose|broadcast_to|getitem|as_scalar|as_array|detach|blank|rebased)$:
+_core\.(empty|full|from_numpy|taken|cast|copy|view|reshape|transpose|broadcast_to|getitem|as_scalar|as_array|detach|blank|as_base_array)$:
     def \1(*args: Any, **kwargs: Any) -> _ndarray: ...
 
 _core\.(reduce|sum_to|scan|matmul|correlate|correlate_back|correlate_weight|pool|pool_back|gather|gather_along|concatenate|random)$:

@@ -1,4 +1,5 @@
-// What the core asks of the Python package: each thing by name, in one call that is refused unless everything is there.
+// Registration of the Python package's functions with the core: each by name, in one call that fails unless it is
+// complete.
 // src/forerun/_wiring.py makes it.
 #include <functional>
 #include <string>
@@ -57,7 +58,7 @@ void set_folders(nb::handle given) {
   set_package_folder(folders[0], folders[1], folders[2]);
 }
 
-// What the engine tells, and asks: there when forerun has been imported.
+// The functions that the engine calls: registered when forerun is imported.
 std::vector<Need> engine_needs() {
   return {function("log", set_log),
           function("refuse", set_refuse),
@@ -66,7 +67,7 @@ std::vector<Need> engine_needs() {
           {"folders", set_folders}};
 }
 
-// What arrays are made of: there when forerun.np has been imported.
+// The classes and functions of arrays: registered when forerun.np is imported.
 std::vector<Need> array_needs() {
   std::vector<Need> needs = {subclass("array", array_base, "a class of arrays", set_array_type),
                              subclass("scalar", array_base, "a class of arrays", set_scalar_type),
@@ -91,7 +92,7 @@ std::string listed(const std::vector<std::string>& names) {
   return all;
 }
 
-// Nothing is set unless everything is there.
+// Nothing is set unless all names are given.
 void wire(const char* part, nb::dict given) {
   std::vector<Need> needs = needs_of(part);
   std::vector<std::string> missing;
@@ -107,9 +108,10 @@ void wire(const char* part, nb::dict given) {
 }  // namespace
 
 void init_wiring(nb::module_& m) {
-  m.def("wire", wire, nb::arg("part"), nb::arg("given"),
-        "Registers what the core asks of the package, by name: for the \"engine\", or for \"arrays\". RuntimeError, "
-        "which names what is missing, unless all is there.");
+  m.def(
+      "wire", wire, nb::arg("part"), nb::arg("given"),
+      "Registers functions of the package with the core, by name: for the \"engine\", or for \"arrays\". RuntimeError, "
+      "which names the missing ones, unless all are given.");
 }
 
 }  // namespace forerun

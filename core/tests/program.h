@@ -86,7 +86,7 @@ struct Fill final : Kernel {
   }
 };
 
-// What a storage holds after its last issued write, had everything run in order; empty `failure`: good values.
+// The values of a storage after its last issued write, if all had run in program order; empty `failure`: no failure.
 struct Expected {
   std::vector<uint64_t> values;
   std::string failure;
@@ -109,12 +109,12 @@ class Program {
       case 0: return renew(out);
       case 1: return check_one(out);
       case 3: return look(out);
-      case 2: return renew(out), mix(out, a, b, true, false), renew(out);  // what nobody will see
+      case 2: return renew(out), mix(out, a, b, true, false), renew(out);  // a result that is never read
       default: return mix(out, a, b, random_() % 2, failures_ && random_() % 64 == 0);
     }
   }
 
-  // At what has not ended and an array needs: in order, and each but the last for a later one.
+  // Checks the pending operations that an array needs: in order, and each but the last for a later one.
   void look(size_t i) {
     auto found = Engine::get().introspection.needed({arrays_[i].buffer}, 50);
     std::vector<uint64_t> read;

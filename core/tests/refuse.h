@@ -1,4 +1,4 @@
-// operator new and aligned_alloc that can be told to refuse: for one source of a program or a library to be preloaded.
+// operator new and aligned_alloc that can be made to fail: for one source of a program or a library to be preloaded.
 #pragma once
 #include <atomic>
 #include <cstdlib>
@@ -14,7 +14,7 @@ inline std::atomic<long> refused{0};
 inline void from(long n, long period) { again.store(period), left.store(n); }
 inline void stop() { again.store(-1), left.store(-1); }
 
-bool exempt();  // whether the thread is outside of what is tested: it is never refused
+bool exempt();  // whether the thread is outside of the test: its requests never fail
 
 inline bool refuse() {
   if (exempt() || left.load() < 0 || left.fetch_sub(1) != 0) return false;

@@ -1,4 +1,5 @@
-// Watchers and bells: everybody who does not let go is told, once, in order, not too early, and what was wrong then.
+// Completions and their queues: each completion that is not cancelled is reported, once, in order, not too early, and
+// with its failure.
 #include <poll.h>
 
 #include <memory>
@@ -28,7 +29,7 @@ struct Watch : Completion {
   bool told = false, gone = false;
 };
 
-// One front-end thread with a loop of its own: it issues, watches, lets go, and polls its queue, all at random.
+// One front-end thread with a loop of its own: it issues, watches, cancels, and polls its queue, all at random.
 class Loop {
  public:
   explicit Loop(uint32_t seed) : random_(seed) {
@@ -95,7 +96,7 @@ class Loop {
   void hear(bool wait) {
     pollfd at{queue_.descriptor(), POLLIN, 0};
     int ready = poll(&at, 1, wait ? kPatience : 0);
-    check(!wait || ready == 1, "nobody was told, and " + std::to_string(left_) + " are left");
+    check(!wait || ready == 1, "no completion was reported, and " + std::to_string(left_) + " are left");
     if (ready == 0) return;
     Completion* found[3];
     size_t n = engine_.notifier.pop_completed(queue_, found, 3);
@@ -103,7 +104,7 @@ class Loop {
   }
 
   void told(Watch& w) {
-    check(!w.told && !w.gone, "told once, and only if it has not let go");
+    check(!w.told && !w.gone, "reported once, and only if it is not cancelled");
     w.told = true;
     check(w.storage->has_ended(w.target), "told when all writes before it have ended");
     check(static_cast<bool>(w.failure) == w.fails, "told what was wrong with the values then");

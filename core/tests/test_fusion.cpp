@@ -123,7 +123,7 @@ void one_of_a_group_fails(Readers readers, int refusals, bool throws) {
   check(engine.introspection.stats().grouped >= before.grouped + 4, "they were a group");
   for (size_t i = 1; i <= 4; ++i) {
     const FailurePtr& failure = made[i]->failure;
-    // By itself it tries again, in its turn; what throws takes its group with it.
+    // By itself it tries again, in program order; an operation that throws fails its group.
     bool fails = throws || (refusals > 1 && (i == 3 || (i > 3 && readers == Readers::of_one_another)));
     check(!failure == !fails, "failure of " + std::to_string(i) + ": " + (failure ? failure->message : "none"));
     int value = readers == Readers::of_one_value ? 1 : static_cast<int>(i);

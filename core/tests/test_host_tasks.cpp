@@ -1,6 +1,6 @@
-// Tasks that wait for what they have issued, other tasks among it, and for what is issued after them: they end, however
-// few workers there are and however little memory, and nothing that does not wait runs beside more of its kind than
-// there are workers.
+// Tasks that wait for operations that they have issued, other tasks among them, and for operations issued after them:
+// they end, however few workers there are and however little memory, and no more operations that do not wait run at
+// once than there are workers.
 #include <atomic>
 #include <filesystem>
 #include <thread>
@@ -54,7 +54,7 @@ void put(Op& op, uint64_t value) {
   *reinterpret_cast<uint64_t*>(static_cast<Buffer*>(op.access(0).storage)->data()) = value;
 }
 
-// Issues some ops, of which some are tasks like itself, and gives the sum of what they give.
+// Issues some ops, of which some are tasks like itself, and gives the sum of their results.
 struct Tree final : Kernel {
   uint32_t seed;
   int depth;
@@ -103,7 +103,7 @@ struct Later final : Kernel {
   }
 };
 
-// Is at work until it is let go.
+// Runs until it is released.
 struct Held final : Kernel {
   std::atomic<bool>&begun, &go;
   Held(std::atomic<bool>& begun, std::atomic<bool>& go) : begun(begun), go(go) {}
@@ -149,7 +149,7 @@ size_t threads() {
   return n;
 }
 
-// What a task has issued is found behind more than a few ops that may not start, though another task does not wait.
+// The operations of a task are found behind more than a few ops that may not start, though another task does not wait.
 void a_task_of_a_task_comes_before_what_lacks_memory() {
   set_up({2, 1}, true);
   std::atomic<bool> begun{false}, may_begin{false}, go{false};

@@ -1,4 +1,4 @@
-// Small work runs in the thread that issues it, and nobody can tell by values, order, or what fails.
+// Small work runs in the thread that issues it, with the same values, order, and failures.
 #include "program.h"
 
 #include <atomic>
@@ -33,7 +33,7 @@ struct Failing final : Kernel {
   }
 };
 
-// Runs until it is let go.
+// Runs until it is released.
 class Held final : public Kernel {
  public:
   explicit Held(std::atomic<bool>& go) : go_(go) {}
@@ -132,7 +132,7 @@ void the_gate_holds_it() {
   check(numbers.first() == 6, "until the gate is open");
 }
 
-// An operation under way reads what is to be written: the write stands behind it.
+// A running operation reads a storage that is to be written: the write waits for it.
 void a_read_under_way_comes_first() {
   set_up({2});
   Numbers numbers, copy;
@@ -170,8 +170,8 @@ void failures_poison_in_order() {
   add(sum, queued, b);
   wait_for(*sum.buffer);
   check(sum.buffer->failure == b.buffer->failure, "also if the other one had a number");
-  check(engine.failures.take_unseen().failures.size() == 3, "nobody has seen them");
-  check(!step(a), "what stands behind a failure is issued");
+  check(engine.failures.take_unseen().failures.size() == 3, "they have not been raised");
+  check(!step(a), "an operation after a failure is issued");
   wait_for(*a.buffer);
   check(a.buffer->failure != nullptr, "and does not run");
 }

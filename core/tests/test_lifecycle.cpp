@@ -21,7 +21,7 @@ constexpr bool kForks = false;  // ThreadSanitizer does not follow threads of a 
 constexpr bool kForks = true;
 #endif
 
-// Runs until it is let go.
+// Runs until it is released.
 class Held final : public Kernel {
  public:
   Held(std::atomic<bool>& started, std::atomic<bool>& go) : started_(started), go_(go) {}
@@ -138,7 +138,7 @@ void workers_that_are_not_to_stop_go_on() {
   std::atomic<bool> others[2] = {false, false};
   for (auto& other : others) hold(other, go);
   for (auto& other : others)
-    while (!other) std::this_thread::yield();  // as many as before are there
+    while (!other) std::this_thread::yield();  // as many workers as before
   go = true;
   for (int i = 0; i < 100; ++i) program.step();
   program.check_all();
@@ -180,8 +180,8 @@ void memory_that_cannot_be_had_is_a_failure_and_nothing_more() {
   check(!small->failure && !later->failure, "arrays that fit are untouched");
   check(large->failure && large->failure->kind == ErrorKind::memory, "the large one failed for want of memory");
   FailureLog::Unseen unseen = engine.failures.take_unseen();
-  check(!unseen.failures.empty() && unseen.failures.back() == large->failure, "the failure is kept for whoever asks");
-  check(engine.failures.take_unseen().failures.empty(), "and told once");
+  check(!unseen.failures.empty() && unseen.failures.back() == large->failure, "the failure is kept for a later read");
+  check(engine.failures.take_unseen().failures.empty(), "and reported once");
   for (Buffer* b : {small, large, later}) b->release_handle();
   budget.hard.store(SIZE_MAX);
 }

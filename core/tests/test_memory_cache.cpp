@@ -60,7 +60,7 @@ class Holder {
       std::swap(held_[random_() % held_.size()], held_.back());
       Held& one = held_.back();
       for (size_t at = 0; at + 8 < one.bytes; at += 4096)
-        check(std::memcmp(one.data + at, &one.mark, 8) == 0, "nobody else has written a block that is held");
+        check(std::memcmp(one.data + at, &one.mark, 8) == 0, "no other thread has written a block that is held");
       bytes_ -= one.bytes;
       cache().give(one.data, one.bytes);
       held_.pop_back();
@@ -103,8 +103,7 @@ void what_is_kept_stays_within_the_limits_through_days_and_nights(int steps) {
       });
     for (std::thread& thread : threads) thread.join();
     check(cache().in_use() == 0, "all blocks came back");
-    // Pages of blocks below a mebibyte are shared with what is still used; half of what may be there on top is allowed
-    // for.
+    // Pages of blocks below a mebibyte are shared with used blocks; half of the additional memory is tolerated.
     if (kResident && !emulated)
       check(emulated || resident() - std::min(before, resident()) <= kTotal + kTotal / 2,
             "pages stay near what is cached, got " + std::to_string((resident() - before) / kMiB) + " MiB");
@@ -170,7 +169,7 @@ void a_list_keeps_no_more_than_a_loop_needs() {
     for (Counted* one : burst) List::give(one);
   });
   other.join();
-  check(List::in_use() == 0, "none is in use, whoever gave them back");
+  check(List::in_use() == 0, "none is in use, whichever thread gave them back");
   check(Counted::alive == kKeep, "a part is kept, got " + std::to_string(Counted::alive));
   Counted* again = make();
   check(List::in_use() == 1 && Counted::alive == kKeep, "and used again");

@@ -70,7 +70,7 @@ void wake_all() {
   sleepers.wake_all();
 }
 
-// The last of those whose CPU is free: not the caller's, and nobody is at work there.
+// The last of those whose CPU is free: not the caller's, and no thread works there.
 void chooses(int here, int other) {
   for (bool first : {false, true}) {
     CpuOccupancy places;
@@ -136,7 +136,7 @@ void moves(int here, int other) {
       Lock held(mutex);
       sleepers.wake_one(places);
       check(may(thread, taken ? both : only({here})),
-            taken ? "nobody is moved to a taken CPU" : "nobody is moved where it may not run");
+            taken ? "no thread is moved to a taken CPU" : "no thread is moved where it may not run");
     }
     sleeper.wait_until_up();
   }
@@ -147,7 +147,7 @@ void ends_by_itself(int here, int other) {
   Sleeper sleeper(here);
   Sleeper late(other, std::chrono::microseconds(100));
   late.wait_until_up();
-  wake_one(places);  // only one is there
+  wake_one(places);  // only one is parked
   sleeper.wait_until_up();
 }
 

@@ -15,12 +15,12 @@ struct Setup {
   std::vector<int> workers;
   int cores, threads;
   uint64_t ops_ahead;
-  size_t soft;  // bytes live that make ops wait for their turn
+  size_t soft;  // bytes live that make ops wait for older ones
   bool traced;
 };
 
 const Setup kSetups[] = {
-    {"nobody but the waiting thread", {0}, 1, 1, 1 << 12, SIZE_MAX, false},
+    {"only the waiting thread", {0}, 1, 1, 1 << 12, SIZE_MAX, false},
     {"one worker", {1}, 1, 1, 1 << 12, SIZE_MAX, false},
     {"three workers", {3}, 3, 1, 1 << 12, SIZE_MAX, false},
     {"a window of sixteen ops", {2}, 2, 1, 16, SIZE_MAX, false},

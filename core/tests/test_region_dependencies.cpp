@@ -1,5 +1,5 @@
-// Ops that use blocks, rows and columns of the same matrices: what overlaps is in order, what does not may run at the
-// same time, and each failure spoils what overlaps it. `test_region_dependencies [steps]`.
+// Ops that use blocks, rows and columns of the same matrices: those that overlap run in order, others may run at the
+// same time, and each failure poisons the regions that overlap it. `test_region_dependencies [steps]`.
 #include <atomic>
 #include <cstring>
 #include <set>
@@ -66,7 +66,7 @@ void check_regions(int rounds) {
     check(said == b.region().apart(a.region()), "both see the same");
     check(!(said && overlap), "what overlaps is not apart");
     told += said, apart += !overlap;
-    if (!stepped && shape.size() <= 2) check(said == !overlap, "blocks of a matrix are told apart");
+    if (!stepped && shape.size() <= 2) check(said == !overlap, "blocks of a matrix are distinguished");
     int64_t bytes = 0;
     Layout copy = a.apart(bytes);
     auto [low, high] = copy.range();
@@ -187,7 +187,7 @@ class Blocks {
     op->queue = engine.devices[0].compute.get(), op->budget = engine.devices[0].budget.get();
     return op;
   }
-  // Small ops are in order with all others; tasks may sleep, and nobody knows how long they take.
+  // Small ops are in order with all others; tasks may sleep, and the time that they take is not known.
   void issue(Op* op) {
     op->cost = random_() % 5 == 0 ? 100 : random_() % 5 == 0 ? UINT32_MAX : 5000;
     if (random_() % 8 == 0) op->queue = Engine::get().devices[0].copy.get();
@@ -423,7 +423,7 @@ void check_memory_after_failure() {
   engine.failures.take_unseen();
 }
 
-// Whoever waits for the writes that are issued is not told when as many later ones have ended.
+// A wait for the issued writes does not end when as many later ones have ended.
 void check_order_of_ends() {
   Engine& engine = Engine::get();
   engine.configure({2}, 3);

@@ -55,7 +55,7 @@ Buffer* new_buffer() {
   return buffer;
 }
 
-// An array of zeros that threads add to, and what they have added. The last thread to let go of it drops the handle.
+// An array of zeros that threads add to, and what they have added. The last thread to release it drops the handle.
 struct Counter {
   Buffer* buffer = new_buffer();
   std::atomic<uint64_t> added{0};
@@ -94,7 +94,7 @@ class Shared {
   std::shared_ptr<Counter> slots_[kSlots];  // guarded by mutex_
 };
 
-// A look at a counter: an op copies it as a whole, between two updates.
+// A read of a counter: an op copies it as a whole, between two updates.
 void check_look(Buffer* look) {
   wait_for(*look);
   for (size_t i = 0; i < kElements; ++i) check(values(look)[i] == values(look)[0] + i, "no op sees half of an update");

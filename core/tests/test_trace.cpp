@@ -37,7 +37,7 @@ size_t look_at(const std::string& all, bool quiet = false) {
     const OpRecord& op = found.ops[i];
     if (!counts(found, i)) continue;
     ++recorded;
-    check((op.seq & (kBlockOps - 1)) == i % kBlockOps, "it stands in its place");
+    check((op.seq & (kBlockOps - 1)) == i % kBlockOps, "it is in its place");
     check(op.issued > 0 && op.issued >= found.head->ticks, "it was issued within the recording");
     check(!quiet || (op.seq < found.head->next && op.ended > 0), "it has ended");
     if (!quiet || (op.flags & OpRecord::dropped) != 0 || (op.flags & OpRecord::failed) != 0) continue;

@@ -13,8 +13,8 @@ namespace forerun {
 // An op from its issue to its end. Times are ticks of the processor's clock; 0: not yet.
 struct OpRecord {
   static constexpr int kDeps = 5, kDims = 6;
-  // `held`: it was ready, and had to wait for its turn, as memory would have risen above the peak of the program in
-  // order; `over`: for memory, as more would have been live than the budget or the limit of its device
+  // `held`: it was ready, and had to wait for older operations, as memory would have risen above the peak of the
+  // program in order; `over`: for memory, as more would have been live than the budget or the limit of its device
   enum : uint8_t { dropped = 1, failed = 2, grouped = 4, held = 8, over = 16 };
 
   RelaxedAtomic<uint64_t> seq;
@@ -24,7 +24,7 @@ struct OpRecord {
   RelaxedAtomic<uint32_t> live_started,
       live_ended;  // KiB of arrays on its device: when its outputs had memory, and at its end
   RelaxedAtomic<uint32_t> site;
-  RelaxedAtomic<uint16_t> issuer, thread;  // who issued and who ran it (of several tiles: the one who ended it)
+  RelaxedAtomic<uint16_t> issuer, thread;  // the threads that issued and ran it (of several tiles: that of the last)
   RelaxedAtomic<uint32_t> group;           // how far before it the first op of its group was issued
   RelaxedAtomic<uint8_t> device, queue, flags, n_deps;
   RelaxedAtomic<uint8_t> dtype, ndim;  // of the first output: 1 + DType; 0: not known
@@ -75,11 +75,10 @@ struct Head {
       next;  // numbers of the first op that was issued in the recording, and of the one after the last
   RelaxedAtomic<uint64_t> level;                     // one of 2^level blocks is kept
   RelaxedAtomic<uint64_t> n_text, n_more, n_blocks;  // how much of each part is in use
-  RelaxedAtomic<uint64_t> dropped;                   // MoreRecords for which there was no room
-  RelaxedAtomic<uint64_t> ended;  // 1: this is a copy, in one piece; 0: the process records, or has died
-  RelaxedAtomic<uint64_t> cores;  // threads that may run ops at once
-  RelaxedAtomic<uint64_t>
-      blocks[kBlocks];  // 1 + which block stands in each place; 0: none, or one that is kept no longer
+  RelaxedAtomic<uint64_t> dropped;                   // MoreRecords that did not fit
+  RelaxedAtomic<uint64_t> ended;            // 1: this is a copy, in one piece; 0: the process records, or has died
+  RelaxedAtomic<uint64_t> cores;            // threads that may run ops at once
+  RelaxedAtomic<uint64_t> blocks[kBlocks];  // 1 + the block in each place; 0: none, or one that is not kept any more
 };
 constexpr size_t kHead = 4096;
 static_assert(sizeof(Head) <= kHead);

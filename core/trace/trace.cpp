@@ -40,13 +40,13 @@ int open_file(const char* path) {
 
 int Trace::start(const char* path, uint64_t next, uint64_t oldest, int cores) {
   std::lock_guard guard(mutex_);
-  let_go(oldest);
+  release_ended(oldest);
   old_.reserve(old_.size() + 2);
   if (memory_) old_.push_back({std::exchange(memory_, nullptr), next});
   if (file_ >= 0) ::close(std::exchange(file_, -1));
   int file = path ? open_file(path) : -1;
   if (path && file < 0) return errno;
-  // All pages at once: a fault in the middle of an op would cost more than what is recorded of it.
+  // All pages at once: a page fault in the middle of an op would cost more than its record.
   int flags = MAP_POPULATE | (path ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS);
   void* memory = ::mmap(nullptr, kRecording, PROT_READ | PROT_WRITE, flags, file, 0);
   if (memory == MAP_FAILED) {
@@ -104,7 +104,7 @@ std::string Trace::take(uint64_t next, uint64_t oldest) {
   std::string all = copy(next);
   old_.push_back({std::exchange(memory_, nullptr), next});
   if (file_ >= 0) ::close(std::exchange(file_, -1));
-  let_go(oldest);
+  release_ended(oldest);
   return all;
 }
 
@@ -114,8 +114,8 @@ void Trace::abandon() {
   if (file_ >= 0) ::close(std::exchange(file_, -1));
 }
 
-// Ops that were issued while it was recorded write where they stand in the record, until they have ended.
-void Trace::let_go(uint64_t oldest) {
+// Ops that were issued during the recording write to their records until they have ended.
+void Trace::release_ended(uint64_t oldest) {
   std::erase_if(old_, [&](const Old& old) { return old.next <= oldest && ::munmap(old.memory, kRecording) == 0; });
 }
 

@@ -1,12 +1,12 @@
 // What happened when, kept while somebody asks for it, in memory that is taken at the start and never grows.
 //
-// Ops are recorded in blocks of 1024 that were issued one after the other. When there is no room for more blocks, every
-// second one gives its place away, and from then on one of two is recorded, then one of four, and so on; which of them
-// is chosen as if by chance, but always the same. So a short run is recorded whole, and of a long one there is a
-// sample, evenly over all of it. Where ops are so small that recording each would slow them down, blocks are left out,
-// too, but for the first few. What waits cost is summed up by line, for all of them.
+// Ops are recorded in blocks of 1024 that were issued one after the other. When the memory is full, every second block
+// gives its place away, and from then on one of two is recorded, then one of four, and so on; which of them is chosen
+// as if by chance, but always the same. So a short run is recorded whole, and of a long one there is a sample, evenly
+// over all of it. Where ops are so small that recording each would slow them down, blocks are left out, too, but for
+// the first few. The times of all waits are summed by line.
 //
-// The memory may be a file's: what is recorded is there also after the process was killed.
+// The memory may be a file's: the records survive even if the process is killed.
 #pragma once
 #include <array>
 #include <mutex>
@@ -32,7 +32,7 @@ class Trace {
   // Begins with op `next`; `oldest` is the oldest that has not ended. `path`: of a file; null: in memory. Returns 0 or
   // an errno: EBUSY if another process records into that file.
   int start(const char* path, uint64_t next, uint64_t oldest, int cores);
-  // What was recorded until now, all in one piece, without what was never in use; `next`: the next op to be issued.
+  // The recording until now, in one piece, without unused parts; `next`: the next op to be issued.
   std::string look(uint64_t next);
   // Ends it; then take() is the last look. `next` and `oldest` are taken after stop().
   void stop() { key_.store(0); }
@@ -53,10 +53,10 @@ class Trace {
   void named(OpRecord& op, const char* name);  // which lives as long as the process
 
   void tile(const OpRecord& op, uint64_t started, uint64_t ended);
-  // Waits, and reads of what was there: by one thread at a time (who has the interpreter lock).
+  // Waits, and reads of computed values: by one thread at a time (which has the interpreter lock).
   // A wait of this thread. `seq`: the op waited for, or 0; `next`: the next op to be issued.
   void waited(const char* name, uint32_t site, uint64_t seq, uint64_t next, uint64_t started, uint64_t ended);
-  void read(const char* name, uint32_t site);  // values that were there
+  void read(const char* name, uint32_t site);  // values that were computed already
   // Lines and devices by number: what the numbers of records mean.
   void say(char kind, uint64_t number, const std::string& text);
 
@@ -102,7 +102,7 @@ class Trace {
   void know(const char* name);
   void calibrate();
   std::string copy(uint64_t next);
-  void let_go(uint64_t oldest);
+  void release_ended(uint64_t oldest);
   // Where a name stands, or would: a free place, or one of another name if there is none.
   std::atomic<const char*>& find(const char* name);
 

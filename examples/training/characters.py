@@ -51,7 +51,7 @@ def bits(net: Any, numbers: numpy.ndarray) -> float:
 
 
 def written(net: Any, alphabet: str, begin: str, n: int) -> str:
-    """What the network goes on with: each character is drawn by the chances that it gives."""
+    """Return text of the network: each character is drawn by the probabilities that it gives."""
     x, states, said = np.array([[alphabet.index(c) for c in begin]]), (), begin
     for _ in range(n):
         scores, *states = net(x, *states)

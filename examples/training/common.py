@@ -1,4 +1,4 @@
-"""What the programs in this folder share: their options, and how a run survives a kill."""
+"""Options and checkpoints of the programs in this folder: a run survives a kill."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Run:
             yield self.epoch
 
     def batches(self, size: int, *data: numpy.ndarray) -> Iterator[list[Any]]:
-        """What is left of the epoch, in batches of a random order; each array is split over the devices."""
+        """Yield the rest of the epoch, in batches of a random order; each array is split over the devices."""
         order = numpy.random.default_rng((SEED, self.epoch)).permutation(len(data[0]))
         starts = range(0, len(order) - len(order) % len(self.on), size)
         for start in forerun.progress(starts[self.step :], f"epoch {self.epoch + 1}/{self.last}", done=self.step):

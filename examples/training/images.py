@@ -33,7 +33,7 @@ def lenet() -> nn.HybridSequential:
 
 
 class Residual(gluon.HybridBlock):
-    """Two convolutions whose result is added to what came in (He et al. 2015): they learn what is to be changed."""
+    """Two convolutions whose result is added to their input (He et al. 2015): they learn its change."""
 
     def __init__(self, channels: int, stride: int = 1) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class Residual(gluon.HybridBlock):
             nn.Conv2D(channels, 3, stride, 1, use_bias=False), nn.BatchNorm(), nn.Activation("relu"),
             nn.Conv2D(channels, 3, 1, 1, use_bias=False), nn.BatchNorm(),
         )  # fmt: skip
-        # Where extents halve, what came in must change its shape too.
+        # Where extents halve, the input must change its shape too.
         self.short = nn.Conv2D(channels, 1, stride, use_bias=False) if stride > 1 else nn.Identity()
 
     def forward(self, x: Any) -> Any:

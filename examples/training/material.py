@@ -1,4 +1,4 @@
-"""What the programs in this folder learn from: images of digits, and Python's own help."""
+"""Training data of the programs in this folder: images of digits, and Python's own help."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def text(quick: bool) -> tuple[numpy.ndarray, str]:
 
 
 def windows(numbers: numpy.ndarray, length: int) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """Pieces of text, (n, length), and what comes after each of their characters."""
+    """Return pieces of text, (n, length), and the character after each of their characters."""
     n = (len(numbers) - 1) // length
     return numbers[: n * length].reshape(n, length), numbers[1 : n * length + 1].reshape(n, length)
 

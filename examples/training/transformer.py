@@ -40,7 +40,7 @@ class Attention(gluon.HybridBlock):
 
 
 class Layer(gluon.HybridBlock):
-    """Attention, then two dense layers for each step by itself; what each finds is added to what came in."""
+    """Attention, then two dense layers for each step by itself; the result of each is added to its input."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()

@@ -26,7 +26,7 @@ def _refuse(call: str, site: tuple[str, int] | None) -> None:
 
 
 def _folders() -> tuple[str, str, str]:
-    """Where lines are that are not the program's: the package's, but for those of its examples, and NumPy's."""
+    """Return where lines are that are not the program's: the package's, but for those of its examples, and NumPy's."""
     package = pathlib.Path(__file__).parent
     all_ = package, package / "tour", pathlib.Path(numpy.__file__).parent
     return tuple(f"{folder}/" for folder in all_)  # type: ignore[return-value]
@@ -34,7 +34,7 @@ def _folders() -> tuple[str, str, str]:
 
 def _engine() -> dict[str, Any]:
     return {
-        "log": log.told,
+        "log": log.log_event,
         "refuse": _refuse,
         "hang_report": pending.report,
         "devices": device.known,
@@ -74,10 +74,10 @@ def _arrays() -> dict[str, Any]:
 
 
 def wire_engine() -> None:
-    """Registers what the engine tells, and asks. RuntimeError, which names it, if something is missing."""
+    """Register the functions that the engine calls. RuntimeError, which names it, if one is missing."""
     _core.wire("engine", _engine())
 
 
 def wire_arrays() -> None:
-    """Registers what arrays are made of. RuntimeError, which names it, if something is missing."""
+    """Register the classes and functions of arrays. RuntimeError, which names it, if one is missing."""
     _core.wire("arrays", _arrays())

@@ -46,7 +46,7 @@ _MARK = "__forerun__"
 
 
 def install_as_mxnet() -> None:
-    """Makes `import mxnet` and `from mxnet import ...` give forerun's modules, in this process.
+    """Make `import mxnet` and `from mxnet import ...` give forerun's modules, in this process.
 
     `mxnet.np`, `npx`, `autograd`, `gluon` and the others are forerun's own modules, imported once, so both names may be
     used side by side; so are modules inside, such as `mxnet.numpy.random` and `mxnet.gluon.nn.basic_layers`, however
@@ -74,7 +74,7 @@ def install_as_mxnet() -> None:
 
 
 def uninstall_as_mxnet() -> None:
-    """Undoes `install_as_mxnet`: `import mxnet` finds what is installed, if anything."""
+    """Undo `install_as_mxnet`: `import mxnet` finds what is installed, if anything."""
     if hasattr(sys.modules.get("mxnet"), _MARK):
         sys.meta_path.remove(_finder)
         for name in sorted((n for n in sys.modules if n.startswith("mxnet.")), reverse=True):
@@ -135,7 +135,7 @@ def _module(name: str, values: Mapping[str, Any]) -> types.ModuleType:
 
 
 def _root() -> types.ModuleType:
-    """The package itself, with what MXNet keeps at the top."""
+    """Return the package itself, with what MXNet keeps at the top."""
     root = types.ModuleType("mxnet", "forerun under the name of MXNet.")
     root.__spec__ = importlib.machinery.ModuleSpec("mxnet", None, is_package=True)
     root.__path__ = []

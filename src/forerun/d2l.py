@@ -47,26 +47,26 @@ class Timer:
         self.start()
 
     def start(self) -> None:
-        """Starts a run."""
+        """Start a run."""
         self._before = _dropped()
         self.tik = time.perf_counter()
 
     def stop(self) -> float:
-        """Ends a run; returns how long it was."""
+        """End a run; return its time."""
         self.times.append(time.perf_counter() - self.tik)
         self.dropped.append(_dropped() - self._before)
         return self.times[-1]
 
     def avg(self) -> float:
-        """How long a run was on average."""
+        """Return the average time of a run."""
         return sum(self.times) / len(self.times)
 
     def sum(self) -> float:
-        """How long all runs were together."""
+        """Return the total time of all runs."""
         return sum(self.times)
 
     def cumsum(self) -> list[float]:
-        """How long the runs were together after each of them."""
+        """Return the cumulative times of the runs."""
         sums: list[float] = _numpy.array(self.times).cumsum().tolist()
         return sums
 
@@ -96,7 +96,7 @@ class Benchmark:
 
 
 def _dropped() -> int:
-    """How many operations were not run, since the start of the process."""
+    """Return the number of eliminated operations since the start of the process."""
     return _core.stats()["dropped"]
 
 
@@ -124,11 +124,11 @@ class Accumulator:
         self.data: list[Any] = [0.0] * n
 
     def add(self, *values: Any) -> None:
-        """Adds one value to each sum: numbers, or arrays of one element."""
+        """Add one value to each sum: numbers, or arrays of one element."""
         self.data = [total + _wide(value) for total, value in zip(self.data, values, strict=True)]
 
     def reset(self) -> None:
-        """Sets the sums to zero."""
+        """Set the sums to zero."""
         self.data = [0.0] * len(self.data)
 
     def __getitem__(self, index: int) -> float:
@@ -147,12 +147,12 @@ def _wide(value: Any) -> Any:
 
 
 def try_gpu(i: int = 0) -> Device:
-    """GPU number i if there is one, otherwise the first CPU device."""
+    """Return GPU number i if there is one, otherwise the first CPU device."""
     return gpu(i) if num_gpus() > i else cpu()
 
 
 def try_all_gpus() -> list[Device]:
-    """All GPUs; without any, all CPU devices (`FORERUN_CPU_DEVICES` says into how many the cores are split)."""
+    """Return all GPUs; without any, all CPU devices (`FORERUN_CPU_DEVICES` says into how many the cores are split)."""
     return [gpu(i) for i in range(num_gpus())] or devices()
 
 
@@ -160,29 +160,29 @@ def try_all_gpus() -> list[Device]:
 
 
 def synthetic_data(w: Any, b: Any, num_examples: int) -> tuple[Any, Any]:
-    """Normal features X (num_examples, len(w)), and labels X @ w + b (num_examples, 1) with a little noise."""
+    """Return normal features X (num_examples, len(w)), and labels X @ w + b (num_examples, 1) with a little noise."""
     X = np.random.normal(0, 1, (num_examples, len(w)))
     y = np.dot(X, w) + b + np.random.normal(0, 0.01, (num_examples,) if w.ndim == 1 else (num_examples, 1))
     return X, y.reshape((-1, 1))
 
 
 def load_array(data_arrays: Sequence[Any], batch_size: int, is_train: bool = True) -> Any:
-    """Batches of arrays side by side, in another order in each epoch if `is_train`."""
+    """Return batches of arrays side by side, in another order in each epoch if `is_train`."""
     return gluon.data.DataLoader(gluon.data.ArrayDataset(*data_arrays), batch_size, shuffle=is_train)
 
 
 def linreg(X: Any, w: Any, b: Any) -> Any:
-    """The linear model X @ w + b."""
+    """Return the linear model X @ w + b."""
     return np.matmul(X, w) + b
 
 
 def squared_loss(y_hat: Any, y: Any) -> Any:
-    """Half the squared error of each prediction."""
+    """Return half the squared error of each prediction."""
     return (y_hat - y.reshape(y_hat.shape)) ** 2 / 2
 
 
 def sgd(params: Iterable[Any], lr: float, batch_size: int) -> None:
-    """One step of gradient descent, in place; gradients that add up (`grad_req="add"`) start anew."""
+    """Return one step of gradient descent, in place; gradients that add up (`grad_req="add"`) start anew."""
     with autograd.pause():
         for param in params:
             param -= lr * param.grad / batch_size
@@ -191,7 +191,7 @@ def sgd(params: Iterable[Any], lr: float, batch_size: int) -> None:
 
 
 def grad_clipping(net: Any, theta: float) -> None:
-    """Scales gradients in place so that their common 2-norm is at most theta. Waits for nothing."""
+    """Scale gradients in place so that their common 2-norm is at most theta. Waits for nothing."""
     params = net if isinstance(net, (list, tuple)) else list(_parameters(net))
     with autograd.pause():
         norm = np.sqrt(np.sum(np.stack([np.sum(np.square(p.grad)) for p in params])))
@@ -208,7 +208,7 @@ def _parameters(net: Any) -> Iterable[Any]:
 
 
 def split_batch(X: Any, y: Any, devices: Sequence[Device]) -> tuple[list[Any], list[Any]]:
-    """X and y in equal parts on several devices. ValueError for different numbers of examples."""
+    """Return X and y in equal parts on several devices. ValueError for different numbers of examples."""
     if X.shape[0] != y.shape[0]:
         raise ValueError(f"split_batch: X and y must have one length, got {X.shape[0]} and {y.shape[0]}")
     return gluon.utils.split_and_load(X, devices), gluon.utils.split_and_load(y, devices)
@@ -218,14 +218,14 @@ def split_batch(X: Any, y: Any, devices: Sequence[Device]) -> tuple[list[Any], l
 
 
 def _correct(y_hat: Any, y: Any) -> Any:
-    """How many predictions are right, as an array: y_hat holds classes, or scores along its last axis."""
+    """Return the number of correct predictions, as an array: y_hat holds classes, or scores along its last axis."""
     if y_hat.ndim > 1 and y_hat.shape[1] > 1:
         y_hat = np.argmax(y_hat, axis=1)
     return np.sum(y_hat.astype(y.dtype).reshape(y.shape) == y)
 
 
 def accuracy(y_hat: Any, y: Any) -> float:
-    """How many predictions are right. Waits.
+    """Return the number of correct predictions. Waits.
 
     >>> accuracy(np.array([[0.1, 0.9], [0.8, 0.2]]), np.array([1, 1]))
     1.0
@@ -234,7 +234,7 @@ def accuracy(y_hat: Any, y: Any) -> float:
 
 
 def evaluate_accuracy(net: Any, data_iter: Iterable[Any], device: Device | None = None) -> float:
-    """Which share of the predictions for a data set is right; batches go to `device` if given. Waits once."""
+    """Return the accuracy of the predictions for a data set; batches go to `device` if given. Waits once."""
     metric = Accumulator(2)
     with autograd.pause(), _predicting(net):
         for X, y in data_iter:
@@ -247,7 +247,7 @@ evaluate_accuracy_gpu = evaluate_accuracy
 
 
 def evaluate_loss(net: Any, data_iter: Iterable[Any], loss: Callable[[Any, Any], Any]) -> float:
-    """The mean loss over a data set. Waits once."""
+    """Return the mean loss over a data set. Waits once."""
     metric = Accumulator(2)
     with autograd.pause(), _predicting(net):
         for X, y in data_iter:
@@ -283,11 +283,11 @@ transpose, size, astype = np.transpose, np.size, np.astype
 
 
 def numpy(x: Any) -> _numpy.ndarray:
-    """A NumPy array with the values. Waits."""
+    """Return a NumPy array with the values. Waits."""
     values: _numpy.ndarray = x.asnumpy()
     return values
 
 
 def to(x: Any, device: Device | str) -> Any:
-    """The array itself if it is on that device, otherwise a copy there."""
+    """Return the array itself if it is on that device, otherwise a copy there."""
     return x.to_device(device)

@@ -34,7 +34,7 @@ Crop = tuple[int, int, int, int]
 
 
 def imread(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True) -> Any:
-    """The image in a file: uint8 (height, width, 3). Waits for the file.
+    """Return the image in a file: uint8 (height, width, 3). Waits for the file.
 
     flag: 0 for (height, width, 1), grey. to_rgb: otherwise channels are blue, green, red. OSError if there is no such
     file, ValueError if it holds no image.
@@ -50,12 +50,12 @@ def imread(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True)
 
 
 def imdecode(buf: bytes, flag: int = 1, to_rgb: bool = True) -> Any:
-    """The image in the bytes of a file; as `imread`. ValueError if there is none in them."""
+    """Return the image in the bytes of a file; as `imread`. ValueError if there is none in them."""
     return _core.from_numpy(decoded(buf, flag, to_rgb))
 
 
 def values_in(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True) -> numpy.ndarray:
-    """The image in a file as an array of NumPy's; as `imread`."""
+    """Return the image in a file as an array of NumPy's; as `imread`."""
     with open(filename, "rb") as file:
         content = file.read()
     try:
@@ -66,7 +66,7 @@ def values_in(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = Tr
 
 
 def decoded(buf: bytes, flag: int = 1, to_rgb: bool = True) -> numpy.ndarray:
-    """The image in the bytes of a file as an array of NumPy's; as `imdecode`."""
+    """Return the image in the bytes of a file as an array of NumPy's; as `imdecode`."""
     pil = pillow()
     try:
         values = numpy.asarray(pil.open(io.BytesIO(buf)).convert("RGB" if flag else "L"))
@@ -81,7 +81,7 @@ def _image(src: Any) -> Any:
 
 
 def imresize(src: Any, w: int, h: int, interp: int = 1) -> Any:
-    """The image in another size, of src's dtype. ValueError unless src has 3 axes and sizes are positive.
+    """Return the image in another size, of src's dtype. ValueError unless src has 3 axes and sizes are positive.
 
     interp: 0 nearest, 1 bilinear, 2 bicubic, 4 Lanczos. Images that get smaller are smoothed. Does not wait. It has no
     gradient.
@@ -97,7 +97,7 @@ def imresize(src: Any, w: int, h: int, interp: int = 1) -> Any:
 
 
 def resize_short(src: Any, size: int, interp: int = 2) -> Any:
-    """The image with its shorter side of that size.
+    """Return the image with its shorter side of that size.
 
     >>> from forerun import np
     >>> resize_short(np.ones((4, 8, 3)), 2).shape
@@ -120,17 +120,17 @@ def fixed_crop(src: Any, x0: int, y0: int, w: int, h: int, size: Sequence[int] |
 
 
 def draws() -> numpy.random.Generator:
-    """NumPy's generator for random numbers that follow the seed of `np.random`."""
+    """Return NumPy's generator for random numbers that follow the seed of `np.random`."""
     return current().draws()
 
 
 def chance() -> float:
-    """A random number in [0, 1), which follows the seed of `np.random`."""
+    """Return a random number in [0, 1), which follows the seed of `np.random`."""
     return current().chance()
 
 
 def _largest(shape: Sequence[int], size: Sequence[int]) -> tuple[int, int]:
-    """The width and height of `size`'s proportions that fit into the image, at most `size`."""
+    """Return the width and height of `size`'s proportions that fit into the image, at most `size`."""
     if size[0] <= shape[1] and size[1] <= shape[0]:
         return size[0], size[1]
     scale = min(shape[1] / size[0], shape[0] / size[1])
@@ -138,7 +138,7 @@ def _largest(shape: Sequence[int], size: Sequence[int]) -> tuple[int, int]:
 
 
 def random_crop(src: Any, size: Sequence[int], interp: int = 2) -> tuple[Any, Crop]:
-    """A crop of `size` (width, height) somewhere, and where it is: (x0, y0, width, height).
+    """Return a crop of `size` (width, height) somewhere, and where it is: (x0, y0, width, height).
 
     If the image is smaller, the largest crop of these proportions is resized.
 
@@ -153,7 +153,7 @@ def random_crop(src: Any, size: Sequence[int], interp: int = 2) -> tuple[Any, Cr
 
 
 def center_crop(src: Any, size: Sequence[int], interp: int = 2) -> tuple[Any, Crop]:
-    """The crop of `size` (width, height) in the middle, and where it is; as `random_crop`."""
+    """Return the crop of `size` (width, height) in the middle, and where it is; as `random_crop`."""
     w, h = _largest(src.shape, size)
     x0, y0 = (src.shape[1] - w) // 2, (src.shape[0] - h) // 2
     return fixed_crop(src, x0, y0, w, h, size, interp), (x0, y0, w, h)
@@ -162,7 +162,8 @@ def center_crop(src: Any, size: Sequence[int], interp: int = 2) -> tuple[Any, Cr
 def random_size_crop(
     src: Any, size: Sequence[int], area: Any, ratio: Sequence[float], interp: int = 2
 ) -> tuple[Any, Crop]:
-    """A crop of random area (between two parts of the image's, or from one to all) and proportions, resized to `size`.
+    """Crop a random area (between two parts of the image's, or from one to all) of random proportions; resize to
+    `size`.
 
     After ten crops that do not fit, the one in the middle (Szegedy et al. 2015).
     """
@@ -180,7 +181,7 @@ def random_size_crop(
 
 
 def scale_down(src_size: Sequence[int], size: Sequence[int]) -> tuple[int, int]:
-    """The largest size (width, height) of `size`'s proportions that fits into `src_size`, at most `size`.
+    """Return the largest size (width, height) of `size`'s proportions that fits into `src_size`, at most `size`.
 
     >>> scale_down((640, 480), (720, 120))
     (640, 106)
@@ -189,7 +190,7 @@ def scale_down(src_size: Sequence[int], size: Sequence[int]) -> tuple[int, int]:
 
 
 def color_normalize(src: Any, mean: Any, std: Any = None) -> Any:
-    """(src - mean) / std, with numbers, or one for each channel.
+    """Return (src - mean) / std, with numbers, or one for each channel.
 
     >>> from forerun import np
     >>> color_normalize(np.full((1, 1, 3), 5.0), np.array([1.0, 2.0, 3.0]), 2).tolist()
@@ -205,7 +206,7 @@ _BORDERS = {0: "constant", 1: "edge", 2: "symmetric", 3: "wrap", 4: "reflect"}  
 def copyMakeBorder(
     src: Any, top: int, bot: int, left: int, right: int, type: int = 0, value: float = 0, values: Any = None
 ) -> Any:
-    """The image with a border: so many pixels above, below, left and right.
+    """Return the image with a border: so many pixels above, below, left and right.
 
     type: 0 of one colour (`value`, or `values`, one for each channel), 1 the outermost pixels again, 2 mirrored, 3 from
     the other side, 4 mirrored without the outermost pixels. ValueError for another.
@@ -227,7 +228,7 @@ def copyMakeBorder(
 
 
 def imrotate(src: Any, rotation_degrees: Any, zoom_in: bool = False, zoom_out: bool = False) -> Any:
-    """Images (channels, height, width) of float32, or a batch of such, turned counter-clockwise around their middle.
+    """Rotate images (channels, height, width) of float32, or a batch of such, counter-clockwise around the center.
 
     rotation_degrees: a number, or one for each image of a batch. Between pixels values are interpolated linearly;
     beyond the image they are 0. zoom_in: enlarged so that nothing of that is seen; zoom_out: made smaller so that all
@@ -252,7 +253,7 @@ def imrotate(src: Any, rotation_degrees: Any, zoom_in: bool = False, zoom_out: b
 
 
 def random_rotate(src: Any, angle_limits: Sequence[float], zoom_in: bool = False, zoom_out: bool = False) -> Any:
-    """Images as for `imrotate`, each turned by an angle between two limits."""
+    """Return images as for `imrotate`, each turned by an angle between two limits."""
     angles = draws().uniform(*angle_limits, src.shape[0] if src.ndim == 4 else None)
     return imrotate(src, angles, zoom_in, zoom_out)
 
@@ -270,7 +271,7 @@ def _turned(values: numpy.ndarray, degrees: numpy.ndarray, zoom: int) -> numpy.n
 
 
 def _sampled(values: numpy.ndarray, rows: numpy.ndarray, columns: numpy.ndarray) -> numpy.ndarray:
-    """Values at places between pixels, from the four around each, of which those beyond the image are 0."""
+    """Return values at places between pixels, from the four around each, of which those beyond the image are 0."""
     padded = numpy.pad(values, ((0, 0), (1, 1), (1, 1)))
     top, left = numpy.floor(rows).astype(int), numpy.floor(columns).astype(int)
     down, right = rows - top, columns - left

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import numpy
 
 from . import autograd, np
-from ._runtime.registry import known_by, looked_up
+from ._runtime.registry import known_by, look_up
 from .npx import load as _load
 from .ops._base.host_task import host
 
@@ -302,7 +302,7 @@ def _orthogonal(values: numpy.ndarray) -> numpy.ndarray:
 
 
 def _fans(op: str, shape: tuple[int, ...]) -> tuple[int, int]:
-    """How many inputs one output sees, and the other way round."""
+    """Return how many inputs one output sees, and the other way round."""
     if len(shape) < 2:
         raise ValueError(f"{op}: array must have at least 2 axes, got shape {shape}")
     window = math.prod(shape[2:])
@@ -328,7 +328,7 @@ _Kind = TypeVar("_Kind", bound=type[Initializer])
 
 
 def alias(*names: str) -> Callable[[_Kind], _Kind]:
-    """A decorator that makes a class known to `create` by these names.
+    """Return a decorator that makes a class known to `create` by these names.
 
     >>> @alias("halves", "half")
     ... class Halves(Initializer):
@@ -340,12 +340,12 @@ def alias(*names: str) -> Callable[[_Kind], _Kind]:
 
 
 def register(klass: _Kind) -> _Kind:
-    """Makes a class known to `create`, by its name in small letters; usable as a decorator. Returns the class."""
+    """Make a class known to `create`, by its name in small letters; usable as a decorator. Returns the class."""
     return alias(klass.__name__)(klass)
 
 
 def create(init: str | Initializer | None) -> Initializer:
-    """The initializer meant by a name or an object; None means Uniform(0.07).
+    """Return the initializer meant by a name or an object; None means Uniform(0.07).
 
     Raises ValueError for an unknown name, TypeError for anything that cannot be called.
 
@@ -355,7 +355,7 @@ def create(init: str | Initializer | None) -> Initializer:
     if init is None:
         return Uniform()
     if isinstance(init, str):
-        return looked_up("init", _by_name, init)()
+        return look_up("init", _by_name, init)()
     if isinstance(init, Initializer):
         return init
     raise TypeError(f"init: must be a name or an Initializer, got {type(init).__name__}")

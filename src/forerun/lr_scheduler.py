@@ -18,7 +18,7 @@ __all__ = ["LRScheduler", "FactorScheduler", "MultiFactorScheduler", "PolySchedu
 
 
 class LRScheduler:
-    """What schedulers have in common: a base rate, and steps in which it is reached. Subclasses define `rate`.
+    """The base of schedulers: a base rate, and steps in which it is reached. Subclasses define `rate`.
 
     During the first `warmup_steps` steps the rate grows from `warmup_begin_lr` to `base_lr` in a straight line
     (warmup_mode "linear") or stays at `warmup_begin_lr` ("constant"). ValueError for another mode, a negative number of
@@ -57,13 +57,13 @@ class LRScheduler:
         return self.get_warmup_lr(n) if n < self.warmup_steps else self.rate(n)
 
     def get_warmup_lr(self, num_update: int) -> float:
-        """The learning rate of a step in the warm-up."""
+        """Return the learning rate of a step in the warm-up."""
         if self.warmup_mode == "constant":
             return self.warmup_begin_lr
         return self.warmup_begin_lr + (self.base_lr - self.warmup_begin_lr) * num_update / self.warmup_steps
 
     def rate(self, num_update: int) -> float:
-        """The learning rate after the warm-up."""
+        """Return the learning rate after the warm-up."""
         raise NotImplementedError(f"{type(self).__name__}: rate must be defined, got none")
 
 
@@ -86,7 +86,7 @@ class FactorScheduler(LRScheduler):
         self.step, self.factor, self.stop_factor_lr = step, factor, stop_factor_lr
 
     def rate(self, num_update: int) -> float:
-        """The base rate times the factor's power."""
+        """Return the base rate times the factor's power."""
         power = max(num_update - 1, 0) // self.step
         return max(self.base_lr * self.factor**power, self.stop_factor_lr) if power else self.base_lr
 
@@ -108,7 +108,7 @@ class MultiFactorScheduler(LRScheduler):
         self.step, self.factor = list(step), factor
 
     def rate(self, num_update: int) -> float:
-        """The base rate times the factor, once for each of the steps that is over."""
+        """Return the base rate times the factor, once for each of the steps that is over."""
         return self.base_lr * self.factor ** bisect.bisect_left(self.step, num_update)
 
 
@@ -126,12 +126,12 @@ class _Descent(LRScheduler):
         self.max_update, self.final_lr = max_update, final_lr
 
     def rate(self, num_update: int) -> float:
-        """Between the base rate and the final one, by what is left of the way."""
+        """Return a rate between the base rate and the final one, by `share` of the steps done."""
         done = (min(num_update, self.max_update) - self.warmup_steps) / (self.max_update - self.warmup_steps)
         return self.final_lr + (self.base_lr - self.final_lr) * self.share(done)
 
     def share(self, done: float) -> float:
-        """What is left of the difference between the rates when that part of the way is done."""
+        """Return the remaining part of the difference between the rates after that part of the steps."""
         raise NotImplementedError
 
 
@@ -151,7 +151,7 @@ class PolyScheduler(_Descent):
         self.pwr = pwr
 
     def share(self, done: float) -> float:
-        """(1 - done)**pwr."""
+        """Return (1 - done)**pwr."""
         share: float = (1 - done) ** self.pwr
         return share
 
@@ -172,7 +172,7 @@ class CosineScheduler(_Descent):
         super().__init__(max_update, base_lr, final_lr, warmup_steps, warmup_begin_lr, warmup_mode)
 
     def share(self, done: float) -> float:
-        """(1 + cos(pi done)) / 2."""
+        """Return (1 + cos(pi done)) / 2."""
         return (1 + math.cos(math.pi * done)) / 2
 
 

@@ -38,7 +38,7 @@ def save_file(
     *,
     wait: bool = True,
 ) -> Any:
-    """Writes arrays by name to a file. Returns its size in bytes, as an array, when the file is written.
+    """Write arrays by name to a file. Returns its size in bytes, as an array, when the file is written.
 
     The file is whole or not there, as with `np.save`. wait=False: the call returns at once, as `np.save` does, and what
     fails is raised by reads of the size. TypeError for a dtype that the format does not have (complex128), or metadata
@@ -59,7 +59,7 @@ def save_file(
 
 
 def save(tensors: Mapping[str, Any], metadata: Mapping[str, str] | None = None) -> bytes:
-    """The bytes that `save_file` would write. Waits for the values.
+    """Return the bytes that `save_file` would write. Waits for the values.
 
     >>> from forerun import np
     >>> load(save({"x": np.arange(3)}))["x"].tolist()
@@ -73,7 +73,7 @@ def save(tensors: Mapping[str, Any], metadata: Mapping[str, str] | None = None) 
 
 
 def load_file(filename: str | os.PathLike[str], device: Device | str | None = None) -> dict[str, Any]:
-    """The arrays of a file by their names, each read by an operation. Waits for nothing but the file's header.
+    """Return the arrays of a file by their names, each read by an operation. Waits for nothing but the file's header.
 
     If the file is about to be saved, the operations come after that. OSError if there is no such file, ValueError if it
     is in another format, or says what cannot be; ImportError for bfloat16 without ml_dtypes.
@@ -94,7 +94,7 @@ def load_file(filename: str | os.PathLike[str], device: Device | str | None = No
 
 
 def load(data: bytes) -> dict[str, Any]:
-    """The arrays of a file's bytes by their names. ValueError as for `load_file`.
+    """Return the arrays of a file's bytes by their names. ValueError as for `load_file`.
 
     >>> load(save({"x": [1.0, 2.0]}))["x"].tolist()
     [1.0, 2.0]
@@ -135,24 +135,24 @@ class safe_open:
         self._device = None if device is None else resolve(device)
 
     def keys(self) -> list[str]:
-        """The names, sorted."""
+        """Return the names, sorted."""
         return sorted(self._contents.tensors)
 
     def offset_keys(self) -> list[str]:
-        """The names, in the order of the values."""
+        """Return the names, in the order of the values."""
         places = self._contents.tensors
         return sorted(places, key=lambda name: (places[name].start, name))
 
     def metadata(self) -> dict[str, str] | None:
-        """The texts that the file was given, or None."""
+        """Return the texts that the file was given, or None."""
         return self._contents.metadata
 
     def get_tensor(self, name: str) -> Any:
-        """An array, read by an operation. KeyError if there is none of that name."""
+        """Return an array, read by an operation. KeyError if there is none of that name."""
         return _read("get_tensor", self._opened(), self._contents.tensors[name], self._device)
 
     def get_slice(self, name: str) -> Slices:
-        """An array to be indexed, of which only those rows are read that are asked for."""
+        """Return an array to be indexed, of which only those rows are read that are asked for."""
         return Slices(self._opened(), self._contents.tensors[name], self._device)
 
     def _opened(self) -> issue.Opened:
@@ -209,7 +209,7 @@ def _read(op: str, file: issue.Opened, at: form.Place, device: Device | None) ->
 
 
 def _promised(path: str, write: order.Write, name: str, header: Header, device: Device | None) -> Any:
-    """An array of a file that is about to be written."""
+    """Return an array of a file that is about to be written."""
 
     def fill(room: Room) -> None:
         file, contents = issue.Opened(path), None

@@ -19,7 +19,7 @@ __all__ = ["assert_same_bits", "check_grads", "closed_gate"]
 
 
 def assert_same_bits(found: ArrayLike, expected: ArrayLike) -> None:
-    """Raises AssertionError unless both have the same dtype, shape, and bits in each element. Waits for both.
+    """Assert that both have the same dtype, shape, and bits in each element. Waits for both.
 
     found, expected: arrays of forerun or NumPy. Unlike `==` it tells 0.0 from -0.0, and NaNs are the same if their
     bits are. The error names the first element that differs.
@@ -72,7 +72,7 @@ _closed = 0  # blocks that threads are in
 
 
 def _close(blocks: int) -> None:
-    """Closes the gate for one block more, or one less."""
+    """Close the gate for one block more, or one less."""
     global _closed
     with _closing:
         _closed += blocks
@@ -85,7 +85,7 @@ def _close(blocks: int) -> None:
 def check_grads(
     function: Callable[..., Any], *args: Any, order: int = 1, step: float = 1e-5, rtol: float = 1e-5, atol: float = 1e-6
 ) -> None:  # fmt: skip
-    """Raises AssertionError unless the gradients of a function are those that central differences give.
+    """Assert that the gradients of a function equal those of central differences.
 
     function: of `args`, gives an array or several. args: arrays of real floats are taken in double precision, and
     differentiated; others are passed as they are. order: 2 checks the gradients of gradients, too. step: of the
@@ -127,14 +127,14 @@ def _in_double(x: Any) -> Any:
 
 
 def _weighted(results: Any) -> Any:
-    """One number of all results: a sum with weights that tell elements apart."""
+    """Return one number of all results: a sum with weights that tell elements apart."""
     arrays = [y for y in (results if isinstance(results, (tuple, list)) else (results,)) if _is_float(y)]
     weights = (numpy.cos(numpy.arange(y.size) + i).reshape(y.shape) for i, y in enumerate(arrays))
     return sum(((y * np.array(w)).sum() for y, w in zip(arrays, weights)), start=np.zeros((), dtype="float64"))
 
 
 def _gradients_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that gives the gradients of a sum of the function's results, recorded."""
+    """Return the function that gives the gradients of a sum of the function's results, recorded."""
 
     def gradients(*leaves: Any) -> list[Any]:
         total = _weighted(function(*leaves))
@@ -161,7 +161,7 @@ def _check(
 
 
 def _differences(function: Callable[..., Any], leaves: Sequence[Array], x: Array, step: float) -> numpy.ndarray:
-    """The gradient by x of a sum of the function's results, element by element; x is put back."""
+    """Return the gradient by x of a sum of the function's results, element by element; x is put back."""
     before = x.numpy().copy()
     slopes = numpy.zeros_like(before)
 

@@ -42,9 +42,9 @@ class Nested(Protocol[T_co]):
     def __iter__(self) -> Iterator[T_co | Nested[T_co]]: ...
 
 
-# What functions make arrays of: arrays of ours or NumPy's, numbers, and lists of these.
+# Arguments that functions convert to arrays: forerun's or NumPy's arrays, numbers, and lists of these.
 ArrayLike: TypeAlias = Union[Array, SupportsArray, complex, Nested[Union[SupportsArray, complex]]]  # noqa: UP007
-# What functions know a dtype by: a numpy.dtype, a type, a string, or None for the default.
+# Arguments that denote a dtype: a numpy.dtype, a type, a string, or None for the default.
 DTypeLike: TypeAlias = Union[numpy.typing.DTypeLike, None]  # noqa: UP007  # NumPy's is a Union, too
 # An extent, or one per axis.
 Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
@@ -52,5 +52,5 @@ Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 Axis: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | None
 # Where an array is, or is to be: a Device, a string such as "cpu:1", or None for the current one.
 DeviceLike: TypeAlias = Device | str | None
-# What a result is written into, if it is given: an array of ours or NumPy's.
+# The array that a result is written to, if it is given: a forerun array or NumPy's.
 Out: TypeAlias = Union[Array, numpy.ndarray[Any, Any], None]  # noqa: UP007

@@ -26,7 +26,7 @@ def compiled(folder: pathlib.Path) -> pathlib.Path:
 
 
 def run(library: pathlib.Path, *part: str, each: int = 1) -> list[list[str]]:
-    """The words of each line that the program prints. It must end well, without a word of complaint."""
+    """The words of each line that the program prints. It must end well, with nothing on standard error."""
     environment = os.environ | {"LD_PRELOAD": str(library), "FAULTS_EACH": str(each)}
     command = [sys.executable, "-X", "faulthandler", "-m", "stress.faults.program", *part]
     done = subprocess.run(

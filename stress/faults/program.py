@@ -1,7 +1,7 @@
 """Run with `refuse.cpp` preloaded: every op of the table, while each request for memory is refused once.
 
 Prints how many requests were refused, and how many calls raised MemoryError for it. Ends with an error if anything
-else comes of it: another exception, a wrong value, or an array spoiled that has nothing to do with it.
+else comes of it: another exception, a wrong value, or a poisoned array that does not depend on it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Values = list[tuple[str, bytes]]
 
 
 def values(found: Any) -> Values:
-    """What the arrays in a result hold."""
+    """Return the values of the arrays in a result."""
     arrays = [numpy.asarray(r) for r in results(found)]
     return [(a.dtype.str + str(a.shape), a.tobytes()) for a in arrays]
 

@@ -18,7 +18,7 @@ DEATHS = 5  # programs that die, with each batch
 
 
 class Campaign:
-    """What all jobs share: the next numbers, the figures, the findings. Guarded by the lock."""
+    """The state of all jobs: the next numbers, the figures, the findings. Guarded by the lock."""
 
     def __init__(self, seed: int, seconds: float, folder: Path) -> None:
         self.next, self.folder = seed, folder
@@ -94,7 +94,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--seed", type=int, help="first number (default: another one each day)")
     parser.add_argument("--jobs", type=int, default=2, help="processes at once")
-    parser.add_argument("--out", type=Path, default=Path("build/fuzz"), help="folder for what is found")
+    parser.add_argument("--out", type=Path, default=Path("build/fuzz"), help="folder for findings")
     parser.add_argument("--replay", type=Path, nargs="+", help="kept programs to run in all modes instead")
     given = parser.parse_args(arguments)
     return replay(given.replay) if given.replay else fuzz(given)

@@ -53,7 +53,7 @@ def smallest(program: Program, finding: Finding) -> Program:
 
 
 def say(message: object) -> None:
-    """A line for whoever watches."""
+    """Print a line for the watching process."""
     print(json.dumps(message), flush=True)
 
 

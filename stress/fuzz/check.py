@@ -27,7 +27,7 @@ class Finding:
 
 @dataclass
 class Counts:
-    """What was done, for the figures at the end."""
+    """Counts for the figures at the end."""
 
     programs: int = 0
     steps: int = 0
@@ -68,7 +68,7 @@ def check(program: Program, modes: Iterable[Mode], counts: Counts | None = None)
 
 
 def step_by_step(program: Program) -> tuple[Logs, list[Entry]]:
-    """What a program reads if forerun runs it step by step, a thread after the other; and which failures there were."""
+    """Return the reads of a program that forerun runs step by step, a thread after the other; and the failures."""
     with engine(workers=1, passes=""):
         np.random.seed(7)
         logs, failed = [], []

@@ -102,7 +102,7 @@ def spec_of(seed: int) -> dict[str, Any]:
 
 
 def check(spec: dict[str, Any]) -> str:
-    """What is wrong once the program has ended; empty: nothing."""
+    """Return the fault found once the program has ended; empty: none."""
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "program.py"
         script.write_text(PROGRAM)

@@ -115,7 +115,7 @@ def npy_files() -> list[bytes]:
 
 
 def npz_files() -> list[bytes]:
-    """Archives: good ones, with members that are no arrays, and ones that unpack into much more than they are."""
+    """Archives: good ones, with members that are not arrays, and ones that unpack into much more than they are."""
     bomb = io.BytesIO()
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("x.npy", header("(100000000,)") + bytes(4 << 20))
@@ -146,12 +146,12 @@ def tensor_files() -> list[bytes]:
 
 
 def mxnets_files() -> list[bytes]:
-    """What MXNet has written."""
+    """Return files that MXNet has written."""
     return [path.read_bytes() for path in sorted((DATA / "mxnet").glob("*.params"))]
 
 
 def symbols() -> list[bytes]:
-    """What `export` writes, of small nets."""
+    """Return files that `export` writes, of small nets."""
     with tempfile.TemporaryDirectory() as folder:
         found = []
         nn = gluon.nn
@@ -207,7 +207,7 @@ def by_text(read: Callable[[str], object]) -> Callable[[bytes], object]:
 
 
 def all_of(found: Any) -> object:
-    """What a file has, when it is there."""
+    """Return the arrays of a file, once they are read."""
     arrays = list(found.values()) if isinstance(found, Mapping) else found
     forerun.wait(arrays)
     return arrays
@@ -234,7 +234,7 @@ def trained() -> gluon.Trainer:
 
 
 def states() -> list[bytes]:
-    """What a trainer writes, and other archives."""
+    """Return files that a trainer writes, and other archives."""
     with file_of(b"") as path:
         trained().save_states(path).wait()
         return [Path(path).read_bytes(), *npz_files()]
@@ -329,14 +329,14 @@ def mutated(data: bytes, rng: numpy.random.Generator) -> bytes:
 
 
 def judged(target: Target, data: bytes) -> str:
-    """What is wrong with how it is read; nothing if it is read, or refused in a clear way."""
+    """Return the fault in reading it; nothing if it is read, or refused in a clear way."""
     EXECUTED.clear()
     peak = Peak()
     try:
         target.read(data)
     except CLEAN as error:
         if not str(error):
-            return f"{type(error).__name__} without a word"
+            return f"{type(error).__name__} without a message"
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     if EXECUTED:

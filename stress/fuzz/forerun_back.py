@@ -42,7 +42,7 @@ class RunningAhead:
         return x.copyto(forerun.cpu(device))
 
     def look(self, x: Any, how: int = 0) -> tuple[Any, ...]:
-        """What a read gives: values, or what it raises."""
+        """Return the result of a read: values, or the error."""
         with self.reading():
             try:
                 return snapshot(READS[how % len(READS)](x))
@@ -62,7 +62,7 @@ class RunningAhead:
         x[index] = value
 
     def known(self, x: Any) -> Any:
-        """What a call has to wait for: it will."""
+        """Return an array that a call has to wait for: it will."""
         return x
 
     def hybrid(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -70,7 +70,7 @@ class RunningAhead:
         return forerun.hybrid(function)
 
     def pace(self, items: Iterable[Any], ahead: int) -> Iterable[Any]:
-        """The items, at a pace; whose errors it raises depends on what was worth running, so they are left aside."""
+        """Pace the items; the errors that this raises depend on the operations that were run, so they are ignored."""
         items = list(items)
         paced = iter(forerun.pace(items, ahead))
         for item in items:
@@ -79,7 +79,7 @@ class RunningAhead:
             yield item
 
     def barrier(self) -> None:
-        """Waits for everything; which error it raises depends on what was worth running."""
+        """Wait for everything; the error that this raises depends on the operations that were run."""
         with self.reading(), contextlib.suppress(Exception):
             forerun.waitall()
 
@@ -100,7 +100,7 @@ class RunningAhead:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
-        """Around what waits."""
+        """Enclose a call that waits."""
         yield
 
     @contextlib.contextmanager
@@ -157,7 +157,7 @@ class StepByStep(RunningAhead):
         self.failed: list[tuple[Any, ...]] = []
 
     def after_step(self) -> None:
-        """Waits; the failures that nobody has seen are this step's."""
+        """Wait; the failures that have not been raised are this step's."""
         try:
             forerun.waitall()
         except Exception as error:
@@ -176,7 +176,7 @@ def _later(x: Any) -> numpy.ndarray:
 
 
 def _by_file(write: Callable[[str, Any], Any], name: str, read: Callable[[str], Any]) -> Callable[[Any], numpy.ndarray]:
-    """What NumPy finds in the file when the call that writes it has returned; and the folder can go then."""
+    """Return NumPy's read of the file when the call that writes it has returned; the folder can be deleted then."""
 
     def look(x: Any) -> numpy.ndarray:
         with tempfile.TemporaryDirectory(dir=_FOLDER) as folder:
@@ -193,7 +193,7 @@ def _by_bytes(x: Any) -> numpy.ndarray:
 
 
 def _loaded(x: Any) -> numpy.ndarray:
-    """What forerun finds in a file that is written while the program goes on."""
+    """Return forerun's read of a file that is written while the program goes on."""
     with tempfile.TemporaryDirectory(dir=_FOLDER) as folder:
         size = np.save(f"{folder}/x", x, wait=False)
         try:

@@ -1,8 +1,8 @@
-"""NumPy arrays that know what forerun says of them: which failures have spoilt their memory.
+"""NumPy arrays with the failures that have poisoned their memory in forerun.
 
-forerun keeps a failure by the part of a block of memory that was written with it. What overlaps that is spoilt for
-certain (SURE); of what lies in the same block it is left open here, as forerun does not find out in every case. Where
-two failures meet, either may be the one that is raised, so what is kept is a set.
+forerun keeps a failure by the part of a block of memory that was written with it. Bytes that overlap it are poisoned
+for certain (SURE); for the rest of the block it is left open here, as forerun does not find out in every case. Where
+two failures meet, either may be the one that is raised, so a set is kept.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SURE: Failures = frozenset([("for certain", "")])  # in a set of failures: one o
 
 
 class Poisoned(Exception):
-    """A call that waits, for values that nobody can read."""
+    """A call waits for values that cannot be read."""
 
     def __init__(self, found: Failures) -> None:
         super().__init__(sorted(found))
@@ -27,7 +27,7 @@ class Poisoned(Exception):
 
 
 class Cell:
-    """What may be wrong with a block of memory, and with which of its bytes for certain if not with all."""
+    """The failures that may have poisoned a block of memory, and the bytes that are poisoned for certain if not all."""
 
     __slots__ = ("failures", "spoilt")
 
@@ -112,7 +112,7 @@ def plain(x: Any) -> Any:
 
 
 def failures(x: Any) -> Failures:
-    """What is wrong with any of the arrays."""
+    """Return the failures of any of the arrays."""
     if isinstance(x, Marked):
         found = x.cell.failures
         return found | SURE if x.cell.spoilt is not None and bytes_of(x).any() else found
@@ -127,7 +127,7 @@ def rebuilt(like: Any, values: Iterable[Any]) -> Any:
 
 
 def blocks(x: Any) -> dict[int, Cell]:
-    """The cells of arrays, by who owns their memory."""
+    """Return the cells of arrays, by the owners of their memory."""
     if isinstance(x, Marked):
         return {id(owner(x)): x.cell}
     if isinstance(x, dict):
@@ -146,7 +146,7 @@ def marked(x: Any, found: Failures, known: dict[int, Cell] | None = None) -> Any
 
 
 def bytes_of(x: Marked) -> numpy.ndarray:
-    """Which elements are spoilt for certain, to be read and written."""
+    """Return marks of the bytes that are poisoned for certain, to be read and written."""
     memory = owner(x)
     if x.cell.spoilt is None:
         x.cell.spoilt = numpy.zeros(memory.nbytes + 1, bool)
@@ -155,14 +155,14 @@ def bytes_of(x: Marked) -> numpy.ndarray:
 
 
 def spoil(x: Marked, found: Failures) -> None:
-    """A part of a block was written with what these failures had spoilt."""
+    """Record that a part of a block was written with values that these failures had poisoned."""
     if found >= SURE and not x.cell.failures >= SURE:
         bytes_of(x)[...] = True
     x.cell.failures |= found - SURE
 
 
 def write(target: Marked, found: Failures) -> None:
-    """`target` was written with something that these failures had spoilt: all of its block, or a part."""
+    """Record that `target` was written with values that these failures had poisoned: all of its block, or a part."""
     if target.flags.c_contiguous and target.nbytes == owner(target).nbytes:
         target.cell.failures, target.cell.spoilt = found, None
     else:

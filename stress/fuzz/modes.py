@@ -79,13 +79,13 @@ def engine(**settings: Any) -> Iterator[None]:
 
 
 def run_in(mode: Mode, program: Program) -> list[list[Entry]]:
-    """What each thread of a program reads in a mode."""
+    """Return the reads of each thread of a program in a mode."""
     with engine(**mode.settings):
         return run(program, AllAtOnce if mode.at_once else RunningAhead)
 
 
 def run(program: Program, back: Any) -> list[list[Entry]]:
-    """What each thread of a program reads; the threads run at once."""
+    """Return the reads of each thread of a program; the threads run at once."""
     np.random.seed(7)
     machines = [Machine(back(), SHAPES[program.shapes], program.exact, program.room) for _ in program.threads]
     if len(machines) == 1:
@@ -116,14 +116,14 @@ def _together(machines: list[Machine], program: Program) -> list[list[Entry]]:
 
 
 def in_order(steps: Iterable[Step], shapes: tuple[Shape, ...] = SMALL, room: int = 12) -> list[Entry]:
-    """What an exact program reads if NumPy runs it."""
+    """Return the reads of an exact program if NumPy runs it."""
     return Machine(InOrder(), shapes, True, room).run(steps)
 
 
 def running_ahead(
     steps: Iterable[Step], shapes: tuple[Shape, ...] = SMALL, exact: bool = True, room: int = 12
 ) -> list[Entry]:
-    """What a program reads if forerun runs it, in the mode that is set; there must be two devices."""
+    """Return the reads of a program if forerun runs it, in the mode that is set; there must be two devices."""
     np.random.seed(7)
     return Machine(RunningAhead(), shapes, exact, room).run(steps)
 

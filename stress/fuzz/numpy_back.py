@@ -13,7 +13,7 @@ from stress.fuzz.marked import SOUND, SURE, Failures, Marked, Poisoned, failures
 
 
 class Open(BaseException):
-    """What a program does from here on depends on whether a failure has spoilt what lies beside it."""
+    """The rest of the program depends on whether a failure has poisoned neighbouring memory."""
 
 
 class InOrder:
@@ -31,7 +31,7 @@ class InOrder:
         return x if isinstance(x, Marked) and x.flags.c_contiguous else marked(plain(x), failures(x))
 
     def writable(self, x: Any) -> Any:
-        """The array as it is: elements are arrays of their own. NumPy's diagonals are read-only, ours are not."""
+        """The array as it is: elements are arrays of their own. NumPy's diagonals are read-only, forerun's are not."""
         if not x.flags.writeable:
             x.flags.writeable = True
         return x
@@ -41,14 +41,14 @@ class InOrder:
         return marked(plain(x), failures(x))
 
     def look(self, x: Any, how: int = 0) -> tuple[Any, ...]:
-        """What a read gives."""
+        """Return the result of a read."""
         found = failures(x)
         if found >= SURE:
             return ("raises", found)
         return ("perhaps", found, snapshot(plain(x))) if found else snapshot(plain(x))
 
     def host(self, fn: Callable[..., Any], inputs: Sequence[Any], specs: Sequence[Any]) -> list[Any]:
-        """The function's results; if it cannot run, or fails, results that nobody can read."""
+        """The function's results; if it cannot run, or fails, results that cannot be read."""
         found: Failures = failures(list(inputs))
         results = None
         if not found >= SURE:
@@ -63,7 +63,7 @@ class InOrder:
         return [marked(r, found) for r in (results if len(specs) > 1 else [results])]
 
     def take(self, x: Any, index: Any) -> Any:
-        """Elements along the first axis, or what their positions spoil."""
+        """Return elements along the first axis, poisoned if positions are out of range."""
         if wrong := self._outside("take", x, index):
             return marked(numpy.zeros(index.shape + x.shape[1:], x.dtype), wrong)
         return numpy.take(x, index, axis=0)
@@ -83,7 +83,7 @@ class InOrder:
         return found | SURE | {("IndexError", f"{op}: index must be in [{-n}, {n}), got {bad[0]}")}
 
     def known(self, x: Any) -> Any:
-        """What a call has to wait for."""
+        """Return an array that a call has to wait for."""
         if (found := failures(x)) and not found >= SURE:
             raise Open
         if found:
@@ -105,7 +105,7 @@ class InOrder:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
-        """Around what waits."""
+        """Enclose a call that waits."""
         yield
 
     @contextlib.contextmanager

@@ -43,13 +43,13 @@ class Pool:
         self.number = 0  # of the step
 
     def run(self, steps: Iterable[Step]) -> list[Entry]:
-        """What the program read on its way, then every array that is left."""
+        """Return the reads of the program, then every array that is left."""
         with self.back.running():
             self.issue(steps)
         return self.results()
 
     def issue(self, steps: Iterable[Step]) -> None:
-        """Runs the steps over a pool of four arrays. What a step's call refuses is logged, and the program goes on."""
+        """Runs the steps over a pool of four arrays. Errors of a step's call are logged, and the program goes on."""
         for i in range(4):
             self.step(Step("make", i, i, i))
         for self.number, step in enumerate(steps):
@@ -74,7 +74,7 @@ class Pool:
             self.log.append(("refused", type(error).__name__, str(error), notes))
 
     def results(self) -> list[Entry]:
-        """What was read, and what is left."""
+        """Return the reads, and the arrays that are left."""
         left = [slot.value for slot in self.pool] + list(self.kept)
         return self.log + [self.back.look(value) for value in left]
 

@@ -15,7 +15,7 @@ Shape = tuple[int, ...]
 SMALL: tuple[Shape, ...] = ((), (1,), (5,), (0,), (3, 4), (4, 3), (2, 3, 4), (3, 1), (12,))
 LARGE: tuple[Shape, ...] = ((200,), (200, 150), (150, 200), (20, 25, 30), (1, 150), (30_000,), (200, 1))
 HUGE: tuple[Shape, ...] = ((70_000,), (300, 257), (257, 300), (1, 70_000), (300, 1), (257,), (3, 5))
-# Some arrays on either side of what is small enough to be done in the call.
+# Some arrays on either side of the size up to which operations run in the call.
 MIXED: tuple[Shape, ...] = (
     (1,), (2,), (4,), (65,), (7, 10), (670,), (25, 27), (2_040,), (2_001, 1), (1_000, 2), (5_000,),
 )  # fmt: skip
@@ -24,7 +24,7 @@ SHAPES = {"small": SMALL, "large": LARGE, "huge": HUGE, "mixed": MIXED}
 
 @dataclass(frozen=True)
 class Step:
-    """What to do, and three numbers that say with what."""
+    """The kind of a step, and three numbers that select its operands."""
 
     kind: str
     a: int
@@ -86,7 +86,7 @@ def seeded(kinds: Sequence[str], n: int, seed: int) -> list[Step]:
 
 
 def random_program(seed: int) -> Program:
-    """The program of a number. Each has a few kinds of steps only: so they meet more often than if all were there."""
+    """The program of a number. Each has a few kinds of steps only: so they meet more often than with all kinds."""
     from stress.fuzz.steps import kinds_for  # which needs this module
 
     rng = numpy.random.default_rng(seed)

@@ -19,7 +19,7 @@ from stress.fuzz.program import Program
 from stress.fuzz.shrink import shrunk
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 90.0  # seconds without a word, after which a process hangs
+PATIENCE = 90.0  # seconds without output, after which a process counts as hanging
 
 
 class Stopped(Exception):
@@ -29,7 +29,7 @@ class Stopped(Exception):
 def lines(
     arguments: Sequence[str], patience: float = PATIENCE, module: str = "stress.fuzz.batch"
 ) -> Iterator[dict[str, Any]]:
-    """What a process says, line by line. Raises Stopped; the process is gone afterwards in any case."""
+    """Yield the messages of a process, line by line. Raises Stopped; the process has ended afterwards in any case."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONFAULTHANDLER": "1"}
     command = [sys.executable, "-P", "-m", module, *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
@@ -116,7 +116,7 @@ Outcome = tuple[int, dict[str, int], Finding | None]
 def programs(first: int, count: int, patience: float = PATIENCE) -> Iterator[Outcome]:
     """Runs a batch: the number of each program, what was done, and what was found.
 
-    Raises Stopped if a process does not even begin: then it is no program's fault.
+    Raises Stopped if a process does not even begin: then it is not a program's fault.
     """
     running, until = first, first + count
     while running < until:

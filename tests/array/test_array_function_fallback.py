@@ -1,4 +1,4 @@
-"""NumPy's functions called with our arrays and with arrays that ours cannot be: NumPy runs them."""
+"""NumPy's functions called with forerun arrays and with arrays of dtypes that forerun lacks: NumPy runs them."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ DOORS: dict[str, Door] = {
     "safetensors in memory": lambda p: safetensors.load(tensors(p).read_bytes())["x"],
 }
 
-# What others get of it: bytes.
+# The bytes that other libraries get of it.
 EXITS: dict[str, Callable[[Any], bytes]] = {
     "numpy": lambda x: x.numpy().tobytes(),
     "asnumpy": lambda x: x.asnumpy().tobytes(),

@@ -1,4 +1,4 @@
-"""What a value becomes in another dtype: defined for every value, and the same wherever it stands."""
+"""Conversion of values between dtypes: defined for every value, and the same at every position."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ class TestRules:
 
 
 class TestPythonNumbers:
-    """As in NumPy 2: they take the dtype that is there, and one that does not fit is refused."""
+    """As in NumPy 2: they take the dtype of the array, and one that does not fit is refused."""
 
     @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
     def test_integers_that_do_not_fit(self, dtype: numpy.dtype) -> None:

@@ -44,7 +44,7 @@ INDICES: list[Any] = [
 
 
 def of_ours() -> dict[str, Any]:
-    """Indices that are arrays of ours."""
+    """Indices that are forerun arrays."""
     at = lambda values, dtype="int64": _core.from_numpy(numpy.array(values, dtype), forerun.Device("cpu"))
     made = {f"positions of {t}": at([0, 2, 1], t) for t in ("int8", "uint8", "int32", "uint64", "int64")}
     made |= {
@@ -109,7 +109,7 @@ def test_elements_read() -> None:
 
 
 def written(write: Callable[..., Any], x: np.ndarray, index: Any, value: Any) -> tuple[str, Any]:
-    """What a write raises, or leaves in all of the memory."""
+    """Return the error of a write, or all of the memory after it."""
     found = record_of_call(write, (x, index, value), {})
     try:
         left = x.numpy().tobytes()

@@ -62,7 +62,7 @@ def masked(f: Callable[..., Any], given: Any, dtype: str, mask: Any) -> Any:
 
 
 def changed(call: Callable[..., Any], dtype: str, index: Any, value: Any) -> Any:
-    """What a method that writes leaves."""
+    """Return the values after a call of a method that writes."""
     x = vector(dtype)
     call(x, index, value)
     return x

@@ -1,4 +1,4 @@
-"""Iterating: rows of what has axes; what has none is no iterable, as libraries find out by `iter`."""
+"""Iteration: rows of an array with axes; an array without axes is not iterable, as libraries find out by `iter`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Python and NumPy ask of an array beside operations: copies, pickles, text, conversions, methods."""
+"""Arrays in Python and NumPy beside operations: copies, pickles, text, conversions, methods."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from forerun.np import ndarray
 from forerun.testing import closed_gate
 from tests.support.paths import ROOT
 
-# Attributes of NumPy's arrays that ours do not have; docs/reference/interoperation.md says why.
+# Attributes of NumPy's arrays that forerun's do not have; docs/reference/interoperation.md says why.
 ABSENT = {
     "base", "ctypes", "__array_interface__", "__array_struct__", "resize", "setflags", "getfield", "setfield",
     "__setstate__", "__array_wrap__", "__array_finalize__",

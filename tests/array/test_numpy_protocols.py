@@ -1,4 +1,4 @@
-"""NumPy's functions, and those of its kind from other libraries, called with our arrays."""
+"""NumPy's functions, and those of its kind from other libraries, called with forerun arrays."""
 
 from __future__ import annotations
 

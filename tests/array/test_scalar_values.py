@@ -115,7 +115,7 @@ VALUES = numpy.array([[5.0, 3, 8, 1], [2, 9, 7, 4], [6, 0, 11, 10]])
 
 
 def compare(way: Way, write: str, x: Any, value: Any = None) -> tuple[Any, Any]:
-    """What the way gives for x and for NumPy's array, both written to afterwards."""
+    """Return the results for x and for NumPy's array, both written to afterwards."""
     theirs = VALUES.copy()
     wanted, got = way(numpy, theirs), way(np, x)
     WRITES[write](numpy, theirs)
@@ -149,7 +149,7 @@ COMPARED = [c for c in [*CASES, *FURTHER] if c.reference and not c.in_place]
 @pytest.mark.parametrize("case", COMPARED, ids=lambda c: c.name)
 def test_scalars_are_given_where_numpy_gives_them(case: Case) -> None:
     if case.name in ("np.logsumexp", "np.array_equiv", "np.array_equal"):
-        return  # their references are ours, and make arrays
+        return  # their references are forerun's, and make arrays
     for args in case.arguments(case.dtype_list()[-1]):
         with numpy.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")

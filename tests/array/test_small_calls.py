@@ -49,7 +49,7 @@ class Functions:
 
 
 def outcome_of(code: str, space: dict[str, Any], read: Callable[[Any], Any] = seen) -> Any:
-    """What a call gives, or of which type the error is that it or reading raises."""
+    """Return the result of a call, or the type of the error of the call or of reading."""
     return outcome(eval, code, space, read=read, error=type)
 
 

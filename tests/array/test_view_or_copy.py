@@ -13,7 +13,7 @@ from forerun.np import ndarray
 from tests.ops.cases.views import COMPLEX, COPIES, FUNCTIONS, LAYOUTS, Function
 from tests.support.bits import all_same_bits
 
-FIRST = numpy.arange(1, 25)  # what stands in the memory before anybody writes
+FIRST = numpy.arange(1, 25)  # the memory before any write
 
 
 def applied(xp: Any, layout: str, function: Function, dtype: str) -> tuple[Any, list[Any] | None]:
@@ -37,25 +37,25 @@ def write(x: Any) -> bool:
 
 
 def repeats(x: numpy.ndarray) -> bool:
-    """Whether elements share memory: ours refuse to be written as a whole."""
+    """Return whether elements share memory: forerun's arrays refuse to be written as a whole then."""
     return any(step == 0 and n > 1 for step, n in zip(x.strides, x.shape))
 
 
 def written_through(layout: str, function: Function, dtype: str, i: int) -> list[str]:
-    """What differs in the memory after a write to result number i, where both of them allow one."""
+    """Return the differences in the memory after a write to result number i, where both of them allow one."""
     (base, ours), (their_base, theirs) = (applied(xp, layout, function, dtype) for xp in (np, numpy))
     assert ours is not None
     assert theirs is not None
     may, might = write(ours[i]), write(theirs[i])
     if might and not may and theirs[i].size and not repeats(theirs[i]):
-        return ["ours refuses to be written"]
+        return ["forerun's array refuses to be written"]
     if not (may and might) or all_same_bits(base, their_base):
         return []
     return ["copies" if (their_base != FIRST).any() else "is a view"]
 
 
 def written_below(layout: str, function: Function, dtype: str, i: int) -> list[str]:
-    """What differs in result number i after a write to the memory."""
+    """Return the differences in result number i after a write to the memory."""
     (base, ours), (their_base, theirs) = (applied(xp, layout, function, dtype) for xp in (np, numpy))
     assert ours is not None
     assert theirs is not None
@@ -68,7 +68,7 @@ def written_below(layout: str, function: Function, dtype: str, i: int) -> list[s
 
 
 def differences(layout: str, function: Function, dtype: str) -> list[str]:
-    """What NumPy's results and ours differ in."""
+    """Return the differences between NumPy's results and forerun's."""
     ours, theirs = (applied(xp, layout, function, dtype)[1] for xp in (np, numpy))
     if ours is None or theirs is None:
         return [] if ours is theirs else ["only one raises"]

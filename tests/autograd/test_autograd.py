@@ -1,4 +1,4 @@
-"""The tape and the walk over it: where gradients arrive, what is kept for them, what raises."""
+"""The tape and the backward pass: the leaves that get gradients, the values kept for them, errors."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class TestWhereGradientsArrive:
         profile = profiler.start()
         y.backward()
         names = [op.name for op in profile.stop().ops]
-        assert names.count("copy") == 1, "of what is held elsewhere"
+        assert names.count("copy") == 1, "of an array with other references"
         z.grad[:] = 7
         assert (x.grad.tolist(), kept[0].tolist()) == ([2, 2], [3, 3])
 

@@ -53,7 +53,7 @@ def test_views_that_overlap_are_added_up(leaf: bool, wanted: str) -> None:
 
 
 def test_a_head_gradient_stays_as_it_is() -> None:
-    """The sum is made in an array of the walk's own, not in the first gradient that arrives."""
+    """The sum is made in an array of the backward pass, not in the first gradient that arrives."""
     x = np.ones(4)
     x.attach_grad()
     given = np.ones(4)

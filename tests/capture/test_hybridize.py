@@ -411,7 +411,7 @@ def test_gradients_of_some_of_several_results(heads: tuple[int, ...]) -> None:
         net, found = Three(), []
         net.initialize()
         net.hybridize(hybrid)
-        for start in (1.0, 0.0, 0.0):  # log(0) has no good gradient: it must not leak in where nobody asked for it
+        for start in (1.0, 0.0, 0.0):  # log(0) has no good gradient: it must not reach other inputs
             x = np.array([[start, 2.0, 3.0]])
             x.attach_grad()
             with autograd.record():
@@ -658,7 +658,7 @@ def test_synchronous_mode_gives_the_same_bits() -> None:
 def test_random_numbers_are_those_of_eager_calls() -> None:
     class Noise(gluon.HybridBlock):
         def forward(self, x: Any) -> Any:
-            np.random.uniform(size=3)  # nobody uses it, but it is drawn
+            np.random.uniform(size=3)  # it is not used, but it is drawn
             return x + np.random.normal(size=3), np.random.randint(0, 100, size=3)
 
     def draws(hybrid: bool) -> list[Any]:

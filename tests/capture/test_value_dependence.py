@@ -158,12 +158,12 @@ def test_strict_functions() -> None:
     def looks(x: Any) -> Any:
         return x if x.sum() > 0 else -x
 
-    with pytest.raises(RuntimeError, match="hybridize: code must not depend on values, got a look at an array at"):
+    with pytest.raises(RuntimeError, match="hybridize: code must not depend on values, got a read of an array at"):
         looks(np.ones(2))
 
 
 class Norm(gluon.HybridBlock):
-    """Looks at a value in the middle: what comes before and after it changes state, and draws random numbers."""
+    """Reads a value in the middle: the code before and after it changes state, and draws random numbers."""
 
     def __init__(self, looks: bool = True) -> None:
         super().__init__()
@@ -333,7 +333,7 @@ def test_export_names_the_line(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="depends on values"):
         net(np.ones((1, 2)))
     with pytest.raises(
-        ValueError, match=r"export: code must not depend on values, got a look .*value_dependence.py:\d+"
+        ValueError, match=r"export: code must not depend on values, got a read .*value_dependence.py:\d+"
     ):
         net.export(tmp_path / "net")
     assert list(tmp_path.iterdir()) == []

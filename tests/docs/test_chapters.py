@@ -1,4 +1,4 @@
-"""Every listing of the chapters, run as it stands: only imports and sizes are changed.
+"""Every listing of the chapters, run unchanged but for imports and sizes.
 
 The chapters are not part of the project. They are read from `../shared/seeds` beside it, or from the folder that
 `FORERUN_CHAPTERS` names; without them these tests are skipped.
@@ -49,7 +49,7 @@ MXNET, PYTORCH = "mxnet", "pytorch"
 
 
 class Run(NamedTuple):
-    """What running the listings of one file and tab left behind."""
+    """The results of the listings of one file and tab."""
 
     names: dict[str, Any]
     printed: str
@@ -57,7 +57,7 @@ class Run(NamedTuple):
 
     @property
     def labels(self) -> list[str]:
-        """What was measured, in order."""
+        """Return the names of the measurements, in order."""
         line = r"^(.*): issued after \d+\.\d{4} sec, done after \d+\.\d{4} sec(?: \([\d,]+ operations? dropped.*\))?$"
         return re.findall(line, self.printed, re.M)
 

@@ -13,32 +13,16 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import words
 
-# The set is to grow to all of src, core and tests.
-FILES = [
-    "*.md",
-    "docs/**/*.md",
-    "docs/**/*.py",
-    "examples/README.md",
-    "tools/*.py",
-    *(
-        f"src/forerun/{folder}/**/*.py"
-        for folder in (
-            "_display", "_interop", "_io", "_runtime", "cli", "gluon/data", "profiler", "torch", "tour",
-        )
-    ),
-    *(
-        f"src/forerun/{name}.py"
-        for name in (
-            "__init__", "__main__", "_wiring", "compat", "d2l", "extend", "image", "safetensors", "testing",
-        )
-    ),
-]  # fmt: skip
-QUOTES = {"docs/reference/clients.md", "tools/words.py"}  # messages of other libraries; the words themselves
-PATHS = sorted(
-    path
-    for path in {path for glob in FILES for path in ROOT.glob(glob)}
-    if path.relative_to(ROOT).as_posix() not in QUOTES
+FOLDERS = ("src", "core", "tests", "docs", "tools", "benchmarks", "examples", "stress", "verification", "compatibility")
+KINDS = ("py", "md", "h", "cpp")
+# Messages of other libraries; the words themselves.
+QUOTES = {"docs/reference/clients.md", "tools/words.py", "tests/docs/test_words.py"}
+NOT_YET = ("core/engine/", "core/python/dispatch/", "core/python/ops/")
+NAMES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for path in [*ROOT.glob("*.md"), *(p for f in FOLDERS for kind in KINDS for p in (ROOT / f).rglob(f"*.{kind}"))]
 )
+PATHS = [ROOT / name for name in NAMES if name not in QUOTES and not name.startswith(NOT_YET)]
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.relative_to(ROOT).as_posix())
@@ -92,6 +76,25 @@ def test_code_in_python_is_not_read(tmp_path: Path) -> None:
     assert list(words.found(file)) == []
     file.write_text('x = 1  # nobody\n"""Nobody."""\n')
     assert [line for line, _, _ in words.found(file)] == [1, 2]
+
+
+def test_code_in_cpp_is_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "file.cpp"
+    file.write_text(
+        "#include \"nobody.h\"\nint nobody = 1'000;\nchar quote = '\"'; int whoever = nobody; char c = '\"';\n"
+        'auto a = "x\\""; int ours;  // `nobody`\n'
+    )
+    assert list(words.found(file)) == []
+    file.write_text(
+        'x();  // what\n// nobody\n/* Whoever\n waits. */ auto s = "nobody asked";\n// An array of\n// ours.\n'
+    )
+    assert sorted(line for line, _, _ in words.found(file)) == [2, 3, 4, 6]
+
+
+def test_a_string_that_is_a_name_is_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "module.py"
+    file.write_text('x = {"nobody": 1}\n')
+    assert list(words.found(file)) == []
 
 
 def test_there_are_about_forty_and_each_has_a_term() -> None:

@@ -1,4 +1,4 @@
-"""Errors that only the computation can know: who gets them, when, and what is left alone."""
+"""Errors that only the computation can find: the reads that raise them, and the arrays that stay valid."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def test_every_op_raises_at_the_call_in_synchronous_mode(case: Case) -> None:
         samples = list(poisonings(case))
     with running("sync"):
         raised = [raises(lambda args=args: case(case.op, args)) for args in samples]
-    # A view is no op: what it shows raises where it is read.
+    # A view is not an op: its values raise where they are read.
     shown = [r or bool(bad_results(case, args)) for r, args in zip(raised, samples, strict=True)]
     if case.name in SHAPE_ONLY:
         assert not any(shown)

@@ -241,7 +241,7 @@ class TestNetworks:
 
 
 def test_failure_inside_a_hybridized_call(ahead_failing):
-    """It spoils all results of the call, and the line is that of the call."""
+    """It poisons all results of the call, and the line is that of the call."""
 
     class Lookup(gluon.nn.HybridBlock):
         def forward(self, x: Any, i: Any) -> Any:

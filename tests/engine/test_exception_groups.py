@@ -19,7 +19,7 @@ from tests.support.settings import running
 
 
 class Strange(BaseException):
-    """Something that is no Exception."""
+    """Something that is not an Exception."""
 
 
 def fails(error: BaseException) -> Any:
@@ -35,7 +35,7 @@ LINE = f"issued at {__file__}:{inspect.getsourcelines(fails)[1] + 6}"
 
 
 def told(errors: Iterable[BaseException]) -> set[Any]:
-    """What can be told apart of errors: readers get copies."""
+    """Return the types and arguments of errors: readers get copies."""
     return {(type(e), e.args) for e in errors}
 
 
@@ -83,7 +83,7 @@ class TestSeveral:
         assert all(e.__notes__ == [LINE] for e in caught.value.exceptions)
 
     def test_each_counts_once(self, name, ahead):
-        """However many arrays it has spoilt, and however it came there."""
+        """However many arrays it has poisoned, and however it reached them."""
         errors = [KeyError("one"), OSError("two")]
         a, b = (fails(e) for e in errors)
         found = raised(lambda: WAITS[name]([a, b, a + 1, (a * 2).sum(), b[:1], a]))
@@ -187,7 +187,7 @@ class TestTwoInputs:
         for _ in range(2):
             with pytest.raises(KeyError, match="one"):
                 z.wait()
-        with pytest.raises(OSError, match="two"):  # an error of its own, which nobody has seen
+        with pytest.raises(OSError, match="two"):  # an error of its own, which has not been raised
             forerun.waitall()
         forerun.waitall()
 

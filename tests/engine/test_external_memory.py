@@ -39,7 +39,7 @@ def test_what_numpy_has_made_is_as_good_as_any_array(name: str) -> None:
     assert numpy.array_equal(got.numpy(), want)
     seen = got.numpy()
     got += 1
-    assert numpy.array_equal(seen, want)  # who looks at it keeps what was there
+    assert numpy.array_equal(seen, want)  # a reader keeps the values of before
     del seen
     got += 1
     assert numpy.array_equal(got.numpy(), want + 1 + 1)

@@ -1,4 +1,4 @@
-"""What planning does beyond putting ops in order: it drops what nobody needs, and joins ops. Never other bits."""
+"""The passes: operations whose results are not needed are dropped, others are fused. The bits stay the same."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ class TestBits:
 
 
 class TestHazards:
-    """What a group must not mix up."""
+    """Dependencies inside of a group."""
 
     @pytest.mark.parametrize("n", [5, 3000, 70_000])
     def test_read_before_write(self, n):
@@ -509,7 +509,7 @@ class TestWhatPassesDo:
 
 
 class TestMemoryOfGroups:
-    """A group takes what its ops would take in their turn, and before it no more than other ops may."""
+    """A group takes the memory of its ops in program order, and before it no more than other ops may."""
 
     N = 1 << 18  # a megabyte
 
@@ -678,7 +678,7 @@ class TestFailures:
         with configured(memory_limit=forerun.memory()["live"] + 5 * 4 * n // 2):
             with closed_gate():
                 kept = [x + 1, x + 2]
-                kept += [y * 2 for y in kept]  # two megabytes are there, four are wanted
+                kept += [y * 2 for y in kept]  # two megabytes are live, four are requested
                 after = [y + 1 for y in kept]
             good = 0
             for i, y in enumerate(kept + after):

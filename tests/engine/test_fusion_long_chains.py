@@ -201,7 +201,7 @@ def test_a_slice_may_be_written_again_and_again_in_one_group():
 
 
 def test_slices_that_overlap_are_not_in_one_group():
-    """What one position writes, another one reads."""
+    """One position reads elements that another one writes."""
 
     def program(lib: Any, x: Any) -> list[Any]:
         x[1:] += x[:-1] * 0.5
@@ -290,7 +290,7 @@ def test_least_and_greatest_choose_among_zeros_and_nans_as_numpy_does(dtype):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_signs_change_as_numpy_changes_them(dtype):
-    """Of zeros and of what is no number too, whatever the length, the steps, and where results are written."""
+    """Of zeros and of NaN too, whatever the length, the steps, and where results are written."""
     special = numpy.array([0.0, -0.0, 1.5, -2.0, numpy.inf, -numpy.inf, numpy.nan, -numpy.nan, 1e-45, -1e-45], dtype)
 
     def program(lib: Any, x: Any) -> list[Any]:

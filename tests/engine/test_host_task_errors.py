@@ -51,14 +51,14 @@ class OddNotes(Exception):
 
 
 class Surrogates(Exception):
-    """Has a text that is no UTF-8."""
+    """Has a text that is not valid UTF-8."""
 
     def __str__(self) -> str:
         return "\udcff"
 
 
 def read(error: BaseException, times: int = 3) -> list[BaseException]:
-    """What readers of a task's result get, if the task raises the error."""
+    """Return the errors that readers of a task's result get, if the task raises the error."""
 
     def task() -> None:
         raise error
@@ -92,7 +92,7 @@ def test_notes_of_the_class_that_takes_none(engine):
 
 
 def test_each_read_starts_anew(engine):
-    """What readers add, and where they read, is not there for the next."""
+    """Notes of a reader, and its place in the traceback, are not part of the next reader's error."""
     error = KeyError("here")
     error.add_note("of the task")
 
@@ -117,7 +117,7 @@ def test_each_read_starts_anew(engine):
 
 
 def test_an_error_that_passes_through_a_task(engine):
-    """A task that reads a bad array fails with its error. Both lines are told; the first array tells its own."""
+    """A task that reads a bad array fails with its error. Both lines are reported; the first array reports its own."""
     if engine == "sync":
         return
     x = host(lambda: {}["here"], [], [((), "int64")])[0]
@@ -170,7 +170,7 @@ def test_system_exit_of_a_task_ends_who_reads_it():
 
 
 def test_file_names_that_are_no_utf_8(tmp_path):
-    """The line is told by its name as Python writes it."""
+    """The line is reported with the file's name as Python writes it."""
     name = b"/tmp/\xff.py"
     program = f"""
 import os

@@ -47,7 +47,8 @@ def test_tasks_that_wait_for_work_of_their_own(settings, workers, budget):
 
 @pytest.mark.parametrize(("side", "budget"), [(1 << 9, 1 << 20), (1 << 11, None)], ids=["no memory", "too long"])
 def test_what_a_task_waits_for_runs_whatever_older_work_there_is_elsewhere(settings, side, budget):
-    """All workers are in tasks, and older work of the other device may not start or is none for who waits.
+    """All workers are in tasks, and older work of the other device may not start, or may not be run by the waiting
+    thread.
 
     That the process has used a third device before changes nothing.
     """
@@ -127,7 +128,7 @@ def test_what_a_task_waits_for_fails_if_it_cannot_have_memory(settings):
 
 
 def test_no_more_tasks_are_at_work_than_there_are_workers(settings):
-    """Also where others have stood in for some that waited."""
+    """Also where relief workers have replaced some that waited."""
     forerun.configure(workers=1)
     assert [x[0].item() for x in many(lambda v: np.sort(v).numpy(), 5)] == [1.0] * 5
     stacks_in_pieces()
@@ -163,7 +164,7 @@ def test_work_of_a_task_that_cannot_have_memory_fails(settings):
 
 @pytest.mark.parametrize("n", [2000])
 def test_others_go_on_while_the_oldest_takes_long(settings, n):
-    """What has ended behind it is no obstacle, however much of it there is."""
+    """Operations that have ended behind it do not fill the window, however many there are."""
     forerun.configure(workers=2)
     go = threading.Event()
     held = npx.host(lambda v: (go.wait(60), v)[1], [np.ones(3)], [((3,), "float32")])[0]

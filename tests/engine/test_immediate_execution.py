@@ -1,4 +1,4 @@
-"""Small operations run in the call, where nobody can tell: by values, order, errors, memory or what is recorded."""
+"""Small operations run in the call, with the same values, order, errors, memory and records."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.settings import configured, running
 from tests.support.subprocesses import output
 from tests.support.threads import in_threads
 
-LARGE = 300_000  # elements of what is always issued
+LARGE = 300_000  # elements of an operation that is always issued
 
 
 class TestWhen:
@@ -424,7 +424,7 @@ class TestRecords:
                 if i == 2000:
                     go.set()
         n = forerun.stats()["at_once"] - first
-        assert n >= 50_000  # but for those that came while others were under way, more on a busy machine
+        assert n >= 50_000  # but for those that came while others ran, more on a busy machine
         assert p.trace.issued >= n
         assert x.tolist() == [35_500, 35_500, 35_500]
         assert kept.tolist() == [1, 1, 1]

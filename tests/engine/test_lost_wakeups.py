@@ -17,7 +17,7 @@ MB = 1 << 20
 
 @pytest.fixture
 def limited(two_devices: list[forerun.Device]) -> Iterator[list[forerun.Device]]:
-    """Two devices, on each of which arrays of 5 MB in all may live beside what is there."""
+    """Two devices, on each of which arrays of 5 MB in all may live beside the present ones."""
     live = max(_core.memory(i)["live"] for i in range(2))
     forerun.configure(memory_limit=live + 5 * MB)
     yield two_devices
@@ -25,7 +25,7 @@ def limited(two_devices: list[forerun.Device]) -> Iterator[list[forerun.Device]]
 
 
 def test_host_task_issued_while_workers_leave_is_run() -> None:
-    """Workers that were told to stop counted as awake: what was issued then had nobody to run it."""
+    """Workers that were to stop counted as awake: no worker ran the operations issued then."""
     stop, done = threading.Event(), []
 
     def issue() -> None:
@@ -61,7 +61,7 @@ for thread in threads:
 for _ in range(5):
     pid = os.fork()
     if pid == 0:
-        (y,) = host(lambda v: v * 2, [np.ones(3)], [((3,), "float32")])   # nobody but a worker runs it
+        (y,) = host(lambda v: v * 2, [np.ones(3)], [((3,), "float32")])   # only a worker runs it
         good = y.tolist() == [2, 2, 2]
         _core.quiesce()               # what exit does: it joins the workers, which must be the child's own
         os._exit(0 if good else 1)

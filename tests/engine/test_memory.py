@@ -30,7 +30,7 @@ def live() -> int:
 
 
 def peak(program: Callable[[Callable[[], None]], Any], barrier: bool) -> int:
-    """The most bytes a program had live, beyond what was there before. It calls its argument once in each iteration."""
+    """The most bytes a program had live, beyond those of before. It calls its argument once in each iteration."""
     before = live()
     _core.reset_peak()
     program(forerun.waitall if barrier else lambda: None)

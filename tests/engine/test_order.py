@@ -79,7 +79,7 @@ class TestIssue:
         opener.join(PATIENCE)
         waited = forerun.stats()["waits"]
         assert waited > before
-        x.wait()  # it is there
+        x.wait()  # it is computed
         assert forerun.stats()["waits"] == waited
 
     @pytest.mark.parametrize("most", [1, 4, 16])
@@ -106,7 +106,7 @@ class TestIssue:
 
 
 class TestHazards:
-    """All behind a closed gate, so that every op is there before the first one runs."""
+    """All behind a closed gate, so that every op is issued before the first one runs."""
 
     def test_write_after_read(self, ahead):
         with closed_gate():
@@ -194,7 +194,7 @@ class TestHazards:
             y = x + 1
             z = y * 3
             del x, y
-            np.ones(100) * 4  # nobody ever holds it
+            np.ones(100) * 4  # no reference to it exists
         assert set(z.tolist()) == {6}
 
     def test_base_dropped_while_a_view_waits(self, ahead):

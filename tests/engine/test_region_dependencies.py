@@ -128,7 +128,7 @@ class TestIndependent:
 
 
 class TestInOrder:
-    """Of overlapping parts, with all that could go wrong under way at once."""
+    """Of overlapping parts, with all hazards in flight at once."""
 
     def test_overlapping_writes(self, engine):
         x = written((4, 6))
@@ -325,7 +325,7 @@ SIDE = 12
 
 
 def random_program(xp: Any, seed: int, host: Callable[..., Any]) -> list[Any]:
-    """What a program of views of two matrices gives."""
+    """Return the results of a program of views of two matrices."""
     rng = numpy.random.default_rng(seed)
     matrices = [xp.array(rng.integers(0, 100, (SIDE, SIDE))) for _ in range(2)]
     results = []

@@ -36,7 +36,7 @@ def ahead(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 def trained(devices: list[forerun.Device]) -> list[Any]:
-    """What a network is after some steps of training on several devices, as programs for several GPUs do it."""
+    """Return a network's parameters after steps of training on several devices, as programs for several GPUs do it."""
     npx.random.seed(3)
     net = nn.HybridSequential()
     net.add(nn.Dense(8, activation="tanh"), nn.BatchNorm(), nn.Dense(2))
@@ -155,7 +155,7 @@ def test_the_devices_share_the_memory() -> None:
 
 
 def test_work_on_another_device_gives_memory_back() -> None:
-    """What does not fit yet waits for older work on other devices."""
+    """An operation that does not fit yet waits for older work on other devices."""
     with configured(engine="async", workers=2, cpu_devices=1, memory_limit=16 * MB, memory_budget=16 * MB):
         total = np.zeros((), device=THERE)
         for _ in range(6):
@@ -186,7 +186,7 @@ def test_first_uses_in_several_threads(one: str) -> None:
 
 
 def test_first_uses_while_the_workers_end(ahead: str) -> None:
-    """A device may be made while the engine comes to rest."""
+    """A device may be made while the engine is drained."""
     stop = threading.Event()
 
     def work(i: int) -> float:

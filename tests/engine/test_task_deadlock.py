@@ -1,4 +1,4 @@
-"""A host task that waits for its own end is told so, with the line that issued it and the one that waits."""
+"""A host task that waits for its own end raises, with the line that issued it and the one that waits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.settings import configured
 
 FLOATS = [((3,), "float32")]
 WORDS = (
-    "a host task must not wait for what comes after its own end, got a wait at {here}:{wait}"
+    "a host task must not wait for operations after its own end, got a wait at {here}:{wait}"
     " in the task issued at {here}:{issue}"
 )
 
@@ -32,8 +32,8 @@ def line() -> int:
 
 
 def told(x: Any) -> str:
-    """What a read of an array that a task could not make says."""
-    with pytest.raises(RuntimeError, match="must not wait for what comes after") as caught:
+    """Return the error of a read of an array that a task could not make."""
+    with pytest.raises(RuntimeError, match="must not wait for operations after") as caught:
         x.tolist()
     return str(caught.value)
 
@@ -103,7 +103,7 @@ class TestItsOwnResult:
             x[:] = 5
             return values
 
-        with configured(engine="sync"), pytest.raises(RuntimeError, match="must not wait for what comes after"):
+        with configured(engine="sync"), pytest.raises(RuntimeError, match="must not wait for operations after"):
             host(task, [x], FLOATS)
 
     @pytest.mark.parametrize("engine", ["1 worker", "4 workers"], indirect=True)

@@ -19,12 +19,12 @@ PATIENCE = 60.0  # seconds after which nothing is worth waiting for
 
 
 class Stopped(Exception):
-    """What ends a thread in the middle of its work."""
+    """The exception that ends a thread in the middle of its work."""
 
 
 class TestSharedArrays:
     def test_updates_reads_and_drops_of_the_same_arrays(self, ahead):
-        """What threads add to shared arrays is all there; no read sees half of an update; arrays go meanwhile."""
+        """Updates of shared arrays are complete; no read sees half of an update; arrays are deleted meanwhile."""
         shared = [np.zeros(500, dtype="int64") for _ in range(5)]
         added = [[0] * 5 for _ in range(6)]
         gone: list[Any] = [None] * 6
@@ -40,7 +40,7 @@ class TestSharedArrays:
                     look = target + 0
                     whole = whole and (look.max() == look.min()).item()
                 if by % 16 == 1:
-                    gone[t] = target * 2  # the one before goes, maybe before it was there
+                    gone[t] = target * 2  # the one before is deleted, maybe before it was computed
                 if by % 16 == 2:
                     target.wait()
             return whole
@@ -173,7 +173,7 @@ class TestOwnState:
         assert in_threads(4, work) == [sorted({"cpu(0)", f"cpu({t % 2})"}) for t in range(4)]
 
     def test_shared_parameters_of_one_network(self, ahead):
-        """Threads predict with the same parameters, one trains copies of it: nobody's tape has others' ops."""
+        """Threads predict with the same parameters, one trains copies of it: no thread's tape has others' ops."""
         net = nn.Dense(3)
         net.initialize()
         x = np.array(numpy.linspace(-1, 1, 20).reshape(5, 4))
@@ -287,7 +287,7 @@ class TestDeath:
         assert npx.host(lambda v: v + 1, [np.ones(3)], [((3,), "float32")])[0].tolist() == [2, 2, 2]
 
     def test_while_it_waits(self, ahead):
-        """Ended by an exception that its wait raises, with the array held by nobody else."""
+        """Ended by an exception that its wait raises, with the only reference to the array."""
         go = threading.Event()
 
         def task(v: numpy.ndarray) -> numpy.ndarray:

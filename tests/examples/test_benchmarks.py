@@ -15,7 +15,7 @@ PEERS = ROOT / "benchmarks" / "peers"
 
 
 def output(*command: str, given: str = "") -> str:
-    """What Python prints, run beside the scripts with these arguments."""
+    """Return the output of Python, run beside the scripts with these arguments."""
     command = (sys.executable, "-W", "error", *command)
     done = subprocess.run(command, input=given, cwd=PEERS, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
@@ -134,9 +134,9 @@ def test_the_table_and_the_file_have_the_rows_asked_for(tmp_path):
 
 def test_the_ratio_is_of_the_same_round_and_the_best_peer_is_in_bold():
     program = (
-        "from report import cells; from rows import ROWS; from columns import OURS, PEERS\n"
+        "from report import cells; from rows import ROWS; from columns import FORERUN, PEERS\n"
         "seconds = {'forerun': [1e-6, 4e-6, 3e-6], 'numpy': [2e-6, 8e-6, 3e-6], 'torch': [9e-6] * 3}\n"
-        "print(*cells(ROWS[0], seconds, OURS + PEERS[:3])[1:], sep=';')"
+        "print(*cells(ROWS[0], seconds, FORERUN + PEERS[:3])[1:], sep=';')"
     )
     assert output("-c", program) == "3.00;-;**3.00 (0.50)**;9.00 (0.33);-"
 

@@ -42,7 +42,7 @@ def executed(notebook: Path, folder: Path) -> list[dict[str, Any]]:
 
 
 def shown(cells: list[dict[str, Any]], word: str) -> dict[str, str]:
-    """What the cell with a word in its source shows, by kind."""
+    """Return the output of the cell with a word in its source, by kind."""
     code = [c for c in cells if c["cell_type"] == "code"]
     cell = next((c for c in code if "".join(c["source"]) == word), None) or next(
         c for c in code if word in "".join(c["source"])

@@ -54,7 +54,7 @@ def started(words: str, out: Path, *more: str, how: tuple[str, ...] = ()) -> sub
 
 
 def ended(words: str, out: Path, *more: str) -> str:
-    """What the program printed."""
+    """Return the output of the program."""
     with started(words, out, *more) as process:
         printed, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
@@ -63,7 +63,7 @@ def ended(words: str, out: Path, *more: str) -> str:
 
 
 def checkpoint(out: Path) -> tuple[dict[str, Any], dict[str, numpy.ndarray]]:
-    """What the only checkpoint in a folder says, and the parameters and the optimizer's arrays."""
+    """Return the contents of the only checkpoint in a folder, with the parameters and the optimizer's arrays."""
     (folder,) = out.iterdir()
     arrays = {}
     for name in ("net", "optimizer"):

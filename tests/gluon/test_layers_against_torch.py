@@ -91,7 +91,7 @@ def its_name(name: str) -> str:
 
 
 def alike(ours: Any, theirs: Any, shape: tuple[int, ...]) -> dict[str, Any]:
-    """Gives both layers, in float64, the same random parameters; ours by PyTorch's names."""
+    """Gives both layers, in float64, the same random parameters; forerun's by PyTorch's names."""
     ours.initialize()
     ours(np.zeros(shape))
     ours.cast("float64")

@@ -209,7 +209,7 @@ def test_factors_are_applied_after_their_steps() -> None:
     assert [rate(n) for n in (0, 1, 10, 11, 20, 21, 31, 41)] == [1, 1, 1, 0.5, 0.5, 0.25, 0.2, 0.2]
     rate = lr_scheduler.MultiFactorScheduler(step=[5, 8], factor=0.1, base_lr=1.0)
     assert [rate(n) for n in (5, 6, 8, 9, 100)] == pytest.approx([1, 0.1, 0.1, 0.01, 0.01])
-    assert rate(2) == 1  # not a function of what was asked before
+    assert rate(2) == 1  # does not depend on earlier calls
 
 
 def test_descents_end_at_the_final_rate() -> None:

@@ -38,7 +38,7 @@ def test_every_network_is_there() -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["name"])
 def test_parameters(row: dict[str, str]) -> None:
-    """All names and shapes. The engine is held meanwhile, so that nothing is computed, as nobody reads it."""
+    """All names and shapes. The engine is held meanwhile, so that nothing is computed, as nothing is read."""
     size = 299 if row["name"] == "inceptionv3" else 224
     with closed_gate():
         net = vision.get_model(row["name"])
@@ -129,7 +129,7 @@ def test_what_cannot_be_made_is_said() -> None:
 
 
 def test_a_network_is_tuned_to_other_classes() -> None:
-    """Features of one, with what they have learned, and another output that learns ten times as fast."""
+    """Features of one, with their trained parameters, and another output that learns ten times as fast."""
     first = vision.get_resnet(2, 18, classes=7, thumbnail=True)
     first.initialize("xavier")
     x, y = np.array(generate_zoo.uniform("images", (4, 3, 8, 8))), np.array([0, 1, 2, 2])

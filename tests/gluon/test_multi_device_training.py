@@ -267,7 +267,7 @@ def test_the_last_layer_is_updated_while_the_first_awaits_its_gradient(workers: 
 
 
 def test_sums_go_before_older_operations_that_are_ready() -> None:
-    """One worker, and all is there when it begins: it takes what belongs to an exchange as soon as that is ready."""
+    """One worker, and all is issued when it begins: it takes operations of a collective as soon as they are ready."""
     with configured(workers=1):
         x = np.ones((300, 300))
         forerun.waitall()
@@ -284,7 +284,7 @@ def test_sums_go_before_older_operations_that_are_ready() -> None:
 
 
 def test_the_sum_of_the_last_layer_goes_before_what_is_left_of_the_backward_pass() -> None:
-    """The devices, of one worker each, may begin when the sums are there, and older operations of the backward pass."""
+    """The devices, of one worker each, may begin when the sums are ready, and older operations of the backward pass."""
     with configured(cpu_devices=2, workers=1):
         step = Halves(forerun.devices())
         with profiler.record() as p:

@@ -31,7 +31,7 @@ def correlated(x: Any, w: Any, b: Any, pad: int, dilate: int) -> Any:
 
 
 def stepped(kind: str, from_x: Any, from_h: Any, states: list[Any], act: Any = numpy.tanh, gate: Any = sigmoid) -> Any:
-    """What becomes of states (batch, units, ...), as the papers write it."""
+    """Return the new states (batch, units, ...), by the papers' formulas."""
     xs, hs = (numpy.split(a, GATES[kind], 1) for a in (from_x, from_h))
     if kind == "RNN":
         return [act(xs[0] + hs[0])]

@@ -1,4 +1,4 @@
-"""Looking at blocks: summaries, hooks, what is told of layers; and where errors say that something is wrong."""
+"""Inspection of blocks: summaries, hooks, reports of layers; and the places that errors name."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""What the Python array API standard asks of the namespace and the arrays; its suite asks more (CONTRIBUTING.md)."""
+"""The Python array API standard's rules for the namespace and the arrays; its suite has more (CONTRIBUTING.md)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from forerun.testing import closed_gate
 from tests.support import array_api_standard
 from tests.support.bits import assert_all_same_bits
 
-# Defaults of ours that mean what the standard's do.
+# Defaults of forerun that mean the same as the standard's.
 SAME = {("norm", None, "backward"), ("correction", None, 0.0), ("stable", None, True)}
 SAME |= {("rtol", ..., None)}  # of pinv: not given, it is NumPy's
 SPACES: list[tuple[Any, str]] = [

@@ -248,7 +248,7 @@ def test_the_report_has_lines_counts_times_and_reasons(run: Run, tmp_path: Path)
 
 
 def test_a_function_of_the_programs_is_called_once(run: Run) -> None:
-    """What it raises is not taken for a refusal, and it is not tried again."""
+    """Its error does not count as a refusal, and it is not called again."""
     text = "import numpy as np\ncalls = []\ndef f(*args):\n    calls.append(1)\n    raise ValueError('mine')\n"
     calls = "np.apply_along_axis(f, 0, np.ones((2, 1)))", "np.fromfunction(f, (2,))", "np.vectorize(f)(np.ones(1))"
     for call in calls:

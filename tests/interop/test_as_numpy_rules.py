@@ -1,4 +1,4 @@
-"""Programs that get forerun as NumPy: NumPy's rules, its errors, its random numbers, and what arrays of ours lack."""
+"""Programs that get forerun as NumPy: NumPy's rules, its errors, its random numbers, and what forerun arrays lack."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ np.int64(2**62) * np.int64(4) + x[0, 0], x[1, 2] // 2, x[1, 2] % 2, -f[0], abs(-
 (lambda v: (exec('v[0], v[1] = v[1].copy(), v[0].copy()', {'v': v}), v.tolist())[-1])(x.copy())
 (lambda v: (np.add.at(v, [0, 0, 2], 1.5), v.tolist())[-1])(f.copy())
 np.divide(1, f, out=np.zeros_like(f), where=f > 0.2)
-# what arrays of ours cannot have
+# what forerun arrays cannot have
 np.array(['b', 'a'])
 np.sort(np.array(['b', 'a']))
 np.unique(np.array(['b', 'a', 'b']), return_counts=True)
@@ -87,7 +87,7 @@ np.isin(np.array(['a', 'b']), ['b'])
 np.array(['a', 'b', 'a'])[np.array([2, 0])]
 np.array(['a', 'b']) == 'a'
 int(np.sum(np.array(['a', 'b']) == 'a'))
-# what ours lack
+# functions that forerun lacks
 np.polynomial.polynomial.polyval(f, [1, 2])
 np.poly1d([1, 2])(f)
 np.ma.masked_array(f, f > 0.5).sum()
@@ -182,7 +182,7 @@ GIVEN = (
 
 
 def value_of(expression: str, names: dict[str, Any]) -> str:
-    """What it gives, as text; or what it raises."""
+    """Return its value, as text; or its error."""
     try:
         found = eval(expression, names)
         text = repr(found)

@@ -115,7 +115,7 @@ def test_result_does_not_take_over_imported_memory() -> None:
     with closed_gate():
         x = np.from_dlpack(values)
         y = x + 1
-        del x  # dead where y is computed: what is ours would be used for y
+        del x  # dead where y is computed: forerun's own memory would be used for y
         z = y * 2
         del y
     assert z[-1].item() == 200_000
@@ -266,7 +266,7 @@ def test_capsule_is_used_once(versioned: bool, used: bytes) -> None:
     capsule = producer.capsule()
     x = _core.from_dlpack(capsule, None, -1)
     assert name_of(capsule) == used
-    with pytest.raises(ValueError, match="nobody has used"):
+    with pytest.raises(ValueError, match="an unused capsule"):
         _core.from_dlpack(capsule, None, -1)
     del x
     assert soon(lambda: producer.given_back == 1)
@@ -389,7 +389,7 @@ def test_bfloat16() -> None:
 
 @pytest.fixture(autouse=True)
 def memory_comes_back() -> Iterator[None]:
-    """What was taken is given back before the look for what is left behind."""
+    """Memory is released before the check for leaks."""
     yield
     gc.collect()
     _core.quiesce()

@@ -50,7 +50,7 @@ def mxnet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModuleTyp
 
 
 def found(mxnet: Any, name: str) -> Any:
-    """What a name means; methods of several classes, and of objects, are those of METHODS."""
+    """Return the object of a name; methods of several classes, and of objects, are those of METHODS."""
     first, _, rest = name.partition(".")
     if first == "method":
         owners = [owner for owner, methods in METHODS.items() if rest in methods.split()]
@@ -131,7 +131,7 @@ def loaded(into: Any, source: Any) -> Any:
 
 
 def exported(block: Any) -> Any:
-    """What is imported of a block that was exported."""
+    """Return the import of an exported block."""
     block.hybridize()
     block(np.ones((1, 2)))
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""What a notebook shows: arrays, reports, summaries."""
+"""Output in notebooks: arrays, reports, summaries."""
 
 from __future__ import annotations
 

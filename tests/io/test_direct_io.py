@@ -224,7 +224,7 @@ class TestWhatFails:
 
     @pytest.mark.parametrize("limit", [LEAST, 2 * LEAST, 2 * LEAST + 5])
     def test_no_room_for_the_whole_file(self, limit: int, tmp_path: Path) -> None:
-        """What fits is written, in part of what was asked, before the error comes."""
+        """The part that fits is written before the error is raised."""
         found = subprocesses.output(
             "import resource, os, errno\n"
             f"os.chdir({str(tmp_path)!r})\n"
@@ -296,7 +296,7 @@ class TestReads:
         assert straight or kind_of(tmp_path) == "none"
 
     def test_what_others_have_written_just_now(self, straight: list[Any], tmp_path: Path) -> None:
-        """It stands in the system's memory, not yet on the disk."""
+        """It is in the system's page cache, not yet on the disk."""
         x = values(LEAST)
         np.save(tmp_path / "x", np.array(x))
         for _ in range(3):

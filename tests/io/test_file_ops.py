@@ -1,4 +1,4 @@
-"""Files as operations: in order with what computes, never half written; what fails is told where it is waited for."""
+"""Files as operations: in order with computations, never half written; failures are raised by waits."""
 
 from __future__ import annotations
 
@@ -320,7 +320,7 @@ def has_unnamed_files(folder: Path) -> bool:
 
 class TestReplacing:
     def calls(self, monkeypatch: pytest.MonkeyPatch, path: Path) -> list[str]:
-        """What a write of a file asks of the system, in order."""
+        """Return the system calls of a write of a file, in order."""
         found: list[str] = []
 
         def noted(name: str, kind: Callable[..., str]) -> None:

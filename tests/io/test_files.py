@@ -27,7 +27,7 @@ HUGE = header("(1000000000000000,)")
 
 
 def read(found: object) -> object:
-    """What was loaded, once all of it is there."""
+    """Return the loaded arrays, once all are read."""
     forerun.wait(dict(found) if isinstance(found, Mapping) else found)
     return found
 
@@ -185,7 +185,7 @@ class TestWriting:
 
 class TestCode:
     def test_a_pickled_array_names_nothing_but_its_own(self):
-        """What is called at unpickling: the array is built, and that is all."""
+        """Unpickling calls nothing but the function that builds the array."""
         names: list[str] = []
 
         class Reader(pickle.Unpickler):
@@ -225,7 +225,7 @@ class TestCode:
         assert [name for name, text in texts.items() if "numpy.load(" in text] == []
 
 
-# What a loader's own worker processes send to the process that has started them: no files.
+# Data that a loader's own worker processes send to the process that has started them: no files.
 WORKERS = {"worker.py", "shared.py"}
 # The user's script; net.eval(), a method of modules.
 KNOWN = {("program.py", "run_path"), ("d2l.py", "eval")} | {(name, "loads") for name in WORKERS}

@@ -103,7 +103,7 @@ LIES = {
     "another number of names": (one(names=0), "the names must end the file of 86 bytes, got 72"),
     "the length of a name": (one(length=1 << 50), "the names must count what is in 6 bytes"),
     "bytes behind the end": (one() + b"x", "the names must end the file of 87 bytes, got 86"),
-    "a name that is no text": (one()[:-1] + b"\xff", "the names must be in UTF-8, got b'weigh"),
+    "a name that is not a text": (one()[:-1] + b"\xff", "the names must be in UTF-8, got b'weigh"),
 }  # fmt: skip
 
 

@@ -58,7 +58,7 @@ def remember(path: Path, start: int = 0, size: int = SIZE + BLOCK) -> None:
 
 
 def on_a_device(path: Path, straight: list[tuple[int, int]], expected: list[tuple[int, int]]) -> None:
-    """What was read without a copy; where the system has files in its memory anyway, nothing was."""
+    """Check the reads without a copy; a file system in memory has none."""
     assert straight == (expected if kind_of(path.parent) == "device" else [])
 
 
@@ -145,7 +145,7 @@ class TestWhoDoesNotTell:
         assert straight == []
 
     def test_a_file_that_is_somebody_elses(self, straight: Any, monkeypatch: Any, path: Path) -> None:
-        """The system says then that all of it is there."""
+        """The system reports then that all of it is cached."""
         monkeypatch.setattr(direct, "_libc", Told(lambda pages: pages.fill(1)))
         assert_same_bits(np.load(path), values(SIZE))
         assert straight == []

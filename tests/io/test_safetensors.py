@@ -1,4 +1,4 @@
-"""The safetensors format: as the package of that name writes and reads it; no file that lies is believed."""
+"""The safetensors format: as the package of that name writes and reads it; files with false headers are refused."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class TestBothWays:
         try:
             data = save(arrays)
         except UnicodeEncodeError:
-            return  # half a character is no name
+            return  # half a character is not a name
         assert_all_same_bits(reference.load(data), arrays)
         assert_all_same_bits(load(reference.save(arrays)), arrays)
 
@@ -184,14 +184,14 @@ BAD = {
     "truths": lies({"x": tensor("U8", [True], [0, 1])}, bytes(1)),
     "negative extents": lies({"x": tensor(shape=[-2, -1])}, bytes(8)),
     "too many axes": lies({"x": tensor(shape=[1] * 64 + [2])}, bytes(8)),
-    "a dtype that nobody knows": lies({"x": tensor("F31")}, bytes(8)),
+    "an unknown dtype": lies({"x": tensor("F31")}, bytes(8)),
     "no dtype": lies({"x": {"shape": [2], "data_offsets": [0, 8]}}, bytes(8)),
     "more than is asked for": lies({"x": {**tensor(), "more": 1}}, bytes(8)),
     "one place": lies({"x": tensor(offsets=[8])}, bytes(8)),
     "places that end before they begin": lies({"x": tensor(offsets=[8, 0])}, bytes(8)),
     "more bytes than values": lies({"x": tensor(offsets=[0, 12])}, bytes(12)),
     "values beyond the file": lies({"x": tensor()}, bytes(4)),
-    "bytes that nobody has": lies({"x": tensor()}, bytes(9)),
+    "bytes of no tensor": lies({"x": tensor()}, bytes(9)),
     "a hole": lies({"x": tensor(), "y": tensor(offsets=[12, 20])}, bytes(20)),
     "an overlap": lies({"x": tensor(), "y": tensor(offsets=[4, 12])}, bytes(12)),
     "twice the same": lies({"x": tensor(), "y": tensor()}, bytes(8)),
@@ -199,11 +199,11 @@ BAD = {
     "a product beyond 64 bits": lies({"x": tensor("U8", [1 << 33, 1 << 33], [0, 4])}, bytes(4)),
     "an extent beyond 64 bits": lies({"x": tensor("U8", [0, 1 << 70], [0, 0])}),
     "a product that is zero modulo 2**64": lies({"x": tensor("U8", [1 << 32, 1 << 32], [0, 0])}),
-    "metadata that are no texts": lies({"__metadata__": {"x": 1}}),
+    "metadata that are not texts": lies({"__metadata__": {"x": 1}}),
 }  # fmt: skip
 
 
-# What the package takes: the last of two names, what it does not know, and more axes than NumPy has.
+# Files that the package accepts: the last of two names, unknown entries, and more axes than NumPy has.
 OURS = {"twice the same", "too many axes", "more than is asked for", "a name twice"}
 
 

@@ -100,7 +100,7 @@ def late(function: Callable[..., Any] = lambda values: values) -> Any:
 class TestTheFileIsThere:
     @every_save
     def test_when_the_call_returns(self, kind: str) -> None:
-        """For whoever looks, and the folder can go at once."""
+        """The file is visible to every reader, and the folder can be deleted at once."""
         name, save, read = SAVES[kind]
         for _ in range(3):
             with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""What is refused at the call: the message names the function, what must hold, and what it got."""
+"""Errors at the call: the message names the function, the condition that must hold, and the values that it got."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from forerun import np
 X = numpy.ones((2, 3), "float32")
 V = numpy.ones(3, "float32")
 
-# What is called with an array of shape (2, 3) and one of shape (3,); the error; the whole message.
+# A call with an array of shape (2, 3) and one of shape (3,); the error; the whole message.
 REFUSED: list[tuple[Callable[[Any, Any], Any], type[Exception], str]] = [
     # statistics
     (lambda x, v: np.nanmax(np.ones((0, 3)), 0), ValueError,

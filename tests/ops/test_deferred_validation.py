@@ -20,7 +20,7 @@ DEVICES = "cpu(0) to cpu(63)"
 
 Broken = Callable[[Any, Any], Any]
 
-# What is called with an array of shape (2, 3) and one of shape (3,); the error; the whole message.
+# A call with an array of shape (2, 3) and one of shape (3,); the error; the whole message.
 AT_THE_CALL: list[tuple[Broken, type[Exception], str]] = [
     # shapes
     (lambda x, v: x + np.ones((2, 4)), ValueError, "add: shapes must broadcast together, got (2, 3) and (2, 4)"),
@@ -263,7 +263,7 @@ def test_an_activation_that_is_not_there_names_those_that_are() -> None:
 
 
 class Unheard(Exception):
-    """An error of nobody else's."""
+    """An error class of this file alone."""
 
 
 def fail(*_: Any) -> Any:

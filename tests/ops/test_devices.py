@@ -28,7 +28,7 @@ def two_devices() -> Iterator[None]:
 
 
 def placed(args: Any, chosen: int, device: int) -> Any:
-    """The arguments with the chosen one of their arrays as ours."""
+    """Return the arguments with the chosen one of their arrays as forerun's."""
     numbers = iter(range(1_000))
     where = forerun.cpu(device)
     return mapped(lambda x: np.array(x, x.dtype, device=where) if next(numbers) == chosen else x, args)

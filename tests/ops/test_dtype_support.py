@@ -24,7 +24,7 @@ UFUNCS = sorted(
     for name, f in vars(numpy).items()
     if isinstance(f, numpy.ufunc) and f.nin <= 2 and f.signature is None and hasattr(np, name)
 )
-# Of the namespace and two matrices: what stands for the functions that are made like it.
+# Functions of the namespace and two matrices, one for each way to make functions.
 FUNCTIONS: dict[str, Function] = {
     "operators": lambda n, a, b: a**2 * (a + b) / (abs(a) + 1),
     "in place": lambda n, a, b: a.__iadd__(b),
@@ -177,7 +177,7 @@ def compare_values(
 
 
 def in_silence(test: Callable[..., None]) -> Callable[..., None]:
-    """NumPy warns of what it computes."""
+    """Ignore NumPy's warnings of its computations."""
 
     @functools.wraps(test)
     def quiet(*args: Any, **kwargs: Any) -> None:

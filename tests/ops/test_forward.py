@@ -71,7 +71,7 @@ def expected_dtype(case: Case, result: numpy.dtype, inputs: list[numpy.dtype]) -
 
 
 def reference(case: Case, args: tuple[Any, ...]) -> list[Any]:
-    """What the reference gives: in the arguments' dtype for exact rows, in double precision for others."""
+    """Return the reference's results: in the arguments' dtype for exact rows, in double precision for others."""
     dtypes: list[numpy.dtype] = []
     mapped(lambda a: dtypes.append(a.dtype), args)
     args = mapped(numpy.copy, args) if case.in_place else args

@@ -1,4 +1,4 @@
-"""Where NumPy gives a new array, ours is new, too: writing it is allowed, and changes nothing else."""
+"""Where NumPy gives a new array, forerun's is new, too: writing it is allowed, and changes nothing else."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ HOLES = numpy.array([[1.0, NAN, 3.0, -2.0], [NAN, NAN, NAN, NAN], [4.0, 5.0, NAN
 
 
 def taken(call: Callable[..., Any], module: Any, args: tuple[Any, ...]) -> Any:
-    """What a call gives, as a list of NumPy arrays, or the exception."""
+    """Return the results of a call as a list of NumPy arrays, or the exception."""
     place = lambda a: module.asarray(a) if isinstance(a, numpy.ndarray) else a
     try:
         with numpy.errstate(all="ignore"), warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""What an op's paragraph says of it besides its loops, for ops of one's own as for the package's."""
+"""Facts in an op's paragraph besides its loops, for user-defined ops as for the package's."""
 
 import numpy
 import pytest
@@ -9,7 +9,7 @@ from forerun.ops.elementwise import arithmetic
 
 
 def total(op, x):
-    """What the op has combined, by the op's own loop, in x's dtype."""
+    """Return the combination of elements by the op's own loop, in x's dtype."""
     return _core.reduce(op, x, [0], x.dtype).item()
 
 

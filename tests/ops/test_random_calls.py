@@ -53,7 +53,7 @@ def family(error: Exception) -> type[Exception]:
 
 
 def compare(name: str, args: tuple[Any, ...], options: dict[str, Any], tolerance: float, bits: bool = False) -> None:
-    """Calls NumPy's function and ours."""
+    """Call NumPy's function and forerun's."""
     mine = lambda a: np.array(a) if isinstance(a, numpy.ndarray) else a
     mapped = lambda v: [mine(a) for a in v] if isinstance(v, list) else mine(v)
     want = outcome(lambda: getattr(numpy, name)(*args, **options))

@@ -1,4 +1,4 @@
-"""Parameters are NumPy's: their names, their order and their defaults; what differs stands here with its reason."""
+"""Parameters are NumPy's: their names, their order and their defaults; differences are listed with their reasons."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def named(module: Any, path: str) -> Any:
 
 
 def differences(path: str) -> list[str]:
-    """What differs between the parameters of NumPy's function and ours."""
+    """Return the differences between the parameters of NumPy's function and forerun's."""
     try:
         want = inspect.signature(named(numpy, path)).parameters
     except ValueError:

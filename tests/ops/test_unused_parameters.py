@@ -15,7 +15,7 @@ PACKAGE = ROOT / "src" / "forerun"
 # "file:function.parameter", or a pattern of them; functions of classes and functions have the names around them before.
 IGNORED = {
     "*Elementwise.__call__.*": "what type checkers see of a call that the core takes",
-    "*.__exit__.*": "Python calls it with three arguments, whoever needs them",
+    "*.__exit__.*": "Python calls it with three arguments, used or not",
     # what a function of a family is called with, though only others of the family need it
     "autograd/function.py:Function.gradients.attrs": "the tape calls all operations alike",
     "ops/_base/host_task.py:_NoGradient.gradients.*": "the tape calls all operations alike",
@@ -37,7 +37,7 @@ IGNORED = {
     "compat.py:_Finder.find_spec.*": "Python's import system calls it so",
     "as_numpy/__init__.py:*load_ipython_extension.shell": "IPython calls it so",
     "as_numpy/arrays.py:_methods_of_ops.otherwise.kwargs": "ways out are called alike; an op's options are one of args",
-    "_capture/captured.py:Recorded._record.args": "their values stand on the tape that is looked at",
+    "_capture/captured.py:Recorded._record.args": "their values are on the tape that is read",
     "gluon/block/block.py:Block.infer_shape.args": "a block without deferred shapes has nothing to infer",
     "gluon/data/dataset.py:Hosting._planned.late": "plans of all data sets are asked for alike",
     "gluon/data/vision/datasets.py:*._planned.late": "plans of all data sets are asked for alike",
@@ -66,7 +66,7 @@ IGNORED = {
     "_io/numpy_files.py:load.max_header_size": "headers are not evaluated; they have a limit of their own",
     "ops/statistics/quantile.py:*.overwrite_input": "a permission, which is not used",
     "ops/sort/sort.py:unique.sorted": "a permission to give values in any order; they are sorted",
-    "*get_state.legacy": "another form of the same state; ours has one form, which `set_state` takes",
+    "*get_state.legacy": "another form of the same state; forerun's has one form, which `set_state` takes",
     "ops/signal/sliding.py:sliding_window_view.writeable": "views have no flag of their own",
     "gluon/data/batchify.py:*.__init__.use_shared_mem": "where memory lies; the values are the same",
     "gluon/data/loader.py:DataLoader.__init__.pin_*": "where memory lies; the values are the same",
@@ -87,7 +87,7 @@ def refuses(statement: ast.stmt) -> bool:
 
 
 def unread(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
-    """The parameters that the body does not read. What is there to be defined by subclasses reads all of them."""
+    """The parameters that the body does not read. A method for subclasses to define counts as reading all."""
     if any(ast.unparse(decorator).startswith(("overload", "delegate(")) for decorator in function.decorator_list):
         return []  # for type checkers; made of another function
     if any(isinstance(s, ast.Raise) for s in function.body) and all(map(refuses, function.body)):

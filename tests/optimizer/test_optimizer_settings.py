@@ -1,4 +1,4 @@
-"""What all optimizers take: float32 masters, how many weights go together, factors by name; noise; updaters."""
+"""Settings of all optimizers: float32 masters, the number of weights per update, factors by name; noise; updaters."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -28,7 +28,7 @@ PAIRS: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
 @pytest.mark.parametrize("decay", [0.0, 0.3])
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair[0]} {pair[1]}")
 def test_twenty_steps(pair: tuple[str, dict[str, Any], str, dict[str, Any]], decay: float) -> None:
-    """With a learning rate that changes on the way."""
+    """With a learning rate that changes in between."""
     name, settings, peer, its_settings = pair
     start, gradients = RNG.normal(size=(3, 4)), RNG.normal(size=(20, 3, 4))
     theirs = torch.tensor(start, requires_grad=True)
@@ -56,7 +56,7 @@ def test_each_optimizer_is_among_them() -> None:
 
 
 def rates(make: Any, n: int = 25) -> list[float]:
-    """What a scheduler of PyTorch's gives in n steps, from a rate of 0.5."""
+    """Return the rates of a PyTorch scheduler in n steps, from a rate of 0.5."""
     made = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.5)
     scheduler, found = make(made), []
     for _ in range(n):

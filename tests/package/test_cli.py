@@ -1,4 +1,4 @@
-"""The command `forerun`: output for people and programs, exit statuses, and what is told before anything runs."""
+"""The command `forerun`: output for people and programs, exit statuses, and errors before anything runs."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def script(tmp_path: Path) -> Path:
 class TestHelp:
     @pytest.mark.parametrize("command", COMMANDS)
     def test_has_examples_that_parse(self, command, capsys):
-        """What help shows can be typed: each example is understood by the parser."""
+        """The examples of the help are valid: the parser accepts each."""
         with pytest.raises(SystemExit) as leaving:
             cli.main([command, "--help"])
         assert leaving.value.code == 0

@@ -1,4 +1,4 @@
-"""Folders use only what stands below them: C++ includes in core/, Python imports in src/forerun/.
+"""Folders use only folders below them: C++ includes in core/, Python imports in src/forerun/.
 
 Inside of a folder of the package too: neither its files nor its folders use each other around.
 """
@@ -47,7 +47,7 @@ MOST_MEMBER_FUNCTIONS = 25  # of a class of the engine
 KNOW_PYTHON = {"python"}
 PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
 
-# From the bottom up; names in one row may use each other. The package itself (`__init__`) stands on top.
+# From the bottom up; names in one row may use each other. The package itself (`__init__`) is on top.
 PYTHON_ORDER = [
     {"_core", "_runtime", "_display"},
     {"autograd"},
@@ -64,12 +64,12 @@ PYTHON_ORDER = [
 ]
 PYTHON_RANK = {name: rank for rank, row in enumerate(PYTHON_ORDER) for name in row}
 TOP = len(PYTHON_ORDER)
-# What stands on top puts the parts together as they are imported; one of them asks for it, when it is complete itself.
+# The modules on top connect the parts as they are imported; one part asks for that, when it is complete itself.
 FROM_ABOVE = {("np/__init__.py", "forerun._wiring")}
 
 MOST_FILES = 15  # in a folder
 
-# Who may import `_core`; all others take what they need from a `core.py` there, which names it.
+# The modules that may import `_core`; all others take what they need from a `core.py` there, which names it.
 BORDER = ("__init__.py", "_wiring.py", "_runtime/", "_capture/", "autograd/", "ops/_base/")
 
 # Imports of the package inside of functions. The list is to become shorter.
@@ -164,7 +164,7 @@ def inside_functions(path: Path) -> set[int]:
 
 
 def is_listed(path: Path, name: str) -> bool:
-    """Whether an import inside of a function is in the list, itself or by what it is part of."""
+    """Return whether an import inside of a function is in the list, itself or as part of a listed module."""
     file = path.relative_to(PACKAGE).as_posix()
     return any(file == f and f"{name}.".startswith(f"{listed}.") for f, listed in LATE_IMPORTS)
 

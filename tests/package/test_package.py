@@ -142,7 +142,7 @@ class TestMetadata:
         assert named == {name for name in vars(_core) if not name.startswith("__")}
 
 
-PARTS = {  # what must be said of what stands in a library, and how it is known that it stands there
+PARTS = {  # parts of a library that need a notice, and the text by which they are found in it
     "openblas": ("lib/libforerun_openblas.so", b"OpenBLAS", "BSD-3-Clause"),
     "openblas, of GCC": ("lib/libforerun_openblas.so", b"OpenBLAS", "GCC RUNTIME LIBRARY EXCEPTION"),
     "nanobind": ("_core", b"nanobind", "Redistribution and use"),
@@ -183,7 +183,7 @@ REMARK = re.compile(r"(\w+\([^()]*\d[^()]*\)) is (-?[\d.]*\d|True|False)")  # "f
 
 
 def names_of(module: ModuleType) -> list[str]:
-    """What a module offers: its `__all__`, or what it defines under a public name."""
+    """Return the public names of a module: its `__all__`, or its own definitions with a public name."""
     own = [n for n, v in vars(module).items() if getattr(v, "__module__", None) == module.__name__]
     return list(getattr(module, "__all__", [n for n in own if not n.startswith("_")]))
 

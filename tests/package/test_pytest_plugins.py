@@ -1,4 +1,4 @@
-"""What the tests' plugins do: a test that hangs ends the run and says what it waits for; all draw the same numbers."""
+"""The tests' plugins: a test that hangs ends the run and reports its wait; all tests draw the same numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs test themselves with finds what it is for."""
+"""The public test functions find the faults that they are for."""
 
 import numpy
 import pytest

@@ -1,4 +1,4 @@
-"""Annotations say what functions give; names of types stand for what they say."""
+"""Annotations agree with the results of functions; the names of types with their meaning."""
 
 import inspect
 import json
@@ -21,7 +21,7 @@ from tests.support.paths import ROOT
 
 
 def annotated(op: Any) -> Any:
-    """What a function says that it gives."""
+    """Return the annotation of a function's result."""
     return None if isinstance(op, Elementwise) else getattr(inspect.unwrap(op), "__annotations__", {}).get("return")
 
 

@@ -1,4 +1,4 @@
-"""What the core asks of the package: all of it is registered, in one module, or the import says what is missing."""
+"""Registration of the package's functions with the core: in one module, or the import names the missing ones."""
 
 import ast
 import subprocess
@@ -13,7 +13,7 @@ from tests.support.subprocesses import environment
 
 PACKAGE = Path(_wiring.__file__).parent
 
-# Functions of the core that set something, and are no registrations: states of a thread or of the engine, settings.
+# Functions of the core that set something, and are not registrations: states of a thread or of the engine, settings.
 SETTINGS = {
     "set_blas_limits", "set_cache_limits", "set_default_device", "set_defaults", "set_exchanging", "set_exit_status",
     "set_fallback", "set_guard", "set_hang_report", "set_memory", "set_numpy_rules", "set_passes", "set_promotion",

@@ -1,4 +1,4 @@
-"""What type checkers know of arrays: mypy reads this file in `make lint`, pyright in test_typing.py."""
+"""Types of arrays for type checkers: mypy reads this file in `make lint`, pyright in test_typing.py."""
 
 from collections.abc import Callable
 from typing import Any, assert_type
@@ -39,7 +39,7 @@ shifted([[1.0, 2.0]], (2, 1), (0, 1), "float64", "cpu:0")
 shifted(3, (), None, float, forerun.cpu())
 
 
-# What functions take: arrays of ours and NumPy's, numbers, and lists of these.
+# Arguments of functions: forerun arrays and NumPy's, numbers, and lists of these.
 unary: Callable[[ArrayLike], Array] = np.sin
 binary: Callable[[ArrayLike, ArrayLike], Array] = np.add
 reduction: Callable[[ArrayLike, Axis, DTypeLike, Out, bool], Array] = np.sum

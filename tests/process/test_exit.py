@@ -1,4 +1,4 @@
-"""The end of a process: pending work is finished, errors are told, the status says so."""
+"""The end of a process: pending work is finished, errors are printed, and the status shows them."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ os.execv(sys.executable, [sys.executable, "-c", show])
 
 
 class TestStatus:
-    """An error that nobody has seen makes a program fail that would otherwise end in success."""
+    """An error that has not been raised makes a program fail that would otherwise end in success."""
 
     @pytest.mark.parametrize(
         ("end", "status"),
@@ -183,7 +183,7 @@ module = Module()
         assert execute(UNREAD + "sys.stderr = None\n").returncode == 1
 
     def test_very_many(self):
-        """A thousand are kept; of the rest the number is told, without those that somebody has seen."""
+        """A thousand are kept; of the rest the number is printed, without those that were raised."""
         program = """
 i = np.array([7])
 many = [np.take(np.ones(3), i) for _ in range(1600)]
@@ -222,7 +222,7 @@ threading.Thread(target=interrupt, args=(_core.stats()["waits"],), daemon=True).
 
 
 class TestInterrupted:
-    """Ctrl-C ends the wait at exit; what has not ended then is lost, which is no success."""
+    """Ctrl-C ends the wait at exit; what has not ended then is lost, which is not a success."""
 
     def test_task_that_hangs(self):
         done = execute(HANGS + "print('buffered')\n")
@@ -299,7 +299,7 @@ try:
     error = interpreters.run_string(one, code)
 except Exception as raised:
     error = raised
-words = ("must be imported in the main interpreter", "does not support loading in subinterpreters")  # ours, CPython's
+words = ("must be imported in the main interpreter", "does not support loading in subinterpreters")
 print(any(text in str(error) for text in words), "ImportError" in str(error))
 """
     assert output(program) == ["True", "True"]

@@ -179,7 +179,7 @@ print(*codes)
         )
 
     def test_in_a_task(self):
-        """It cannot wait for its own end: the child has the arrays that were there, and no engine."""
+        """It cannot wait for its own end: the child has the arrays that were computed, and no engine."""
         assert output(
             """
 import os
@@ -245,7 +245,7 @@ print(caught, y.item(), (y + 1).item(), os.waitstatus_to_exitcode(os.wait()[1]))
         ) == ["True", "5", "6", "3"]
 
     def test_other_programs_start_at_once(self):
-        """They are no copies of the process: nothing is waited for."""
+        """They are not copies of the process: nothing is waited for."""
         assert output(
             """
 import os, subprocess, threading
@@ -326,7 +326,7 @@ class TestPools:
 
     @pytest.mark.parametrize(("method", "code"), [("fork", 0), ("spawn", 1)])
     def test_unread_error_in_a_process(self, method, code, tmp_path):
-        """It is told; the status is that of the process where it leaves by `exit`."""
+        """It is printed; the status is that of the process where it leaves by `exit`."""
         script = tmp_path / "unread.py"
         script.write_text(
             POOLS[: POOLS.index("if __name__")]

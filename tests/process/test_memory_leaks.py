@@ -75,7 +75,7 @@ class TestGranted:
             ),
             # A container without a name space of its own: the path is the host's, the folder its own.
             ({"proc/self/cgroup": "0::/docker/0123", "sys/fs/cgroup/memory.max": str(50 * MB)}, 50),
-            # A process that was moved out of what it can see.
+            # A process that was moved out of the groups that it can see.
             ({"proc/self/cgroup": "0::/../other", "sys/fs/cgroup/memory.max": str(40 * MB)}, 40),
             # Version 1.
             (
@@ -241,9 +241,9 @@ class TestBursts:
 
 
 def grown(step: Any, times: int, warm: int = 200) -> dict[str, int]:
-    """What there is more of after `times` steps than after the first ones; bytes of pages only above some megabytes.
+    """Return the resources that grow after the first of `times` steps; bytes of pages only above some megabytes.
 
-    Pages alone are looked at three times: the allocator may keep a large block once, and what leaks comes again.
+    Pages alone are looked at three times: the allocator may keep a large block once, and a leak repeats.
     """
     for _ in range(3):
         left = _grown(step, times, warm)

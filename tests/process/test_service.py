@@ -47,7 +47,7 @@ class Client:
             return i, response.status, await response.json()
 
     async def see(self, page: str) -> Any:
-        """What a page says."""
+        """Return the contents of a page."""
         async with self.session.get(page) as response:
             return await response.json()
 
@@ -120,10 +120,10 @@ async def held_and_answered(user: Client) -> list[tuple[int, int, Any]]:
     before = (await user.see("/stats"))["requests"]
     good = [i for i in range(2 * CONCURRENT) if i % 11][:CONCURRENT]
     tasks: list[asyncio.Task[Any]] = []
-    for start in range(0, CONCURRENT, WAVE):  # a crowd at the door would measure how aiohttp lets it in
+    for start in range(0, CONCURRENT, WAVE):  # all at once would measure how aiohttp accepts connections
         tasks += [asyncio.create_task(user.predict(i)) for i in good[start : start + WAVE]]
         await user.until(open=len(tasks))
-    gone = [k for k, i in enumerate(good) if i % 7][::8][:CANCELLED]  # none whose error nobody would hear of
+    gone = [k for k, i in enumerate(good) if i % 7][::8][:CANCELLED]  # none whose error would not be raised
     for k in gone:
         tasks[k].cancel()
     await user.until(open=CONCURRENT - CANCELLED, cancelled=before["cancelled"] + CANCELLED)

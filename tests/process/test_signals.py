@@ -80,7 +80,7 @@ def in_pace(x: Any) -> None:
 
 
 def until_full(x: Any) -> None:
-    """Issues until there is no room."""
+    """Issues until there is not a room."""
     for _ in range(100):
         x = x + 1
 
@@ -347,7 +347,7 @@ print(waits_here(host(task, [], [((), "int64")])[0]))
 
 
 def test_tests_that_were_started_with_sigint_ignored() -> None:
-    """As by `nohup make test &`, or by cron: what is ignored is inherited, and nobody would be interrupted."""
+    """As by `nohup make test &`, or by cron: an ignored signal is inherited, and no process would be interrupted."""
     test = f"{__file__}::TestInterrupt::test_synchronous_task"
     line = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", test]
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""`forerun.graph`: of what is pending, of what is recorded, of a trace; and how it is drawn."""
+"""`forerun.graph`: of pending operations, of the tape, of a trace; and its picture."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class TestRecorded:
     def test_it_changes_no_gradient(self, loss):
         forerun.graph(loss)
         loss.backward()
-        assert len(forerun.graph(loss)) == 1  # the tape has been let go
+        assert len(forerun.graph(loss)) == 1  # the tape has been released
 
     def test_a_long_tape(self):
         w = np.ones(2)

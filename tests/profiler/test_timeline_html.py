@@ -63,7 +63,7 @@ class TestPage:
     def test_lines_that_waited_with_what_to_write_instead(self, tmp_path):
         once = small()
         data, _, _ = parts(profiler.timeline(once, tmp_path / "run.html"))
-        assert data["tables"][0]["rows"][0][-1] == "", "one wait is no habit"
+        assert data["tables"][0]["rows"][0][-1] == "", "one wait is not a habit"
         again = replace(once.waits[0], started=once.waits[0].ended, ended=once.waits[0].ended + 1e-3)
         data, _, _ = parts(profiler.timeline(Trace.from_events([*once.events, again]), tmp_path / "run.html"))
         waits, ops = data["tables"]

@@ -65,7 +65,7 @@ class Shown:
         return f"#{r:02x}{g:02x}{b:02x}"
 
     def hover(self, ms: float, height: str) -> str:
-        """What the tip says at a place."""
+        """Return the text of the tip at a place."""
         self.browser.mouse("mouseMoved", *self.place(ms, height))
         return self.ask("tip.hidden ? '' : tip.innerText")
 
@@ -205,7 +205,7 @@ class TestLooking:
         assert "multiply + tanh (op 2)" in shown.ask("details.innerText")
         rounded = "(point) => Math.round(timeOf(point.x) / 1e4) / 100"
         ways = shown.ask(f"ways.map(([from, to]) => [from, to].map({rounded}))")
-        # To it from what it read; from its issue; from it to the wait for it.
+        # To it from the operation that it read; from its issue; from it to the wait for it.
         assert ways == [[3, 4], [0.1, 4], [6, 6.5]]
         shown.browser.click(*shown.place(8, WORKER))
         assert shown.ask("selected") == -1

@@ -95,7 +95,7 @@ class TestLoops:
             assert ref() is None
             assert descriptors() == before
         forerun.waitall()
-        assert forerun.stats()["dropped"] > dropped  # nobody had a handle of it
+        assert forerun.stats()["dropped"] > dropped  # it had no handle
 
 
 async def wrapped(x):
@@ -148,7 +148,7 @@ def test_behind_a_closed_gate(gate):
 
 
 class TestWritesBehindTheAwait:
-    """What counts is what was issued before it."""
+    """Only writes issued before it count."""
 
     def test_they_are_not_waited_for(self, four_workers):
         async def main() -> None:
@@ -215,7 +215,7 @@ class TestCancellation:
         run(main())
 
     def test_tasks_may_be_cancelled_when_their_arrays_have_come(self):
-        """By the first of them: some have been told in the same turn, others are about to be."""
+        """By the first of them: some were notified in the same turn, others are about to be."""
 
         async def main() -> None:
             complaints: list[object] = []
@@ -255,7 +255,7 @@ class TestCancellation:
 class TestManyLoops:
     @pytest.mark.parametrize("loop", LOOPS)
     def test_one_after_the_other(self, loop):
-        """Without the garbage collector: a closed loop lets go of its bell at once."""
+        """Without the garbage collector: a closed loop releases its completion queue at once."""
 
         def once(i: int) -> None:
             with closed_gate():
@@ -366,7 +366,7 @@ def test_awaiting_is_refused_while_a_call_is_recorded():
         y.__await__().send(None)
         return y
 
-    with pytest.raises(RuntimeError, match="hybridize: code must not depend on values, got a look at an array"):
+    with pytest.raises(RuntimeError, match="hybridize: code must not depend on values, got a read of an array"):
         looks(np.ones(3))
 
 
@@ -378,7 +378,7 @@ x = np.ones(3)
 x.wait()
 _core.gate(True)
 y = x + 1
-_core.give_up()
+_core.abandon_pending_work()
 async def main():
     try:
         await y

@@ -196,7 +196,7 @@ class TestGuard:
 
 
 def sometime(i: int) -> int:
-    """What takes a while."""
+    """Compute for a while."""
     return i + 0 * len(str(7**5000))
 
 
@@ -287,14 +287,14 @@ class TestBlockers:
 
     @pytest.mark.parametrize("waits", [[(0, 4)], [(0, 4), (4, 4.001), (1000, 1000.001)]])
     def test_the_report_has_no_advice_where_there_is_nothing_to_gain(self, waits):
-        """One wait is no habit, and less than a hundredth of the time is not worth a change."""
+        """One wait is not a habit, and less than a hundredth of the time is not worth a change."""
         text = profiler.report(trace(op(1, 0, 4), *(wait(a, b, 7) for a, b in waits), op(2, 1000, 1009)))
         assert "program.py:7" in text
         assert "instead" not in text
 
 
 def test_why_an_operation_was_held_back() -> None:
-    """Its turn had not come, and memory would have risen above the peak in order; or there was no memory for it."""
+    """Memory would have risen above the peak of program order; or there was not enough memory for it."""
     found = []
     for budget in (1 << 30, 1 << 20):
         go = threading.Event()

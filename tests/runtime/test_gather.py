@@ -30,7 +30,7 @@ def bad(word: str = "bad"):
 
 
 def dropped() -> int:
-    """How many operations the engine has found to be nobody's."""
+    """Return the number of operations that the engine has dropped."""
     forerun.waitall()
     return forerun.stats()["dropped"]
 

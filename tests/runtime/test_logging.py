@@ -1,4 +1,4 @@
-"""What goes to the log: silent by default, and said where the program waits anyway."""
+"""Messages of the log: silent by default, and logged where the program waits anyway."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def heard(queued: None, caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
-    """The log from here on, with no thread started and nothing to be told. Small operations start threads, too."""
+    """The log from here on, with no thread started and no message queued. Small operations start threads, too."""
     forerun.configure(workers=1)
     caplog.set_level(logging.DEBUG, "forerun")
     caplog.clear()
@@ -129,7 +129,7 @@ class TestSurroundings:
 
 
 def test_a_handler_may_read_arrays(heard):
-    """What a handler does happens outside of the engine: it may wait, too."""
+    """A handler runs outside of the engine: it may wait, too."""
 
     class Reading(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:

@@ -20,7 +20,7 @@ def asynchronous() -> Iterator[None]:
 
 
 class Slow:
-    """Ops that end only when they are told to, in order."""
+    """Operations that end only when they are released, in order."""
 
     def __init__(self, n: int) -> None:
         self.may_end = [threading.Event() for _ in range(n)]

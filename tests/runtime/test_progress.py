@@ -24,7 +24,7 @@ class Screen(io.StringIO):
         return True
 
     def lines(self) -> list[str]:
-        """What has stood in the line, one after the other."""
+        """Return the contents of the line, one after the other."""
         return [line for line in self.getvalue().split("\r\033[K") if line]
 
 

@@ -15,7 +15,7 @@ from tests.support.settings import configured
 
 
 class StalledChain:
-    """A host task that ends when it is told to, and three operations behind it."""
+    """A host task that ends when it is released, and three operations behind it."""
 
     def __init__(self) -> None:
         self.go, self.begun = threading.Event(), threading.Event()
@@ -28,7 +28,7 @@ class StalledChain:
         return v
 
     def settle(self) -> None:
-        """Comes back when the task runs, and the engine knows what waits for what."""
+        """Return when the task runs, and the engine knows the dependencies."""
         assert self.begun.wait(60)
         while (stats := forerun.stats())["planned"] < stats["issued"]:
             time.sleep(0.001)
@@ -110,7 +110,7 @@ def test_wait_without_progress_names_the_chain(reports, capfd, wait):
     names = [line.split(",")[1].split()[0] for line in lines]
     assert sorted(names) == ["add", "multiply", "slow", "sum"]
     if wait == "item":
-        assert names == ["add", "sum", "multiply", "slow"]  # from what is waited for to what holds it up
+        assert names == ["add", "sum", "multiply", "slow"]  # from the awaited operation to the one that blocks it
     assert any(line.endswith(": runs") for line in lines)
 
 

@@ -1,4 +1,4 @@
-"""Memory and threads that cannot be had: no request for them, refused, ends the process, spoils a value, or hangs."""
+"""Refused memory and threads: no refused request ends the process, changes a value, or hangs."""
 
 from __future__ import annotations
 

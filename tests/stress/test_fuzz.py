@@ -99,7 +99,7 @@ class MissedOrder(RunningAhead):
 
 
 class Swallowed(RunningAhead):
-    """Positions out of range are moved into it without a word."""
+    """Positions out of range are moved into it silently."""
 
     def take(self, x: Any, index: Any) -> Any:
         return np.take(x, index, axis=0, mode="clip")
@@ -138,7 +138,7 @@ def wrong(back: type[RunningAhead], monkeypatch: pytest.MonkeyPatch) -> Iterator
 
 
 class TestItself:
-    """What is wrong on purpose is found within a bounded run, and made small."""
+    """Faults made on purpose are found within a bounded run, and minimized."""
 
     @pytest.mark.parametrize("back", [LastBit, MissedOrder, Swallowed, WrongStep, Spread])
     def test_a_wrong_back_end_is_found(self, back, monkeypatch):

@@ -36,10 +36,10 @@ def test_the_command_says_what_is_wrong(monkeypatch, capfd):
 class TestProductsInPieces:
     """Products cut as if BLAS could count to seven."""
 
-    @pytest.fixture(autouse=True, params=["our kernel", "BLAS"])
+    @pytest.fixture(autouse=True, params=["forerun's kernel", "BLAS"])
     def small_limits(self, engine, request):
         _core.waitall()
-        _core.set_tile_version(0 if request.param == "our kernel" else 2)
+        _core.set_tile_version(0 if request.param == "forerun's kernel" else 2)
         yield
         _core.waitall()
         _core.set_tile_version()
@@ -90,9 +90,9 @@ GROWING = {
 
 @pytest.mark.parametrize(("name", "n"), GROWING.items(), ids=GROWING)
 def test_ten_times_as_much_takes_ten_times_as_long(name, n):
-    """In time of the process's own threads. What grows with the square takes a hundred times as long, whenever it is
-    measured; what does not takes up to thirty times as long where the larger load leaves the caches, and more while the
-    machine is busy."""
+    """In time of the process's own threads. Work that grows with the square takes a hundred times as long, whenever it
+    is measured; other work takes up to thirty times as long where the larger load leaves the caches, and more while
+    the machine is busy."""
 
     def seconds(n: int) -> float:
         gc.collect()

@@ -119,7 +119,7 @@ class Browser:
         self.drawn()
 
     def ask(self, expression: str) -> Any:
-        """The value of an expression in the page, waited for if it is a promise. What it throws is raised."""
+        """The value of an expression in the page, waited for if it is a promise. Its exceptions are raised."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(answer["exceptionDetails"]["exception"].get("description", "an exception"))
@@ -161,10 +161,10 @@ class Browser:
         """Prefers dark pages, or light ones."""
         value = "dark" if on else "light"
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": value}])
-        for _ in range(2):  # the page is told in the first frame
+        for _ in range(2):  # the page is notified in the first frame
             self.drawn()
 
     def picture(self, path: Path, whole: bool = True) -> None:
-        """What is to be seen, as PNG."""
+        """Save the visible part as PNG."""
         shot = self.call("Page.captureScreenshot", captureBeyondViewport=whole)
         path.write_bytes(base64.b64decode(shot["data"]))

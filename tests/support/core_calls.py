@@ -91,7 +91,7 @@ def described(x: Any) -> Any:
 
 
 def record_of_call(f: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> str:
-    """What a call gives, or raises and where, and which of the arguments the result is a view of."""
+    """Return the result of a call, or its error and line, and the arguments that the result is a view of."""
     found: Any = ()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

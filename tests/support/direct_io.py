@@ -22,7 +22,7 @@ def values(n: int) -> numpy.ndarray:
 
 
 def kind_of(folder: Path) -> str:
-    """What the file system of a folder does, asked of it alone.
+    """Return the behaviour of a folder's file system.
 
     "device": takes whole blocks without a copy, nothing else; "memory": takes all; "none": takes nothing.
     """

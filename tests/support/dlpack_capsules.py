@@ -51,7 +51,7 @@ def name_of(capsule: Any) -> bytes:
 
 
 def inside(capsule: Any) -> Managed | ManagedVersioned:
-    """What a capsule that nobody has taken holds."""
+    """Return the tensor of an unused capsule."""
     kind = ManagedVersioned if name_of(capsule) == VERSIONED else Managed
     return kind.from_address(_api.PyCapsule_GetPointer(capsule, name_of(capsule)))
 

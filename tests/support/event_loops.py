@@ -52,5 +52,5 @@ async def _first() -> None:
     await asyncio.wait(tasks)
 
 
-for _loop in LOOPS:  # what a process keeps from the first loop of a kind on is no test's
+for _loop in LOOPS:  # resources of the first loop of a kind are the process's
     run(_first(), _loop)

@@ -22,7 +22,7 @@ Function = Callable[[list[Any]], Any]
 def central_differences(f: Callable[[], float], x: Any) -> numpy.ndarray:
     """The gradient of f, which reads x, element by element, and for both parts of complex ones; x is put back.
 
-    x: an array of NumPy's, or of ours.
+    x: an array of NumPy's, or of forerun's.
     """
     before = numpy.array(x.numpy() if isinstance(x, np.ndarray) else x)
     slopes = numpy.zeros_like(before)

@@ -9,7 +9,7 @@ from typing import Any
 from forerun import np
 from forerun.np import host
 
-PATIENCE = 60.0  # seconds after which a task that is not released gives up
+PATIENCE = 60.0  # seconds after which a task that is not released stops
 
 
 class NoSuchPlace(Exception):

@@ -1,4 +1,4 @@
-"""What a call gives or raises, to compare it with what NumPy gives, or another way to make the call."""
+"""Results or errors of calls, to compare them with NumPy's, or with another way to make the call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def outcome(
     function: Callable[..., Any], *operands: Any, read: Callable[[Any], Any] | None = None,
     error: Callable[[Exception], Any] | None = None,
 ) -> Any:  # fmt: skip
-    """What `read` makes of a function's result, or the exception that the call or the reading raises.
+    """Return `read` of a function's result, or the exception that the call or the reading raises.
 
     read: `arrays_of` by default. error: makes of the exception what is given in its place. Warnings are ignored.
     """

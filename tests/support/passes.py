@@ -19,7 +19,7 @@ SETTINGS = ("", *_PASSES, ALL)  # none, each alone, all
 
 
 def done() -> dict[str, int]:
-    """What the passes have done by now, once all work has ended."""
+    """Return the counts of the passes by now, once all work has ended."""
     _core.quiesce()
     stats = forerun.stats()
     return {name: stats[name] for name in ("dropped", "groups", "grouped", "elided")}

@@ -118,7 +118,7 @@ def indices(draw: Any, shape: tuple[int, ...], advanced: float = 0.4) -> Any:
 
 @st.composite
 def spoken(draw: Any, index: Any) -> Any:
-    """The index in our words: each array of it as a list, NumPy's, or ours."""
+    """Return the index with each array of it as a list, NumPy's, or forerun's."""
 
     def said(a: numpy.ndarray) -> Any:
         how = draw(st.sampled_from(["ours", "ours", "numpy", "list"]))
@@ -131,7 +131,7 @@ def spoken(draw: Any, index: Any) -> Any:
 
 @st.composite
 def values(draw: Any, shape: tuple[int, ...], wrong: float = 0.05) -> Any:
-    """What may be assigned to elements of a shape: numbers, lists, arrays of any dtype, of which a few do not fit."""
+    """Draw values to assign to elements of a shape: numbers, lists, arrays of any dtype, of which a few do not fit."""
     if wrong == 0:
         return 1
     if draw(st.floats(0, 1)) < 0.3:
@@ -149,7 +149,7 @@ def values(draw: Any, shape: tuple[int, ...], wrong: float = 0.05) -> Any:
 
 
 def agree(mine: Any, theirs: Any) -> None:
-    """Checks that two outcomes are the same values, or exceptions of one type, ours in our form."""
+    """Check that two outcomes are the same values, or exceptions of one type, with forerun's form of messages."""
     if isinstance(theirs, Exception) or isinstance(mine, Exception):
         assert type(mine) is type(theirs), f"{mine!r} {theirs!r}"
         assert " must " in str(mine), str(mine)

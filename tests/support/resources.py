@@ -1,4 +1,4 @@
-"""What must be as before when a piece of a program is over: arrays, memory, threads, files."""
+"""Resources that must be as before when a piece of a program is over: arrays, memory, threads, files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def in_use() -> dict[str, int]:
 
 
 def more(before: dict[str, int]) -> dict[str, int]:
-    """What there is more of than before, and how much more."""
+    """Return the resources of which there are more than before, and how many more."""
     now = in_use()
     return {name: now[name] - n for name, n in before.items() if now[name] > n}
 
@@ -43,7 +43,7 @@ def settled(before: dict[str, int]) -> dict[str, int]:
 class Peak:
     """How much more memory the process has had since this was made than it had then.
 
-    getrusage's peak is no measure of that: it has seen all that came before, even what the process had been that
+    getrusage's peak is not a measure of that: it has seen all that came before, even what the process had been that
     started this one.
     """
 

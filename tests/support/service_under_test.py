@@ -39,9 +39,9 @@ def blocked() -> int:
 
 
 class Meter(selectors.DefaultSelector):
-    """The selector of a loop: it sees when a turn begins and ends, and keeps how long the loop was held up by itself.
+    """The selector of a loop: it sees when a turn begins and ends, and keeps the time for which it blocked itself.
 
-    turn: the longest from one look at the sockets to the next, in seconds. How long the thread computed; and if it
+    turn: the longest time from one poll of the sockets to the next, in seconds. How long the thread computed; and if it
     slept, as it would in a wait, how long the turn took, without the time for which this thread, or the one that it may
     have slept for, had no core.
     """

@@ -28,13 +28,13 @@ def execute(program: str, early: str = "", **more: str) -> subprocess.CompletedP
 
 
 def output(program: str, **more: str) -> list[str]:
-    """The words that the program prints. It must end well, without a word of complaint."""
+    """The words that the program prints. It must end well, with nothing on standard error."""
     done = execute(program, **more)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.split()
 
 
 def run_file(file: os.PathLike[str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs a program that stands in a file, which multiprocessing can import."""
+    """Run a program in a file, which multiprocessing can import."""
     line = [sys.executable, "-W", "error", os.fspath(file), *arguments]
     return subprocess.run(line, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False)

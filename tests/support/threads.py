@@ -10,9 +10,9 @@ from tests.support.subprocesses import PATIENCE
 
 
 def in_threads(n: int, work: Callable[[int], Any], *, keep: bool = False) -> list[Any]:
-    """What work(0), ..., work(n - 1) return, each in a thread of its own, all started together.
+    """Return work(0), ..., work(n - 1), each run in a thread of its own, all started together.
 
-    What one raises is raised here, or stands in its place if it is to be kept.
+    An exception of one is raised here, or is its result with `keep`.
     """
     results: list[Any] = [None] * n
     start = threading.Barrier(n)

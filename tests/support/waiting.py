@@ -47,7 +47,7 @@ def beside_closed_gate(function: Callable[[], Any]) -> Iterator[Helper]:
 
 
 def returns(function: Callable[[], Any]) -> Any:
-    """What the function returned, without waiting, while the engine was held."""
+    """Return the result of a function that must not wait, while the engine is held."""
     forerun.waitall()
     waits = _core.stats()["waits"]
     with beside_closed_gate(function) as helper:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.subprocesses import output
 
-# What each member of the array class is that NumPy names, with its parameters: before and after the import.
+# The members of the array class that NumPy names, with their parameters: before and after the import.
 PROGRAM = """
 import inspect
 

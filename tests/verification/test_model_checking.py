@@ -16,7 +16,7 @@ from verification.checker import END, Model, Program, check, lock, notify_all, n
 
 MODELS_FOLDER = ROOT / "verification" / "models"
 CORE = ROOT / "core"
-FILES = ["wake", "completion", "tiles", "budget", "life", "free_list"]
+FILES = ["wake", "completion", "tiles", "budget", "life", "free_list", "lane"]
 
 
 def named(case: tuple[Any, ...]) -> str:
@@ -42,7 +42,7 @@ class TestModels:
 
     @pytest.mark.parametrize("case", LEANS, ids=named)
     def test_code_leans_on_time_here(self, case):
-        """With dozes that nothing but a call ends, an op is lost; docs/explanation/handover_verification.md says so."""
+        """With timed waits that only a call ends, an op is lost; docs/explanation/handover_verification.md says so."""
         make, _, bounds = case
         found = check(make(**bounds))
         assert found.fault
@@ -186,7 +186,7 @@ def test_code_names_models_that_exist():
 
 @pytest.mark.parametrize("name", FILES)
 def test_models_name_functions_that_exist(name):
-    """The docstring of a model lists `functions (file)`; each stands in its file."""
+    """The docstring of a model lists `functions (file)`; each is in its file."""
     text = " ".join((ast.get_docstring(ast.parse((MODELS_FOLDER / f"{name}.py").read_text())) or "").split())
     listed = re.search(r"Code: (.*?\))\.(?: |$)", text)
     assert listed, "a model says which code it is of"
@@ -202,7 +202,7 @@ def test_models_name_functions_that_exist(name):
 
 @pytest.mark.parametrize("name", FILES)
 def test_models_name_fields_that_exist(name):
-    """What ends in an underscore in a model's docstring is a field of the code."""
+    """A name that ends in an underscore in a model's docstring is a field of the code."""
     text = ast.get_docstring(ast.parse((MODELS_FOLDER / f"{name}.py").read_text())) or ""
     code = "".join(path.read_text() for path in CORE.rglob("*") if path.suffix in {".h", ".cpp"})
     for field in set(re.findall(r"\b[a-z]\w*_\b", text)):

@@ -6,17 +6,17 @@ Code: MemoryBudget (memory_budget.h, memory_budget.cpp); alone, is_starved (memo
 (executor.cpp). Fields of the same names: live, reserved, running, needs_turn,
 ahead_, coming_, front_.
 
-Whether an op may start before its turn is left open here wherever MemoryBudget::admits may allow it: each answer is
-tried, so what holds here holds for any margin. Each lock hold is one step; live and reserved also change
+Whether an op may start ahead of program order is left open here wherever MemoryBudget::admits may allow it: each
+answer is tried, so what holds here holds for any margin. Each lock hold is one step; live and reserved also change
 without the lock, where memory is taken.
 
-Left out: ops that a running host task has issued, which may always start before their turn; that tasks which all
+Left out: ops that a running host task has issued, which may always start ahead of program order; that tasks which all
 wait count for nothing (all_tasks_wait; see core/tests/test_host_tasks.cpp); and that ended ops behind one that takes
 long stand for one another (merge_next). None changes what is counted.
 
-Memory orders: live and reserved are relaxed counters. Who decides with the lock held may see a reservation
-turned into live memory in two steps: first live, then reserved, so together they are too large for a moment,
-never too small.
+Memory orders: live and reserved are relaxed counters. A thread that decides with the lock held may see a reservation
+become live memory in two steps: first live, then reserved, so together they are too large for a moment, never too
+small.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class Budgets(Model):
 
     mutants: ClassVar = {
         "oldest_of_device": "an op fails though older ones of another device may give memory back (so it was)",
-        "sees_itself_only": "an op starts before its turn on memory that an older one will need (so it was)",
+        "sees_itself_only": "an op starts ahead of program order on memory that an older one will need (so it was)",
         "keeps_reserved": "memory stays reserved once it is taken",
         "refuses_oldest": "the oldest op is refused memory that is there",
         "no_limit": "an op starts whatever the limit",

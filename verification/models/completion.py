@@ -5,7 +5,7 @@ Code: end_one (dependency_graph.cpp); finish_and_fetch's end (dispatcher.cpp); w
 (waiter.cpp); notify, front_is, arm (notifier.cpp). Fields of the same names: Storage::ended (`ended`),
 Storage::watched, front_, mark_ (`watch_mark`), due_ (`notify`), told_. `asleep` are the threads that wait for wake_.
 
-Nobody is woken by time here: the slices of a wait (40 ms, to look for signals) are not leaned on.
+No thread is woken by time here: the slices of a wait (40 ms, to look for signals) are not leaned on.
 
 Memory orders: `ended`, `watched`, front_ and mark_ are seq_cst in the code, as here: the side that ends
 an op writes `ended` and then reads `watched`; who waits writes `watched` and then reads `ended`. One of the
@@ -217,8 +217,8 @@ class Completion(Model):
     """
 
     mutants: ClassVar = {
-        "notify_first": "waiters are told before the op counts as ended",
-        "notify_without_mutex": "waiters are told without their mutex",
+        "notify_first": "waiters are notified before the op counts as ended",
+        "notify_without_mutex": "waiters are notified without their mutex",
         "arm_late": "a waiter looks, arms, and does not look again",
         "mark_first": "a thread that ends an op reads mark_ before it moves front_",
         "store_mark": "a waiter overwrites a mark that is nearer than its own",

@@ -8,12 +8,12 @@ read-modify-writes, so who takes the whole stack sees `next` of everything in it
 object it has linked to, and only with that: if the stack has been taken, and the same object pushed again
 meanwhile, the link is as right as before. So there is no ABA problem.
 
-Who takes the stack keeps one batch and puts the rest back, in place of what others have pushed meanwhile; these
+A thread that takes the stack keeps one batch and puts the rest back, in place of the batches pushed meanwhile; these
 then go on top. Of two that put back at once one may have to look for the end of the other's rest, which is right,
 too.
 
-A batch of the code is one object here: between its first and last one stand links that nobody else sees before
-the push.
+A batch of the code is one object here: between its first and last one are links that no other thread sees before the
+push.
 
 Left out: what a thread gives back and takes again itself, the count of objects kept, which only decides whether
 a batch goes back to the allocator, and that.
@@ -151,7 +151,7 @@ class FreeLists(Model):
         for top in (s.shared, *tops):
             while top is not None:
                 if top in seen:
-                    raise Violation(f"object {top} stands in two places")
+                    raise Violation(f"object {top} is in two places")
                 seen.append(top)
                 top = None if top in ends else s.next[top]
         for me in own:

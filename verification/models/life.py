@@ -13,7 +13,7 @@ them a quiescing thread waits for. One worker runs them all; a waiting thread ru
 tasks.
 
 Memory orders: all that is shared here is seq_cst in the code, or guarded by mutex_ (started_) or the front
-end's lock (door, which is written with that lock held, as whoever issues holds it).
+end's lock (`door`, which is written with that lock held, as every submitting thread holds it).
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class Front(Engine):
             return "lock_again"
         if (
             me.patience and self.model.broken != "stands_for_ever"
-        ):  # leans on time: nobody stands there for more than a second
+        ):  # leans on time: no thread waits there for more than a second
             me.patience -= 1
             return "comes_through"
         return None
@@ -314,7 +314,7 @@ class Forks(Engine):
             s.door = None if self.model.broken != "stays_closed" else s.door
         if s.child is not None:
             if s.memory is not None:
-                raise Violation("the child has a lock that nobody will give back")
+                raise Violation("the child has a lock that no thread will release")
             if s.pending and self.model.broken != "goes_on":
                 s.pending, s.child = (
                     0,
@@ -339,7 +339,7 @@ class Forks(Engine):
     def issue(self, s: Any, me: Any) -> str | None:
         if self.gone(s) or s.mutex is not None or s.gil is not None:
             return None
-        if s.door not in (None, self.number):  # at the door
+        if s.door not in (None, self.number):  # at the gate
             return None
         s.pending += 1
         if not s.started:
@@ -358,15 +358,15 @@ class Life(Model):
     """
 
     mutants: ClassVar = {
-        "strands": "workers that have been stopped do not start again for what was issued meanwhile (so it was)",
+        "strands": "workers that have been stopped do not start again for ops issued meanwhile (so it was)",
         "rests_with_workers": "the engine is at rest with workers that another thread's op has started (so it was)",
         "forks_unlocked": "a process forks while a waiting thread gives memory back (so it was)",
         "stops_beside": "two threads bring the engine to rest at once (so it was)",
-        "no_door": "a thread that issues without end is not held up (so it was)",
-        "looks_once": "who has stood at the door does not look whether it is closed again",
-        "stands_for_ever": "a thread that issues stands at the door however long the rest takes",
+        "no_door": "a thread that issues without end is not blocked (so it was)",
+        "looks_once": "a thread that has waited at the gate does not look whether it is closed again",
+        "stands_for_ever": "a thread that issues waits at the gate however long the rest takes",
         "goes_on": "a child goes on with what the parent had not ended (so it was)",
-        "stays_closed": "the door stays closed behind a fork (so it was if a signal's handler raised there)",
+        "stays_closed": "the gate stays closed behind a fork (so it was if a signal's handler raised there)",
     }
 
     def __init__(

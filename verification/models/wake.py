@@ -1,16 +1,17 @@
-"""Submission and wake-up: an op that is submitted runs, whatever the workers do then: sleep, doze, look or work.
+"""Submission and wake-up: an op that is submitted runs, whatever the workers do then: sleep, with or without a time
+limit, look or work.
 
 Code: Engine::issue (engine.cpp); wake, start_all, sleep, wake_others, wake_for_leftovers (worker_pool.cpp); serve,
 finish_and_fetch (dispatcher.cpp); plan, pick (scheduler.cpp). Fields of the same names: next_ (`head`), planned_,
-fresh_cost_ (`unseen_cost`), slots_, gave_way_, and the queue's sleeping, dozing, looking, called. `asleep` are the
+fresh_cost_ (`unseen_cost`), slots_, gave_way_, and the queue's sleeping, `dozing`, looking, called. `asleep` are the
 threads in Queue::parked, of whom any may be woken.
 
-Memory orders. next_, sleeping, looking, called, dozing are seq_cst in the code where one side writes one and
+Memory orders. next_, sleeping, looking, called, `dozing` are seq_cst in the code where one side writes one and
 then reads another (a number, then the parked; sleeping, then the numbers): as here. planned_ is relaxed and
 written under the lock; a thread without the lock that sees an old one sees too much fresh work, and asks for
-a look too many. A slot is stored with release and loaded with acquire: it carries the op; a planner that does
-not see it yet leaves the rest of the ring as fresh work. fresh_cost_ is relaxed and may lose what two
-threads add at once: only what a dozing worker is told hangs on it, and that one looks by itself (`lean`).
+a look too many. A slot is stored with release and loaded with acquire: it carries the op; a planning thread that does
+not see it yet leaves the rest of the ring as fresh work. fresh_cost_ is relaxed and may lose what two threads add at
+once: only the notice of a worker in a timed wait depends on it, and that one looks by itself (`lean`).
 
 Left out: let_submit and spin, which only let time pass without the lock between two looks; several queues, but
 for `Other`.
@@ -22,7 +23,7 @@ from typing import Any, ClassVar
 
 from verification.checker import END, Model, Program, Violation, lock, notify_one, timed_out, unlock, wait, woken
 
-DOZES = 1  # kDozes: so often a worker dozes before it sleeps
+DOZES = 1  # kDozes: timed waits of a worker before it sleeps
 
 
 class Issuer(Program):
@@ -281,7 +282,7 @@ class Helper(Program):
         s.busy -= 1
         s.ended |= {me.op}
         me.op = -1
-        if s.busy:  # `resumes`: left to who is at work
+        if s.busy:  # `resumes`: left to threads at work
             me.rest = bool(s.ready and s.sleeping)
         else:
             wake_others(s, self.model, False, True)
@@ -338,10 +339,10 @@ class Wake(Model):
         "no_last_look": "a worker sleeps without a last look at the tickets",
         "looks_asleep": "a worker that sleeps still counts as one that looks",
         "stays_called": "a worker that wakes up does not take back that it was called",
-        "goes_away_silently": "a worker takes up something long without a look whether anybody relied on it",
-        "plans_silently": "a worker of another queue plans in pick() and tells nobody (so it was)",
-        "leaves_silently": "a thread that has helped, and goes on, tells nobody of what is left (so it was)",
-        "looks_again": "a worker that left work to a waiting thread looks again whether it is there, and sleeps",
+        "goes_away_silently": "a worker takes up a long op without a look whether a thread relied on it",
+        "plans_silently": "a worker of another queue plans in pick() and notifies no thread (so it was)",
+        "leaves_silently": "a thread that has helped, and goes on, notifies no thread of remaining ops (so it was)",
+        "looks_again": "a worker that left work to a waiting thread looks again whether it waits, and sleeps",
         "gave_way": "a worker that leaves the core to the front end sleeps for good (so it was)",
     }
 

@@ -5,7 +5,7 @@ The specific volume of sea water is a ratio of two polynomials in pressure p (th
     (b0 + b1 p + b2 p^2 + b3 p^3) / (a0 + 2 m p + a2 p^2),
 
 whose coefficients are polynomials in conservative temperature, absolute salinity and the root of salinity. Enthalpy is
-its integral over pressure: the ratio is divided out, and what remains has two logarithms as its integral. All
+its integral over pressure: the ratio is divided out, and the rest has two logarithms as its integral. All
 coefficients are computed with their derivatives by temperature, and so is everything that follows.
 """
 

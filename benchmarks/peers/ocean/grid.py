@@ -1,4 +1,4 @@
-"""What the programs share: the grid, and slices of it."""
+"""The grid of the programs, and slices of it."""
 
 from __future__ import annotations
 

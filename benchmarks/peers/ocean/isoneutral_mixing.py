@@ -1,6 +1,6 @@
 """Mixing along surfaces of neutral density, after Griffies: slopes of these surfaces, and diffusivities from them.
 
-Slopes stand at the eastern, northern and upper faces of cells. Each is found from four triads: the gradient of density
+Slopes are at the eastern, northern and upper faces of cells. Each is found from four triads: the gradient of density
 along the face's axis over the gradient across it, with the density of two neighbours and the gradient at two ends.
 """
 

@@ -39,7 +39,7 @@ def inputs(elements: int, generator: numpy.random.Generator) -> list[numpy.ndarr
 
 
 def superbee(peer: Any, velocity: Any, x: Any, mask: Any, width: Any, axis: int, factor: Any = 1) -> Any:
-    """The flux of what is advected along an axis, at the faces within: upwind or centred by how smooth x is."""
+    """Return the flux of an advected quantity along an axis, at inner faces: upwind or centred, by the smoothness."""
     xp = peer.xp
     if axis == 2:
         velocity, x, mask = (padded(peer, y) for y in (velocity, x, mask))
@@ -105,7 +105,7 @@ def compute(
     energy = put(energy, uppermost, xp.maximum(0.0, energy[uppermost]))
 
     def spread(flux_east: Any, flux_north: Any) -> Any:
-        """What leaves a cell by its sides."""
+        """Return the flux out of a cell by its sides."""
         across = column(cosine, 1, INNER)
         of_east = (flux_east[inner] - flux_east[(slice(1, -3), INNER)]) / (across * column(dxt, 0, INNER))
         of_north = (flux_north[inner] - flux_north[(INNER, slice(1, -3))]) / (across * column(dyt, 1, INNER))

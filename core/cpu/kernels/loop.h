@@ -12,7 +12,7 @@ using LoopFunction = void (*)(char** args, const intptr_t* n, const intptr_t* st
 using RowsFunction = void (*)(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches,
                               void* data);
 
-// What a loop of plain arithmetic computes; `square` has one input.
+// The operation of a loop of plain arithmetic; `square` has one input.
 enum class Arithmetic : uint8_t { none, add, subtract, multiply, divide, square };
 
 struct Loop {

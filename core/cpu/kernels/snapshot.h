@@ -17,8 +17,7 @@ inline bool overlap(const Storage* a, const Layout& of_a, const Storage* b, cons
 // A copy of the bytes that an op reads, where it writes them as well.
 class Snapshot {
  public:
-  // data: of the element at `offset` of the storage. Returns where it stands in the copy of the storage's bytes in
-  // `range`.
+  // data: of the element at `offset` of the storage. Returns its address in the copy of the storage's bytes in `range`.
   const char* take(const char* data, int64_t offset, std::pair<int64_t, int64_t> range) {
     size_t bytes = static_cast<size_t>(range.second - range.first);
     bytes_.reset(new char[bytes]);

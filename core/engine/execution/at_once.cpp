@@ -3,7 +3,7 @@
 namespace forerun {
 
 bool AtOnceRunner::may_run(Op& op) {
-  if (!may() || op.queue->kind != Queue::Kind::compute) return false;
+  if (!may() || op.queue->kind != Queue::Kind::compute || op.queue->lane) return false;
   if (recorder_.on() && ring_.full()) return false;  // its record needs a number
   size_t wants = 0;
   for (int i = 0; i < op.n_access; ++i) {

@@ -118,9 +118,27 @@ void Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idl
     notify = notifier_.take_due();
     released = graph_.take_released();
   }
+  after_lock(released, notify);
+}
+
+void Dispatcher::after_lock(DependencyGraph::Released released, bool notify) {
   while (!released.storages.empty()) released.storages.pop_front()->release();
   while (!released.ops.empty()) recycle(released.ops.pop_front());
   if (notify) notifier_.notify();
+}
+
+void Dispatcher::complete(Op& op, FailurePtr failure) {
+  DependencyGraph::Released released;
+  bool notify;
+  {
+    Lock held = mutex_.lock();
+    graph_.completed(&op, std::move(failure));
+    scheduler_.notify_if_no_workers();
+    pool_.wake_others(nullptr, true);
+    notify = notifier_.take_due();
+    released = graph_.take_released();
+  }
+  after_lock(released, notify);
 }
 
 }  // namespace forerun

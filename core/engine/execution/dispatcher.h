@@ -34,6 +34,8 @@ class Dispatcher {
     producer_.stops_helping();
     if (batch.rest) pool_.wake_for_leftovers();
   }
+  // Engine::complete().
+  void complete(Op& op, FailurePtr failure);
   uint64_t helped() const { return helped_.load(); }
 
   // Ops go back to the free list.
@@ -48,6 +50,8 @@ class Dispatcher {
   // worker must stop. Called without the lock.
   void finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idle idle);
   bool spin(Queue& queue);
+  // Without the lock: what it was to release, and to notify.
+  void after_lock(DependencyGraph::Released released, bool notify);
 
   EngineMutex& mutex_;
   SubmissionRing& ring_;

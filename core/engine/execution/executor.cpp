@@ -16,6 +16,7 @@ void Executor::run(Batch& batch) {
     Work& work = batch.work[i];
     if ((work.held_back = !sound && i >= batch.sure)) continue;
     run(work);
+    if (work.accepted) continue;  // it belongs to its lane, and is alone in the batch
     sound = sound && !work.no_memory && !(work.op->n_tiles == 1 && work.op->failure);
   }
   task_ = running.outer;
@@ -45,12 +46,22 @@ void Executor::run(Work& work) {
   }
   if (poisoned) {
     op->tiles_left = 1;  // nothing to compute, and no tile has been given away
+  } else if (op->queue->lane) {
+    hand_over(work);
   } else if (work.tile == 0 && op->n_tiles > 1) {
     run_tiles(work);
   } else {
     run_kernel(work);
     if (op->n_tiles == 1 && !op->group) op->drop_kernel();
   }
+}
+
+void Executor::hand_over(Work& work) {
+  guarded(*work.op, [&] {
+    const Lane::Outcome outcome = work.op->queue->lane->hand_over(*work.op);
+    work.accepted = outcome == Lane::Outcome::accepted;
+    work.no_memory = outcome == Lane::Outcome::no_memory;
+  });
 }
 
 void Executor::run_kernel(Work& work) {

@@ -32,6 +32,7 @@ class Executor {
   void run(Work& work);
   void run_tiles(Work& work);
   void run_kernel(Work& work);
+  void hand_over(Work& work);
   bool take_memory(Op& op);
   template <class F>
   void guarded(Op& op, F f, uint64_t before = UINT64_MAX);

@@ -132,7 +132,7 @@ void WorkerPool::worker_unblocked(Queue& queue) {
 // While all cores are at work, the threads at work look again.
 bool WorkerPool::has_work_for_sleeper(const Queue& queue) const {
   if (!queue.has_work() || queue.sleeping.load() == 0 || !started_) return false;
-  return queue.kind == Queue::Kind::io || (!scheduler_.all_cores_busy() && !queue.full());
+  return !queue.computes() || (!scheduler_.all_cores_busy() && !queue.full());
 }
 
 // Modelled in verification/models/wake.py. A worker without work dozes for a while, so that a thread that submits small
@@ -153,7 +153,7 @@ bool WorkerPool::wake_others(Queue* mine, bool changed, const Batch* taken, bool
   bool rest = false;
   for (Queue* q : devices_.queues()) {
     if (!has_work_for_sleeper(*q)) continue;
-    if (resumes && scheduler_.anything_runs() && q->kind == Queue::Kind::compute) {
+    if (resumes && scheduler_.anything_runs() && q->kind == Queue::Kind::compute && !q->lane) {
       rest = true;
       continue;
     }

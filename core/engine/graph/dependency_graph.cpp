@@ -135,16 +135,59 @@ void DependencyGraph::end(Op* op) {
     end_one(member, op);
   }
   end_one(op, op->members.empty() ? nullptr : op);
-  while (!idle_dropped_.empty()) end_one(idle_dropped_.pop_front());
+  end_all_idle();
   if (!op->started) changed_ = true;
 }
 
-void DependencyGraph::dependencies_met(Op* op) {
-  if (op->dropped)
-    idle_dropped_.push_back(op);
-  else if (!op->started)
-    op->queue->push(op);
+void DependencyGraph::end_all_idle() {
+  while (!idle_.empty()) {
+    Op* op = idle_.pop_front();
+    if (op->completed) find_failure(*op);
+    end_one(op);
+  }
 }
+
+void DependencyGraph::handed_over(Op* op, bool accepted) {
+  op->returned = true;
+  if (!accepted) op->completed = true;
+  if (op->lane_is_done()) {
+    idle_.push_back(op);
+    return end_all_idle();
+  }
+  // What follows an op that has failed must not be handed over before that is known to it, at the op's end.
+  if (!accepted) return;
+  op->handed_over = true;
+  for (Edge* edge : op->successors) {
+    Op* next = edge->dependent;
+    if (next->follow(*op, *edge) && next->may_start()) dependencies_met(next);
+  }
+}
+
+void DependencyGraph::completed(Op* op, FailurePtr failure) {
+  op->completed = true;
+  if (failure) op->failure = std::move(failure), op->unreported = true;
+  if (!op->lane_is_done()) return;
+  idle_.push_back(op);
+  end_all_idle();
+}
+
+// Of an op of a lane that is about to end: all that it follows has ended, so the failures of its operands are known.
+// The lane may have reported a failure that comes from theirs.
+void DependencyGraph::find_failure(Op& op) {
+  const FailurePtr own = op.failure;
+  for (int i = 0; i < op.n_access; ++i)
+    if (const Access& a = op.access(i); a.mode != Mode::write && a.storage->failure) inherit_failure(op, a);
+  if (op.unreported && op.failure == own) failures_.fail(op, own);
+}
+
+void DependencyGraph::dependencies_met(Op* op) {
+  if (!op->dropped) {
+    if (!op->started) op->queue->push(op);
+  } else if (op->pending_dependencies == 0) {
+    idle_.push_back(op);
+  }
+}
+
 
 // With Notifier::watch() modelled in verification/models/completion.py.
 void DependencyGraph::end_one(Op* op, const Op* group) {
@@ -163,8 +206,16 @@ void DependencyGraph::end_one(Op* op, const Op* group) {
     }
     release(*op, s);
   }
-  for (Edge* edge : op->successors)
-    if (--edge->dependent->pending_dependencies == 0) dependencies_met(edge->dependent);
+  for (Edge* edge : op->successors) {
+    Op* next = edge->dependent;
+    --next->pending_dependencies;
+    if (op->handed_over && next->follows(*op)) [[unlikely]] {
+      next->unfollow(*edge);
+      if (next->lane_is_done() || (next->dropped && next->pending_dependencies == 0)) idle_.push_back(next);
+    } else if (next->may_start()) {
+      dependencies_met(next);
+    }
+  }
   ++ended_;
   MemoryBudget& budget = *op->budget;
   budget.ends(*op);

@@ -2,6 +2,7 @@
 // order.
 #pragma once
 #include "base/intrusive_list.h"
+#include "engine/graph/failure_log.h"
 #include "engine/graph/notifier.h"
 #include "engine/graph/op.h"
 #include "engine/graph/op_recorder.h"
@@ -12,14 +13,19 @@ namespace forerun {
 // All with the engine's lock.
 class DependencyGraph {
  public:
-  DependencyGraph(SubmissionRing& ring, Notifier& notifier, OpRecorder& recorder)
-      : ring_(ring), notifier_(notifier), recorder_(recorder) {}
+  DependencyGraph(SubmissionRing& ring, Notifier& notifier, OpRecorder& recorder, FailureLog& failures)
+      : ring_(ring), notifier_(notifier), recorder_(recorder), failures_(failures) {}
 
   // An op enters, behind all that were submitted before it. by_parts: it is ordered by the parts of storages that it
   // uses. now: cycles, if it may be recorded.
   void add(Op* op, bool by_parts, uint64_t now);
   // It has ended, with all ops of its group: what waited for it may be ready now.
   void end(Op* op);
+  // An op of a lane: hand_over() has returned, and the lane has it or, if not `accepted`, never will. What follows it
+  // may be handed over now.
+  void handed_over(Op* op, bool accepted);
+  // The lane is done with it, perhaps before that.
+  void completed(Op* op, FailurePtr failure);
   // The op uses the storage no longer. If it was the last, the budget knows at once; the memory itself follows without
   // the lock.
   void release(Op& op, Storage& storage);
@@ -53,15 +59,18 @@ class DependencyGraph {
 
  private:
   void end_one(Op* op, const Op* group = nullptr);
+  void end_all_idle();
   void dependencies_met(Op* op);
+  void find_failure(Op& op);
 
   SubmissionRing& ring_;
   Notifier& notifier_;
   OpRecorder& recorder_;
+  FailureLog& failures_;
   // Guarded by the engine's lock.
   uint64_t ended_ = 0;
   bool changed_ = false;
-  IntrusiveList<Op, &Op::next_in> idle_dropped_;  // dropped ops that wait for nothing any more, to be ended
+  IntrusiveList<Op, &Op::next_in> idle_;  // dropped and completed ops that wait for nothing any more, to be ended
   Released released_;
 };
 

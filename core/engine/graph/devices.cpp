@@ -38,7 +38,7 @@ void DeviceTable::make(int i) {
 
 void DeviceTable::put_into_use(Device& device, int workers) {
   queues_.reserve(queues_.size() + 3);
-  device.compute->wanted = workers;
+  device.compute->wanted = device.compute->lane ? workers > 0 : workers;
   device.copy->wanted = workers > 0;
   device.io->wanted = workers > 0 ? io_threads_ : 0;
   for (Queue* q : device.queues()) {
@@ -46,6 +46,11 @@ void DeviceTable::put_into_use(Device& device, int workers) {
     queues_.push_back(q);
   }
   device.used.store(true);
+}
+
+void DeviceTable::set_lane(int i, Queue::Kind kind, Lane* lane) {
+  if (!devices_[i]) make(i);
+  devices_[i]->queues()[static_cast<size_t>(kind)]->lane = lane;
 }
 
 Device* DeviceTable::use(int i) {
@@ -104,6 +109,9 @@ bool DeviceTable::crowded(const Op& op) const {
 
 std::string DeviceTable::over_limit_message(const Op& op) const {
   size_t live = op.budget->live.load(), limit = op.budget->hard.load();
+  if (op.queue->lane && op.to_take + op.budget->occupied() <= limit)
+    return "memory: the device must have memory for the operation, asked for " + std::to_string(op.to_take) +
+           " bytes beside what it computes with, with " + std::to_string(live) + " live";
   if (op.to_take + op.budget->occupied() <= limit && occupied_by_all() > 0) {  // the devices together have too much
     live = 0, limit = shared_limits_.hard_of_all;
     for (const Device* device : made_) live += device->budget->live.load();

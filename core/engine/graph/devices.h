@@ -41,6 +41,8 @@ class DeviceTable {
   Device* use(int i);
   // Limits of the devices over which the cores are not split; and of all together, once there is one of those.
   void limit_shared(const MemoryLimits& limits);
+  // The ops of this queue go to a lane; null: to threads of the engine, again. While nothing is in flight.
+  void set_lane(int i, Queue::Kind kind, Lane* lane);
   // The queues have room for a ring of so many slots.
   void make_room(uint64_t slots);
   const std::vector<Queue*>& queues() const { return queues_; }  // of the devices in use

@@ -54,9 +54,10 @@ struct Access {
          *next = nullptr;  // in Storage::readers, or its part's, while `linked`; guarded by the engine's lock
   Edge to;                 // in this op's successors, the write that takes its place and waits for it
   Mode mode = Mode::read;
-  bool linked = false;
-  bool loose = false;  // the op may look at bytes beside its elements: it is ordered with all of the storage's
-  bool apart = false;  // planned as one of a part: it is not ordered with accesses of others
+  bool linked : 1 = false;
+  bool unwritten : 1 = false;  // its op may be handed over before the write whose values it reads has ended
+  bool loose = false;          // the op may look at bytes beside its elements: it is ordered with all of the storage's
+  bool apart = false;          // planned as one of a part: it is not ordered with accesses of others
   uint32_t place = 0;  // 1 + the position of its region in its op; 0: all of the storage
   Op* op() const { return from.dependent; }
 };
@@ -189,6 +190,7 @@ class Op {
     pending_dependencies = 0;
     ahead = freed = files = 0, look_again = 0, refused_after = UINT64_MAX;
     started = ended = needs_turn = dropped = kept = false;
+    returned = handed_over = completed = unreported = false, followed = 0;
     group.reset(), empty(members), empty(reused);
     group_cost = seen = 0, reached = 0;
   }
@@ -204,10 +206,16 @@ class Op {
   bool inner = false;                                  // issued by a running task, which may wait for it
   bool urgent = false;                                 // goes before older ready ops of its queue
   bool is_task() const { return cost == UINT32_MAX; }  // how long it takes is not known, and it may sleep
+  // Whether it may be handed over to its lane while `before`, which has been handed over, has not ended. If so,
+  // follow() counts that, for one of the edges from it, until unfollow().
+  bool follows(const Op& before) const;
+  bool follow(const Op& before, const Edge& edge);
+  void unfollow(const Edge& edge);
   OpRecord* record = nullptr;                          // where it is recorded; null: it is not
 
   // Guarded by the engine's lock.
-  int pending_dependencies = 0;                 // ops that must end before this one may start
+  int pending_dependencies = 0;                 // ops that must end before this one may start,
+  int followed = 0;                             // except for those that it follows on a lane: it ends after them
   IntrusiveList<Edge, &Edge::next> successors;  // ops that wait for this one
   MoreEdge* more_edges = nullptr;               // in the successors of ops that it waits for
   size_t to_take = 0;                           // bytes of its outputs that have no memory yet, at its start
@@ -223,6 +231,12 @@ class Op {
   bool needs_turn = false;       // found no memory: only as the oldest op, alone, it may try again
   bool kept = false;             // others wait for it in place of its own dependencies: it must not be dropped
   bool dropped = false;          // nothing reads its results: it will not run, and has released its storages
+  bool returned = false;         // Lane::hand_over() has returned,
+  bool handed_over = false;      // and the lane has accepted it;
+  bool completed = false;        // the lane is done with it, or never got it,
+  bool unreported = false;       // and its failure is the lane's, not in the FailureLog yet
+  bool may_start() const { return pending_dependencies == followed; }
+  bool lane_is_done() const { return pending_dependencies == 0 && completed && returned; }
   FailurePtr failure;            // first failure of a tile, or inherited from an input
   std::unique_ptr<Group> group;  // of the first op of a group: what runs in place of the members' kernels,
   std::vector<Op*> members;      // and the others, in program order; they start and end together
@@ -239,6 +253,7 @@ class Op {
 
  private:
   Access& spill();
+  void mark_unwritten(const Edge& edge, bool unwritten);
   void drop_edges() {
     while (MoreEdge* edge = more_edges) more_edges = edge->next_free, FreeList<MoreEdge>::give(edge);
   }

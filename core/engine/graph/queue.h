@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "base/ring_bitset.h"
+#include "engine/graph/lane.h"
 #include "engine/graph/op.h"
 #include "engine/graph/submission.h"
 #include "engine/sync/parking_lot.h"
@@ -58,6 +59,9 @@ class Queue {
   const Kind kind;
   const int device;
   MemoryBudget* const budget;
+  Lane* lane = nullptr;  // to which its ops are handed over; null: its threads run them. Written while it is idle
+  // Its threads need a core while they are at work.
+  bool computes() const { return kind != Kind::io && !lane; }
   int wanted = 1;  // threads that are to serve it,
   std::atomic<int> workers{
       1};           // and those that do, once they are started (written with the lock); 0: waiting threads do

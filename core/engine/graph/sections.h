@@ -25,6 +25,8 @@ inline void order(Op* before, Op* after, Edge& edge) {
   edge.dependent = after;
   before->successors.push_back(&edge);
   ++after->pending_dependencies;
+  if (before->handed_over) [[unlikely]]
+    after->follow(*before, edge);
 }
 
 // With the engine's lock. `apart`: accesses of parts are not ordered with the whole. Parts of ops that are recorded

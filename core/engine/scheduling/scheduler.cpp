@@ -32,11 +32,14 @@ void Scheduler::plan() {
   auto each_ready = [&](bool dropped, auto f) {
     for (uint64_t seq = first; seq < next; ++seq) {
       Op* op = ring_.op(seq);
-      if (op && op->pending_dependencies == 0 && op->dropped == dropped) f(op);
+      if (op && op->may_start() && op->dropped == dropped) f(op);
     }
   };
   each_ready(false, [](Op* op) { op->queue->push(op); });
-  if (dropped) each_ready(true, [&](Op* op) { graph_.end(op); });
+  if (dropped)
+    each_ready(true, [&](Op* op) {
+      if (op->pending_dependencies == 0) graph_.end(op);
+    });
 }
 
 // The oldest ready op that may start now; an urgent one before the others.
@@ -47,7 +50,7 @@ Op* Scheduler::admissible(Queue& queue, uint32_t most) {
   while (top && dead_ops_.dead(*top)) {
     queue.remove(top);
     dead_ops_.drop(top);
-    graph_.end(top);
+    if (top->pending_dependencies == 0) graph_.end(top);
     top = queue.top(tasks);
   }
   if (!top) return nullptr;
@@ -78,9 +81,9 @@ Op* Scheduler::admissible(Queue& queue, uint32_t most) {
 
 // With one core left, an older op of another queue whose worker sleeps goes first.
 bool Scheduler::left_to_older(const Queue& queue, uint64_t seq) {
-  if (queue.workers == 0 || queue.kind == Queue::Kind::io || busy_ + 1 < cores_) return false;
+  if (queue.workers == 0 || !queue.computes() || busy_ + 1 < cores_) return false;
   for (Queue* q : devices_.queues()) {
-    if (q == &queue || q->kind == Queue::Kind::io || !q->top() || q->top()->seq > seq || q->sleeping.load() == 0)
+    if (q == &queue || !q->computes() || !q->top() || q->top()->seq > seq || q->sleeping.load() == 0)
       continue;
     if (q->refused_at == graph_.ended()) continue;  // it may not start yet
     q->parked.wake_one(cpus_);
@@ -90,7 +93,7 @@ bool Scheduler::left_to_older(const Queue& queue, uint64_t seq) {
 }
 
 bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch) {
-  bool counted = queue.kind != Queue::Kind::io;
+  bool counted = queue.computes();
   gave_way_ = false;
   if (gate_closed() || (counted && (all_cores_busy() || queue.full()))) return false;
   if (counted && busy_ > 0 && busy_ + 1 == cores_ && producer_.active()) {
@@ -120,7 +123,7 @@ bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch) {
   } else {
     batch.work[batch.n++] = Work{op, 0};
     most = std::min(most, kSmallCost - 1);
-    bool small = op->cost < kSmallCost;
+    bool small = op->cost < kSmallCost && !queue.lane;
     while (small && batch.n < Batch::kMost && (op = admissible(queue, most))) batch.work[batch.n++] = Work{op, 0};
     batch.sure = batch.n;
     if (small) add_followers(batch, most);
@@ -132,7 +135,7 @@ bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch) {
 // The op that the thread waits for may be in any queue, and the workers of a queue may be in tasks that wait, too.
 bool Scheduler::pick_any(Batch& batch, uint32_t most) {
   auto oldest_of = [&](Queue& q) {
-    if (!q.has_work() || (q.kind == Queue::Kind::io && q.workers > 0)) return UINT64_MAX;
+    if (!q.has_work() || (!q.computes() && q.workers > 0)) return UINT64_MAX;
     Op* top = q.top(most == kAnyCost || (q.workers == 0 && most > kSmallCost));
     return std::min(top ? top->seq : UINT64_MAX, q.sharing.empty() ? UINT64_MAX : q.sharing.front()->seq);
   };
@@ -175,7 +178,7 @@ bool Scheduler::start(Op* op) {
   bool parts = false;
   for (int i = 0; i < op->n_access; ++i) {
     Access& a = op->access(i);
-    if (a.mode != Mode::write && a.storage->failure) [[unlikely]]
+    if (a.mode != Mode::write && a.storage->failure && !a.unwritten) [[unlikely]]
       DependencyGraph::inherit_failure(*op, a);
     parts |= a.apart;
     if (a.mode != Mode::read && !a.storage->taken()) op->to_take += a.storage->charged();
@@ -183,7 +186,7 @@ bool Scheduler::start(Op* op) {
   if (parts && !op->failure && !memory_.prepare_sections(*op)) [[unlikely]]
     return memory_.refuse(*op);
   if (op->failure) op->to_take = 0;
-  bool reuses = settings_.on(Pass::reuse) && op->to_take > 0;
+  bool reuses = settings_.on(Pass::reuse) && op->to_take > 0 && !op->queue->lane;
   size_t whole = op->to_take;
   if (reuses) op->to_take -= BufferReuse::possible(op);
   if (op->needs_turn && !memory_.alone(*op, 0)) return false;
@@ -209,7 +212,7 @@ void Scheduler::put_back(Op* op, bool no_memory) {
   DependencyGraph::mark_materialized(*op, false);
   op->started = false;
   op->needs_turn = no_memory;
-  if (op->pending_dependencies == 0) op->queue->push(op);
+  if (op->may_start()) op->queue->push(op);
 }
 
 bool Scheduler::finish(Batch& batch, Lock& held) {
@@ -219,9 +222,14 @@ bool Scheduler::finish(Batch& batch, Lock& held) {
     Work& work = batch.work[i];
     Op* op = work.op;
     op->queue->tasks -= op->is_task();
-    if (work.no_memory && memory_.alone(*op, 1)) memory_.fail(*op), work.no_memory = false, op->tiles_left = 1;
+    // What ran beside it the first time may have ended meanwhile, and given memory back.
+    if (work.no_memory && op->needs_turn && memory_.alone(*op, 1)) memory_.fail(*op), work.no_memory = false, op->tiles_left = 1;
     if (work.no_memory || work.held_back) {
       put_back(op, work.no_memory);
+      continue;
+    }
+    if (op->queue->lane) {
+      graph_.handed_over(op, work.accepted);
       continue;
     }
     if (--op->tiles_left > 0) continue;
@@ -234,8 +242,12 @@ bool Scheduler::finish(Batch& batch, Lock& held) {
     graph_.end(op);
   }
   batch.n = 0;
-  if (!devices_.queues().empty() && devices_.queues()[0]->workers == 0) notifier_.make_due();
+  notify_if_no_workers();
   return true;
+}
+
+void Scheduler::notify_if_no_workers() {
+  if (!devices_.queues().empty() && devices_.queues()[0]->workers == 0) notifier_.make_due();
 }
 
 }  // namespace forerun

@@ -15,6 +15,7 @@ struct Work {
   int64_t tile;
   bool no_memory = false;  // for it: it has not run
   bool held_back = false;  // an op that it follows may have failed: it has not run
+  bool accepted = false;   // by its lane
 };
 
 // What a thread takes at once: small ops by the batch, or one op, or one tile of an op.
@@ -59,6 +60,8 @@ class Scheduler {
   // What the batch holds has run: it ends, or goes back to its queue. Releases the lock for a moment. True: there was
   // something.
   bool finish(Batch& batch, Lock& held);
+  // Where waiting threads do all work, they must look again.
+  void notify_if_no_workers();
 
   // Whether all kernels that may run at once do, and a worker that is free now would not start one.
   bool all_cores_busy() const { return busy_ >= cores_; }

@@ -1,8 +1,6 @@
-// The walk back over the tape: from heads to leaves, later ops first.
-//
-// Nodes are numbered as they were recorded, and an op's inputs were there before it. So the node with the largest
-// number among those reached has all its gradients, and goes next: a sorted table, no recursion, whatever the length of
-// the tape.
+// The backward pass over the tape: from heads to leaves, later operations first.
+// Nodes are numbered in the order of recording, after those of their inputs. So the node with the largest number among
+// those reached has all its gradients, and goes next: a sorted table, no recursion, whatever the length of the tape.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -177,7 +175,7 @@ class BackwardPass {
   struct Pending {
     nb::object node;
     std::vector<nb::object> gradients;  // of its outputs, by number; null where none has arrived
-    std::vector<bool> own;              // nobody else knows this array: it may be written to
+    std::vector<bool> own;              // no other reference to this array exists: it may be written to
     void hold(size_t at) {
       if (gradients.size() <= at) gradients.resize(at + 1), own.resize(at + 1);
     }
@@ -193,7 +191,7 @@ class BackwardPass {
     sum = sum ? checked(PyNumber_Add(sum.ptr(), g.ptr())) : std::move(g);
   }
 
-  // Hands a leaf a part of its gradient, at once: who needs the gradient need not wait for the rest of the walk.
+  // Adds a part of its gradient to a leaf at once, so that readers do not wait for the rest of the backward pass.
   void deliver_to_leaf(PyObject* leaf, nb::object g) {
     if (to_leaves_) {
       if (!receive_gradient(as_leaf(leaf), g.release().ptr(), leaves_.insert(leaf).second)) throw nb::python_error();
@@ -270,8 +268,8 @@ class BackwardPass {
     }
   }
 
-  // An item of a tuple, out of the tuple if nobody else has that: an array that nobody else has may become a leaf's
-  // gradient as it is.
+  // An item of a tuple, moved out of it if this is the only reference: an array without other references may become a
+  // leaf's gradient without a copy.
   static nb::object taken(const nb::object& from, Py_ssize_t i) {
     nb::object item(from[i]);
     if (PyTuple_CheckExact(from.ptr()) && Py_REFCNT(from.ptr()) == 1)
@@ -291,7 +289,7 @@ class BackwardPass {
     return outputs;
   }
 
-  const uint32_t site_ = current_site();  // issues what package code does for the walk
+  const uint32_t site_ = current_site();  // the line of operations that package code issues for the backward pass
   const bool create_, keep_, to_leaves_;
   std::map<unsigned long long, Pending, std::greater<>> waiting_;  // by number of the node: the largest goes next
   std::set<PyObject*> leaves_;            // that have received a part; alive, as the tape holds them

@@ -53,8 +53,8 @@ void init_tape(nb::module_& m) {
   m.def("set_recording", [](bool on) { return std::exchange(recording, on); });
   m.def(
       "set_tracing", [](bool on) { return std::exchange(tracing, on); },
-      "Whether the tape takes down all that this thread computes from what is on it, with all values. Returns how it "
-      "was.");
+      "Sets whether the tape records all operations of this thread on arrays that are on it, with all values. Returns "
+      "the former setting.");
   m.def("tracing", [] { return tracing; });
   m.def("training", [] { return training; });
   m.def("set_training", [](bool on) { return std::exchange(training, on); });
@@ -76,7 +76,7 @@ void init_tape(nb::module_& m) {
         return nb::make_tuple(reinterpret_cast<uintptr_t>(a.storage()), a.layout.offset,
                               static_cast<int>(a.layout.dtype), to_string(a.layout.shape), to_string(a.layout.strides));
       },
-      nb::arg("a"), "What is the same for handles of the same elements.");
+      nb::arg("a"), "The identity of an array's elements, equal for all handles of them.");
   m.def("shares_storage", [](nb::handle a, nb::handle b) {
     return arg("shares_storage", a).storage() == arg("shares_storage", b).storage();
   });

@@ -70,8 +70,8 @@ PyMemberDef members[] = {
     {},
 };
 PyGetSetDef attributes[] = {
-    {"grad_req", get_request, set_request,
-     "What is done with a gradient: \"write\" it, \"add\" it, or \"null\": nothing.", nullptr},
+    {"grad_req", get_request, set_request, "The use of a gradient: \"write\" it, \"add\" it, or \"null\": none.",
+     nullptr},
     {},
 };
 PyType_Slot slots[] = {
@@ -88,7 +88,7 @@ PyType_Slot slots[] = {
 PyType_Spec spec = {"forerun._core.Variable", sizeof(LeafObject), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
 
-// A gradient is written to, so it is no scalar: one that nobody else holds becomes an array, of others there is a copy.
+// A gradient is written to, so it is not a scalar: one without other references becomes an array, others are copied.
 PyObject* writable_gradient(nb::object g) {
   if (!is_scalar(g.ptr())) return g.release().ptr();
   ArrayObject* a = as_array(g.ptr());
@@ -103,7 +103,7 @@ bool alone(const Array& array) {
   return array.storage() && array.covers_storage() && array.storage()->has_one_handle();
 }
 
-// Gives the gradient array the memory of a new gradient that nobody else holds, in place of a copy of its values.
+// Gives the gradient array the memory of a new gradient without other references, in place of a copy of its values.
 // False: cannot be.
 bool take_over(PyObject* to, PyObject* from) {
   ArrayObject *a = as_array(to), *b = as_array(from);

@@ -36,7 +36,7 @@ struct Kept {
 
 struct NodeObject {
   PyObject_HEAD PyObject *op, *inputs, *outputs,
-      *attrs;              // inputs and outputs are null once the node was walked and let go; attrs may be null
+      *attrs;  // inputs and outputs are null once the backward pass has released the node; attrs may be null
   unsigned long long seq;  // larger than that of any node made before, so than those of its inputs
   unsigned save;           // see record()
   unsigned site;           // the line that made it
@@ -47,8 +47,8 @@ extern PyTypeObject* node_type;
 PyTypeObject* make_node_type();
 
 // Makes a node of `op` (whose gradients are its own matter) and ties the outputs to it. `save`: bit i: the value of
-// input i is needed; bit 7: the values of the outputs. What is not needed is kept as an array without value. False with
-// an exception set.
+// input i is needed; bit 7: the values of the outputs. Other arrays are kept without their values. False with an
+// exception set.
 bool record(PyObject* op, PyObject* const* inputs, Py_ssize_t n_in, PyObject* const* outputs, Py_ssize_t n_out,
             PyObject* attrs, unsigned save);
 

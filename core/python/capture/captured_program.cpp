@@ -45,7 +45,7 @@ struct ProgramObject {
   bool no_back;              // there can be none
   PyObject* leaves;          // a tuple of arrays: inputs of these nodes besides its own
   std::shared_ptr<const Program>* program;
-  // What a call must find as it was: switches, and which inputs are on the tape.
+  // The state that a call must find unchanged: switches, and which inputs are on the tape.
   std::vector<bool>* taped;
   std::vector<bool>* scalars;  // which inputs, and then which results, are scalars
   std::vector<int>* graded;    // results that are on the tape
@@ -96,8 +96,8 @@ nb::object end(nb::handle inputs, int free, nb::handle results, nb::handle saved
   return made;
 }
 
-// Who made what an array holds, as far as is known: the number of an input, or the name of an op; None if it is not
-// being recorded.
+// The origin of an array's values, as far as it is known: the number of an input, or the name of an op; None if this
+// thread does not capture.
 nb::object maker(nb::handle o) {
   const Array& a = arg("recorded_maker", o);
   if (!capture || !capture->repeatable()) return nb::none();
@@ -121,8 +121,8 @@ void fill(const Array& from, const Array& to) {
   op.issue(device_of(to));
 }
 
-nb::object rebased(nb::object o) {
-  const Array& a = arg("rebased", o);
+nb::object as_base_array(nb::object o) {
+  const Array& a = arg("as_base_array", o);
   if (!is_inside(a)) return o;
   Array copy = Array::make_like(a.layout, a.layout.dtype, a.storage()->budget);
   fill(a, copy);
@@ -257,7 +257,7 @@ PyObject* get_whole(PyObject* self, void*) { return PyBool_FromLong((*as_program
 PyObject* get_name(PyObject* self, void*) { return PyUnicode_FromString((*as_program(self)->program)->name()); }
 
 PyGetSetDef attributes[] = {
-    {"name", get_name, nullptr, "What it does, for people.", nullptr},
+    {"name", get_name, nullptr, "Its name in traces and errors.", nullptr},
     {"steps", get_steps, nullptr, "Names of its ops, in order.", nullptr},
     {"whole", get_whole, nullptr, "Whether it runs as one op.", nullptr},
     {},
@@ -322,7 +322,7 @@ bool run_back(NodeObject* node, const std::vector<nb::object>& gradients, std::v
 nb::object unfolded(NodeObject* node) {
   return hang_if_finalizing([&] {
     return nb::object(
-        nb::handle(as_program(node->op)->call).attr("unfold")(nb::borrow(node->attrs), nb::borrow(node->inputs)));
+        nb::handle(as_program(node->op)->call).attr("replay")(nb::borrow(node->attrs), nb::borrow(node->inputs)));
   });
 }
 
@@ -333,17 +333,17 @@ void init_captured_programs(nb::module_& m) {
   m.def("capture_end", end, nb::arg("inputs"), nb::arg("free"), nb::arg("results"), nb::arg("saved"),
         nb::arg("about").none(), nb::arg("graded"), nb::arg("leaves"), nb::arg("name"),
         "Ends recording: the program that makes `results`, and `saved` for the gradients of those `graded`.");
-  m.def("rebased", rebased, "The array, or if it is a view of dense rows inside another one, a copy.");
+  m.def("as_base_array", as_base_array, "The array, or if it is a view of dense rows inside another one, a copy.");
   m.def("capture_drop", drop, "Ends recording, without a program.");
   m.def("capturing", [] { return capture != nullptr; });
   m.def(
       "capture_strict", [](bool strict) { return capture && std::exchange(capture->strict, strict); },
       nb::arg("strict"),
-      "Whether a look at values raises, while this thread records; else there will be no program. Returns what was "
-      "set.");
-  m.def("capture_look", look, "The first look at values that has ended the recording, as (file, line); or None.");
+      "Sets whether a read of values raises while this thread captures; else there will be no program. Returns the "
+      "former setting.");
+  m.def("capture_look", look, "The first read of values, which has ended the capture, as (file, line); or None.");
   m.def("capture_maker", maker, nb::arg("a"),
-        "Who made an array, while this thread records: the number of an input, or the name of an op; else None.");
+        "The origin of an array while this thread captures: the number of an input, or the name of an op; else None.");
   m.def("tape_position", tape_position, "The number of the newest node.");
   m.def("capture_refuse", [](const char* why) {
     if (capture) capture->refuse(why);

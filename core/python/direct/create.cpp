@@ -140,7 +140,7 @@ PyObject* full_of(const DirectCall& call) {
 constexpr size_t kMostEmpty = size_t{1} << 20;  // bytes of an array without values whose memory is taken in the call
 
 // Arrays of any values; zeros where they are small. The memory of large ones is to be taken when it is first used, and
-// that of others, too, while work is under way: in the program's order, less might be live by then.
+// that of others, too, while work is pending: in program order, less might be live by then.
 PyObject* without_values(const Dims& shape, DType t) {
   static PyObject* const zero = PyLong_FromLong(0);
   const size_t bytes = static_cast<size_t>(product(shape)) * item_size(t);
@@ -291,7 +291,7 @@ PyObject* floats(int64_t n, double largest, F at, const double* last = nullptr) 
   if (default_float == DType::f32 && !(std::abs(largest) <= std::numeric_limits<float>::max())) return nullptr;
   Array made = made_at_once(default_float, Dims{n}, here());
   if (!made.storage()) return nullptr;
-  // The number is an int: there are vector instructions for what it becomes.
+  // The number is an int: vector instructions convert it to every dtype.
   auto fill = [&](auto* to) {
     for (int i = 0; i < static_cast<int>(n); ++i)
       to[i] = static_cast<std::remove_reference_t<decltype(*to)>>(at(static_cast<double>(i)));
@@ -526,7 +526,7 @@ PyObject* of_numbers(PyObject* list, PyObject* dtype) {
   return wrap(std::move(made));
 }
 
-// Of scalars, or arrays without axes, of one dtype whose values are there.
+// Of scalars, or arrays without axes, of one dtype whose values are computed.
 PyObject* of_scalars(PyObject* list) {
   const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
   const ArrayObject* first = as_array(PySequence_Fast_GET_ITEM(list, 0));

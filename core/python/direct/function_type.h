@@ -36,7 +36,7 @@ struct DirectCall {
 using DirectEntry = PyObject* (*)(const DirectCall&);
 void add_direct(const char* name, DirectEntry entry);
 
-// An array of ours, as a plain call takes it: no subclass, with a value, and not on the tape. Null for anything else.
+// A forerun array, as a plain call takes it: no subclass, with a value, and not on the tape. Null for anything else.
 inline const Array* plain_array(PyObject* o) {
   if (!o || Py_TYPE(o) != array_type) return nullptr;
   const ArrayObject* a = as_array(o);

@@ -99,7 +99,7 @@ bool copy(const Array& to, const Array& from) {
 constexpr int64_t kMostPicked = 1 << 11;    // elements that are copied in the call
 constexpr int64_t kMostSelected = 1 << 14;  // bools that are looked at in the call
 
-// Elements of a vector at positions that are there and in range; null without an exception set: an operation must do
+// Elements of a vector at positions that are computed and in range; null without an exception set: an operation must do
 // it.
 PyObject* picked(const Array& x, const Array& index) {
   bool plain = x.layout.ndim() == 1 && index.layout.dtype == DType::i64 && index.layout.contiguous() &&
@@ -326,7 +326,7 @@ class PicksReader {
     return basic_index(x_, checked(PyList_AsTuple(basic.ptr())).ptr(), &picks_.view);
   }
 
-  // What an entry picks along axes from `axis` on.
+  // Adds the indices of an entry along axes from `axis` on.
   bool add(PyObject* o, int axis) {
     const Dims& shape = x_.layout.shape;
     std::vector<Array> found;
@@ -343,7 +343,7 @@ class PicksReader {
                std::equal(one->layout.shape.begin(), one->layout.shape.end(), shape.begin() + axis))
         found = where(*one);
     }
-    // Positions along axes without elements are no plain index: the Python function refuses them in the call.
+    // Positions along axes without elements are not a plain index: the Python function refuses them in the call.
     for (Array& a : found) {
       if (shape[axis++] == 0) return false;
       picks_.indices.push_back(std::move(a));

@@ -1,11 +1,11 @@
-// Plain calls of functions that are NumPy's own: on few values that are there, NumPy's function runs in the call.
+// Plain calls of functions that NumPy computes: on few values that are computed, NumPy's function runs in the call.
 //
 // An entry is made with NumPy's function, the names of the parameters, what each may be, and the kinds of dtypes that
-// arrays may have. What NumPy refuses goes to the Python function, which says what is wrong, as does what would get
-// another dtype than ours.
+// arrays may have. Calls that NumPy refuses go to the Python function, which raises the error, as do calls with a dtype
+// other than forerun's.
 //
 // Two more kinds of functions: those that write into their first argument, which may be large if few elements are
-// written, and those that make views, which are told nothing but how the elements lie.
+// written, and those that make views, which get only the layout of the elements.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -109,18 +109,18 @@ struct NumpyCall {
     device = as_array(o)->device;
     wide = wide || t == DType::f64 || t == DType::c128;
     narrow = narrow || t == DType::f16 || t == DType::f32;
-    if (first && what == What::writes) return true;  // numbers take the dtype of what is written
+    if (first && what == What::writes) return true;  // numbers take the dtype of the array written to
     all_floats = all_floats && t == DType::f64;
     all_numbers = all_numbers && (t == DType::f64 || t == DType::i64);
     if (!first) first = &a, first_object = o;
     return true;
   }
-  // A NumPy array on the values, which nobody writes while it is there; on no values at all for what makes views. Null:
-  // not plain.
+  // A NumPy array on the values, which no operation writes while it exists; on no values for functions that make views.
+  // Null: not plain.
   PyObject* array(PyObject* o) {
     const Array* a = what == What::views ? plain_array(o) : plain_values(o);
     if (!a || !note(o, *a)) return nullptr;
-    if (what == What::views && a->layout.ndim() == 0) return nullptr;  // NumPy makes a number of what has no axes
+    if (what == What::views && a->layout.ndim() == 0) return nullptr;  // NumPy makes a number of an array without axes
     if (what == What::views) return numpy_view(a->layout, nowhere(*a), true, nullptr);
     if (what == What::writes && first != a && a->storage() == first->storage()) return nullptr;
     return (bytes += a->layout.nbytes()) > kMostBytes ? nullptr : known(*a);
@@ -147,7 +147,7 @@ struct NumpyCall {
                   static_cast<size_t>(a.layout.nbytes()));
     return made;
   }
-  // Where elements would be. Nobody looks there.
+  // An address for elements that are never read.
   static char* nowhere(const Array& a) {
     return reinterpret_cast<char*>((uintptr_t{1} << 40) - static_cast<uintptr_t>(a.layout.offset / 16 * 16));
   }
@@ -261,7 +261,7 @@ struct NumpyCall {
   }
 };
 
-// Our arrays with the values of what NumPy's function has given. Null without an exception set: they would be others.
+// Forerun arrays with the results of NumPy's function. Null without an exception set: they would be others.
 PyObject* ours(PyObject* result, const NumpyCall& call) {
   const bool named = call.gives != Py_None && PyTuple_Check(result);
   if (named || PyTuple_CheckExact(result) || PyList_CheckExact(result)) {
@@ -288,8 +288,8 @@ PyObject* ours(PyObject* result, const NumpyCall& call) {
   bool known = false;
   DType t = dtype_of_typenum(type, &known);
   if (!known || ((t == DType::f64 || t == DType::c128) && !call.wide))
-    return nullptr;  // NumPy's default float is not ours
-  // Two references: of the result, and ours.
+    return nullptr;  // NumPy's default float is not forerun's
+  // Two references: of the result, and this function's.
   if (Array taken = is_array ? taken_from(result, 2, t, call.device) : Array(); taken.storage())
     return ++Engine::get().at_once.count, wrap(std::move(taken));
   Array made =
@@ -305,7 +305,7 @@ PyObject* ours(PyObject* result, const NumpyCall& call) {
   return is_array ? wrap(std::move(made)) : wrap_result(std::move(made));
 }
 
-// The view of our array that NumPy's function has made of one that lies like it.
+// The view of a forerun array whose layout NumPy's function has computed.
 PyObject* viewed_as(PyObject* result, PyObject* of, const NumpyCall& call) {
   if (result == of) return Py_NewRef(call.first_object);
   if (!PyArray_Check(result)) return nullptr;
@@ -325,7 +325,7 @@ PyObject* viewed_as(PyObject* result, PyObject* of, const NumpyCall& call) {
 }
 
 // data: NumPy's function, the names of the parameters, a letter for each, kinds of dtypes, whether the function waits
-// anyway, the class of what it gives.
+// anyway, the class of its result.
 template <What what>
 PyObject* numpys(const DirectCall& call) {
   PyObject *names = PyTuple_GET_ITEM(call.data, 1), *values[kMostParameters] = {};

@@ -188,7 +188,7 @@ bool plain_arrays(PyObject* list, std::vector<Array>& all, int* device) {
   return true;
 }
 
-// Dense arrays one after the other, of few bytes together, whose values are there. Null: an operation must do it.
+// Dense arrays one after the other, of few bytes together, whose values are computed. Null: an operation must do it.
 PyObject* joined_at_once(const std::vector<Array>& all, const Dims& shape, int device) {
   const DType t = all[0].layout.dtype;
   const auto good = [](const Array& a) { return a.layout.contiguous() && values_at_once(a); };

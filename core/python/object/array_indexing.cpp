@@ -91,7 +91,7 @@ bool basic_index(const Array& array, PyObject* index, Array* view, bool* single)
 
 namespace {
 
-// The value of a scalar of integers, if it is there.
+// The value of a scalar of integers, if it is computed.
 bool integer_at_once(PyObject* scalar, int64_t* value) {
   const Array& a = as_array(scalar)->array;
   if (!a.storage() || !is_integer(a.layout.dtype) || on_tape(scalar) || !may_work_at_once()) return false;
@@ -130,7 +130,7 @@ bool step(const Layout& layout, int axis, PyObject* index, int64_t* offset) {
   return is_scalar(index) && integer_at_once(index, &i) && step(layout, axis, i, offset);
 }
 
-// The most frequent cases: whether integers, whose values are there, name an element, and where it stands.
+// The most frequent cases: whether integers, whose values are computed, name an element, and its offset.
 bool names_element(const Layout& layout, PyObject* index, int64_t* offset) {
   *offset = layout.offset;
   if (!PyTuple_CheckExact(index)) return layout.ndim() == 1 && step(layout, 0, index, offset);
@@ -141,7 +141,7 @@ bool names_element(const Layout& layout, PyObject* index, int64_t* offset) {
   return true;
 }
 
-// The part of an array that stands at `offset`, without the first axis.
+// The part of an array at `offset`, without the first axis.
 Array row_at(const Array& a, int64_t offset) {
   Layout to;
   to.dtype = a.layout.dtype, to.offset = offset, to.read_only = a.layout.read_only;

@@ -17,7 +17,7 @@ bool basic_index(const Array& array, PyObject* index, Array* view, bool* single 
 PyObject* read_basic(PyObject* self, PyObject* index);
 // x[i], x[index] = value, as the array type's slots.
 PyObject* get_item(PyObject* self, PyObject* index);
-// Whether integers, whose values are there, name an element of an array, and where it is.
+// Whether integers, whose values are computed, name an element of an array, and its offset.
 bool names_element(PyObject* array, PyObject* index, int64_t* offset);
 PyObject* sequence_item(PyObject* self, Py_ssize_t i);
 int set_item(PyObject* self, PyObject* index, PyObject* value);

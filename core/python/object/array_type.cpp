@@ -214,12 +214,12 @@ PyObject* compare(PyObject* a, PyObject* b, int how) {
 
 // --- reading values: these wait --------------------------------------------------------------------------------------
 
-// The values of an array if they are there, and nobody is to be told who looks at them.
+// The values of an array if they are computed, and the read need not be reported to a guard, a capture or the profiler.
 const char* looked_at_once(const Array& a) {
   return guards || capture || Engine::get().trace.on() || !a.storage() ? nullptr : values_at_once(a);
 }
 
-// The first element of a one-element array, once it is there.
+// The first element of a one-element array, once it is computed.
 const char* only_element(const char* op, PyObject* self) {
   const Array& a = get_array(op, self);
   if (const char* there = is_scalar(self) ? looked_at_once(a) : nullptr) return there;
@@ -228,7 +228,7 @@ const char* only_element(const char* op, PyObject* self) {
                 std::string(op) + ": array must have exactly one element, got shape " + to_string(a.layout.shape));
   BlockingCall call(op);
   wait_for(a);
-  // With the interpreter lock held, and all issued writes over, nobody writes.
+  // With the interpreter lock held, and all issued writes over, no thread writes.
   return a.storage()->data() + a.layout.offset;
 }
 
@@ -365,7 +365,7 @@ PyObject* via_numpy(PyObject* self, const char* method, PyObject* args) {
   Py_DECREF(view);
   return result;
 }
-// The elements from axis k on, of those that stand at `data`, in nested lists.
+// The elements from axis k on, of those at `data`, in nested lists.
 PyObject* listed(const Layout& l, int k, const char* data) {
   if (k == l.ndim()) return scalar_at(l.dtype, data);
   PyObject* list = PyList_New(l.shape[k]);
@@ -472,8 +472,8 @@ PyMemberDef members[] = {
     {},
 };
 PyMethodDef methods[] = {
-    {"wait", wait, METH_NOARGS, "Waits until the values are there. Raises what their computation raised."},
-    {"wait_to_read", wait, METH_NOARGS, "Waits until the values are there. Raises what their computation raised."},
+    {"wait", wait, METH_NOARGS, "Wait until the values are computed. Raises the error of their computation."},
+    {"wait_to_read", wait, METH_NOARGS, "Wait until the values are computed. Raises the error of their computation."},
     {"numpy", numpy, METH_NOARGS,
      "A read-only numpy array of the values as they are now, without a copy where possible. Waits."},
     {"asnumpy", asnumpy, METH_NOARGS, "A numpy array with a copy of the values. Waits."},
@@ -488,7 +488,7 @@ PyMethodDef methods[] = {
 
 #define FN(f) reinterpret_cast<void*>(f)
 PyType_Slot slots[] = {
-    {Py_tp_doc, const_cast<char*>("What the core knows of an array; forerun.np.ndarray is made of it.")},
+    {Py_tp_doc, const_cast<char*>("The core's part of an array; forerun.np.ndarray derives from it.")},
     {Py_tp_traverse, FN(traverse)},
     {Py_tp_clear, FN(clear)},
     {Py_tp_dealloc, FN(dealloc)},
@@ -553,7 +553,7 @@ PyTypeObject* make_array_type() {
 }
 
 // A subclass without members of its own has nothing more to tear down. Python looks up __getitem__ for each step of an
-// iteration over a class that it made itself, which is as good as ours.
+// iteration over a class that it made itself, which is as fast as this one.
 static void shorten(PyTypeObject* type) {
   if (type->tp_basicsize == array_base->tp_basicsize && type->tp_dictoffset == 0) type->tp_dealloc = dealloc;
   type->tp_as_sequence->sq_item = sequence_item;

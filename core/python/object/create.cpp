@@ -30,7 +30,7 @@ namespace forerun {
 
 namespace {
 
-// Declares a new array's memory as written, with whatever stands in it.
+// Declares a new array's memory as written, whatever its bytes are.
 class NothingKernel final : public Kernel {
  public:
   const char* name() const override { return "empty"; }
@@ -38,7 +38,7 @@ class NothingKernel final : public Kernel {
   bool copy_to(Op& op) const override { return op.copy(*this); }
 };
 
-// Writes the time when it runs: when all that it reads is there. Element 0 is the time.
+// Writes the time when it runs: when all that it reads is computed. Element 0 is the time.
 class ClockKernel final : public Kernel {
  public:
   const char* name() const override { return "clock"; }
@@ -176,14 +176,14 @@ void init_create(nb::module_& m) {
       "taken",
       [](nb::handle values, nb::handle device) { return wrapped(taken(values.ptr(), device_index("array", device))); },
       nb::arg("values"), nb::arg("device").none() = nb::none(),
-      "The same of an array that nobody else has: its memory may become ours.");
+      "The same of an array without other references: its memory may be taken over.");
   m.def("scalars", scalars, nb::arg("values"), nb::arg("dtype"), nb::arg("device"),
         "An array of a few floats, made now.");
   m.def("empty", empty, nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none() = nb::none());
   m.def("full", full, nb::arg("shape"), nb::arg("value"), nb::arg("dtype"), nb::arg("device").none() = nb::none());
   m.def("cast", cast);
   m.def("clock", clock, nb::arg("after"),
-        "An array with the time, as `time.perf_counter` has it, when all of these arrays are there.");
+        "An array with the time, as `time.perf_counter` has it, when all of these arrays are computed.");
   m.def("copy", copy, nb::arg("a"), nb::arg("device").none() = nb::none(), nb::arg("queue") = false,
         "queue: on the copy queue in any case.");
   m.def("assign", assign);

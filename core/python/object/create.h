@@ -7,7 +7,8 @@
 
 namespace forerun {
 
-Array unwritten(Array made);  // a new array, whose memory counts as written once it is there, whatever its bytes are
+Array unwritten(
+    Array made);  // a new array, whose memory counts as written once it is allocated, whatever its bytes are
 Array copied(const Array& from, DType t, int device);  // a new dense array of dtype t on a device
 inline Array dense(const Array& a) { return a.layout.contiguous() ? a : copied(a, a.layout.dtype, device_of(a)); }
 

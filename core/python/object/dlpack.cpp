@@ -75,7 +75,7 @@ struct Export {
   }
   ~Export() { block->release(); }
 
-  // Whoever takes what is in a capsule gives it another name.
+  // A consumer that takes the tensor of a capsule gives the capsule another name.
   static void end(PyObject* capsule) {
     if (!PyCapsule_IsValid(capsule, kName)) return;
     auto* left = static_cast<T*>(PyCapsule_GetPointer(capsule, kName));
@@ -104,8 +104,8 @@ nb::object to_dlpack(nb::handle a, bool versioned, bool copy) {
 
 // --- taking ----------------------------------------------------------------------------------------------------------
 
-// What another library has handed over; it is told when nobody needs it any more, with the interpreter lock, which its
-// deleter may want.
+// A tensor of another library; its deleter is called when it is not needed any more, with the interpreter lock, which
+// the deleter may need.
 template <class T>
 struct Import : DeferredRelease {
   T* managed;
@@ -164,7 +164,7 @@ Extent extent_of(const dlpack::Tensor& tensor) {
   return e;
 }
 
-// A numpy array on what was handed over, while that is there.
+// A numpy array on the tensor's memory, valid as long as the tensor.
 nb::object view_of(const Extent& e, char* first) { return checked(numpy_view(e.layout, first, false, nullptr)); }
 
 bool aligned(const char* p, DType t) {
@@ -195,8 +195,7 @@ nb::object taken(nb::handle capsule, int device, int copy, const char* name, con
     refuse("from_dlpack: bools must be bytes of 0 or 1 to be shared, got others with copy=False");
   if (must && copy == 0 && e.layout.size) refuse("from_dlpack: elements must be aligned to be shared, got copy=False");
   if (must || copy == 1) return wrapped(from_object("from_dlpack", view_of(e, first).ptr(), device));
-  // What the producer has broadcast stays read-only, and so do windows that overlap if it says so: as a whole and in
-  // parts.
+  // Broadcast tensors stay read-only, and so do overlapping windows that the producer marks: as a whole and in parts.
   bool broadcast = false, marked = false;
   for (int i = 0; i < e.layout.ndim(); ++i)
     broadcast = broadcast || (e.layout.strides[i] == 0 && e.layout.shape[i] > 1);
@@ -219,8 +218,7 @@ nb::object from_dlpack(nb::handle capsule, nb::handle device, int copy) {
     return taken<dlpack::ManagedVersioned>(capsule, d, copy, "dltensor_versioned", "used_dltensor_versioned");
   if (PyCapsule_IsValid(capsule.ptr(), "dltensor"))
     return taken<dlpack::Managed>(capsule, d, copy, "dltensor", "used_dltensor");
-  PyErr_Format(PyExc_ValueError, "from_dlpack: __dlpack__ must return a capsule that nobody has used, got %R",
-               capsule.ptr());
+  PyErr_Format(PyExc_ValueError, "from_dlpack: __dlpack__ must return an unused capsule, got %R", capsule.ptr());
   throw PythonError{};
 }
 

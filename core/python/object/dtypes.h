@@ -1,4 +1,4 @@
-// NumPy's dtypes and ours.
+// NumPy's dtypes and forerun's.
 #pragma once
 #include <Python.h>
 
@@ -7,7 +7,7 @@
 namespace forerun {
 
 extern DType default_float;
-extern bool numpy_rules;  // the front end stands in for NumPy: operands of foreign classes are refused, small integers
+extern bool numpy_rules;  // the front end replaces NumPy: operands of foreign classes are refused, small integers
                           // give small floats
 
 inline constexpr const char kSupportedDTypes[] = "bool, integer, float16/32/64, bfloat16 or complex64/128";

@@ -29,11 +29,11 @@ PyTypeObject *elements_type = nullptr, *flat_type = nullptr;
 
 // --- iter(x) ---------------------------------------------------------------------------------------------------------
 
-// Elements of a vector are copied some at a time into one storage, as many as stand in the object itself. That is as
-// good as one by one as long as nothing has been written to the array.
+// Elements of a vector are copied some at a time into one storage, as many as the object itself holds. That equals a
+// copy one by one as long as nothing has been written to the array.
 struct Elements {
-  PyObject_HEAD PyObject* array;  // null: it has come to the end
-  Py_ssize_t at;                  // what comes next
+  PyObject_HEAD PyObject* array;  // null: the end is reached
+  Py_ssize_t at;                  // the next element
   Py_ssize_t first, end;          // which elements are copied
   uint32_t issued;                // writes of the array's storage when they were
   Array copied;

@@ -5,8 +5,8 @@
 namespace forerun {
 
 PyTypeObject* make_elements_type();
-// What x.flat is: the class of the Python package makes an iterator of it, which has _read and _write for what is no
-// plain index.
+// The base of x.flat: the Python package derives an iterator from it, with _read and _write for indices that are not
+// plain.
 PyTypeObject* make_flat_type();
 extern PyTypeObject* flat_base;  // what make_flat_type() has made
 void set_flat_type(PyTypeObject* type);

@@ -1,4 +1,4 @@
-// Between NumPy's and Python's values and ours.
+// Conversion between NumPy's and Python's values and forerun's.
 #include "python/object/numpy_interop.h"
 
 #include <cstddef>
@@ -103,7 +103,7 @@ bool only_bools(const Layout& layout, const char* data) {
 
 namespace {
 
-// What others see of bools whose bytes are other numbers than 0 and 1: a copy that has none.
+// The copy that other libraries see of bools whose bytes are other numbers than 0 and 1: it has none.
 PyObject* bools_of(const Array& array) {
   PyObject* raw = numpy_view(array.layout, array.storage()->data(), false, nullptr);
   PyObject* copy = raw ? PyArray_NewCopy(reinterpret_cast<PyArrayObject*>(raw), NPY_CORDER) : nullptr;

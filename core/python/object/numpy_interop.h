@@ -1,4 +1,4 @@
-// Values between NumPy's arrays and ours.
+// Conversion of values between NumPy's arrays and forerun's.
 #pragma once
 #include <Python.h>
 
@@ -13,7 +13,7 @@ namespace forerun {
 Array from_object(const char* op, PyObject* o, int device);
 // A read-only NumPy array on the array's values, which no later op changes; waits.
 PyObject* to_numpy(const Array& array);
-// The same for an array whose values are there, and will not change before this returns.
+// The same for an array whose values are computed, and will not change before this returns.
 PyObject* shared_view(const Array& array);
 // Whether bytes that the program has written may be seen as bools: from then on what others are to see is looked at
 // first. Set once; with the interpreter lock.

@@ -31,8 +31,8 @@ struct Giver : DeferredRelease {
   static void drop(void* self) { release_under_gil_later(static_cast<Giver*>(self)); }
 };
 
-// Whether nobody but the array, to which there are `refs` references, has its memory: it owns it, or another one does
-// that nobody else has.
+// Whether only the array, to which there are `refs` references, uses its memory: it owns the memory, or another array
+// without further references does.
 bool is_alone(PyArrayObject* array, Py_ssize_t refs) {
   auto* object = reinterpret_cast<PyObject*>(array);
   if (Py_REFCNT(object) > refs) return false;

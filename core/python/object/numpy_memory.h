@@ -1,4 +1,4 @@
-// Memory of NumPy's arrays that becomes ours, without a copy.
+// Transfer of memory from NumPy's arrays, without a copy.
 #pragma once
 #include <Python.h>
 
@@ -7,12 +7,12 @@
 
 namespace forerun {
 
-// The memory of a large dense NumPy array of dtype t, to which there are `refs` references if nobody else has it. Null:
+// The memory of a large dense NumPy array of dtype t, which has `refs` references if it is not used elsewhere. Null:
 // it is another array, whose elements must be copied. With the interpreter lock.
 Block* block_of(PyObject* array, Py_ssize_t refs, DType t, MemoryBudget* budget);
 // An array on that memory; no storage: there is none.
 Array taken_from(PyObject* array, Py_ssize_t refs, DType t, int device);
-// An array with the values of a NumPy array that nobody else has, nor will have.
+// An array with the values of a NumPy array that has no other references, and will have none.
 Array taken(PyObject* array, int device);
 
 }  // namespace forerun

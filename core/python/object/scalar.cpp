@@ -45,7 +45,7 @@ PyObject* valued(DType t, MemoryBudget* budget, const void* value) {
 PyObject* element(const Array& array, int64_t offset) {
   const Buffer& storage = *array.storage();
   const DType t = array.layout.dtype;
-  // With the interpreter lock held, and all issued writes over, nobody writes.
+  // With the interpreter lock held, and all issued writes over, no thread writes.
   if (storage.settled() && !storage.failure && !capture) return valued(t, storage.budget, storage.data() + offset);
   Array made = Array::make_scalar(t, storage.budget);
   Layout layout = made.layout;
@@ -188,7 +188,7 @@ nb::object turned_array(nb::handle a) {
 void init_scalars(nb::module_& m) {
   m.def("is_scalar", [](nb::handle o) { return is_scalar(o.ptr()); });
   m.def("as_scalar", as_scalar, nb::arg("a"),
-        "The same object, a scalar from now on if it has no axes. Nobody else may know its storage.");
+        "The same object, a scalar from now on if it has no axes. Its storage must not be shared.");
   m.def("as_array", turned_array, nb::arg("a"),
         "The same object, an array from now on if it is a scalar, with values of its own.");
 }

@@ -14,17 +14,17 @@ inline bool is_scalar(PyObject* o) { return Py_TYPE(o) == scalar_type; }
 
 // An array with the values of `like`, in that storage or another: a scalar if `like` is one.
 PyObject* wrap_like(PyObject* like, Array array);
-// The same object as a scalar, or as an array that is not one. Nobody else may know its storage.
+// The same object as a scalar, or as an array that is not one. Its storage must not be shared.
 void become(PyObject* array, bool scalar);
 
-// Sums, products and comparisons of two numbers, of which one at least is a scalar whose value is there; null without
-// an exception: an operation must do it.
+// Sums, products and comparisons of two numbers, of which one at least is a scalar whose value is computed; null
+// without an exception: an operation must do it.
 PyObject* calculated_at_once(Operator which, PyObject* a, PyObject* b);
 
-// A scalar with a copy of the element at an offset: made at once where its value is there, else by an operation.
+// A scalar with a copy of the element at an offset: made at once where its value is computed, else by an operation.
 PyObject* element(const Array& array, int64_t offset);
-// What a view with axes is made of: the array itself, or for a scalar, a copy in `own`, so that writing to the view
-// leaves the scalar as it is.
+// The base of a view with axes: the array itself, or for a scalar, a copy in `own`, so that writing to the view leaves
+// the scalar as it is.
 const Array& viewed(const char* op, PyObject* o, Array& own);
 // The array in `o`, which is to be written to; Error if it must not be.
 const Array& get_writable(const char* op, PyObject* o);

@@ -1,7 +1,7 @@
 // Small work that needs no operation: the front end reads or writes the memory itself.
 //
 // It may, with the interpreter lock held, under the same conditions under which AtOnceRunner::run() runs an
-// operation: what is read has been written, and nothing under way uses what is written. These are the cases in which
+// operation: what is read has been written, and no pending operation uses what is written. These are the cases in which
 // even building an operation would cost more than the work.
 #pragma once
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace forerun {
 
-// Whether small work may be done at once now: nothing holds it back, and nobody records or captures operations.
+// Whether small work may be done at once now: nothing holds it back, and no thread records or captures operations.
 bool may_work_at_once();
 
-// The first element of an array whose values are there and good; null: they may not be.
+// The first element of an array whose values are computed and not poisoned; null: they may not be.
 inline const char* values_at_once(const Array& array) {
   const Buffer& storage = *array.storage();
   return storage.settled() && !storage.failure ? storage.data() + array.layout.offset : nullptr;
@@ -42,8 +42,8 @@ inline constexpr size_t kFilledAtOnce = 1 << 14;  // bytes of an array that a ca
 
 // Whether the budget lets a new array take its memory now.
 bool may_take_at_once(const Array& made);
-// A new dense array whose memory is there, to be filled; written_at_once() must follow. No storage: there is no memory
-// for it at once.
+// A new dense array whose memory is allocated, to be filled; written_at_once() must follow. No storage: there is no
+// memory for it at once.
 Array made_at_once(DType dtype, const Dims& shape, int device);
 
 }  // namespace forerun

@@ -27,7 +27,7 @@ std::vector<Site> sites{Site{}}, past;
 uint32_t first_number = 0;                                // of sites[0]
 std::map<std::pair<std::string, int>, uint32_t> numbers;  // of `sites`
 
-// What was found for a place in a code object, kept in a small table; an entry holds its code object, so that no other
+// The line found for a place in a code object, kept in a small table; an entry holds its code object, so that no other
 // can take its address.
 struct Seen {
   PyCodeObject* code = nullptr;

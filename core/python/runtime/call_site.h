@@ -19,7 +19,7 @@ Site site(uint32_t number);
 nanobind::object site_tuple(uint32_t number);  // (file, line), or None
 void say_sites();                              // tells the recording that has begun all lines that are known
 
-// While it lives, what this thread issues counts as issued at `site` (unless that is 0), without a look at the frames.
+// While it lives, operations of this thread count as issued at `site` (unless that is 0); frames are not read.
 class SiteScope {
  public:
   explicit SiteScope(uint32_t site);
@@ -31,7 +31,7 @@ class SiteScope {
 };
 
 // Code of files below this folder does not count as the user's,
-// but for those below `examples`; nor does what stands below `numpy`.
+// but for those below `examples`; nor does code below `numpy`.
 void set_package_folder(const std::string& folder, const std::string& examples, const std::string& numpy);
 
 }  // namespace forerun

@@ -12,7 +12,7 @@ inline int device_of(const Array& array) { return array.storage()->budget->devic
 PyObject* device_object(int device);  // a new reference
 void set_devices(PyObject* list);
 int device_index(const char* op, nanobind::handle device);  // a Device object, an int, or None (the first device)
-// What operands of one op share; Error if they do not.
+// The device of the operands of one op; Error if they have several.
 int same_device(const char* op, const Array& a, const Array& b);
 
 }  // namespace forerun

@@ -85,7 +85,7 @@ void set_python_error(const Failure& failure) {
   try {
     nb::object exception = exception_of(failure);
     auto* type = reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr()));
-    // A task's exception has a context of its own: that of who reads it does not take its place.
+    // A task's exception has a context of its own, which that of the reader does not replace.
     if (failure.exception)
       PyErr_Restore(Py_NewRef(type), exception.ptr(), PyException_GetTraceback(exception.ptr())), exception.release();
     else

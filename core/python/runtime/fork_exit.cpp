@@ -80,8 +80,8 @@ void after_fork(bool child) {
 
 // --- exit ------------------------------------------------------------------------------------------------------------
 
-// What the process ends with, instead of success; and whether pending work was abandoned, which may still go on and
-// keeps the C++ world in use.
+// The exit status of the process, in place of success; and whether pending work was abandoned, which may still go on
+// and keeps the C++ world in use.
 int exit_status = 0;
 
 void at_exit(int status, void*) {
@@ -112,15 +112,15 @@ void init_fork_exit(nb::module_& m) {
   m.def("after_fork", after_fork);
   m.def("finish", finish, "Waits for all work; what is issued later runs in the thread that issues it.");
   m.def(
-      "give_up", [] { abandon_pending_work("an interrupted wait for it at exit"); },
+      "abandon_pending_work", [] { abandon_pending_work("an interrupted wait for it at exit"); },
       "Nothing will be waited for any more.");
-  m.def("gave_up", engine_abandoned);
+  m.def("engine_abandoned", engine_abandoned);
   m.def(
       "set_exit_status", [](int status) { exit_status = status; },
-      "What the process ends with if it would end in success.");
+      "Set the exit status of the process, in place of success.");
   m.def("unseen_failures", unseen_failures,
-        "Failures that nobody has seen, as (message, site), at the end perhaps (None, how many more); they count as "
-        "seen then.");
+        "Failures that have not been raised, as (message, site), at the end perhaps (None, the number of others); they "
+        "count as raised then.");
 }
 
 }  // namespace forerun

@@ -1,5 +1,5 @@
-// The interpreter lock, taken and given up so that neither C++ exceptions nor the end of the interpreter leave it in a
-// wrong state.
+// The interpreter lock, acquired and released so that neither C++ exceptions nor the end of the interpreter leave it in
+// a wrong state.
 #pragma once
 #include <Python.h>
 #include <cxxabi.h>
@@ -54,7 +54,7 @@ class Locked {
   PyGILState_STATE state_;
 };
 
-// Lets go of a Python object, in any thread; once there is no interpreter, there is no object.
+// Releases a Python object, in any thread; once there is no interpreter, there is no object.
 inline void release_object(PyObject* object) {
   if (!Py_IsInitialized()) return;
   Locked locked;

@@ -89,7 +89,7 @@ void init_introspection(nb::module_& m) {
       "pending", pending, nb::arg("most"),
       "The oldest ops that have not ended: (number, name, site, state, the op waited for or 0, device, queue, bytes).");
   m.def("needed", needed, nb::arg("arrays"), nb::arg("most"),
-        "What has not ended and the arrays need, the latest ops, in order: (number, name, site, state, device, queue, "
+        "The latest pending operations that the arrays need, in order: (number, name, site, state, device, queue, "
         "number of the group's first op or 0, numbers of the ops that it reads from, (dtype, shape) or None).");
   m.def("stats", stats);
   m.def("memory", memory, nb::arg("device") = 0);

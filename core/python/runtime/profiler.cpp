@@ -37,10 +37,10 @@ void init_profiler(nb::module_& m) {
         [](const char* kind, uint64_t number, const char* text) { Engine::get().trace.say(*kind, number, text); });
   m.def(
       "set_trace_apart", [](uint64_t ticks) { return std::exchange(Engine::get().trace.apart, ticks); },
-      "For tests: see Trace::apart. Returns what it was.");
-  m.def("trace_look", trace_look, "What was recorded until now.");
+      "For tests: see Trace::apart. Returns the former setting.");
+  m.def("trace_look", trace_look, "The recording until now.");
   m.def("trace_stop", trace_stop,
-        "Ends the recording; what was recorded (core/trace/record.h). Empty: nothing was being recorded.");
+        "Ends the recording and returns it (core/trace/record.h). Empty: nothing was being recorded.");
 }
 
 }  // namespace forerun

@@ -82,7 +82,7 @@ void init_settings(nb::module_& m) {
   m.def("set_memory", set_memory, nb::arg("device"), nb::arg("budget"), nb::arg("limit"), nb::arg("aside") = 0);
   m.def(
       "use_device", [](int i) { Engine::get().use_device(i); }, nb::arg("i"),
-      "Makes a device that shares the cores with the others, unless it is there.");
+      "Makes a device that shares the cores with the others, unless it exists.");
   m.def("limit_shared_memory", limit_shared, nb::arg("budget"), nb::arg("limit"), nb::arg("aside"), nb::arg("devices"),
         "Limits of each device that shares the cores; all together keep to those of so many devices.");
   m.def(
@@ -94,7 +94,7 @@ void init_settings(nb::module_& m) {
   m.def("granted_memory", granted_memory, nb::arg("root") = "");
   m.def("load_blas", load_blas);
   m.def("blas_info", blas_info);
-  m.def("compiler", compiler, "What built this library, and how.");
+  m.def("compiler", compiler, "The compiler of this library, and its options.");
   m.def(
       "set_tile_version", [](int version) { tile_version = static_cast<TileVersion>(version); }, nb::arg("version") = 0,
       "For tests, while nothing runs: which vectors compute convolutions, pooling and products. 0: the CPU's best; 1: "

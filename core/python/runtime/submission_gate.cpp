@@ -49,14 +49,14 @@ void SubmissionGate::wait_open(bool always) {
 }
 
 // A thread that closes it again and again lets those through that have waited meanwhile.
-void SubmissionGate::let_through() {
+void SubmissionGate::release_submitters() {
   Unlocked unlocked;
   for (int i = 0; i < 5 && blocked_submitters_ > 0 && !owner_; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 bool SubmissionGate::close() {
-  if (blocked_submitters_ > 0 && !owner_) let_through();
+  if (blocked_submitters_ > 0 && !owner_) release_submitters();
   wait_open(true);
   unsigned long me = PyThread_get_thread_ident();
   return owner_.exchange(me) == me;

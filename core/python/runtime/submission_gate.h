@@ -13,14 +13,14 @@ class SubmissionGate {
   static bool close();
   static void open();
   static bool is_closed(std::memory_order order = std::memory_order_seq_cst) { return owner_.load(order) != 0; }
-  // Waits while another thread has closed it. A thread on which a task waits must come through in the end, so nobody
-  // waits here for ever, unless `always`.
+  // Waits while another thread has closed it. A thread on which a task waits must pass in the end, so the wait is
+  // limited, unless `always`.
   static void wait_open(bool always);
   // Closes it for good: pending work is abandoned.
   static void close_for_good() { owner_ = kForGood; }
 
  private:
-  static void let_through();
+  static void release_submitters();
 
   static constexpr unsigned long kForGood = ~0ul;
   static inline std::atomic<unsigned long> owner_{

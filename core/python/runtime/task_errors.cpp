@@ -31,7 +31,7 @@ struct Raised : DeferredRelease {
 // for.
 void discard(void* kept) { release_under_gil_later(static_cast<Raised*>(kept)); }
 
-// What says something about an exception may fail itself (it may be the program's code): then nothing is said.
+// Code that describes an exception may fail itself (it may be the program's code): then the description is omitted.
 template <class F>
 void quietly(F f) {
   f();
@@ -105,7 +105,7 @@ nb::object copy_of(nb::handle exception) {
       nb::object its = nb::steal(made ? PyObject_GenericGetDict(made.ptr(), nullptr) : nullptr);
       if (!own || !its || PyDict_Update(its.ptr(), own.ptr()) < 0) made.reset();
     });
-  // What the constructor was given is not always what it has kept.
+  // The constructor's arguments are not always those that the exception has kept.
   nb::object name = nb::steal(PyUnicode_FromString("args"));
   if (!args || !made || !name || PyObject_GenericSetAttr(made.ptr(), name.ptr(), args.ptr()) < 0) made.reset();
   PyErr_Clear();

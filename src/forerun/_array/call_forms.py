@@ -25,15 +25,15 @@ _functions: dict[str, Callable[..., Any]] = {}  # by the name of the method
 
 
 def register(functions: Mapping[str, Callable[..., Any]]) -> None:
-    """Says what the calls mean that methods of these names refuse."""
+    """Register the functions for calls that methods of these names refuse."""
     _functions.update(functions)
 
 
 def delegate(function: Callable[..., Any], *, takes_dim: bool = False) -> Callable[[F], F]:
-    """Makes a method call a function whose first parameter is the array, without a frame of its own.
+    """Make a method call a function whose first parameter is the array, without a frame of its own.
 
-    The method's signature and docstring stay; it has no body. What the core handles itself of the function's calls
-    (`direct`), it handles of the method's. takes_dim: calls with `dim=` or `keepdim=` go to the function registered.
+    The method's signature and docstring stay; it has no body. The core calls the method directly where it does so for
+    the function (`direct`). takes_dim: calls with `dim=` or `keepdim=` go to the function registered.
 
     >>> import inspect
     >>> from forerun import np
@@ -63,7 +63,7 @@ def _with_dim(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _copied(function: Any) -> types.FunctionType:
-    """A function that does the same, and has attributes of its own."""
+    """Return a function that does the same, and has attributes of its own."""
     of_code = function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
     made = types.FunctionType(*of_code)
     made.__kwdefaults__ = function.__kwdefaults__
@@ -71,7 +71,7 @@ def _copied(function: Any) -> types.FunctionType:
 
 
 def takes_extents(method: F) -> F:
-    """Makes calls of a method with integers, or a tuple or list of them, calls of the function registered for it."""
+    """Forward calls of a method with integers, or a tuple or list of them, to the function registered for it."""
     name = method.__name__
 
     @functools.wraps(method)

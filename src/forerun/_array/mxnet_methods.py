@@ -22,27 +22,27 @@ class MxnetMethods:
     __slots__ = ()
 
     def abs(self) -> Array:
-        """The absolute value of each element."""
+        """Return the absolute value of each element."""
         return arithmetic.absolute(self)  # type: ignore[arg-type]
 
     def relu(self) -> Array:
-        """max(x, 0) of each element."""
+        """Return max(x, 0) of each element."""
         return nn.relu(self)  # type: ignore[arg-type]
 
     def sigmoid(self) -> Array:
-        """1 / (1 + exp(-x)) of each element."""
+        """Return 1 / (1 + exp(-x)) of each element."""
         return nn.sigmoid(self)  # type: ignore[arg-type]
 
     def one_hot(self, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: DTypeLike = None) -> Array:
-        """A new last axis of extent `depth` with on_value at the element's number: `npx.one_hot`."""
+        """Return a new last axis of extent `depth` with on_value at the element's number: `npx.one_hot`."""
         return indexing.one_hot(self, depth, on_value, off_value, dtype)  # type: ignore[arg-type]
 
     def asscalar(self) -> Any:
-        """The only element as a Python scalar. Waits. ValueError if there is not one."""
+        """Return the only element as a Python scalar. Waits. ValueError if there is not one."""
         return self.item()  # type: ignore[attr-defined]
 
     def reshape_view(self, *shape: Any) -> Array:
-        """A view in another shape. ValueError where memory does not allow one."""
+        """Return a view in another shape. ValueError where memory does not allow one."""
         y: Array = self.reshape(*shape)  # type: ignore[attr-defined]
         if y.size and not _core.shares_storage(self, y):
             raise ValueError(f"reshape_view: memory must allow a view, got shape {self.shape}")  # type: ignore[attr-defined]
@@ -51,7 +51,7 @@ class MxnetMethods:
     def slice_assign(
         self, rhs: ArrayLike, begin: Sequence[int | None], end: Sequence[int | None], step: Sequence[int | None] = ()
     ) -> Any:
-        """Writes rhs to self[begin[0]:end[0]:step[0], ...], and gives self."""
+        """Write rhs to self[begin[0]:end[0]:step[0], ...], and return self."""
         steps = [*step, *[None] * (len(begin) - len(step))]
         self[tuple(slice(*bounds) for bounds in zip(begin, end, steps, strict=True))] = rhs  # type: ignore[index]
         return self

@@ -42,7 +42,7 @@ __all__ = ["ndarray"]
 
 
 def _extents(args: tuple[Any, ...]) -> Any:
-    """`f(2, 3)` and `f((2, 3))` mean the same."""
+    """Return `f(2, 3)` and `f((2, 3))` mean the same."""
     return args[0] if len(args) == 1 and not isinstance(args[0], (int, numpy.integer)) else args
 
 
@@ -74,51 +74,51 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     @direct("reshape_method")
     def reshape(self, *args: Any, order: str = "C", copy: bool | None = None) -> ndarray:
-        """The same elements with another shape; one extent may be -1. order, copy: as for `np.reshape`."""
+        """Return the same elements with another shape; one extent may be -1. order, copy: as for `np.reshape`."""
         return shape.reshape(self, _extents(args), order, copy=copy)
 
     @direct("transpose")
     def transpose(self, *axes: Any) -> ndarray:
-        """A view with the axes in another order, by default reversed."""
+        """Return a view with the axes in another order, by default reversed."""
         return shape.transpose(self, _extents(axes) if axes and axes[0] is not None else None)
 
     @delegate(shape.swapaxes)
     def swapaxes(self, axis1: int, axis2: int) -> ndarray:
-        """A view with two axes exchanged."""
+        """Return a view with two axes exchanged."""
 
     @delegate(shape.ravel)
     def ravel(self, order: str = "C") -> ndarray:
-        """The elements as one axis: a view where they lie one after the other, otherwise a copy."""
+        """Return the elements as one axis: a view where they lie one after the other, otherwise a copy."""
 
     @delegate(shape.flatten)
     def flatten(self, order: str = "C") -> ndarray:
-        """A copy of the elements as one axis."""
+        """Return a copy of the elements as one axis."""
 
     @delegate(shape.squeeze)
     def squeeze(self, axis: Axis = None) -> ndarray:
-        """A view without axes of extent 1."""
+        """Return a view without axes of extent 1."""
 
     @delegate(shape.expand_dims)
     def expand_dims(self, axis: int | Sequence[int]) -> ndarray:
-        """A view with axes of extent 1 put in."""
+        """Return a view with axes of extent 1 put in."""
 
     def broadcast_to(self, shape_: Sequence[int]) -> ndarray:
-        """A view repeated to a larger shape."""
+        """Return a view repeated to a larger shape."""
         return shape.broadcast_to(self, shape_)
 
     @delegate(joining.repeat)
     def repeat(self, repeats: ArrayLike, axis: int | None = None) -> ndarray:
-        """Each element several times along an axis."""
+        """Repeat each element several times along an axis."""
 
     @delegate(joining.split)
     def split(self, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-        """Views of equal parts along an axis."""
+        """Return views of equal parts along an axis."""
 
     # --- values: copies, dtypes, devices ---
 
     @direct("copy")
     def copy(self, order: str = "C") -> ndarray:
-        """A copy in C order; order: "F" for one whose first axis runs fastest, "A" if that of the array does."""
+        """Return a copy in C order; order: "F" for one whose first axis runs fastest, "A" if that of the array does."""
         convert.check_choice("copy", "order", order, ("C", "F", "A", "K"))
         return shape.copied_in(self, order)
 
@@ -126,7 +126,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     def astype(
         self, dtype: DTypeLike, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
     ) -> ndarray:
-        """The elements converted to a dtype; without `copy`, the array itself if it has that dtype and order.
+        """Return the elements converted to a dtype; without `copy`, the array itself if it has that dtype and order.
 
         order: of a result in memory: "F" if the first axis is to run fastest, "A" if it does in the array; "K" takes
         the array itself as it lies; otherwise the last axis does. casting: by which rule this must be possible
@@ -144,11 +144,11 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     @direct("fill")
     def fill(self, value: ArrayLike) -> None:
-        """Writes one value everywhere, in place."""
+        """Fill the array with one value, in place."""
         self[...] = value
 
     def asnumpy(self) -> numpy.ndarray:
-        """A NumPy array with a copy of the values. Waits."""
+        """Return a NumPy array with a copy of the values. Waits."""
         return super().asnumpy()
 
     @property
@@ -159,7 +159,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     context = ctx
 
     def to_device(self, device: Device | str, /, *, stream: None = None) -> ndarray:
-        """The array itself if it is on that device, otherwise a copy there, made on the copy queue.
+        """Return the array itself if it is on that device, otherwise a copy there, made on the copy queue.
 
         stream: there are none to choose from, so it must be None (ValueError).
         """
@@ -171,7 +171,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     as_in_ctx = as_in_context = to_device
 
     def copyto(self, other: Array | Device | str) -> Array:
-        """A copy on another device, made on the copy queue; or writes the values into another array, which
+        """Return a copy on another device, made on the copy queue; or writes the values into another array, which
         is returned."""
         if isinstance(other, _core.Array):
             _core.assign(other, self)
@@ -179,37 +179,37 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return convert.to_device(self, resolve(other))
 
     def as_nd_ndarray(self) -> ndarray:
-        """The array itself: there is one kind."""
+        """Return the array itself: there is one kind."""
         return self
 
     as_np_ndarray = as_nd_ndarray
 
     def tofile(self, fid: Any, sep: str = "", format: str = "%s", *, wait: bool = True) -> Array:
-        """Writes the values to a file, as bytes, or as text with a separator; returns its size, an array."""
+        """Write the values to a file, as bytes, or as text with a separator; return its size, an array."""
         return files.tofile(self, fid, sep, format, wait=wait)
 
     # --- gradients ---
 
     def attach_grad(self, grad_req: str = "write") -> None:
-        """Makes the array a leaf of the tape: `backward` puts a gradient into `grad`.
+        """Make the array a leaf of the tape: `backward` puts a gradient into `grad`.
 
         TypeError if not of floats.
         """
         leaf.attach_grad(self, grad_req)
 
     def backward(self, out_grad: Array | None = None, retain_graph: bool = False, train_mode: bool = True) -> None:
-        """Computes the gradients of this array with respect to the leaves that it was computed from.
+        """Compute the gradients of this array with respect to the leaves that it was computed from.
 
         out_grad: gradient of this array, of its shape; ones by default.
         """
         backward_pass.backward([self], None if out_grad is None else [out_grad], retain_graph, train_mode)
 
     def detach(self) -> ndarray:
-        """The same values as an array that gradients do not flow through."""
+        """Return the same values as an array that gradients do not flow through."""
         return _core.detach(self)
 
     def zero_grad(self) -> None:
-        """Sets the gradient of a leaf to zero."""
+        """Set the gradient of a leaf to zero."""
         if self.grad is not None:
             _core.assign(self.grad, 0)
 
@@ -220,21 +220,21 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         self, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False,
         initial: ArrayLike | None = None, where: ArrayLike = True,
     ) -> ndarray:  # fmt: skip
-        """The sum over axes."""
+        """Return the sum over axes."""
 
     @delegate(product.prod, takes_dim=True)
     def prod(
         self, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False,
         initial: ArrayLike | None = None, where: ArrayLike = True,
     ) -> ndarray:  # fmt: skip
-        """The product over axes."""
+        """Return the product over axes."""
 
     @delegate(moments.mean, takes_dim=True)
     def mean(
         self, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False, *,
         where: ArrayLike = True,
     ) -> ndarray:  # fmt: skip
-        """The mean over axes."""
+        """Return the mean over axes."""
 
     @delegate(moments.var)
     def var(
@@ -249,7 +249,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         mean: ArrayLike | None = None,
         correction: float | None = None,
     ) -> ndarray:
-        """The variance over axes."""
+        """Return the variance over axes."""
 
     @delegate(moments.std)
     def std(
@@ -264,99 +264,99 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         mean: ArrayLike | None = None,
         correction: float | None = None,
     ) -> ndarray:
-        """The standard deviation over axes."""
+        """Return the standard deviation over axes."""
 
     @delegate(reduction.max, takes_dim=True)
     def max(
         self, axis: Axis = None, out: Out = None, keepdims: bool = False, initial: ArrayLike | None = None,
         where: ArrayLike = True,
     ) -> ndarray:  # fmt: skip
-        """The largest element over axes."""
+        """Return the largest element over axes."""
 
     @delegate(reduction.min, takes_dim=True)
     def min(
         self, axis: Axis = None, out: Out = None, keepdims: bool = False, initial: ArrayLike | None = None,
         where: ArrayLike = True,
     ) -> ndarray:  # fmt: skip
-        """The smallest element over axes."""
+        """Return the smallest element over axes."""
 
     @delegate(reduction.all, takes_dim=True)
     def all(self, axis: Axis = None, out: Out = None, keepdims: bool = False, *, where: ArrayLike = True) -> ndarray:
-        """Whether all elements over axes are true."""
+        """Return whether all elements over axes are true."""
 
     @delegate(reduction.any, takes_dim=True)
     def any(self, axis: Axis = None, out: Out = None, keepdims: bool = False, *, where: ArrayLike = True) -> ndarray:
-        """Whether any element over axes is true."""
+        """Return whether any element over axes is true."""
 
     @delegate(reduction.ptp)
     def ptp(self, axis: Axis = None, out: Out = None, keepdims: bool = False) -> ndarray:
-        """Largest minus smallest element over axes."""
+        """Return largest minus smallest element over axes."""
 
     @delegate(scans.cumsum, takes_dim=True)
     def cumsum(self, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> ndarray:
-        """Running sums along an axis."""
+        """Return running sums along an axis."""
 
     @delegate(scans.cumprod, takes_dim=True)
     def cumprod(self, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> ndarray:
-        """Running products along an axis."""
+        """Return running products along an axis."""
 
     @delegate(sorting.argmax, takes_dim=True)
     def argmax(self, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> ndarray:
-        """Position of the largest element."""
+        """Return the position of the largest element."""
 
     @delegate(sorting.argmin, takes_dim=True)
     def argmin(self, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> ndarray:
-        """Position of the smallest element."""
+        """Return the position of the smallest element."""
 
     @delegate(sorting.argsort, takes_dim=True)
     def argsort(
         self, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
     ) -> ndarray:
-        """Positions that sort the array along an axis."""
+        """Return positions that sort the array along an axis."""
 
     def sort(self, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None) -> None:
-        """Brings elements into ascending order along an axis, in place."""
+        """Sort the elements along an axis in ascending order, in place."""
         _core.assign(self, sorting.sort(_core.detach(self), axis, kind, order, stable=stable))
 
     @delegate(sorting.argpartition)
     def argpartition(self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None) -> ndarray:
-        """Positions that partition the array along an axis."""
+        """Return positions that partition the array along an axis."""
 
     def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
-        """Brings the elements that are kth in order to their places along an axis, in place."""
+        """Partition the elements along an axis in place, so that those at kth are in sorted position."""
         _core.assign(self, sorting.partition(_core.detach(self), kth, axis, kind, order))
 
     @delegate(sorting.searchsorted)
     def searchsorted(self, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> ndarray:
-        """Positions at which values would keep the sorted vector sorted."""
+        """Return positions at which values would keep the sorted vector sorted."""
 
     # --- elements, products, parts ---
 
     @delegate(linear.dot)
     def dot(self, b: ArrayLike, out: Out = None) -> ndarray:
-        """The dot product."""
+        """Return the dot product."""
 
     @delegate(select.clip)
     def clip(
         self, min: ArrayLike | None = None, max: ArrayLike | None = None, out: Out = None, **kwargs: Any
     ) -> ndarray:
-        """Elements limited to [min, max]."""
+        """Return elements limited to [min, max]."""
 
     @delegate(rounding.round)
     def round(self, decimals: int = 0, out: Out = None) -> ndarray:
-        """Elements rounded to decimals; halves go to the even digit."""
+        """Return elements rounded to decimals; halves go to the even digit."""
 
     @delegate(indexing.take)
     def take(self, indices: ArrayLike, axis: int | None = None, out: Out = None, mode: str = "raise") -> ndarray:
-        """Elements at positions along an axis."""
+        """Return elements at positions along an axis."""
 
     @delegate(select.nonzero)
     def nonzero(self) -> tuple[Any, ...]:
-        """Positions of elements that are not zero. Waits."""
+        """Return positions of elements that are not zero. Waits."""
 
     @numpy_writes(numpy.ndarray.put, "self indices values", "wpv")
     def put(self, indices: ArrayLike, values: ArrayLike, mode: str = "raise") -> None:
-        """Writes values at positions of the flat array, in place."""
+        """Write values at positions of the flat array, in place."""
         editing.put(self, indices, values, mode)
 
     @delegate(choosing.choose)
@@ -364,21 +364,21 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """Build an array by choosing, for each number in the array, the element of that choice."""
 
     def compress(self, condition: ArrayLike, axis: int | None = None, out: Out = None) -> ndarray:
-        """Slices where a condition holds. Waits."""
+        """Return slices where a condition holds. Waits."""
         return indexing.compress(condition, self, axis, out)
 
     @delegate(diagonals.diagonal)
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
-        """A diagonal of two axes."""
+        """Return a diagonal of two axes."""
 
     @delegate(diagonals.trace)
     def trace(
         self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None, out: Out = None
     ) -> ndarray:
-        """The sum of a diagonal."""
+        """Return the sum of a diagonal."""
 
     def conj(self) -> ndarray:
-        """The complex conjugate; the array itself if its dtype is not complex."""
+        """Return the complex conjugate; the array itself if its dtype is not complex."""
         return arithmetic.conjugate(self) if self.dtype.kind == "c" else self
 
     conjugate = conj
@@ -405,7 +405,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         shape.imag(self)[...] = values
 
     def tostype(self, stype: str) -> Array:
-        """The array itself: arrays are dense. ValueError for another storage type."""
+        """Return the array itself: arrays are dense. ValueError for another storage type."""
         if stype != "default":
             raise ValueError(f'tostype: stype must be "default", got {stype!r}')
         return self
@@ -461,7 +461,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return self.round(decimals)
 
     def __await__(self) -> Generator[Any, None, Any]:
-        """`await x` in asyncio: lets other tasks go on until the values are there, then gives the array.
+        """Wait for the values in asyncio, while other tasks go on: `await x` gives the array.
 
         Raises what the computation raised.
         """
@@ -480,7 +480,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return copied
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
-        """What Dask makes a name of: the values, which are waited for if there are any."""
+        """Return the data from which Dask makes a name: the values, which are waited for if there are any."""
         values = self.numpy() if self.size else None  # Dask keeps an array without elements of each kind
         return type(self).__name__, self.shape, str(self.dtype), str(self.device), values
 
@@ -488,7 +488,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return _unpickled, (numpy.asarray(self.numpy(), order="C"), str(self.device).replace("(", ":").rstrip(")"))
 
     def shuffle(self) -> None:
-        """Brings rows into random order, in place."""
+        """Shuffle the rows in place."""
         random_ops.shuffle(self)
 
 

@@ -77,7 +77,7 @@ class Flags:
 
 
 class NumpyMethods:
-    """What NumPy's arrays have beside operations. A part of the class of arrays."""
+    """Attributes and methods of NumPy's arrays that are not operations: a base of the array class."""
 
     __slots__ = ()
 
@@ -88,7 +88,7 @@ class NumpyMethods:
 
     @takes_extents
     def view(self: Any, dtype: DTypeLike = None) -> Array:
-        """A view: of the same elements, or of the same bytes with another dtype.
+        """Return a view: of the same elements, or of the same bytes with another dtype.
 
         Where elements of the two differ in size, the last axis gets longer or shorter: it must be without gaps and fit
         (ValueError). Gradients do not flow through a change of dtype.
@@ -103,16 +103,16 @@ class NumpyMethods:
         return result
 
     def tobytes(self: Any, order: str = "C") -> bytes:
-        """A copy of the values as bytes, in C order or Fortran's. Waits."""
+        """Return a copy of the values as bytes, in C order or Fortran's. Waits."""
         values: bytes = self.numpy().tobytes(order)
         return values
 
     def dumps(self) -> bytes:
-        """The array, pickled. Waits."""
+        """Return the array, pickled. Waits."""
         return pickle.dumps(self)
 
     def dump(self, file: Any) -> None:
-        """Pickles the array into a file, named or open. Waits."""
+        """Pickle the array into a file, named or open. Waits."""
         if not isinstance(file, (str, os.PathLike)):
             pickle.dump(self, file)
             return
@@ -120,7 +120,7 @@ class NumpyMethods:
             pickle.dump(self, out)
 
     def byteswap(self: Any, inplace: bool = False) -> Array:
-        """The array with the bytes of each element (of each part of a complex one) in reverse order."""
+        """Return the array with the bytes of each element (of each part of a complex one) in reverse order."""
         swapped = host.host_op("byteswap", lambda v: v.byteswap(), [self], self.shape, self.dtype)
         if not inplace:
             return swapped
@@ -137,9 +137,8 @@ class NumpyMethods:
     ) -> Any:
         """The values as they are now, in a capsule of DLPack. Waits. No later operation changes them.
 
-        From version 1 on the capsule is marked as read-only, unless copy is True. To a reader of older ones,
-        which cannot be told, a copy is given; BufferError if copy is False. RuntimeError for a stream: the host
-        has none.
+        From version 1 on the capsule is marked as read-only, unless copy is True. Older versions have no such mark, so
+        that their readers get a copy; BufferError if copy is False. RuntimeError for a stream: the host has none.
         """
         if stream is not None:
             raise RuntimeError(f"__dlpack__: stream must be None on the host, got {stream!r}")
@@ -151,7 +150,7 @@ class NumpyMethods:
         return _core.to_dlpack(self, versioned, bool(copy) or not versioned)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """Memory of the host, whichever device of ours computes with it."""
+        """Return the host's device, whichever forerun device computes with the array."""
         return (1, 0)
 
     def __class_getitem__(cls, item: Any) -> types.GenericAlias:

@@ -1,4 +1,4 @@
-"""NumPy's protocols: its functions called with our arrays run here where they can, and give our arrays."""
+"""NumPy's protocols: its functions, called with forerun arrays, run in forerun if it has them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FILES = frozenset((numpy.save, numpy.savez, numpy.savez_compressed, numpy.savet
 
 
 def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, out: Out = None, **kwargs: Any) -> Any:
-    """`__array_ufunc__`: a NumPy ufunc, or one of its methods, called with one of our arrays."""
+    """`__array_ufunc__`: a NumPy ufunc, or one of its methods, called with a forerun array."""
     outs = out if isinstance(out, tuple) else (out,)
     if any(_knows_better(type(x), "__array_ufunc__") for x in (*inputs, *outs)):
         return NotImplemented
@@ -34,14 +34,14 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, out: Out = Non
 
 
 def _knows_better(kind: type, protocol: str) -> bool:
-    """Whether a class is to be asked before us."""
+    """Return whether a class is to be asked before us."""
     if issubclass(kind, _core.Array) or kind in _PLAIN or issubclass(kind, numpy.generic):
         return False
     return hasattr(kind, protocol)
 
 
 def namespace() -> Any:
-    """`forerun.np`, which imports this module."""
+    """Return `forerun.np`, which imports this module."""
     return importlib.import_module("forerun.np")
 
 
@@ -59,14 +59,14 @@ def array_namespace(self: Any, /, *, api_version: str | None = None) -> Any:
 
 
 def array_function(self: Any, func: Any, types: Iterable[type], args: Any, kwargs: Any) -> Any:
-    """`__array_function__`: any other NumPy function called with one of our arrays.
+    """`__array_function__`: any other NumPy function called with a forerun array.
 
-    Runs the function of that name here if it takes the arguments, and none is an array of strings or objects. If not
-    it waits, runs NumPy's with the values, and makes our arrays of what that returns.
+    Runs forerun's function of that name if it takes the arguments, and none is an array of strings or objects. Else it
+    waits, runs NumPy's with the values, and makes forerun arrays of the results.
     """
     if any(_knows_better(kind, "__array_function__") for kind in types):
         return NotImplemented
-    ours = _ours(func)
+    ours = _own_function(func)
     foreign = _is_foreign((args, [*kwargs.values()])) or (func is numpy.broadcast_arrays and _has_none(args))
     if ours is not None and not foreign and _takes(ours, args, kwargs):
         found = ours(*args, **kwargs)
@@ -81,7 +81,7 @@ def array_function(self: Any, func: Any, types: Iterable[type], args: Any, kwarg
 
 
 @functools.cache
-def _ours(func: Any) -> Callable[..., Any] | None:
+def _own_function(func: Any) -> Callable[..., Any] | None:
     ours: Any = namespace()
     for part in func.__module__.split(".")[1:]:
         ours = ours if part.startswith("_") else getattr(ours, part, None)
@@ -108,14 +108,14 @@ def _takes(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
 
 
 def _is_foreign(x: Any) -> bool:
-    """Whether arrays of dtypes that ours cannot have are among arguments."""
+    """Return whether arrays of dtypes that forerun lacks are among arguments."""
     if isinstance(x, numpy.ndarray):
         return not is_supported(x.dtype)
     return isinstance(x, (list, tuple)) and any(map(_is_foreign, x))
 
 
 def _has_none(args: Any) -> bool:
-    """Whether None is among arguments that all are arrays, where NumPy makes an array of objects of it."""
+    """Return whether None is among arguments that all are arrays, where NumPy makes an array of objects of it."""
     return any(a is None for a in args)
 
 
@@ -129,7 +129,7 @@ def _written(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _values(x: Any) -> Any:
-    """NumPy arrays in place of ours, in nested sequences too."""
+    """Replace forerun arrays by NumPy arrays, in nested sequences too."""
     if isinstance(x, _core.Array):
         return x.numpy()
     if isinstance(x, (list, tuple)):
@@ -139,7 +139,7 @@ def _values(x: Any) -> Any:
 
 
 def _wrapped(x: Any, device: Any) -> Any:
-    """Our arrays in place of NumPy's arrays and scalars of numbers, in tuples and lists too."""
+    """Replace NumPy arrays and scalars of numbers by forerun arrays, in tuples and lists too."""
     if isinstance(x, (numpy.ndarray, numpy.generic)):
         plain = type(x) in _PLAIN or isinstance(x, numpy.generic)
         if not plain or not is_supported(x.dtype):

@@ -58,7 +58,7 @@ class scalar(ndarray):
         return whole
 
     def is_integer(self) -> bool:
-        """Whether the value is a whole number. Waits. AttributeError if the dtype is complex.
+        """Return whether the value is a whole number. Waits. AttributeError if the dtype is complex.
 
         >>> from forerun import np
         >>> np.array([2.0, 2.5])[0].is_integer()
@@ -68,7 +68,7 @@ class scalar(ndarray):
         return isinstance(value, int) or value.is_integer()
 
     def as_integer_ratio(self) -> tuple[int, int]:
-        """Two whole numbers whose quotient is the value. Waits.
+        """Return two whole numbers whose quotient is the value. Waits.
 
         >>> from forerun import np
         >>> np.array([0.25])[0].as_integer_ratio()

@@ -1,4 +1,4 @@
-"""Calls of ufuncs with our arrays: the loop that is meant, and what runs it."""
+"""Calls of ufuncs with forerun arrays: the choice of the loop, and the operation that runs it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Dtypes = tuple[numpy.dtype, ...]
 
 
 def outs_of(ufunc: Any, method: str, out: Out) -> list[Any]:
-    """One entry per output, None where there is to be a new array."""
+    """Return one entry per output, None where there is to be a new array."""
     n = ufunc.nout if method == "__call__" else 1
     given = list(out) if isinstance(out, tuple) else [out] + [None] * (n - 1)
     if len(given) != n:
@@ -64,7 +64,7 @@ def outs_of(ufunc: Any, method: str, out: Out) -> list[Any]:
 
 
 def write_outs(name: str, results: Sequence[Any], outs: Sequence[Any], casting: str) -> Any:
-    """The results, those with an array to go to in that."""
+    """Return the results, those with an array to go to in that."""
     found = tuple(r if o is None else _put(name, o, r, casting) for r, o in zip(results, outs, strict=True))
     return found[0] if len(found) == 1 else found
 
@@ -89,7 +89,7 @@ def _check_out(name: str, out: Any, shape: tuple[int, ...], dtype: numpy.dtype, 
 
 
 def called(ufunc: Any, inputs: list[Any], outs: list[Any], **options: Any) -> Any:
-    """Issues a call of a ufunc; one entry of `outs` per output, None where there is to be a new array."""
+    """Submit a call of a ufunc; one entry of `outs` per output, None where there is to be a new array."""
     if len(inputs) != ufunc.nin:
         raise TypeError(f"{ufunc.__name__}: takes {ufunc.nin} operands, got {len(inputs)}")
     if unknown := sorted(set(options) - _OPTIONS - (_OF_GENERALISED if ufunc.signature else set())):
@@ -121,7 +121,7 @@ def _several(result: Any) -> tuple[Any, ...]:
 
 
 def _says_nothing(name: str, option: str, value: Any) -> bool:
-    """Whether an option is as if it were not there."""
+    """Return whether an option is as if it were not there."""
     if option == "order":
         check_choice(name, "order", value, ("K", "A", "C"))  # arrays are in C order
         return True
@@ -129,7 +129,7 @@ def _says_nothing(name: str, option: str, value: Any) -> bool:
 
 
 def _simple(ufunc: Any, inputs: list[Any], outs: list[Any], options: dict[str, Any]) -> Callable[[], Any] | None:
-    """The call of an op of ours that knows what the options mean; None if there is none."""
+    """Return a call of a forerun operation that supports the options; None if there is none."""
     if ufunc in _FUNCTIONS and not options:
 
         def results() -> Any:
@@ -153,7 +153,7 @@ def _simple(ufunc: Any, inputs: list[Any], outs: list[Any], options: dict[str, A
 
 
 def loop_of(ufunc: Any, operands: list[Any], casting: str, options: dict[str, Any]) -> Dtypes:
-    """The dtypes that a call computes in: NumPy's choice, by our rule for integers with floats."""
+    """Return the dtypes that a call computes in: NumPy's choice, by our rule for integers with floats."""
     name = ufunc.__name__
     wanted = _wanted(ufunc, options) if options else None
     given = [_seen(x) for x in operands]
@@ -177,14 +177,14 @@ def _whole(d: Any) -> bool:
 
 
 def _seen(x: Any) -> Any:
-    """What NumPy is told of an operand: a dtype, or a Python type whose numbers are weak."""
+    """Return the type of an operand for NumPy's promotion: a dtype, or a Python type whose numbers are weak."""
     if is_array(x):
         return x.dtype
     return numpy.dtype(bool) if type(x) is bool else type(x)
 
 
 def _wanted(ufunc: Any, options: dict[str, Any]) -> tuple[Any, ...] | None:
-    """The dtypes that the call names, with None for those that it leaves open."""
+    """Return the dtypes that the call names, with None for those that it leaves open."""
     named = options.pop("signature", options.pop("sig", None))
     dtype = options.pop("dtype", None)
     if isinstance(named, str) and "->" in named:
@@ -238,7 +238,7 @@ _made: dict[Any, tuple[list[str], Elementwise | None]] = {}
 
 
 def looped(ufunc: Any, loop: Dtypes) -> Elementwise | None:
-    """An op that has the loop of these dtypes; None if there can be none."""
+    """Return an op that has the loop of these dtypes; None if there can be none."""
     op = _OPS.get(ufunc) or _op_of(ufunc)
     return op if op and _has_loop(ufunc, ufunc.ntypes, loop) else None
 
@@ -272,7 +272,7 @@ def _made_of(ufunc: Any) -> Elementwise | None:
 def _issued(
     ufunc: Any, operands: list[Any], loop: Dtypes, shapes: list[tuple[int, ...]], options: dict[str, Any]
 ) -> list[Any]:
-    """The ufunc as a task, with results of these shapes."""
+    """Return the ufunc as a task, with results of these shapes."""
     arrays = [x for x in operands if is_array(x)]
     fixed = [None if is_array(x) else numpy.asarray(x, d) for x, d in zip(operands, loop, strict=False)]
 
@@ -288,7 +288,7 @@ def _issued(
 
 
 def _masked(ufunc: Any, operands: list[Any], loop: Dtypes, where: Any, outs: list[Any], casting: str) -> Any:
-    """A call with `where`: elsewhere, outputs keep what they had; new ones are 0 there. It is one operation."""
+    """Return a call with `where`: elsewhere, outputs keep what they had; new ones are 0 there. It is one operation."""
     name = ufunc.__name__
     if where.dtype != bool:
         raise TypeError(f"{name}: where must be an array of bools, got {where.dtype}")
@@ -316,14 +316,14 @@ _MOST_MASKED = 5  # operands of a loop that the core runs under a mask
 
 
 def _to_write(out: Any, shape: tuple[int, ...], dtype: numpy.dtype, device: Any) -> Array:
-    """What is written for an output: itself, what it has if it is NumPy's, zeros if there is none."""
+    """Return the array to write for an output: itself, a copy if it is NumPy's, zeros if there is none."""
     if out is None:
         return _core.full(shape, 0, dtype, device)
     return out if is_array(out) else asarray(out, device=device)
 
 
 def _masked_task(ufunc: Any, operands: list[Any], loop: Dtypes, where: Any, outs: list[Any]) -> None:
-    """The same as a task, which reads and writes outputs as a whole."""
+    """Return the same as a task, which reads and writes outputs as a whole."""
     arrays = [x for x in operands if is_array(x)]
 
     def task(mask: numpy.ndarray, *values: numpy.ndarray) -> Any:
@@ -337,14 +337,14 @@ def _masked_task(ufunc: Any, operands: list[Any], loop: Dtypes, where: Any, outs
 
 
 def _generalised(ufunc: Any, operands: list[Any], loop: Dtypes, options: dict[str, Any]) -> list[Any]:
-    """A ufunc whose operands have core axes, as a task."""
+    """Return a ufunc whose operands have core axes, as a task."""
     operands = [x if is_array(x) else asarray(numpy.asarray(x, d)) for x, d in zip(operands, loop, strict=False)]
     options = _from_the_end(ufunc, operands, options)
     return _issued(ufunc, operands, loop, _core_shapes(ufunc, operands, loop, options), options)
 
 
 def core_axes(ufunc: Any) -> list[int]:
-    """How many core axes each operand has, inputs first."""
+    """Return how many core axes each operand has, inputs first."""
     return [len(re.findall(r"[^,\s]+", names)) for names in re.findall(r"\(([^)]*)\)", ufunc.signature)]
 
 
@@ -357,7 +357,7 @@ def _lead(ufunc: Any, operands: list[Any]) -> int:
 
 
 def _from_the_end(ufunc: Any, operands: list[Any], options: dict[str, Any]) -> dict[str, Any]:
-    """The options with axes counted from the end, so that they still hold when there are more axes in front."""
+    """Return the options with axes counted from the end, so that they still hold when there are more axes in front."""
     if "axes" not in options:
         return options
     ndims = [x.ndim for x in operands]

@@ -1,8 +1,8 @@
-"""NumPy's ufuncs, whoever made them, called with our arrays: every call is issued.
+"""Ufuncs of NumPy and of other libraries, called with forerun arrays: every call is submitted.
 
-Three ways, and the first that can is taken:
+The first of three ways that supports the call is taken:
 
-- an op of ours that has the ufunc, with its gradient;
+- forerun's operation for the ufunc, with its gradient;
 - the ufunc's compiled loops, as an op made for it and kept;
 - a host task, whose results' shapes and dtypes are known beforehand.
 """
@@ -37,7 +37,7 @@ _SCANS: dict[Any, Callable[..., Any]] = {numpy.add: scans.cumsum, numpy.multiply
 
 
 def call(ufunc: Any, method: str, inputs: Sequence[Any], out: Out = None, **options: Any) -> Any:
-    """Issues a call of a ufunc, or of one of its methods, with inputs of which at least one is our array.
+    """Submit a call of a ufunc, or of one of its methods, with inputs of which at least one is a forerun array.
 
     out and options are NumPy's. Returns arrays; an array given as `out` is returned itself, and one of NumPy's is
     waited for. Raises what NumPy raises.
@@ -53,7 +53,9 @@ def call(ufunc: Any, method: str, inputs: Sequence[Any], out: Out = None, **opti
 
 
 def call_with_an_array(ufunc: Any, method: str, inputs: Sequence[Any], **options: Any) -> Any:
-    """`call`, with inputs of which none need be our array: then the first becomes one, but for what `at` writes into.
+    """Submit a call as `call` does, with inputs of which none need be a forerun array.
+
+    The first input becomes one then, except the array that `at` writes to.
 
     >>> import numpy
     >>> call_with_an_array(numpy.add, "reduce", [[1, 2]]).item()
@@ -65,7 +67,7 @@ def call_with_an_array(ufunc: Any, method: str, inputs: Sequence[Any], **options
 
 
 def _inner(outer: Any, method: str, inputs: Sequence[Any]) -> Any:
-    """The ufunc in what compiles its loops when it meets dtypes, as numba's do; with a loop for these inputs."""
+    """Return the ufunc in what compiles its loops when it meets dtypes, as numba's do; with a loop for these inputs."""
     ufunc = getattr(outer, "ufunc", None)
     if not isinstance(ufunc, numpy.ufunc):
         raise TypeError(f"ufunc: must be NumPy's or hold one, got {type(outer).__name__}")
@@ -84,7 +86,7 @@ def _binary(ufunc: Any, method: str) -> None:
 
 
 def _tiny(ufunc: Any, method: str, x: Any, *args: Any, **options: Any) -> Any:
-    """What the method makes of ones of x's dtype, an element (or none) per axis: its errors and its dtype."""
+    """Run the method on ones of x's dtype, an element (or none) per axis, for its errors and its dtype."""
     if x.dtype.kind in "biu" and default_float() != numpy.float64 and options.get("dtype") is None:
         found = loop_of(ufunc, [x, x], "same_kind", {})
         options["dtype"] = found[-1] if found[-1] == default_float() else None
@@ -160,7 +162,7 @@ def _reduced_at(ufunc: Any, inputs: list[Any], outs: list[Any], axis: int = 0, d
 
 
 def _starts(ufunc: Any) -> dict[str, Any]:
-    """What lets a reduction of nothing pass, where there is no identity."""
+    """Return options with which a reduction without an identity accepts an empty array."""
     return {"initial": 1} if ufunc.identity is None else {}
 
 
@@ -199,7 +201,7 @@ def _at(ufunc: Any, inputs: list[Any], outs: list[Any]) -> None:
 
 @functools.lru_cache(1024)
 def _loop_at(ufunc: Any, *dtypes: numpy.dtype) -> Any:
-    """The dtypes that `at` computes in. Errors as NumPy's for operands that do not fit."""
+    """Return the dtypes that `at` computes in. Errors as NumPy's for operands that do not fit."""
     ufunc.at(numpy.ones(1, dtypes[0]), [0], *(numpy.ones(1, d) for d in dtypes[1:]))
     return ufunc.resolve_dtypes((*dtypes, None), casting="unsafe")
 
@@ -215,7 +217,7 @@ def _at_positions(op: Any, loop: Any, key: Key, x: Any, rest: list[Any]) -> None
 
 
 def _at_mask(op: Any, loop: Any, v: Any, mask: Any, axis: int, rest: list[Any]) -> None:
-    """The same for a mask whose values nobody knows yet: it names each element once."""
+    """Do the same for a mask whose values are not known yet: it selects each element once."""
     wide, value = under_mask(v, mask, axis, rest[0] if rest else None)
     if wide is None:
         _core.scatter_masked(v, mask, axis, cast_to(value, loop[1]), op.name, op, loop)
@@ -224,7 +226,7 @@ def _at_mask(op: Any, loop: Any, v: Any, mask: Any, axis: int, rest: list[Any]) 
 
 
 def cast_to(x: Array, dtype: numpy.dtype) -> Array:
-    """x, cast if it has another dtype.
+    """Return x, cast if it has another dtype.
 
     >>> cast_to(asarray([1.5]), numpy.dtype("int8")).tolist()
     [1]
@@ -249,7 +251,7 @@ def _at_task(ufunc: Any, x: Any, indices: Any, rest: list[Any], name: str) -> No
 
 
 def _placed(indices: Any, arrays: list[Any]) -> Callable[[tuple[Any, ...]], Any]:
-    """Takes our arrays out of an index; the function puts their values in."""
+    """Collect the forerun arrays of an index; return a function that puts their values in."""
     parts = indices if isinstance(indices, tuple) else (indices,)
     places = {i: len(arrays) + k for k, i in enumerate(i for i, p in enumerate(parts) if is_array(p))}
     arrays.extend(parts[i] for i in places)

@@ -36,7 +36,7 @@ Arrays = tuple[Any, ...]
 
 
 class _Passes:
-    """Stands on the tape between an argument and what a function that is being recorded gets for it."""
+    """The node between an argument and the array that a function gets for it while it is captured."""
 
     name = "argument"
 
@@ -59,14 +59,14 @@ class _Call:
         self.result = result
         self.template = template
 
-    def unfold(self, saved: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
-        """The operations on the tape again, for a walk through them: their results."""
+    def replay(self, saved: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+        """Return the operations on the tape again, for a walk through them: their results."""
         assert self.template is not None
         results: list[Any] = _recording(self.template.replay, saved, inputs)
         return results
 
     def record_back(self, inputs: Arrays, heads: list[Any], saved: Arrays) -> tuple[list[Any], Any, list[int]]:
-        """Walks back op by op: the gradients of inputs, the program of that, and which inputs have one.
+        """Run the backward pass node by node; return the gradients, their program, and the inputs that have one.
 
         heads: gradients of the results, or None. No program: None.
         """
@@ -76,7 +76,7 @@ class _Call:
         given = [g for g in heads if g is not None]
         _core.capture((*given, *saved))
         try:
-            results = [y for y, g in zip(self.unfold(saved, ends), heads) if g is not None]
+            results = [y for y, g in zip(self.replay(saved, ends), heads) if g is not None]
             all_ = _core.walk("backward", results, given, ends, False, False, _core.training(), zeros=False)
             flows = [i for i, g in enumerate(all_) if g is not None]
             found = [all_[i] for i in flows]
@@ -101,7 +101,7 @@ _warning = threading.Lock()
 
 
 def warn_of_look(name: str, look: Any, more: str = "") -> None:
-    """Warns, at a line that looks at values, that what cannot be recorded for that reason runs as it is written."""
+    """Warn, at a line that reads values, that functions that cannot be captured for that reason run as written."""
     file, line = look
     message = f"{name} runs as written, without hybridization, as its code depends on values at {file}:{line}"
     warnings.warn_explicit(f"hybridize: {message}{more}", UserWarning, file, line)
@@ -110,9 +110,9 @@ def warn_of_look(name: str, look: Any, more: str = "") -> None:
 class Recorded:
     """A function, and the programs of its calls.
 
-    name: what traces and errors call it. refused: why calls run as they are written, by (recording, training).
-    strict: a look at values raises; otherwise calls run as they are written, and the first of them warns.
-    held_names: what to call the arrays besides the arguments.
+    name: the function's name in traces and errors. refused: the reasons for which calls run as they are written, by
+    (recording, training). strict: reading a value raises; otherwise calls run as they are written, and the first of
+    them warns. held_names: names of the arrays besides the arguments.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class Recorded:
         self._warned = False
 
     def clear(self) -> None:
-        """Forgets all programs, also those that other threads are recording."""
+        """Drop all programs, also those that other threads are capturing."""
         self.calls, self.refused = [], {}
 
     def __call__(self, args: Arrays, held: Arrays = ()) -> Any:
@@ -150,7 +150,7 @@ class Recorded:
         return self._record(args, shape, arrays, held)
 
     def inside(self, function: Callable[..., Any], args: Arrays) -> Any:
-        """Calls a function whose operations belong to the program of another one, which is being recorded."""
+        """Call a function whose operations belong to the program of another one, which is being captured."""
         looked, strict = _core.capture_look(), _core.capture_strict(True) if self.strict else False
         try:
             return function(*args)
@@ -161,7 +161,7 @@ class Recorded:
                 self._warned = True  # the other one's warning names the line
 
     def _record(self, args: Arrays, shape: Any, arrays: Arrays, held: Arrays) -> Any:
-        """Runs the function as it is written, and keeps what it issues as a program."""
+        """Run the function as it is written, and keep what it issues as a program."""
         calls, refused = self.calls, self.refused  # as they are now: `clear` makes others
         since = _core.tape_position()
         ends: list[tuple[int, int]] = []  # places of the inputs on the tape
@@ -195,15 +195,15 @@ class Recorded:
         return [*(f"argument {i}" for i in range(arguments)), *self.held_names()]
 
     def warn(self, look: Any) -> None:
-        """Says, once, that calls run as they are written, and which line looks at values."""
+        """Warn, once, that calls run as they are written, and name the line that reads values."""
         with _warning:
             warned, self._warned = self._warned, True
         if not warned:
             warn_of_look(self.name, look, "; hybridize(strict=True) makes this an error")
 
     def _given(self, x: Any, ends: list[tuple[int, int]]) -> Any:
-        """What the function gets for an array: the array, or a place of its own on the tape."""
-        y = _core.rebased(x)
+        """Return the array that the function gets for an argument: itself, or one with a node of its own."""
+        y = _core.as_base_array(x)
         if _core.recording() and x.node is not None:
             y = _core.detach(y)
             _core.record(_passes, (x,), (y,), None, 0)
@@ -237,7 +237,7 @@ class Recorded:
 
 
 class _Hole:
-    """Where an array stands in a structure of arguments or results."""
+    """The place of an array in a structure of arguments or results."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Hole)
@@ -302,12 +302,12 @@ def _filled(form: Any, arrays: Any) -> Any:
 
 
 def hybrid(function: Callable[..., Any] | None = None, *, strict: bool = False) -> Callable[..., Any]:
-    """A function that is recorded on its first call, and issued as one program afterwards.
+    """Return a function that is recorded on its first call, and issued as one program afterwards.
 
-    The function takes and returns arrays (also in tuples, lists and dicts, beside plain values). What it does besides
-    issuing operations happens only while it is recorded; other arrays that it uses are those of that call, with the
-    values that they have later. An array that is printed meanwhile gives a placeholder. Where the function looks at
-    values (`bool`, `item`, `asnumpy`), its calls run as they are written, with one warning.
+    The function takes and returns arrays (also in tuples, lists and dicts, beside plain values). Side effects other
+    than operations happen only while it is captured; other arrays that it uses are those of that call, with the values
+    that they have later. An array that is printed meanwhile gives a placeholder. Where the function looks at values
+    (`bool`, `item`, `asnumpy`), its calls run as they are written, with one warning.
 
     strict: such a look raises RuntimeError instead: `@forerun.hybrid(strict=True)`.
 

@@ -74,7 +74,7 @@ class TapeTemplate:
         self._inputs, self._numbers, self._known = {}, {}, {}
 
     def _reached(self, results: Sequence[Any]) -> list[Any]:
-        """The template's nodes, oldest first."""
+        """Return the template's nodes, oldest first."""
         found: dict[int, Any] = {}
         todo = list(results)
         while todo:
@@ -97,7 +97,7 @@ class TapeTemplate:
         op = node.op
         rules = getattr(op, "grads", None) or ()
         if not getattr(op, "stateless", False) or any(rule and _encloses(rule[0]) for rule in rules):
-            raise NotRepeatable(f"the gradient of {op.name} may depend on what is not on the tape")
+            raise NotRepeatable(f"the gradient of {op.name} may depend on values that are not on the tape")
         inputs = tuple(self._array(x) if isinstance(x, _core.Array) else x for x in node.inputs)
         return _Node(op, inputs, tuple(map(self._array, node.outputs)), _mapped(node.attrs, self._array), node.save)
 
@@ -119,7 +119,7 @@ class TapeTemplate:
         return _TapeRef(self._numbers[id(x.node)], x.index)
 
     def replay(self, saved: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
-        """Records the nodes anew, with other values and inputs; the results, to walk back from.
+        """Record the nodes anew, with other values and inputs, and return the results for the backward pass.
 
         Recording must be on.
         """
@@ -141,7 +141,7 @@ class TapeTemplate:
 
 
 def _mapped(value: Any, function: Callable[[Any], Any], kind: Any = None) -> Any:
-    """The value with all arrays (or what is of that kind) in it replaced."""
+    """Return the value with all arrays (or what is of that kind) in it replaced."""
     if isinstance(value, kind or _core.Array):
         return function(value)
     if type(value) in (tuple, list):
@@ -152,6 +152,6 @@ def _mapped(value: Any, function: Callable[[Any], Any], kind: Any = None) -> Any
 
 
 def _encloses(gradient: Any) -> bool:
-    """Whether a gradient function was made around an array."""
+    """Return whether a gradient function was made around an array."""
     cells = getattr(gradient, "__closure__", None) or ()
     return any(isinstance(cell.cell_contents, _core.Array) for cell in cells)

@@ -35,7 +35,7 @@ class Shown(str):
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> str:
-    """An HTML table; columns of numbers, with or without a unit, are flush right.
+    """Return an HTML table; columns of numbers, with or without a unit, are flush right.
 
     >>> table(("op", "ms"), [("<a>", "1.5")])
     '<table><thead><tr><th style="text-align:left">op</th><th style="text-align:right">ms</th></tr></thead>...'
@@ -54,7 +54,7 @@ def _cell(text: str, tag: str, side: str) -> str:
 
 
 def preformatted(text: str, note: str = "") -> str:
-    """Text as it is, and a note in small print above it.
+    """Return text as it is, and a note in small print above it.
 
     >>> preformatted("[1 2]", "int64")
     '<small>int64</small><pre>[1 2]</pre>'
@@ -64,7 +64,7 @@ def preformatted(text: str, note: str = "") -> str:
 
 
 def nbytes(n: float) -> str:
-    """A number of bytes with a unit.
+    """Return a number of bytes with a unit.
 
     >>> nbytes(8), nbytes(16_000_000)
     ('8 bytes', '15.3 MiB')
@@ -77,7 +77,7 @@ def nbytes(n: float) -> str:
 
 
 def show(what: Shown) -> None:
-    """Prints the text; in a notebook, it is shown.
+    """Print the text; in a notebook, it is shown.
 
     >>> show(Shown("plain", "<b>rich</b>"))
     plain

@@ -21,7 +21,7 @@ WIDTH = 30  # characters
 
 
 def progress(items: Iterable[T], title: str = "", *, total: int | None = None, done: int = 0) -> Iterator[T]:
-    """Goes through items, and shows how many iterations have been issued, and how many of these are computed.
+    """Iterate over items, and show how many iterations have been issued, and how many of these are computed.
 
     A loop that issues is through its items long before the work is done; a bar that counted items would be full at
     once. This one has two parts. It waits for nothing: where the loop ends, the last iterations may still be computed,
@@ -59,19 +59,19 @@ class _Loop:
         self.began = time.perf_counter()
 
     def step(self) -> None:
-        """An iteration has been issued."""
+        """Count an iteration as issued."""
         self.issued += 1
         self._ends.append(_core.mark())
 
     def look(self) -> None:
-        """Counts the iterations that are computed: all ops before their end have ended."""
+        """Count the iterations that are computed: all operations before their end have ended."""
         left = _core.pending(1)
         while self._ends and (not left or self._ends[0] <= left[0][0]):
             self._ends.popleft()
             self.computed += 1
 
     def words(self) -> str:
-        """Numbers and time."""
+        """Return numbers and time."""
         seconds = int(time.perf_counter() - self.began)
         of = "" if self.total is None else f"/{self.total}"
         ahead = f", {self.issued - self.computed} being computed" if self.issued > self.computed else ""
@@ -104,7 +104,7 @@ def _shown(items: Iterable[T], loop: _Loop, show: Show) -> Iterator[T]:
 
 
 def _picture() -> Show | None:
-    """Where it is shown: in a notebook, on a terminal, or nowhere."""
+    """Return where it is shown: in a notebook, on a terminal, or nowhere."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if hasattr(shell, "kernel"):
         return _Notebook()
@@ -145,7 +145,7 @@ class _Notebook:
             self.handle.update(HTML(self.html(loop)))  # type: ignore[no-untyped-call]
 
     def html(self, loop: _Loop) -> str:
-        """Colours that can be seen on a light and on a dark ground."""
+        """Return colours that can be seen on a light and on a dark ground."""
         parts = zip(loop.parts(100), ("#0b5e8a", "#8fbfd8"))
         bars = "".join(f'<div style="width:{p:.1f}%;height:100%;background:{c}"></div>' for p, c in parts)
         frame = "display:inline-flex;width:20em;height:0.9em;border:1px solid #888;border-radius:3px;overflow:hidden"

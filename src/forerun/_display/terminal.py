@@ -19,7 +19,7 @@ Row = Sequence[str]
 
 
 def coloured(stream: TextIO) -> bool:
-    """Whether colours may go to a stream."""
+    """Return whether colours may go to a stream."""
     if os.environ.get("NO_COLOR"):
         return False
     return bool(os.environ.get("FORCE_COLOR")) or moving(stream)
@@ -40,24 +40,24 @@ class Terminal:
         self._wide = encodes(self.out, "─")
 
     def style(self, text: str, code: str) -> str:
-        """Text in a style, such as "1" (bold), "2" (dim), "32" (green), where there are colours."""
+        """Return text in a style, such as "1" (bold), "2" (dim), "32" (green), where there are colours."""
         return f"\033[{code}m{text}\033[0m" if self._colours and text else text
 
     def line(self, text: str = "") -> None:
-        """Prints a line as it is."""
+        """Print a line as it is."""
         print(text, file=self.out)
 
     def heading(self, text: str) -> None:
-        """Prints a heading with a rule below it."""
+        """Print a heading with a rule below it."""
         self.line(f"\n{self.style(text, '1;36')}\n{self.style(('─' if self._wide else '-') * self.width, '2')}")
 
     def text(self, sentence: str, code: str = "") -> None:
-        """Prints wrapped text."""
+        """Print wrapped text."""
         for line in textwrap.wrap(sentence, self.width):
             self.line(self.style(line, code) if code else line)
 
     def table(self, head: Row, rows: Sequence[Row]) -> None:
-        """Prints columns: the first to the left, in several lines if need be, the others to the right."""
+        """Print columns: the first to the left, in several lines if need be, the others to the right."""
         for i, cells in enumerate(columns([head, *rows], self.width)):
             self.line(self.style(cells, "2") if i == 0 else cells)
 
@@ -72,13 +72,13 @@ class Terminal:
             print(f"\r\033[K{bar} {done}/{of} {title[:room]}", end="", file=self.err, flush=True)
 
     def end(self) -> None:
-        """Takes the bar away."""
+        """Remove the bar."""
         if moving(self.err):
             print("\r\033[K", end="", file=self.err, flush=True)
 
 
 def encodes(stream: TextIO, text: str) -> bool:
-    """Whether text can be written to a stream."""
+    """Return whether text can be written to a stream."""
     try:
         text.encode(stream.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -87,7 +87,7 @@ def encodes(stream: TextIO, text: str) -> bool:
 
 
 def columns(rows: Sequence[Row], width: int) -> list[str]:
-    """Lines of a table at most so wide, if the first column can be broken enough; its first row is the head.
+    """Return lines of a table at most so wide, if the first column can be broken enough; its first row is the head.
 
     >>> columns([("what", "ms"), ("a rather long name", "12")], 16)
     ['  what      ms', '  a rather  12', '  long name']

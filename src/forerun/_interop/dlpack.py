@@ -15,7 +15,7 @@ _HOST = (1, 3, 11)  # DLPack's numbers of devices whose memory the host can read
 
 
 def from_dlpack(x: Any, /, *, device: Device | str | None = None, copy: bool | None = None) -> Any:
-    """An array with the values of another library's, by its `__dlpack__`.
+    """Return an array with the values of another library's, by its `__dlpack__`.
 
     Shares its memory where that is possible: writes here go to a copy, and its owner must not write to it
     while operations that read it have not ended. copy: True always makes one, False never. device: where the

@@ -38,7 +38,7 @@ class _Arrival:
 
 
 def when_imported(name: str, add: Callable[[ModuleType], None]) -> None:
-    """Calls `add` with a module when it has been imported."""
+    """Call `add` with a module when it has been imported."""
     if name in sys.modules:
         add(sys.modules[name])
     else:

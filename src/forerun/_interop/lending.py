@@ -16,7 +16,7 @@ __all__ = ["from_dlpack", "from_numpy", "to_dlpack_for_read"]
 
 
 def from_numpy(ndarray: numpy.ndarray, zero_copy: bool = True) -> Any:
-    """An array with the values of one of NumPy's.
+    """Return an array with the values of one of NumPy's.
 
     zero_copy: it shares the memory, and NumPy's array is marked as read-only, as operations may still have to read it.
     Writes here go to a copy. TypeError if it is not an array of NumPy.
@@ -37,7 +37,7 @@ def from_numpy(ndarray: numpy.ndarray, zero_copy: bool = True) -> Any:
 
 
 def to_dlpack_for_read(data: Any) -> Any:
-    """A capsule of DLPack with the values of an array as they are now. Waits. No later operation changes them.
+    """Return a capsule of DLPack with the values of an array as they are now. Waits. No later operation changes them.
 
     >>> from forerun import np, npx
     >>> npx.from_dlpack(npx.to_dlpack_for_read(np.arange(3))).tolist()

@@ -18,7 +18,7 @@ _BUFFER = 1 << 16
 
 
 def place(file: Any, suffix: str = "") -> str:
-    """Where a file of that name is, links followed. suffix: put behind a name that does not end with it."""
+    """Return where a file of that name is, links followed. suffix: put behind a name that does not end with it."""
     path = os.fsdecode(os.fspath(file))
     return os.path.realpath(path if path.endswith(suffix) else path + suffix)
 
@@ -84,7 +84,7 @@ def _beside(path: str, mode: int | None) -> Iterator[BinaryIO]:
 
 
 def _made(folder: str, fresh: str, where: int) -> BinaryIO:
-    """A new file in a folder: without a name, so that it goes with the process, if the file system has such."""
+    """Return a new file in a folder: without a name, so that it goes with the process, if the file system has such."""
     try:
         descriptor = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o666)
     except OSError as error:
@@ -100,7 +100,7 @@ def _created(fresh: str, where: int) -> int:
 
 
 def _named(out: BinaryIO, fresh: str, where: int) -> None:
-    """Gives a file without a name one."""
+    """Give a name to a file without one."""
     if os.fstat(out.fileno()).st_nlink:
         return
     own = f"/proc/self/fd/{out.fileno()}"

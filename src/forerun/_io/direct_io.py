@@ -31,7 +31,7 @@ _REFUSED = (errno.EINVAL, errno.EOPNOTSUPP)  # by the file system, or by a devic
 
 
 def _whole(data: Any, at: int) -> int:
-    """How many bytes can go between memory and a place of a file without a copy; 0: none, or too few."""
+    """Return how many bytes can go between memory and a place of a file without a copy; 0: none, or too few."""
     size = memoryview(data).nbytes // BLOCK * BLOCK
     if size < LEAST or at % BLOCK:
         return 0
@@ -48,7 +48,7 @@ class Direct(io.FileIO):
     _possible = True
 
     def write(self, data: Any) -> int:
-        """Writes some of the bytes, from the first on; returns how many."""
+        """Write some of the bytes, from the first on; return how many."""
         if self._possible and (whole := _whole(data, self.tell())):
             try:
                 with memoryview(data)[:whole] as blocks, _without_copy(self.fileno()):
@@ -71,7 +71,7 @@ def _without_copy(descriptor: int) -> Iterator[None]:
 
 
 def _remembered(descriptor: int, at: int, size: int) -> bool:
-    """Whether the system has most of some bytes of a file in its memory, or does not tell.
+    """Return whether the system has most of some bytes of a file in its memory, or does not tell.
 
     It maps the file without touching its pages: a read that must not wait (RWF_NOWAIT) would load pages into the cache.
     """
@@ -99,7 +99,7 @@ class Reading:
         self._possible = self._wanted is not False
 
     def read(self, room: Any, at: int) -> int:
-        """Reads some of the bytes from a place on, into the beginning of `room`; returns how many, 0 at the end."""
+        """Read some of the bytes from a place on, into the beginning of `room`; return how many, 0 at the end."""
         if self._possible and (whole := _whole(room, at)) and self._worth(at, whole):
             try:
                 with memoryview(room)[:whole] as blocks:

@@ -36,7 +36,7 @@ PIECE = 16 << 20  # bytes that are read at once: between two pieces a thread may
 
 
 def header_of(x: Any) -> Header:
-    """How NumPy's format describes an array."""
+    """Return how NumPy's format describes an array."""
     return npy.header_of(x.shape, x.strides, x.dtype)
 
 
@@ -93,7 +93,7 @@ class _Replacing:
         self._path, self._write, self._rest = path, write, ExitStack()
 
     def values(self, *values: numpy.ndarray) -> int:
-        """Writes them; returns the file's size."""
+        """Write them; return the file's size."""
         try:
             with ExitStack() as rest:
                 out = rest.enter_context(replacing(self._path))
@@ -107,7 +107,7 @@ class _Replacing:
         return size
 
     def end(self) -> None:
-        """Brings the file to the disk, and gives it its name."""
+        """Flush the file to the disk, and give it its name."""
         try:
             self._rest.close()
         except BaseException as error:
@@ -123,7 +123,7 @@ def save_arrays(
     compressed: bool = False,
     wait: bool = True,
 ) -> Array:
-    """Writes arrays by name as an npz file, named or open; the latter always waits. Returns its size, an array."""
+    """Write arrays by name as an npz file, named or open; the latter always waits. Returns its size, an array."""
     known = {name: asarray(x) for name, x in arrays.items()}
     headers = [header_of(x) for x in known.values()]
     if hasattr(file, "write"):
@@ -158,7 +158,7 @@ class _Counted:
 
 
 def written_to(file: Any, write: Callable[[Any], Any]) -> Array:
-    """Writes to an open file, now. Returns how many bytes, an array."""
+    """Write to an open file, now. Returns how many bytes, an array."""
     out = _Counted(file)
     write(out)
     return asarray(numpy.int64(out.count))
@@ -182,12 +182,12 @@ class Opened:
             os.close(self.descriptor)
 
     def stream(self) -> BinaryIO:
-        """A file object at the beginning, for as long as this one lives. For one thread."""
+        """Return a file object at the beginning, for as long as this one lives. For one thread."""
         os.lseek(self.descriptor, 0, os.SEEK_SET)
         return open(self.descriptor, "rb", closefd=False)
 
     def fill(self, room: Room, start: int, op: str) -> None:
-        """Reads bytes from a place of the file. ValueError if it ends before."""
+        """Read bytes from a place of the file. ValueError if it ends before."""
         done, size = 0, len(room)
         with Reading(self.descriptor) as file:
             while done < size:
@@ -204,7 +204,7 @@ _tidying = threading.Lock()
 
 
 def _bounded(x: Any) -> None:
-    """Waits for the oldest read while very many have not ended: each holds its file open."""
+    """Wait for the oldest read while very many have not ended: each holds its file open."""
     _open.append(weakref.ref(x))
     while len(_open) > _most:
         with suppress(IndexError):
@@ -215,7 +215,7 @@ def _bounded(x: Any) -> None:
 
 
 def reads(op: str, header: Header, fill: Callable[..., Any], after: Any = None, device: Any = None) -> Array:
-    """Issues the read of an array. `fill` gets the memory for its values, in the order of the file.
+    """Submit the read of an array. `fill` gets the memory for its values, in the order of the file.
 
     after: the mark of a file that must have been written before, and not again before the read has ended.
     """
@@ -247,7 +247,7 @@ def values(op: str, file: Opened, start: int, header: Header, room: Room) -> Non
 
 
 def checked(op: str, expected: Header, found: Header) -> None:
-    """ValueError if another program has put another array there meanwhile."""
+    """Raise ValueError if another program has put another array there meanwhile."""
     if found != expected:
         text = f"{found.dtype} of {found.shape} in place of {expected.dtype} of {expected.shape}"
         raise ValueError(f"{op}: file must hold what was saved, got {text}")

@@ -69,7 +69,7 @@ class _Bytes:
         self.at += n
 
     def count(self, each: int) -> int:
-        """A number of things that take at least so many bytes each."""
+        """Return a number of things that take at least so many bytes each."""
         (n,) = self.take("<Q")
         if n * each > self.size - self.at:
             raise self.refused(f"count what is in {self.size - self.at} bytes, got {n}")
@@ -77,7 +77,7 @@ class _Bytes:
 
 
 def read_contents(file: BinaryIO, size: int, op: str) -> dict[str, Place] | list[Place]:
-    """Where the arrays of a file of so many bytes are: by their names, or in order if they have none.
+    """Return where the arrays of a file of so many bytes are: by their names, or in order if they have none.
 
     ValueError if it is in another format, or says what cannot be; ImportError for bfloat16 without ml_dtypes.
     """

@@ -37,7 +37,7 @@ def format_of(file: BinaryIO, size: int) -> str:
 
 
 def read_named(file: BinaryIO, op: str) -> dict[str, numpy.ndarray]:
-    """The arrays of an open file by their names; those without a name by their number.
+    """Return the arrays of an open file by their names; those without a name by their number.
 
     ValueError if it is in none of the formats, says what cannot be, or has a sparse array.
     """
@@ -79,7 +79,7 @@ def _read(file: BinaryIO, header: Header, at: int, op: str, name: str) -> numpy.
 
 
 def save_named(op: str, filename: str | os.PathLike[str], arrays: Mapping[str, Any], wait: bool = True) -> Any:
-    """Writes arrays by their names: in the safetensors format if the file's name ends so, else as npz.
+    """Write arrays by their names: in the safetensors format if the file's name ends so, else as npz.
 
     Returns the file's size, an array: when the file is written, or at once if it is not to wait.
     """

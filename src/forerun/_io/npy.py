@@ -63,7 +63,7 @@ class Header:
 
 
 def is_archive(file: BinaryIO) -> bool:
-    """Whether what follows is an npz file."""
+    """Return whether what follows is an npz file."""
     start = file.tell()
     magic = file.read(4)
     file.seek(start)
@@ -71,7 +71,7 @@ def is_archive(file: BinaryIO) -> bool:
 
 
 def read_array(file: BinaryIO, op: str = "load") -> numpy.ndarray:
-    """The array of an npy file.
+    """Return the array of an npy file.
 
     ValueError if it is none, holds Python objects, or has fewer values than its header says.
     """
@@ -83,7 +83,10 @@ def read_array(file: BinaryIO, op: str = "load") -> numpy.ndarray:
 
 
 def read_arrays(file: BinaryIO, op: str = "load") -> dict[str, numpy.ndarray]:
-    """The arrays of an npz file by their names. ValueError for another file or a member that is not an npy file."""
+    """Return the arrays of an npz file by their names.
+
+    ValueError for another file or a member that is not an npy file.
+    """
     import zipfile
 
     with reading_archive(op), zipfile.ZipFile(file) as archive:
@@ -114,7 +117,7 @@ def reading_archive(op: str) -> Iterator[None]:
 
 
 def members(archive: zipfile.ZipFile, op: str = "load") -> dict[str, zipfile.ZipInfo]:
-    """The members of an npz file by the names of their arrays. ValueError for one that claims too much."""
+    """Return the members of an npz file by the names of their arrays. ValueError for one that claims too much."""
     found = {m.filename.removesuffix(".npy"): m for m in archive.infolist()}
     for m in found.values():
         if m.file_size > m.compress_size * _DEFLATE + 64:
@@ -146,7 +149,7 @@ def _read(file: BinaryIO, size: int, op: str) -> numpy.ndarray:
 
 
 def filled(room: Room, file: BinaryIO, header: Header, op: str) -> None:
-    """Reads the values of an npy file into memory. ValueError if there are fewer than its header says."""
+    """Read the values of an npy file into memory. ValueError if there are fewer than its header says."""
     done, size = 0, header.nbytes
     while done < size:
         with room[done : done + PIECE] as piece:
@@ -158,7 +161,7 @@ def filled(room: Room, file: BinaryIO, header: Header, op: str) -> None:
 
 
 def swapped(room: Room, dtype: numpy.dtype[Any]) -> None:
-    """Brings values in a foreign byte order into this machine's, in place; and bools to bytes of 0 and 1."""
+    """Bring values in a foreign byte order into this machine's, in place; and bools to bytes of 0 and 1."""
     if dtype.kind == "b":
         with room[:] as bytes_:
             values = numpy.frombuffer(bytes_, "u1")
@@ -172,7 +175,7 @@ def swapped(room: Room, dtype: numpy.dtype[Any]) -> None:
 
 
 def possible(shape: Sequence[int], itemsize: int) -> bool:
-    """Whether there can be arrays of that shape: without its zeros it would have at most 2**63 - 1 bytes.
+    """Return whether there can be arrays of that shape: without its zeros it would have at most 2**63 - 1 bytes.
 
     >>> possible((0, 1 << 62), 1), possible((0, 1 << 62), 2)
     (True, False)
@@ -213,7 +216,7 @@ def read_header(file: BinaryIO, size: int, op: str = "load") -> Header:
 
 
 def header_of(shape: Sequence[int], strides: Sequence[int], dtype: numpy.dtype[Any]) -> Header:
-    """The header of an array that lies in memory in this way, as NumPy would write it. TypeError for bfloat16.
+    """Return the header of an array that lies in memory in this way, as NumPy would write it. TypeError for bfloat16.
 
     >>> header_of((2, 3), (4, 8), numpy.dtype("f4")).fortran
     True
@@ -235,7 +238,7 @@ def _dense(shape: Sequence[int], strides: Sequence[int], dtype: numpy.dtype[Any]
 
 
 def write_array(file: BinaryIO, x: numpy.ndarray, header: Header | None = None, at: int | None = None) -> None:
-    """Writes an array as an npy file.
+    """Write an array as an npy file.
 
     at: where in the file that is; large values begin with a block of it then, which NumPy's readers do not mind.
     """
@@ -250,14 +253,14 @@ def write_array(file: BinaryIO, x: numpy.ndarray, header: Header | None = None, 
 
 
 def _padded(begin: bytes, at: int) -> bytes:
-    """The beginning of an npy file at a place of a file, with spaces up to the end of a block."""
+    """Return the beginning of an npy file at a place of a file, with spaces up to the end of a block."""
     spaces = -(at + len(begin)) % direct.BLOCK
     length = (len(begin) - 10 + spaces).to_bytes(2, "little")
     return begin[:8] + length + begin[10:-1] + b" " * spaces + begin[-1:]
 
 
 def write_values(file: BinaryIO, x: numpy.ndarray) -> None:
-    """Writes the values in C order, piece by piece: no copy of all of them is made."""
+    """Write the values in C order, piece by piece: no copy of all of them is made."""
     if x.flags.c_contiguous:
         flat = x.reshape(-1).view("u1")
         for start in range(0, flat.size, PIECE):
@@ -274,7 +277,7 @@ def write_arrays(
     headers: Sequence[Header] | None = None,
     compressed: bool = False,
 ) -> None:
-    """Writes arrays by their names as an npz file."""
+    """Write arrays by their names as an npz file."""
     import zipfile
 
     method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED

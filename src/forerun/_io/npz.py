@@ -22,7 +22,7 @@ class Source(Protocol):
     names: list[str]
 
     def read(self, name: str) -> Any:
-        """Issues the read of one of them."""
+        """Submit the read of one of them."""
 
 
 class Archive(Mapping[str, Any]):

@@ -27,7 +27,7 @@ __all__ = [
 
 
 def save(file: Any, arr: Any, allow_pickle: Any = True, *, wait: bool = True) -> Array:
-    """Writes an array in NumPy's format to a file. Returns the file's size in bytes, as an array.
+    """Write an array in NumPy's format to a file. Returns the file's size in bytes, as an array.
 
     The file is written when the call returns. Raises OSError, or the error of the computation of the values. A name
     gets ".npy" behind it if it lacks it. A file of that name is replaced when all is on the disk, not before.
@@ -62,7 +62,7 @@ def _savez(op: str, file: Any, args: tuple[Any, ...], named: dict[str, Any], wai
 
 
 def savez(file: Any, *args: Any, allow_pickle: Any = True, wait: Any = True, **kwds: Any) -> Array:
-    """Writes several arrays in NumPy's format to a file, as `save` does. Returns its size in bytes, as an array.
+    """Write several arrays in NumPy's format to a file, as `save` does. Returns its size in bytes, as an array.
 
     `load` reads them, by the names they are given here, or arr_0, arr_1 and so on (ValueError if a name is given
     twice). A name of a file gets ".npz" behind it if it lacks it. wait: as for `save`, if it is True or False; anything
@@ -79,7 +79,7 @@ def savez(file: Any, *args: Any, allow_pickle: Any = True, wait: Any = True, **k
 
 
 def savez_compressed(file: Any, *args: Any, allow_pickle: Any = True, wait: Any = True, **kwds: Any) -> Array:
-    """Writes several arrays as `savez` does, compressed.
+    """Write several arrays as `savez` does, compressed.
 
     >>> import io
     >>> from forerun import np
@@ -99,7 +99,7 @@ def load(
     *,
     max_header_size: int = 10_000,
 ) -> Any:
-    """Reads an array in NumPy's format, or a mapping of arrays: what `save` or `savez` wrote.
+    """Read an array in NumPy's format, or a mapping of arrays: what `save` or `savez` wrote.
 
     A file given by its name is opened now, for shape and dtype, and read by an operation; what is wrong with its
     values is raised by reads of the array. If it is about to be saved, the operation comes after that. The arrays of an
@@ -156,7 +156,7 @@ def _by_name(op: str, path: str, device: Any = None) -> Any:
 
 
 def _again(op: str, path: str, header: Header, room: Room) -> None:
-    """Reads what has been written by now, as the write said that it would."""
+    """Read what has been written by now, as the write said that it would."""
     file = file_ops.Opened(path)
     with file.stream() as stream:
         file_ops.checked(op, header, npy.read_header(stream, file.size, op))
@@ -165,7 +165,7 @@ def _again(op: str, path: str, header: Header, room: Room) -> None:
 
 
 def savetxt(fname: Any, X: Any, *args: Any, wait: bool = True, **kwargs: Any) -> Array:
-    """Writes an array of one or two axes as text, with NumPy's arguments. Returns the file's size, an array.
+    """Write an array of one or two axes as text, with NumPy's arguments. Returns the file's size, an array.
 
     The file is written when the call returns. wait=False: to a file given by its name it is an operation, as `save` is,
     and the call returns at once. ".gz", ".bz2" and ".xz" are compressed. ValueError if the array has another number of
@@ -204,7 +204,7 @@ def _from_text(read: Callable[..., Any], fname: Any, dtype: Any, args: tuple[Any
 
 
 def loadtxt(fname: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any:
-    """Reads an array from text, with NumPy's arguments. Waits: the shape depends on the text.
+    """Read an array from text, with NumPy's arguments. Waits: the shape depends on the text.
 
     dtype: of numbers; floats are those of creation by default. Raises what NumPy raises.
 
@@ -217,7 +217,7 @@ def loadtxt(fname: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any:
 
 
 def genfromtxt(fname: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any:
-    """Reads an array from text in which values may be missing, with NumPy's arguments. Waits, as `loadtxt` does.
+    """Read an array from text in which values may be missing, with NumPy's arguments. Waits, as `loadtxt` does.
 
     >>> from forerun import np
     >>> np.genfromtxt(["1,2", "3,"], delimiter=",").tolist()
@@ -227,7 +227,7 @@ def genfromtxt(fname: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any
 
 
 def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offset: int = 0) -> Array:
-    """Reads an array of one axis from a file of bytes, or of text if there is a separator.
+    """Read an array of one axis from a file of bytes, or of text if there is a separator.
 
     Bytes of a file given by its name are read by an operation; anything else is read now, and waits. count: how many
     values; -1: all. offset: bytes to leave out. The dtype of floats is that of creation by default. ValueError for an
@@ -255,7 +255,7 @@ def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offs
 
 
 def tofile(x: Array, fid: Any, sep: str = "", format: str = "%s", *, wait: bool = True) -> Array:
-    """Writes the values of an array to a file, as bytes in C order, or as text with a separator. `ndarray.tofile`.
+    """Write the values of an array to a file, as bytes in C order, or as text with a separator. `ndarray.tofile`.
 
     Returns the file's size in bytes, as an array, when the file is written. wait=False: to a file given by its name it
     is an operation, as `save` is, and the call returns at once.

@@ -93,7 +93,7 @@ def sweep(least: int = 0) -> None:
 
 
 def _after_fork() -> None:
-    """A child has none of the threads that may have held these."""
+    """Reset the locks: a child has none of the threads that may have held them."""
     global issuing, _table
     issuing, _table = threading.RLock(), threading.RLock()
 

@@ -39,7 +39,7 @@ class Place:
     nbytes: int
 
     def header(self) -> Header:
-        """Shape and dtype. ImportError for BF16 without ml_dtypes."""
+        """Return shape and dtype. ImportError for BF16 without ml_dtypes."""
         dtype = _core.bfloat16() if self.kind == "BF16" else numpy.dtype(_NAMES[self.kind])
         return Header(self.shape, numpy.dtype(dtype), False)
 
@@ -128,7 +128,7 @@ def _counts(numbers: Any) -> bool:
 def laid_out(
     tensors: Mapping[str, Any], metadata: Mapping[str, str] | None, op: str
 ) -> tuple[bytes, list[str], dict[str, Header]]:
-    """A file's beginning, the names in the order of their values, and what each is.
+    """Return a file's beginning, the names in the order of their values, and what each is.
 
     Large elements stand before small ones; but before all, from a block of the file on, large tensors of whole blocks.
 
@@ -165,7 +165,7 @@ def _kind(name: Any, dtype: Any, op: str) -> str:
 
 
 def write(file: Any, begin: bytes, values: Iterable[numpy.ndarray]) -> None:
-    """Writes a file's beginning, and values in their order."""
+    """Write a file's beginning, and values in their order."""
     file.write(begin)
     for x in values:
         write_values(file, x)

@@ -24,7 +24,7 @@ _AT_ONCE = 8  # watches that are notified in one iteration of the loop; their ta
 
 
 async def gather(*arrays: Any, return_exceptions: bool = False) -> list[Any]:
-    """Waits, as `await` does, for all the arrays, also those inside lists, tuples and dicts; gives the same structure.
+    """Wait, as `await` does, for all the arrays, also those inside lists, tuples and dicts; return the same structure.
 
     When all have ended and one computation has failed, its error is raised, however many arrays it has poisoned; of
     several computations, an ExceptionGroup. return_exceptions: no error is raised; the result has it in place of the
@@ -84,7 +84,7 @@ def arrival(x: Any) -> Generator[Any, None, None]:
     watch = _Watch(_bell(loop).core, x)
     if watch.waits:
         future = loop.create_future()
-        watch.told = partial(_settle, future)
+        watch.completed = partial(_settle, future)
         yield from future
     else:  # this thread has just run some operations for it: let other tasks run
         yield
@@ -94,8 +94,8 @@ def arrival(x: Any) -> Generator[Any, None, None]:
 class _Watch(_core.Watch):
     """Has `told()` called by the loop when its array has come; unless it is gone by then, as after a cancellation."""
 
-    __slots__ = ("told",)
-    told: Callable[[], object]
+    __slots__ = ("completed",)
+    completed: Callable[[], object]
 
 
 def _settle(future: asyncio.Future[None]) -> None:
@@ -112,9 +112,9 @@ class _Arrivals:
         self.left = len(arrays)
         self.watches = [_Watch(bell, x) for x in arrays]
         for number, watch in enumerate(self.watches):
-            watch.told = partial(self.came.put_nowait, number)
+            watch.completed = partial(self.came.put_nowait, number)
             if not watch.waits:
-                watch.told()
+                watch.completed()
 
     async def next(self) -> int:
         number = await self.came.get()
@@ -147,7 +147,7 @@ def _leaves(part: Any) -> Iterator[Any]:
 
 
 def _rebuilt(part: Any, ends: Iterator[Any]) -> Any:
-    """The structure of `part`, with the next of `ends` in each array's place."""
+    """Return the structure of `part`, with the next of `ends` in each array's place."""
     if isinstance(part, _core.Array):
         return next(ends)
     if isinstance(part, dict):
@@ -180,9 +180,9 @@ class _Bell:
             _poller().add(self, loop)
 
     def ring(self) -> None:
-        """Tells watches. If there are more, the descriptor stays readable: the loop calls again in its next turn."""
+        """Report completed watches. If more are left, the descriptor stays readable: the loop calls this again."""
         for watch in self.core.take(_AT_ONCE):
-            watch.told()
+            watch.completed()
 
 
 _bells: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, weakref.ref[_Bell]] = weakref.WeakKeyDictionary()
@@ -243,7 +243,7 @@ def _poller() -> _Poller:
 
 
 def _after_fork() -> None:
-    """A child has no threads, and its loops have bells of their own."""
+    """Forget the threads, which a child does not have; its loops get queues of their own."""
     global _the_poller, _starting
     _bells.clear()
     _the_poller, _starting = None, threading.Lock()

@@ -82,13 +82,13 @@ _here = _Here()
 
 
 def _go_to(device: Device | None) -> None:
-    """Makes a device the one where this thread makes new arrays; None for the first one."""
+    """Make a device the one where this thread makes new arrays; None for the first one."""
     _here.device = device
     _core.set_default_device(0 if device is None else device.device_id)
 
 
 def cpu(device_id: int = 0) -> Device:
-    """The logical CPU device number `device_id`, from 0 to 63.
+    """Return the logical CPU device number `device_id`, from 0 to 63.
 
     `FORERUN_CPU_DEVICES` says over how many of them the cores are split: one, by default. Any other is made when it is
     used for the first time: it has queues of its own, and shares cores and memory with all.
@@ -111,7 +111,7 @@ def cpu_pinned(device_id: int = 0) -> Device:
 
 
 def gpu(device_id: int = 0) -> Device:
-    """The GPU number `device_id`. Using it raises ValueError: this version has no GPU devices.
+    """Return the GPU number `device_id`. Using it raises ValueError: this version has no GPU devices.
 
     >>> from forerun import npx
     >>> npx.gpu(1)
@@ -121,7 +121,7 @@ def gpu(device_id: int = 0) -> Device:
 
 
 def num_gpus() -> int:
-    """How many GPUs there are: none in this version.
+    """Return the number of GPUs: none in this version.
 
     >>> from forerun import npx
     >>> npx.num_gpus()
@@ -131,12 +131,15 @@ def num_gpus() -> int:
 
 
 def num_cpus() -> int:
-    """Over how many logical CPU devices the cores are split."""
+    """Return the number of logical CPU devices that share the cores."""
     return len(_devices)
 
 
 def devices() -> list[Device]:
-    """The devices over which the cores are split, in the order of their numbers. Others may be used: see `cpu`."""
+    """Return the devices over which the cores are split, in the order of their numbers.
+
+    Others may be used: see `cpu`.
+    """
     return list(_devices)
 
 
@@ -156,7 +159,7 @@ def current_device() -> Device:
 
 
 def resolve(device: Device | str | None = None) -> Device:
-    """The device meant by a Device, a string such as "cpu" or "cpu:1", or None (the current one).
+    """Return the device meant by a Device, a string such as "cpu" or "cpu:1", or None (the current one).
 
     Raises ValueError if it cannot exist, TypeError for anything else.
     """
@@ -181,7 +184,7 @@ def set_count(n: int) -> None:
 
 
 def _use(i: int) -> None:
-    """Makes a device, or has it served again."""
+    """Make a device, or start its workers again."""
     _know(i + 1)
     _core.use_device(i)
     _core.trace_say("d", i, repr(known[i]))  # if a recording has begun without it

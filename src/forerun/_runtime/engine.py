@@ -12,7 +12,7 @@ __all__ = ["wait", "waitall", "memory", "empty_cache", "stats"]
 
 
 def wait(arrays: Any) -> None:
-    """Waits until arrays have their values: one, or any nesting of sequences and dicts of them.
+    """Wait until arrays have their values: one, or any nesting of sequences and dicts of them.
 
     Work that these arrays do not need may go on. Raises the error of their computation, once all
     have ended; several different errors as an `ExceptionGroup`. Raises TypeError for other objects than arrays.
@@ -48,15 +48,15 @@ def waitall() -> None:
 
 
 def memory(device: Device | None = None) -> dict[str, int]:
-    """Bytes of a CPU device's arrays: live, cached, peak, budget, limit."""
+    """Return bytes of a CPU device's arrays: live, cached, peak, budget, limit."""
     return _core.memory(device.index if device is not None else 0)
 
 
 def empty_cache() -> int:
-    """Gives cached memory back to the system; returns how many bytes."""
+    """Return cached memory to the system; return the number of bytes."""
     return _core.empty_cache()
 
 
 def stats() -> dict[str, int]:
-    """Counts since the start: ops issued, planned, done, failed; waits; ops that waiting threads ran."""
+    """Return counts since the start: operations issued, planned, done, failed, and run by waiting threads; waits."""
     return _core.stats()

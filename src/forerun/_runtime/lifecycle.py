@@ -16,7 +16,7 @@ __all__: list[str] = []
 
 def _at_exit() -> None:
     """Finish pending operations, and report errors that no read has raised."""
-    if _core.gave_up():
+    if _core.engine_abandoned():
         return
     _core.tell()
     interrupted = _finish()
@@ -38,7 +38,7 @@ def _finish() -> bool:
         _core.finish()
     except BaseException as error:
         stats = _core.stats()
-        _core.give_up()
+        _core.abandon_pending_work()
         left = stats["issued"] - stats["done"]
         _say(f"{type(error).__name__} while the program waited for its last operations at exit; {left} have not ended")
         return True

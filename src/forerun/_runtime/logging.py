@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-__all__ = ["say", "told"]
+__all__ = ["say", "log_event"]
 
 
 def say(level: str, message: str, *values: Any) -> None:
@@ -24,8 +24,8 @@ def say(level: str, message: str, *values: Any) -> None:
     getattr(logger, level)(message, *values)
 
 
-def told(kind: str, number: int, wanted: int) -> None:
-    """Called by the core."""
+def log_event(kind: str, number: int, wanted: int) -> None:
+    """Log a message of the core, which calls this."""
     if kind == "started" and number < wanted:
         say("warning", "%d of %d threads could be started: the system refused the others", number, wanted)
     elif kind == "started":

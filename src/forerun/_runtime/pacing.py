@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def pace(iterable: Iterable[T], ahead: int = 1) -> Iterator[T]:
-    """Goes through an iterable, and lets the loop run at most `ahead` iterations ahead of its operations.
+    """Iterate, with the loop at most `ahead` iterations ahead of its operations.
 
     All operations issued up to the end of iteration t have ended before iteration t + 1 + ahead begins; the
     making of an item counts as part of its iteration. ahead=0 is a barrier after each iteration.

@@ -51,7 +51,7 @@ class Pending(NamedTuple):
 
 
 def pending(most: int = 100) -> list[Pending]:
-    """Operations that have been issued and have not ended, the oldest first; at most so many.
+    """Return operations that have been issued and have not ended, the oldest first; at most so many.
 
     It waits for nothing. Raises ValueError if `most` is negative.
 
@@ -66,7 +66,7 @@ def pending(most: int = 100) -> list[Pending]:
 
 
 def _chain(target: int, found: list[Pending]) -> list[Pending]:
-    """The operation that is waited for, what it waits for, and so on; without a target, the oldest ones."""
+    """Return the operation that is waited for, what it waits for, and so on; without a target, the oldest ones."""
     by_number = {one.number: one for one in found}
     if target not in by_number:
         return found[:_LINES]
@@ -77,7 +77,7 @@ def _chain(target: int, found: list[Pending]) -> list[Pending]:
 
 
 def report(what: str, target: int, seconds: float) -> None:
-    """Called by a wait during which nothing has ended for some time; prints what it waits for."""
+    """Print the operations that a wait is for; called when none has ended for some time."""
     found = pending(_MOST)
     site = _core.current_site()
     where = f" at {site[0]}:{site[1]}" if site else ""

@@ -10,7 +10,7 @@ _Value = TypeVar("_Value")
 
 
 def known_by(table: MutableMapping[str, Any], *names: str) -> Callable[[_Kind], _Kind]:
-    """A decorator that puts a class into a table by these names, in small letters.
+    """Return a decorator that puts a class into a table by these names, in small letters.
 
     >>> table = {}
     >>> known_by(table, "Still", "none")(int), sorted(table)
@@ -24,7 +24,7 @@ def known_by(table: MutableMapping[str, Any], *names: str) -> Callable[[_Kind], 
     return named
 
 
-def looked_up(op: str, table: Mapping[str, _Value], name: str) -> _Value:
+def look_up(op: str, table: Mapping[str, _Value], name: str) -> _Value:
     """Return the entry of a table by its name, in any case. ValueError, which lists the names, if it has none."""
     if name.lower() not in table:
         raise ValueError(f"{op}: name must be one of {', '.join(table)}, got {name!r}")

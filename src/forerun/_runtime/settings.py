@@ -19,7 +19,7 @@ _SAME: Any = object()  # what is not given stays as it is
 
 
 def _size(text: str) -> int:
-    """Bytes from text such as "512M" or "2G"."""
+    """Return bytes from text such as "512M" or "2G"."""
     units = {"K": 10, "M": 20, "G": 30, "T": 40}
     unit = text.strip()[-1:].upper()
     return int(float(text.strip()[:-1]) * 2 ** units[unit]) if unit in units else int(text)
@@ -50,7 +50,7 @@ KNOWN = {*VARIABLES, "FORERUN_PROFILE"}
 
 
 def unknown_variables() -> list[str]:
-    """Variables of the environment that look like settings and are none."""
+    """Return variables of the environment that look like settings and are none."""
     return sorted(name for name in os.environ if name.startswith("FORERUN_") and name not in KNOWN)
 
 
@@ -81,7 +81,7 @@ def configure(
     exit_status: bool = _SAME,
     hang_report: float | None = _SAME,
 ) -> None:
-    """Changes settings of the engine; what is not given stays as it is. Waits for all pending work first.
+    """Change settings of the engine; what is not given stays as it is. Waits for all pending work first.
 
     engine: "async" (the default), or "sync": each op has ended when its call returns, errors are raised there.
     workers: threads of each CPU device. None (the default): the cores that the process may use, shared by the devices.
@@ -171,7 +171,7 @@ def _apply(new: dict[str, Any]) -> None:
 
 
 def worker_counts(settings: dict[str, Any]) -> tuple[list[int], int]:
-    """Threads that compute on each device, and how many kernels may run at once."""
+    """Return threads that compute on each device, and how many kernels may run at once."""
     n, cores = settings["cpu_devices"], _core.granted_cores()
     if settings["engine"] == "sync":
         return [0] * n, 1
@@ -181,7 +181,7 @@ def worker_counts(settings: dict[str, Any]) -> tuple[list[int], int]:
 
 
 def config() -> dict[str, Any]:
-    """The settings in force, as `configure` takes them."""
+    """Return the settings in force, as `configure` takes them."""
     return dict(_settings)
 
 

@@ -1,7 +1,7 @@
 """Programs written for NumPy, run as they are: their `import numpy` finds forerun, by NumPy's rules.
 
-In the program's own files; packages that are installed keep NumPy. What forerun lacks is NumPy's function, with arrays
-converted, and `report()` says where that was.
+This holds in the program's own files; installed packages keep NumPy. A function that forerun lacks is NumPy's, with
+arrays converted, and `report()` lists the lines that called one.
 
 >>> import forerun
 >>> forerun.install_as_numpy()
@@ -30,7 +30,7 @@ __all__ = ["install_as_numpy", "report", "uninstall_as_numpy"]
 
 
 class _Installation:
-    """What is in force between `install_as_numpy` and `uninstall_as_numpy`."""
+    """The state between `install_as_numpy` and `uninstall_as_numpy`."""
 
     def __init__(self, folders: tuple[str, ...]) -> None:
         self.report = Report(self._line)
@@ -56,7 +56,7 @@ _installed: _Installation | None = None
 
 
 def install_as_numpy(*folders: str | os.PathLike[str]) -> None:
-    """Makes `import numpy` give forerun's functions to the program's own files, from now on, in this process.
+    """Make `import numpy` give forerun's functions to the program's own files, from now on, in this process.
 
     folders: where the program's files are, at any depth; by default the folder of the file that calls, or the current
     one where there is no file, as in a notebook. Installed packages below them keep NumPy. Creation and promotion
@@ -74,7 +74,7 @@ def install_as_numpy(*folders: str | os.PathLike[str]) -> None:
 
 
 def uninstall_as_numpy() -> None:
-    """Undoes `install_as_numpy`: imports find NumPy, and the defaults of creation are forerun's (`npx.reset_np`).
+    """Undo `install_as_numpy`: imports find NumPy, and the defaults of creation are forerun's (`npx.reset_np`).
 
     Modules that have imported NumPy meanwhile keep what they have.
     """
@@ -85,7 +85,10 @@ def uninstall_as_numpy() -> None:
 
 
 def report() -> Report | None:
-    """What fell back to NumPy since `install_as_numpy`, by line: print it. None if NumPy is not replaced."""
+    """Return the calls that fell back to NumPy since `install_as_numpy`, by line; None if NumPy is not replaced.
+
+    Print it.
+    """
     return _installed.report if _installed is not None else None
 
 

@@ -1,4 +1,4 @@
-"""What programs know arrays by: `numpy.ndarray`, `numpy.ufunc`, and what NumPy's arrays have that ours lack."""
+"""The classes `numpy.ndarray` and `numpy.ufunc` for programs, and attributes that only NumPy's arrays have."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class ufunc(metaclass=_Ufunc):
 
 
 class _Kind(type):
-    """The class of one of NumPy's kinds of scalars as programs see it: scalars of ours are instances of it."""
+    """The class of one of NumPy's kinds of scalars as programs see it: forerun's scalars are instances of it."""
 
     def __instancecheck__(cls, x: Any) -> bool:
         kind: type = getattr(x, "dtype").type if isinstance(x, scalar) else type(x)  # noqa: B009
@@ -93,16 +93,16 @@ _KINDS = (
 
 
 def isscalar(element: Any) -> bool:
-    """Whether element is a number: scalars of ours are, and arrays without axes are not."""
+    """Return whether element is a number: forerun's scalars are, and arrays without axes are not."""
     return isinstance(element, scalar) or numpy.isscalar(element)
 
 
 def classes(calls: Numpy) -> dict[str, Any]:
-    """Classes that `numpy` has for the program, and what tells them apart."""
+    """Return classes that `numpy` has for the program, and what tells them apart."""
     kinds = {name: _Kind(name, (getattr(numpy, name),), {"__module__": "numpy"}) for name in _KINDS}
 
     class vectorize(numpy.vectorize):
-        """NumPy's, with arrays of ours: it calls a function of Python's for each element."""
+        """NumPy's, with forerun arrays: it calls a function of Python's for each element."""
 
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             return calls.call("vectorize", super().__call__, args, kwargs, "calls Python for each element")
@@ -114,7 +114,7 @@ def classes(calls: Numpy) -> dict[str, Any]:
 
 
 def _set(x: Any, name: str, value: Any) -> None:
-    """`x.shape = ...` and `x.dtype = ...`: the same memory, seen in another way; other attributes as they are set."""
+    """Set attributes; `x.shape = ...` and `x.dtype = ...` give the same memory another layout."""
     if name not in ("shape", "dtype"):
         return object.__setattr__(x, name, value)
     seen = np.reshape(x, value) if name == "shape" else x.view(value)
@@ -125,7 +125,7 @@ def _set(x: Any, name: str, value: Any) -> None:
 
 
 def _read(name: str) -> property:
-    """An attribute of NumPy's arrays, of one that has the values. Waits."""
+    """Return an attribute of NumPy's arrays, of one that has the values. Waits."""
     return property(lambda x: getattr(x.numpy(), name))
 
 
@@ -153,7 +153,7 @@ def extended(calls: Numpy) -> Iterator[None]:
 
 
 def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
-    """What is added to the class, or stands in the place of what it has."""
+    """Yield attributes that the class gets in addition, or in place of its own."""
     yield "__module__", "numpy"
     yield "__setattr__", _set
     yield "__array_ufunc__", _ufuncs(calls)
@@ -175,8 +175,10 @@ def _method(calls: Numpy, name: str, theirs: Callable[..., Any]) -> Callable[...
 
 
 def _ufuncs(calls: Numpy) -> Callable[..., Any]:
-    """`__array_ufunc__`: with arrays of classes derived from NumPy's that leave ufuncs to NumPy, and where ours refuse
-    what a ufunc of NumPy's, or of another library's, is called with, it is NumPy's, for the values."""
+    """Return `__array_ufunc__`, which calls NumPy's ufunc with the values in two cases.
+
+    An operand is of a class derived from NumPy's array that leaves ufuncs to NumPy, or forerun refuses the arguments.
+    """
     ours = np.ndarray.__array_ufunc__
 
     def otherwise(error: Exception | str, args: Any, kwargs: Any) -> Any:
@@ -198,7 +200,7 @@ def _ufuncs(calls: Numpy) -> Callable[..., Any]:
 
 
 def _leaves_it_to_numpy(x: Any) -> bool:
-    """Whether x is of a class derived from NumPy's array that has no `__array_ufunc__` of its own."""
+    """Return whether x is of a class derived from NumPy's array that has no `__array_ufunc__` of its own."""
     kind = type(x)
     if kind is numpy.ndarray or not issubclass(kind, numpy.ndarray):
         return False
@@ -206,7 +208,7 @@ def _leaves_it_to_numpy(x: Any) -> bool:
 
 
 def _methods_of_ops(calls: Numpy) -> Callable[..., Any]:
-    """What is called where an op's method has refused its arguments: the method of NumPy's ufunc."""
+    """Return the function to call when an operation's method has refused its arguments: NumPy's method."""
 
     def otherwise(error: Exception, args: Any, kwargs: Any) -> Any:
         op, method, inputs, options = args

@@ -1,4 +1,4 @@
-"""NumPy's functions called with our arrays: the values there, the results back, and what is written, too."""
+"""NumPy's functions called with forerun arrays: conversion of operands, results and outputs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WRITERS = {
 
 
 def values(x: Any, writable: bool = False) -> Any:
-    """NumPy arrays in place of ours, in nested tuples, lists and dicts too. Waits."""
+    """Replace forerun arrays by NumPy arrays, in nested tuples, lists and dicts too. Waits."""
     if isinstance(x, _core.Array):
         return x.asnumpy() if writable else x.numpy()
     if type(x) in (list, tuple):
@@ -38,7 +38,7 @@ def values(x: Any, writable: bool = False) -> Any:
 
 
 def back(x: Any) -> Any:
-    """Our arrays in place of NumPy's of numbers, in tuples, lists and dicts too; scalars are NumPy's."""
+    """Replace NumPy arrays of numbers by forerun arrays, in tuples, lists and dicts too; scalars stay NumPy's."""
     if type(x) is numpy.ndarray:
         return asarray(x, x.dtype) if is_supported(x.dtype) and x.dtype.isnative else x
     if type(x) in (list, tuple):
@@ -51,18 +51,18 @@ def back(x: Any) -> Any:
 
 
 def taken(x: numpy.ndarray) -> Any:
-    """An array of ours with the values of one that nobody else holds: large ones are not copied."""
+    """Return a forerun array with the values of one without other references: large ones are not copied."""
     return from_dlpack(x) if x.size >= _LARGE else _core.from_numpy(x, current_device())
 
 
 class Numpy:
-    """Calls NumPy's functions for ours, and keeps count of that."""
+    """Call NumPy's functions in place of forerun's, and count the calls."""
 
     def __init__(self, report: Report) -> None:
         self.report = report
 
     def call(self, name: str, theirs: Callable[..., Any], args: Any, kwargs: Any, why: str) -> Any:
-        """What NumPy's function returns for our arrays, as ours. Raises what it raises."""
+        """Call NumPy's function with forerun arrays and return forerun arrays; its errors pass through."""
         begun = time.perf_counter()
         try:
             return self._called(name, theirs, args, kwargs)
@@ -86,11 +86,11 @@ class Numpy:
         return back(result)
 
     def instead(self, name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
-        """What `_core.Fallback` calls where a function of ours has refused its arguments."""
-        return lambda error, args, kwargs: self.call(name, theirs, args, kwargs, _said(error))
+        """Return the function that `_core.Fallback` calls when forerun's has refused its arguments."""
+        return lambda error, args, kwargs: self.call(name, theirs, args, kwargs, _first_line(error))
 
     def always(self, name: str, theirs: Callable[..., Any], why: str) -> Callable[..., Any]:
-        """A function that is NumPy's, with our arrays."""
+        """Return NumPy's function, for forerun arrays."""
 
         def called(*args: Any, **kwargs: Any) -> Any:
             return self.call(name, theirs, args, kwargs, why)
@@ -98,21 +98,21 @@ class Numpy:
         return functools.update_wrapper(called, theirs) if hasattr(theirs, "__name__") else called
 
     def operation(self, error: Exception, op: Any, inputs: Any, out: Any, dtype: Any) -> Any:
-        """What the core calls where an op has refused its operands."""
+        """Run NumPy's ufunc for an operation that has refused its operands; called by the core."""
         ufunc = op.ufunc
         if op.name.startswith("_") or not isinstance(ufunc, numpy.ufunc):
             return NotImplemented
         kwargs = {k: v for k, v in (("out", out), ("dtype", dtype)) if v is not None}
-        return self.call(ufunc.__name__, ufunc, inputs, kwargs, _said(error))
+        return self.call(ufunc.__name__, ufunc, inputs, kwargs, _first_line(error))
 
 
-def _said(error: BaseException) -> str:
-    """What an error says, in one line."""
+def _first_line(error: BaseException) -> str:
+    """Return the first line of an error."""
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def _delivered(out: Any, written: Any, result: Any) -> Any:
-    """What was written to NumPy's arrays, in the place of ours that were given as `out`."""
+    """Copy results written to NumPy's arrays to the forerun arrays given as `out`."""
     if isinstance(out, tuple):
         for o, w in zip(out, written, strict=True):
             _delivered(o, w, None)

@@ -48,18 +48,18 @@ class Imports:
         self._before: tuple[Any, Any] | None = None
 
     def add(self, folders: Iterable[str]) -> None:
-        """Makes files in further folders the program's."""
+        """Count files in further folders as the program's."""
         self.folders += tuple(os.path.join(os.path.realpath(folder), "") for folder in folders)
         self._files: dict[str, bool] = {}
 
     def start(self) -> None:
-        """From now on."""
+        """Start to replace imports."""
         self._before = builtins.__import__, importlib.import_module
         builtins.__import__ = self._import
         importlib.import_module = self._import_module
 
     def stop(self) -> None:
-        """Leaves imports as they were, unless somebody else has changed them since."""
+        """Restore imports, unless another module has replaced them since."""
         if self._before and builtins.__import__ == self._import:
             builtins.__import__ = self._before[0]
         if self._before and importlib.import_module == self._import_module:
@@ -68,7 +68,7 @@ class Imports:
         self.folders = ()
 
     def is_program(self, file: str) -> bool:
-        """Whether a file is the program's."""
+        """Return whether a file is the program's."""
         known = self._files.get(file)
         if known is None:
             known = self._files[file] = self._look(file)
@@ -85,7 +85,7 @@ class Imports:
         return path.startswith(self.folders)
 
     def is_programs(self, names: Mapping[str, Any] | None) -> bool:
-        """Whether globals are those of the program's code."""
+        """Return whether globals are those of the program's code."""
         if names is None:
             return False
         file = names.get("__file__")
@@ -117,7 +117,7 @@ class Imports:
         return module
 
     def frame(self, depth: int = 1) -> FrameType | None:
-        """The innermost frame of the program's code, from the caller's on; None: there is none."""
+        """Return the innermost frame of the program's code, from the caller's on; None: there is none."""
         frame: FrameType | None = sys._getframe(depth)
         while frame is not None and not (
             self.is_programs(frame.f_globals) and not frame.f_code.co_filename.startswith(_PACKAGE)
@@ -127,7 +127,7 @@ class Imports:
 
 
 def _around(names: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The globals of who executes code with globals of its own; None if nobody does."""
+    """Return the globals of the nearest caller with other globals than `names` and this module; None without one."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and (frame.f_globals is names or frame.f_globals is globals()):
         frame = frame.f_back
@@ -135,5 +135,5 @@ def _around(names: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def line_of(frame: FrameType | None) -> str:
-    """Where a frame is, as "file:line"."""
+    """Return where a frame is, as "file:line"."""
     return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "?"

@@ -20,9 +20,9 @@ __all__ = ["Modules"]
 
 # NumPy returns Python's bool, which has `is True`.
 _BOOLS = ("allclose", "array_equal", "array_equiv")
-# They return nothing, and the file is there when they do.
+# They return nothing, and the file is written when they return.
 _SAVES = ("save", "savez", "savez_compressed", "savetxt")
-# What a program may catch where it calls them: they wait.
+# A program may catch their errors at the call, so they wait.
 _MAY_FAIL = (
     "linalg.cholesky", "linalg.cond", "linalg.eigh", "linalg.eigvalsh", "linalg.inv",
     "linalg.lstsq", "linalg.matrix_power", "linalg.matrix_rank", "linalg.pinv", "linalg.qr", "linalg.solve",
@@ -30,9 +30,9 @@ _MAY_FAIL = (
 )  # fmt: skip
 # NumPy looks at the values to find the dtype.
 _REAL_IF_THEY_CAN = ("linalg.eig", "linalg.eigvals")
-# Ours call a function of the program, or use up an iterator: a second try would be seen.
+# They call a function of the program, or use up an iterator: a second call would be seen.
 _ONCE = ("apply_along_axis", "apply_over_axes", "fromfunction", "piecewise")
-# What they are called for is an array of ours.
+# They return a forerun array, whatever their arguments are.
 _MAKES = (
     "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype", "copy",
     "empty_like", "full_like", "ones_like", "require", "zeros_like", "linspace", "arange", "full",
@@ -49,8 +49,8 @@ _THEIRS = {
 class Modules:
     """The modules by their names, made when they are asked for.
 
-    Each has what NumPy's module of that name has: a function of ours that is given over to NumPy's where it refuses its
-    arguments, or NumPy's function for our arrays; constants, dtypes and classes are NumPy's.
+    Each has the names of NumPy's module: forerun's functions, which fall back to NumPy's where they refuse their
+    arguments, or NumPy's functions for forerun arrays; constants, dtypes and classes are NumPy's.
     """
 
     def __init__(self, calls: Numpy, is_program: Callable[[Any], bool]) -> None:
@@ -75,7 +75,7 @@ class Modules:
         module.__path__ = getattr(theirs, "__path__", [])
         if hasattr(theirs, "__all__"):
             module.__all__ = list(theirs.__all__)  # type: ignore[attr-defined]
-        ours = self._ours(path)
+        ours = self._own(path)
         special = self._special(path)
 
         def look_up(attribute: str) -> Any:
@@ -90,7 +90,7 @@ class Modules:
         vars(module).update(__getattr__=look_up, __dir__=lambda: dir(theirs))
         return module
 
-    def _ours(self, path: str) -> Any:
+    def _own(self, path: str) -> Any:
         """Our module of NumPy's names, or None."""
         found: Any = np
         for part in path.split(".") if path else []:
@@ -98,26 +98,26 @@ class Modules:
         return found if isinstance(found, types.ModuleType) and path != "random" else None
 
     def _special(self, path: str) -> dict[str, Any]:
-        """What stands for classes of NumPy's, and NumPy's own streams of random numbers."""
+        """Return replacements of NumPy's classes, and NumPy's own streams of random numbers."""
         if path == "random":
             return streams(self.is_program)
         return arrays.classes(self.calls) if not path else {}
 
     def attribute(self, path: str, ours: Any, theirs: Any) -> Any:
-        """What a program gets by a name."""
+        """Return the attribute that a program gets by a name."""
         if isinstance(theirs, types.ModuleType):
             return self(theirs.__name__) if theirs.__name__.partition(".")[0] == "numpy" else theirs
         if not callable(theirs) or (isinstance(theirs, type) and not callable(ours)):
             return theirs if ours is None or isinstance(theirs, str) else ours
         if path in _THEIRS or isinstance(ours, type):
-            return self._theirs(path, theirs)
+            return self._numpys(path, theirs)
         if isinstance(ours, _core.Ufunc):
             return ours  # the core asks for NumPy's where it refuses operands
         if isinstance(theirs, type) or not callable(ours):
-            return self._theirs(path, theirs)
+            return self._numpys(path, theirs)
         return self._function(path, ours, theirs)
 
-    def _theirs(self, path: str, theirs: Any) -> Any:
+    def _numpys(self, path: str, theirs: Any) -> Any:
         if isinstance(theirs, type) or _THEIRS.get(path) == "":
             return theirs
         called = self.calls.always(path, theirs, _THEIRS.get(path) or _LACKS)
@@ -136,7 +136,7 @@ class Modules:
 
 
 def _function(path: str) -> Any:
-    """A function by its name: forerun's where a pickle is read, with the replacement in force or not."""
+    """Return a function by its name: forerun's where a pickle is read, with the replacement in force or not."""
     found: Any = np
     for part in path.split("."):
         found = getattr(found, part)
@@ -144,7 +144,7 @@ def _function(path: str) -> Any:
 
 
 def _changed(path: str, ours: Any) -> Any:
-    """A function of ours with NumPy's kind of result, or with errors at the call."""
+    """Return forerun's function with NumPy's kind of result, or with errors at the call."""
     if path in _BOOLS:
         return functools.wraps(ours)(lambda *args, **kwargs: bool(ours(*args, **kwargs)))
     if path in _SAVES:
@@ -157,7 +157,7 @@ def _changed(path: str, ours: Any) -> Any:
 
 
 def _real(a: Any, found: Any) -> Any:
-    """Eigenvalues and vectors as NumPy gives them: real ones of a real matrix have a real dtype. Waits."""
+    """Return eigenvalues and vectors as NumPy gives them: real ones of a real matrix have a real dtype. Waits."""
     w = found[0] if isinstance(found, tuple) else found
     if np.iscomplexobj(a) or not np.iscomplexobj(w) or np.any(np.imag(w) != 0):
         return found
@@ -174,7 +174,7 @@ def _waited(found: Any, result: Any) -> Any:
 
 
 def _settled(found: Any) -> Any:
-    """What a function has returned, when it is known that it has not failed."""
+    """Return the result of a function after a wait for its success."""
     for x in found if isinstance(found, tuple) else (found,):
         _waited(x, None)
     return found

@@ -1,4 +1,4 @@
-"""What a program's calls of NumPy came to: what ran ahead, and what was NumPy's, in which lines and for how long."""
+"""The report on a program's calls of NumPy: those that ran ahead, and those that fell back, with lines and times."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Report:
         self.entries: dict[tuple[str, str, str], Entry] = {}
 
     def fell_back(self, name: str, why: str, seconds: float) -> None:
-        """Counts a call."""
+        """Count a call."""
         entry = self.entries.setdefault((self._where(), name, why), Entry())
         entry.calls += 1
         entry.seconds += seconds
 
     def clear(self) -> None:
-        """Begins anew."""
+        """Remove all entries."""
         self.entries.clear()
 
     def rows(self) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""`numpy.random` with NumPy's own streams: the same numbers for the same seed, as arrays of ours for the program."""
+"""`numpy.random` with NumPy's own streams: the same numbers for the same seed, as forerun arrays for the program."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DRAWS: dict[type, list[str]] = {
 
 
 def streams(is_program: Callable[[Any], bool]) -> dict[str, Any]:
-    """What `numpy.random` has for the program: classes, the maker of generators, and functions of the global stream.
+    """Return `numpy.random` for the program: classes, `default_rng`, and functions of the global stream.
 
     is_program: whether globals are those of the program's code. A library that the program hands a generator to draws
     NumPy's arrays from it.
@@ -33,7 +33,7 @@ def streams(is_program: Callable[[Any], bool]) -> dict[str, Any]:
     Generator, RandomState = makers[numpy.random.Generator], makers[numpy.random.RandomState]
 
     def default_rng(seed: Any = None) -> Any:
-        """A generator of NumPy's, which draws arrays of ours."""
+        """Return NumPy's generator, which draws forerun arrays."""
         if isinstance(seed, Generator):
             return seed
         return Generator(numpy.random.default_rng(values(seed)).bit_generator)
@@ -49,7 +49,7 @@ def streams(is_program: Callable[[Any], bool]) -> dict[str, Any]:
 
 
 def _class(kind: type, is_program: Callable[[Any], bool]) -> type:
-    """A class of NumPy's generators whose methods give arrays of ours, if the program calls them."""
+    """Return a class of NumPy's generators whose methods give forerun arrays, if the program calls them."""
 
     def method(name: str) -> Callable[..., Any]:
         plain = getattr(kind, name)
@@ -69,7 +69,7 @@ def _class(kind: type, is_program: Callable[[Any], bool]) -> type:
 
 
 def _drawing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that draws, for arrays of ours and with arrays of ours."""
+    """Wrap a function that draws, so that it takes and returns forerun arrays."""
 
     @functools.wraps(function)
     def drawn(*args: Any, **kwargs: Any) -> Any:
@@ -83,17 +83,17 @@ def _drawing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _plain(x: Any) -> bool:
-    """Whether an argument is known to hold no arrays."""
+    """Return whether an argument is known to hold no arrays."""
     return type(x) in _PLAIN or (type(x) is tuple and all(type(n) is int for n in x))
 
 
 def _given(found: Any) -> Any:
-    """What was drawn, as the program gets it."""
+    """Return drawn numbers as a forerun array."""
     return taken(found) if type(found) is numpy.ndarray and is_supported(found.dtype) else found
 
 
 def _into(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """A draw into an array that was given as `out`, which is returned."""
+    """Return a draw into an array that was given as `out`, which is returned."""
     out = kwargs["out"]
     written = values(out, writable=True)
     found = function(*map(values, args), **{**values(kwargs), "out": written})
@@ -104,7 +104,7 @@ def _into(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
 
 def _shuffled(function: Callable[..., Any], args: Any, kwargs: Any) -> None:
-    """Brings what was given into another order, in place: the last of the positional arguments but for an axis."""
+    """Bring what was given into another order, in place: the last of the positional arguments but for an axis."""
     place = next((i for i, x in enumerate(args) if not isinstance(x, tuple(_DRAWS))), None)
     x = kwargs.get("x") if place is None else args[place]
     if not isinstance(x, _core.Array):

@@ -1,4 +1,4 @@
-"""Gradients: ops are recorded on a tape while they are issued, and walked back.
+"""Gradients: operations are recorded on a tape as they are issued, and the backward pass differentiates them.
 
 >>> from forerun import autograd, np
 >>> w = np.array([1.0, 2.0]); w.attach_grad()

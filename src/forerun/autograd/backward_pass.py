@@ -31,7 +31,7 @@ def backward(
     train_mode: bool = True,
     create_graph: bool = False,
 ) -> None:
-    """Computes the gradients of heads (an array or several) and puts them where leaves have them (`x.grad`).
+    """Compute the gradients of heads (an array or several) and put them where leaves have them (`x.grad`).
 
     head_grads: gradients of the heads, ones by default. retain_graph: the tape stays for another walk.
     Returns at once: the gradients are ops like any other. RuntimeError if a head is not on the tape, was
@@ -53,7 +53,7 @@ def grad(
     head_grads: Array | Sequence[Array | None] | None = None, retain_graph: bool | None = None,
     create_graph: bool = False, train_mode: bool = True,
 ) -> Any:  # fmt: skip
-    """The gradients of heads with respect to variables, as new arrays; `x.grad` stays as it is.
+    """Return the gradients of heads with respect to variables, as new arrays; `x.grad` stays as it is.
 
     create_graph: the gradients are recorded, so that they can be differentiated again.
 
@@ -78,7 +78,7 @@ def grad(
 
 
 def of_steps(function: Callable[..., Any], g: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The gradients of an op's inputs, recorded: those of a function that computes the same in steps.
+    """Return the gradients of an op's inputs, recorded: those of a function that computes the same in steps.
 
     function: of the inputs; its result, or results in a tuple, as g has gradients. None for inputs that want none.
 

@@ -1,4 +1,4 @@
-"""Gradients of one's own: a forward and a backward computation that count as one op."""
+"""Custom gradients: a forward and a backward computation that form one operation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Function:
     """A computation with a gradient of its own; each call needs an instance of its own.
 
     Derive `forward(*inputs)` and `backward(*gradients of outputs)`, which returns one gradient per input
-    (None: nothing flows back). What `forward` keeps for it goes through `save_for_backward`, or attributes.
+    (None: nothing flows back). `forward` keeps values for it with `save_for_backward`, or in attributes.
 
     >>> from forerun import autograd, np
     >>> class Clip(autograd.Function):
@@ -38,15 +38,15 @@ class Function:
         return type(self).__name__
 
     def forward(self, *inputs: Any) -> Any:
-        """The results, an array or a tuple of arrays."""
+        """Return the results, an array or a tuple of arrays."""
         raise NotImplementedError(f"{type(self).__name__}: forward must be defined, got none")
 
     def backward(self, *gradients: Any) -> Any:
-        """One gradient per input, or None."""
+        """Return one gradient per input, or None."""
         raise NotImplementedError(f"{type(self).__name__}: backward must be defined, got none")
 
     def save_for_backward(self, *arrays: Any) -> None:
-        """Keeps arrays for `backward`, as `self.saved_tensors`."""
+        """Keep arrays for `backward`, as `self.saved_tensors`."""
         self.saved_tensors = arrays
 
     def __call__(self, *inputs: Any) -> Any:
@@ -59,7 +59,7 @@ class Function:
         return outputs if several else outputs[0]
 
     def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: Any) -> tuple[Any, ...]:
-        """The gradients of all inputs, for the walk."""
+        """Return the gradients of all inputs, for the backward pass."""
         found = self.backward(*(g if isinstance(g, tuple) else (g,)))
         found = tuple(found) if isinstance(found, (tuple, list)) else (found,)
         if len(found) != len(inputs):

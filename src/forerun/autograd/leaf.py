@@ -16,7 +16,7 @@ Variable = _core.Variable
 
 
 def attach_grad(x: Array, grad_req: str = "write") -> None:
-    """Makes x a leaf of the tape, with a gradient of zeros of its shape and dtype. A scalar becomes an array.
+    """Make x a leaf of the tape, with a gradient of zeros of its shape and dtype. A scalar becomes an array.
 
     The gradient of integers and bools is always zero. ValueError if grad_req is not "write", "add" or "null".
 
@@ -33,7 +33,7 @@ def attach_grad(x: Array, grad_req: str = "write") -> None:
 def mark_variables(
     variables: Sequence[Any], gradients: Sequence[Any], grad_reqs: str | Sequence[str] = "write"
 ) -> None:
-    """Makes arrays leaves of the tape, with given arrays for their gradients.
+    """Make arrays leaves of the tape, with given arrays for their gradients.
 
     >>> from forerun import autograd, np
     >>> x, g = np.array([3.0]), np.zeros(1)

@@ -1,4 +1,4 @@
-"""What is recorded, and whether the program trains or predicts: per thread."""
+"""Scopes that switch recording and training mode on and off, per thread."""
 
 from __future__ import annotations
 
@@ -93,10 +93,10 @@ def is_training() -> bool:
 
 
 def set_recording(is_recording: bool) -> bool:
-    """Switches recording of this thread; returns how it was."""
+    """Switch recording of this thread; return how it was."""
     return _core.set_recording(is_recording)
 
 
 def set_training(train_mode: bool) -> bool:
-    """Switches training of this thread; returns how it was."""
+    """Switch training of this thread; return how it was."""
     return _core.set_training(train_mode)

@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     given_words = sys.argv[1:] if arguments is None else list(arguments)
     parser = _parser()
     if not given_words:

@@ -29,7 +29,7 @@ _OPTIONAL = ("ml_dtypes", "pillow", "scipy", "scikit-learn", "mlxtend", "torch",
 
 
 def facts() -> dict[str, Facts]:
-    """All of it; sizes in bytes."""
+    """Return all of it; sizes in bytes."""
     return {
         "versions": _versions(),
         "system": _system(),
@@ -136,7 +136,7 @@ def _workers() -> Facts:
 
 
 def _why() -> str:
-    """Where the number of workers comes from."""
+    """Return where the number of workers comes from."""
     given = config()
     if given["engine"] == "sync":
         return 'the engine is "sync": every operation runs in the call that issues it'

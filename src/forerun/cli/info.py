@@ -25,7 +25,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Prints it."""
+    """Print the information."""
     from .._display.terminal import Terminal
     from .facts import facts
 

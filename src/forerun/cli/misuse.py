@@ -13,8 +13,7 @@ class Misuse(Exception):
 
 
 def writable(folder: Path, file: str = "") -> Path:
-    """The folder, made if it is missing, or a file in it; raises Misuse now rather than when there is something to
-    write."""
+    """Return the folder, made if it is missing, or a file in it; raise Misuse now rather than at the first write."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -47,7 +47,7 @@ class Program:
             raise Misuse(f"no such module: {self.script}")
 
     def run(self) -> int:
-        """Runs it to its end, whichever that is; returns its exit status."""
+        """Run the program to its end, whichever that is; return its exit status."""
         sys.argv, sys.path[:] = [self.script, *self.arguments], self._path
         try:
             if self.module:
@@ -66,7 +66,7 @@ class Program:
 
 
 def _status(code: object) -> int:
-    """The status that Python would end with after `sys.exit(code)`."""
+    """Return the status that Python would end with after `sys.exit(code)`."""
     if code is None:
         return 0
     if isinstance(code, int):
@@ -76,7 +76,7 @@ def _status(code: object) -> int:
 
 
 def _of_program(traceback: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames that started the program."""
+    """Return a traceback without the frames that started the program."""
     while traceback and traceback.tb_frame.f_code.co_filename in _OURS:
         traceback = traceback.tb_next
     return traceback

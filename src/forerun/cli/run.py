@@ -37,7 +37,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Runs the script; reports on standard error."""
+    """Run the script; report on standard error."""
     program = Program(given.script, given.arguments, given.module)
     if given.as_numpy:
         replace_numpy(given)
@@ -50,7 +50,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def replace_numpy(given: argparse.Namespace) -> None:
-    """Makes forerun the NumPy of the files in the script's folder, or in the current one for a module."""
+    """Make forerun the NumPy of the files in the script's folder, or in the current one for a module."""
     from ..as_numpy import install_as_numpy
 
     install_as_numpy(os.getcwd() if given.module else Path(given.script).resolve().parent)

@@ -32,7 +32,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Runs all experiments."""
+    """Run all experiments."""
     from .. import tour
 
     found = tour.run(writable(given.out), given.quick, silent=given.json)

@@ -56,7 +56,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Runs the script under the profiler."""
+    """Run the script under the profiler."""
     if given.script.endswith(".trace"):
         return _again(Path(given.script), given)
     program = Program(given.script, given.arguments, given.module)
@@ -70,7 +70,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _again(file: Path, given: argparse.Namespace) -> int:
-    """Shows what was recorded."""
+    """Show what was recorded."""
     from .. import profiler
 
     try:
@@ -107,7 +107,7 @@ def _show(trace: Trace, file: Path, title: str, as_json: bool) -> None:
 
 
 def _styled(report: list[str]) -> Iterator[tuple[str, str]]:
-    """Lines of a report with their styles: what it comes to in bold, rules dim, advice in green."""
+    """Yield lines of a report with their styles: what it comes to in bold, rules dim, advice in green."""
     advice = False
     for number, line in enumerate(report):
         advice = bool(line) and (advice or line == "instead")
@@ -116,7 +116,7 @@ def _styled(report: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _figures(trace: Trace) -> dict[str, object]:
-    """The report's figures; times in seconds."""
+    """Return the report's figures; times in seconds."""
     from ..profiler import blockers, bound
 
     ops: dict[str, list[float]] = {}

@@ -23,7 +23,7 @@ _AGAIN = {408, 425, 429}  # beside those of servers at fault
 
 
 def check_sha1(filename: str | os.PathLike[str], sha1_hash: str) -> bool:
-    """Whether a file's SHA-1 is the one given, in hexadecimal digits.
+    """Return whether a file's SHA-1 is the one given, in hexadecimal digits.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile() as file:
@@ -42,17 +42,17 @@ def download(
     retries: int = 5,
     verify_ssl: bool = True,
 ) -> str:
-    """Brings a file from the network, unless it is there already, and returns its path.
+    """Download a file, unless it exists already, and return its path.
 
     path: of the file, or a folder, by default the current one, where it gets the URL's last part as its name.
-    A file that is there and has another SHA-1 than the one given is replaced, and so is any with `overwrite`.
+    An existing file whose SHA-1 is not the one given is replaced, and so is any with `overwrite`.
 
-    What arrives is kept beside it, as `.part`, until it is whole and checked; then it takes its name. A download that
-    was broken off, also by the end of the process, goes on where it was: if the server says that its file is the same,
-    or if there is a checksum to find out. Several processes may ask for one file; one of them brings it.
+    The data is kept beside it, as `.part`, until it is complete and checked; then the file gets its name. A download
+    that was interrupted, also by the end of the process, continues where it was: if the server says that its file is
+    the same, or if there is a checksum to find out. Several processes may ask for one file; one of them brings it.
 
     A try that failed is followed by up to `retries` others, after a pause. Then the last error is raised: OSError
-    (urllib's HTTPError and URLError are such), or ValueError for a wrong checksum. What will not change, such as status
+    (urllib's HTTPError and URLError are such), or ValueError for a wrong checksum. A permanent error, such as status
     404, is raised at once. ValueError if `retries` is negative, or no name can be made of the URL.
     """
     if retries < 0:
@@ -61,11 +61,11 @@ def download(
     urllib.request.Request(url)  # of no known kind? ValueError
     if not verify_ssl:
         warnings.warn(f"download: certificates are not verified for {url}", stacklevel=2)
-    if not overwrite and _is_there(target, sha1_hash):
+    if not overwrite and _is_complete(target, sha1_hash):
         return target
     os.makedirs(os.path.dirname(os.path.abspath(target)), exist_ok=True)
     with _Part(target, keep=sha1_hash is not None) as part:
-        if overwrite or not _is_there(target, sha1_hash):  # another process may have brought it meanwhile
+        if overwrite or not _is_complete(target, sha1_hash):  # another process may have brought it meanwhile
             _tried(_Download(url, part, sha1_hash, verify_ssl), retries)
             part.finish()
     return target
@@ -81,12 +81,12 @@ def _target(url: str, path: str | os.PathLike[str] | None) -> str:
     return name if path is None else os.path.join(where, name)
 
 
-def _is_there(target: str, sha1_hash: str | None) -> bool:
+def _is_complete(target: str, sha1_hash: str | None) -> bool:
     return os.path.exists(target) and (sha1_hash is None or check_sha1(target, sha1_hash))
 
 
 class _Part:
-    """What has arrived of a file, in a file beside it, which one process at a time may write.
+    """A partly downloaded file, beside its destination, which one process at a time may write.
 
     keep: whether it stays when the download fails.
     """
@@ -100,7 +100,7 @@ class _Part:
             fcntl.flock(self.file, fcntl.LOCK_EX)
             if self._has_its_name():
                 return self
-            self.file.close()  # whoever held it has finished
+            self.file.close()  # the process that locked it has finished
 
     def _has_its_name(self) -> bool:
         try:
@@ -115,22 +115,22 @@ class _Part:
         self.file.close()
 
     def size(self) -> int:
-        """Bytes that have arrived."""
+        """Return bytes that have arrived."""
         return os.fstat(self.file.fileno()).st_size
 
     def clear(self) -> None:
-        """Forgets them."""
+        """Remove the data."""
         self.file.flush()
         self.file.truncate(0)
 
     def finish(self) -> None:
-        """Gives the file its name."""
+        """Give the file its name."""
         os.fsync(self.file.fileno())
         os.replace(self.path, self.target)
 
 
 class _WrongSum(ValueError):
-    """What has arrived is not what was asked for."""
+    """The checksum of the data is not the one given."""
 
 
 class _Download:
@@ -142,7 +142,7 @@ class _Download:
         self.same = ""  # what the server calls the version of which we have a part
 
     def run(self) -> None:
-        """One try."""
+        """Return one try."""
         if self.sha1 is None and not self.same:
             self.part.clear()
         start = self.part.size()

@@ -1,7 +1,7 @@
 """Losses: one number per example, the mean over all its axes.
 
-Every loss is called as `loss(pred, label)`, or with a third array, the examples' weights, which must broadcast
-with what is weighed. The result has shape (batch,). The constant factor `weight` scales it.
+Every loss is called as `loss(pred, label)`, or with a third array, the examples' weights, which must broadcast with
+the weighted values. The result has shape (batch,). The constant factor `weight` scales it.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ class Loss(HybridBlock):
         self._batch_axis = batch_axis
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """The loss of each element, before weights and the mean."""
+        """Return the loss of each element, before weights and the mean."""
         raise NotImplementedError(f"{type(self).__name__}: elements must be defined, got none")
 
     def forward(self, pred: Array, label: Array, sample_weight: Array | None = None) -> Array:
-        """The loss of each example, shape (batch,). Raises ValueError where shapes do not fit."""
+        """Return the loss of each example, shape (batch,). Raises ValueError where shapes do not fit."""
         return self.averaged(self.elements(*asarrays(pred, label)), sample_weight)
 
     def averaged(self, loss: Array, sample_weight: Array | None = None) -> Array:
-        """The losses of elements, weighted, as a mean per example."""
+        """Return the losses of elements, weighted, as a mean per example."""
         if sample_weight is not None:
             loss = loss * sample_weight
         batch = self._batch_axis % loss.ndim
@@ -63,7 +63,7 @@ class Loss(HybridBlock):
 
 
 def _like(name: str, label: Array, pred: Array) -> Array:
-    """The label in pred's shape; ValueError if it has another number of elements."""
+    """Return the label in pred's shape; ValueError if it has another number of elements."""
     if label.size != pred.size:
         raise ValueError(f"{name}: label must have as many elements as pred, got {label.shape} for {pred.shape}")
     return label if label.shape == pred.shape else label.reshape(pred.shape)
@@ -81,7 +81,7 @@ class L2Loss(Loss):
         super().__init__((1.0 if weight is None else weight) / 2, batch_axis)
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """The squared error; half of it is in the weight."""
+        """Return the squared error; half of it is in the weight."""
         return np.square(_like("L2Loss", label, pred) - pred)
 
 
@@ -89,7 +89,7 @@ class L1Loss(Loss):
     """The absolute error: |label - pred|."""
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """The absolute error."""
+        """Return the absolute error."""
         return np.abs(_like("L1Loss", label, pred) - pred)
 
 
@@ -116,7 +116,7 @@ class HingeLoss(Loss):
         self._margin = margin
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """How far the prediction is from the margin's right side."""
+        """Return the distance of the prediction from the margin's right side."""
         return npx.relu(self._margin - pred * _like("HingeLoss", label, pred))
 
 
@@ -124,7 +124,7 @@ class SquaredHingeLoss(HingeLoss):
     """max(0, margin - pred * label)**2, for labels -1 and 1."""
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """The square of what the hinge loss is."""
+        """Return the square of what the hinge loss is."""
         return np.square(super().elements(pred, label))
 
 
@@ -145,7 +145,7 @@ class LogisticLoss(Loss):
         self._signed = label_format == "signed"
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """The loss of each element."""
+        """Return the loss of each element."""
         label = _like("LogisticLoss", label, pred)
         return np.logaddexp(pred, 0) - pred * ((label + 1) / 2 if self._signed else label)
 
@@ -176,7 +176,7 @@ class SoftmaxCrossEntropyLoss(Loss):
         self._from_logits = from_logits
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """The cross entropy, with extent 1 along the axis of classes."""
+        """Return the cross entropy, with extent 1 along the axis of classes."""
         if self._sparse_label and not self._from_logits:
             return npx.cross_entropy(pred, label, axis=self._axis, keepdims=True)
         log_p = pred if self._from_logits else npx.log_softmax(pred, axis=self._axis)
@@ -189,7 +189,7 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
     """-label * log(p) - (1 - label) * log(1 - p), where p = sigmoid(pred), computed without overflow.
 
     from_sigmoid: pred holds probabilities already. Called with a fourth array, pos_weight, the first term is multiplied
-    by it: above 1 it is worse to miss what is there than to see what is not.
+    by it: above 1 a false negative costs more than a false positive.
 
     >>> from forerun import np
     >>> x, label = np.zeros((1, 1)), np.ones((1, 1))
@@ -205,11 +205,11 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
     def forward(
         self, pred: Array, label: Array, sample_weight: Array | None = None, pos_weight: Array | None = None
     ) -> Array:
-        """The loss of each example, shape (batch,). Raises ValueError where shapes do not fit."""
+        """Return the loss of each example, shape (batch,). Raises ValueError where shapes do not fit."""
         return self.averaged(self.elements(pred, label, pos_weight), sample_weight)
 
     def elements(self, pred: Array, label: Array, pos_weight: Array | None = None) -> Array:
-        """The cross entropy of each element."""
+        """Return the cross entropy of each element."""
         label = _like("SigmoidBinaryCrossEntropyLoss", label, pred)
         factor = 1 if pos_weight is None else pos_weight
         if self._from_sigmoid:
@@ -233,7 +233,7 @@ class KLDivLoss(Loss):
         self._axis = axis
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """The divergence's terms."""
+        """Return the divergence's terms."""
         log_p = pred if self._from_logits else npx.log_softmax(pred, axis=self._axis)
         return label * (np.log(label + 1e-12) - log_p)
 
@@ -261,7 +261,7 @@ class CTCLoss(Loss):
         self, pred: Array, label: Array, pred_lengths: Array | None = None, label_lengths: Array | None = None,
         sample_weight: Array | None = None,
     ) -> Array:  # fmt: skip
-        """The loss of each example, shape (batch,)."""
+        """Return the loss of each example, shape (batch,)."""
         loss = npx.ctc_loss(
             np.swapaxes(pred, 0, 1) if self._layout == "NTC" and pred.ndim == 3 else pred,
             np.swapaxes(label, 0, 1) if self._label_layout == "TN" else label,
@@ -292,7 +292,10 @@ class PoissonNLLLoss(Loss):
         self._from_logits, self._full = from_logits, compute_full
 
     def forward(self, pred: Array, label: Array, sample_weight: Array | None = None, epsilon: float = 1e-8) -> Array:
-        """The mean of all losses. epsilon: added to pred inside the logarithm. ValueError where shapes do not fit."""
+        """Return the mean of all losses. epsilon: added to pred inside the logarithm.
+
+        ValueError where shapes do not fit.
+        """
         label = _like("PoissonNLLLoss", label, pred)
         loss = np.exp(pred) - label * pred if self._from_logits else pred - label * np.log(pred + epsilon)
         if self._full:
@@ -318,7 +321,7 @@ class TripletLoss(Loss):
         self._margin = margin
 
     def forward(self, pred: Array, positive: Array, negative: Array, sample_weight: Array | None = None) -> Array:  # type: ignore[override]
-        """The loss of each example, shape (batch,)."""
+        """Return the loss of each example, shape (batch,)."""
         near = np.square(_like("TripletLoss", positive, pred) - pred)
         far = np.square(_like("TripletLoss", negative, pred) - pred)
         others = tuple(i for i in range(pred.ndim) if i != self._batch_axis % pred.ndim)
@@ -341,7 +344,7 @@ class CosineEmbeddingLoss(Loss):
         self._margin = margin
 
     def forward(self, pred: Array, other: Array, label: Array, sample_weight: Array | None = None) -> Array:  # type: ignore[override]
-        """The loss of each example, shape (batch,). ValueError where shapes do not fit."""
+        """Return the loss of each example, shape (batch,). ValueError where shapes do not fit."""
         other = _like("CosineEmbeddingLoss", other, pred)
         norms = np.sqrt(np.square(pred).sum(-1)) * np.sqrt(np.square(other).sum(-1))
         cos = (pred * other).sum(-1) / np.maximum(norms, 1e-12)
@@ -352,7 +355,8 @@ class CosineEmbeddingLoss(Loss):
 class SDMLLoss(Loss):
     """Batches of pairs: row i of a belongs to row i of b, and to no other (Bonadiman et al. 2019).
 
-    The divergence of softmax(-|a_i - b_j|**2 over j) from what is 1 - smoothing_parameter at i, and the same elsewhere.
+    The divergence of softmax(-|a_i - b_j|**2 over j) from a distribution with 1 - smoothing_parameter at i and equal
+    probabilities elsewhere.
     Called as loss(a, b), of shape (batch, features) both, ValueError if not, or if there are fewer than two rows.
 
     >>> from forerun import np
@@ -366,7 +370,7 @@ class SDMLLoss(Loss):
         self._smoothing = smoothing_parameter
 
     def forward(self, a: Array, b: Array) -> Array:  # type: ignore[override]
-        """The loss of each pair, shape (batch,)."""
+        """Return the loss of each pair, shape (batch,)."""
         if a.shape != b.shape or a.ndim != 2 or a.shape[0] < 2:
             raise ValueError(
                 f"SDMLLoss: shapes must be the same, (batch, features), batch > 1, got {a.shape} and {b.shape}"

@@ -1,7 +1,7 @@
 """The trainer: sums gradients over devices, and lets an optimizer change the parameters. Nothing here waits.
 
-Gradients of the last layers are there first, so their sums are issued first. Each runs when its gradients are there,
-while the backward pass goes on, and so does the update that it is for.
+Gradients of the last layers are computed first, so their sums are issued first. Each sum runs as soon as its gradients
+are computed, while the backward pass goes on, and so does the update that uses it.
 """
 
 from __future__ import annotations
@@ -105,11 +105,11 @@ class Trainer:
         return self._optimizer.learning_rate
 
     def set_learning_rate(self, lr: float) -> None:
-        """Sets the learning rate. Raises ValueError if a scheduler decides it."""
+        """Set the learning rate. Raises ValueError if a scheduler decides it."""
         self._optimizer.set_learning_rate(lr)
 
     def _trained(self) -> list[Copies]:
-        """Numbers and copies of parameters that have gradients, from the last layer to the first."""
+        """Return numbers and copies of parameters that have gradients, from the last layer to the first."""
         if self._snapshot.stale:
             snapshot = Snapshot()
             for p in self._params:
@@ -126,7 +126,7 @@ class Trainer:
         return self._copies
 
     def step(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
-        """Sums the gradients over devices, and updates the parameters with the sums divided by `batch_size`.
+        """Return sums the gradients over devices, and updates the parameters with the sums divided by `batch_size`.
 
         Raises RuntimeError if a gradient has not been written since the last step, on one device or all; with
         `ignore_stale_grad`, such parameters stay as they are. RuntimeError for parameters that are not initialised.
@@ -148,20 +148,20 @@ class Trainer:
             self._update(params, batch_size, sums=self._once)
 
     def allreduce_grads(self) -> None:
-        """Only sums the gradients over devices: for changes of the sums, on all of them, before `update`."""
+        """Sum the gradients over devices, without an update: for changes of the sums before `update`."""
         trained = self._trained()
         if self._several:
             with collective_scope():
                 self._sum(trained)
 
     def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
-        """Only updates the parameters, after `allreduce_grads`. Raises as `step` does."""
+        """Update the parameters, after `allreduce_grads`. Raises as `step` does."""
         fresh = self._fresh(ignore_stale_grad)
         with collective_scope() if self._several else nullcontext():
             self._update(fresh, batch_size)
 
     def _fresh(self, ignore_stale: bool) -> list[Copies]:
-        """Those whose gradients have been written since the last step, on all devices; all before the first one."""
+        """Return the parameters whose gradients were written on all devices since the last step; at first all."""
         trained = self._trained()
         seen = self._seen.get
         stale = [i for i, copies in trained if any(map(operator.eq, seen(i, ()), _core.gradient_versions(copies)))]
@@ -173,7 +173,7 @@ class Trainer:
         return [(i, copies) for i, copies in trained if i not in stale]
 
     def _sum(self, params: list[Copies]) -> None:
-        """Gives all gradients of a parameter their sum."""
+        """Give all gradients of a parameter their sum."""
         for i, copies in params:
             grads, at = [x.grad for x in copies], self._owners[i]
             for k, g in enumerate(grads):
@@ -201,7 +201,7 @@ class Trainer:
                 broadcast_to_replicas(copies, self._owners[i])
 
     def _updates(self, i: int, copies: list[Any]) -> list[tuple[Any, State, int, int]]:
-        """The copies that the optimizer changes, each with its state, the number of its device, and its place."""
+        """Return the copies that the optimizer changes, each with state, number of the device, and place."""
         places = range(len(copies)) if self._each else [self._owners[i]]
         weights = [copies[k] for k in places]
         states = self._states_of(i, weights)
@@ -209,7 +209,7 @@ class Trainer:
         return self._updated[i]
 
     def _states_of(self, i: int, weights: list[Any]) -> list[State]:
-        """One state per weight, where it is. A parameter that has moved takes its state along."""
+        """Return one state per weight, where it is. A parameter that has moved takes its state along."""
         states = self._states.get(i, [])
         if len(states) != len(weights) or any(not beside(s, w) for s, w in zip(states, weights)):
             new = self._optimizer.create_state_multi_precision
@@ -218,7 +218,7 @@ class Trainer:
         return states
 
     def save_states(self, filename: str | os.PathLike[str], *, wait: bool = True) -> Any:
-        """Writes what the optimizer remembers to an npz file, as `np.savez` does: returns its size, an array.
+        """Write what the optimizer remembers to an npz file, as `np.savez` does: returns its size, an array.
 
         wait: the file is written when the call returns; with wait=False the call returns at once, as `np.save` does.
         """
@@ -229,7 +229,7 @@ class Trainer:
         return save_arrays("save_states", filename, values, wait=wait)
 
     def load_states(self, filename: str | os.PathLike[str]) -> None:
-        """Takes over what `save_states` wrote, on all devices.
+        """Take over what `save_states` wrote, on all devices.
 
         Raises ValueError for another kind of file or optimizer; then nothing has changed.
         """
@@ -246,7 +246,7 @@ class Trainer:
                 restore(state, of_number(values, i))
 
     def _all_states(self, i: int) -> list[State]:
-        """The states of a parameter, made if there are none."""
+        """Return the states of a parameter, made if there are none."""
         copies = named(self._names[i], self._params[i].list_data)
         if i not in self._owners:  # it is not trained now
             return self._states_of(i, copies[:1])
@@ -269,7 +269,7 @@ def _made(kind: str | Optimizer, settings: Mapping[str, Any], params: list[Param
 
 
 def _distinct(params: Mapping[str, Parameter] | Sequence[Parameter]) -> dict[str, Parameter]:
-    """The parameters by name, in order, shared ones once. Of a sequence, a name that is there already gets a number."""
+    """Return the parameters by name, in order, shared ones once. Repeated names of a sequence get a number."""
     given = params.items() if isinstance(params, Mapping) else [(getattr(p, "name", ""), p) for p in params]
     found: dict[str, Parameter] = {}
     seen: set[int] = set()

@@ -25,12 +25,12 @@ __all__ = [
 
 
 def replace_file(src: str | os.PathLike[str], dst: str | os.PathLike[str]) -> None:
-    """Puts a file in the place of another one, at once: whoever opens it sees the one or the other."""
+    """Replace a file by another one atomically: a program that opens it sees the old or the new one."""
     os.replace(src, dst)
 
 
 def shape_is_known(shape: int | Sequence[int | None] | None) -> bool:
-    """Whether all extents of a shape are known: positive, as 0 and -1 stand for those that are not.
+    """Return whether all extents of a shape are known: positive, as 0 and -1 stand for those that are not.
 
     >>> shape_is_known((4, 3)), shape_is_known((4, 0)), shape_is_known(None)
     (True, False, False)
@@ -40,7 +40,7 @@ def shape_is_known(shape: int | Sequence[int | None] | None) -> bool:
 
 
 def split_data(data: Array, num_slice: int, batch_axis: int = 0, even_split: bool = True) -> list[Any]:
-    """Views of an array's parts along the batch axis, as equal as can be.
+    """Return views of an array's parts along the batch axis, as equal as can be.
 
     Raises ValueError if there are fewer examples than parts, or with `even_split` if the parts are not equal.
 
@@ -61,7 +61,9 @@ def split_data(data: Array, num_slice: int, batch_axis: int = 0, even_split: boo
 def split_and_load(
     data: Array, ctx_list: Sequence[Device | str], batch_axis: int = 0, even_split: bool = True
 ) -> list[Any]:
-    """Parts of an array, each on its device. Copies are issued, not waited for. Errors are those of `split_data`.
+    """Return parts of an array, each on its device.
+
+    Copies are issued, not waited for. Errors are those of `split_data`.
 
     ctx_list: devices, or a `LoadBalancer`, which sets how large the parts are (`even_split` or not).
 
@@ -79,7 +81,7 @@ def split_and_load(
 
 
 def clip_global_norm(arrays: Sequence[Any], max_norm: float, check_isfinite: bool = False) -> Array:
-    """Scales arrays in place so that the norm of all of them together is at most `max_norm`; returns the norm before.
+    """Scale arrays in place so that the norm of all of them together is at most `max_norm`; return the norm before.
 
     The norm is an array, and nothing waits, unless `check_isfinite`: then it is read, and a ValueError raised where it
     is not finite. Raises ValueError without arrays.

@@ -54,7 +54,7 @@ for _names, _kind in (
 def np(
     numpy_feval: _Callable[[_Any, _Any], _Any], name: str | None = None, allow_extra_outputs: bool = False
 ) -> CustomMetric:
-    """A `CustomMetric` of a function of NumPy arrays.
+    """Return a `CustomMetric` of a function of NumPy arrays.
 
     >>> np(lambda label, pred: abs(label - pred).max(), name="most").name
     'most'

@@ -1,4 +1,4 @@
-"""What metrics have in common, and how they are made by name."""
+"""The base of metrics, and their creation by name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy
 
 from .. import autograd
-from .._runtime.registry import known_by, looked_up
+from .._runtime.registry import known_by, look_up
 from ..ops._base.convert import asarray
 
 __all__ = ["EvalMetric", "CompositeEvalMetric", "CustomMetric", "Loss", "alias", "create", "register", "sized"]
@@ -19,7 +19,7 @@ Kind = TypeVar("Kind", bound="type[EvalMetric]")
 
 
 class EvalMetric:
-    """What metrics have in common: a name, and sums over batches. Subclasses define `batch`, and perhaps `value`.
+    """The base of metrics: a name, and sums over batches. Subclasses define `batch`, and perhaps `value`.
 
     labels and preds of `update` are arrays, or lists of them, one per device; ValueError if they differ in number, or
     in length. The sums are float64 arrays on the device of the predictions.
@@ -42,24 +42,24 @@ class EvalMetric:
         self.reset()
 
     def reset(self) -> None:
-        """Forgets all batches."""
+        """Forget all batches."""
         self.num_inst: Any = 0
         self.sums: list[Any] = []
 
     def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
-        """The sums of one batch, and the number that they are divided by."""
+        """Return the sums of one batch, and the number that they are divided by."""
         raise NotImplementedError(f"{type(self).__name__}: batch must be defined, got none")
 
     def value(self, sums: list[Any], n: float) -> Any:
-        """The metric, of sums over all batches: numbers, or arrays of NumPy's."""
+        """Return the metric, of sums over all batches: numbers, or arrays of NumPy's."""
         return sums[0] / n
 
     def added(self, before: Any, new: Any) -> Any:
-        """A sum over batches and that of one more."""
+        """Return a sum over batches and that of one more."""
         return before + new
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Takes a batch into account. Does not wait."""
+        """Take a batch into account. Does not wait."""
         with autograd.pause():
             for label, pred in _pairs(type(self).__name__, labels, preds, self.extra):
                 sums, n = self.batch(label, pred)
@@ -69,7 +69,7 @@ class EvalMetric:
                 self.num_inst = self.num_inst + (n.as_in_ctx(device) if hasattr(n, "as_in_ctx") else n)
 
     def get(self) -> tuple[Any, Any]:
-        """The name and the value so far; NaN before the first batch. Waits."""
+        """Return the name and the value so far; NaN before the first batch. Waits."""
         n = float(self.num_inst)
         return self.name, (self.value([_read(s) for s in self.sums], n) if n else math.nan)
 
@@ -89,7 +89,7 @@ class EvalMetric:
 
 
 def _read(total: Any) -> Any:
-    """A sum as a number, or as an array of NumPy's."""
+    """Return a sum as a number, or as an array of NumPy's."""
     return total.asnumpy() if total.ndim else total.item()
 
 
@@ -102,7 +102,7 @@ def _pairs(name: str, labels: Any, preds: Any, more: bool = False) -> list[Pair]
 
 
 def sized(name: str, label: Any, pred: Any) -> Any:
-    """The label in pred's shape; ValueError if it has another number of elements."""
+    """Return the label in pred's shape; ValueError if it has another number of elements."""
     if label.size != pred.size:
         raise ValueError(f"{name}: label must have as many elements as pred, got {label.shape} for {pred.shape}")
     return label.reshape(pred.shape)
@@ -122,11 +122,11 @@ class Loss(EvalMetric):
         super().__init__(name, **names)
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Takes a batch into account. Does not wait."""
+        """Take a batch into account. Does not wait."""
         super().update(preds, preds)
 
     def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
-        """The sum."""
+        """Return the sum."""
         return [pred.astype("float64").sum()], pred.size
 
 
@@ -150,7 +150,7 @@ class CustomMetric(EvalMetric):
         self._feval, self.extra = feval, allow_extra_outputs
 
     def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
-        """What the function returned."""
+        """Return the result of the function."""
         found = self._feval(label.asnumpy(), pred.asnumpy())
         total, n = found if isinstance(found, tuple) else (found, 1)
         return [numpy.float64(total)], n
@@ -171,25 +171,25 @@ class CompositeEvalMetric(EvalMetric):
         super().__init__(name, **names)
 
     def add(self, metric: Any) -> None:
-        """One more metric, or its name."""
+        """Return one more metric, or its name."""
         self.metrics.append(create(metric))
 
     def get_metric(self, index: int) -> EvalMetric:
-        """The metric of that number. IndexError if there is none."""
+        """Return the metric of that number. IndexError if there is none."""
         return self.metrics[index]
 
     def reset(self) -> None:
-        """Forgets all batches."""
+        """Forget all batches."""
         for metric in self.metrics:
             metric.reset()
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Takes a batch into account. Does not wait."""
+        """Take a batch into account. Does not wait."""
         for metric in self.metrics:
             metric.update(labels, preds)
 
     def get(self) -> tuple[Any, Any]:
-        """The names and the values. Waits."""
+        """Return the names and the values. Waits."""
         pairs = [pair for metric in self.metrics for pair in metric.get_name_value()]
         return [name for name, _ in pairs], [value for _, value in pairs]
 
@@ -198,7 +198,7 @@ _by_name: dict[str, Callable[..., EvalMetric]] = {}
 
 
 def alias(*names: str) -> Callable[[Kind], Kind]:
-    """A decorator that makes a class known to `create` by these names.
+    """Return a decorator that makes a class known to `create` by these names.
 
     >>> @alias("none", "nothing")
     ... class Nothing(EvalMetric):
@@ -211,12 +211,12 @@ def alias(*names: str) -> Callable[[Kind], Kind]:
 
 
 def register(klass: Kind) -> Kind:
-    """Makes a class known to `create`, by its name in small letters; usable as a decorator. Returns the class."""
+    """Make a class known to `create`, by its name in small letters; usable as a decorator. Returns the class."""
     return alias(klass.__name__)(klass)
 
 
 def create(metric: Any, *args: Any, **settings: Any) -> EvalMetric:
-    """The metric meant by a name, an object, a function of NumPy arrays, or a list of them.
+    """Return the metric meant by a name, an object, a function of NumPy arrays, or a list of them.
 
     Raises ValueError for an unknown name, TypeError for anything else.
 
@@ -228,7 +228,7 @@ def create(metric: Any, *args: Any, **settings: Any) -> EvalMetric:
     if isinstance(metric, (list, tuple)):
         return CompositeEvalMetric(metric)
     if isinstance(metric, str):
-        return looked_up("metric", _by_name, metric)(*args, **settings)
+        return look_up("metric", _by_name, metric)(*args, **settings)
     if callable(metric):
         return CustomMetric(metric, *args, **settings)
     raise TypeError(f"metric: must be a name, a metric, a function or a list, got {type(metric).__name__}")

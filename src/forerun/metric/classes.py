@@ -1,4 +1,4 @@
-"""Metrics of classes: what was said, beside what is so."""
+"""Metrics of classification: predicted classes compared with labels."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Accuracy(EvalMetric):
         self.axis = axis
 
     def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
-        """How many are right."""
+        """Return the number of correct predictions."""
         label, pred = _classes("Accuracy", label, pred, self.axis)
         return [(label == pred).sum()], label.size
 
@@ -51,7 +51,7 @@ class BinaryAccuracy(EvalMetric):
         self.threshold = threshold
 
     def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
-        """How many are right."""
+        """Return the number of correct predictions."""
         label = sized("BinaryAccuracy", label, pred)
         return [((pred > self.threshold) == (label == 1)).sum()], label.size
 
@@ -66,14 +66,14 @@ class TopKAccuracy(EvalMetric):
         self.top_k = top_k
 
     def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
-        """How many are among them."""
+        """Return the number of labels among the top predictions."""
         best = npx.topk(pred, min(self.top_k, pred.shape[-1]))
         wanted = sized("TopKAccuracy", label, best[..., 0]).astype("int64")
         return [(best == wanted[..., None]).sum()], label.size
 
 
 def _positives(name: str, label: Any, pred: Any, threshold: Any) -> Pair:
-    """Which examples are of class 1, and of which that was said; one column each, as booleans.
+    """Return the examples that are of class 1, and those predicted to be; one column each, as booleans.
 
     pred: shares above the threshold, or class numbers; of two columns, scores of classes 0 and 1.
     """
@@ -99,7 +99,7 @@ class _Confusion(EvalMetric):
         return [kind.sum(axis=0) for kind in kinds], n
 
     def _marks(self, label: Any, pred: Any) -> Pair:
-        """Booleans (examples, classes): which is so, and which was said."""
+        """Return booleans (examples, classes): the labels, and the predictions."""
         name = type(self).__name__
         if self.class_type == "binary":
             return _positives(name, label, pred, self.threshold)
@@ -118,7 +118,7 @@ class Fbeta(_Confusion):
 
     class_type: "binary": pred has shares of class 1, class numbers, or scores of both classes; "multiclass": scores
     (..., classes), the largest of which counts; "multilabel": labels (..., classes) of 0 and 1, and shares for each.
-    threshold: a share above it says that the class is there; of labels, also one for each.
+    threshold: a class with a share above it is predicted; of labels, also one for each.
     average: "micro": of the counts of all classes together; "macro": the mean over classes; None: an array, for each.
     ValueError for another class_type or average, or shapes that do not fit.
 
@@ -199,7 +199,7 @@ class PCC(EvalMetric):
         super().__init__(name, **names)
 
     def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
-        """How often each class was said of each."""
+        """Count the examples of each class by their predicted class."""
         scores = pred.ndim > label.ndim or (pred.ndim == label.ndim and pred.shape != label.shape)
         k = pred.shape[-1] if scores else 0
         label, pred = _classes("PCC", label, pred)
@@ -208,7 +208,7 @@ class PCC(EvalMetric):
         return [np.dot(one.T, said)], label.size
 
     def added(self, before: Any, new: Any) -> Any:
-        """The sum, as large as the larger of both."""
+        """Return the sum, as large as the larger of both."""
         k = max(len(before), len(new))
         wide = [np.pad(x, (0, k - len(x))) if len(x) < k else x for x in (before, new)]
         return wide[0] + wide[1]
@@ -236,7 +236,7 @@ class CrossEntropy(EvalMetric):
         self.eps, self.ignore_label, self.axis, self.from_logits = eps, ignore_label, axis, from_logits
 
     def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
-        """The sum over the examples, and their number."""
+        """Return the sum over the examples, and their number."""
         pred = np.moveaxis(pred, self.axis, -1).astype("float64")
         pred = npx.softmax(pred) if self.from_logits else pred
         wanted = sized(type(self).__name__, label, pred[..., 0]).astype("int64")
@@ -272,5 +272,5 @@ class Perplexity(CrossEntropy):
         super().__init__(eps, ignore_label, axis, name, from_logits, **names)
 
     def value(self, sums: list[float], n: float) -> float:
-        """The exponential."""
+        """Return the exponential."""
         return math.exp(sums[0] / n)

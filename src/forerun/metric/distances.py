@@ -1,4 +1,4 @@
-"""Metrics of numbers: how far predictions are from what is so."""
+"""Metrics of regression: distances of predictions from labels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class MAE(EvalMetric):
         super().__init__(name, **names)
 
     def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
-        """The sum of absolute errors."""
+        """Return the sum of absolute errors."""
         return [np.abs(sized("MAE", label, pred) - pred).astype("float64").sum()], pred.size
 
 
@@ -29,7 +29,7 @@ class MSE(EvalMetric):
         super().__init__(name, **names)
 
     def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
-        """The sum of squared errors."""
+        """Return the sum of squared errors."""
         return [np.square((sized("MSE", label, pred) - pred).astype("float64")).sum()], pred.size
 
 
@@ -47,7 +47,7 @@ class RMSE(MSE):
         super().__init__(name, **names)
 
     def value(self, sums: list[float], n: float) -> float:
-        """The root."""
+        """Return the root."""
         return math.sqrt(sums[0] / n)
 
 
@@ -66,7 +66,7 @@ class MeanPairwiseDistance(EvalMetric):
         self.p = p
 
     def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
-        """The sum of distances."""
+        """Return the sum of distances."""
         apart = np.abs(sized("MeanPairwiseDistance", label, pred) - pred).astype("float64")
         return [((apart**self.p).sum(axis=-1) ** (1 / self.p)).sum()], _rows(pred)
 
@@ -88,14 +88,14 @@ class MeanCosineSimilarity(EvalMetric):
         self.eps = eps
 
     def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
-        """The sum of cosines."""
+        """Return the sum of cosines."""
         x, y = sized("MeanCosineSimilarity", label, pred).astype("float64"), pred.astype("float64")
         norms = np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1))
         return [((x * y).sum(axis=-1) / np.maximum(norms, self.eps)).sum()], _rows(pred)
 
 
 def _rows(pred: Any) -> int:
-    """How many vectors there are."""
+    """Return how many vectors there are."""
     return pred.size // pred.shape[-1] if pred.ndim > 1 else 1
 
 
@@ -106,12 +106,12 @@ class PearsonCorrelation(EvalMetric):
         super().__init__(name, **names)
 
     def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
-        """The sums of both, their squares, and their product."""
+        """Return the sums of both, their squares, and their product."""
         x, y = sized("PearsonCorrelation", label, pred).astype("float64"), pred.astype("float64")
         return [x.sum(), y.sum(), (x * x).sum(), (y * y).sum(), (x * y).sum()], pred.size
 
     def value(self, sums: list[float], n: float) -> float:
-        """The covariance over the root of the variances."""
+        """Return the covariance over the root of the variances."""
         x, y, xx, yy, xy = (s / n for s in sums)
         below = math.sqrt(max(xx - x * x, 0.0) * max(yy - y * y, 0.0))
         return (xy - x * y) / below if below else math.nan

@@ -31,7 +31,7 @@ _SAME_IN_NPX = {"relu", "sigmoid", "softmax", "log_softmax", "one_hot", "pick", 
 
 
 def array(source: Any, ctx: DeviceLike = None, dtype: DTypeLike = None) -> Array:
-    """An array of values, float32 unless they are an array of another dtype.
+    """Return an array of values, float32 unless they are an array of another dtype.
 
     >>> nd_array = array([1, 2]); nd_array.dtype
     dtype('float32')
@@ -50,19 +50,19 @@ def ones(shape: Shape, ctx: DeviceLike = None, dtype: DTypeLike = "float32") -> 
 
 
 def empty(shape: Shape, ctx: DeviceLike = None, dtype: DTypeLike = "float32") -> Array:
-    """An array with any values."""
+    """Return an array with any values."""
     return np.empty(shape, dtype, ctx=ctx)
 
 
 def full(shape: Shape, val: ArrayLike, ctx: DeviceLike = None, dtype: DTypeLike = "float32") -> Array:
-    """An array with one value everywhere."""
+    """Return an array with one value everywhere."""
     return np.full(shape, val, dtype, ctx=ctx)
 
 
 def arange(
     start: float, stop: float | None = None, step: float = 1.0, ctx: DeviceLike = None, dtype: DTypeLike = "float32"
 ) -> Array:
-    """Numbers from start to stop, without it, as float32.
+    """Return numbers from start to stop, without it, as float32.
 
     >>> arange(3).tolist()
     [0.0, 1.0, 2.0]
@@ -72,29 +72,32 @@ def arange(
 
 
 def concat(*data: Any, dim: int = 1) -> Array:
-    """Arrays one after the other, along an axis: the second, by default."""
+    """Return arrays one after the other, along an axis: the second, by default."""
     return np.concatenate(data, axis=dim)
 
 
 def stack(*data: Any, axis: int = 0) -> Array:
-    """Arrays one after the other, along a new axis."""
+    """Return arrays one after the other, along a new axis."""
     return np.stack(data, axis=axis)
 
 
 def transpose(data: ArrayLike, axes: Sequence[int] | None = None) -> Array:
-    """The array with its axes in another order: reversed by default."""
+    """Return the array with its axes in another order: reversed by default."""
     return np.transpose(data, axes or None)
 
 
 def dot(lhs: Array, rhs: Array) -> Array:
-    """The product of vectors and matrices. ValueError for more than two axes, where MXNet's meant something else."""
+    """Return the product of vectors and matrices.
+
+    ValueError for more than two axes, where MXNet's meant something else.
+    """
     if lhs.ndim > 2 or rhs.ndim > 2:
         raise ValueError(f"nd.dot: arrays must have one or two axes, got {lhs.shape} and {rhs.shape}; use np.tensordot")
     return np.dot(lhs, rhs)
 
 
 def norm(data: Array) -> Array:
-    """The square root of the sum of squares of all elements, as an array of one element."""
+    """Return the square root of the sum of squares of all elements, as an array of one element."""
     return np.sqrt((data * data).sum()).reshape(1)
 
 

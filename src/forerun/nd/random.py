@@ -23,7 +23,7 @@ def uniform(
     low: ArrayLike = 0.0, high: ArrayLike = 1.0, shape: Shape | None = None, dtype: DTypeLike = "float32",
     ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """Numbers in [low, high), each as likely."""
+    """Draw numbers in [low, high), each as likely."""
     return np.random.uniform(low, high, size=shape, dtype=dtype, ctx=ctx)
 
 
@@ -31,24 +31,24 @@ def normal(
     loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, shape: Shape | None = None, dtype: DTypeLike = "float32",
     ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """Numbers of the normal distribution."""
+    """Draw numbers from the normal distribution."""
     return np.random.normal(loc, scale, size=shape, dtype=dtype, ctx=ctx)
 
 
 def randn(
     *shape: int, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, dtype: DTypeLike = "float32", ctx: DeviceLike = None
 ) -> Array:
-    """The same, in a shape that is given extent by extent."""
+    """Return the same, in a shape that is given extent by extent."""
     return np.random.normal(loc, scale, size=shape, dtype=dtype, ctx=ctx)
 
 
 def randint(
     low: int, high: int, shape: Shape | None = None, dtype: DTypeLike = "int32", ctx: DeviceLike = None
 ) -> Array:
-    """Integers in [low, high), each as likely."""
+    """Return integers in [low, high), each as likely."""
     return np.random.randint(low, high, size=shape, dtype=dtype, ctx=ctx)
 
 
 def shuffle(data: ArrayLike) -> Array:
-    """A copy with its rows in random order."""
+    """Return a copy with its rows in random order."""
     return np.random.permutation(data)

@@ -31,7 +31,7 @@ def array2string(
     edgeitems: int | None = None, sign: Any = None, floatmode: Any = None, suffix: str = "",
     legacy: Any = None,
 ) -> str:  # fmt: skip
-    """An array's values as text, with NumPy's options. Waits.
+    """Return an array's values as text, with NumPy's options. Waits.
 
     >>> from forerun import np
     >>> np.array2string(np.array([1.0, 2.5]), separator=", ")
@@ -47,7 +47,7 @@ def array2string(
 def array_repr(
     arr: ArrayLike, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None
 ) -> str:
-    """An array as `repr` gives it, with NumPy's options. Waits.
+    """Return an array as `repr` gives it, with NumPy's options. Waits.
 
     >>> from forerun import np
     >>> np.array_repr(np.array([0.25, 1.0]), precision=1)
@@ -60,7 +60,7 @@ def array_repr(
 def array_str(
     a: ArrayLike, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None
 ) -> str:
-    """An array as `str` gives it, with NumPy's options. Waits.
+    """Return an array as `str` gives it, with NumPy's options. Waits.
 
     >>> from forerun import np
     >>> np.array_str(np.array([0.25, 1.0]), precision=1)
@@ -81,7 +81,7 @@ def set_printoptions(
     infstr: str | None = None, formatter: Any = None, sign: Any = None, floatmode: Any = None, *,
     legacy: Any = None, override_repr: Any = None,
 ) -> None:  # fmt: skip
-    """NumPy's print options: arrays are shown by NumPy.
+    """Return NumPy's print options: arrays are shown by NumPy.
 
     >>> from forerun import np
     >>> np.set_printoptions(precision=3); np.array([1 / 3])
@@ -95,7 +95,7 @@ def set_printoptions(
 
 
 def get_printoptions() -> dict[str, Any]:
-    """NumPy's print options as they are.
+    """Return NumPy's print options as they are.
 
     >>> from forerun import np
     >>> np.get_printoptions()["precision"]
@@ -119,7 +119,7 @@ def printoptions(*args: Any, **kwargs: Any) -> AbstractContextManager[Any]:
 
 
 def _number(x: Any) -> Any:
-    """The NumPy scalar of an array without axes; anything else as it is."""
+    """Return the NumPy scalar of an array without axes; anything else as it is."""
     return x.numpy()[()] if is_array(x) else x
 
 
@@ -127,7 +127,7 @@ def format_float_positional(
     x: ArrayLike, precision: int | None = None, unique: bool = True, fractional: bool = True, trim: Trim = "k",
     sign: bool = False, pad_left: int | None = None, pad_right: int | None = None, min_digits: int | None = None,
 ) -> str:  # fmt: skip
-    """A number without an exponent, with NumPy's options. Waits for an array without axes.
+    """Return a number without an exponent, with NumPy's options. Waits for an array without axes.
 
     >>> from forerun import np
     >>> np.format_float_positional(np.array(1e-5))
@@ -142,7 +142,7 @@ def format_float_scientific(
     x: ArrayLike, precision: int | None = None, unique: bool = True, trim: Trim = "k", sign: bool = False,
     pad_left: int | None = None, exp_digits: int | None = None, min_digits: int | None = None,
 ) -> str:  # fmt: skip
-    """A number with an exponent, with NumPy's options. Waits for an array without axes.
+    """Return a number with an exponent, with NumPy's options. Waits for an array without axes.
 
     >>> from forerun import np
     >>> np.format_float_scientific(np.array(150.0))
@@ -152,7 +152,7 @@ def format_float_scientific(
 
 
 def base_repr(number: int, base: int = 2, padding: int = 0) -> str:
-    """An integer in a base from 2 to 36 (ValueError if another), with zeros in front. Waits for an array.
+    """Return an integer in a base from 2 to 36 (ValueError if another), with zeros in front. Waits for an array.
 
     >>> from forerun import np
     >>> np.base_repr(10, 16), np.base_repr(5, padding=2)
@@ -162,7 +162,7 @@ def base_repr(number: int, base: int = 2, padding: int = 0) -> str:
 
 
 def binary_repr(num: int, width: int | None = None) -> str:
-    """An integer in base two; with a width, negative ones as two's complement. Waits for an array.
+    """Return an integer in base two; with a width, negative ones as two's complement. Waits for an array.
 
     ValueError if the width is too small.
 

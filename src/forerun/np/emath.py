@@ -19,7 +19,7 @@ __all__ = ["arccos", "arcsin", "arctanh", "log", "log10", "log2", "logn", "power
 
 
 def _widened(x: Any, outside: Any) -> Any:
-    """x, as complex numbers if some of its values have no real result."""
+    """Return x, as complex numbers if some of its values have no real result."""
     x = asarray(x)
     if x.dtype.kind == "c" or not outside(x.numpy()).any():
         return x
@@ -36,7 +36,7 @@ def _beyond_one(v: numpy.ndarray) -> Any:
 
 
 def sqrt(x: ArrayLike) -> Array:
-    """The square root, complex if some x are negative.
+    """Return the square root, complex if some x are negative.
 
     >>> from forerun import np
     >>> np.emath.sqrt([-1.0, 4.0]).tolist(), np.emath.sqrt(4.0).item()
@@ -46,7 +46,7 @@ def sqrt(x: ArrayLike) -> Array:
 
 
 def log(x: ArrayLike) -> Array:
-    """The natural logarithm, complex if some x are negative.
+    """Return the natural logarithm, complex if some x are negative.
 
     >>> from forerun import np
     >>> np.emath.log(-1.0).round(3).item()
@@ -56,7 +56,7 @@ def log(x: ArrayLike) -> Array:
 
 
 def log2(x: ArrayLike) -> Array:
-    """The logarithm to base 2, complex if some x are negative.
+    """Return the logarithm to base 2, complex if some x are negative.
 
     >>> from forerun import np
     >>> np.emath.log2(8.0).item()
@@ -66,7 +66,7 @@ def log2(x: ArrayLike) -> Array:
 
 
 def log10(x: ArrayLike) -> Array:
-    """The logarithm to base 10, complex if some x are negative.
+    """Return the logarithm to base 10, complex if some x are negative.
 
     >>> from forerun import np
     >>> np.emath.log10(100.0).round(4).item()
@@ -76,7 +76,7 @@ def log10(x: ArrayLike) -> Array:
 
 
 def logn(n: ArrayLike, x: ArrayLike) -> Array:
-    """The logarithm to base n, complex if some n or x are negative.
+    """Return the logarithm to base n, complex if some n or x are negative.
 
     >>> from forerun import np
     >>> np.emath.logn(2.0, 8.0).round(4).item()
@@ -87,7 +87,7 @@ def logn(n: ArrayLike, x: ArrayLike) -> Array:
 
 
 def power(x: ArrayLike, p: ArrayLike) -> Array:
-    """x to the power of p; complex if some x are negative, floats if some p are.
+    """Return x to the power of p; complex if some x are negative, floats if some p are.
 
     >>> from forerun import np
     >>> np.emath.power([2, 4], -2).tolist()
@@ -100,7 +100,7 @@ def power(x: ArrayLike, p: ArrayLike) -> Array:
 
 
 def arccos(x: ArrayLike) -> Array:
-    """The inverse cosine, complex if some x are not in [-1, 1].
+    """Return the inverse cosine, complex if some x are not in [-1, 1].
 
     >>> from forerun import np
     >>> np.emath.arccos(1.0).item()
@@ -110,7 +110,7 @@ def arccos(x: ArrayLike) -> Array:
 
 
 def arcsin(x: ArrayLike) -> Array:
-    """The inverse sine, complex if some x are not in [-1, 1].
+    """Return the inverse sine, complex if some x are not in [-1, 1].
 
     >>> from forerun import np
     >>> np.emath.arcsin(2.0).dtype
@@ -120,7 +120,7 @@ def arcsin(x: ArrayLike) -> Array:
 
 
 def arctanh(x: ArrayLike) -> Array:
-    """The inverse hyperbolic tangent, complex if some x are not in [-1, 1].
+    """Return the inverse hyperbolic tangent, complex if some x are not in [-1, 1].
 
     >>> from forerun import np
     >>> np.emath.arctanh(0.0).item()

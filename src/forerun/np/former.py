@@ -30,7 +30,7 @@ alltrue, sometrue, product, trapz = all_, any_, prod, trapezoid
 
 
 def msort(a: ArrayLike) -> Array:
-    """A copy of `a` with its elements in ascending order along the first axis.
+    """Return a copy of `a` with its elements in ascending order along the first axis.
 
     >>> from forerun import np
     >>> np.msort([[3, 1], [0, 2]]).tolist()

@@ -1,4 +1,4 @@
-"""What a library that takes "any array" can ask of the namespace: the array API standard's inspection functions."""
+"""The array API standard's inspection functions, for libraries that take arrays of any namespace."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _UNIONS = {
 
 
 def _names(kind: Any) -> tuple[str, ...]:
-    """The standard's names of the dtypes of a kind, or of several in a tuple."""
+    """Return the standard's names of the dtypes of a kind, or of several in a tuple."""
     if isinstance(kind, tuple):
         return tuple(dict.fromkeys(name for one in kind for name in _names(one)))
     if not isinstance(kind, str):
@@ -49,7 +49,7 @@ class Info:
     """
 
     def capabilities(self) -> dict[str, Any]:
-        """What the standard lets a library leave out, and how many axes an array can have.
+        """Return the support of optional features of the standard, and the largest number of axes.
 
         >>> from forerun import np
         >>> np.__array_namespace_info__().capabilities()
@@ -62,11 +62,11 @@ class Info:
         return current_device()
 
     def devices(self) -> tuple[Device, ...]:
-        """All devices, in the order of their numbers."""
+        """Return all devices, in the order of their numbers."""
         return tuple(devices())
 
     def default_dtypes(self, *, device: DeviceLike = None) -> dict[str, numpy.dtype]:
-        """The dtypes that numbers get when nothing else is said; the same on every device.
+        """Return the default dtypes of numbers; they are the same on every device.
 
         After `npx.set_np()`, which makes floats of Python's integers, the integral one is still int64. ValueError if
         there is no such device.
@@ -80,7 +80,7 @@ class Info:
         }
 
     def dtypes(self, *, device: DeviceLike = None, kind: Any = None) -> dict[str, numpy.dtype]:
-        """The standard's dtypes, by name: all, or those of a kind, or of several in a tuple (see `isdtype`).
+        """Return the standard's dtypes, by name: all, or those of a kind, or of several in a tuple (see `isdtype`).
 
         ValueError for a kind or a device that there is not.
 

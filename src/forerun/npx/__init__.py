@@ -1,4 +1,4 @@
-"""What MXNet keeps beside NumPy's names: waiting, devices, settings, and the functions of neural networks.
+"""MXNet's functions beside NumPy's names: waits, devices, settings, and functions of neural networks.
 
 >>> from forerun import np, npx
 >>> npx.softmax(np.array([0.0, 0.0])).tolist()
@@ -87,7 +87,7 @@ current_context = current_device
 
 
 def waitall() -> None:
-    """Waits until all work issued so far has ended; raises the errors that nobody has seen yet.
+    """Wait until all operations issued so far have ended; raise the errors that have not been raised yet.
 
     One is raised as itself, several as an `ExceptionGroup`.
 
@@ -99,7 +99,7 @@ def waitall() -> None:
 
 
 def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
-    """Creation as in MXNet: Python integers become floats.
+    """Make creation behave as in MXNet: Python integers become floats.
 
     `np.array([1, 2])` and `np.arange(3)` are float32 then. dtype: creation as in NumPy instead, with float64
     and integers. `reset_np` undoes either. shape, array: True, as arrays are NumPy's in both (NotImplementedError).
@@ -115,7 +115,7 @@ def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
 
 
 def reset_np() -> None:
-    """Creation as it is without `set_np`: float32, and integers from integers.
+    """Undo `set_np`: creation gives float32, and integers from integers.
 
     >>> from forerun import np, npx
     >>> npx.reset_np(); np.arange(3).dtype, np.zeros(3).dtype
@@ -138,7 +138,7 @@ is_np_shape = is_np_array
 
 
 def save(file: Any, arrays: Any, *, wait: bool = True) -> Array:
-    """Writes an array, a list of arrays or a dict of arrays to a file of that name, as `np.savez` does.
+    """Write an array, a list of arrays or a dict of arrays to a file of that name, as `np.savez` does.
 
     Returns the file's size in bytes, as an array, when the file is written. wait=False: the call returns at once, as
     that of `np.save` does; an open file is written now, in any case.
@@ -183,7 +183,7 @@ def load(file: Any) -> Any:
 
 
 def cast(data: ArrayLike, dtype: DTypeLike) -> Array:
-    """data with its elements converted to a dtype: `np.astype`.
+    """Return data with its elements converted to a dtype: `np.astype`.
 
     >>> from forerun import npx
     >>> npx.cast([1.5, -1.5], "int32").tolist()
@@ -193,7 +193,7 @@ def cast(data: ArrayLike, dtype: DTypeLike) -> Array:
 
 
 def reshape_like(x: Array, like: Array) -> Array:
-    """x with the shape of another array: a view where memory allows. ValueError if sizes differ.
+    """Return x with the shape of another array: a view where memory allows. ValueError if sizes differ.
 
     >>> from forerun import np, npx
     >>> npx.reshape_like(np.arange(4), np.zeros((2, 2))).tolist()
@@ -203,7 +203,7 @@ def reshape_like(x: Array, like: Array) -> Array:
 
 
 def gather_nd(x: Array, indices: Array) -> Array:
-    """x[indices[0], indices[1], ...]: of shape indices.shape[1:], and the axes of x that are not indexed.
+    """Return x[indices[0], indices[1], ...]: of shape indices.shape[1:], and the axes of x that are not indexed.
 
     >>> from forerun import np, npx
     >>> npx.gather_nd(np.array([[1, 2], [3, 4]]), np.array([[0, 1], [1, 0]])).tolist()
@@ -213,7 +213,7 @@ def gather_nd(x: Array, indices: Array) -> Array:
 
 
 def arange_like(x: Array, axis: int | None = None, start: float = 0.0, step: float = 1.0) -> Array:
-    """Numbers from start, `step` apart, in the shape and dtype of x, or as many as its axis has elements.
+    """Return numbers from start, `step` apart, in the shape and dtype of x, or as many as its axis has elements.
 
     >>> from forerun import np, npx
     >>> npx.arange_like(np.zeros((2, 3)), axis=1).tolist(), npx.arange_like(np.zeros((2, 2))).tolist()

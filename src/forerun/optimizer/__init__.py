@@ -1,7 +1,7 @@
 """Optimizers: how gradients change parameters.
 
-Updates are ordinary operations in place: they are issued, run when the gradient is there, and never wait. What changes
-from step to step without depending on values (learning rates, bias corrections) is computed in Python.
+Updates are ordinary operations in place: they are issued, run when the gradient is computed, and never wait. Factors
+that change from step to step without depending on values (learning rates, bias corrections) are computed in Python.
 
 >>> from forerun import np, optimizer
 >>> sgd = optimizer.create("sgd", learning_rate=0.5)

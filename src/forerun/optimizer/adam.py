@@ -32,12 +32,12 @@ class Adam(Optimizer):
         self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """m / c1 / (sqrt(v) / root + epsilon), with both corrections in one factor."""
+        """Return m / c1 / (sqrt(v) / root + epsilon), with both corrections in one factor."""
         root = math.sqrt(1 - self.beta2**t)
         return lr * root / (1 - self.beta1**t), self.epsilon * root
 
     def step(self, weight: Array, g: Any, state: State, rate: Any, epsilon: Any) -> None:  # type: ignore[override]
-        """One step."""
+        """Return one step."""
         mean, variance = state["mean"], state["variance"]
         mean *= self.beta1
         mean += (1 - self.beta1) * g
@@ -62,12 +62,12 @@ class AdamW(Adam):
         self.correct_bias = correct_bias
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """Those of Adam, and what the weight is multiplied by."""
+        """Return those of Adam, and what the weight is multiplied by."""
         rates = super().factors(t, lr, wd) if self.correct_bias else (lr, self.epsilon)
         return *rates, 1 - lr * wd
 
     def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """Decays the weight, then steps."""
+        """Decay the weight, then step."""
         rate, epsilon, decay = factors
         if wd:
             weight *= decay
@@ -92,11 +92,11 @@ class AdaBelief(Adam):
         self.correct_bias = correct_bias
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """The learning rate, with the correction."""
+        """Return the learning rate, with the correction."""
         return (lr * math.sqrt(1 - self.beta2**t) / (1 - self.beta1**t) if self.correct_bias else lr,)
 
     def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:  # type: ignore[override]
-        """One step."""
+        """Return one step."""
         mean, variance = state["mean"], state["variance"]
         mean *= self.beta1
         mean += (1 - self.beta1) * g
@@ -133,7 +133,7 @@ class Nadam(Adam):
         return self._products[t]
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """The shares of gradient and mean in the step, and 1 / sqrt(1 - beta2**t)."""
+        """Return the shares of gradient and mean in the step, and 1 / sqrt(1 - beta2**t)."""
         of_gradient = lr * (1 - self._momentum(t)) / (1 - self._product(t))
         of_mean = lr * self._momentum(t + 1) / (1 - self._product(t + 1))
         return of_gradient, of_mean, 1 / math.sqrt(1 - self.beta2**t)
@@ -141,7 +141,7 @@ class Nadam(Adam):
     def step(  # type: ignore[override]
         self, weight: Array, g: Any, state: State, of_gradient: Any, of_mean: Any, root: Any
     ) -> None:
-        """One step."""
+        """Return one step."""
         mean, variance = state["mean"], state["variance"]
         mean *= self.beta1
         mean += (1 - self.beta1) * g
@@ -167,11 +167,11 @@ class Adamax(Optimizer):
         self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """The learning rate, corrected."""
+        """Return the learning rate, corrected."""
         return (lr / (1 - self.beta1**t),)
 
     def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
-        """One step."""
+        """Return one step."""
         mean, largest = state["mean"], state["largest"]
         mean *= self.beta1
         mean += (1 - self.beta1) * g

@@ -36,7 +36,7 @@ class RMSProp(Optimizer):
         self.slots = ("variance", "mean", "delta") if centered else ("variance",)
 
     def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
-        """One step."""
+        """Return one step."""
         variance = state["variance"]
         variance *= self.rho
         variance += (1 - self.rho) * np.square(g)
@@ -69,7 +69,7 @@ class AdaGrad(Optimizer):
         self.epsilon = epsilon if eps is None else eps
 
     def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
-        """One step."""
+        """Return one step."""
         history = state["history"]
         history += np.square(g)
         weight -= lr * (g / (np.sqrt(history) + self.epsilon))
@@ -89,7 +89,7 @@ class AdaDelta(Optimizer):
         self.rho, self.epsilon = rho, epsilon
 
     def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
-        """One step."""
+        """Return one step."""
         variance, steps = state["variance"], state["steps"]
         variance *= self.rho
         variance += (1 - self.rho) * np.square(g)
@@ -114,7 +114,7 @@ class Ftrl(Optimizer):
         self.lamda1, self.beta = lamda1, beta
 
     def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """One step."""
+        """Return one step."""
         (lr,) = factors
         g, z, n = self.prepared(grad), state["z"], state["n"]
         root = np.sqrt(n)
@@ -142,11 +142,11 @@ class FTML(Optimizer):
         self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """(1 - beta1**t) / lr, and 1 / sqrt(1 - beta2**t)."""
+        """Return (1 - beta1**t) / lr, and 1 / sqrt(1 - beta2**t)."""
         return (1 - self.beta1**t) / lr if lr else math.inf, 1 / math.sqrt(1 - self.beta2**t)
 
     def step(self, weight: Array, g: Any, state: State, scale: Array, root: Any) -> None:  # type: ignore[override]
-        """One step."""
+        """Return one step."""
         variance, d, z = state["variance"], state["d"], state["z"]
         variance *= self.beta2
         variance += (1 - self.beta2) * np.square(g)

@@ -1,4 +1,4 @@
-"""What optimizers have in common: states, factors that change from step to step, steps as programs, masters.
+"""The base of optimizers: states, factors that change from step to step, captured steps, master weights.
 
 Subclasses state a rule for one weight; see `Optimizer`.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from .. import np
 from .._capture import core as _core
 from .._capture.captured import warn_of_look
-from .._runtime.registry import known_by, looked_up
+from .._runtime.registry import known_by, look_up
 
 if TYPE_CHECKING:
     from ..typing import Array
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Optimizer", "State", "Item", "Advanced", "create", "register"]
 
 State = dict[str, Any]
-"""What an optimizer remembers of one parameter on one device: arrays by name, and the number of steps as "t"."""
+"""The state of an optimizer for one parameter on one device: arrays by name, and the number of steps as "t"."""
 
 
 Item = tuple[int, Any, Any, State]
@@ -34,7 +34,7 @@ _NARROW = ("float16", "bfloat16")
 
 
 class Multiplied(Protocol):
-    """What has factors of its own for learning rate and weight decay, as a Parameter has."""
+    """An object with factors of its own for learning rate and weight decay, as a Parameter."""
 
     lr_mult: float
     wd_mult: float
@@ -112,7 +112,7 @@ class Optimizer:
         return self.lr_scheduler(self.num_update) if self.lr_scheduler is not None else self._lr
 
     def set_learning_rate(self, lr: float) -> None:
-        """Sets the learning rate. Raises ValueError if a scheduler decides it."""
+        """Set the learning rate. Raises ValueError if a scheduler decides it."""
         if self.lr_scheduler is not None:
             raise ValueError(f"set_learning_rate: there must be no lr_scheduler, got {self.lr_scheduler!r}")
         self._lr = lr
@@ -133,11 +133,11 @@ class Optimizer:
         return self.learning_rate
 
     def set_lr_mult(self, args_lr_mult: Mapping[Any, float]) -> None:
-        """Factors of the learning rate by index or name, for weights that are not in `param_dict`."""
+        """Return factors of the learning rate by index or name, for weights that are not in `param_dict`."""
         self.lr_mult = dict(args_lr_mult)
 
     def set_wd_mult(self, args_wd_mult: Mapping[Any, float]) -> None:
-        """Factors of the weight decay by index or name, for weights that are not in `param_dict`.
+        """Return factors of the weight decay by index or name, for weights that are not in `param_dict`.
 
         >>> made = create("sgd", wd=0.1, param_idx2name={0: "dense_weight", 1: "dense_bias"})
         >>> made.set_wd_mult({"dense_weight": 0.5}); made.wd_mult
@@ -147,7 +147,7 @@ class Optimizer:
         self.wd_mult: dict[Any, float] = {**dict.fromkeys(plain, 0.0), **args_wd_mult}
 
     def _multiples(self, index: int) -> tuple[float, float]:
-        """The factors of a weight's learning rate and weight decay."""
+        """Return the factors of a weight's learning rate and weight decay."""
         own = self.param_dict.get(index)
         if own is not None:
             return own.lr_mult, own.wd_mult
@@ -158,14 +158,14 @@ class Optimizer:
         return lr, wd
 
     def create_state(self, index: int, weight: Array) -> State:
-        """A new state for a weight: zeros in its shape, dtype and device."""
+        """Return a new state for a weight: zeros in its shape, dtype and device."""
         return {
             "t": self.begin_num_update,
             **{name: np.zeros(weight.shape, weight.dtype, device=weight.device) for name in self.slots},
         }
 
     def create_state_multi_precision(self, index: int, weight: Array) -> State:
-        """A new state for a weight, with a float32 copy of it where `multi_precision` asks for one.
+        """Return a new state for a weight, with a float32 copy of it where `multi_precision` asks for one.
 
         >>> from forerun import np
         >>> made = create("sgd", momentum=0.9, multi_precision=True)
@@ -179,7 +179,7 @@ class Optimizer:
         return {**self.create_state(index, master), _MASTER: master}
 
     def update(self, index: Any, weight: Array, grad: Any, state: Any) -> None:
-        """Changes a weight and its state in place, by one step; of lists, each. Never recorded, never waits."""
+        """Update a weight and its state in place, by one step; of lists, each. Never recorded, never waits."""
         if isinstance(index, (list, tuple)):
             return self.update_all(list(zip(index, weight, grad, state, strict=True)))
         item = index, weight, grad, state
@@ -209,7 +209,7 @@ class Optimizer:
         return None
 
     def _update_together(self, items: Sequence[Item], advanced: Sequence[Advanced]) -> None:
-        """One program for these weights; operations one by one, where dtypes or devices differ."""
+        """Return one program for these weights; operations one by one, where dtypes or devices differ."""
         factors: list[float] = []
         inputs: list[Any] = [None]
         for (_, weight, grad, state), (own, _) in zip(items, advanced):
@@ -268,7 +268,7 @@ class Optimizer:
         return "constants" in type(self).__dict__ and not self._refused
 
     def _advance(self, items: Sequence[Item]) -> list[Advanced]:
-        """Counts a step of each weight: its factors, and its weight decay."""
+        """Count a step of each weight; return its factors and its weight decay."""
         found: list[Advanced] = []
         known: dict[Any, Advanced] = {}
         rate = None
@@ -287,27 +287,27 @@ class Optimizer:
         return found
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """The numbers that a step depends on and that may differ from one to the next; `step` gets them."""
+        """Return the numbers that a step depends on and that may differ from one to the next; `step` gets them."""
         return (lr,)
 
     def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """Rescales and clips the gradient, adds the weight decay, and steps."""
+        """Rescale and clip the gradient, add the weight decay, and step."""
         g = self.prepared(grad)
         self.step(weight, g + wd * weight if wd else g, state, *factors)
 
     def prepared(self, grad: Array) -> Array:
-        """The gradient, rescaled and clipped."""
+        """Return the gradient, rescaled and clipped."""
         g = grad if self.rescale_grad == 1 else grad * self.rescale_grad
         bound = self.clip_gradient
         return g if bound is None else np.clip(g, -bound, bound)
 
     def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
-        """The rule: changes weight and state in place. state["t"] counts this step already."""
+        """Return the rule: changes weight and state in place. state["t"] counts this step already."""
         raise NotImplementedError(f"{type(self).__name__}: step must be defined, got none")
 
 
 def _computed(item: Item) -> Any:
-    """The array that a step is computed with: the weight, or its master."""
+    """Return the array that a step is computed with: the weight, or its master."""
     return item[3].get(_MASTER, item[1])
 
 
@@ -315,7 +315,7 @@ _by_name: dict[str, type[Optimizer]] = {}
 
 
 def register(klass: type[Optimizer]) -> type[Optimizer]:
-    """Makes a class known to `create`, by its name in small letters; usable as a decorator. Returns the class.
+    """Make a class known to `create`, by its name in small letters; usable as a decorator. Returns the class.
 
     >>> @register
     ... class Still(Optimizer):
@@ -328,7 +328,7 @@ def register(klass: type[Optimizer]) -> type[Optimizer]:
 
 
 def create(name: str | Optimizer, **settings: Any) -> Optimizer:
-    """The optimizer of that name with these settings; an optimizer itself is returned as it is.
+    """Return the optimizer of that name with these settings; an optimizer itself is returned as it is.
 
     Raises ValueError for an unknown name, or for settings beside an object.
     """
@@ -336,4 +336,4 @@ def create(name: str | Optimizer, **settings: Any) -> Optimizer:
         if settings:
             raise ValueError(f"optimizer: settings must be in the object already, got {settings}")
         return name
-    return looked_up("optimizer", _by_name, name)(**settings)
+    return look_up("optimizer", _by_name, name)(**settings)

@@ -24,7 +24,7 @@ def _norm(x: Any) -> Array:
 
 
 def _ratio(above: Any, below: Any, like: Array) -> Array:
-    """above / below where both are positive, else 1, in the dtype of an array."""
+    """Return above / below where both are positive, else 1, in the dtype of an array."""
     scale = np.where((above > 0) & (below > 0), above / np.where(below > 0, below, 1), 1)
     return scale.astype(like.dtype)
 
@@ -58,16 +58,16 @@ class LARS(SGD):
         return [((*own, self._scaled(item[0]), change), wd) for (own, wd), item in zip(advanced, items)]
 
     def _scaled(self, index: int) -> float:
-        """1 if the learning rate of a weight is scaled, else 0."""
+        """Return 1 if the learning rate of a weight is scaled, else 0."""
         name = getattr(self.param_dict.get(index), "name", self.idx2name.get(index, ""))
         return 0.0 if name.endswith(_UNSCALED) else 1.0
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """The learning rate."""
+        """Return the learning rate."""
         return (lr,)
 
     def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """One step."""
+        """Return one step."""
         lr, scaled, change = factors
         g, own = self.prepared(grad), _norm(weight)
         norm = _norm(g)
@@ -96,13 +96,13 @@ class LAMB(Adam):
         self.lower_bound, self.upper_bound, self.bias_correction = lower_bound, upper_bound, bias_correction
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """The learning rate, and the corrections: m * c1 / (sqrt(v) * c2 + epsilon)."""
+        """Return the learning rate, and the corrections: m * c1 / (sqrt(v) * c2 + epsilon)."""
         if not self.bias_correction:
             return lr, 1.0, 1.0
         return lr, 1 / (1 - self.beta1**t), 1 / math.sqrt(1 - self.beta2**t)
 
     def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """One step."""
+        """Return one step."""
         lr, c1, c2 = factors
         g, mean, variance = self.prepared(grad), state["mean"], state["variance"]
         mean *= self.beta1
@@ -114,7 +114,7 @@ class LAMB(Adam):
         weight -= lr * (_ratio(self._own(weight), _norm(r), weight) * r)
 
     def _own(self, weight: Array) -> Array:
-        """The weight's norm, within the bounds."""
+        """Return the weight's norm, within the bounds."""
         own = _norm(weight)
         bounded = self.lower_bound is not None or self.upper_bound is not None
         return np.clip(own, self.lower_bound, self.upper_bound) if bounded else own
@@ -131,7 +131,7 @@ class LANS(LAMB):
     constants = LAMB.constants
 
     def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """One step."""
+        """Return one step."""
         lr, c1, c2 = factors
         g, mean, variance = self.prepared(grad), state["mean"], state["variance"]
         norm = _norm(g)

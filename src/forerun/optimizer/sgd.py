@@ -31,7 +31,7 @@ class SGD(Optimizer):
         self.slots = ("velocity",) if momentum else ()
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """The learning rate; where only factors change the gradient, all of them in one."""
+        """Return the learning rate; where only factors change the gradient, all of them in one."""
         return (lr * self.rescale_grad,) if self._plain(wd) else (lr,)
 
     def _plain(self, wd: float) -> bool:
@@ -46,7 +46,7 @@ class SGD(Optimizer):
             super().apply(weight, grad, state, factors, wd)
 
     def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
-        """One step."""
+        """Return one step."""
         if not self.momentum:
             weight -= lr * g
             return
@@ -80,11 +80,11 @@ class Signum(Optimizer):
         self.slots = ("mean",) if momentum else ()
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """The learning rate, and what the weight is multiplied by."""
+        """Return the learning rate, and what the weight is multiplied by."""
         return lr, 1 - lr * self.wd_lh
 
     def step(self, weight: Array, g: Any, state: State, lr: Any, decay: Any) -> None:  # type: ignore[override]
-        """One step."""
+        """Return one step."""
         if self.momentum:
             mean = state["mean"]
             mean *= self.momentum
@@ -114,11 +114,11 @@ class SGLD(Optimizer):
         super().__init__(learning_rate, **settings)
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """Half the learning rate, and the deviation of the noise."""
+        """Return half the learning rate, and the deviation of the noise."""
         return lr / 2, math.sqrt(lr)
 
     def step(self, weight: Array, g: Any, state: State, half: Any, deviation: Any) -> None:  # type: ignore[override]
-        """One step."""
+        """Return one step."""
         noise = np.random.normal(0.0, 1.0, weight.shape, weight.dtype, device=weight.device)
         weight -= half * g
         weight += deviation * noise
@@ -138,11 +138,11 @@ class DCASGD(Optimizer):
         self.slots = ("velocity", "previous") if momentum else ("previous",)
 
     def create_state(self, index: int, weight: Array) -> State:
-        """A new state, with the weight as it is."""
+        """Return a new state, with the weight as it is."""
         return {**super().create_state(index, weight), "previous": weight.copy()}
 
     def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """One step."""
+        """Return one step."""
         (lr,) = factors
         g, previous = self.prepared(grad), state["previous"]
         whole = g + self.lamda * np.square(g) * (weight - previous)

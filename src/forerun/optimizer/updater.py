@@ -1,4 +1,4 @@
-"""An optimizer that keeps the states of what it updates, as MXNet's key-value stores call one."""
+"""An optimizer that keeps the states of its weights, as MXNet's key-value stores call one."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Updater:
         return self.states[index]
 
     def get_states(self) -> bytes:
-        """The states as bytes, in NumPy's npz format. Waits."""
+        """Return the states as bytes, in NumPy's npz format. Waits."""
         values: dict[str, Any] = {
             f"{i}.{name}": numpy.asarray(x) for i, state in self.states.items() for name, x in state.items()
         }
@@ -55,7 +55,7 @@ class Updater:
         return file.getvalue()
 
     def set_states(self, states: bytes) -> None:
-        """Takes over what `get_states` gave: each state when its weight is seen next."""
+        """Take over what `get_states` gave: each state when its weight is seen next."""
         found: dict[int, dict[str, Any]] = {}
         for full, value in np.load(io.BytesIO(states)).items():
             number, _, name = full.partition(".")
@@ -64,5 +64,5 @@ class Updater:
 
 
 def get_updater(optimizer: Optimizer) -> Updater:
-    """An `Updater` of this optimizer."""
+    """Return an `Updater` of this optimizer."""
     return Updater(optimizer)

@@ -11,7 +11,7 @@ __all__ = ["Axis", "counted", "milliseconds"]
 
 
 def milliseconds(seconds: float) -> str:
-    """A duration in milliseconds, with three digits that count.
+    """Return a duration in milliseconds, with three digits that count.
 
     >>> milliseconds(0.0123456), milliseconds(0.00000123), milliseconds(12.3)
     ('12.3 ms', '0.001 ms', '12,300 ms')
@@ -22,7 +22,7 @@ def milliseconds(seconds: float) -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """A number of things.
+    """Return a number of things.
 
     >>> counted(1, "wait"), counted(1200, "op")
     ('1 wait', '1,200 ops')
@@ -40,17 +40,17 @@ class Axis:
     width: float
 
     def x(self, time: float) -> float:
-        """The place of a time, in pixels."""
+        """Return the place of a time, in pixels."""
         return self.left + (time - self.start) / (self.span or 1e-9) * self.width
 
     def step(self) -> float:
-        """Milliseconds between two ticks: 1, 2 or 5 times a power of ten, ticks about 110 pixels apart."""
+        """Return milliseconds between two ticks: 1, 2 or 5 times a power of ten, ticks about 110 pixels apart."""
         rough = max(self.span, 1e-9) * 1e3 * 110 / self.width
         power = 10.0 ** math.floor(math.log10(rough))
         return next(m * power for m in (1, 2, 5, 10) if m * power >= rough * 0.999)
 
     def drawn(self, top: float, bottom: float) -> list[str]:
-        """Lines across the lanes, and their times below."""
+        """Return lines across the lanes, and their times below."""
         step = self.step()
         digits = max(0, -math.floor(math.log10(step)))
         parts = []

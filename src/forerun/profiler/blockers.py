@@ -17,7 +17,7 @@ __all__ = ["Blocker", "blockers"]
 
 _FULL = ("window full", "bytes full")  # the front end is far ahead: nothing is lost
 _WORTH = 0.01  # of the time
-_ours = "end"  # the wait at the end of a recording is not a line of the program
+_END = "end"  # the wait at the end of a recording is not a line of the program
 _Key = tuple[tuple[str, int] | None, str]  # a line, and what it called
 
 
@@ -39,7 +39,7 @@ class Blocker:
         return advice(self.line.cause, self.line.waits)
 
     def worth_a_change(self, span: float) -> bool:
-        """Whether there is something to gain: the line waited more than once, and lost some of the span's seconds."""
+        """Return whether there is something to gain: the line waited more than once, and lost some of the seconds."""
         return bool(self.advice) and self.line.waits > 1 and self.lost >= _WORTH * span
 
 
@@ -54,7 +54,7 @@ def blockers(trace: Trace) -> list[Blocker]:
     found: dict[_Key, _Sums] = defaultdict(_Sums)
     for wait, lost, idle in _waits(trace):
         found[wait.site, wait.name].add(wait.duration, lost, idle)
-    lines = [line for line in trace.lines or _lines(trace) if line.cause != _ours]
+    lines = [line for line in trace.lines or _lines(trace) if line.cause != _END]
     rows = [found[line.site, line.name].blocker(line) for line in lines]
     return sorted(rows, key=lambda b: (-b.lost, -b.line.seconds, -b.line.reads))
 
@@ -80,7 +80,7 @@ class _Sums:
 
 
 def _lines(trace: Trace) -> list[Line]:
-    """The sums by line of the waits that a trace has one by one."""
+    """Return the sums by line of the waits that a trace has one by one."""
     found: dict[_Key, Line] = {}
     for wait in trace.waits:
         line = found.get((wait.site, wait.name)) or Line(wait.name, wait.cause or "wait", wait.site, 0)
@@ -115,7 +115,7 @@ def _by_thread(trace: Trace) -> dict[int, list[Event]]:
 
 
 def _free(ops: list[Event], time: float, ended: dict[int, float]) -> float:
-    """Seconds of work of the ops that needed nothing that came after the time, but for one another."""
+    """Return seconds of work of the ops that needed nothing that came after the time, but for one another."""
     free: set[int] = set()
     for e in ops:
         if all(d in free or ended.get(d, 0.0) <= time for d in e.deps):
@@ -145,7 +145,7 @@ class _Cores:
         self.times, self.some, self.share = map(numpy.array, (times, some, share))
 
     def idle(self, wait: Event) -> tuple[float, float]:
-        """Seconds of a wait in which some core was idle, and in which they were, as a share of all."""
+        """Return seconds of a wait in which some core was idle, and in which they were, as a share of all."""
         some = numpy.interp([wait.started, wait.ended], self.times, self.some)
         share = numpy.interp([wait.started, wait.ended], self.times, self.share)
         return float(some[1] - some[0]), float(share[1] - share[0])

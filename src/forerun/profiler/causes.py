@@ -79,7 +79,7 @@ def _in_numpy(call: str) -> bool:
 
 
 def cause_of(call: str) -> str:
-    """The kind of a wait, from what the program called.
+    """Return the kind of a wait, from what the program called.
 
     >>> cause_of("asnumpy"), cause_of("__repr__"), cause_of("nonzero"), cause_of("evaluate")
     ('asnumpy', 'print', 'shape', 'values')

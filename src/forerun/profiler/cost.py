@@ -55,7 +55,7 @@ def bound(trace: Trace) -> Bound:
     if not trace.pieces or span <= 0:
         return Bound("nothing", 0.0)
     lost = _lost(trace)
-    told = max(_held(trace, span), lost, key=lambda b: b.share)
+    told = max(_blocked(trace, span), lost, key=lambda b: b.share)
     return told if told.share >= _TELLING else _largest(trace, span)
 
 
@@ -79,7 +79,7 @@ def _lanes(trace: Trace) -> dict[int, list[Interval]]:
 
 
 def _recorded(trace: Trace) -> float:
-    """Seconds from the first issue to the last end; of a sample, of each block of operations."""
+    """Return seconds from the first issue to the last end; of a sample, of each block of operations."""
     if not trace.sampled:
         return trace.span
     stretches: dict[int, list[float]] = {}
@@ -98,17 +98,17 @@ def _lost(trace: Trace) -> Bound:
     return Bound("waits", min(1.0, share), found[0].line.where, found[0].advice)
 
 
-def _held(trace: Trace, span: float) -> Bound:
+def _blocked(trace: Trace, span: float) -> Bound:
     """Return how long ready operations waited while a core was idle: for memory, or for program order."""
     start = trace.start
     idle = fewer_than(trace.cores, _lanes(trace).values(), (start, start + trace.span))
     ended = trace.ends()
-    found = [_held_by("memory", [e for e in trace.ops if e.over_budget], ended, idle, span)]
-    found.append(_held_by("turn", [e for e in trace.ops if e.held and not e.over_budget], ended, idle, span))
+    found = [_blocked_by("memory", [e for e in trace.ops if e.over_budget], ended, idle, span)]
+    found.append(_blocked_by("turn", [e for e in trace.ops if e.held and not e.over_budget], ended, idle, span))
     return found[0] if found[0].share >= _TELLING else found[1]
 
 
-def _held_by(kind: str, ops: list[Event], ended: dict[int, float], idle: list[Interval], span: float) -> Bound:
+def _blocked_by(kind: str, ops: list[Event], ended: dict[int, float], idle: list[Interval], span: float) -> Bound:
     """The share of the time in which one of these was ready and a core idle; the line is of the one held longest."""
     held: list[Interval] = []
     longest, line = 0.0, None
@@ -169,7 +169,7 @@ class Cost:
 
 
 def cost(step: Callable[[], object], n: int = 100) -> Cost:
-    """Runs a step of a loop `n` times and says what it costs, and what bounds it.
+    """Run a step of a loop `n` times and say what it costs, and what bounds it.
 
     The first step is not counted. The steps are recorded, so parts of very small operations are a little too long.
 
@@ -193,7 +193,7 @@ def cost(step: Callable[[], object], n: int = 100) -> Cost:
 
 
 def model(trace: Trace, n: int, begun: float, issued: float) -> Cost:
-    """The cost of `n` steps that were recorded: the front end ran them from `begun` to `issued`."""
+    """Return the cost of `n` steps that were recorded: the front end ran them from `begun` to `issued`."""
     found = blockers(trace)
     waited = sum(b.line.seconds for b in found)
     ran = length((e.started, e.ended) for e in trace.pieces)

@@ -60,7 +60,7 @@ class Parts:
     first: int = 0
 
     def rate(self) -> float:
-        """Seconds per tick."""
+        """Return seconds per tick."""
         h = {name: int(self.head[name]) for name in ("ticks", "nanoseconds", "later_ticks", "later_nanoseconds")}
         ticks, nanoseconds = h["later_ticks"] - h["ticks"], h["later_nanoseconds"] - h["nanoseconds"]
         return nanoseconds / ticks * 1e-9 if ticks > 0 else 0.0
@@ -72,7 +72,7 @@ class Parts:
 
 
 def decoded(data: bytes, first: int = 0, since: float = 0.0) -> Trace:
-    """The trace of a recording that was taken, or of a file that the process has left behind.
+    """Return the trace of a recording that was taken, or of a file that the process has left behind.
 
     Of ops, those that were issued as number `first` or later; of waits, those that began at the time `since` or later.
     """
@@ -83,7 +83,7 @@ def decoded(data: bytes, first: int = 0, since: float = 0.0) -> Trace:
 
 
 def _parts(data: bytes) -> Parts:
-    """The parts: of a recording that was ended they stand close together, otherwise each has all its room."""
+    """Return the parts: of a recording that was ended they stand close together, otherwise each has all its room."""
     if len(data) < HEAD or (head := numpy.frombuffer(data, _head, 1)[0])["magic"] != MAGIC:
         raise ValueError(f"load: file must be a recording, got {len(data)} bytes of something else")
     ended = bool(head["ended"])
@@ -101,7 +101,7 @@ def _parts(data: bytes) -> Parts:
 
 
 def _valid(head: Any, ops: Any) -> Any:
-    """The ops of the blocks that are kept, in the order of issue."""
+    """Return the ops of the blocks that are kept, in the order of issue."""
     owners = numpy.repeat(head["blocks"][: len(ops) // BLOCK], BLOCK)
     seq = ops["seq"]
     kept = (seq >= head["first"]) & (seq > 0) & (seq // BLOCK + 1 == owners)
@@ -172,7 +172,7 @@ def _op_event(parts: Parts, r: dict[str, Any], at: dict[str, float], further: An
 
 
 def _each(rows: Any) -> Iterator[dict[str, Any]]:
-    """Records as dicts of Python's numbers."""
+    """Return records as dicts of Python's numbers."""
     names = rows.dtype.names
     for values in zip(*(rows[name].tolist() for name in names)):
         yield dict(zip(names, values))
@@ -188,7 +188,7 @@ def _further(parts: Parts) -> dict[int, list[int]]:
 
 
 def _rows(parts: Parts, kind: int, seconds: Callable[[Any], Any]) -> Iterator[tuple[dict[str, Any], float, float]]:
-    """Records of a kind with their times. A record that a crash has left in two places counts once."""
+    """Return the records of a kind with their times. A record that a crash has left in two places counts once."""
     rows = numpy.unique(parts.more[parts.more["kind"] == kind])
     started, ended = seconds(rows["started"]).tolist(), seconds(rows["ended"]).tolist()
     for r, start, end in zip(_each(rows), started, ended):

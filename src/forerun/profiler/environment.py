@@ -14,7 +14,7 @@ __all__: list[str] = []
 
 
 def _begin(path: Path) -> Recording:
-    """Records into the file, or beside it while another process does: a child that was started with our environment."""
+    """Record into the file, or beside it while another process does: a child that was started with our environment."""
     try:
         return Recording(path).start()
     except OSError as error:

@@ -150,21 +150,21 @@ class Trace:
         return max((e.ended for e in self.events), default=0.0) - self.start
 
     def busy(self, queue: str | None = None, *, thread: int | None = None, device: int | None = None) -> float:
-        """Seconds in which at least one op ran, of those on a queue, by a thread, on a device."""
+        """Return seconds in which at least one op ran, of those on a queue, by a thread, on a device."""
         wanted = {"queue": queue, "thread": thread, "device": device}
         asked = [(name, value) for name, value in wanted.items() if value is not None]
         ops = (e for e in self.pieces if all(getattr(e, name) == value for name, value in asked))
         return length((e.started, e.ended) for e in ops)
 
     def overlap(self, n: int = 2) -> float:
-        """Seconds in which at least `n` threads were running ops at the same time."""
+        """Return seconds in which at least `n` threads were running ops at the same time."""
         threads: dict[int, list[tuple[float, float]]] = {}
         for e in self.pieces:
             threads.setdefault(e.thread, []).append((e.started, e.ended))
         return at_least(n, threads.values())
 
     def device_name(self, device: int) -> str:
-        """The name of a device, such as "cpu(0)"."""
+        """Return the name of a device, such as "cpu(0)"."""
         return self.devices.get(device, f"device {device}")
 
     @classmethod
@@ -175,7 +175,7 @@ class Trace:
 
 
 def joined(events: list[Event], groups: Mapping[int, int]) -> list[Event]:
-    """The events with those of a group as one, which has the group's number, also in what others read.
+    """Return the events with those of a group as one, which has the group's number, also in what others read.
 
     groups: of each op that ran in one, the number of the group, which is that of its first op.
     """
@@ -196,7 +196,7 @@ def joined(events: list[Event], groups: Mapping[int, int]) -> list[Event]:
 
 
 def _together(names: list[str]) -> str:
-    """The name of a group: its operations; of a long one each kind once, and how many there are.
+    """Return the name of a group: its operations; of a long one each kind once, and how many there are.
 
     >>> _together(["multiply", "add"]), _together(["multiply", "add"] * 5)
     ('multiply + add', 'multiply + add (10 operations)')
@@ -207,7 +207,7 @@ def _together(names: list[str]) -> str:
 
 
 def _one_of(number: int, members: list[Event]) -> Event:
-    """The event that stands for ops that ran as one."""
+    """Return the event that stands for ops that ran as one."""
     first, last = members[0], members[-1]
     return replace(
         first,
@@ -244,7 +244,7 @@ def _named(events: list[Event]) -> list[Event]:
 
 
 def _one_at_a_time(events: list[Event]) -> list[Event]:
-    """Ends an op where the next op of its thread starts: a worker reports the ends of a few ops together."""
+    """End each operation where its thread starts the next one: a worker reports the ends of a few together."""
     cut = {e.seq for e in events if e.kind == "tile"}
     following: dict[int, Event] = {}
     result = []

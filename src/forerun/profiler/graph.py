@@ -48,7 +48,7 @@ class Graph:
         return self.svg
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the picture, or the text for a path in `.dot`. Raises ValueError for an ending but these."""
+        """Write the picture, or the text for a path in `.dot`. ValueError for another suffix."""
         ending = Path(path).suffix.lower()
         if ending not in (".svg", ".dot"):
             raise ValueError(f"graph: path must end in .svg or .dot, got {os.fspath(path)!r}")
@@ -63,7 +63,7 @@ def graph(
     *,
     recorded: bool | None = None,
 ) -> Graph:
-    """How values come about: a box for each operation, an arrow to it from each whose result it reads.
+    """Return the graph of operations: a box for each, with an arrow from each operation whose result it reads.
 
     values: an array, or several in lists and the like; or a trace, for all that ran in it. Of arrays that are recorded
     for gradients, the graph goes back to the leaves; of others it has what has not ended yet and they wait for.

@@ -10,7 +10,7 @@ Interval = tuple[float, float]
 
 
 def merged(intervals: Iterable[Interval]) -> list[Interval]:
-    """The union of intervals, as intervals in order that do not touch.
+    """Return the union of intervals, as intervals in order that do not touch.
 
     >>> merged([(4, 5), (0, 2), (1, 3)])
     [(0, 3), (4, 5)]
@@ -25,7 +25,7 @@ def merged(intervals: Iterable[Interval]) -> list[Interval]:
 
 
 def length(intervals: Iterable[Interval]) -> float:
-    """The length of the union of intervals.
+    """Return the length of the union of intervals.
 
     >>> length([(0, 2), (1, 3), (4, 5)])
     4
@@ -34,7 +34,7 @@ def length(intervals: Iterable[Interval]) -> float:
 
 
 def at_least(n: int, lanes: Iterable[Iterable[Interval]]) -> float:
-    """How long at least `n` of the lanes were busy at the same time.
+    """Return how long at least `n` of the lanes were busy at the same time.
 
     Intervals of one lane may overlap: they count once.
 

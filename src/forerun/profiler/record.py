@@ -30,7 +30,7 @@ class Recording:
         self._before: list[Line] = []
 
     def start(self) -> Recording:
-        """Begins to record. Raises RuntimeError if it records, or for a file within another recording; OSError if the
+        """Begin to record. Raises RuntimeError if it records, or for a file within another recording; OSError if the
         file cannot be written, or another process records into it."""
         if self.running or (_running and self.path):
             raise RuntimeError("record: one recording into a file at a time, got another while one is active")
@@ -50,7 +50,7 @@ class Recording:
             _core.trace_say("d", device.device_id, repr(device))
 
     def stop(self, wait: bool = True, raises: bool = True) -> Trace:
-        """Waits for all work, ends the recording and returns the trace.
+        """Wait for all work, end the recording and return the trace.
 
         wait: False to leave work that has not ended out of the trace.
         raises: False to leave unraised errors to later calls.
@@ -108,14 +108,14 @@ def _since(before: list[Line], after: list[Line]) -> list[Line]:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Puts what was in use of the file in the place of the whole of it."""
+    """Put what was in use of the file in the place of the whole of it."""
     short = path.with_name(f"{path.name}.{os.getpid()}")
     short.write_bytes(data)
     short.replace(path)
 
 
 def _in_child() -> None:
-    """A recording goes on in the parent alone."""
+    """Drop the recordings: they go on in the parent alone."""
     _running.clear()
 
 
@@ -123,7 +123,7 @@ os.register_at_fork(after_in_child=_in_child)
 
 
 def record(path: str | os.PathLike[str] | None = None) -> Recording:
-    """A recording of the block: every op that it issued, and every wait.
+    """Return a recording of the block: every op that it issued, and every wait.
 
     Work that was issued before the block is left out. Leaving the block waits for all work. After an exception it
     does not wait: the trace has what ended before.
@@ -141,19 +141,19 @@ def record(path: str | os.PathLike[str] | None = None) -> Recording:
 
 
 def start(path: str | os.PathLike[str] | None = None) -> Recording:
-    """Begins to record; `stop()` ends it."""
+    """Begin to record; `stop()` ends it."""
     return Recording(path).start()
 
 
 def stop() -> Trace:
-    """Waits for all work, ends the recording that `start()` began, and returns the trace."""
+    """Wait for all work, end the recording that `start()` began, and return the trace."""
     if not _running:
         raise RuntimeError("record: must be recording to be stopped")
     return _running[-1].stop()
 
 
 def load(path: str | os.PathLike[str]) -> Trace:
-    """The trace in a file that `record(path)` or `FORERUN_PROFILE` has written, also if the process was killed.
+    """Return the trace in a file that `record(path)` or `FORERUN_PROFILE` has written, also if the process was killed.
 
     ValueError if the file is not a recording.
     """

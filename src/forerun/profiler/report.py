@@ -106,7 +106,7 @@ def _wait_row(found: Blocker) -> tuple[str, ...]:
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]], count: int, limit: int) -> list[str]:
-    """Lines with a column of words on the left, and numbers flush right."""
+    """Return lines with a column of words on the left, and numbers flush right."""
     shown = [head, *rows][: limit + 1]
     width = [max(map(len, column)) for column in zip(*shown)]
     lines = [

@@ -20,7 +20,7 @@ _palette = (
 
 
 def number(x: float) -> str:
-    """A coordinate: at most two decimals.
+    """Return a coordinate: at most two decimals.
 
     >>> number(3.0), number(2.71828)
     ('3', '2.72')
@@ -29,7 +29,7 @@ def number(x: float) -> str:
 
 
 def element(tag: str, /, content: str = "", **attributes: object) -> str:
-    """An element; `font_size=12` becomes the attribute `font-size`, `class_` becomes `class`.
+    """Return an element; `font_size=12` becomes the attribute `font-size`, `class_` becomes `class`.
 
     >>> element("rect", x=1.5, class_="op")
     '<rect x="1.5" class="op"/>'
@@ -43,7 +43,7 @@ def element(tag: str, /, content: str = "", **attributes: object) -> str:
 
 
 def text(x: float, y: float, words: str, size: float = 12, fill: str = INK, **attributes: object) -> str:
-    """A line of text; `y` is its baseline."""
+    """Return a line of text; `y` is its baseline."""
     return element("text", escape(words), x=float(x), y=float(y), font_size=size, fill=fill, **attributes)
 
 
@@ -53,7 +53,7 @@ def text_width(words: str, size: float) -> float:
 
 
 def fitted(words: str, size: float, width: float) -> str:
-    """The words if they fit into the width, cut with an ellipsis if most do, else nothing."""
+    """Return the words if they fit into the width, cut with an ellipsis if most do, else nothing."""
     if text_width(words, size) <= width:
         return words
     cut = words
@@ -79,7 +79,7 @@ def ink_on(colour: str) -> str:
 
 
 def document(width: float, height: float, body: Iterable[str], title: str) -> str:
-    """A picture of its own, on white, with its size in pixels."""
+    """Return a picture of its own, on white, with its size in pixels."""
     w, h = number(width), number(height)
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}" role="img" '

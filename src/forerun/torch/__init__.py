@@ -45,7 +45,7 @@ pi, e, inf, nan = _math.pi, _math.e, _math.inf, _math.nan
 
 
 def save(tensors: object, file: object, *, wait: builtins.bool = True) -> ndarray:
-    """Writes a tensor, a list of tensors or a state dict to a file that `load` reads. Returns its size, a tensor.
+    """Save a tensor, a list of tensors or a state dict to a file for `load`. Returns its size, a tensor.
 
     wait: the file is written when the call returns; with wait=False the call returns at once, as `np.save` does.
     """

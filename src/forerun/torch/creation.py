@@ -27,7 +27,7 @@ __all__ = [
 
 
 def extents(sizes: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
-    """A shape from numbers, or from one sequence."""
+    """Return a shape from numbers, or from one sequence."""
     given = sizes if size is None else (size,)
     if len(given) == 1 and not isinstance(given[0], (int, numpy.integer)):
         given = tuple(given[0])
@@ -42,7 +42,7 @@ def _leaf(x: Any, requires_grad: bool) -> Any:
 
 
 def tensor(data: Any, dtype: Any = None, device: Where = None, requires_grad: bool = False) -> Any:
-    """A new tensor with the values of numbers, nested lists, arrays or tensors.
+    """Return a new tensor with the values of numbers, nested lists, arrays or tensors.
 
     Floats of Python become float32, integers int64; arrays keep their dtype. `requires_grad`: a leaf for gradients.
 
@@ -67,31 +67,31 @@ def _holds_arrays(data: Any) -> bool:
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Where = None) -> Any:
-    """The data itself if it is a tensor of that dtype and device, otherwise a new tensor."""
+    """Return the data itself if it is a tensor of that dtype and device, otherwise a new tensor."""
     if isinstance(data, np.ndarray):
         return np.asarray(data, as_dtype(dtype), device=None if device is None else where(device))
     return tensor(data, dtype, device)
 
 
 def from_numpy(values: numpy.ndarray) -> Any:
-    """A new tensor with the values of a NumPy array: a copy, so neither sees changes of the other."""
+    """Return a new tensor with the values of a NumPy array: a copy, so neither sees changes of the other."""
     return tensor(values)
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether x is a tensor."""
+    """Return whether x is a tensor."""
     return isinstance(x, np.ndarray)
 
 
 def full(size: Any, fill_value: Any, dtype: Any = None, device: Where = None, requires_grad: bool = False) -> Any:
-    """One value everywhere; the dtype is that of the value unless given."""
+    """Return one value everywhere; the dtype is that of the value unless given."""
     kind = numpy.asarray(fill_value).dtype
     want = as_dtype(dtype, float32 if kind.kind == "f" else kind)
     return _leaf(np.full(extents((size,)), fill_value, want, device=where(device)), requires_grad)
 
 
 def _filled(name: str, doc: str, make: Callable[..., Any]) -> Callable[..., Any]:
-    """A creation function that takes sizes, and makes tensors with `make(shape, dtype, device)`."""
+    """Return a creation function that takes sizes, and makes tensors with `make(shape, dtype, device)`."""
 
     def create(
         *sizes: Any, size: Any = None, dtype: Any = None, device: Where = None, requires_grad: bool = False
@@ -105,7 +105,7 @@ def _filled(name: str, doc: str, make: Callable[..., Any]) -> Callable[..., Any]
 
 
 def _like(name: str, doc: str, make: Callable[..., Any]) -> Callable[..., Any]:
-    """The same, with shape, dtype and device of another tensor unless given."""
+    """Return the same, with shape, dtype and device of another tensor unless given."""
 
     def create(x: Any, dtype: Any = None, device: Where = None, requires_grad: bool = False) -> Any:
         made = make(x.shape, as_dtype(dtype, x.dtype), x.device if device is None else where(device))
@@ -137,30 +137,33 @@ randn_like = _like("randn_like", "Normal random numbers in the shape of another 
 
 
 def full_like(x: Any, fill_value: Any, dtype: Any = None, device: Where = None) -> Any:
-    """One value everywhere, in the shape, dtype and device of another tensor."""
+    """Return one value everywhere, in the shape, dtype and device of another tensor."""
     return full(x.shape, fill_value, as_dtype(dtype, x.dtype), x.device if device is None else device)
 
 
 def randint(low: int, high: Any, size: Any = None, dtype: Any = None, device: Where = None) -> Array:
-    """Random integers of [low, high), or [0, low), of a shape: `randint(10, (2, 3))`, `randint(5, 10, (2, 3))`."""
+    """Draw random integers of [low, high), or [0, low), of a shape: `randint(10, (2, 3))`, `randint(5, 10, (2, 3))`."""
     if size is None:
         low, high, size = 0, low, high
     return np.random.randint(low, high, extents((size,)), as_dtype(dtype, int64), device=where(device))
 
 
 def randperm(n: int, device: Where = None) -> Array:
-    """The integers below n in random order."""
+    """Return the integers below n in random order."""
     return np.random.permutation(n, device=where(device))
 
 
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, device: Where = None) -> Array:
-    """Random numbers of normal distributions; mean and std are numbers or tensors."""
+    """Draw random numbers from normal distributions; mean and std are numbers or tensors."""
     shape = None if size is None else extents((size,))
     return np.random.normal(mean, std, shape, float32, device=where(device))
 
 
 def bernoulli(p: Any) -> Any:
-    """Ones with the probabilities of a tensor, zeros otherwise. ValueError where it is read if one is not in [0, 1]."""
+    """Return ones with the probabilities of a tensor, zeros otherwise.
+
+    ValueError where it is read if one is not in [0, 1].
+    """
     return (rand_like(p) < limited("bernoulli", "p", p, PROBABILITY)).astype(p.dtype)
 
 
@@ -172,7 +175,7 @@ def arange(
     device: Where = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Numbers from start (by default 0) up to, not including, end: int64 from integers, otherwise float32."""
+    """Return numbers from start (by default 0) up to, not including, end: int64 from integers, otherwise float32."""
     start, end = (0, start) if end is None else (start, end)
     whole = all(isinstance(v, (int, numpy.integer)) for v in (start, end, step))
     want = as_dtype(dtype, int64 if whole else float32)
@@ -180,17 +183,17 @@ def arange(
 
 
 def linspace(start: Any, end: Any, steps: int, dtype: Any = None, device: Where = None) -> Any:
-    """`steps` numbers at equal distances from start to end, both included."""
+    """Return `steps` numbers at equal distances from start to end, both included."""
     return np.linspace(start, end, steps, dtype=as_dtype(dtype, float32), device=where(device))
 
 
 def eye(n: int, m: int | None = None, dtype: Any = None, device: Where = None) -> Array:
-    """Ones on the diagonal of an n by m matrix, zeros elsewhere."""
+    """Return ones on the diagonal of an n by m matrix, zeros elsewhere."""
     return np.eye(n, m, dtype=as_dtype(dtype, float32), device=where(device))
 
 
 def manual_seed(seed: int) -> None:
-    """Starts the stream of random numbers anew: the same calls give the same numbers again."""
+    """Seed the stream of random numbers: after the same seed the same calls give the same numbers."""
     np.random.seed(seed)
 
 

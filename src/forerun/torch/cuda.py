@@ -10,24 +10,24 @@ __all__ = ["is_available", "device_count", "current_device", "synchronize", "emp
 
 
 def is_available() -> bool:
-    """Whether there is a GPU."""
+    """Return whether there is a GPU."""
     return num_gpus() > 0
 
 
 def device_count() -> int:
-    """How many GPUs there are."""
+    """Return the number of GPUs."""
     return num_gpus()
 
 
 def current_device() -> int:
-    """Number of the GPU in use: 0. Raises RuntimeError without a GPU."""
+    """Return number of the GPU in use: 0. Raises RuntimeError without a GPU."""
     if not is_available():
         raise RuntimeError("cuda.current_device: there must be a GPU, got none")
     return 0
 
 
 def synchronize(device: Where = None) -> None:
-    """Waits until the work issued so far has ended, also that of CPU devices.
+    """Wait until the work issued so far has ended, also that of CPU devices.
 
     device: accepted, and checked; work on all devices is waited for, since what one device does may be needed by
     another. Programs written for GPUs so measure the same on a machine without one. Raises ValueError for a device
@@ -45,10 +45,10 @@ def synchronize(device: Where = None) -> None:
 
 
 def empty_cache() -> None:
-    """Gives cached memory back to the system."""
+    """Give cached memory back to the system."""
     _core.empty_cache()
 
 
 def memory_allocated(device: Where = None) -> int:
-    """Bytes of the live arrays of a device."""
+    """Return bytes of the live arrays of a device."""
     return int(_core.memory(where(device).index)["live"])

@@ -27,7 +27,7 @@ complex64, complex128 = numpy.dtype("complex64"), numpy.dtype("complex128")
 
 
 def as_dtype(given: Any, default: Any = None) -> Any:
-    """The dtype meant, or the default. Python's own `float` means float32: the default, as everywhere here.
+    """Return the dtype meant, or the default. Python's own `float` means float32: the default, as everywhere here.
 
     >>> as_dtype(None, int64), as_dtype("float64")
     (dtype('int64'), dtype('float64'))

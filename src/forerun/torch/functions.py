@@ -36,22 +36,22 @@ tril, triu, diag, trace, unique, clone = np.tril, np.triu, np.diag, np.trace, np
 
 
 def add(a: Any, b: Any, *, alpha: float = 1) -> Array:
-    """a + alpha * b."""
+    """Return a + alpha * b."""
     return np.add(a, b if alpha == 1 else alpha * b)
 
 
 def sub(a: Any, b: Any, *, alpha: float = 1) -> Array:
-    """a - alpha * b."""
+    """Return a - alpha * b."""
     return np.subtract(a, b if alpha == 1 else alpha * b)
 
 
 def mul(a: Any, b: Any) -> Array:
-    """a * b."""
+    """Return a * b."""
     return np.multiply(a, b)
 
 
 def div(a: Any, b: Any, *, rounding_mode: str | None = None) -> Array:
-    """a / b; rounding_mode: "floor", "trunc" or None."""
+    """Return a / b; rounding_mode: "floor", "trunc" or None."""
     if rounding_mode not in (None, "floor", "trunc"):
         raise ValueError(f'div: rounding_mode must be "floor", "trunc" or None, got {rounding_mode!r}')
     quotient = np.divide(a, b)
@@ -59,22 +59,22 @@ def div(a: Any, b: Any, *, rounding_mode: str | None = None) -> Array:
 
 
 def rsqrt(x: Any) -> Array:
-    """1 / sqrt(x)."""
+    """Return 1 / sqrt(x)."""
     return 1 / np.sqrt(x)
 
 
 def clamp(x: Any, min: Any = None, max: Any = None) -> Array:
-    """x limited to [min, max]."""
+    """Return x limited to [min, max]."""
     return np.clip(x, min, max)
 
 
 def equal(a: Any, b: Any) -> bool:
-    """Whether shapes and all elements are the same. Waits."""
+    """Return whether shapes and all elements are the same. Waits."""
     return bool(np.array_equal(a, b))
 
 
 def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
-    """Whether |a - b| <= atol + rtol * |b| everywhere. Waits."""
+    """Return whether |a - b| <= atol + rtol * |b| everywhere. Waits."""
     return bool(np.allclose(a, b, rtol, atol, equal_nan))
 
 
@@ -85,7 +85,7 @@ def _product(op: str, a: Any, b: Any, ndims: tuple[int, int]) -> Array:
 
 
 def mm(a: Any, b: Any) -> Array:
-    """The product of two matrices. ValueError for other shapes.
+    """Return the product of two matrices. ValueError for other shapes.
 
     >>> from forerun import torch
     >>> torch.mm(torch.ones(2, 3), torch.ones(3, 1)).tolist()
@@ -95,27 +95,27 @@ def mm(a: Any, b: Any) -> Array:
 
 
 def bmm(a: Any, b: Any) -> Array:
-    """Products of matrices, one per leading index."""
+    """Return products of matrices, one per leading index."""
     return _product("bmm", a, b, (3, 3))
 
 
 def mv(a: Any, b: Any) -> Array:
-    """The product of a matrix and a vector."""
+    """Return the product of a matrix and a vector."""
     return _product("mv", a, b, (2, 1))
 
 
 def dot(a: Any, b: Any) -> Array:
-    """The sum of the products of two vectors' elements."""
+    """Return the sum of the products of two vectors' elements."""
     return _product("dot", a, b, (1, 1))
 
 
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Array:
-    """Sums of products over several axes."""
+    """Return sums of products over several axes."""
     return np.tensordot(a, b, dims)
 
 
 def cat(tensors: Sequence[Any], dim: int = 0) -> Array:
-    """Tensors one after the other along an axis.
+    """Return tensors one after the other along an axis.
 
     >>> from forerun import torch
     >>> torch.cat((torch.ones(1, 2), torch.zeros(1, 2)), dim=1).tolist()
@@ -128,12 +128,12 @@ concat = cat
 
 
 def stack(tensors: Sequence[Any], dim: int = 0) -> Array:
-    """Tensors of one shape side by side along a new axis."""
+    """Return tensors of one shape side by side along a new axis."""
     return np.stack(tensors, dim)
 
 
 def split(x: Any, split_size_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Any, ...]:
-    """Views of parts along an axis: of one size (the last may be smaller), or of the sizes given."""
+    """Return views of parts along an axis: of one size (the last may be smaller), or of the sizes given."""
     n, sizes = x.shape[dim], split_size_or_sections
     if isinstance(sizes, int):
         return tuple(np.array_split(x, range(sizes, n, sizes), dim))
@@ -144,12 +144,12 @@ def split(x: Any, split_size_or_sections: int | Sequence[int], dim: int = 0) -> 
 
 
 def chunk(x: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
-    """Views of so many parts along an axis, or fewer: all of one size, the last may be smaller."""
+    """Return views of so many parts along an axis, or fewer: all of one size, the last may be smaller."""
     return split(x, max(1, math.ceil(x.shape[dim] / chunks)), dim)
 
 
 def flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    """x with the axes from start_dim to end_dim as one."""
+    """Return x with the axes from start_dim to end_dim as one."""
     if x.ndim == 0:
         return x.reshape(1)
     start, end = start_dim % x.ndim, end_dim % x.ndim
@@ -157,80 +157,80 @@ def flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
 
 
 def squeeze(x: Any, dim: Any = None) -> Array:
-    """A view without the axis if its extent is 1; by default without all such axes."""
+    """Return a view without the axis if its extent is 1; by default without all such axes."""
     if isinstance(dim, int):
         return np.squeeze(x, dim) if x.shape[dim] == 1 else x
     return np.squeeze(x, dim)
 
 
 def unsqueeze(x: Any, dim: int) -> Array:
-    """A view with an axis of extent 1 put in."""
+    """Return a view with an axis of extent 1 put in."""
     return np.expand_dims(x, dim)
 
 
 def transpose(x: Any, dim0: int, dim1: int) -> Array:
-    """A view with two axes exchanged."""
+    """Return a view with two axes exchanged."""
     return np.swapaxes(x, dim0, dim1)
 
 
 def permute(x: Any, dims: Sequence[int]) -> Array:
-    """A view with the axes in another order."""
+    """Return a view with the axes in another order."""
     return np.transpose(x, dims)
 
 
 def t(x: Any) -> Array:
-    """A view of a matrix with its axes exchanged; vectors stay as they are. ValueError for more axes."""
+    """Return a view of a matrix with its axes exchanged; vectors stay as they are. ValueError for more axes."""
     if x.ndim > 2:
         raise ValueError(f"t: tensor must have at most 2 axes, got shape {x.shape}")
     return np.transpose(x)
 
 
 def flip(x: Any, dims: Any) -> Array:
-    """A view with the order of elements reversed along axes."""
+    """Return a view with the order of elements reversed along axes."""
     return np.flip(x, dims)
 
 
 def roll(x: Any, shifts: Any, dims: Any = None) -> Array:
-    """x with its elements shifted around along axes."""
+    """Return x with its elements shifted around along axes."""
     return np.roll(x, shifts, dims)
 
 
 def tile(x: Any, dims: Sequence[int]) -> Array:
-    """x repeated as a whole along its axes."""
+    """Return x repeated as a whole along its axes."""
     return np.tile(x, dims)
 
 
 def repeat_interleave(x: Any, repeats: Any, dim: int | None = None) -> Array:
-    """Each element several times along an axis."""
+    """Repeat each element several times along an axis."""
     return np.repeat(x, repeats, dim)
 
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
-    """Coordinates of a grid: one tensor per vector."""
+    """Return coordinates of a grid: one tensor per vector."""
     return tuple(np.meshgrid(*tensors, indexing=indexing))
 
 
 def gather(x: Any, dim: int, index: Any) -> Array:
-    """Elements of x at positions along an axis that differ from place to place."""
+    """Return elements of x at positions along an axis that differ from place to place."""
     return np.take_along_axis(x, index, dim)
 
 
 def index_select(x: Any, dim: int, index: Any) -> Array:
-    """Slices of x at positions along an axis."""
+    """Return slices of x at positions along an axis."""
     return np.take(x, index, dim)
 
 
 def masked_fill(x: Any, mask: Any, value: Any) -> Array:
-    """x with a value where the mask is true."""
+    """Return x with a value where the mask is true."""
     return np.where(mask, value, x)
 
 
 def nonzero(x: Any) -> Array:
-    """Positions of elements that are not zero, one a row. Waits."""
+    """Return positions of elements that are not zero, one a row. Waits."""
     return np.argwhere(x)
 
 
 def numel(x: Any) -> int:
-    """How many elements x has."""
+    """Return the number of elements of x."""
     count: int = x.size
     return count

@@ -37,7 +37,7 @@ _thread = _Thread()
 
 
 def begin(leaf: bool = True) -> None:
-    """Switches recording of this thread on, unless `no_grad` and its like say otherwise.
+    """Switch recording of this thread on, unless `no_grad` and its like say otherwise.
 
     A program that creates a leaf wants gradients; other calls switch recording on only the first time.
     """
@@ -109,7 +109,7 @@ class set_grad_enabled:
 
 
 def is_grad_enabled() -> bool:
-    """Whether ops of this thread are recorded, or will be from the first use of gradients on."""
+    """Return whether ops of this thread are recorded, or will be from the first use of gradients on."""
     return _core.recording() or not _thread.begun
 
 
@@ -124,6 +124,6 @@ class autograd:
         retain_graph: bool | None = None,
         create_graph: bool = False,
     ) -> tuple[Any, ...]:
-        """The gradients of outputs with respect to inputs, as new arrays in a tuple."""
+        """Return the gradients of outputs with respect to inputs, as new arrays in a tuple."""
         several = list(inputs) if isinstance(inputs, Sequence) else [inputs]
         return tuple(_grad(outputs, several, grad_outputs, retain_graph, create_graph))

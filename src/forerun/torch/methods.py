@@ -41,7 +41,7 @@ __all__ = ["install"]
 def to(
     x: Any, *args: Any, device: Any = None, dtype: Any = None, non_blocking: bool = False, copy: bool = False
 ) -> Any:
-    """x on a device or with a dtype, or as another tensor has them; x itself if nothing changes, unless `copy`.
+    """Return x on a device or with a dtype, or as another tensor has them; x itself if nothing changes, unless `copy`.
 
     A copy to another device is made on the copy queue while other work goes on. It is waited for, as PyTorch waits
     for copies from a GPU, unless `non_blocking`. ValueError if there is no such device.
@@ -90,12 +90,12 @@ def _typed(kind: Any) -> Callable[..., Any]:
 
 
 def cpu(x: Any) -> Any:
-    """x on the first CPU device; waits for the copy if there is one to make."""
+    """Return x on the first CPU device; waits for the copy if there is one to make."""
     return to(x, "cpu")
 
 
 def cuda(x: Any, device: Any = 0, non_blocking: bool = False) -> Any:
-    """x on a GPU; ValueError without one."""
+    """Return x on a GPU; ValueError without one."""
     return to(x, where(device), non_blocking=non_blocking)
 
 
@@ -103,12 +103,12 @@ def cuda(x: Any, device: Any = 0, non_blocking: bool = False) -> Any:
 
 
 def view(x: Any, *shape: Any) -> Any:
-    """x with another shape; one extent may be -1."""
+    """Return x with another shape; one extent may be -1."""
     return x.reshape(extents(shape))
 
 
 def expand(x: Any, *sizes: Any) -> Any:
-    """A view repeated to a larger shape; -1 leaves an extent as it is."""
+    """Return a view repeated to a larger shape; -1 leaves an extent as it is."""
     wanted = extents(sizes)
     lead = len(wanted) - x.ndim
     shape = tuple(x.shape[i - lead] if n == -1 else n for i, n in enumerate(wanted))
@@ -116,12 +116,12 @@ def expand(x: Any, *sizes: Any) -> Any:
 
 
 def permute(x: Any, *dims: Any) -> Array:
-    """A view with the axes in another order."""
+    """Return a view with the axes in another order."""
     return np.transpose(x, extents(dims))
 
 
 def same(x: Any) -> Any:
-    """x itself: nothing is to be done here."""
+    """Return x itself: nothing is to be done here."""
     return x
 
 
@@ -129,7 +129,7 @@ def same(x: Any) -> Any:
 
 
 def copy_(x: Any, source: Any, non_blocking: bool = False) -> Any:
-    """Writes another tensor's values into x, which is returned."""
+    """Write another tensor's values into x, which is returned."""
     x[...] = source
     if not non_blocking and isinstance(source, np.ndarray) and source.device != x.device:
         x.wait()
@@ -174,7 +174,7 @@ _IN_PLACE: dict[str, Callable[..., Any]] = {
 
 
 def requires_grad_(x: Any, requires_grad: bool = True) -> Any:
-    """Makes x a leaf for gradients, which `backward` adds to `x.grad`, or no leaf; x is returned.
+    """Make x a leaf for gradients, which `backward` adds to `x.grad`, or no leaf; x is returned.
 
     >>> from forerun import torch
     >>> x = torch.arange(3.0).requires_grad_()
@@ -236,7 +236,7 @@ _NOT_METHODS = (
 
 
 def install() -> None:
-    """Gives the array class PyTorch's methods, where it has none of that name.
+    """Give the array class PyTorch's methods, where it has none of that name.
 
     Methods that NumPy defines stay the same objects. Its reductions leave calls with `dim=` and `keepdim=` to PyTorch's
     functions from then on, and `view` calls with a shape: NumPy refuses these.

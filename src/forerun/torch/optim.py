@@ -37,7 +37,7 @@ class Optimizer:
         self._without: dict[int, int] = {}  # by parameter, the version of its gradient when that counted as none
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Sets the gradients to zero.
+        """Set the gradients to zero.
 
         set_to_none: they count as none, so that `step` leaves alone what no gradient reaches until then. Read, they are
         zeros: there is no None here.
@@ -49,7 +49,7 @@ class Optimizer:
                 self._without[id(parameter)] = _version(parameter)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Changes the parameters by one step; with a closure, after calling it, and returns its loss."""
+        """Change the parameters by one step; with a closure, after calling it, and return its loss."""
         loss = None
         if closure is not None:
             with enable_grad():
@@ -62,7 +62,7 @@ class Optimizer:
         return loss
 
     def _has_gradient(self, parameter: Any) -> bool:
-        """Whether something has been written to the gradient since it counted as none."""
+        """Return whether something has been written to the gradient since it counted as none."""
         return parameter.grad is not None and self._without.get(id(parameter)) != _version(parameter)
 
 

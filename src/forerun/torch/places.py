@@ -10,7 +10,7 @@ Where = Device | str | int | None
 
 
 def device(type: str | Device, index: int | None = None) -> Device:
-    """The device of that name: "cpu", "cpu:1", "cuda:0"; or of a kind and a number.
+    """Return the device of that name: "cpu", "cpu:1", "cuda:0"; or of a kind and a number.
 
     "cpu" is the first CPU device. A GPU can be named on a machine without one; using it raises ValueError.
 
@@ -28,7 +28,7 @@ def device(type: str | Device, index: int | None = None) -> Device:
 
 
 def where(given: Where = None) -> Device:
-    """The device meant, which must exist: ValueError otherwise. None is the current one, a number a GPU.
+    """Return the device meant, which must exist: ValueError otherwise. None is the current one, a number a GPU.
 
     >>> where("cpu")
     cpu(0)

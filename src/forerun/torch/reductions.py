@@ -28,7 +28,7 @@ class Found(NamedTuple):
 
 
 def sum(x: Any, dim: Dim = None, keepdim: bool = False, dtype: Any = None) -> Array:
-    """The sum over axes.
+    """Return the sum over axes.
 
     >>> from forerun import torch
     >>> torch.sum(torch.ones(2, 3), dim=1).tolist()
@@ -38,27 +38,27 @@ def sum(x: Any, dim: Dim = None, keepdim: bool = False, dtype: Any = None) -> Ar
 
 
 def mean(x: Any, dim: Dim = None, keepdim: bool = False, dtype: Any = None) -> Array:
-    """The mean over axes."""
+    """Return the mean over axes."""
     return np.mean(x, dim, as_dtype(dtype), keepdims=keepdim)
 
 
 def prod(x: Any, dim: Dim = None, keepdim: bool = False, dtype: Any = None) -> Array:
-    """The product over axes."""
+    """Return the product over axes."""
     return np.prod(x, dim, as_dtype(dtype), keepdims=keepdim)
 
 
 def var(x: Any, dim: Dim = None, correction: float = 1, keepdim: bool = False) -> Array:
-    """The variance over axes: squares divided by their number less `correction`."""
+    """Return the variance over axes: squares divided by their number less `correction`."""
     return np.var(x, dim, ddof=correction, keepdims=keepdim)
 
 
 def std(x: Any, dim: Dim = None, correction: float = 1, keepdim: bool = False) -> Array:
-    """The standard deviation over axes, the root of `var`."""
+    """Return the standard deviation over axes, the root of `var`."""
     return np.std(x, dim, ddof=correction, keepdims=keepdim)
 
 
 def max(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """The largest element; along an axis, with positions; of two tensors, the larger elements.
+    """Return the largest element; along an axis, with positions; of two tensors, the larger elements.
 
     >>> from forerun import torch
     >>> values, where = torch.max(torch.tensor([[1.0, 5.0], [7.0, 2.0]]), 1)
@@ -73,7 +73,7 @@ def max(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
 
 
 def min(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """The smallest element; along an axis, with positions; of two tensors, the smaller elements."""
+    """Return the smallest element; along an axis, with positions; of two tensors, the smaller elements."""
     if dim is None:
         return np.min(x)
     if isinstance(dim, np.ndarray):
@@ -82,63 +82,63 @@ def min(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
 
 
 def amax(x: Any, dim: Dim = None, keepdim: bool = False) -> Array:
-    """The largest element over axes, without positions."""
+    """Return the largest element over axes, without positions."""
     return np.max(x, dim, keepdims=keepdim)
 
 
 def amin(x: Any, dim: Dim = None, keepdim: bool = False) -> Array:
-    """The smallest element over axes, without positions."""
+    """Return the smallest element over axes, without positions."""
     return np.min(x, dim, keepdims=keepdim)
 
 
 def all(x: Any, dim: Dim = None, keepdim: bool = False) -> Array:
-    """Whether all elements over axes are true."""
+    """Return whether all elements over axes are true."""
     return np.all(x, dim, keepdims=keepdim)
 
 
 def any(x: Any, dim: Dim = None, keepdim: bool = False) -> Any:
-    """Whether any element over axes is true."""
+    """Return whether any element over axes is true."""
     return np.any(x, dim, keepdims=keepdim)
 
 
 def argmax(x: Any, dim: int | None = None, keepdim: bool = False) -> Array:
-    """Position of the largest element."""
+    """Return the position of the largest element."""
     return np.argmax(x, dim, keepdims=keepdim)
 
 
 def argmin(x: Any, dim: int | None = None, keepdim: bool = False) -> Array:
-    """Position of the smallest element."""
+    """Return the position of the smallest element."""
     return np.argmin(x, dim, keepdims=keepdim)
 
 
 def argsort(x: Any, dim: int = -1, descending: bool = False) -> Array:
-    """Positions that sort x along an axis."""
+    """Return positions that sort x along an axis."""
     return np.argsort(x, dim, descending=descending)
 
 
 def sort(x: Any, dim: int = -1, descending: bool = False) -> Found:
-    """The elements in order along an axis, and where they were."""
+    """Return the elements in order along an axis, and where they were."""
     order = argsort(x, dim, descending)
     return Found(np.take_along_axis(x, order, dim), order)
 
 
 def topk(x: Any, k: int, dim: int = -1, largest: bool = True) -> Found:
-    """The k largest elements along an axis (or the smallest), in order, and where they were."""
+    """Return the k largest elements along an axis (or the smallest), in order, and where they were."""
     return Found(*npx.topk(x, k, dim, "both", not largest))
 
 
 def cumsum(x: Any, dim: int) -> Array:
-    """Running sums along an axis."""
+    """Return running sums along an axis."""
     return np.cumsum(x, dim)
 
 
 def cumprod(x: Any, dim: int) -> Array:
-    """Running products along an axis."""
+    """Return running products along an axis."""
     return np.cumprod(x, dim)
 
 
 def norm(x: Any, p: Any = 2, dim: Dim = None, keepdim: bool = False) -> Any:
-    """The p-norm of the elements over axes: (sum of |x|**p) ** (1 / p). p: a number, `inf`, or "fro" for 2."""
+    """Return the p-norm of the elements over axes: (sum of |x|**p) ** (1 / p). p: a number, `inf`, or "fro" for 2."""
     size = np.abs(x)
     if p == numpy.inf:
         return np.max(size, dim, keepdims=keepdim)
@@ -150,15 +150,15 @@ def norm(x: Any, p: Any = 2, dim: Dim = None, keepdim: bool = False) -> Any:
 
 
 def logsumexp(x: Any, dim: Dim, keepdim: bool = False) -> Array:
-    """log(sum of exp(x)) over axes, without overflow."""
+    """Return log(sum of exp(x)) over axes, without overflow."""
     return np.logsumexp(x, dim, keepdims=keepdim)
 
 
 def softmax(x: Any, dim: int = -1) -> Array:
-    """exp(x) divided by its sum along an axis, without overflow."""
+    """Return exp(x) divided by its sum along an axis, without overflow."""
     return npx.softmax(x, dim)
 
 
 def log_softmax(x: Any, dim: int = -1) -> Array:
-    """log(softmax(x)), without loss of small values."""
+    """Return log(softmax(x)), without loss of small values."""
     return npx.log_softmax(x, dim)

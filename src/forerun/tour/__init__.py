@@ -23,7 +23,7 @@ STOPS = list(TOUR)
 
 
 def run(out: Path, quick: bool = False, silent: bool = False) -> dict[str, Any]:
-    """Runs all experiments, and returns what they found.
+    """Run all experiments, and return what they found.
 
     out: the folder for pictures. quick: at reduced size, to see that they work. silent: prints nothing but the bar.
     """

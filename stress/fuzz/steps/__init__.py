@@ -1,4 +1,4 @@
-"""The language: a method per kind of step, from the numbers of the step to what it does with the pool."""
+"""The language: a method per kind of step, from the numbers of the step to operations on the pool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program says to the engine itself: barriers, pace, settings in the middle, calls that are recorded."""
+"""Calls of the engine itself: barriers, pace, settings in the middle, captured calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only the computation finds out: positions out of range, tasks that fail. And writes that heal."""
+"""Errors that only the computation finds: positions out of range, tasks that fail. And writes that remove them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from stress.fuzz.pool import Pool
 
 
 class Broken(Exception):
-    """What a failing task raises; its text says which step it is."""
+    """The error of a failing task; its text names the step."""
 
 
 class Failing(Pool):
     """Each failure's text has its step's number: a read that raises says whose failure it is."""
 
     def mark(self) -> int:
-        """A number that no other step has, and that is no position."""
+        """A number that no other step has, and that is not a position."""
         return 1_000_000 + self.number
 
     def far_index(self, a: int, b: int, c: int) -> None:
@@ -28,7 +28,7 @@ class Failing(Pool):
             self.put(self.back.take(x.value, index), x.device)
 
     def far_write(self, a: int, b: int, c: int) -> None:
-        """A write to a position out of range: the array is spoilt."""
+        """A write to a position out of range: the array is poisoned."""
         x = self.pick(a, lambda slot: slot.value.ndim > 0 and slot.value.size > 0)
         if x is not None:
             index = self.back.array(numpy.array([self.mark()]), x.device)
@@ -70,7 +70,7 @@ class Failing(Pool):
             x.value[:1] = self.scalar(x.value, c)  # only a part: what was wrong still is
 
     def spread(self, a: int, b: int, c: int) -> None:
-        """Everything that an array spoils in one go."""
+        """Operations to which an array passes its failures."""
         x = self.any(a)
         y = self.partner(x, b)
         z = self.settle(x.value + y)

@@ -1,4 +1,4 @@
-"""Recording and walking back: several heads, walks that are repeated, gradients of gradients."""
+"""Recording and backward passes: several heads, repeated passes, gradients of gradients."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Gradients(Pool):
             self.put(y.detach(), w.device)
 
     def heads(self, a: int, b: int, c: int) -> None:
-        """Two heads, walked back together and then once more."""
+        """Two heads, differentiated together and then once more."""
         w = self.leaf(a, "add" if c % 2 else "write")
         if w is None:
             return
@@ -78,7 +78,7 @@ class Gradients(Pool):
         self.put(np.tanh(w.value.grad), w.device)
 
     def overwritten(self, a: int, b: int, c: int) -> None:
-        """What a gradient may need changes between recording and walking back."""
+        """A value that a gradient may need changes between recording and the backward pass."""
         w = self.leaf(a)
         if w is None:
             return

@@ -49,7 +49,7 @@ class Hosts(Pool):
         self.put(self.settle(self.back.host(task, [x.value], [(x.value.shape, x.value.dtype)])[0]), x.device)
 
     def waiting(self, a: int, b: int, c: int) -> None:
-        """A task that waits for another one's result, and for what is computed from it, which are no inputs of it."""
+        """A task that waits for another one's result, and for values computed from it, which are not its inputs."""
         x, ahead = self.any(a), self.back.runs_ahead
         spec = (x.value.shape, x.value.dtype)
         other = self.partner(x, b, into=True) * 1
@@ -63,21 +63,21 @@ class Hosts(Pool):
         self.put(self.settle(self.back.host(task, [x.value], [spec])[0]), x.device)
 
     def self_wait(self, a: int, b: int, c: int) -> None:
-        """A task that waits for its own result, or for what comes after it; it is told, and goes on."""
+        """A task that waits for its own result, or for later operations; the wait raises, and the task goes on."""
         x, ahead = self.any(a), self.back.runs_ahead
         issued, own = threading.Event(), list[Any]()
         at_once = ahead and forerun.config()["engine"] == "sync"  # then it has ended when the call returns
 
         def task(values: numpy.ndarray) -> Any:
             if ahead and not at_once:
-                if not issued.wait(PATIENCE):  # the window is full, and other threads hold up the next operation
+                if not issued.wait(PATIENCE):  # the window is full, and other threads delay the next operation
                     return values
                 try:
                     own[c % 2].wait()
                 except RuntimeError as error:
-                    if "must not wait for what comes after its own end" in str(error):
+                    if "must not wait for operations after its own end" in str(error):
                         return values
-                raise AssertionError("a task that waits for its own end must be told so")
+                raise AssertionError("the wait of a task for its own end must raise")
             return values
 
         (y,) = self.back.host(task, [x.value], [(x.value.shape, x.value.dtype)])

@@ -1,4 +1,4 @@
-"""Strings of operations that a planner likes to join, drop or put into memory that is used again."""
+"""Strings of operations for the passes: to fuse, to drop, or to put into memory that is reused."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from stress.fuzz.pool import Pool
 
 
 class Joined(Pool):
-    """Operations whose intermediates nobody holds."""
+    """Operations whose intermediates are not held."""
 
     def along(self, a: int, b: int, c: int) -> None:
         """x less its greatest values along some axes, scaled by their neighbours; those may be kept."""
@@ -22,7 +22,7 @@ class Joined(Pool):
             self.put(top, x.device)
 
     def sums(self, a: int, b: int, c: int) -> None:
-        """Reductions of one value, and ops with what they give."""
+        """Reductions of one value, and ops with their results."""
         x = self.pick(a, lambda slot: slot.value.size > 0)
         if x is None:
             return
@@ -46,7 +46,7 @@ class Joined(Pool):
             self.put(self.settle(second * 2), x.device)
 
     def mixed(self, a: int, b: int, c: int) -> None:
-        """Casts on the way, and conditions."""
+        """Casts in between, and conditions."""
         x = self.any(a)
         others = ("float64", "int16", "float32", "int64", "float16", "int8", "bool")
         y = (x.value + 1).astype(others[b % len(others)])
@@ -84,7 +84,7 @@ class Joined(Pool):
         self.put(self.settle(after), x.device)
 
     def wasted(self, a: int, b: int, c: int) -> None:
-        """What nobody will read, beside what somebody will."""
+        """Results that are never read, beside others that are."""
         x = self.any(a)
         y = x.value + 1
         z = y * 2

@@ -23,7 +23,7 @@ ROWS = [c for c in CASES if c.name not in UNWANTED]
 
 
 class Table(Pool):
-    """Rows of the table as steps. What they give is kept, and read at the end."""
+    """Rows of the table as steps. Their results are kept, and read at the end."""
 
     def row(self, a: int, b: int, c: int) -> None:
         """An operation that draws no random numbers."""

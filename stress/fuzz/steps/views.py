@@ -56,7 +56,7 @@ class Views(Pool):
         self.put_view(x.value.reshape(fitting[b % len(fitting)]), x.device)
 
     def view_or_copy(self, a: int, b: int, c: int) -> None:
-        """What NumPy gives as a view or a copy, by how the memory lies; then a write into one, or into both."""
+        """Functions that return a view or a copy, by the layout; then a write into one, or into both."""
         x = self.any(a)
         name, made = KINDS[b % len(KINDS)]
         y = made(self.xp, x.value)

@@ -1,4 +1,4 @@
-"""Writes into arrays that are there, and into parts of them."""
+"""Writes into existing arrays, and into parts of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What MXNet 1.9.1 says of the networks of its model zoo: run there (NumPy below 1.24), this file writes zoo.tsv.
+"""Properties of the networks of MXNet 1.9.1's model zoo: run there (NumPy below 1.24), this file writes zoo.tsv.
 
     python tests/data/mxnet/generate_zoo.py > tests/data/mxnet/zoo.tsv
 
@@ -55,7 +55,7 @@ def shapes_of(net, mx, size):
 
 
 def scores(name, mx, get_model):
-    """What the network says, for 10 classes."""
+    """Return the outputs of the network, for 10 classes."""
     net, size = get_model(name, classes=10), SIZES[name]
     shapes = shapes_of(net, mx, size)
     net.initialize(mx.init.Zero())
@@ -79,7 +79,7 @@ def main():
 
 
 def _message(get_model):
-    """What get_model says of a name that it does not know, which lists those that it knows."""
+    """Return get_model's error for an unknown name, which lists the known ones."""
     try:
         get_model("?")
     except ValueError as error:

@@ -91,7 +91,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 
 def only(path: Path) -> None:
-    """Nothing but the file is there, and it is whole."""
+    """Check that the folder has the file alone, and that it is complete."""
     assert path.read_bytes() == BODY
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
@@ -335,6 +335,6 @@ def test_cifar_is_downloaded_unpacked_and_checked(
 def test_folders_are_those_of_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MXNET_HOME", str(tmp_path))
     monkeypatch.setattr(module, "_PAUSE", 0)
-    monkeypatch.setenv("MXNET_GLUON_REPO", "http://127.0.0.1:1")  # nobody answers there
+    monkeypatch.setenv("MXNET_GLUON_REPO", "http://127.0.0.1:1")  # no server answers there
     with pytest.raises(FileNotFoundError, match=rf"{os.path.join(tmp_path, 'datasets', 'cifar10')}: must have"):
         vision.CIFAR10()

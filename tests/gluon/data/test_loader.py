@@ -175,7 +175,7 @@ def test_at_most_so_many_batches_are_ahead(how: dict[str, Any]) -> None:
 
 @WORKERS
 def test_order_is_kept(how: dict[str, Any]) -> None:
-    """The first batch is made when the second one is there."""
+    """The first batch is made when the second one is complete."""
     event = threading.Event() if how is THREADS else multiprocessing.get_context("fork").Event()
 
     def act(i: int) -> None:

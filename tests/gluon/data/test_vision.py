@@ -1,4 +1,4 @@
-"""Transforms of NumPy's images and of ours, data sets of images in files, records."""
+"""Transforms of NumPy's images and of forerun's, data sets of images in files, records."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ class Pictures(vision.MNIST):
 
 
 class TestWhatFunctionsGet:
-    """Transforms of the package get NumPy's images from the data sets; functions of others get ours."""
+    """Transforms of the package get NumPy's images from the data sets; user-defined functions get forerun's."""
 
     def test_functions_of_others(self) -> None:
         kinds: list[Any] = []

@@ -26,13 +26,13 @@ from forerun.gluon.data.vision import transforms
 
 class Examples(data.Dataset):
     def __init__(self):
-        self.ours = np.ones((4, 4, 3)) * 8
+        self.value = np.ones((4, 4, 3)) * 8
 
     def __len__(self):
         return 6
 
     def __getitem__(self, i):
-        return self.ours + i, np.random.uniform(size=(2,)), numpy.full((2,), i / 2)
+        return self.value + i, np.random.uniform(size=(2,)), numpy.full((2,), i / 2)
 
 
 if __name__ == "__main__":
@@ -56,7 +56,7 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_processes_that_are_no_copies(method: str, tmp_path: Path) -> None:
-    """Data sets with arrays of ours are sent to them, and how arrays are created."""
+    """Data sets with forerun arrays are sent to them, and how arrays are created."""
     script = tmp_path / "loads.py"
     script.write_text(SPAWN)
     done = run_file(script, method)
@@ -117,7 +117,7 @@ print(len(sums), sums[0].item(), x.sum().item(), sums[0].device)
 
 
 def test_within_recording() -> None:
-    """What workers compute is not on the tape."""
+    """Computations of workers are not on the tape."""
     assert output(
         EXAMPLES
         + """
@@ -279,7 +279,7 @@ if __name__ == "__main__":
     ("method", "act"), [("fork", "blocked_in_python"), ("fork", "blocked_in_c"), ("forkserver", "blocked_in_c")]
 )
 def test_workers_that_are_at_work_end_with_a_consumer_that_is_killed(method: str, act: str, tmp_path: Path) -> None:
-    """Whatever they do. Nobody holds their output any more then."""
+    """Whatever they do. No process has their output open any more then."""
     script = tmp_path / "loads.py"
     script.write_text(BLOCKED)
     line = [sys.executable, os.fspath(script), method, act]

@@ -1,4 +1,4 @@
-"""The table of cases: a row per op. What is tested of each op follows from its row."""
+"""The table of cases: a row per op. The tests of each op follow from its row."""
 
 from tests.ops.cases import (
     conv_pool,
@@ -42,7 +42,7 @@ CASES: list[Case] = [
 
 FURTHER = [*names.ARGUMENTS, *mxnet_functions.ARGUMENTS]  # further rows of ops that have one
 
-# What the namespaces offer beside ops.
+# Names of the namespaces that are not ops.
 NOT_OPS = {
     "np": {
         "dtype", "ndarray", "shape", "ndim", "size", "result_type", "may_share_memory", "shares_memory", "host_op",

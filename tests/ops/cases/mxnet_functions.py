@@ -178,7 +178,7 @@ LABELS = numpy.array([[[1, 0.1, 0.1, 0.5, 0.4], [0, 0.55, 0.5, 0.95, 0.9], [-1, 
 
 
 def targets(anchors, labels, scores):
-    """What two images' anchors are to learn: the first has two objects, and the second none."""
+    """Return the targets of two images' anchors: the first has two objects, and the second none."""
     codes, mask, classes = numpy.zeros((2, 4, 4)), numpy.zeros((2, 4, 4)), numpy.full((2, 4), -1.0)
     classes[0] = [2, 1, 0, 0]
     for i in (0, 1):

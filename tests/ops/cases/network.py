@@ -111,7 +111,7 @@ def smooth_l1(x, s=1.0):
 
 
 def said(path, blank):
-    """What a path says: equal neighbours count once, blanks not at all."""
+    """Return the labels of a path: equal neighbours count once, blanks not at all."""
     return [c for i, c in enumerate(path) if c != blank and (i == 0 or path[i - 1] != c)]
 
 

@@ -1,4 +1,4 @@
-"""Random numbers: a function of the seed, whatever computes them. What they are like is tested elsewhere."""
+"""Random numbers: a function of the seed, whatever computes them. Other files test their distributions."""
 
 import numpy
 

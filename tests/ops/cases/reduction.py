@@ -31,7 +31,7 @@ def logsumexp(x, axis=None, keepdims=False):
 
 
 def cumulative(scan, first):
-    """NumPy has these functions since 2.1: a scan, with what it starts from in front of it."""
+    """NumPy has these functions since 2.1: a scan, with its initial value in front of it."""
 
     def function(x, axis=0, include_initial=False):
         found = scan(x, axis)
@@ -129,7 +129,7 @@ PRODUCTS: list[Case] = [
 
 
 def partitioned(partition):
-    """Elements on either side of a place stand in any order: they are sorted."""
+    """Elements on either side of a place may be in any order: they are sorted."""
 
     def sides(x, kth, axis=-1):
         x = x.ravel() if axis is None else x
@@ -144,7 +144,7 @@ def partitioned(partition):
 
 
 def arranged(argpartition):
-    """What positions pick is compared as `partition` is."""
+    """The elements at the positions are compared as those of `partition`."""
 
     def partition(x, kth, axis):
         order = argpartition(x, kth, axis)
@@ -154,7 +154,7 @@ def arranged(argpartition):
     return partitioned(partition)
 
 
-# What of an op's results is compared, where they are not unique.
+# The comparison of an op's results, where they are not unique.
 COMPARED = {
     "np.partition": partitioned,
     "np.argpartition": arranged,

@@ -1,4 +1,4 @@
-"""What a row of the table of cases is: an op, sample arguments, a reference, what it accepts, its gradient."""
+"""Rows of the table of cases: an op, sample arguments, a reference, accepted arguments, its gradient."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Case:
         return named(forerun, self.name)
 
     def __call__(self, function: Any, args: tuple[Any, ...]) -> list[Any]:
-        """What a function (the op or the reference) gives for a sample's arguments, as a flat list."""
+        """Return the results of a function (the op or the reference) for a sample's arguments, as a flat list."""
         value = call(function, args)
         return results(args[0] if self.in_place else value)
 
@@ -144,7 +144,7 @@ def row(
 
 
 def named(module: Any, path: str) -> Any:
-    """What stands at a dotted path."""
+    """Return the object at a dotted path."""
     for part in path.split("."):
         module = getattr(module, part)
     return module
@@ -181,7 +181,7 @@ def ours(args: Any) -> Any:
 
 
 def results(value: Any) -> list[Any]:
-    """What an op returned, as a flat list of arrays (and whatever else it returns)."""
+    """Return the results of an op as a flat list of arrays (and whatever else it returns)."""
     if isinstance(value, (list, tuple)):
         return [r for v in value for r in results(v)]
     return [value]

@@ -50,7 +50,7 @@ def _orders(name: str, call: Callable[[Any, Any, str], Any], orders: str = "CFAK
 
 Function = Callable[[Any, Any], Any]
 
-# Each gives an array, or arrays in a list or tuple. What raises for a layout in NumPy has to raise here.
+# Each gives an array, or arrays in a list or tuple. A function that raises for a layout in NumPy has to raise here.
 FUNCTIONS: dict[str, Function] = {
     # shapes
     **_orders("ravel", lambda xp, x, o: xp.ravel(x, order=o)),

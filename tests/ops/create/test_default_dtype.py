@@ -1,4 +1,4 @@
-"""Which dtype a new array gets when nothing is said: by forerun's rule, by MXNet's, by NumPy's."""
+"""The default dtype of a new array: by forerun's rule, by MXNet's, by NumPy's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from forerun import np, npx
 Make = Any
 F, D, I, B, C, Z = "float32", "float64", "int64", "bool", "complex64", "complex128"
 
-# What is made; its dtype by default; after npx.set_np(). After npx.set_np(dtype=True) it is what NumPy gives.
+# The function; its dtype by default; after npx.set_np(). After npx.set_np(dtype=True) it is what NumPy gives.
 TABLE: dict[str, tuple[Make, str, str]] = {
     "array of an int": (lambda n: n.array(1), I, F),
     "array of ints": (lambda n: n.array([1, 2]), I, F),

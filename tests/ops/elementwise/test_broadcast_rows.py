@@ -19,7 +19,7 @@ OPS: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
 }  # fmt: skip
 LENGTHS = [1, 3, 16, 17, 64, 131]
-# What stands beside an array of 5 planes of 7 rows.
+# Operands beside an array of 5 planes of 7 rows.
 BESIDE: dict[str, Callable[[int], tuple[int, ...]]] = {
     "a value for each row": lambda n: (5, 7, 1),
     "a value for each plane": lambda n: (5, 1, 1),

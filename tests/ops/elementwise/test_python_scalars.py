@@ -34,7 +34,7 @@ def agree(mine: numpy.ndarray, theirs: numpy.ndarray, operands: tuple[Any, ...])
     if mine.dtype == theirs.dtype:
         numpy.testing.assert_array_equal(mine, want)
     else:
-        held = numpy.isfinite(want)  # in fewer bits than ours, numbers may have become infinite
+        held = numpy.isfinite(want)  # in fewer bits than forerun's, numbers may have become infinite
         numpy.testing.assert_allclose(mine[held], want[held], rtol=near, atol=near)
 
 

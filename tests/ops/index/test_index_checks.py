@@ -162,7 +162,7 @@ def test_gradients_of_the_same_element_along_an_axis_add_up() -> None:
 
 
 def test_writing_some_elements_does_not_mend_the_rest() -> None:
-    """What was written before counts: also its failure."""
+    """Values written before count: also their failure."""
     for index in ([0], 0, numpy.array([True, False])):
         x = np.linalg.inv(np.zeros((2, 2)))
         x[index] = 1.0

@@ -314,7 +314,7 @@ def test_positions_that_are_no_int64_are_refused_by_functions_as_by_numpy() -> N
 @pytest.mark.parametrize("nothing", [numpy.zeros(0, int), False, numpy.array([False, False])], ids=repr)
 @pytest.mark.parametrize("number", [2, -3, UNSIGNED], ids=repr)
 def test_a_number_is_checked_where_nothing_is_picked(nothing: Any, number: Any, engine: str) -> None:
-    """As in NumPy: a number is no array, of which there would be no element to look at."""
+    """As in NumPy: a number is not an array, of which there would be no element to look at."""
     want = OverflowError if number is UNSIGNED else IndexError
     number = numpy.array(number)
     with pytest.raises(want):

@@ -20,7 +20,7 @@ ours = _core.from_numpy
 
 
 def view_of(x: numpy.ndarray) -> Any:
-    """A copy of x of ours with x's order of axes, and directions: a view of another array."""
+    """Return a forerun copy of x with x's order of axes, and directions: a view of another array."""
     order = sorted(range(x.ndim), key=lambda i: -abs(x.strides[i]))
     back = [order.index(i) for i in range(x.ndim)]
     turn = tuple(slice(None, None, -1 if s < 0 else 1) for s in x.strides)

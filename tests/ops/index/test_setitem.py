@@ -19,7 +19,7 @@ from tests.support.threads import in_threads
 Write = Callable[..., None]
 
 # Each is called with a namespace, an array, a mask of it, and the positions under the mask; it adds one to the
-# elements there, or puts a number there. What it does must be right whatever happens to the others meanwhile.
+# elements there, or puts a number there. The result must be right whatever happens to the others meanwhile.
 ADDS: dict[str, Write] = {
     "b[mask] += 1": lambda xp, b, m, i: b.__setitem__(m, b[m] + 1),
     "b[positions] += 1": lambda xp, b, m, i: b.__setitem__(i, b[i] + 1),
@@ -203,7 +203,7 @@ UFUNCS: list[tuple[str, Any]] = [
 def test_ufuncs_under_a_mask(name: str, second: Any, share: float) -> None:
     f = getattr(numpy, name)
     for dtype in ("int32", "float32", "float64"):
-        if dtype == "int32" and not any(t.startswith("i") for t in f.types):  # ours would compute in float32
+        if dtype == "int32" and not any(t.startswith("i") for t in f.types):  # forerun would compute in float32
             continue
         x = numpy.random.default_rng(1).integers(0, 9, (7, 401)).astype(dtype)
         operands = (x, *(second or (x[:, ::-1],)))[: f.nin]

@@ -1,4 +1,4 @@
-"""Elements of vectors at many positions: values, errors, and writes of what is read."""
+"""Elements of vectors at many positions: values, errors, and writes to the vector that is read."""
 
 from __future__ import annotations
 

@@ -142,8 +142,8 @@ LOCK: dict[str, tuple[Any, str, Callable[[Any], Any]]] = {
 
 @pytest.mark.parametrize("name", LOCK)
 def test_other_threads_run_while_lapack_does(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody is asked to give up the interpreter lock: whoever runs Python between the beginning and the end of NumPy's
-    function got the lock because NumPy gave it away. It may come too late, so there are several tries."""
+    """A thread that runs Python between the beginning and the end of NumPy's function got the interpreter lock because
+    NumPy released it, not by a request. It may come too late, so there are several tries."""
     module, attribute, function = LOCK[name]
     assert any(seen_between(module, attribute, function, monkeypatch) for _ in range(200))
 

@@ -10,7 +10,7 @@ import pytest
 from forerun import autograd, np
 from tests.support.settings import configured
 
-# What is cut: into nothing, in two, in four, along one side, by vectors' memory, in groups of a batch.
+# Products that are cut: into nothing, in two, in four, along one side, by vectors' memory, in groups of a batch.
 SHAPES = [
     ((64, 64), (64, 64)),
     ((245, 247), (247, 251)),

@@ -53,7 +53,7 @@ def test_examples_in_parts_give_the_same(room: int, monkeypatch: pytest.MonkeyPa
     numpy.testing.assert_allclose(whole[0], conv_pool_reference.convolution(*values, stride=(2, 1), pad=1, num_group=2))
 
 
-# What the kernels choose by shape: (examples, groups, in, out, extents, kernel, stride, dilation, padding).
+# Shapes for each choice of the kernels: (examples, groups, in, out, extents, kernel, stride, dilation, padding).
 SHAPES = {
     "plain": (3, 1, 5, 9, (9, 8), (3, 3), (1, 1), (1, 1), (1, 1)),
     "many small examples": (70, 1, 2, 6, (7, 7), (3, 2), (1, 1), (1, 1), (0, 1)),

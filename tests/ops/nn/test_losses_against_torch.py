@@ -125,7 +125,7 @@ def test_functions(pair: tuple[str, Function, Function, list[Any], list[Any]]) -
 
 
 def test_each_loss_is_among_them() -> None:
-    """CTC stands below."""
+    """CTC has a test of its own below."""
     kinds = {type(pair[1]) for pair in PAIRS if isinstance(pair[1], LOSSES.Loss)}
     assert {getattr(LOSSES, name) for name in LOSSES.__all__} == kinds | {LOSSES.CTCLoss, LOSSES.Loss}
 

@@ -39,7 +39,7 @@ def arguments(name: str, i: int, value: float) -> list[float]:
 
 
 def refusal(name: str, args: list[float], legacy: bool = False) -> type[Exception] | None:
-    """What NumPy raises."""
+    """Return the error class of NumPy."""
     source = numpy.random.RandomState(0) if legacy and name == "uniform" else numpy.random.default_rng(0)
     try:
         getattr(source, name)(*args, size=(0,))

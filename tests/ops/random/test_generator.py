@@ -17,7 +17,7 @@ from stress.fuzz.modes import configured
 
 N = 20_000
 
-# What is drawn, and the distribution of SciPy that it follows.
+# Arguments of each method, and SciPy's distribution of its numbers.
 CONTINUOUS = {
     "beta": ((2.0, 3.0), stats.beta(2, 3)),
     "chisquare": ((4.0,), stats.chi2(4)),
@@ -272,7 +272,7 @@ def test_integers_of_arrays():
 
 
 def test_nothing_waits():
-    """Each method returns while what its parameters are computed from is held up."""
+    """Each method returns while the inputs of its parameters are delayed."""
     go = threading.Event()
     late = np.array(forerun.npx.host(lambda: (go.wait(), numpy.float64(0.5))[1], [], [((), "float64")])[0])
     try:

@@ -1,4 +1,4 @@
-"""Random numbers: their distributions, their seeds, and that nobody's number of workers shows in them."""
+"""Random numbers: their distributions, their seeds, and that they do not depend on the number of workers."""
 
 import numpy
 import pytest

@@ -88,7 +88,7 @@ class SweepKernel final : public Kernel {
   }
   int64_t source_step(int a) const { return back ? 1 : c.stride[a]; }
   int64_t source_extent(int a) const { return back ? c.counts[a] : c.extents[a]; }
-  // Forward, only phases that the kernel reaches are copied: those of its first places, after which they come again.
+  // Forward, only phases that the kernel reaches are copied: those of its first places, after which they repeat.
   int64_t period(int a) const { return c.stride[a] / std::gcd(c.stride[a], c.dilate[a]); }
   int64_t source_phases(int a) const { return back ? 1 : std::min(c.kernel[a], period(a)); }
   int64_t phase_at(int a, int64_t number) const { return back ? 0 : number * c.dilate[a] % c.stride[a]; }
@@ -123,7 +123,7 @@ class SweepKernel final : public Kernel {
     Copy p = copy();
     jobs_.clear(), offsets_.clear();
     size_t n_panels = static_cast<size_t>(ceil_div(rows_, kTileRows)), elements = 0;
-    std::vector<int64_t> sources;  // of each term: where it stands in the weight
+    std::vector<int64_t> sources;  // of each term: its place in the weight
     auto terms_of = [&](const int64_t(&phase)[3]) {
       Job job;
       job.offsets = offsets_.size(), job.panels = elements;
@@ -302,8 +302,8 @@ class SweepKernel final : public Kernel {
     }
   }
 
-  // For each term a row: what it is multiplied with, for all windows of n examples. Lines are copied in order, short
-  // ones with what is behind them, which the next one overwrites.
+  // For each term a row: its factors for all windows of n examples. Lines are copied in order, short ones with the
+  // bytes behind them, which the next one overwrites.
   template <class T>
   void write_out(const Job& job, const Place& at, const Copy& p, const T* planes, int64_t example_step, int64_t n,
                  T* columns, int64_t step) const {

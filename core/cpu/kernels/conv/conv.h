@@ -4,8 +4,7 @@
 
 namespace forerun {
 
-// What a convolution does apart from values. Three axes of extents; fewer have 1 in front. `in` and `out` are channels
-// of a group.
+// The geometry of a convolution. Three axes of extents; fewer have 1 in front. `in` and `out` are channels of a group.
 struct Correlation {
   int64_t examples = 0, groups = 1, in = 0, out = 0;
   int64_t extents[3] = {1, 1, 1};  // of the data, without padding
@@ -21,7 +20,7 @@ struct Correlation {
 };
 
 // Data x (examples, groups * in, *extents), weight w (groups * out, in, *kernel), result y (examples, groups * out,
-// *counts), of one to three axes of extents. What is written must be dense.
+// *counts), of one to three axes of extents. The result must be dense.
 void build_correlate(Op& op, const Correlation& what, const Array& x, const Array& w, const Array& y);
 // x[i] = sum over the windows of y that x[i] lies in: the gradient of the data, or the transposed convolution.
 void build_correlate_back(Op& op, const Correlation& what, const Array& y, const Array& w, const Array& x);

@@ -1,4 +1,4 @@
-// What the convolutions share: where operands lie, lines of elements, and the sizes of what they compute at once.
+// Parts of all convolutions: layouts of operands, lines of elements, and the sizes of the blocks that they compute.
 #pragma once
 #include <algorithm>
 #include <bit>

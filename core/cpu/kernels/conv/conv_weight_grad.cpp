@@ -142,7 +142,7 @@ class WeightKernel final : public Kernel {
   // A line of n elements of each channel, channels last.
   template <class T>
   void transpose(T* to, const char* from, int64_t n) const {
-    if (x.axis[2] == sizeof(T)) return turn_in(from, x.channel, c.in, n, to, c.in);
+    if (x.axis[2] == sizeof(T)) return transpose_in(from, x.channel, c.in, n, to, c.in);
     constexpr int64_t block = 16;
     for (int64_t channel = 0; channel < c.in; channel += block)
       for (int64_t k = 0, m = std::min(block, c.in - channel); k < n; ++k)
@@ -161,7 +161,7 @@ class WeightKernel final : public Kernel {
           for (int64_t j = 0; j < p.count[1]; ++j, to += p.count[2] * kTileRows) {
             const char* line = from + (p.example + e) * y.example + row * y.channel + i * y.axis[0] + j * y.axis[1];
             if (n == kTileRows && y.axis[2] == sizeof(T)) {
-              turn_in(line, y.channel, n, p.count[2], to, kTileRows);
+              transpose_in(line, y.channel, n, p.count[2], to, kTileRows);
               continue;
             }
             for (int64_t r = 0; r < kTileRows; ++r)

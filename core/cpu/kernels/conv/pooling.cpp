@@ -86,7 +86,7 @@ struct Forward {
   const T* x;
   T* y;
 
-  // Line by line, as memory is read fastest. What is written behind a row's end is replaced by the next rows.
+  // Line by line, as memory is read fastest. Values written behind a row's end are replaced by the next rows.
   template <int bytes>
   FORERUN_EACH void run() const {
     each_row(p, [f = *this](int64_t corner, int64_t row) __attribute__((always_inline)) {

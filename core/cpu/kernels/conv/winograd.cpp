@@ -76,7 +76,7 @@ class PointsKernel final : public Kernel {
   void transform(const char* from, int64_t n, float* to) const {
     float w[9 * kTileRows] = {};
     if (n == kTileRows && s.weight.axis[2] == sizeof(float) && s.weight.axis[1] == 3 * sizeof(float))
-      turn_in(from, s.row_step, kTileRows, 9, w, kTileRows);
+      transpose_in(from, s.row_step, kTileRows, 9, w, kTileRows);
     else
       for (int64_t k = 0; k < 9; ++k)
         for (int64_t r = 0; r < n; ++r)
@@ -152,7 +152,7 @@ class WinogradKernel final : public Kernel {
   void store(const float* from, int64_t n, char* to) const {
     constexpr int64_t size = sizeof(float);
     if (target.axis[2] == size && target.channel % size == 0)
-      return turn_out(from, s.rows_step, s.rows, n, reinterpret_cast<float*>(to), target.channel / size);
+      return transpose_out(from, s.rows_step, s.rows, n, reinterpret_cast<float*>(to), target.channel / size);
     for (int64_t row = 0; row < s.rows; ++row)
       for (int64_t k = 0; k < n; ++k)
         *reinterpret_cast<float*>(to + row * target.channel + k * target.axis[2]) = from[k * s.rows_step + row];
@@ -202,7 +202,7 @@ bool winograd_takes(const Correlation& c, DType dtype, bool back) {
   const int64_t* to = back ? c.extents : c.counts;
   int64_t tiles = ceil_div(to[1], 2) * ceil_div(to[2], 2);
   return c.examples * tiles >= 2 * kLeast &&
-         5 * to[1] * to[2] >= 12 * tiles;  // at least 0.6 of what is computed is wanted
+         5 * to[1] * to[2] >= 12 * tiles;  // at least 0.6 of the computed values are used
 }
 
 int64_t winograd_points(const Correlation& what, bool back) {

@@ -166,7 +166,7 @@ void turn_line(const char* from, const Field& field, int64_t channels, int64_t l
   if (in.begin >= in.end) return;
   const int64_t inside = in.end - in.begin;
   from += line * field.axis[1] + (first + in.begin) * field.axis[2], to += in.begin * step;
-  if (field.axis[2] == sizeof(float)) return turn_in(from, field.channel, channels, inside, to, step);
+  if (field.axis[2] == sizeof(float)) return transpose_in(from, field.channel, channels, inside, to, step);
   for (int64_t channel = 0; channel < channels; ++channel)
     for (int64_t k = 0; k < inside; ++k)
       to[k * step + channel] = element<float>(from, channel * field.channel + k * field.axis[2]);

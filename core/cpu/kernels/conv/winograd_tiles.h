@@ -36,7 +36,7 @@ struct Strips {
 // the first.
 void kernels_to_points(const float* w, bool turned, float* points, int64_t plane);
 // n columns of a line of channels, from column `first` on, to [column][step]: zeros where they are outside of lines x
-// extent. What there is of a step behind the channels stays.
+// extent. The rest of a step, behind the channels, is unchanged.
 void turn_line(const char* from, const Field& field, int64_t channels, int64_t line, int64_t first, int64_t lines,
                int64_t extent, int64_t n, float* to, int64_t step);
 

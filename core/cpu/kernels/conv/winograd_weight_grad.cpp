@@ -83,7 +83,7 @@ class WinogradWeightKernel final : public Kernel {
       bool finite = true;
       for (int k = 0; k < 9; ++k) finite &= all_finite(kernels + k * step_, c.in);
       if (finite) {
-        turn_out(kernels, step_, c.in, 9, to, 9), to += c.in * 9;
+        transpose_out(kernels, step_, c.in, 9, to, 9), to += c.in * 9;
         continue;
       }
       for (int64_t channel = 0; channel < c.in; ++channel)

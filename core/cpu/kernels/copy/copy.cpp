@@ -52,7 +52,7 @@ class CopyKernel final : public Fusible {
     if (empty) return;
     const char* from = scalar ? reinterpret_cast<const char*>(scalar->bytes) : operand_data(op, 0, from_offset);
     char* to = operand_data(op, scalar ? 0 : 1, to_offset);
-    if (from == to && !overlaps) return;  // it has taken over the memory of what it copies
+    if (from == to && !overlaps) return;  // it has taken over the memory of its source
     Snapshot snapshot;
     if (overlaps) from = snapshot.take(from, from_offset, range);
     int64_t first = tile * per_tile;
@@ -115,7 +115,7 @@ class ConcatenateKernel final : public Kernel {
   void run(Op& op, int64_t tile) override {
     for (size_t i = tile > 0 ? ends[tile - 1] : 0; i < ends[tile]; ++i) copy_one(op, i);
   }
-  // Once all are there: small ones go together.
+  // Once all arrays are added: small ones are copied together.
   void cut() {
     int64_t elements = 0;
     for (size_t i = 0; i < from.size(); ++i)

@@ -27,8 +27,8 @@ using EachFunction = void (*)(char* at, const int64_t* offsets, const char* from
 // That of a ufunc of NumPy's, by its name, for elements and values of one dtype; null where there is none.
 EachFunction each_of(const char* ufunc, DType t);
 
-// What is done at each position, one after the other, so that what an index names twice is done twice: element =
-// loop(element, value), or loop(element) of n_in 1, where the values are not looked at. types: the loop's; an element
+// Applies a loop at each position, one after the other, so that a position that occurs twice is changed twice: element
+// = loop(element, value), or loop(element) of n_in 1, where the values are not looked at. types: the loop's; an element
 // is cast to and fro, values are of types[1].
 struct Combine {
   const char* name = "";  // of the op; outlives it

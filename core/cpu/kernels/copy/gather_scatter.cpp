@@ -52,7 +52,7 @@ struct Selection {
     for (size_t k = 0; k < indices.size(); ++k) add(op, k, all.get(), k == 0 && own.empty(), what);
     return all;
   }
-  // Whether positions in a vector stand one after the other as they are needed: then nobody has to write down offsets.
+  // Whether the positions are a dense vector: then no table of offsets is needed.
   bool plain() const {
     return indices.size() == 1 && !masked && flat.empty() && own.size() <= 1 && indices[0].ndim() > 0 &&
            indices[0].dtype == DType::i64 && indices[0].contiguous();
@@ -102,7 +102,7 @@ struct Selection {
       }
     }
   }
-  // As in NumPy a number is no array: it is looked at where nothing is picked, and it does not wrap.
+  // As in NumPy a number is not an array: it is checked even if no element is selected, and it does not wrap.
   int64_t offset_of_number(const Layout& l, size_t k, const char* from, const char* what) const {
     int64_t value;
     char* args[2] = {const_cast<char*>(from), reinterpret_cast<char*>(&value)};
@@ -146,8 +146,8 @@ class IndexKernel final : public Kernel {
  public:
   enum class Do { gather, set, combine };
   const char* name() const override { return what == Do::gather ? "take" : what == Do::set ? "put" : combine.name; }
-  // What is picked is cut by units: one position of the index, in one place of the axes before it. What is written is
-  // cut along the last axis, as positions may come more than once.
+  // A gather is cut by units: one position of the index, in one place of the axes before it. A scatter is cut along the
+  // last axis, as positions may occur more than once.
   int64_t tiles() const override { return tiles_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void prepare(Op& op) override {
@@ -163,7 +163,7 @@ class IndexKernel final : public Kernel {
   Selection selection;
   Layout array, other;  // the indexed array; what is read from or put into it
   int axis = 0, axes = 0, a_access = 0, b_access = 0;
-  int64_t cycle = 0;  // how many values there are, which come again from the first one; 0: one for each position
+  int64_t cycle = 0;           // number of values, which repeat from the first one; 0: one for each position
   const char* said = nullptr;  // what errors call it, if it is part of something else
   Combine combine;
   bool overlaps = false;  // what is put lies where it is put
@@ -179,7 +179,7 @@ class IndexKernel final : public Kernel {
  private:
   std::unique_ptr<int64_t[]> offsets_;  // of the positions
   const int64_t* at_ = nullptr;         // the positions themselves, where no offsets are needed
-  int64_t per_tile_ = 1, tiles_ = 1;    // units of what is picked, or elements of the last axis that is written
+  int64_t per_tile_ = 1, tiles_ = 1;    // units of a gather, or elements of the last axis of a scatter
 
   // Whether elements of a vector are copied or combined, and their positions stay as they are meanwhile.
   bool is_direct(Op& op) const {

@@ -37,7 +37,7 @@ T load(const char* p) {
 
 // C leaves open what becomes of a value that the integer cannot hold, and compilers choose by how they vectorise. Here
 // it is what scalar code gives on x86: the integer part, of which the lowest bits are kept; and the least integer for
-// NaN and for what is beyond the integer that it is converted to first (32 bits for small dtypes and int32, otherwise
+// NaN and for values beyond the integer that they are converted to first (32 bits for small dtypes and int32, otherwise
 // 64).
 template <class Wide, class From>
 Wide whole(From v) {
@@ -118,8 +118,8 @@ void cast(char** args, const intptr_t* n, const intptr_t* steps, void*) {
   }
 }
 
-// Rows of a turned matrix, which lie across the source: some columns after the other, so that its memory is read line
-// by line.
+// Rows of a transposed matrix, which lie across the source: some columns after the other, so that its memory is read
+// line by line.
 template <class T>
 void copy_turned(const char* in, char* out, intptr_t rows, intptr_t n, intptr_t in_step, intptr_t out_pitch) {
   constexpr intptr_t kSize = sizeof(T), kSome = 8;

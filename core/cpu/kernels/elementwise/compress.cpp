@@ -37,7 +37,7 @@ void select(const char* mask, const T* from, T* to, int64_t n) {
     T some[8];
     int k = 0;
     for (int j = 0; j < 8; ++j)
-      some[k] = from[i + j], k += static_cast<int>(eight >> 8 * j & 1);  // no branch, which nobody could predict
+      some[k] = from[i + j], k += static_cast<int>(eight >> 8 * j & 1);  // no branch, which could not be predicted
     std::memcpy(to, some, static_cast<size_t>(k) * sizeof(T));
     to += k;
   }

@@ -1,4 +1,4 @@
-// Element-wise ops: an inner loop run over tiles of one iteration space, with casts on the way in and out.
+// Element-wise operations: an inner loop over tiles of one iteration space, with casts of inputs and outputs.
 #pragma once
 #include <initializer_list>
 

@@ -118,7 +118,7 @@ class MaskedKernel final : public Kernel {
   struct Scratch {
     alignas(64) uint8_t mask[kChunk];
     alignas(64) char loop[kMost][kChunk * 16],
-        cast[kMost][kChunk * 16];  // operands as the loop wants them; outputs as they stand in memory
+        cast[kMost][kChunk * 16];  // operands in the loop's dtypes; outputs in those of memory
   };
   struct Stretch {
     char* args[kMost];
@@ -386,7 +386,7 @@ void PlaceKernel::put(char* to, const char* mask, int64_t n, int64_t to_step, in
     T out, value;
     std::memcpy(static_cast<void*>(&out), to + i * to_step, sizeof out);
     std::memcpy(static_cast<void*>(&value), values_ + k * values_step, sizeof value);
-    out = holds ? value : out;  // no branch, which nobody could predict
+    out = holds ? value : out;  // no branch, which could not be predicted
     std::memcpy(to + i * to_step, &out, sizeof out);
     k += holds | all;
     k = k == values ? 0 : k;

@@ -14,7 +14,7 @@ inline constexpr int kMaxMasked = Nest::kMaxOperands - 1;
 void build_masked(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in,
                   const Array* const* outputs, int n_out, const Array& mask);
 
-// What the values that are placed under a mask stand for.
+// How values are assigned to the elements under a mask.
 enum class Placing {
   each,      // one for each element under the mask, in C order; Error(value) if there are not as many
   in_turn,   // the same, from the first one again after the last; Error(value) if there are none for a mask that holds

@@ -38,8 +38,8 @@ template <class T, bool one_a, bool one_b, class F>
   for (; i < n; ++i) out[i] = f(one_a ? x : a[i], one_b ? y : b[i]);
 }
 
-// out[i] = f(out[i], in[i]) for row after row of `in`: some rows at a time, so that what stands in `out` is seldom
-// loaded and stored, and few enough that they come from memory one after the other.
+// out[i] = f(out[i], in[i]) for row after row of `in`: some rows at a time, so that `out` is seldom loaded and stored,
+// and few enough that they come from memory one after the other.
 template <class T, class F>
 [[gnu::always_inline]] inline void fold(T* out, const char* in, intptr_t rows, intptr_t pitch, intptr_t n, F f) {
   using Vector = typename Lanes<T>::Vector;
@@ -211,7 +211,7 @@ FORERUN_SQUARE(square_f64, double)
 
 // --- two steps at once -----------------------------------------------------------------------------------------------
 
-// out = a (what) b, by reference: vectors are no return values where the CPU may not have them.
+// out = a (what) b, by reference: vectors are not returned by value where the CPU may lack them.
 template <Arithmetic what, class V>
 [[gnu::always_inline]] inline void compute(V& out, const V& a, const V& b) {
   if constexpr (what == Arithmetic::add) out = a + b;
@@ -342,7 +342,7 @@ Loop arithmetic_loop(const char* ufunc, DType dtype, Loop numpy) {
     Loop own = numpy;
     own.function = single ? k.f32 : k.f64;
     own.rows = single ? k.rows_f32 : k.rows_f64;
-    auto* fallback = new Loop(numpy);  // never freed, as ops that are under way may use it
+    auto* fallback = new Loop(numpy);  // never freed, as pending ops may use it
     own.data = fallback, own.fallback = fallback;
     const auto number = static_cast<int>(&k - known);
     if (number < kArithmetic)

@@ -19,8 +19,8 @@ Group* Fusible::new_group(Op& op) const {
 namespace {
 
 constexpr size_t kMostOps = 512;
-// Values of a block stand in the L1 cache together, or little is fetched anew from the next one: shorter blocks cost
-// more calls of loops than they save.
+// Values of a block are in the L1 cache together, or little is fetched anew from the next one: shorter blocks cost more
+// calls of loops than they save.
 constexpr int64_t kNearBytes = 64 << 10, kLeastBlock = 256;
 constexpr int64_t kVector = 16;                              // elements
 constexpr int64_t kFoldBytes = 64 << 10, kMostBlock = 8192;  // of blocks that have whole rows
@@ -275,7 +275,7 @@ class PlanMaker {
     for (int i = 0; i < step.n; ++i) plan_->steps.back().nested |= step.place[i].nest != nullptr;
   }
 
-  // What a plan with a pitch has in scratch memory of what is held.
+  // The copies of storages in scratch memory that a plan with a pitch makes.
   struct Copied {
     const Part::Operand* operand;
     int where, value;
@@ -305,8 +305,8 @@ class PlanMaker {
   const FusedKernel& group_;
   std::shared_ptr<Plan> plan_ = std::make_shared<Plan>();
   std::vector<Value> values_;
-  std::vector<int> value_at_;   // of what is held: its value, if it is elided; -1: none yet
-  std::vector<bool> streamed_;  // of what is held: it has been found in one piece
+  std::vector<int> value_at_;   // of each storage: its value, if it is elided; -1: none yet
+  std::vector<bool> streamed_;  // of each storage: it has been found in one piece
   std::vector<Walk> walks_;
   std::vector<Copied> copied_;
   std::vector<Part> parts_;  // of the ops, in order
@@ -399,8 +399,8 @@ const int* PlanMaker::add_steps(const Part& part, const int* where) {
 
 // --- plans with a pitch ----------------------------------------------------------------------------------------------
 
-// Whether rows are those of the plan, a pitch apart. What lies behind a row, and is walked where another follows, is
-// part of the array then.
+// Whether rows are those of the plan, a pitch apart. The bytes between rows, over which loops run, are part of the
+// array then.
 bool PlanMaker::has_pitch(const Part::Operand& operand) const {
   if (!operand.nest || operand.nest->shape.size() < 2 || operand.nest->shape.back() != plan_->row) return false;
   const auto size = static_cast<int64_t>(item_size(operand.dtype));
@@ -460,7 +460,7 @@ Plan::Place PlanMaker::placed(Nest nest, const Part::Operand& operand) {
   return place;
 }
 
-// Where an operand stands in memory, in rows of the plan's length. nest: null if its elements follow one another.
+// The place of an operand in memory, in rows of the plan's length. nest: null if its elements follow one another.
 Plan::Place PlanMaker::row_by_row(const Part::Operand& operand, const Nest* nest) {
   const auto size = static_cast<int64_t>(item_size(operand.dtype));
   Nest rows;
@@ -476,7 +476,7 @@ Plan::Place PlanMaker::row_by_row(const Part::Operand& operand, const Nest* nest
   return placed(std::move(rows), operand);
 }
 
-// Where an operand of this pitch, or one that repeats, stands in memory, with what lies between its rows.
+// The place in memory of an operand of this pitch, or one that repeats, with the bytes between its rows.
 Plan::Place PlanMaker::with_gaps(const Part::Operand& operand) {
   const Dims &shape = operand.nest->shape, &strides = operand.nest->strides[operand.place];
   const int axes = shape.size() - (shape.back() == plan_->row ? 1 : 0);
@@ -499,7 +499,7 @@ void PlanMaker::forget(int where) {
                 copied_.end());
 }
 
-// An input from memory: as it stands there, or copied row by row, once for all steps that read it.
+// An input from memory: in its own layout, or copied row by row, once for all steps that read it.
 Plan::Place PlanMaker::pitched_input(const Part::Operand& operand, int where) {
   if (const Copied* known = copied(operand, where)) return ++sources_, in_scratch(known->value, operand.dtype);
   if (has_pitch(operand) || repeats(operand)) return with_gaps(operand);
@@ -535,7 +535,7 @@ bool PlanMaker::add_pitched_copy(const Part& part, const int* where) {
   return true;
 }
 
-// The op's loop from its block's first element to the last. What it writes to memory is copied there, row by row.
+// The op's loop from its block's first element to the last. Its results for memory are copied there, row by row.
 const int* PlanMaker::add_pitched(const Part& part, const int* where) {
   if (add_pitched_copy(part, where)) return where + part.n;
   Plan::Step step;
@@ -606,7 +606,7 @@ bool PlanMaker::pair(size_t first, size_t second) const {
   return true;
 }
 
-// Two steps of plain arithmetic become one where nobody else reads what is between them: it stays in registers.
+// Two steps of plain arithmetic become one where no other step reads the value between them: it stays in registers.
 void PlanMaker::join_pairs() {
   std::vector<Plan::Step>& steps = plan_->steps;
   std::vector<int> writes(values_.size()), reads(values_.size()), writer(values_.size(), -1);
@@ -641,8 +641,8 @@ void PlanMaker::join_pairs() {
   steps.resize(kept);
 }
 
-// Elements of a block, if each of them takes so many bytes of values. A block has whole rows of what is walked, if all
-// of it has rows of one length; and whole vectors, if it can.
+// Elements of a block, if each of them takes so many bytes of values. A block has whole rows of the iteration space, if
+// all of its rows have one length; and whole vectors, if it can.
 int64_t PlanMaker::block_of(int64_t bytes) const {
   int64_t block = kBlock, row = 1;
   while (block > kLeastBlock && block * bytes > kNearBytes) block /= 2;
@@ -676,7 +676,7 @@ void PlanMaker::place_values() {
       Value& value = values_[step.place[i].value];
       if (value.from < 0) value.from = static_cast<int>(now);
       // A step may write where it reads for the last time: its loop sees the same elements at the same place. Two of
-      // its results may not share one, though nobody may read the first.
+      // its results may not share one, though the first may not be read.
       value.free_from = static_cast<int>(now) + (i < step.n_in ? 0 : 1);
     }
   }

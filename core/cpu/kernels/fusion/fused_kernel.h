@@ -1,5 +1,6 @@
-// A group of element-wise ops and reductions over the same elements: run block by block, so that what one of them
-// writes is still in the L1 cache when the next one reads it, and values that nobody else reads never reach memory.
+// A group of element-wise ops and reductions over the same elements: run block by block, so that the result of one of
+// them is still in the L1 cache when the next one reads it, and values that no other operation reads never reach
+// memory.
 #pragma once
 #include <memory>
 #include <utility>
@@ -11,8 +12,8 @@
 
 namespace forerun {
 
-// What a group does for each block: the steps of its ops, with numbers in place of addresses. Groups that do the same
-// share it, so that a loop that issues the same string of ops again and again is planned once.
+// The program of a group for each block: the steps of its ops, with numbers in place of addresses. Groups that do the
+// same share it, so that a loop that issues the same string of ops again and again is planned once.
 struct Plan {
   // Where a loop finds an operand.
   struct Place {
@@ -107,7 +108,7 @@ class FusedKernel final : public Group {
   const Fold* fold_ = nullptr;  // the first: it decides how the elements are cut into tiles
   std::vector<uint64_t> signature_;
   std::shared_ptr<const Plan> plan_;
-  // What differs from one group to the next of the same plan.
+  // The part that differs between groups of the same plan.
   std::vector<char*> sources_;  // addresses of arrays and scalars, in the order of the operands that are not values
   std::vector<const Fold*> folds_;
   std::vector<char*> results_;  // of the reductions

@@ -100,8 +100,8 @@ void pack_down(const MatrixView<T>& b, int64_t terms, int64_t columns, T* to, in
     const MatrixView<T> from = b.at(0, j);
     const int64_t n = std::min(kGemmColumns, columns - j);
     if (b.row_step == 1) {
-      turn_in(reinterpret_cast<const char*>(from.data), b.column_step * static_cast<int64_t>(sizeof(T)), n, terms, band,
-              kGemmColumns);
+      transpose_in(reinterpret_cast<const char*>(from.data), b.column_step * static_cast<int64_t>(sizeof(T)), n, terms,
+                   band, kGemmColumns);
     } else {
       for (int64_t k = 0; k < terms; ++k)
         for (int64_t e = 0; e < n; ++e) band[k * kGemmColumns + e] = *from.at(k, e).data;
@@ -127,7 +127,7 @@ FORERUN_EACH void pack_rows(const MatrixView<T>& a, int64_t rows, int64_t terms,
         to[i * terms + k * panel + r - i] = r < rows ? a.data[r * a.row_step + k * a.column_step] : T{};
 }
 
-// Columns of b to what is packed, a part of a matrix of `all_terms`.
+// Packs columns of b, a part of a matrix of `all_terms`.
 template <class T, int bytes>
 FORERUN_EACH void pack(const MatrixView<T>& b, int64_t terms, int64_t columns, T* to, int64_t all_terms) {
   if (b.column_step == 1)
@@ -224,7 +224,7 @@ struct Product {
     each_block<T>(terms, columns, [&](int64_t k, int64_t n_terms, int64_t j, int64_t n) __attribute__((always_inline)) {
       const MatrixView<T> from = b.at(k, j);
       const bool lies = b.column_step == 1 && n % Sizes<T, bytes>::lanes == 0;
-      // What stays must be packed by all tiles or none, however many rows they have.
+      // A matrix that is kept must be packed by all tiles or none, however many rows they have.
       const bool in_place = lies && (b.row_step == n || (!all && (rows <= kFew || n_terms * n <= kSmall)));
       if (!in_place && !own.kept) pack<T, bytes>(from, n_terms, n, packed, n_terms);
       const Block<T> block = in_place ? Block<T>{from.data, b.row_step, kGemmColumns, n_terms, n}

@@ -236,7 +236,7 @@ class MatmulKernel final : public Kernel {
     }
   }
 
-  bool gemm_ = false;  // our own kernel multiplies, not BLAS
+  bool gemm_ = false;  // forerun's kernel multiplies, not BLAS
   int64_t rows_at_once = 0, columns_at_once = 0, across = 1, blocks = 1, per_tile = 1, tiles_ = 1;
 };
 

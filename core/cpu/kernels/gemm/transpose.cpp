@@ -131,13 +131,13 @@ struct TurnOut {
 }  // namespace
 
 template <class T>
-void turn_in(const char* from, int64_t step, int64_t lines, int64_t n, T* to, int64_t places) {
+void transpose_in(const char* from, int64_t step, int64_t lines, int64_t n, T* to, int64_t places) {
   in_best_version(TurnIn<T>{from, step, lines, n, to, places});
 }
-template void turn_in(const char*, int64_t, int64_t, int64_t, float*, int64_t);
-template void turn_in(const char*, int64_t, int64_t, int64_t, double*, int64_t);
+template void transpose_in(const char*, int64_t, int64_t, int64_t, float*, int64_t);
+template void transpose_in(const char*, int64_t, int64_t, int64_t, double*, int64_t);
 
-void turn_out(const float* from, int64_t places, int64_t lines, int64_t n, float* to, int64_t step) {
+void transpose_out(const float* from, int64_t places, int64_t lines, int64_t n, float* to, int64_t step) {
   in_best_version(TurnOut<float>{from, places, lines, n, to, step});
 }
 

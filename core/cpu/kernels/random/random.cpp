@@ -9,8 +9,9 @@
 #include "base/rounding.h"
 #include "base/simd_target.h"
 
-// What is compiled several times, for the instructions that a processor has: the same bits, as it is all exact or
-// rounded once per operation, and nothing is contracted (cmake/Compiler.cmake). Loops are written to be vectorised.
+// This code is compiled several times, for the instructions that a processor has: the bits are the same, as all is
+// exact or rounded once per operation, and nothing is contracted (cmake/Compiler.cmake). Loops are written to be
+// vectorised.
 
 namespace forerun {
 
@@ -20,7 +21,7 @@ constexpr int kBlocks = 16, kWords = kBlocks * 16;  // of one chunk: as many blo
 constexpr int64_t kChunkBytes = kWords * 4, kTileChunks = 256;
 constexpr uint64_t kNarrow = 1 << 20;  // ranges below are drawn from 32 bits, and almost never twice
 
-// What is drawn; a number depends on this and its position only.
+// The parameters of a draw; a number depends on them and its position only.
 struct Draw {
   Distribution kind;
   DType dtype;

@@ -1,5 +1,5 @@
 // Random numbers from counter-based bits: the number at a position is a function of (seed, number of the op, position),
-// whoever fills which tile, on whatever processor, and however long the array is.
+// and does not depend on the worker of a tile, the processor, or the array's length.
 #pragma once
 #include "array/array.h"
 

@@ -6,8 +6,8 @@
 namespace forerun {
 
 // As build_arg() (cpu/kernels/sort/sort.h). False, and nothing done, where the axes behind `axis` are not dense, or
-// have one element, or the elements are no real numbers that the CPU compares. What the op reads and writes is added
-// already.
+// have one element, or the elements are not real numbers that the CPU compares. The accesses of the op must be added
+// before.
 bool build_arg_columns(Op& op, const char* name, bool largest, const Array& in, int axis, const Array& out);
 
 }  // namespace forerun

@@ -48,7 +48,7 @@ template <class T>
   return total + rest;
 }
 
-// Adds the sum of each row to what stands in `out`; rows longer than a block, block by block.
+// Adds the sum of each row to `out`; rows longer than a block, block by block.
 template <class T>
 [[gnu::always_inline]] inline void add_sums_of(char* out, const char* in, int64_t rows, int64_t length) {
   auto* to = reinterpret_cast<T*>(out);
@@ -202,7 +202,7 @@ void Fold::fold(int64_t tile, int64_t at, int64_t n, const char* data, char* out
 
 void Fold::end(char* out, Partial* partial) const {
   if (!partial || partial->left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  // The last tile to end combines all, in order: the same bits whoever ran what.
+  // The last tile to end combines all, in order: the same bits whichever thread ran a tile.
   int64_t row = c_ * size_;
   for (int64_t i = 0; i < a_; ++i) {
     const char* parts = partial->values.data() + i * cuts_ * row;

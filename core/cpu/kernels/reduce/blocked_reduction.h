@@ -1,5 +1,4 @@
-// Reductions of dense values: in[a, r, c] over r gives out[a, c]. What is added up in which order depends on A, R and C
-// alone.
+// Reductions of dense values: in[a, r, c] over r gives out[a, c]. The order of additions depends on A, R and C alone.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -37,12 +36,12 @@ class Fold {
   int64_t elements() const { return a_ * r_ * c_; }
   int64_t rows() const { return a_; }
   int64_t row_length() const { return r_; }
-  // A tile has whole rows, and the results of a block's rows are there when the block has been folded.
+  // A tile has whole rows, and the results of a block's rows are complete when the block has been folded.
   bool by_rows() const { return kind_ == Kind::rows; }
   bool same_tiles(const Fold& o) const { return a_ == o.a_ && r_ == o.r_ && c_ == o.c_; }
   DType dtype() const { return dtype_; }
 
-  // What is written while it runs: results of tiles that are parts of a sum.
+  // State that is written while it runs: results of tiles that are parts of a sum.
   struct Partial {
     CachedRoom values;
     std::atomic<int64_t> left;

@@ -142,7 +142,7 @@ class ReduceKernel final : public Kernel {
       folder.first(mine, p), p += in_step, --n;
     folder.fold(mine, 0, p, in_step, n);
     if (partial->left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    // The last block to end combines all, in order: the same bits whoever ran what.
+    // The last block to end combines all, in order: the same bits whichever thread ran a block.
     Folder combine{folder.loop, folder.to, folder.to};
     std::memcpy(out, partial->values.data(), size);
     combine.fold(out, 0, partial->values.data() + size, static_cast<intptr_t>(size), blocks - 1);

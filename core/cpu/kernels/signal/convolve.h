@@ -4,7 +4,7 @@
 
 namespace forerun {
 
-// Most weights for which this is faster than what is made for long ones.
+// Most weights for which this is faster than the functions for long ones.
 constexpr int64_t kMostWeights = 32;
 
 // out[i] = the sum of in[first + i + j] * weights[j], as far as there are such elements; j rises. All are vectors of

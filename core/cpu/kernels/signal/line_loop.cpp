@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kTileNs = 200'000;  // that a tile takes at least: what the loop prepares, it prepares in each call
 
-// What the loop is called with beside the operands.
+// The arguments of the loop beside the operands.
 struct Lines {
   Loop loop;
   Scalar factor;

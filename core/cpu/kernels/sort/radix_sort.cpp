@@ -18,7 +18,7 @@ constexpr int64_t kMostCounted = 1 << 14;
 constexpr int kMostBits = 11, kMostPasses = 3;
 constexpr int kTables = 4;  // neighbours are counted apart: equal ones would wait for each other
 
-// What f gives for an integer of dtype t; false for other dtypes.
+// The result of f for an integer of dtype t; false for other dtypes.
 template <class F>
 bool with_integer(DType t, F f) {
   bool found = false;

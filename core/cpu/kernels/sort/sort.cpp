@@ -152,8 +152,7 @@ class SortKernel final : public LinesKernel {
   SortFunction function_;
 };
 
-// Positions that a fast function has sorted, where equal values stand in any order: brings those of each run into
-// order.
+// Sorts the positions in each run of equal values, which a fast function has left in any order.
 template <class T>
 void order_equals(const char* values, intptr_t* positions, int64_t n) {
   const T* v = reinterpret_cast<const T*>(values);

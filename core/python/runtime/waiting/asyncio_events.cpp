@@ -20,13 +20,13 @@ namespace forerun {
 
 namespace {
 
-// A completion that keeps what it watches. Python owns it; once it is gone nobody is told. Before it is one, it tries
-// whether a fraction of a millisecond's work on small ops brings the values: a worker would take longer to look.
+// A completion that keeps the watched array. Python owns it; once it is deleted it does not report. Before it waits, it
+// spends a fraction of a millisecond on small ops that may compute the values: a worker would take longer to start.
 struct Watch : Completion {
   Watch(nb::handle queue, const Array& array) : array(array), owner(nb::borrow(queue)) {
-    note_look("look at an array");
+    note_look("read of an array");
     Engine& engine = Engine::get();
-    // Nobody will do what is pending, which a wait says; or no thread could be had to do it, and only waits do.
+    // Pending work was abandoned, and a wait raises that; or no worker could be started, and only waits run operations.
     if (engine_abandoned() || (!synchronous && engine.devices[device_of(array)].compute->workers == 0)) wait_for(array);
     if (engine.waiter.little_fresh()) engine.waiter.settle_small(*array.storage());
     if (Executor::in_task() && !array.storage()->settled()) must_not_wait_for_itself(*array.storage());
@@ -40,14 +40,14 @@ struct Watch : Completion {
   bool waits;
 };
 
-// Watches that are told now, at most `most`, in the order in which their arrays came.
+// Completed watches, at most `most`, in the order in which their arrays were computed.
 nb::list take(CompletionQueue& queue, size_t most) {
   nb::list all;
-  std::vector<Completion*> told(most);
-  told.resize(
-      Engine::get().notifier.pop_completed(queue, told.data(),
+  std::vector<Completion*> completed(most);
+  completed.resize(
+      Engine::get().notifier.pop_completed(queue, completed.data(),
                                            most));  // from here on nothing is made that could set off a collection
-  for (Completion* w : told) all.append(nb::find(static_cast<Watch*>(w)));
+  for (Completion* w : completed) all.append(nb::find(static_cast<Watch*>(w)));
   return all;
 }
 
@@ -57,16 +57,16 @@ void raise(const Watch& watch) {
   throw PythonError{};
 }
 
-// Whether the values are there; then raises what their computation raised.
+// Whether the values are computed; then raises the error of their computation.
 bool arrived(nb::handle o) {
   const Array& a = arg("await", o);
-  note_look("look at an array");
+  note_look("read of an array");
   if (!a.storage()->settled()) return false;
   check_failure(a);
   return true;
 }
 
-// None: no computation has failed, as far as is known now; else whether somebody has been told. Does not wait.
+// None: no computation has failed, as far as is known now; else whether the failure was raised. Does not wait.
 nb::object failure_seen(nb::handle o) {
   const Array& a = arg("failure_seen", o);
   FailurePtr failure = a.storage()->settled() ? a.failure() : nullptr;
@@ -78,23 +78,25 @@ nb::object failure_seen(nb::handle o) {
 
 void init_asyncio_events(nb::module_& m) {
   m.def("arrived", arrived, nb::arg("a"),
-        "Whether the values are there; raises what their computation raised. Does not wait.");
+        "Whether the values are computed; raises the error of their computation. Does not wait.");
   m.def("failure_seen", failure_seen, nb::arg("a"),
-        "Whether somebody has been told of the failure of an array that is there; None: it has none.");
-  nb::class_<CompletionQueue>(m, "CompletionQueue", "A file descriptor that is readable while watches are to be told.")
+        "Whether the failure of a computed array was raised; None: it has none.");
+  nb::class_<CompletionQueue>(m, "CompletionQueue",
+                              "A file descriptor that is readable while completed watches are queued.")
       .def("__init__", [](CompletionQueue* at) { new (at) CompletionQueue(Engine::get().notifier); })
       .def("fileno", &CompletionQueue::descriptor)
-      .def("take", take, nb::arg("most"), "The watches that are told now, in the order in which their arrays came.");
-  nb::class_<Watch>(m, "Watch", "Is told when the writes of an array that have been issued before have ended.")
+      .def("take", take, nb::arg("most"), "Completed watches, in the order in which their arrays were computed.");
+  nb::class_<Watch>(m, "Watch", "Completes when the writes of an array that have been issued before have ended.")
       .def(
           "__init__", [](Watch* at, nb::handle queue, nb::handle a) { new (at) Watch(queue, arg("await", a)); },
           nb::arg("queue"), nb::arg("a"))
       .def_prop_ro(
-          "waits", [](const Watch& w) { return w.waits; }, "False: there was nothing to wait for, it will not be told.")
+          "waits", [](const Watch& w) { return w.waits; },
+          "False: there was nothing to wait for, it will not be queued.")
       .def_prop_ro(
           "failure", [](const Watch& w) { return reinterpret_cast<uintptr_t>(w.failure.get()); },
           "The same for arrays that one failure has poisoned; 0: none.")
-      .def("check", raise, "Once told: raises what the computation raised.");
+      .def("check", raise, "Once completed: raises what the computation raised.");
 }
 
 }  // namespace forerun

@@ -40,7 +40,7 @@ void must_not_be_in_task(const char* what) {
 }  // namespace
 
 void wait_for(const Array& array) {
-  note_look("look at an array");
+  note_look("read of an array");
   wait_until_written(array);
 }
 
@@ -53,7 +53,7 @@ void wait_for(const std::vector<Array>& arrays) {
   std::vector<FailurePtr> failures;
   std::optional<LoggedWait> wait;  // one for all of them
   for (const Array& a : arrays) {
-    note_look("look at an array");
+    note_look("read of an array");
     if (!wait && !a.storage()->settled()) wait.emplace();
     wait_settled(a);
     if (FailurePtr failure = a.failure()) failures.push_back(std::move(failure));
@@ -108,7 +108,9 @@ void init_wait(nb::module_& m) {
       "The same, as a part of the recording and not of the program; without `raises`, failures stay unseen.");
   m.def("mark", [] { return Engine::get().ring.next(); }, "Number of the next op.");
   m.def("wait_mark", [](uint64_t mark) { wait_mark(mark); }, "Waits for all ops issued before a mark.");
-  m.def("waitall_before", [](uint64_t mark) { wait_all(mark); }, "The same, and raises failures that nobody has seen.");
+  m.def(
+      "waitall_before", [](uint64_t mark) { wait_all(mark); },
+      "The same, and raises failures that have not been raised.");
   m.def(
       "gate", [](bool closed) { without_lock([&] { Engine::get().gate(closed); }); },
       "Closed: nothing is planned or started.");

@@ -13,7 +13,7 @@ void wait_for(const Array& array);
 void wait_until_written(const Array& array);
 // Waits until all of them have their values; raises what is wrong with them, several failures as a group.
 void wait_for(const std::vector<Array>& arrays);
-// Waits for all ops issued before `mark`; wait_all() raises the failures that nobody has seen.
+// Waits for all ops issued before `mark`; wait_all() raises the failures that have not been raised.
 // `what`: why, if no call of the program asks for it.
 void wait_mark(uint64_t mark, const char* what = nullptr);
 void wait_all(uint64_t mark, const char* what = nullptr);

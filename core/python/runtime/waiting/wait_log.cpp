@@ -44,12 +44,12 @@ void object(Place place) {
   Py_DECREF(done);
 }
 
-PyObject* log = nullptr;        // called as log(kind, number, number); guarded by the interpreter lock
-std::atomic<uint32_t> told{0};  // WorkerPool::lives() when it was told last
+PyObject* log = nullptr;            // called as log(kind, number, number); guarded by the interpreter lock
+std::atomic<uint32_t> reported{0};  // WorkerPool::lives() at its last report
 
 void tell(const char* kind, int64_t a, int64_t b) {
   PyObject* done = PyObject_CallFunction(log, "sLL", kind, static_cast<long long>(a), static_cast<long long>(b));
-  if (!done) return PyErr_WriteUnraisable(log);  // what is told changes nothing
+  if (!done) return PyErr_WriteUnraisable(log);  // an error of the log has no effect
   Py_DECREF(done);
 }
 
@@ -65,7 +65,7 @@ int set_guard(int mode) { return std::exchange(guards, static_cast<uint8_t>(mode
 
 void log_worker_lives() {
   uint32_t lives = Engine::get().pool.lives();
-  if (!log || told.exchange(lives) == lives) return;
+  if (!log || reported.exchange(lives) == lives) return;
   auto [threads, wanted] = Engine::get().pool.threads();
   lives % 2 ? tell("started", threads, wanted) : tell("ended", 0, 0);
 }
@@ -73,7 +73,7 @@ void log_worker_lives() {
 void log_wait_for_room(const char* cause) {
   using Clock = std::chrono::steady_clock;
   static Clock::time_point next;  // guarded by the interpreter lock, as is
-  static int64_t waits = 0;       // since it was told last
+  static int64_t waits = 0;       // since the last report
   ++waits;
   if (!log || Clock::now() < next) return;
   next = Clock::now() + std::chrono::seconds(1);
@@ -82,7 +82,7 @@ void log_wait_for_room(const char* cause) {
 
 LoggedWait::LoggedWait(const char* what) : what_(what) {
   if (outermost_) return;
-  if (Engine::get().pool.lives() != told.load(std::memory_order_relaxed)) [[unlikely]]
+  if (Engine::get().pool.lives() != reported.load(std::memory_order_relaxed)) [[unlikely]]
     log_worker_lives();
   if (guards & kGuardWaits) [[unlikely]]
     object(what_ ? Place{what_, current_site()} : here("wait"));
@@ -120,9 +120,9 @@ void init_wait_log(nb::module_& m) {
       .def("__enter__", [](Waiting& w) { w.wait.emplace(w.what); })
       .def("__exit__", [](Waiting& w, nb::args) { w.wait.reset(); });
   m.def("set_guard", set_guard,
-        "What this thread asks before it goes on: a sum of 1, before it waits, and 2, before it reads what is there. "
-        "Returns what was set.");
-  m.def("tell", log_worker_lives, "Tells it now.");
+        "Sets the guard that this thread calls: a sum of 1, before it waits, and 2, before it reads computed values. "
+        "Returns the former one.");
+  m.def("tell", log_worker_lives, "Reports to it now.");
 }
 
 }  // namespace forerun

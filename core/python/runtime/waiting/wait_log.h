@@ -30,7 +30,7 @@ class LoggedWait {
   explicit LoggedWait(const char* what = nullptr);
   LoggedWait(const LoggedWait&) = delete;
   ~LoggedWait();
-  // What it waits for: the number of an op.
+  // Sets the number of the op that it waits for.
   void on(uint64_t seq) { outermost_->seq_ = seq; }
 
  private:
@@ -39,13 +39,13 @@ class LoggedWait {
   static constinit inline thread_local LoggedWait* outermost_ = nullptr;
 };
 
-// Tells the log (forerun/_runtime/logging.py), with the interpreter lock: of workers that have started or ended since
-// it was told last; and that there was no room to issue, once a second.
+// Report to the log (forerun/_runtime/logging.py), with the interpreter lock: workers that have started or ended since
+// the last report; and back-pressure, once a second.
 void log_worker_lives();
 void log_wait_for_room(const char* cause);
 
-// What is told, as log(kind, number, number), of workers and of waits for room; and what a guard calls, as refuse(call,
-// site), which may raise.
+// Set the function for reports of workers and of back-pressure, log(kind, number, number), and that of a guard,
+// refuse(call, site), which may raise.
 void set_log(PyObject* function);
 void set_refuse(PyObject* function);
 

@@ -25,7 +25,7 @@ void must_not_wait_for_itself(TaskWait& wait) {
   if (!self.found) return;
   note_self_wait();
   throw Error(ErrorKind::runtime, std::string(self.name) +
-                                      ": a host task must not wait for what comes after its own end, got a wait at " +
+                                      ": a host task must not wait for operations after its own end, got a wait at " +
                                       place(current_site()) + " in the task issued at " + place(self.site));
 }
 

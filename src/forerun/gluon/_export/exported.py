@@ -1,4 +1,4 @@
-"""What a block computes, as a list of operations in JSON: taken from the tape, and read back with distrust.
+"""The computation of a block as a list of operations in JSON: taken from the tape, and validated when read.
 
 Operations, and classes of named tuples, are called by their names in `forerun.ops._base.registry`.
 A value in the list is a number, a text, null, a list; or an object with one word: {"input": 0}, {"parameter": name},
@@ -19,7 +19,7 @@ from ...ops._base.registry import operations, tuples
 from ...ops.create import fill as creation
 from .format_1 import of_format_1
 
-__all__ = ["FORMAT", "FORMATS", "Reader", "Untold", "computed", "fitted", "told"]
+__all__ = ["FORMAT", "FORMATS", "Reader", "NotExportable", "computed", "fitted", "operations_of"]
 
 FORMAT = "forerun operations 2"
 # Those that are read, and what the names of operations in them are now.
@@ -27,7 +27,7 @@ FORMATS: dict[str, Callable[[str], str]] = {"forerun operations 1": of_format_1,
 _SCALARS = (type(None), bool, int, float, str)
 
 
-class Untold(ValueError):
+class NotExportable(ValueError):
     """Why a computation cannot be written down."""
 
 
@@ -51,7 +51,7 @@ class _Teller:
             if node is None or isinstance(node, Variable) or (id(node), x.index) in self.known or id(node) in found:
                 continue
             if node.seq <= self.since:
-                raise Untold("forward must not use what was recorded before")
+                raise NotExportable("forward must not use what was recorded before")
             found[id(node)] = node
             todo += _arrays_in((node.inputs, node.attrs))
         nodes = sorted(found.values(), key=lambda node: node.seq)
@@ -61,7 +61,7 @@ class _Teller:
     def operation(self, node: Any) -> Any:
         name = operations.name_of(node.op)
         if name is None:
-            raise Untold(f"operations must be forerun's own, got {getattr(node.op, 'name', node.op)}")
+            raise NotExportable(f"operations must be forerun's own, got {getattr(node.op, 'name', node.op)}")
         attrs = node.attrs
         if isinstance(node.op, _core.Primitive):
             attrs = tuple(attrs or ())[: len(node.op.parameters) - node.op.arrays]
@@ -86,7 +86,7 @@ class _Teller:
             return {"tuple": [self.value(x) for x in v]}
         if (name := tuples.name_of(type(v))) is not None:
             return {"record": [name, *map(self.value, v)]}
-        raise Untold(f"arguments of operations must be arrays and plain values, got {type(v).__name__}")
+        raise NotExportable(f"arguments of operations must be arrays and plain values, got {type(v).__name__}")
 
     def array(self, x: Any) -> Any:
         if x.node is not None and (word := self.known.get((id(x.node), x.index))) is not None:
@@ -105,12 +105,13 @@ def _arrays_in(value: Any) -> list[Any]:
     return [x for v in value for x in _arrays_in(v)] if isinstance(value, (tuple, list)) else []
 
 
-def told(
+def operations_of(
     function: Callable[..., Any], inputs: Sequence[Any], parameters: Mapping[str, Any]
 ) -> tuple[list[Any], Any, list[Any]]:
-    """Runs a function as if predicting, and writes down what it computes: operations, results, constants.
+    """Run a function as if predicting, and write down what it computes: operations, results, constants.
 
-    inputs: what it gets. parameters: arrays that it uses, by name. Results: arrays in tuples and lists. Raises Untold.
+    inputs: its arguments. parameters: arrays that it uses, by name. Results: arrays in tuples and lists. Raises
+    NotExportable.
     """
     given = [_core.detach(x) for x in inputs]
     lent = [x for x in parameters.values() if x.node is None]
@@ -131,21 +132,24 @@ def told(
 
 
 def fitted(few: Any, more: Any, most: Any, n: int) -> Any:
-    """What was told for n, n + 1 and n + 2 examples, for any number of them. Untold if it is not a matter of counts."""
+    """Generalize a value for n, n + 1 and n + 2 examples to any number of them.
+
+    Raise NotExportable if it is not linear in the number.
+    """
     if type(few) is not type(more) or type(few) is not type(most):
-        raise Untold("another computation for another number of examples")
+        raise NotExportable("another computation for another number of examples")
     if isinstance(few, dict):
         if not few.keys() == more.keys() == most.keys():
-            raise Untold("another computation for another number of examples")
+            raise NotExportable("another computation for another number of examples")
         return {k: fitted(few[k], more[k], most[k], n) for k in few}
     if isinstance(few, list):
         if not len(few) == len(more) == len(most):
-            raise Untold("another computation for another number of examples")
+            raise NotExportable("another computation for another number of examples")
         return [fitted(*three, n) for three in zip(few, more, most)]
     if few == more == most:
         return few
     if type(few) is not int or more - few != most - more:
-        raise Untold("another computation for another number of examples")
+        raise NotExportable("another computation for another number of examples")
     return {"examples": [more - few, few - n * (more - few)]}
 
 
@@ -153,7 +157,7 @@ def fitted(few: Any, more: Any, most: Any, n: int) -> Any:
 
 
 class Reader:
-    """Operations that were written down, checked: each uses what is there, and is one of forerun's own."""
+    """The validated operations of a file: each uses values computed before, and is one of forerun's own."""
 
     def __init__(self, said: Mapping[str, Any], inputs: int, parameters: Sequence[str]) -> None:
         self.inputs, self.parameters = inputs, set(parameters)
@@ -173,7 +177,7 @@ class Reader:
         self.check(self.result)
 
     def check(self, value: Any, depth: int = 0) -> None:
-        """What an operation is given, in lists of any depth up to 20: ValueError if it is nothing that may be."""
+        """Check an argument of an operation, in lists nested up to 20 deep: ValueError if it is not valid."""
         if depth > 20:
             raise ValueError("imports: values must not be nested deeper than 20")
         if isinstance(value, list):
@@ -183,7 +187,7 @@ class Reader:
             self.check_word(value, depth)
 
     def check_word(self, value: dict[str, Any], depth: int) -> None:
-        """A word, such as "input", with what belongs to it: ValueError for others."""
+        """Return a word, such as "input", with what belongs to it: ValueError for others."""
         word: str
         v: Any
         word, v = next(iter(value.items()), ("", None))
@@ -205,7 +209,7 @@ class Reader:
             self.check(v, depth + 1)
 
     def value(self, v: Any, inputs: Sequence[Any], parameters: Mapping[str, Any], made: list[Any], n: int) -> Any:
-        """What a value stands for in a run."""
+        """Return the object that a value of the file represents in a run."""
 
         def deep(all_: Sequence[Any]) -> list[Any]:
             return [self.value(x, inputs, parameters, made, n) for x in all_]
@@ -234,7 +238,7 @@ class Reader:
 
 
 def computed(reader: Reader, inputs: Sequence[Any], parameters: Mapping[str, Any]) -> Any:
-    """The results for inputs; gradients flow as through the operations themselves."""
+    """Return the results for inputs; gradients flow as through the operations themselves."""
     made: list[Any] = []
     n = inputs[0].shape[0] if inputs and inputs[0].ndim else 0
 

@@ -81,7 +81,7 @@ _NAMES = {
 
 
 def of_format_1(name: str) -> str:
-    """What an operation of the old format is called now; an empty string if it had none of that name.
+    """Return the present name of an operation of the old format; an empty string if it had none of that name.
 
     Element-wise operations were called as NumPy calls them, after any module that used them.
 

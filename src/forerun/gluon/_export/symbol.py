@@ -18,7 +18,7 @@ from ..block.hybrid import HybridBlock, Spec, written
 from ..parameter.dictionary import load
 from ..parameter.loading import set_values
 from ..parameter.parameter import Devices, Parameter
-from .exported import FORMAT, FORMATS, Reader, Untold, computed, fitted, told
+from .exported import FORMAT, FORMATS, NotExportable, Reader, computed, fitted, operations_of
 
 __all__ = ["SymbolBlock", "export"]
 
@@ -60,7 +60,7 @@ class SymbolBlock(HybridBlock):
         *,
         device: Devices = None,
     ) -> SymbolBlock:
-        """Reads what `export` wrote. input_names: one for each array that the block takes.
+        """Read what `export` wrote. input_names: one for each array that the block takes.
 
         Parameters are read from `param_file`, or wait for `initialize`. ValueError for files in another format, or that
         say what cannot be. Nothing in them is executed but registered operations, on arrays: forerun's, and those that
@@ -76,7 +76,10 @@ class SymbolBlock(HybridBlock):
         return block
 
     def forward(self, *args: Any) -> Any:
-        """The results. Raises ValueError for inputs of other shapes or dtypes than the block was exported for."""
+        """Return the results.
+
+        Raises ValueError for inputs of other shapes or dtypes than the block was exported for.
+        """
         arrays, _ = _flat(args)
         if len(arrays) != len(self._inputs):
             raise ValueError(f"SymbolBlock: inputs must be {len(self._inputs)} arrays, got {len(arrays)}")
@@ -92,7 +95,7 @@ class SymbolBlock(HybridBlock):
 
 
 def export(block: HybridBlock, path: str, epoch: int, called: tuple[Any, Sequence[Spec]]) -> tuple[str, str]:
-    """Writes path-symbol.json and path-0000.params; see `HybridBlock.export`."""
+    """Write path-symbol.json and path-0000.params; see `HybridBlock.export`."""
     form, specs = called
 
     def run(*arrays: Any) -> Any:
@@ -102,8 +105,8 @@ def export(block: HybridBlock, path: str, epoch: int, called: tuple[Any, Sequenc
     arrays = {name: p.data() for name, p in params.items()}
     said: dict[str, Any] = {"format": FORMAT, "inputs": [[list(shape), dtype.name] for shape, dtype, _ in specs]}
     try:
-        operations, result, constants, any_number = _told(lambda *arrays: _unseen(run, arrays), arrays, specs)
-    except Untold as why:
+        operations, result, constants, any_number = _described(lambda *arrays: _unseen(run, arrays), arrays, specs)
+    except NotExportable as why:
         raise ValueError(f"export: {why}, in {block.name}") from None
     said |= {"examples": any_number, "operations": operations, "result": result}
     kept = {f"constant{i}": x for i, x in enumerate(constants)}
@@ -130,33 +133,33 @@ def export(block: HybridBlock, path: str, epoch: int, called: tuple[Any, Sequenc
 
 
 def _unseen(run: Callable[..., Any], arrays: Sequence[Any]) -> Any:
-    """The results. Untold where the code looks at values on its way."""
+    """Return the results. NotExportable where the code looks at values on its way."""
     _core.capture(())
     try:
         result = run(*arrays)
         if _core.capture_look() is not None:
-            raise Untold(_core.capture_refused())
+            raise NotExportable(_core.capture_refused())
         return result
     finally:
         _core.capture_drop()
 
 
-def _told(function: Callable[..., Any], arrays: Any, specs: Sequence[Spec]) -> tuple[Any, Any, list[Any], bool]:
+def _described(function: Callable[..., Any], arrays: Any, specs: Sequence[Spec]) -> tuple[Any, Any, list[Any], bool]:
     """Operations, results, constants, and whether they hold for any number of examples."""
 
     def run(more: int) -> Any:
-        return told(function, [_made(spec, more) for spec in specs], arrays)
+        return operations_of(function, [_made(spec, more) for spec in specs], arrays)
 
     operations, result, constants = run(0)
     if all(shape for shape, _, _ in specs) and len({shape[0] for shape, _, _ in specs}) == 1 and specs:
         try:
             others = [run(1), run(2)]
             if any(not _equal(constants, other[2]) for other in others):
-                raise Untold("other constants")
+                raise NotExportable("other constants")
             both = [[one[0], one[1]] for one in ((operations, result), *others)]
             fit = fitted(both[0], both[1], both[2], specs[0][0][0])
             return fit[0], fit[1], constants, True
-        except (Untold, ValueError, IndexError):  # then it is for this number of examples alone
+        except (NotExportable, ValueError, IndexError):  # then it is for this number of examples alone
             pass
     return operations, result, constants, False
 
@@ -167,7 +170,7 @@ def _equal(a: Sequence[Any], b: Sequence[Any]) -> bool:
 
 
 def _made(spec: Spec, more: int = 0, rng: Any = None) -> Any:
-    """An array as the block was called with; with other examples, and with values."""
+    """Return an array as the block was called with; with other examples, and with values."""
     shape, dtype, device = spec
     shape = (shape[0] + more, *shape[1:]) if shape else shape
     if rng is None:
@@ -177,7 +180,7 @@ def _made(spec: Spec, more: int = 0, rng: Any = None) -> Any:
 
 
 def _alike(run: Callable[..., Any], read: SymbolBlock, specs: Sequence[Spec], any_number: bool) -> bool:
-    """Whether both give the same results for values that neither has seen."""
+    """Return whether both give the same results for values that neither has seen."""
     rng = numpy.random.default_rng(1)
     with autograd.pause():
         for more in (0, 3 * any_number):

@@ -31,7 +31,7 @@ def collective_scope() -> Iterator[None]:
 
 
 def owners(params: Sequence[Copies], balanced: bool) -> dict[int, int]:
-    """Which of each parameter's copies is the one that is summed for and updated, by the parameter's number.
+    """Return the number of each parameter's copy whose device sums the gradients and updates the parameter.
 
     balanced: the largest parameters first, each goes to the device that has the fewest elements so far; else cpu(0) has
     all, or the first device where it has no copy. Follows from sizes and order alone.
@@ -56,7 +56,7 @@ def reduce_replicas(arrays: Sequence[Any], at: int) -> Any:
 
 
 def broadcast_to_replicas(arrays: Sequence[Any], at: int) -> None:
-    """Copies the values of arrays[at] into all others."""
+    """Copy the values of arrays[at] into all others."""
     for k, x in enumerate(arrays):
         if k != at:
             _core.assign(x, arrays[at])

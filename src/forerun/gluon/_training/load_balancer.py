@@ -27,7 +27,7 @@ class LoadBalancer(tuple[Device, ...]):
 
     Stands wherever a list of devices does: `initialize`, `split_and_load`. A Trainer that is given it measures how
     long each device takes from a step's new parameters to its gradients. Nothing waits: clocks are operations, and the
-    next steps go on with the shares as they are until the times are there. At first shares are equal. Of the last five
+    next steps go on with the present shares until the times are known. At first shares are equal. Of the last five
     steps the median counts, and shares change only where a step would take five per cent less.
 
     As sums over a batch are what is added over devices, losses that are one number per example need no further care.
@@ -48,7 +48,7 @@ class LoadBalancer(tuple[Device, ...]):
     def __new__(
         cls, devices: Iterable[Device | str], clock: Callable[[Sequence[Any]], Any] = _core.clock
     ) -> LoadBalancer:
-        """clock: gives an array with the time at which all of some arrays are there."""
+        """clock: returns an array with the time at which all of some arrays are computed."""
         made = super().__new__(cls, map(resolve, devices))
         if len(set(made)) != len(made) or not made:
             raise ValueError(f"LoadBalancer: devices must be given, each once, got {list(made)}")
@@ -73,31 +73,34 @@ class LoadBalancer(tuple[Device, ...]):
 
     @property
     def weights(self) -> list[float]:
-        """What each device had of the last batch that was split, as parts of it."""
+        """Return the share of each device in the last batch that was split."""
         return [n / sum(self._sizes) for n in self._sizes]
 
     def sizes(self, n: int) -> list[int]:
-        """How many of `n` examples each device gets: at least one. ValueError for fewer examples than devices."""
+        """Return the number of examples of `n` for each device: at least one.
+
+        ValueError for fewer examples than devices.
+        """
         if n < len(self):
             raise ValueError(f"LoadBalancer: examples must be at least one for each of {len(self)} devices, got {n}")
         self._sizes = _whole(self._fractions, n)
         return list(self._sizes)
 
     def parts(self, data: Array, batch_axis: int = 0) -> list[Any]:
-        """Views of an array's parts along the batch axis. Raises as `sizes` does."""
+        """Return views of an array's parts along the batch axis. Raises as `sizes` does."""
         bounds = [0, *itertools.accumulate(self.sizes(data.shape[batch_axis]))]
         before = (slice(None),) * (batch_axis % data.ndim)
         return [data[(*before, slice(start, stop))] for start, stop in itertools.pairwise(bounds)]
 
     def ended(self, gradients: Iterable[Any]) -> None:
-        """Says that these gradients end a step; the Trainer does."""
+        """Mark the end of a step, when these gradients are computed; called by the Trainer."""
         times = self._times(gradients)
         if self._begun and self._sizes and set(times) >= set(self):
             self._waiting.append((self._begun, times, self._sizes))
         self._begun = {}
 
     def begun(self, weights: Iterable[Any]) -> None:
-        """Says that a step begins when these parameters are there; the Trainer does."""
+        """Mark the begin of a step, when these parameters are computed; called by the Trainer."""
         self._begun = self._times(weights)
         self._look()
 
@@ -109,7 +112,7 @@ class LoadBalancer(tuple[Device, ...]):
             return {device: self._clock(some) for device, some in found.items()}
 
     def _look(self) -> None:
-        """Takes what has been measured by now."""
+        """Take what has been measured by now."""
         while self._waiting and all(x.ready for times in self._waiting[0][:2] for x in times.values()):
             begun, ended, sizes = self._waiting.popleft()
             if any(_core.is_poisoned(x) for times in (begun, ended) for x in times.values()):

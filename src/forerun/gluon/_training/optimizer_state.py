@@ -1,4 +1,4 @@
-"""What an optimizer remembers of a parameter: on which device it is, and values for it from files."""
+"""The state of an optimizer for a parameter: its device, and its values from files."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ __all__ = ["beside", "check", "moved", "number", "of_number", "restore"]
 
 
 def beside(state: State, weight: Array) -> bool:
-    """Whether a state is on its weight's device."""
+    """Return whether a state is on its weight's device."""
     return all(x.device == weight.device for name, x in state.items() if name != "t")
 
 
 def moved(state: State, weight: Array) -> State:
-    """A state of its own for a weight, with the values of another one."""
+    """Return a state of its own for a weight, with the values of another one."""
     return {name: x if name == "t" else x.copyto(weight.device) for name, x in state.items()}
 
 
 def number(value: numpy.ndarray | None) -> int:
-    """A count that a file has. ValueError if it is none."""
+    """Return a count that a file has. ValueError if it is none."""
     if value is None or value.size != 1 or value.dtype.kind not in "iu":
         raise ValueError(f"load_states: counts must be integers, got {value!r}")
     return int(value.item())
 
 
 def of_number(values: Mapping[str, numpy.ndarray], i: int) -> dict[str, numpy.ndarray]:
-    """The values of a parameter's state, of all named "number.name"."""
+    """Return the values of a parameter's state, of all named "number.name"."""
     return {name.partition(".")[2]: v for name, v in values.items() if name.startswith(f"{i}.")}
 
 
 def check(parameter: str, state: State, values: dict[str, numpy.ndarray]) -> None:
-    """ValueError if values are not those of such a state."""
+    """Raise ValueError if values are not those of such a state."""
     if state.keys() != values.keys():
         raise ValueError(f"load_states: file must have {sorted(state)}, got {sorted(values)} for {parameter}")
     for name, value in values.items():
@@ -50,7 +50,7 @@ def check(parameter: str, state: State, values: dict[str, numpy.ndarray]) -> Non
 
 
 def restore(state: State, values: dict[str, numpy.ndarray]) -> None:
-    """Takes over values that have been checked."""
+    """Take over values that have been checked."""
     for name, value in values.items():
         if name == "t":
             state[name] = number(value)

@@ -38,7 +38,7 @@ _HYBRID_SETTINGS = {  # MXNet's: how its programs are run and put into memory; r
 
 
 def check_hybrid_settings(settings: dict[str, Any]) -> None:
-    """Refuses settings of `hybridize` that MXNet has not either. TypeError, which lists those there are.
+    """Raise TypeError, which lists the valid ones, for settings of `hybridize` that MXNet does not have.
 
     >>> check_hybrid_settings({"static_alloc": True})
     """
@@ -51,7 +51,7 @@ _CHANGES = "(changes)"  # in the dictionary of a block: no attribute has this na
 
 
 def times_changed(block: Block) -> int:
-    """How often attributes and children of a block have been set."""
+    """Return the number of times that attributes and children of a block have been set."""
     count: int = block.__dict__.get(_CHANGES, 0)
     return count
 
@@ -129,20 +129,20 @@ class Block:
         return self._params
 
     def name_scope(self) -> AbstractContextManager[None]:
-        """A context manager that does nothing: MXNet 1.x's programs make the children of a block in it."""
+        """Return a context manager that does nothing: MXNet 1.x's programs make the children of a block in it."""
         return nullcontext()
 
     def register_child(self, block: Block, name: str | None = None) -> None:
-        """Makes a block a child, under a name or its number."""
+        """Make a block a child, under a name or its number."""
         self._children[name if name is not None else str(len(self._children))] = block
         self._changed("children")
 
     def forward(self, *args: Any) -> Any:
-        """What the block computes; subclasses define it."""
+        """Compute the result of the block; subclasses define this."""
         raise NotImplementedError(f"{type(self).__name__}: forward must be defined, got none")
 
     def infer_shape(self, *args: Any) -> None:
-        """Sets shapes of parameters that depend on the data; layers with deferred parameters define it."""
+        """Set the shapes of parameters that depend on the data; layers with deferred parameters define this."""
         waiting = [name for name, parameter in self._params.items() if parameter.is_deferred]
         raise DeferredInitializationError(
             f"{type(self).__name__}: infer_shape must be defined for deferred shapes, got none for {waiting}"
@@ -175,7 +175,7 @@ class Block:
             raise
 
     def _locate(self, error: UninitializedError) -> None:
-        """Says in the error where in this block the parameter is that it tells of."""
+        """Add to an error the place of its parameter in this block."""
         inside: Any = error.parameter if error.inside is None else error.inside
         members: Mapping[str, Any] = self._params if error.inside is None else self._children
         name = next((name for name, member in members.items() if member is inside), None)
@@ -184,15 +184,15 @@ class Block:
             error.inside = self
 
     def register_forward_pre_hook(self, hook: Callable[[Block, Any], Any]) -> Hook:
-        """Calls `hook(block, inputs)` before each run."""
+        """Call `hook(block, inputs)` before each run."""
         return Hook(self, self._before, hook)
 
     def register_forward_hook(self, hook: Callable[[Block, Any, Any], Any]) -> Hook:
-        """Calls `hook(block, inputs, output)` after each run."""
+        """Call `hook(block, inputs, output)` after each run."""
         return Hook(self, self._after, hook)
 
     def summary(self, *inputs: Any) -> None:
-        """Prints a table of the layers for these inputs: shapes of results, and numbers of parameters.
+        """Print a table of the layers for these inputs: shapes of results, and numbers of parameters.
 
         Parameters that are there twice count once in the last line. The block may be hybridized. Waits for nothing.
 
@@ -212,16 +212,16 @@ class Block:
         show(summary_of(self, inputs))
 
     def register_op_hook(self, callback: Callable[[str, str, Any], Any], monitor_all: bool = False) -> Hooks:
-        """Calls `callback(name, kind, array)` for each array that a layer gives, in the whole tree.
+        """Call `callback(name, kind, array)` for each array that a layer gives, in the whole tree.
 
         Layers are blocks without children; names say where a layer is and which result it is, such as
-        "0.output" or "0.output1"; kind: the layer's class. monitor_all: also for what it gets, and for its
-        parameters, such as "0.data" and "0.weight". `detach` of what is returned ends the calls.
+        "0.output" or "0.output1"; kind: the layer's class. monitor_all: also for its inputs and parameters, such as
+        "0.data" and "0.weight". `detach` of the returned object ends the calls.
         """
         places: dict[Block, str] = {}
         for place, block in self._by_place():
             if not block._children:
-                places.setdefault(block, place)  # once, wherever it is there again
+                places.setdefault(block, place)  # once, even if it occurs again
 
         def tell(place: str) -> Callable[..., None]:
             return monitor(place, callback, monitor_all)
@@ -245,12 +245,12 @@ class Block:
             yield from child._named(f"{prefix}{name}.")
 
     def collect_params(self, select: str | None = None) -> ParameterDict:
-        """Parameters of the whole tree by their place in it, such as "0.weight"; `select`: names matching a regex."""
+        """Return the parameters of the tree by their place, such as "0.weight"; `select`: names matching a regex."""
         wanted = re.compile(select or "")
         return ParameterDict({name: p for name, p in self._named() if wanted.match(name)})
 
     def share_parameters(self, shared: ParameterDict) -> Block:
-        """Uses the parameters of another block of the same structure, where names are the same; returns self."""
+        """Use the parameters of another block of the same structure, where names are the same; return self."""
         for name in self.collect_params().keys() & shared.keys():
             *path, last = name.split(".")
             block = self
@@ -268,11 +268,11 @@ class Block:
         *,
         device: Devices = None,
     ) -> None:
-        """Initialises all parameters on one device or several: own rules first, then `init`, then Uniform(0.07)."""
+        """Initialise all parameters on one device or several: own rules first, then `init`, then Uniform(0.07)."""
         self.collect_params().initialize(init, ctx, verbose, force_reinit, device=device)
 
     def save_parameters(self, filename: str | os.PathLike[str], deduplicate: bool = False, *, wait: bool = True) -> Any:
-        """Writes all parameters to a file: safetensors if its name ends in ".safetensors", else npz.
+        """Write all parameters to a file: safetensors if its name ends in ".safetensors", else npz.
 
         Returns its size, an array, when the file is written; with wait=False at once, as `np.save` does. RuntimeError
         before initialisation. deduplicate: shared ones once.
@@ -290,7 +290,7 @@ class Block:
         *,
         device: Devices = None,
     ) -> None:
-        """Sets all parameters from a file (npz, safetensors, MXNet's own); all or none. As `ParameterDict.load`."""
+        """Set all parameters from a file (npz, safetensors, MXNet's own); all or none. As `ParameterDict.load`."""
         where = device if device is not None else ctx
         self.collect_params().load(filename, where, allow_missing, ignore_extra, "", cast_dtype, dtype_source)
 
@@ -305,7 +305,7 @@ class Block:
         *,
         device: Devices = None,
     ) -> None:
-        """Sets all parameters from arrays by name, as `load_parameters` does from a file. Does not wait.
+        """Set all parameters from arrays by name, as `load_parameters` does from a file. Does not wait.
 
         >>> from forerun import np
         >>> from forerun.gluon import nn
@@ -319,33 +319,33 @@ class Block:
         set_values(params, values, where, allow_missing, ignore_extra, cast_dtype, dtype_source, "load_dict")
 
     def apply(self, function: Callable[[Block], Any]) -> Block:
-        """Calls a function with every block of the tree, children first; returns self."""
+        """Call a function with every block of the tree, children first; return self."""
         for child in self._children.values():
             child.apply(function)
         function(self)
         return self
 
     def cast(self, dtype: DTypeLike) -> None:
-        """Converts all parameters to a dtype."""
+        """Convert all parameters to a dtype."""
         for parameter in self.collect_params().distinct():
             parameter.cast(dtype)
 
     def zero_grad(self) -> None:
-        """Sets all gradients to zero."""
+        """Set all gradients to zero."""
         self.collect_params().zero_grad()
 
     def setattr(self, name: str, value: Any) -> None:
-        """Sets an attribute of all parameters."""
+        """Set an attribute of all parameters."""
         self.collect_params().setattr(name, value)
 
     def reset_ctx(self, ctx: Devices = None, *, device: Devices = None) -> None:
-        """Moves all parameters to one device or several."""
+        """Move all parameters to one device or several."""
         self.collect_params().reset_ctx(ctx, device=device)
 
     reset_device = reset_ctx
 
     def hybridize(self, active: bool = True, **settings: Any) -> None:
-        """Hybrid blocks in the tree are recorded on their first call, and issued as one program afterwards.
+        """Capture hybrid blocks in the tree on their first call, and submit them as one program afterwards.
 
         See `HybridBlock`. settings: `strict`; `static_alloc` and others of MXNet's make no difference.
         """

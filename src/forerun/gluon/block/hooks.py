@@ -23,7 +23,7 @@ class Hook:
         changes.note(block)
 
     def detach(self) -> None:
-        """Ends the calls."""
+        """End the calls."""
         self._hooks.pop(id(self), None)
         changes.note(self._block)
 
@@ -41,7 +41,7 @@ class Hooks:
         self._all = hooks
 
     def detach(self) -> None:
-        """Ends the calls."""
+        """End the calls."""
         for hook in self._all:
             hook.detach()
 
@@ -53,7 +53,7 @@ class Hooks:
 
 
 def monitor(place: str, callback: Callable[[str, str, Any], Any], everything: bool) -> Callable[..., None]:
-    """A forward hook that tells of a block's arrays by name: its results, or everything that it uses."""
+    """Return a forward hook that tells of a block's arrays by name: its results, or everything that it uses."""
 
     def tell(block: Any, inputs: Any, result: Any) -> None:
         kind = type(block).__name__
@@ -70,7 +70,7 @@ def monitor(place: str, callback: Callable[[str, str, Any], Any], everything: bo
 
 
 def _numbered(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """The arrays in a structure, with names: a number behind all but the first."""
+    """Return the arrays in a structure, with names: a number behind all but the first."""
     flat = [value] if isinstance(value, _core.Array) else list(_arrays(value))
     return ((name + (str(i) if i else ""), x) for i, x in enumerate(flat))
 

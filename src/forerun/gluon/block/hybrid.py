@@ -36,9 +36,9 @@ class HybridBlock(Block):
     which costs a few microseconds of Python, whatever their number; results and gradients are the same. Training
     and predicting, recording and not, have programs of their own. Blocks inside belong to the outermost one's program.
 
-    So `forward` must do the same whatever the values are. What it does besides issuing operations is done when it is
-    recorded only; `print(x)` shows a placeholder with name, shape and dtype then. A `forward` that looks at values
-    (`if x.sum() > 0`, `item`, `np.unique`) runs as written each time, with one warning that names the line; so does one
+    So `forward` must do the same whatever the values are. Side effects other than operations happen only when it is
+    captured; `print(x)` shows a placeholder with name, shape and dtype then. A `forward` that looks at values (`if
+    x.sum() > 0`, `item`, `np.unique`) runs as written each time, with one warning that names the line; so does one
     that sets attributes of blocks, draws random numbers on the host (permutations, choices), or uses an
     `autograd.Function`, without a warning: `hybridized` says so. Setting an attribute of a block makes it record anew.
 
@@ -61,7 +61,7 @@ class HybridBlock(Block):
     """
 
     class F(metaclass=_Functions):
-        """What `hybrid_forward` gets as its first argument: `np`, `npx`, and functions of `nd`, such as `F.relu`."""
+        """The first argument of `hybrid_forward`: `np`, `npx`, and functions of `nd`, such as `F.relu`."""
 
         np = np
         npx = npx
@@ -69,7 +69,7 @@ class HybridBlock(Block):
     _recorded: _CaptureCache | None = None
 
     def forward(self, *args: Any) -> Any:
-        """Calls `hybrid_forward` with the block's parameters by name."""
+        """Call `hybrid_forward` with the block's parameters by name."""
         function = getattr(self, "hybrid_forward", None)
         if function is None:
             return super().forward(*args)
@@ -78,17 +78,17 @@ class HybridBlock(Block):
         return function(self.F, *args, **params)
 
     def hybridize(self, active: bool = True, *, strict: bool = False, **settings: Any) -> None:
-        """Records calls from now on, and issues them as programs. active=False: no longer, and forgets the programs.
+        """Capture calls from now on, and submit them as programs. active=False: stop, and drop the programs.
 
-        strict: a look at values raises RuntimeError while a call is recorded. Otherwise calls of the block, and those
-        of blocks around it, run as they are written from then on, with one warning; blocks inside that do not look have
-        programs of their own.
+        strict: reading a value raises RuntimeError while a call is captured. Otherwise calls of the block, and those of
+        blocks around it, run as they are written from then on, with one warning; blocks inside that do not read values
+        have programs of their own.
         """
         super().hybridize(active, strict=strict, **settings)
         self._recorded = _CaptureCache(self, strict) if active else None
 
     def export(self, path: str, epoch: int = 0, remove_amp_cast: bool = True) -> tuple[str, str]:
-        """Writes what the block computes when predicting, and its parameters: path-symbol.json and path-0000.params.
+        """Write what the block computes when predicting, and its parameters: path-symbol.json and path-0000.params.
 
         Returns both names; `SymbolBlock.imports` reads them, without the block's code, for arrays of the shapes of the
         first call since `hybridize()`, and any number of examples if that makes no difference. The operations are those
@@ -107,7 +107,7 @@ class HybridBlock(Block):
 
     @property
     def hybridized(self) -> str:
-        """What `hybridize` has come to: the last program's operations, or why calls run as they are written."""
+        """Return the result of `hybridize`: the last program's operations, or why calls run as they are written."""
         return self._recorded.state() if self._recorded is not None else "not hybridized"
 
     def __call__(self, *args: Any) -> Any:
@@ -128,7 +128,7 @@ class HybridBlock(Block):
 
 
 def written(block: HybridBlock) -> Callable[..., Any]:
-    """The block's `forward` as it is written, also in blocks inside."""
+    """Return the block's `forward` as it is written, also in blocks inside."""
 
     def run(*args: Any) -> Any:
         before = getattr(_inside_capture, "on", False)
@@ -142,7 +142,7 @@ def written(block: HybridBlock) -> Callable[..., Any]:
 
 
 class _Read(Snapshot):
-    """What a block's programs need to know of the blocks and parameters of its tree, as they were when read."""
+    """The state of the blocks and parameters of a tree on which a block's programs depend, when it was read."""
 
     def __init__(self) -> None:
         self.state_of: list[tuple[Block, int]] = []  # the blocks of the tree, and how often each had changed
@@ -151,7 +151,7 @@ class _Read(Snapshot):
         self.not_captured_because = ""  # why calls run as they are written, whatever the arguments
 
     def parameters_on(self, device: Device | None) -> tuple[Any, ...] | None:
-        """The parameters' arrays on a device; None if there is none of some."""
+        """Return the parameters' arrays on a device; None if there is none of some."""
         found = []
         for p in self.parameters:
             copy = next((array for array in p._copies if device is None or array.device == device), None)
@@ -204,7 +204,7 @@ class _CaptureCache:
             _inside_capture.on = before
 
     def _revalidate(self) -> _Read:
-        """Reads again what depends on blocks and parameters, and forgets the programs if a block has changed."""
+        """Read again what depends on blocks and parameters, and forget the programs if a block has changed."""
         read = _Read()
         blocks = []
         for block in _watched_tree(self.block, read):
@@ -223,7 +223,7 @@ class _CaptureCache:
         return read
 
     def state(self) -> str:
-        """One line for people."""
+        """Return one line for people."""
         if self.read.not_captured_because:
             return f"runs as written: {self.read.not_captured_because}"
         if self.recorded.refused:
@@ -241,7 +241,7 @@ _DEFERRED = "parameters wait for their shapes"
 
 
 def _watched_tree(block: Block, snapshot: Snapshot) -> Iterator[Block]:
-    """A block and those inside it, each watched before it is read."""
+    """Yield a block and those inside it, each watched before it is read."""
     watch(block, snapshot)
     watch(block._params, snapshot)
     yield block

@@ -27,7 +27,7 @@ class _Row(NamedTuple):
 
 
 def summary(block: Block, inputs: tuple[Any, ...]) -> Shown:
-    """The table, as text, which a notebook shows as HTML.
+    """Return the table, as text, which a notebook shows as HTML.
 
     A row for each call of a block, in the order in which they end.
     `forward` runs once as written, as if predicting; what it issues is not waited for. Parameters that wait for their
@@ -55,7 +55,7 @@ def summary(block: Block, inputs: tuple[Any, ...]) -> Shown:
 
 
 def _totals(rows: list[_Row], block: Block) -> tuple[int, int, int, int]:
-    """Parameters in all, trained ones, those that layers share, and without counting any twice."""
+    """Return parameters in all, trained ones, those that layers share, and without counting any twice."""
     every = [p for row in rows for p in row.params]
     trained = _count([p for p in every if p.grad_req != "null"])
     shared = _count([p for row in rows for p in row.shared])

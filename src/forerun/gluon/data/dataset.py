@@ -32,7 +32,10 @@ class Dataset:
         return (self[i] for i in range(len(self)))
 
     def filter(self, fn: Callable[[Any], Any]) -> Dataset:
-        """The data set of those examples for which a function is true. All are looked at now, and made anew later."""
+        """Return the data set of those examples for which a function is true.
+
+        All are looked at now, and made anew later.
+        """
         return _Sampled(self, FilterSampler(fn, self))
 
     def shard(self, num_shards: int, index: int) -> Dataset:
@@ -47,23 +50,23 @@ class Dataset:
         return _Sampled(self, SequentialSampler(size + (index < rest), start))
 
     def take(self, count: int | None) -> Dataset:
-        """The first examples, at most `count` of them; None: all."""
+        """Return the first examples, at most `count` of them; None: all."""
         n = len(self)
         return _Sampled(self, SequentialSampler(n if count is None else min(count, n)))
 
     def sample(self, sampler: Sampler) -> Dataset:
-        """The data set of the examples whose numbers a sampler gives now. TypeError if it is not a Sampler."""
+        """Return the data set of the examples whose numbers a sampler gives now. TypeError if it is not a Sampler."""
         if not isinstance(sampler, Sampler):
             raise TypeError(f"sample: sampler must be a Sampler, got {type(sampler).__name__}")
         return _Sampled(self, sampler)
 
     def transform(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
-        """The data set of `fn(*example)`, computed each time it is asked for, or unless `lazy` once, now."""
+        """Return the data set of `fn(*example)`, computed each time it is asked for, or unless `lazy` once, now."""
         made = _Transformed(self, fn)
         return made if lazy else SimpleDataset(list(made))
 
     def transform_first(self, fn: Callable[[Any], Any], lazy: bool = True) -> Dataset:
-        """The data set of examples whose first part went through a function; `lazy` as in `transform`."""
+        """Return the data set of examples whose first part went through a function; `lazy` as in `transform`."""
         return self.transform(First(fn), lazy)
 
 

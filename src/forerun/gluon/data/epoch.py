@@ -47,7 +47,7 @@ class Epoch:
     def batch(
         self, number: int, positions: Sequence[Any], place: memory.Place | None = None, ended: Event | None = None
     ) -> Any:
-        """The batch of the examples at these positions, but for what `finished` does.
+        """Return the batch of the examples at these positions, but for what `finished` does.
 
         place: gives memory to put it together in. ended: once it is set the batch is cancelled, and CancelledError is
         raised.
@@ -99,7 +99,7 @@ def _rows(array: Any, positions: numpy.ndarray) -> Any:
 
 
 def _taken(values: numpy.ndarray, positions: numpy.ndarray) -> numpy.ndarray:
-    """Rows of NumPy's array in memory for a batch."""
+    """Return rows of NumPy's array in memory for a batch."""
     n = len(values)
     if positions.min() < -n or positions.max() >= n:
         raise IndexError(f"ArrayDataset: positions must be in [{-n}, {n}), got {positions.tolist()}")

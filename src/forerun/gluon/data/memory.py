@@ -33,12 +33,12 @@ def placed(place: Place) -> Iterator[None]:
 
 
 def is_placed() -> bool:
-    """Whether batches are put where another process sees them: there all examples are copied."""
+    """Return whether batches are put where another process sees them: there all examples are copied."""
     return _place.get() is not None
 
 
 def empty(shape: Sequence[int], dtype: Any) -> numpy.ndarray:
-    """An array of NumPy's for a batch, with any values.
+    """Return an array of NumPy's for a batch, with any values.
 
     >>> empty((2, 3), "int8").shape
     (2, 3)
@@ -51,7 +51,7 @@ def empty(shape: Sequence[int], dtype: Any) -> numpy.ndarray:
 
 
 def created(dtype: Any) -> numpy.dtype:
-    """The dtype that `np.array` gives values of NumPy's: theirs, but float64 may be narrowed by `npx.set_np`."""
+    """Return the dtype that `np.array` gives values of NumPy's: theirs, but float64 may be narrowed by `npx.set_np`."""
     dtype = numpy.dtype(dtype)
     return default_float() if dtype == numpy.float64 and ints_become_floats() else dtype
 

@@ -77,7 +77,7 @@ class _Worker:
         self.asked.append(number)
 
     def answer(self) -> tuple[int, bool, Slot, Span]:
-        """The batch that it has made: its number, whether it is one, and where it is."""
+        """Return the batch that it has made: its number, whether it is one, and where it is."""
         good, i, size, start, length = ANSWER.unpack(self.line.recv_bytes())
         if size:
             file = reduction.recv_handle(self.line)
@@ -102,14 +102,14 @@ class _Worker:
         self.line.close()
 
     def join(self) -> None:
-        """Waits for its end, but not for long."""
+        """Wait for its end, but not for long."""
         self.process.join(_PATIENCE)
         if self.process.is_alive():
             self.process.kill()
             self.process.join()
 
     def fate(self) -> str:
-        """How the process ended, in words."""
+        """Return how the process ended, in words."""
         self.process.join(_PATIENCE)
         code = self.process.exitcode
         how = f"ended with status {code}"
@@ -123,14 +123,14 @@ def _drained(numbers: deque[int]) -> list[int]:
 
 
 def _bound_sends(line: Any, seconds: float) -> None:
-    """A long question to a worker that does not read must not be waited for longer than for a batch."""
+    """Return a long question to a worker that does not read must not be waited for longer than for a batch."""
     with socket.socket(fileno=os.dup(line.fileno())) as end:
         whole, part = divmod(seconds, 1)
         end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(whole), int(part * 1e6)))
 
 
 def _stop(workers: list[_Worker], process: int) -> None:
-    """Ends workers of this process, and leaves nothing of them."""
+    """End workers of this process, and leave nothing of them."""
     if os.getpid() != process:
         return
     for worker in workers:
@@ -183,7 +183,7 @@ class ProcessBatches:
         return batch
 
     def close(self) -> None:
-        """Ends the epoch and its processes."""
+        """End the epoch and its processes."""
         self._finalizer()
 
     def _ask(self) -> None:

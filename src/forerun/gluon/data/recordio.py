@@ -80,7 +80,7 @@ class RecordFileDataset(Dataset):
             _, place = self._record(place)
 
     def _record(self, place: int) -> tuple[bytes, int]:
-        """The record at a place, and where the next one is. Threads and processes may read at once."""
+        """Return the record at a place, and where the next one is. Threads and processes may read at once."""
         kind, data, place = self._part(place)
         parts = [data]
         while kind in (_FIRST, _MIDDLE):

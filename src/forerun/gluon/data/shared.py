@@ -44,7 +44,10 @@ _libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 
 
 def _mapped(file: int, size: int) -> Any:
-    """The bytes of a file, for as long as somebody holds them. Python's mmap would keep a descriptor for each."""
+    """Return the bytes of a file, for as long as somebody holds them.
+
+    Python's mmap would keep a descriptor for each.
+    """
     address = _libc.mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, file, 0)
     if address == ctypes.c_void_p(-1).value:
         error = ctypes.get_errno()
@@ -73,11 +76,11 @@ class Slot:
         return found
 
     def begin(self) -> None:
-        """Lets it be filled from the start."""
+        """Start to fill the slot anew."""
         self._bytes, self._used = self.use(), 0
 
     def end(self) -> None:
-        """Closes it for `place` and `put`."""
+        """Close the slot for `place` and `put`."""
         self._bytes = None
 
     @property
@@ -99,18 +102,18 @@ class Slot:
         return memoryview(self._bytes)[start : start + size]  # type: ignore[arg-type]
 
     def holds(self, size: int) -> bool:
-        """Whether so many more bytes can be put."""
+        """Return whether so many more bytes can be put."""
         return self._used + _ALIGN + size <= self.size
 
     def put(self, view: numpy.ndarray) -> int:
-        """Copies bytes to where nothing is yet, and says where that is."""
+        """Copy bytes behind those already in the slot; return their position."""
         place = self.place(view.nbytes)
         assert place is not None
         place[:] = memoryview(view)  # type: ignore[arg-type]
         return self._used - view.nbytes
 
     def start_of(self, view: numpy.ndarray) -> int | None:
-        """Where bytes lie in the slot; None if they do not."""
+        """Return the position of bytes in the slot; None if they are elsewhere."""
         base, start = (x.__array_interface__["data"][0] for x in (self._bytes, view) if x is not None)
         return start - base if base <= start and start + view.nbytes <= base + self.size else None
 
@@ -130,7 +133,7 @@ def _shared(values: numpy.ndarray, device: str) -> Any:
 
 
 def packed(batch: Any, slot: Slot, larger: Callable[[int], Slot]) -> tuple[Slot, Span]:
-    """Puts all of a batch into a slot, or into a larger one if it needs that; and where its description begins and how
+    """Put all of a batch into a slot, or into a larger one if it needs that; and where its description begins and how
     long it is."""
     body, views = io.BytesIO(), list[numpy.ndarray]()
     _Pickler(body, 5, buffer_callback=lambda b: views.append(numpy.frombuffer(b.raw(), "u1"))).dump(batch)
@@ -144,7 +147,7 @@ def packed(batch: Any, slot: Slot, larger: Callable[[int], Slot]) -> tuple[Slot,
 
 
 def unpacked(slot: Slot, where: Span, freed: Callable[[Slot], None]) -> Any:
-    """The batch in a slot. Its arrays are views; `freed` is called when the last of them is gone."""
+    """Return the batch in a slot. Its arrays are views; `freed` is called when the last of them is gone."""
     block = slot.use(freed)
     bytes_ = memoryview(block)  # type: ignore[arg-type]
     body, spans = pickle.loads(bytes_[where[0] : sum(where)])

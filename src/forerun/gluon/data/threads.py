@@ -17,7 +17,7 @@ __all__ = ["ThreadBatches"]
 
 
 def _stop(pool: ThreadPoolExecutor, ended: threading.Event, late: threading.Event) -> None:
-    """Ends threads: one that makes a batch stops behind the example that it is at, and is waited for unless `late`."""
+    """End threads: one that makes a batch stops behind the example that it is at, and is waited for unless `late`."""
     ended.set()
     here = threading.current_thread() in pool._threads  # where the iterator was collected as garbage
     pool.shutdown(wait=not (here or late.is_set()), cancel_futures=True)
@@ -59,7 +59,7 @@ class ThreadBatches:
             raise
 
     def close(self) -> None:
-        """Ends the epoch and its threads."""
+        """End the epoch and its threads."""
         self._finalizer()
 
     def _ask(self) -> None:

@@ -68,7 +68,7 @@ class Worker:
         self.size = 1 << 16  # of a slot: what the largest batch so far needed
 
     def serve(self) -> None:
-        """Answers until nothing more is wanted, the line is closed, or the consumer has ended."""
+        """Answer requests until there are no more, the connection is closed, or the consumer has ended."""
         parent = os.getppid()
         while True:
             while not self.line.poll(_LOOK):
@@ -80,7 +80,7 @@ class Worker:
             self.answer(*question)
 
     def answer(self, number: int, positions: Any, freed: list[int], lost: list[int]) -> None:
-        """Makes a batch and tells where it is, or why there is none."""
+        """Make a batch and report its place, or the error."""
         self.free += [self.slots[i] for i in freed]
         for i in lost:
             del self.slots[i]
@@ -97,7 +97,7 @@ class Worker:
         self.tell(good, slot, where)
 
     def batch(self, number: int, positions: Any, slot: Slot) -> Any:
-        """A batch. Random numbers of Python, NumPy and forerun follow from the same key."""
+        """Return a batch. Random numbers of Python, NumPy and forerun follow from the same key."""
         seed = numpy.random.SeedSequence((*self.epoch.key, number)).generate_state(4)
         random.seed(seed.tobytes())
         numpy.random.seed(seed)  # noqa: NPY002
@@ -111,7 +111,7 @@ class Worker:
         return self.larger(self.size)
 
     def larger(self, size: int) -> Slot:
-        """A new slot of so many bytes at least."""
+        """Return a new slot of so many bytes at least."""
         self.size = max(self.size, size)
         file = os.memfd_create("forerun batch")
         number, self.made = self.made, self.made + 1
@@ -122,7 +122,7 @@ class Worker:
         return slot
 
     def tell(self, good: bool, slot: Slot, where: Sequence[int]) -> None:
-        """Sends what the consumer needs in order to find the batch."""
+        """Send the data with which the consumer finds the batch."""
         new = slot.number in self.files
         self.line.send_bytes(ANSWER.pack(good, slot.number, slot.size if new else 0, *where))
         if new:
@@ -144,7 +144,7 @@ def _end_with(consumer: int) -> None:
 
 
 def run(line: Connection, epoch: Epoch, defaults: tuple[Any, bool], consumer: int) -> None:
-    """The process: of the parent's state, it uses the data set, and how arrays are created.
+    """Return the process: of the parent's state, it uses the data set, and how arrays are created.
 
     It ends with the consumer's. It has an engine of its own that runs everything at once, in this thread: batches are
     made side by side as it is.

@@ -1,4 +1,4 @@
-"""What the functions of the model zoo share: parameters from files in a folder, since none are served."""
+"""Parameters of the model zoo from files in a folder, since none are served."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Net = TypeVar("Net", bound=Block)
 
 
 def folder(root: str | os.PathLike[str] | None = None) -> Path:
-    """Where files of parameters are looked for: `root`, else models in $MXNET_HOME, else ~/.mxnet/models."""
+    """Return the folder of files of parameters: `root`, else models in $MXNET_HOME, else ~/.mxnet/models."""
     if root is None:
         root = Path(os.environ.get("MXNET_HOME", "~/.mxnet"), "models")
     return Path(root).expanduser()
 
 
 def finished(net: Net, name: str, pretrained: bool, ctx: Devices, root: Any, device: Devices) -> Net:
-    """The network; with `pretrained`, after it has loaded the file of that name, on `device`, or `ctx` in 1.x's words.
+    """Return the network; with `pretrained`, with parameters from the file of that name, on `device` (1.x's `ctx`).
 
     The file is `<name>.params` or `<name>-<anything>.params` in `folder(root)`, with all the parameters. Raises
     FileNotFoundError if there is none.

@@ -32,7 +32,7 @@ class LeakyReLU(HybridBlock):
         self._alpha = alpha
 
     def forward(self, x: Array) -> Array:
-        """The function of each element."""
+        """Return the function of each element."""
         return npx.leaky_relu(x, self._alpha)
 
     def __repr__(self) -> str:
@@ -58,7 +58,7 @@ class PReLU(HybridBlock):
         self.alpha = Parameter("alpha", shape=(in_channels,), init=alpha_initializer)
 
     def forward(self, x: Array) -> Array:
-        """The function of each element. ValueError if x lacks the channels."""
+        """Return the function of each element. ValueError if x lacks the channels."""
         alpha = self.alpha.data(x.device)
         if alpha.size > 1:
             if x.ndim < 2 or x.shape[1] != alpha.size:
@@ -83,7 +83,7 @@ class ELU(HybridBlock):
         self._alpha = alpha
 
     def forward(self, x: Array) -> Array:
-        """The function of each element."""
+        """Return the function of each element."""
         return npx.elu(x, self._alpha)
 
     def __repr__(self) -> str:
@@ -99,7 +99,7 @@ class SELU(HybridBlock):
     """
 
     def forward(self, x: Array) -> Array:
-        """The function of each element."""
+        """Return the function of each element."""
         return npx.selu(x)
 
 
@@ -120,7 +120,7 @@ class GELU(HybridBlock):
         self._approximation = approximation
 
     def forward(self, x: Array) -> Array:
-        """The function of each element."""
+        """Return the function of each element."""
         return npx.gelu(x) if self._approximation == "tanh" else 0.5 * x * (1 + npx.erf(x * 0.5**0.5))
 
     def __repr__(self) -> str:
@@ -140,7 +140,7 @@ class Swish(HybridBlock):
         self._beta = beta
 
     def forward(self, x: Array) -> Array:
-        """The function of each element."""
+        """Return the function of each element."""
         return x * npx.sigmoid(self._beta * x)
 
     def __repr__(self) -> str:
@@ -156,5 +156,5 @@ class SiLU(HybridBlock):
     """
 
     def forward(self, x: Array) -> Array:
-        """The function of each element."""
+        """Return the function of each element."""
         return npx.silu(x)

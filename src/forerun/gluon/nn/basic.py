@@ -53,11 +53,11 @@ class Dense(HybridBlock):
         self.act = Activation(activation) if activation is not None else None
 
     def infer_shape(self, x: Array) -> None:
-        """Takes in_units from the data."""
+        """Take in_units from the data."""
         self.weight.shape = (self._units, math.prod(x.shape[1:]) if self._flatten else x.shape[-1])
 
     def forward(self, x: Array) -> Array:
-        """x (batch, ...) to (batch, units), or (..., in_units) to (..., units) without flatten."""
+        """Return x (batch, ...) to (batch, units), or (..., in_units) to (..., units) without flatten."""
         device = x.device
         weight = self.weight.data(device)
         bias = self.bias.data(device) if self.bias is not None else None

@@ -29,14 +29,14 @@ class Sequential(Block):
     """
 
     def add(self, *blocks: Block) -> None:
-        """Appends blocks. Raises TypeError for anything else."""
+        """Append blocks. Raises TypeError for anything else."""
         for block in blocks:
             if not isinstance(block, Block):
                 raise TypeError(f"{type(self).__name__}.add: must be a Block, got {type(block).__name__}")
             self.register_child(block)
 
     def forward(self, x: Array, *args: Any) -> Any:
-        """x through all blocks; the first also gets `args`."""
+        """Return x through all blocks; the first also gets `args`."""
         for block in self._children.values():
             x = block(x, *args)
             args = ()

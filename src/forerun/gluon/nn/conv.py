@@ -20,7 +20,7 @@ Numbers = int | tuple[int, ...] | list[int]
 
 
 class _Convolution(HybridBlock):
-    """What all have: filters of some extents, their steps, weight and bias. Subclasses say along how many axes.
+    """The base of convolutions: extents of filters, strides, weight and bias. Subclasses give the number of axes.
 
     Data to results: weight (channels, in_channels / groups, *kernel_size), or with the second axis last, as the data's.
     """
@@ -66,15 +66,15 @@ class _Convolution(HybridBlock):
         return per_axis(type(self).__name__, name, value, self._axes, least, least)
 
     def _weight_shape(self, in_channels: int) -> tuple[int, ...]:
-        """The weight's shape; 0 input channels are not known yet."""
+        """Return the weight's shape; 0 input channels are not known yet."""
         return self._ordered(self._channels, in_channels // self._groups)
 
     def _ordered(self, first: int, second: int) -> tuple[int, ...]:
-        """A weight's shape, of its two numbers of channels: the second one is where the data's is."""
+        """Return a weight's shape, of its two numbers of channels: the second one is where the data's is."""
         return (first, *self._kernel, second) if self._last else (first, second, *self._kernel)
 
     def _in_channels(self) -> int:
-        """The input channels that the weight is for; -1 if it is not known yet."""
+        """Return the input channels that the weight is for; -1 if it is not known yet."""
         known = (self.weight.shape or (-1, -1))[-1 if self._last else 1]
         return known * self._groups if known > 0 else -1
 
@@ -88,17 +88,20 @@ class _Convolution(HybridBlock):
             raise ValueError(f"{kind}: data must have {expected} channels, got shape {x.shape}")
 
     def _of(self, x: Any) -> int:
-        """How many channels data has."""
+        """Return how many channels data has."""
         channels: int = x.shape[-1 if self._last else 1]
         return channels
 
     def infer_shape(self, x: Any) -> None:
-        """Takes in_channels from the data."""
+        """Take in_channels from the data."""
         self._check(x)
         self.weight.shape = self._weight_shape(self._of(x))
 
     def forward(self, x: Array) -> Array:
-        """x (batch, in, *extents) to (batch, channels, ...), or with channels last. ValueError if they do not fit."""
+        """Return x (batch, in, *extents) to (batch, channels, ...), or with channels last.
+
+        ValueError if they do not fit.
+        """
         self._check(x)
         bias = self.bias.data(x.device) if self.bias is not None else None
         y = self._convolve(x, self.weight.data(x.device), bias)

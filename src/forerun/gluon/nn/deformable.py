@@ -70,12 +70,12 @@ class DeformableConvolution(HybridBlock):
         self.act = Activation(activation) if activation is not None else None
 
     def infer_shape(self, x: Array) -> None:
-        """Takes in_channels from the data."""
+        """Take in_channels from the data."""
         self.deformable_conv_weight.shape = (self._channels, x.shape[1] // self._groups, *self._kernel)
         self.offset_weight.shape = (self._moves * self._numbers // 2, x.shape[1], *self._kernel)
 
     def forward(self, x: Array) -> Array:
-        """x (batch, in, height, width) to (batch, channels, ...). ValueError if shapes do not fit."""
+        """Return x (batch, in, height, width) to (batch, channels, ...). ValueError if shapes do not fit."""
         parameters = self.deformable_conv_weight, self.deformable_conv_bias, self.offset_weight, self.offset_bias
         arrays: list[Any] = [p.data(x.device) if p is not None else None for p in parameters]
         weight, bias, offset_weight, offset_bias = arrays

@@ -28,7 +28,7 @@ class Activation(HybridBlock):
         self._act_type = activation
 
     def forward(self, x: Array) -> Array:
-        """The function of each element. Raises ValueError for an unknown name."""
+        """Return the function of each element. Raises ValueError for an unknown name."""
         return npx.activation(x, self._act_type)
 
     def __repr__(self) -> str:
@@ -53,7 +53,7 @@ class Dropout(HybridBlock):
         self._axes = axes
 
     def forward(self, x: Array) -> Array:
-        """x with elements dropped in training mode, x itself otherwise."""
+        """Return x with elements dropped in training mode, x itself otherwise."""
         return npx.dropout(x, p=self._rate, axes=self._axes) if self._rate else x
 
     def __repr__(self) -> str:
@@ -69,7 +69,7 @@ class Flatten(HybridBlock):
     """
 
     def forward(self, x: Array) -> Array:
-        """x with the axes after the first as one."""
+        """Return x with the axes after the first as one."""
         return x.reshape((x.shape[0], -1))
 
 
@@ -77,7 +77,7 @@ class Identity(HybridBlock):
     """Returns its argument."""
 
     def forward(self, x: Array) -> Array:
-        """x."""
+        """Return x."""
         return x
 
 
@@ -97,7 +97,7 @@ class Lambda(Block):
         self._label = function if isinstance(function, str) else getattr(function, "__name__", repr(function))
 
     def forward(self, *args: Any) -> Array:
-        """What the function returns."""
+        """Return the result of the function."""
         result: Array = self._function(*args)
         return result
 

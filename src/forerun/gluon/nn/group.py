@@ -17,7 +17,7 @@ class GroupNorm(_Norm):
     """Gives each group of an example's channels mean 0 and variance 1, then times gamma, plus beta, per channel.
 
     After Wu and He, 2018. Data is (batch, channels, ...). center, scale: whether beta and gamma are trained.
-    in_channels: 0 is inferred from the first data. ValueError if channels are no multiple of num_groups.
+    in_channels: 0 is inferred from the first data. ValueError if channels are not a multiple of num_groups.
 
     >>> from forerun import np
     >>> layer = GroupNorm(num_groups=2, epsilon=0)
@@ -43,7 +43,7 @@ class GroupNorm(_Norm):
         self._num_groups = num_groups
 
     def infer_shape(self, x: Array) -> None:
-        """Takes in_channels from the data."""
+        """Take in_channels from the data."""
         self._check(x)
         super().infer_shape(x)
 
@@ -54,7 +54,7 @@ class GroupNorm(_Norm):
             raise ValueError(f"GroupNorm: data must have {wanted} channels on axis 1, got shape {x.shape}")
 
     def forward(self, x: Array) -> Array:
-        """x, normalised. Raises ValueError if its channels do not fit."""
+        """Return x, normalised. Raises ValueError if its channels do not fit."""
         self._check(x)
         gamma, beta = self.gamma.data(x.device), self.beta.data(x.device)
         y: Array = npx.group_norm(x, gamma, beta, self._num_groups, self._epsilon)
@@ -91,12 +91,12 @@ class InstanceNorm(_Norm):
         super().__init__(axis, epsilon, center, scale, beta_initializer, gamma_initializer, in_channels)
 
     def infer_shape(self, x: Array) -> None:
-        """Takes in_channels from the data."""
+        """Take in_channels from the data."""
         self._check(x)
         super().infer_shape(x)
 
     def _check(self, x: Array) -> int:
-        """The axis of channels, from 1 on."""
+        """Return the axis of channels, from 1 on."""
         if x.ndim < 3 or not -x.ndim < self._axis < x.ndim or self._axis == 0:
             wanted = f"3 axes or more, and channels on axis {self._axis}"
             raise ValueError(f"InstanceNorm: data must have {wanted}, got shape {x.shape}")
@@ -106,7 +106,7 @@ class InstanceNorm(_Norm):
         return channels
 
     def forward(self, x: Array) -> Array:
-        """x, normalised along all axes but the first and the one of channels. ValueError if these do not fit."""
+        """Return x, normalised along all axes but the first and the one of channels. ValueError if these do not fit."""
         channels = self._check(x)
         gamma, beta = self.gamma.data(x.device), self.beta.data(x.device)
         return npx.instance_norm(x, gamma, beta, self._epsilon, channels)

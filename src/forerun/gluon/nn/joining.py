@@ -31,7 +31,10 @@ class Concatenate(Sequential):
         self._axis = axis
 
     def forward(self, x: Array, *args: Any) -> Array:
-        """What the blocks return of the same arguments, joined. ValueError without blocks, or if shapes do not fit."""
+        """Concatenate the results of the blocks for the same arguments.
+
+        ValueError without blocks, or if shapes do not fit.
+        """
         if not len(self):
             raise ValueError(f"{type(self).__name__}: there must be a block to run, got none")
         return np.concatenate([block(x, *args) for block in self], axis=self._axis)

@@ -18,7 +18,7 @@ Rule = str | Initializer | None
 
 
 class _Norm(HybridBlock):
-    """What both have: an axis, epsilon, and the parameters gamma and beta along that axis."""
+    """The base of norms: an axis, epsilon, and the parameters gamma and beta along that axis."""
 
     def __init__(self, axis: int, epsilon: float, center: bool, scale: bool, beta: Rule, gamma: Rule, n: int) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class _Norm(HybridBlock):
         self.beta = _along_axis("beta", n, beta, center)
 
     def infer_shape(self, x: Any) -> None:
-        """Takes the extent along the axis from the data."""
+        """Take the extent along the axis from the data."""
         for parameter in self._params.values():
             parameter.shape = (x.shape[self._axis],)
 
@@ -80,7 +80,7 @@ class BatchNorm(_Norm):
         self.running_var = _along_axis("running_var", in_channels, running_variance_initializer, False)
 
     def forward(self, x: Array) -> Array:
-        """x, normalised along all axes but the one of channels. Raises ValueError if x lacks that axis."""
+        """Return x, normalised along all axes but the one of channels. Raises ValueError if x lacks that axis."""
         gamma, beta, mean, var = (
             p.data(x.device) for p in (self.gamma, self.beta, self.running_mean, self.running_var)
         )
@@ -100,7 +100,7 @@ class BatchNormReLU(BatchNorm):
     """
 
     def forward(self, x: Array) -> Array:
-        """x, normalised, and 0 where that is negative."""
+        """Return x, normalised, and 0 where that is negative."""
         return npx.relu(super().forward(x))
 
 
@@ -143,7 +143,7 @@ class LayerNorm(_Norm):
         super().__init__(axis, epsilon, center, scale, beta_initializer, gamma_initializer, in_channels)
 
     def forward(self, x: Array) -> Array:
-        """x, normalised along the axis. Raises IndexError if x lacks it."""
+        """Return x, normalised along the axis. Raises IndexError if x lacks it."""
         gamma, beta = self.gamma.data(x.device), self.beta.data(x.device)
         y: Array = npx.layer_norm(x, gamma, beta, axis=self._axis, eps=self._epsilon)
         return y

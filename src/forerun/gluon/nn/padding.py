@@ -37,7 +37,7 @@ class ReflectionPad2D(HybridBlock):
         self._padding = several[4:]
 
     def forward(self, x: Array) -> Array:
-        """x with more rows and columns. ValueError unless it has four axes, with more elements than padding."""
+        """Return x with more rows and columns. ValueError unless it has four axes, with more elements than padding."""
         top, bottom, left, right = self._padding
         if x.ndim != 4 or max(top, bottom) >= x.shape[2] or max(left, right) >= x.shape[3]:
             wanted = f"4 axes, the last two longer than the padding {self._padding}"

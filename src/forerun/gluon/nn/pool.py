@@ -20,7 +20,7 @@ Numbers = int | tuple[int, ...] | list[int]
 
 
 class _Pooling(HybridBlock):
-    """What all have: axes of extents, and what `npx.pooling` is told. Subclasses say which axes and kind."""
+    """The base of pooling layers: the arguments of `npx.pooling`. Subclasses give the axes and the kind."""
 
     _axes = 0
     _kind = ""
@@ -34,7 +34,7 @@ class _Pooling(HybridBlock):
         return per_axis(type(self).__name__, name, value, self._axes, least, least)
 
     def forward(self, x: Array) -> Array:
-        """x, pooled along the extents, in its layout. ValueError if axes or extents do not fit."""
+        """Return x, pooled along the extents, in its layout. ValueError if axes or extents do not fit."""
         if x.ndim != self._axes + 2:
             wanted = f"{self._axes + 2} axes (batch, channels, ...)"
             raise ValueError(f"{type(self).__name__}: data must have {wanted}, got shape {x.shape}")

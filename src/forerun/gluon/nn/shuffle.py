@@ -25,7 +25,10 @@ class _PixelShuffle(HybridBlock):
         self._factors = factors
 
     def forward(self, x: Array) -> Array:
-        """x (batch, channels, *extents), with fewer channels and longer extents. ValueError if channels do not fit."""
+        """Return x (batch, channels, *extents), with fewer channels and longer extents.
+
+        ValueError if channels do not fit.
+        """
         if x.ndim != self._axes + 2:
             wanted = f"{self._axes + 2} axes (batch, channels, ...)"
             raise ValueError(f"{type(self).__name__}: data must have {wanted}, got shape {x.shape}")

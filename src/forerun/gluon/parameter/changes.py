@@ -39,7 +39,7 @@ class Snapshot:
 
 
 def stale(kind: type[S]) -> S:
-    """A snapshot that is out of date from the beginning."""
+    """Return a snapshot that is out of date from the beginning."""
     snapshot = kind()
     snapshot.stale = True
     return snapshot
@@ -57,17 +57,17 @@ class _Readers:
         self.snapshots: dict[weakref.ref[Snapshot], None] = {}
 
     def __reduce__(self) -> Any:
-        return _Readers, ()  # nobody has read a copy
+        return _Readers, ()  # a copy has no readers
 
 
 def watch(thing: Any, snapshot: Snapshot) -> None:
-    """Makes a snapshot stale at the next change of an object."""
+    """Make a snapshot stale at the next change of an object."""
     readers: _Readers = thing.__dict__.setdefault(_KEY, _Readers())
     readers.snapshots.setdefault(weakref.ref(snapshot, readers.snapshots.pop), None)
 
 
 def note(thing: Any) -> None:
-    """Makes the snapshots stale that an object went into. To be called when the change has been made."""
+    """Make the snapshots that contain an object stale. To be called after the change."""
     readers: _Readers | None = thing.__dict__.get(_KEY)
     if readers is not None:
         for reference in list(readers.snapshots):

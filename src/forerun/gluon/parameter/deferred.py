@@ -24,14 +24,14 @@ class DeferredInitializationError(UninitializedError):
 
 
 def placed(error: UninitializedError, name: str) -> None:
-    """Says that what an error tells of, a parameter or a block with it, is there under a name."""
+    """Add to an error the name of the parameter or block that it is about."""
     error.path = f"{name}.{error.path}" if error.path else name
     if error.parameter is not None:
         error.args = (f"Parameter {error.path}: {error.text}",)
 
 
 def known(shape: Shape) -> tuple[int, ...] | None:
-    """A shape with -1 for extents that are not known (0, -1 or None); None if nothing is known.
+    """Return a shape with -1 for extents that are not known (0, -1 or None); None if nothing is known.
 
     >>> known((4, 0))
     (4, -1)
@@ -43,7 +43,7 @@ def known(shape: Shape) -> tuple[int, ...] | None:
 
 
 def completes(new: tuple[int, ...] | None, old: tuple[int, ...]) -> bool:
-    """Whether `new` agrees with all that `old` knows.
+    """Return whether `new` agrees with all that `old` knows.
 
     >>> completes((4, 3), (4, -1)), completes((5, 3), (4, -1))
     (True, False)

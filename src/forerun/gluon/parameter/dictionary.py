@@ -22,7 +22,7 @@ __all__ = ["ParameterDict", "save", "load"]
 
 
 class ParameterDict(dict[str, Parameter]):
-    """A dict from names to parameters, with what is done to all of them at once.
+    """A dict from names to parameters, with methods for all of them at once.
 
     >>> params = ParameterDict(a=Parameter("a", shape=2), b=Parameter("b", shape=3))
     >>> params.initialize("ones")
@@ -39,20 +39,20 @@ class ParameterDict(dict[str, Parameter]):
         changes.note(self)
 
     def get(self, name: str, default: Any = None, **settings: Any) -> Any:
-        """The parameter of that name; with settings, one is made of them where there is none."""
+        """Return the parameter of that name; with settings, one is made of them where there is none."""
         if name not in self and settings:
             settings.setdefault("allow_deferred_init", True)
             self[name] = Parameter(name, **settings)
         return super().get(name, default)
 
     def get_constant(self, name: str, value: Any) -> Parameter:
-        """The parameter of that name, made as a constant of `value` where there is none."""
+        """Return the parameter of that name, made as a constant of `value` where there is none."""
         if name not in self:
             self[name] = Constant(value, name)
         return self[name]
 
     def distinct(self) -> list[Parameter]:
-        """The parameters in order, shared ones once."""
+        """Return the parameters in order, shared ones once."""
         return list({id(parameter): parameter for parameter in self.values()}.values())
 
     def initialize(
@@ -64,7 +64,7 @@ class ParameterDict(dict[str, Parameter]):
         *,
         device: Devices = None,
     ) -> None:
-        """Initialises each parameter with its own rule, else `init`, else Uniform(0.07).
+        """Initialise each parameter with its own rule, else `init`, else Uniform(0.07).
 
         verbose: says so of each, to `logging.getLogger("forerun")` as info.
         """
@@ -75,17 +75,17 @@ class ParameterDict(dict[str, Parameter]):
                 say("info", "%s of shape %s: initialised by %s", parameter.name, parameter.shape, rule)
 
     def zero_grad(self) -> None:
-        """Sets all gradients to zero."""
+        """Set all gradients to zero."""
         for parameter in self.distinct():
             parameter.zero_grad()
 
     def setattr(self, name: str, value: Any) -> None:
-        """Sets an attribute of all parameters, as in `params.setattr("grad_req", "null")`."""
+        """Set an attribute of all parameters, as in `params.setattr("grad_req", "null")`."""
         for parameter in self.distinct():
             setattr(parameter, name, value)
 
     def reset_ctx(self, ctx: Devices = None, *, device: Devices = None) -> None:
-        """Moves all parameters to one device or several."""
+        """Move all parameters to one device or several."""
         for parameter in self.distinct():
             parameter.reset_ctx(ctx, device=device)
 
@@ -99,7 +99,7 @@ class ParameterDict(dict[str, Parameter]):
         *,
         wait: bool = True,
     ) -> Any:
-        """Writes the values to a file: in the safetensors format if its name ends in ".safetensors", else as npz.
+        """Write the values to a file: in the safetensors format if its name ends in ".safetensors", else as npz.
 
         Returns the file's size, an array, when the file is written; with wait=False at once, as `np.save` does.
         strip_prefix: taken off the names, which must begin so (ValueError). deduplicate: a parameter that has several
@@ -128,7 +128,7 @@ class ParameterDict(dict[str, Parameter]):
         *,
         device: Devices = None,
     ) -> None:
-        """Sets the parameters from a file in one of the formats npz, safetensors, and MXNet's own.
+        """Set the parameters from a file in one of the formats npz, safetensors, and MXNet's own.
 
         Those that are not initialised are, on the device(s). restore_prefix: put before the file's names; "arg:" and
         "aux:", which MXNet's `export` writes, are left out. cast_dtype: values of another dtype become what the
@@ -143,7 +143,7 @@ class ParameterDict(dict[str, Parameter]):
 
 
 def named(name: str, get: Callable[[], Any]) -> Any:
-    """What `get` gives of a parameter; if it is not initialised the error has its name."""
+    """Return `get()` of a parameter; if it is not initialised the error has its name."""
     try:
         return get()
     except UninitializedError as error:
@@ -152,11 +152,11 @@ def named(name: str, get: Callable[[], Any]) -> Any:
 
 
 def save(filename: str | os.PathLike[str], arrays: Mapping[str, Any], wait: bool = True) -> Any:
-    """Writes named arrays to a file with exactly this name: safetensors if it ends so, else npz."""
+    """Write named arrays to a file with exactly this name: safetensors if it ends so, else npz."""
     return save_named("save_parameters", filename, arrays, wait)
 
 
 def load(filename: str | os.PathLike[str]) -> dict[str, numpy.ndarray]:
-    """The named arrays of a file, as NumPy arrays. ValueError for a file in another format."""
+    """Return the named arrays of a file, as NumPy arrays. ValueError for a file in another format."""
     with opened(filename) as file:
         return read_named(file, "load")

@@ -26,7 +26,7 @@ def set_values(
     dtype_source: str = "current",
     op: str = "load",
 ) -> None:
-    """Sets parameters by their names; those that are not initialised are, on the device(s).
+    """Set parameters by their names; those that are not initialised are, on the device(s).
 
     A parameter that is there under several names needs one of them. dtype_source: with `cast_dtype`, whether
     the parameter's dtype stays ("current") or becomes the value's ("saved").

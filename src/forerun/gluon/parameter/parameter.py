@@ -79,7 +79,7 @@ class Parameter:
 
     @property
     def shape(self) -> tuple[int, ...] | None:
-        """The shape, with -1 for what is not known yet. May be set to one that completes it, else ValueError."""
+        """The shape, with -1 for unknown extents. May be set to one that completes it, else ValueError."""
         return self._shape
 
     @shape.setter
@@ -91,7 +91,7 @@ class Parameter:
 
     @property
     def grad_req(self) -> str:
-        """What backward does with the gradient: "write", "add" or "null"."""
+        """How the backward pass treats the gradient: "write", "add" or "null"."""
         return self._grad_req
 
     @grad_req.setter
@@ -117,10 +117,10 @@ class Parameter:
         *,
         device: Devices = None,
     ) -> None:
-        """Makes the array on one device or several (`ctx` and `device` mean the same), with equal values on all.
+        """Initialise the array on one device or several (`ctx` and `device` mean the same), with equal values on all.
 
-        The rule is `init`, else the parameter's own, else `default_init`, else Uniform(0.07). What has been initialised
-        stays as it is unless `force_reinit`. Raises ValueError if the shape is not known and may not be deferred.
+        The rule is `init`, else the parameter's own, else `default_init`, else Uniform(0.07). An initialised parameter
+        is unchanged unless `force_reinit`. Raises ValueError if the shape is not known and may not be deferred.
         """
         if (self._copies or self._deferred is not None) and not force_reinit:
             return
@@ -136,7 +136,7 @@ class Parameter:
             raise ValueError(f"Parameter {self.name}: shape must be known to initialise, got {self._shape}")
 
     def finish_deferred_init(self) -> None:
-        """Makes the arrays of a deferred initialisation; an error while the shape is not known."""
+        """Make the arrays of a deferred initialisation; an error while the shape is not known."""
         deferred = self._deferred
         if deferred is None:
             return
@@ -153,7 +153,7 @@ class Parameter:
                 self._deferred = None
 
     def _spread(self, first: Array, devices: list[Device]) -> list[Array]:
-        """The copies, with gradients: `first` is that of the first device."""
+        """Return the copies, with gradients: `first` is that of the first device."""
         others = [first.as_in_ctx(device) for device in devices[1:]]
         return [self._attached(array) for array in (first, *others)]
 
@@ -163,7 +163,7 @@ class Parameter:
         return array
 
     def data(self, ctx: DeviceLike = None, *, device: DeviceLike = None) -> Array:
-        """The array on a device; without one, the copy of the first device it was initialised on.
+        """Return the array on a device; without one, the copy of the first device it was initialised on.
 
         Raises UninitializedError (a RuntimeError) before initialisation, DeferredInitializationError (one of these)
         while the shape is awaited, RuntimeError for a device without a copy.
@@ -183,23 +183,23 @@ class Parameter:
         raise RuntimeError(f"Parameter {self.name}: device must be one of {have}, got {wanted}")
 
     def list_data(self) -> list[Array]:
-        """The copies, in the order of the devices. Raises as `data` does."""
+        """Return the copies, in the order of the devices. Raises as `data` does."""
         self._check_ready()
         return list(self._copies)
 
     def grad(self, ctx: DeviceLike = None, *, device: DeviceLike = None) -> Array:
-        """The gradient on a device. Raises as `data` does, and RuntimeError if grad_req is "null"."""
+        """Return the gradient on a device. Raises as `data` does, and RuntimeError if grad_req is "null"."""
         self._check_grad()
         gradient: Array = self.data(ctx, device=device).grad
         return gradient
 
     def list_grad(self) -> list[Array]:
-        """The gradients, in the order of the devices. Raises as `grad` does."""
+        """Return the gradients, in the order of the devices. Raises as `grad` does."""
         self._check_grad()
         return [array.grad for array in self.list_data()]
 
     def list_ctx(self) -> list[Device]:
-        """The devices: of the copies, or those that a deferred initialisation will use."""
+        """Return the devices: of the copies, or those that a deferred initialisation will use."""
         if (deferred := self._deferred) is not None:
             return list(deferred[1])
         return [array.device for array in self.list_data()]
@@ -207,9 +207,10 @@ class Parameter:
     list_device = list_ctx
 
     def mean_data(self) -> Array:
-        """The mean over the devices' copies: what files get, where devices differ, as in running statistics.
+        """Return the mean over the devices' copies: what files get, where devices differ, as in running statistics.
 
-        Where all are equal that is the value, to the bit; what is no float is the first device's. Raises as `data`.
+        If the values are equal on all devices, that is the result, to the bit; a parameter that is not of floats is the
+        first device's. Raises as `data`.
         """
         first, *others = self.list_data()
         if first.dtype.kind != "f" or not others:
@@ -219,11 +220,11 @@ class Parameter:
             return first + sum(apart[1:], apart[0]) / len(self._copies)
 
     def var(self) -> Array:
-        """The array that stands for the parameter: the copy of the first device."""
+        """Return the array that stands for the parameter: the copy of the first device."""
         return self.data()
 
     def set_data(self, data: ArrayLike) -> None:
-        """Copies values into all devices, in place; completes a deferred initialisation.
+        """Copy values into all devices, in place; complete a deferred initialisation.
 
         Raises ValueError for values of another shape, RuntimeError before initialisation.
         """
@@ -238,13 +239,13 @@ class Parameter:
                 array[...] = data
 
     def zero_grad(self) -> None:
-        """Sets the gradients to zero on all devices; nothing to do without gradients."""
+        """Set the gradients to zero on all devices; nothing to do without gradients."""
         with autograd.pause():
             for array in self._copies if self._grad_req != "null" else ():
                 array.grad[...] = 0
 
     def reset_ctx(self, ctx: Devices = None, *, device: Devices = None) -> None:
-        """Moves the parameter to one device or several; gradients start anew. RuntimeError before initialisation."""
+        """Move the parameter to one device or several; gradients start anew. RuntimeError before initialisation."""
         devices = _devices(device if device is not None else ctx)
         if self._deferred is not None:
             self._deferred = (self._deferred[0], devices)
@@ -256,7 +257,7 @@ class Parameter:
     reset_device = reset_ctx
 
     def cast(self, dtype: DTypeLike) -> None:
-        """Converts data and gradients to a dtype. Raises TypeError for a dtype that arrays cannot have."""
+        """Convert data and gradients to a dtype. Raises TypeError for a dtype that arrays cannot have."""
         self.dtype = as_dtype("Parameter", dtype)
         with autograd.pause():
             self._copies = [self._attached(array.detach().astype(self.dtype)) for array in self._copies]

@@ -13,7 +13,7 @@ __all__ = ["share", "taking_params"]
 
 
 def taking_params(init: Callable[..., None]) -> Callable[..., None]:
-    """A block's `__init__` that takes `prefix` and `params`, too, unless it takes them by itself.
+    """Return a block's `__init__` that takes `prefix` and `params`, too, unless it takes them by itself.
 
     >>> from forerun.gluon import nn
     >>> first = nn.Dense(8, in_units=4)
@@ -37,7 +37,7 @@ def taking_params(init: Callable[..., None]) -> Callable[..., None]:
 
 
 def share(block: Any, params: Mapping[str, Parameter]) -> None:
-    """`share_parameters`, which must fit."""
+    """Return `share_parameters`, which must fit."""
     own = block.collect_params()
     if params and not own.keys() & params.keys():
         raise ValueError(

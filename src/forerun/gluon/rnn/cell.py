@@ -20,7 +20,7 @@ Init = str | Initializer | None
 
 
 class RecurrentCell(HybridBlock):
-    """What cells have in common. Subclasses define `state_info` and `forward(inputs, states)`.
+    """The base of recurrent cells. Subclasses define `state_info` and `forward(inputs, states)`.
 
     >>> from forerun import np
     >>> class Sum(RecurrentCell):
@@ -34,15 +34,15 @@ class RecurrentCell(HybridBlock):
     """
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Shape and layout of each state."""
+        """Return shape and layout of each state."""
         raise NotImplementedError(f"{type(self).__name__}: state_info must be defined, got none")
 
     def begin_state(self, batch_size: int = 0, func: Callable[..., Any] | None = None, **settings: Any) -> list[Any]:
-        """The states before the first step: `func(shape, **settings)` of each, by default zeros."""
+        """Return the states before the first step: `func(shape, **settings)` of each, by default zeros."""
         return [(func or np.zeros)(info["shape"], **settings) for info in self.state_info(batch_size)]
 
     def infer_shape(self, *args: Any) -> None:
-        """Takes the width of inputs, as yet unknown, from data: `infer_shape(x, states)`.
+        """Take the width of inputs, as yet unknown, from data: `infer_shape(x, states)`.
 
         As in MXNet 2.0 also `infer_shape(layer, x, bidirectional)`: in layer 0 inputs are as wide as x, or its steps
         where it is a list; in others as wide as the cell's own outputs, twice as wide with `bidirectional`.
@@ -56,14 +56,14 @@ class RecurrentCell(HybridBlock):
         self._take(_seen(self, args))
 
     def _take(self, x: Array) -> None:
-        """Takes the width of inputs from a first one: a cell without weights has nothing to do."""
+        """Take the width of inputs from a first one: a cell without weights has nothing to do."""
 
     def _width(self, before: int) -> int:
-        """How wide outputs are, for inputs of some width."""
+        """Return how wide outputs are, for inputs of some width."""
         return self.state_info()[0]["shape"][-1] if self.state_info() else before
 
     def reset(self) -> None:
-        """Forgets what a cell keeps from one sequence to the next: nothing, except for its cells."""
+        """Reset the state that a cell keeps between sequences: none of its own, but that of its cells."""
         for child in self._children.values():
             if isinstance(child, RecurrentCell):
                 child.reset()
@@ -77,7 +77,7 @@ class RecurrentCell(HybridBlock):
         merge_outputs: bool | None = None,
         valid_length: Array | None = None,
     ) -> tuple[Any, list[Any]]:
-        """Runs `length` steps: the outputs, and the states after the last one.
+        """Run `length` steps: the outputs, and the states after the last one.
 
         inputs: an array in the layout ("NTC" or "TNC"), or a list of an array (batch, ...) per step; ValueError for
         another number of steps. begin_state: zeros by default. merge_outputs: outputs as one array, or a list; by
@@ -102,7 +102,7 @@ class RecurrentCell(HybridBlock):
 
 
 def _seen(cell: RecurrentCell, args: Sequence[Any]) -> Any:
-    """What tells the width of a cell's inputs: an array that ends with it."""
+    """Return the array whose last extent is the width of a cell's inputs."""
     if not isinstance(args[0], int):
         return args[0]
     layer, x, bidirectional = args
@@ -112,7 +112,7 @@ def _seen(cell: RecurrentCell, args: Sequence[Any]) -> Any:
 
 
 def like(width: int) -> Any:
-    """An array as wide as inputs are."""
+    """Return an array as wide as inputs are."""
     return np.zeros((1, width))
 
 
@@ -173,7 +173,7 @@ class _Cell(RecurrentCell):
         self.h2h_bias = new("h2h_bias", (rows,), h2h_bias_initializer)
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Shape and layout of each state."""
+        """Return shape and layout of each state."""
         info = {"shape": (batch_size, self._hidden_size), "__layout__": "NC"}
         return [dict(info) for _ in range(STATES[self.mode])]
 
@@ -181,7 +181,7 @@ class _Cell(RecurrentCell):
         self.i2h_weight.shape = (GATES[self.mode] * self._hidden_size, x.shape[-1])
 
     def forward(self, x: Any, states: Any) -> tuple[Any, list[Any]]:
-        """x (batch, inputs) and the states before to the output (batch, units) and the states after."""
+        """Return x (batch, inputs) and the states before to the output (batch, units) and the states after."""
         name, shapes = type(self).__name__, [info["shape"] for info in self.state_info(x.shape[0])]
         before = check_states(name, states, shapes)
         at = x.device
@@ -222,7 +222,7 @@ class RNNCell(_Cell):
 class LSTMCell(_Cell):
     """One step of a long short-term memory; rows of weights are of the input, forget, new and output gates.
 
-    activation: of what is new and of the output; recurrent_activation: of the gates. Names of `npx.activation`, or
+    activation: of the new values and of the output; recurrent_activation: of the gates. Names of `npx.activation`, or
     functions.
     """
 
@@ -232,7 +232,7 @@ class LSTMCell(_Cell):
 class GRUCell(_Cell):
     """One step of a gated recurrent unit; rows of weights are of the reset, update and new gates.
 
-    activation: of what is new; recurrent_activation: of the gates. Names of `npx.activation`, or functions.
+    activation: of the new values; recurrent_activation: of the gates. Names of `npx.activation`, or functions.
     """
 
     mode = "gru"

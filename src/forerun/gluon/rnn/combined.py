@@ -14,7 +14,7 @@ __all__ = ["SequentialRNNCell", "HybridSequentialRNNCell", "DropoutCell", "Resid
 
 
 def _states_of(cells: list[Any], states: list[Any]) -> list[list[Any]]:
-    """The states of each cell, of the states of all."""
+    """Return the states of each cell, of the states of all."""
     rest, parts = list(states), []
     for cell in cells:
         n = len(cell.state_info())
@@ -37,14 +37,14 @@ class SequentialRNNCell(RecurrentCell):
     """
 
     def add(self, *cells: RecurrentCell) -> None:
-        """Appends cells. TypeError for anything else."""
+        """Append cells. TypeError for anything else."""
         for cell in cells:
             if not isinstance(cell, RecurrentCell):
                 raise TypeError(f"{type(self).__name__}.add: must be a RecurrentCell, got {type(cell).__name__}")
             self.register_child(cell)
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Shape and layout of each state."""
+        """Return shape and layout of each state."""
         return [info for cell in self for info in cell.state_info(batch_size)]
 
     def _take(self, x: Array) -> None:
@@ -58,7 +58,7 @@ class SequentialRNNCell(RecurrentCell):
         return before
 
     def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
-        """x through all cells, each with its states."""
+        """Return x through all cells, each with its states."""
         after: list[Any] = []
         for cell, own in zip(self, _states_of(list(self), states)):
             x, new = cell(x, own)
@@ -90,7 +90,7 @@ class DropoutCell(RecurrentCell):
         return []
 
     def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
-        """x with elements dropped while training."""
+        """Return x with elements dropped while training."""
         return npx.dropout(x, self._rate, self._axes), list(states)
 
 
@@ -102,7 +102,7 @@ class ResidualCell(RecurrentCell):
         self.base_cell = base_cell
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """The cell's."""
+        """Return the cell's."""
         return self.base_cell.state_info(batch_size)
 
     def _take(self, x: Array) -> None:
@@ -112,7 +112,7 @@ class ResidualCell(RecurrentCell):
         return self.base_cell._width(before)
 
     def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
-        """x + the cell's output."""
+        """Return x + the cell's output."""
         y, after = self.base_cell(x, states)
         return y + x, after
 
@@ -125,7 +125,7 @@ class BidirectionalCell(RecurrentCell):
         self.l_cell, self.r_cell = l_cell, r_cell
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Those of the first cell, then of the second."""
+        """Return those of the first cell, then of the second."""
         return self.l_cell.state_info(batch_size) + self.r_cell.state_info(batch_size)
 
     def infer_shape(self, *args: Any) -> None:
@@ -157,7 +157,7 @@ class BidirectionalCell(RecurrentCell):
 
 
 def _turned(steps: list[Any], valid_length: Any) -> list[Any]:
-    """The steps in the opposite order, of each sequence those within its length."""
+    """Return the steps in the opposite order, of each sequence those within its length."""
     if valid_length is None:
         return steps[::-1]
     return list(np.unstack(npx.sequence_reverse(np.stack(steps), valid_length, True)))

@@ -20,7 +20,7 @@ Numbers = int | tuple[int, ...] | list[int]
 
 
 class _ConvCell(RecurrentCell):
-    """What all have; see `Conv2DLSTMCell`. Subclasses say along how many axes, and which rule."""
+    """The base of convolutional cells; see `Conv2DLSTMCell`. Subclasses give the number of axes and the rule."""
 
     _axes = 0
     mode = ""
@@ -65,7 +65,7 @@ class _ConvCell(RecurrentCell):
         self.h2h_bias = new("h2h_bias", (rows,), h2h_bias_initializer)
 
     def _counts(self, kernel: tuple[int, ...]) -> tuple[int, ...]:
-        """The extents of states: of the convolution of an input."""
+        """Return the extents of states: of the convolution of an input."""
         extents = self._input_shape[:-1] if self._last else self._input_shape[1:]
         whole = [n + 2 * p for n, p in zip(extents, self._of_x["pad"])]
         counts = Windows(kernel, (1,) * self._axes, self._of_x["dilate"]).counts(whole)
@@ -78,12 +78,12 @@ class _ConvCell(RecurrentCell):
         return (first, *extents, channels) if self._last else (first, channels, *extents)
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Shape and layout of each state."""
+        """Return shape and layout of each state."""
         shape = self._ordered(batch_size, self._channels, self._extents)
         return [{"shape": shape, "__layout__": self._layout} for _ in range(STATES[self.mode])]
 
     def forward(self, x: Any, states: Any) -> tuple[Any, list[Any]]:
-        """x (batch, *input_shape) and the states before to the output and the states after."""
+        """Return x (batch, *input_shape) and the states before to the output and the states after."""
         name = type(self).__name__
         if x.shape[1:] != self._input_shape:
             raise ValueError(f"{name}: inputs must have shape {('batch', *self._input_shape)}, got {x.shape}")
@@ -142,7 +142,7 @@ class Conv2DLSTMCell(_ConvCell):
     input_shape: of an input without the batch, (channels, height, width), or with the channels last in the layout
     "NHWC". hidden_channels: channels of the states, which are as high and wide as the convolution of inputs makes
     them. i2h_kernel, i2h_pad, i2h_dilate: of that convolution; h2h_kernel (odd), h2h_dilate: of that of states, padded
-    so that they keep their extents. activation: of what is new and of the output, a name or a function.
+    so that they keep their extents. activation: of the new values and of the output, a name or a function.
     Parameters: i2h_weight (4 channels, inputs, *i2h_kernel), h2h_weight (4 channels, channels, *h2h_kernel), i2h_bias,
     h2h_bias, for the input, forget, new and output gates. ValueError for numbers that do not fit.
 

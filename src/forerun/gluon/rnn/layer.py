@@ -28,7 +28,7 @@ _ABSENT = {
 
 
 class _Layer(HybridBlock):
-    """What recurrent layers have in common; see `RNN`."""
+    """The base of recurrent layers; see `RNN`."""
 
     mode = "rnn"
 
@@ -87,13 +87,13 @@ class _Layer(HybridBlock):
                 setattr(self, full, Parameter(full, "write", shape, dtype, init=init, allow_deferred_init=True))
 
     def _places(self, input_size: int) -> Iterator[tuple[str, int]]:
-        """The prefix of the parameters of each layer and direction, and the width of its input."""
+        """Yield the prefix of the parameters of each layer and direction, and the width of its input."""
         for k in range(self._num_layers):
             for direction in "lr"[: self._dir]:
                 yield f"{direction}{k}", self._width_out * self._dir if k else input_size
 
     def infer_shape(self, x: Any, *states: Any) -> None:
-        """Takes input_size from the data."""
+        """Take input_size from the data."""
         self._check(x)
         for prefix, width in self._places(x.shape[2]):
             getattr(self, f"{prefix}_i2h_weight").shape = (GATES[self.mode] * self._hidden_size, width)
@@ -104,13 +104,13 @@ class _Layer(HybridBlock):
             raise ValueError(f"{name}: input must have 3 axes ({self._layout}), got shape {x.shape}")
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Shape and layout of each state."""
+        """Return shape and layout of each state."""
         widths = (self._width_out, self._hidden_size)[: STATES[self.mode]]
         n = self._num_layers * self._dir
         return [{"shape": (n, batch_size, width), "__layout__": "LNC"} for width in widths]
 
     def begin_state(self, batch_size: int = 0, func: Callable[..., Any] | None = None, **settings: Any) -> list[Any]:
-        """The states before the first step: `func(shape, **settings)` of each, by default zeros.
+        """Return the states before the first step: `func(shape, **settings)` of each, by default zeros.
 
         settings: such as dtype, and device or ctx.
         """
@@ -146,12 +146,12 @@ class _Layer(HybridBlock):
         return x, [np.stack(parts) for parts in zip(*after)]
 
     def _run(self, x: Array, states: list[Any] | None, prefix: str, backward: bool) -> tuple[Any, list[Any]]:
-        """One layer in one direction: what the inputs give to the gates is one product for all steps."""
+        """Return one layer in one direction: what the inputs give to the gates is one product for all steps."""
         wx, wh, bx, bh = (
             getattr(self, f"{prefix}_{kind}").data(x.device)
             for kind in ("i2h_weight", "h2h_weight", "i2h_bias", "h2h_bias")
         )
-        together = self.mode != "gru"  # there, what comes from the state has a factor of its own
+        together = self.mode != "gru"  # in a GRU, the part of the state has a factor of its own
         gates = npx.fully_connected(x, wx, bx, no_bias=together, flatten=False)
         if self._projection_size is not None:
             return projected(backward, gates, states, wh, bx + bh, getattr(self, f"{prefix}_h2r_weight").data(x.device))

@@ -14,14 +14,14 @@ __all__ = ["ModifierCell", "ZoneoutCell", "VariationalDropoutCell"]
 
 
 class ModifierCell(RecurrentCell):
-    """What cells around a cell have in common: its states. Subclasses define `forward`."""
+    """The base of cells around a cell, whose states it has. Subclasses define `forward`."""
 
     def __init__(self, base_cell: RecurrentCell) -> None:
         super().__init__()
         self.base_cell = base_cell
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """The cell's."""
+        """Return the cell's."""
         return self.base_cell.state_info(batch_size)
 
     def _take(self, x: Array) -> None:
@@ -57,12 +57,12 @@ class ZoneoutCell(ModifierCell):
         self._last: Any = None
 
     def reset(self) -> None:
-        """Forgets the last output."""
+        """Forget the last output."""
         super().reset()
         self._last = None
 
     def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
-        """The cell's output and states, or elements of those before."""
+        """Return the cell's output and states, or elements of those before."""
         y, after = self.base_cell(x, states)
         before = self._last if self._last is not None else np.zeros_like(y)
         y = _mixed(self._of_outputs, y, before)
@@ -98,12 +98,12 @@ class VariationalDropoutCell(ModifierCell):
         self._masks: dict[str, Any] = {}
 
     def reset(self) -> None:
-        """Forgets which elements are dropped."""
+        """Forget which elements are dropped."""
         super().reset()
         self._masks = {}
 
     def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
-        """The cell's output and states, with elements dropped."""
+        """Return the cell's output and states, with elements dropped."""
         first, *others = states
         y, after = self.base_cell(self._dropped("inputs", x), [self._dropped("states", first), *others])
         return self._dropped("outputs", y), after

@@ -51,7 +51,7 @@ class LSTMPCell(RecurrentCell):
         self.h2h_bias = new("h2h_bias", (4 * hidden_size,), h2h_bias_initializer)
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Shape and layout of each state."""
+        """Return shape and layout of each state."""
         sizes = (self._projection_size, self._hidden_size)
         return [{"shape": (batch_size, size), "__layout__": "NC"} for size in sizes]
 
@@ -59,7 +59,7 @@ class LSTMPCell(RecurrentCell):
         self.i2h_weight.shape = (4 * self._hidden_size, x.shape[-1])
 
     def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
-        """x (batch, inputs) and the states before to the output (batch, projection) and the states after."""
+        """Return x (batch, inputs) and the states before to the output (batch, projection) and the states after."""
         before = check_states("LSTMPCell", states, [info["shape"] for info in self.state_info(x.shape[0])])
         at = x.device
         from_x = npx.fully_connected(x, self.i2h_weight.data(at), self.i2h_bias.data(at))

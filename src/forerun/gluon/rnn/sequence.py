@@ -25,7 +25,7 @@ _DTYPES = ("float32", "float64")
 def run(
     mode: str, activation: str, reversed: bool, x: Array, states: list[Any] | None, w: Array, b: Array
 ) -> tuple[Any, list[Any]]:
-    """All outputs, (steps, batch, units), and the states after the last step.
+    """Return all outputs, (steps, batch, units), and the states after the last step.
 
     x: what the inputs give to the gates, (steps, batch, gates * units). states: those before the first step; None:
     zeros. w, b: the weight and the bias of the states. reversed: from the last step to the first.
@@ -94,7 +94,7 @@ class _Sequence:
     """
 
     name = "rnn"
-    stateless = True  # gradients depend on what stands on the tape, and on nothing else
+    stateless = True  # gradients depend on the tape alone
 
     def __call__(self, rule: str, reversed: bool, x: Any, w: Any, b: Any, *states: Any) -> tuple[Any, ...]:
         h, c = _two(states)
@@ -107,15 +107,15 @@ class _Sequence:
         return outputs
 
     def told(self, attrs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What `repeated` needs besides the inputs."""
+        """Return the arguments of `repeated` besides the inputs."""
         return attrs[:2]
 
     def repeated(self, inputs: Sequence[Any], attrs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The op once more."""
+        """Return the op once more."""
         return self(*attrs, *inputs)
 
     def gradients(self, g: Array, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The gradients of all inputs, for the walk."""
+        """Return the gradients of all inputs, for the backward pass."""
         rule, reversed, y, cells, kept = attrs
         gy, gc = g if isinstance(g, tuple) else (g, None)
         if _core.recording():
@@ -128,13 +128,13 @@ class _Sequence:
 
 
 def _two(states: Sequence[Any]) -> tuple[Any, Any]:
-    """The state of the outputs and that of the cells, or None where there is none."""
+    """Return the state of the outputs and that of the cells, or None where there is none."""
     h, c, *_ = (*states, None, None)
     return h, c
 
 
 def _weight_gradient(gu: Any, y: Array, h: Any, reversed: bool) -> Array:
-    """The sum over steps of gu times the state before: one product for the first step, one for all others."""
+    """Return the sum over steps of gu times the state before: one product for the first step, one for all others."""
     first, rest, before = (-1, slice(None, -1), slice(1, None)) if reversed else (0, slice(1, None), slice(None, -1))
     start = None if h is None else _core.matmul(_core.getitem(gu, first), h, True)
     if start is not None and gu.shape[0] == 1:

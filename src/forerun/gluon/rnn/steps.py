@@ -24,7 +24,7 @@ STATES = {"rnn": 1, "lstm": 2, "gru": 1}
 
 
 def rule_of(mode: str, activation: Activation = "tanh", recurrent: Activation = "sigmoid", axis: int = -1) -> Rule:
-    """The rule of "rnn", "lstm" or "gru", with that activation, and that of the gates of the latter two.
+    """Return the rule of "rnn", "lstm" or "gru", with that activation, and that of the gates of the latter two.
 
     axis: where units are. Activations are names of `npx.activation`, or functions.
 
@@ -63,7 +63,7 @@ def _gru(x: Array, h: Any, states: Sequence[Any], act: Function, gate: Function,
 
 
 def steps_of(x: Array) -> list[Any]:
-    """Views of x's entries along the first axis.
+    """Return views of x's entries along the first axis.
 
     Made by halves: a gradient that is recorded is, for a view, as large as what it is a view of, so that n views of the
     whole would cost n times the whole, and these cost its size times log n.

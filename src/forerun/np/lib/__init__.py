@@ -1,3 +1,3 @@
-"""What NumPy has in `lib` alone: `forerun.np.lib`."""
+"""Names that NumPy has in `lib` alone: `forerun.np.lib`."""
 
 from . import stride_tricks as stride_tricks

@@ -41,7 +41,7 @@ __all__ = [
 
 
 def is_array(x: object) -> TypeIs[Array]:
-    """Whether x is one of our arrays.
+    """Return whether x is a forerun array.
 
     >>> is_array(asarray(1)), is_array(1)
     (True, False)
@@ -50,11 +50,11 @@ def is_array(x: object) -> TypeIs[Array]:
 
 
 def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op: str = "asarray") -> Array:
-    """x as an array: itself if it is one of that dtype and device, otherwise a new one.
+    """Return x as an array: itself if it is one of that dtype and device, otherwise a new one.
 
     Python floats get the default float; Python integers int64 (the default float after `npx.set_np()`);
     NumPy arrays and scalars, and what has `__array__`, keep their dtype. ValueError if lists at one depth differ in
-    length, TypeError if values are no numbers, OverflowError for a Python integer that does not fit into the dtype.
+    length, TypeError if values are not numbers, OverflowError for a Python integer that does not fit into the dtype.
 
     >>> from forerun import np
     >>> x = np.asarray([1, 2, 3])
@@ -90,7 +90,7 @@ def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op
 
 
 def device_of(*values: Any) -> Device | None:
-    """The device of the first of our arrays among values, or in lists of them; None if there is none.
+    """Return the device of the first forerun array among values, or in lists of them; None without one.
 
     >>> device_of(1, [2, asarray(3)]), device_of(1, [2, 3])
     (cpu(0), None)
@@ -104,7 +104,7 @@ def device_of(*values: Any) -> Device | None:
 
 
 def asarray_like_device(x: ArrayLike, *others: Any, op: str = "asarray") -> Array:
-    """x as an array: if it is none yet, on the device of the first of the others that is one.
+    """Return x as an array: if it is none yet, on the device of the first of the others that is one.
 
     >>> asarray_like_device([1, 2], asarray(3)).device
     cpu(0)
@@ -122,7 +122,7 @@ def asarrays(*values: Any, op: str = "asarray") -> list[Array]:
 
 
 def _numbers_of(op: str, x: Any, want: numpy.dtype | None) -> numpy.ndarray:
-    """Python's numbers as NumPy takes them: what does not fit into the dtype is refused."""
+    """Return Python's numbers as NumPy takes them: what does not fit into the dtype is refused."""
     try:
         with numpy.errstate(over="ignore"):
             return numpy.array(x, want)
@@ -135,14 +135,14 @@ def _numbers_of(op: str, x: Any, want: numpy.dtype | None) -> numpy.ndarray:
 
 
 def _made(found: numpy.dtype) -> numpy.dtype:
-    """The dtype that Python's numbers get which NumPy would give `found`."""
+    """Return the dtype that Python's numbers get which NumPy would give `found`."""
     if found == numpy.float64 or (found.kind in "iu" and ints_become_floats()):
         return default_float()
     return as_dtype("asarray", complex) if found == numpy.complex128 else found
 
 
 def converted(x: Array, dtype: numpy.dtype) -> Array:
-    """x cast to a dtype on a user's word, who is warned as by NumPy if imaginary parts get lost.
+    """Return x cast to a dtype on a user's word, who is warned as by NumPy if imaginary parts get lost.
 
     >>> converted(asarray([1.5]), numpy.dtype("int8")).tolist()
     [1]
@@ -152,7 +152,7 @@ def converted(x: Array, dtype: numpy.dtype) -> Array:
 
 
 def as_index_array(x: ArrayLike, device: DeviceLike = None, op: str = "asarray") -> Array:
-    """x as an array for a parameter that counts: Python's integers stay integers, whatever `npx.set_np` says.
+    """Return x as an array for a parameter that counts: Python's integers stay integers, whatever `npx.set_np` says.
 
     >>> as_index_array([1, 2]).dtype
     dtype('int64')
@@ -166,9 +166,9 @@ def _has_arrays(x: Any) -> bool:
 
 
 def axes_of(op: str, axis: Axis, ndim: int) -> tuple[int, ...]:
-    """Axes as non-negative numbers; None means all.
+    """Return axes as non-negative numbers; None means all.
 
-    IndexError out of range, ValueError for a repeated one, TypeError for what is no integer.
+    IndexError out of range, ValueError for a repeated one, TypeError for a value that is not an integer.
 
     >>> axes_of("op", (0, -1), 3), axes_of("op", None, 2)
     ((0, 2), (0, 1))
@@ -193,7 +193,9 @@ def axes_of(op: str, axis: Axis, ndim: int) -> tuple[int, ...]:
 
 
 def axis_of(op: str, axis: Any, ndim: int) -> int:
-    """One axis as a non-negative number. IndexError out of range, TypeError for what is no integer.
+    """Return an axis as a non-negative number.
+
+    IndexError if it is out of range, TypeError if it is not an integer.
 
     >>> axis_of("op", -1, 3)
     2
@@ -204,7 +206,7 @@ def axis_of(op: str, axis: Any, ndim: int) -> int:
 
 
 def axes_to_reduce(op: str, axis: Axis, ndim: int) -> tuple[int, ...]:
-    """Axes as `axes_of` gives them; as in NumPy, an array without axes may be reduced over axis 0 or -1.
+    """Return axes as `axes_of` gives them; as in NumPy, an array without axes may be reduced over axis 0 or -1.
 
     >>> axes_to_reduce("op", -1, 2), axes_to_reduce("op", 0, 0)
     ((1,), ())
@@ -215,7 +217,7 @@ def axes_to_reduce(op: str, axis: Axis, ndim: int) -> tuple[int, ...]:
 
 
 def count_of(op: str, name: str, n: Any) -> int:
-    """A number of things. TypeError if it is not an integer, ValueError if it is negative.
+    """Return a number of things. TypeError if it is not an integer, ValueError if it is negative.
 
     >>> count_of("op", "n", 3)
     3
@@ -230,7 +232,7 @@ def count_of(op: str, name: str, n: Any) -> int:
 
 
 def counts_of(op: str, name: str, values: Any, shape: tuple[int, ...]) -> numpy.ndarray:
-    """Numbers of things as int64, broadcast to a shape.
+    """Return numbers of things as int64, broadcast to a shape.
 
     TypeError if not integers, ValueError if one is negative or they do not fit.
 
@@ -249,7 +251,7 @@ def counts_of(op: str, name: str, values: Any, shape: tuple[int, ...]) -> numpy.
 
 
 def check_choice(op: str, name: str, value: Any, allowed: Sequence[str]) -> None:
-    """Checks a word among those there are. ValueError if it is another one.
+    """Raise ValueError unless a word is one of those allowed.
 
     >>> check_choice("op", "mode", "clip", ("clip", "wrap"))
     """
@@ -258,13 +260,13 @@ def check_choice(op: str, name: str, value: Any, allowed: Sequence[str]) -> None
 
 
 def write_out(op: str, result: Array, out: Out, casting: str | None = "same_kind") -> Array:
-    """The result, or `out` with the result written into it. A NumPy array as `out` waits.
+    """Return the result, or `out` with the result written into it. A NumPy array as `out` waits.
 
     casting: the rule by which the result's dtype must become that of `out`. None: any dtype will do, and nothing is
     checked for the tape, as for results that depend on no array.
 
-    ValueError if out has another shape, TypeError if it is no array or the rule does not allow its dtype; RuntimeError
-    if one of both is on the tape while recording, as gradients would get lost.
+    ValueError if out has another shape, TypeError if it is not an array or the rule does not allow its dtype;
+    RuntimeError if one of both is on the tape while recording, as gradients would get lost.
 
     >>> into = asarray([0.0, 0.0])
     >>> write_out("op", asarray([1, 2]), into) is into, into.tolist()
@@ -288,7 +290,7 @@ def write_out(op: str, result: Array, out: Out, casting: str | None = "same_kind
 
 
 def unsupported(op: str, **options: Any) -> None:
-    """Refuses arguments of NumPy's that mean nothing here, unless they are None. NotImplementedError.
+    """Raise NotImplementedError for arguments of NumPy's that are not supported, unless they are None.
 
     >>> unsupported("op", like=None)
     >>> unsupported("op", like=1)
@@ -301,7 +303,7 @@ def unsupported(op: str, **options: Any) -> None:
 
 
 def broadcast_shapes(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that arrays of these shapes have together. ValueError if they have none.
+    """Return the shape that arrays of these shapes have together. ValueError if they have none.
 
     >>> broadcast_shapes("op", (2, 1), (3,))
     (2, 3)
@@ -314,7 +316,7 @@ def broadcast_shapes(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def vector_of(op: str, x: ArrayLike) -> Array:
-    """x as an array of one axis. ValueError if it has another number of axes.
+    """Return x as an array of one axis. ValueError if it has another number of axes.
 
     >>> vector_of("op", [1, 2]).shape
     (2,)
@@ -327,12 +329,14 @@ def vector_of(op: str, x: ArrayLike) -> Array:
 
 @primitive(lambda g, dtype: _cast_back(g, dtype), op="cast")
 def cast(x: Array, dtype: Any) -> Array:
-    """x with its elements converted to `dtype`."""
+    """Return x with its elements converted to `dtype`."""
     return _core.cast(x, dtype)
 
 
 def as_real_float(op: str, x: ArrayLike) -> Array:
-    """x as an array of floats: itself if it is one; of integers and bools in the default float. TypeError if complex.
+    """Return x as an array of floats: itself if it is one; of integers and bools in the default float.
+
+    TypeError if complex.
 
     >>> as_real_float("erf", [1, 2]).dtype
     dtype('float32')
@@ -353,13 +357,15 @@ def _cast_back(g: Any, dtype: numpy.dtype) -> Any:
 
 @primitive(lambda g, inputs: to_device(g, inputs[0].device), op="to_device")
 def to_device(x: Array, device: Device) -> Array:
-    """A copy of x on `device`, made on the copy queue."""
+    """Return a copy of x on `device`, made on the copy queue."""
     return _core.copy(x, device, True)
 
 
 @primitive(lambda g: g, op="copy")
 def copy(x: Array) -> Array:
-    """A copy of an array in C order, with its dtype, on its device. TypeError if x is no array.
+    """Return a copy of an array in C order, with its dtype, on its device.
+
+    TypeError if x is not an array.
 
     >>> from forerun import np
     >>> x = np.zeros(2)

@@ -1,7 +1,7 @@
-"""The array functions of the core: what operations, and all that stands above them, are made of.
+"""The array functions of the core, which implement operations and the folders above them.
 
-They are the core's own objects, so a call costs nothing more. What is new in the core, and is to be used by an
-operation, is named here.
+They are the core's own objects, so a call costs nothing more. A new function of the core that operations use gets its
+name here.
 """
 
 from __future__ import annotations

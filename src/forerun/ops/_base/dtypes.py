@@ -81,7 +81,7 @@ __all__ = [
 
 
 def _dtype_of(op: str, x: Array) -> numpy.dtype:
-    """The dtype of an array (ours or NumPy's) or of a number's type, or the dtype meant."""
+    """Return the dtype of an array (forerun's or NumPy's) or of a number's type, or the given dtype."""
     if isinstance(x, (bool, int, float, complex)) and not isinstance(x, numpy.generic):
         x = type(x)
     return as_dtype(op, getattr(x, "dtype", x) if not isinstance(x, type) else x)
@@ -98,8 +98,8 @@ def _limits(dtype: numpy.dtype) -> Any:
 class finfo:
     """The limits of floats of a dtype, or of an array's dtype; of complex numbers those of their parts.
 
-    As `numpy.finfo`: bits, eps, max, min, smallest_normal, dtype and more, but limits are Python's floats, which leave
-    the dtype of arrays alone. ValueError if it is no dtype of floats.
+    As `numpy.finfo`: bits, eps, max, min, smallest_normal, dtype and more, but limits are Python's floats, which do
+    not change the dtype of arrays. ValueError if the dtype is not one of floats.
 
     >>> from forerun import np
     >>> np.finfo(np.float32).eps, np.finfo(np.ones(2, "complex128")).bits
@@ -130,9 +130,9 @@ class finfo:
 
 
 def iinfo(dtype: Any) -> Any:
-    """The limits of integers of a dtype, or of an array's dtype: bits, max, min, dtype.
+    """Return the limits of integers of a dtype, or of an array's dtype: bits, max, min, dtype.
 
-    ValueError if it is no dtype of integers.
+    ValueError if the dtype is not one of integers.
 
     >>> from forerun import np
     >>> np.iinfo("int8").min, np.iinfo(np.arange(2)).max
@@ -148,7 +148,7 @@ _WEAK = (bool, int, float, complex)  # types of Python's numbers, each a step up
 
 
 def result_type(*arrays_and_dtypes: Any) -> numpy.dtype:
-    """The dtype that arrays and dtypes have together, by the rule of `promote_types`.
+    """Return the dtype that arrays and dtypes have together, by the rule of `promote_types`.
 
     Python numbers take part with their kind alone: a float makes integers floats, and nothing wider. Does not
     wait. ValueError without arguments, TypeError for a dtype that arrays cannot have.
@@ -167,7 +167,7 @@ def result_type(*arrays_and_dtypes: Any) -> numpy.dtype:
 
 
 def _with_weak(found: numpy.dtype, rank: int) -> numpy.dtype:
-    """The dtype that a Python number makes of one."""
+    """Return the dtype that a Python number makes of one."""
     if rank == 3 and found.kind != "c":
         wide = found if is_inexact(found) else default_float()
         return numpy.dtype("complex128" if wide.itemsize == 8 else "complex64")
@@ -177,7 +177,7 @@ def _with_weak(found: numpy.dtype, rank: int) -> numpy.dtype:
 
 
 def promote_types(type1: DTypeLike, type2: DTypeLike) -> numpy.dtype:
-    """The dtype that arrays of two dtypes have together: an integer and a float give that float.
+    """Return the dtype that arrays of two dtypes have together: an integer and a float give that float.
 
     bfloat16 and float16, of which neither holds the other, give float32. TypeError for a dtype that arrays cannot
     have.
@@ -245,14 +245,16 @@ def isdtype(dtype: Any, kind: Any) -> Any:
 
 
 def _means_bfloat16(x: Array) -> bool:
-    """Whether it is the dtype or its scalar type, which NumPy's own function refuses."""
+    """Return whether it is the dtype or its scalar type, which NumPy's own function refuses."""
     if isinstance(x, type) and issubclass(x, generic) and x.__name__ == "bfloat16":
         return True
     return isinstance(x, numpy.dtype) and is_bfloat16(x)
 
 
 def min_scalar_type(a: Any) -> numpy.dtype:
-    """The smallest dtype that holds a number's value; of an array with axes, its dtype. Waits for an array without.
+    """Return the smallest dtype that holds a number's value; of an array with axes, its dtype.
+
+    Waits for an array without.
 
     >>> from forerun import np
     >>> np.min_scalar_type(300), np.min_scalar_type(-1), np.min_scalar_type(np.ones(2))

@@ -26,11 +26,10 @@ def host(
     name: str = "host",
     queue: str = "compute",
 ) -> list[Array]:
-    """Issues `fn` as an op: a worker calls it with the inputs as read-only NumPy arrays, when they are there.
+    """Submit `fn` as an operation: a worker calls it with the inputs as read-only NumPy arrays once they are computed.
 
     outs: shape and dtype of each result. `fn` returns the result, or a tuple where there is not exactly
-    one. What it raises is raised by every read of the results. queue: "compute", or "io" for callables that
-    read or write files.
+    one. Every read of the results raises its error. queue: "compute", or "io" for callables that read or write files.
 
     >>> import numpy
     >>> from forerun import np
@@ -50,13 +49,13 @@ def host(
 
 
 def no_gradient(name: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
-    """Lets the walk over the tape raise NotImplementedError where it would come through an op."""
+    """Make the backward pass raise NotImplementedError where it would go through an operation."""
     if _core.recording() and (_core.tracing() or any(is_inexact(y.dtype) for y in outputs)):
         _core.record(_NoGradient(name), tuple(inputs), tuple(outputs), None, 0)
 
 
 class _NoGradient:
-    """Stands on the tape for a callable: nobody knows its gradient, and zeros would be a lie."""
+    """The node of a callable: its gradient is not known, and zeros would be wrong."""
 
     stateless = True
 
@@ -64,13 +63,13 @@ class _NoGradient:
         self.name = name
 
     def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: Any) -> NoReturn:
-        """Raises NotImplementedError: use autograd.Function to give a callable a gradient."""
+        """Raise NotImplementedError: use autograd.Function to give a callable a gradient."""
         i = next(i for i, x in enumerate(inputs) if x.node is not None)
         raise NotImplementedError(f"{self.name}: gradient of operand {i} must be defined, got a host task")
 
 
 def host_op(name: str, fn: Callable[..., Any], inputs: Sequence[Any], shape: Sequence[int], dtype: DTypeLike) -> Array:
-    """Issues a function of the library as `host` does, with one result of a shape and dtype, which is returned.
+    """Submit a function of the library as `host` does, with one result of a shape and dtype, which is returned.
 
     Its cost must grow with its elements, and it must not wait: of few elements it runs in the call.
 
@@ -84,7 +83,7 @@ def host_op(name: str, fn: Callable[..., Any], inputs: Sequence[Any], shape: Seq
 def host_ops(
     name: str, fn: Callable[..., Any], inputs: Sequence[Any], outs: Sequence[tuple[Sequence[int], Any]]
 ) -> list[Array]:
-    """The same with several results, whose shapes and dtypes `outs` gives.
+    """Return the same with several results, whose shapes and dtypes `outs` gives.
 
     >>> import numpy
     >>> from forerun import np
@@ -103,7 +102,7 @@ def host_ops(
 
 @primitive(lambda g: g, op="checked")
 def checked(x: Array, name: str, check: Callable[..., None]) -> Array:
-    """x, once a look at its values has raised nothing. Gradients come through."""
+    """Return x with its values checked: where `check` raises, reads raise. Gradients flow through."""
 
     def looked(v: Any) -> Any:
         check(v)
@@ -113,7 +112,7 @@ def checked(x: Array, name: str, check: Callable[..., None]) -> Array:
 
 
 def quiet(fn: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """What a function of NumPy's gives, without warnings: the values say what there is to say."""
+    """Call a function of NumPy's without its warnings: infinities and NaNs in the result show the same."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         return fn(*args, **options)

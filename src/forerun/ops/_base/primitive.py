@@ -1,11 +1,11 @@
-"""What an op is made of: how it is issued, its gradients, its docstring, in one paragraph.
+"""The definition of an operation in one paragraph: how it is submitted, its gradients, its docstring.
 
 Two kinds. `elementwise` wraps a NumPy ufunc; the core issues it and records it on the tape. `primitive` is
 for everything else: a Python function that calls the core, and says what its gradients are.
 
-A gradient is a function of what it needs, by name: `g` is the gradient of the output, `y` the output, the
+A gradient is a function of the values that it needs, by name: `g` is the gradient of the output, `y` the output, the
 op's own parameter names stand for its inputs and keyword attributes, and `shape` and `dtype` are those of
-the input that is differentiated. What no gradient names is not kept. Where an input was broadcast, the tape
+the input that is differentiated. Values that no gradient names are not kept. Where an input was broadcast, the tape
 sums its gradient; the op need not.
 """
 
@@ -35,7 +35,7 @@ SAVE_OUTPUTS = 1 << 7
 
 
 def nondifferentiable(g: Any) -> None:
-    """The gradient of what is piecewise constant, or of no use: nothing flows back.
+    """Return the gradient of a function that is piecewise constant, or not to be differentiated: nothing flows back.
 
     >>> nondifferentiable(1.0) is None
     True
@@ -51,7 +51,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def direct(entry: str, *data: Any) -> Callable[[F], F]:
-    """Lets the core handle the plain calls of a function itself, by one of its entries (core/python/direct).
+    """Let the core handle the plain calls of a function itself, by one of its entries (core/python/direct).
 
     A plain call has arrays that are not on the tape, and arguments that need no conversion; the result is the same.
     All others go to the Python function. data: what the entry needs besides, such as an op.
@@ -70,30 +70,24 @@ def direct(entry: str, *data: Any) -> Callable[[F], F]:
     return make
 
 
-# What the core lets NumPy's functions have in plain calls, for the three decorators below (core/python/direct/numpy.cpp
-# reads both). A letter says what a parameter may be:
-#   a  an array                         A  an array or None             l  a list or tuple of arrays
-#   d  a vector                         m  a small matrix, as the cost grows faster than its size
-#   e  an array, or a list of integers beside arrays of 64 bits
-#   h  an array of any size, of which little is read
-#   r  an array of any size, where the Python function waits for it, too
-#   n  an array, or a number that takes the dtype of the arrays without a change
-#   i  an integer or None               k  an integer                   t  an integer or a tuple of integers
-#   c  a small number of things         b  a bool                       s  a str
-#   S  a str, beside no real floats of less than 64 bits
-#   -  nothing: it may not be given
-# and of a function that writes:
-#   w  the array that is written, of any size, the first parameter
-#   p  a position in that vector, or several
-#   v  its new values: numbers that it takes as they are, or an array of its dtype
-# Kinds of dtypes are NumPy's letters b, i, u, f, c; or F, floats of 32 and 64 bits, and D, of 64 bits.
+# The arguments with which the core calls NumPy's functions directly, for the three decorators below
+# (core/python/direct/numpy.cpp reads both). A letter says what a parameter may be: a  an array A  an array or None l a
+# list or tuple of arrays d  a vector                         m  a small matrix, as the cost grows faster than its size
+# e  an array, or a list of integers beside arrays of 64 bits h  an array of any size, of which little is read r an
+# array of any size, where the Python function waits for it, too n  an array, or a number that takes the dtype of the
+# arrays without a change i  an integer or None               k  an integer t  an integer or a tuple of integers c a
+# small number of things         b  a bool                       s  a str S a str, beside no real floats of less than
+# 64 bits -  nothing: it may not be given and of a function that writes: w the array that is written, of any size, the
+# first parameter p  a position in that vector, or several v  its new
+# values: numbers that it takes as they are, or an array of its dtype Kinds of dtypes are NumPy's letters b, i, u, f,
+# c; or F, floats of 32 and 64 bits, and D, of 64 bits.
 
 
 def numpy_when_small(
     function: Callable[..., Any], parameters: str, sorts: str, kinds: str = "biuf", *, waits: bool = False,
     gives: type | None = None,
 ) -> Callable[[F], F]:  # fmt: skip
-    """Lets a function of NumPy's run in the call for few values that are there: plain calls, outside of recording.
+    """Let a NumPy function run within the call if its operands are small and computed: plain calls, without recording.
 
     parameters: the names of those that plain calls may give, in order. sorts: a letter for each of them, from the
     table above. kinds: of the dtypes of arrays, from there too. waits: the Python function waits for its arrays too.
@@ -109,12 +103,12 @@ def numpy_when_small(
 
 
 def _inner(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What a function of NumPy's does once it has seen that no operand has another one for it."""
+    """Return the implementation of a NumPy function, which runs once no operand overrides the function."""
     return getattr(function, "_implementation", function)
 
 
 def numpy_writes(function: Callable[..., Any], parameters: str, sorts: str, kinds: str = "biufc") -> Callable[[F], F]:
-    """The same for a function that writes into its first argument, "w", of any size, and gives None.
+    """Return the same for a function that writes into its first argument, "w", of any size, and gives None.
 
     >>> import numpy
     >>> from forerun import np
@@ -126,7 +120,7 @@ def numpy_writes(function: Callable[..., Any], parameters: str, sorts: str, kind
 
 
 def view_of_numpy(function: Callable[..., Any], parameters: str, sorts: str) -> Callable[[F], F]:
-    """Lets a function of NumPy's that makes a view of its first argument say how the view lies. It sees no values.
+    """Let a NumPy function that returns a view of its first argument determine the view's layout, without values.
 
     >>> import numpy
     >>> from forerun import np
@@ -162,14 +156,14 @@ def _rules(
 
 
 def _parameters(gradient: Gradient) -> tuple[str, ...]:
-    """The names of its parameters. There are hundreds when the package is imported, and `inspect` takes long."""
+    """Return the names of its parameters. There are hundreds when the package is imported, and `inspect` takes long."""
     if type(gradient) is FunctionType and not gradient.__code__.co_kwonlyargcount:
         return gradient.__code__.co_varnames[: gradient.__code__.co_argcount]
     return tuple(inspect.signature(gradient).parameters)
 
 
 class OpFacts(TypedDict, total=False):
-    """What else is known of an element-wise op; see `elementwise`."""
+    """Further facts about an element-wise operation; see `elementwise`."""
 
     exact: bool | Literal["real"]
     neutral: int | Literal["lowest", "highest"] | None
@@ -185,7 +179,7 @@ class Elementwise(_core.Ufunc):
     """An element-wise op: issues the compiled loops of a NumPy ufunc, tile by tile, without the interpreter
     lock."""
 
-    stateless = True  # gradients depend on what stands on the tape, and on nothing else
+    stateless = True  # gradients depend on the tape alone
     operator: str | None  # the operator of Python's that it is behind, as `_wiring` says
 
     def __init__(
@@ -220,7 +214,7 @@ class Elementwise(_core.Ufunc):
         ) -> Array: ...
 
     def with_options(self, *operands: Any, **options: Any) -> Any:
-        """A call with keywords of NumPy's other than `dtype`."""
+        """Return a call with keywords of NumPy's other than `dtype`."""
         if len(operands) < self.nin:
             raise TypeError(f"{self.name}: takes {self.nin} operands, got {len(operands)}")
         if len(operands) > self.nin and options.get("out") is None:  # those after the inputs
@@ -232,31 +226,31 @@ class Elementwise(_core.Ufunc):
     def reduce(
         self, array: ArrayLike, axis: Axis = 0, dtype: DTypeLike = None, out: Out = None, **options: Any
     ) -> Array:
-        """NumPy's method: combines the elements along axes; keepdims, initial and where as there."""
+        """Return NumPy's method: combines the elements along axes; keepdims, initial and where as there."""
         result: Array = self._method("reduce", (array,), {"axis": axis, "dtype": dtype, "out": out, **options})
         return result
 
     @direct("ufunc_accumulate")
     def accumulate(self, array: ArrayLike, axis: int = 0, dtype: DTypeLike = None, out: Out = None) -> Array:
-        """NumPy's method: what `reduce` has combined by each element."""
+        """Return NumPy's method: what `reduce` has combined by each element."""
         result: Array = self._method("accumulate", (array,), {"axis": axis, "dtype": dtype, "out": out})
         return result
 
     def reduceat(
         self, array: ArrayLike, indices: ArrayLike, axis: int = 0, dtype: DTypeLike = None, out: Out = None
     ) -> Array:
-        """NumPy's method: reductions of slices, each from an index to the next one."""
+        """Return NumPy's method: reductions of slices, each from an index to the next one."""
         result: Array = self._method("reduceat", (array, indices), {"axis": axis, "dtype": dtype, "out": out})
         return result
 
     def outer(self, a: ArrayLike, b: ArrayLike, **options: Any) -> Array:
-        """NumPy's method: the op for each pair of an element of a and one of b."""
+        """Return NumPy's method: the op for each pair of an element of a and one of b."""
         result: Array = self._method("outer", (a, b), options)
         return result
 
     @direct("ufunc_at")
     def at(self, a: Array | numpy.ndarray, indices: Any, *b: ArrayLike) -> None:
-        """NumPy's method: writes into a at indices, once for each time that an element is named."""
+        """Return NumPy's method: writes into a at indices, once for each time that an element is named."""
         self._method("at", (a, indices, *b), {})
 
     def _method(self, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -266,7 +260,7 @@ class Elementwise(_core.Ufunc):
 
 
 def _signature(nin: int, nout: int) -> inspect.Signature:
-    """The parameters of NumPy's ufuncs with so many inputs and outputs."""
+    """Return the parameters of NumPy's ufuncs with so many inputs and outputs."""
     inputs = ["x"] if nin == 1 else [f"x{i}" for i in range(1, nin + 1)]
     options = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True, "signature": None}
     make = inspect.Parameter
@@ -311,16 +305,16 @@ def elementwise(
         True: each result is rounded once, so that its bits do not depend on the layout of the inputs; they need not be
         packed for the loop then. "real": that is so for real numbers.
     neutral
-        What may be combined with any value and leaves it as it is: 0, 1, or the "lowest" or "highest" value of the
-        dtype. Reductions are cut into pieces then, which run side by side.
+        A value that, combined with any other, leaves the other unchanged: 0, 1, or the "lowest" or "highest" value of
+        the dtype. Reductions are cut into pieces then, which run side by side.
     accumulate_in
         A floating dtype, in which reductions of narrower floats are computed; they are rounded once, at the end.
     bool_ok
         False: bools are refused, where there is no loop for them, instead of being small integers.
     widens_integers
-        Whether small integers give the default float where NumPy is stood in for, too.
+        Whether small integers give the default float in place of NumPy's function, too.
     reduction, scan
-        What `reduce` and `accumulate` are called in traces and errors, if vectors may be handed over without a look.
+        The names of `reduce` and `accumulate` in traces and errors, if vectors may be passed on unchecked.
     operator
         The operator of Python's that it is behind. Has no effect on an op that is made after `forerun.np` was imported.
 
@@ -377,7 +371,7 @@ class Primitive(_core.Primitive):
 def primitive(
     *gradients: Gradient | None, arrays: int | None = None, kept: tuple[str, ...] = (), op: str | None = None
 ) -> Callable[[F], F]:
-    """Makes an op of a function whose first parameters are arrays.
+    """Make an operation from a function whose first parameters are arrays.
 
     As many of them as there are gradients, or `arrays`. kept: names by which gradients use what the function
     returns, in a tuple, after its result. Nothing flows back through that: a gradient that is itself recorded

@@ -31,7 +31,7 @@ _ints_become_floats = False
 
 
 def default_float() -> numpy.dtype:
-    """The dtype of floats when nothing else is said: float32 unless `npx.set_np(dtype=True)` was called.
+    """Return the dtype of floats without an explicit dtype: float32 unless `npx.set_np(dtype=True)` was called.
 
     >>> default_float()
     dtype('float32')
@@ -40,7 +40,7 @@ def default_float() -> numpy.dtype:
 
 
 def ints_become_floats() -> bool:
-    """Whether creation from Python numbers gives floats, as in MXNet.
+    """Return whether creation from Python numbers gives floats, as in MXNet.
 
     >>> ints_become_floats()
     False
@@ -49,7 +49,7 @@ def ints_become_floats() -> bool:
 
 
 def set_defaults(float_dtype: Any, ints_become_floats: bool) -> None:
-    """Changes what creation gives: the default float, and whether Python integers become floats, as in MXNet.
+    """Set the dtypes of new arrays: the default float, and whether Python integers become floats, as in MXNet.
 
     >>> set_defaults("float64", ints_become_floats=False); default_float()
     dtype('float64')
@@ -61,7 +61,7 @@ def set_defaults(float_dtype: Any, ints_become_floats: bool) -> None:
 
 
 def is_inexact(dtype: numpy.dtype) -> bool:
-    """Whether an array's dtype is one of floats or complex numbers. NumPy's `kind` of bfloat16 is "V".
+    """Return whether an array's dtype is one of floats or complex numbers. NumPy's `kind` of bfloat16 is "V".
 
     >>> is_inexact(numpy.dtype("complex64")), is_inexact(numpy.dtype("int8"))
     (True, False)
@@ -70,7 +70,7 @@ def is_inexact(dtype: numpy.dtype) -> bool:
 
 
 def is_real_float(dtype: numpy.dtype) -> bool:
-    """Whether an array's dtype is one of floats, bfloat16 among them.
+    """Return whether an array's dtype is one of floats, bfloat16 among them.
 
     >>> is_real_float(numpy.dtype("float16")), is_real_float(numpy.dtype("complex64"))
     (True, False)
@@ -79,7 +79,7 @@ def is_real_float(dtype: numpy.dtype) -> bool:
 
 
 def real_of(dtype: numpy.dtype) -> numpy.dtype:
-    """The dtype of the real parts of a dtype's numbers.
+    """Return the dtype of the real parts of a dtype's numbers.
 
     >>> real_of(numpy.dtype("complex64"))
     dtype('float32')
@@ -88,7 +88,7 @@ def real_of(dtype: numpy.dtype) -> numpy.dtype:
 
 
 def _promotion(a: str, b: str) -> str:
-    """NumPy's result type, except that an integer with a float gives that float."""
+    """Return NumPy's result type, except that an integer with a float gives that float."""
     if a == b:
         return a
     kinds = {name: "f" if name == "bfloat16" else _DTYPES[name].kind for name in (a, b)}
@@ -105,12 +105,12 @@ _PROMOTED: dict[tuple[str, str], str] = {}
 
 
 def _promote_by(rule: Callable[[str, str], str]) -> None:
-    """Makes a rule for two dtypes that of `promote`."""
+    """Make a rule for two dtypes that of `promote`."""
     _PROMOTED.update({(a, b): rule(a, b) for a in _NAMES for b in _NAMES})
 
 
 def promotion_table() -> list[list[int]]:
-    """The rule for two dtypes as the core has it: per dtype a row of the numbers that it gives with each.
+    """Return the rule for two dtypes as the core has it: per dtype a row of the numbers that it gives with each.
 
     >>> len(promotion_table()) == len(promotion_table()[0])
     True
@@ -119,13 +119,13 @@ def promotion_table() -> list[list[int]]:
 
 
 def _set_promotion(rule: Callable[[str, str], str]) -> None:
-    """Makes a rule for two dtypes the one of the core, and of `promote`."""
+    """Make a rule for two dtypes the one of the core, and of `promote`."""
     _promote_by(rule)
     _core.set_promotion(promotion_table())
 
 
 def _numpys_promotion(a: str, b: str) -> str:
-    """NumPy's result type, where it knows both."""
+    """Return NumPy's result type, where it knows both."""
     return _promotion(a, b) if "bfloat16" in (a, b) else numpy.result_type(a, b).name
 
 
@@ -155,7 +155,7 @@ def as_numpy() -> Iterator[None]:
 
 
 def promote(*dtypes: Any) -> numpy.dtype:
-    """The dtype that arrays of these dtypes have together.
+    """Return the dtype that arrays of these dtypes have together.
 
     It is NumPy's, but an integer with a float gives that float.
 
@@ -171,7 +171,7 @@ def promote(*dtypes: Any) -> numpy.dtype:
 
 
 def as_dtype(op: str, dtype: Any) -> numpy.dtype:
-    """The dtype meant by a name, a type or a dtype; `float` is the default float.
+    """Return the dtype meant by a name, a type or a dtype; `float` is the default float.
 
     TypeError if arrays cannot have it.
 
@@ -195,7 +195,7 @@ def as_dtype(op: str, dtype: Any) -> numpy.dtype:
 
 
 def is_supported(dtype: numpy.dtype) -> bool:
-    """Whether arrays can have a dtype, but for its byte order: theirs is the machine's.
+    """Return whether arrays can have a dtype, but for its byte order: theirs is the machine's.
 
     >>> is_supported(numpy.dtype(">f4")), is_supported(numpy.dtype("U3"))
     (True, False)
@@ -204,7 +204,7 @@ def is_supported(dtype: numpy.dtype) -> bool:
 
 
 def is_bfloat16(dtype: numpy.dtype) -> bool:
-    """Whether it is the dtype that ml_dtypes has added to NumPy's.
+    """Return whether it is the dtype that ml_dtypes has added to NumPy's.
 
     >>> is_bfloat16(numpy.dtype("float16"))
     False
@@ -213,7 +213,7 @@ def is_bfloat16(dtype: numpy.dtype) -> bool:
 
 
 def castable(source: numpy.dtype, target: numpy.dtype, casting: Any) -> bool:
-    """Whether a rule of NumPy's allows a cast; bfloat16 holds integers of 8 bits, and float32 holds it.
+    """Return whether a rule of NumPy's allows a cast; bfloat16 holds integers of 8 bits, and float32 holds it.
 
     >>> castable(numpy.dtype("int8"), numpy.dtype("float32"), "safe")
     True
@@ -228,7 +228,7 @@ def castable(source: numpy.dtype, target: numpy.dtype, casting: Any) -> bool:
 
 
 def warn_of_lost_parts(source: numpy.dtype, target: numpy.dtype) -> None:
-    """NumPy's ComplexWarning, for the user's line, if a cast discards imaginary parts.
+    """Return NumPy's ComplexWarning, for the user's line, if a cast discards imaginary parts.
 
     >>> warn_of_lost_parts(numpy.dtype("float32"), numpy.dtype("int8"))
     """
@@ -238,7 +238,7 @@ def warn_of_lost_parts(source: numpy.dtype, target: numpy.dtype) -> None:
 
 
 def _depth() -> int:
-    """How far up the first caller outside the package stands, for warnings about its line."""
+    """Return the depth of the first caller outside the package, for warnings about its line."""
     frame, depth = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("forerun."):
         frame, depth = frame.f_back, depth + 1

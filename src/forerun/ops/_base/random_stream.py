@@ -1,6 +1,6 @@
 """Streams of random numbers: a seed, and how many operations have drawn from it.
 
-What an operation draws is a function of both and of the position, so it is fixed when the operation is issued.
+The numbers of an operation are a function of both and of the position, so they are fixed when it is submitted.
 There is one stream for all, which `np.random.seed` starts anew, and one in each generator.
 """
 
@@ -26,24 +26,24 @@ class Stream:
     """The seed and number of the stream that all functions of `np.random` share."""
 
     def take(self) -> tuple[int, int]:
-        """The seed, and the number of an operation that draws next."""
+        """Return the seed, and the number of an operation that draws next."""
         return _core.random_seed(), _core.random_key()
 
     def fill(self, kind: str, shape: Any, dtype: Any, device: Any, low: Any, high: Any) -> Any:
-        """Issues the filling of an array with numbers of one kind."""
+        """Submit the filling of an array with numbers of one kind."""
         return _core.random(kind, shape, dtype, device, low, high)
 
     def generator(self) -> Callable[[], numpy.random.Generator]:
-        """A maker of NumPy's generator for an operation that draws on the host: its stream is fixed now."""
+        """Return a maker of NumPy's generator for an operation that draws on the host: its stream is fixed now."""
         seed, number = self.take()
         return lambda: numpy.random.Generator(numpy.random.Philox(key=seed | number << 64))
 
     def draws(self) -> numpy.random.Generator:
-        """A generator of NumPy's for draws that are made here and now: another one at each call."""
+        """Return a generator of NumPy's for draws that are made here and now: another one at each call."""
         return self.generator()()
 
     def chance(self) -> float:
-        """A number in [0, 1)."""
+        """Return a number in [0, 1)."""
         return self.draws().random()
 
 
@@ -56,13 +56,13 @@ class OwnStream(Stream):
         self.lock_ = threading.Lock()
 
     def take(self) -> tuple[int, int]:
-        """The seed, and the number of an operation that draws next."""
+        """Return the seed, and the number of an operation that draws next."""
         with self.lock_:
             number, self.drawn = self.drawn, self.drawn + 1
         return self.seed, number
 
     def fill(self, kind: str, shape: Any, dtype: Any, device: Any, low: Any, high: Any) -> Any:
-        """Issues the filling of an array with numbers of one kind."""
+        """Submit the filling of an array with numbers of one kind."""
         return _core.random(kind, shape, dtype, device, low, high, self.take())
 
     def __reduce__(self) -> tuple[Any, tuple[int, int]]:
@@ -84,14 +84,14 @@ class WorkStream(OwnStream):
         self.chances_: list[float] = []  # drawn ahead
 
     def draws(self) -> numpy.random.Generator:
-        """The generator, made at the first call."""
+        """Return the generator, made at the first call."""
         _core.capture_refuse(_ON_HOST)
         if self.draws_ is None:
             self.draws_ = super().draws()
         return self.draws_
 
     def chance(self) -> float:
-        """A number in [0, 1). Many are drawn at once, which is quicker."""
+        """Return a number in [0, 1). Many are drawn at once, which is quicker."""
         _core.capture_refuse(_ON_HOST)
         if not self.chances_:
             self.chances_ = self.draws().random(128).tolist()
@@ -111,7 +111,7 @@ _current: ContextVar[Stream] = ContextVar("stream of random numbers", default=_s
 
 
 def current() -> Stream:
-    """The stream that functions draw from, here and now.
+    """Return the stream that functions draw from, here and now.
 
     >>> isinstance(current(), Stream)
     True

@@ -40,7 +40,7 @@ class Names:
         self._names: dict[int, str] = {}
 
     def add(self, name: str, thing: Any, module: str) -> None:
-        """Registers a thing of a module. ValueError if the name is taken, or the thing has one.
+        """Register an object of a module. ValueError if the name is taken, or the object has one.
 
         A module that is executed anew, since its import was interrupted, replaces what it has registered; and so does
         a notebook, whose cells are executed again.
@@ -60,7 +60,7 @@ class Names:
         self._names[id(thing)] = name
 
     def name_of(self, thing: Any) -> str | None:
-        """The name that a thing was registered by, or None."""
+        """Return the name that a thing was registered by, or None."""
         return self._names.get(id(thing))
 
     def __getitem__(self, name: str) -> Any:
@@ -78,7 +78,7 @@ tuples = Names("tuple")
 
 
 def register(module: str, *ops: Any) -> None:
-    """Registers operations of a module (its `__name__`) by their `name`. ValueError if a name is taken.
+    """Register operations of a module (its `__name__`) by their `name`. ValueError if a name is taken.
 
     >>> from forerun.ops.elementwise import arithmetic
     >>> operations["add"] is arithmetic.add
@@ -89,7 +89,7 @@ def register(module: str, *ops: Any) -> None:
 
 
 def registered_tuple(name: str) -> Callable[[_Class], _Class]:
-    """A decorator that registers a class of named tuples by a name. ValueError if that is taken.
+    """Return a decorator that registers a class of named tuples by a name. ValueError if that is taken.
 
     >>> from forerun import np
     >>> tuples.name_of(type(np.linalg.svd(np.eye(2))))

@@ -19,7 +19,7 @@ inputs = _Inputs()
 
 
 def placeholder(x: Any) -> str | None:
-    """What stands for an array's values where this thread records: its name, shape and dtype. Elsewhere None.
+    """Return the placeholder of an array where this thread captures: name, shape and dtype. Elsewhere None.
 
     The name is that of an argument ("argument 0") or a parameter ("0.weight"), or of the operation that made it.
 

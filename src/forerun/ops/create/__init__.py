@@ -1,1 +1,1 @@
-"""New arrays: `fill`, of one value or of what they are given; `ranges`, of equal steps; `copies`."""
+"""New arrays: `fill`, of one value or of given values; `ranges`, of equal steps; `copies`."""

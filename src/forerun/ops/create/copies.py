@@ -27,7 +27,7 @@ def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: None = Non
 
 
 def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> Array:
-    """A copy of an array, with its dtype, on its device.
+    """Return a copy of an array, with its dtype, on its device.
 
     order: "F" for one whose first axis runs fastest in memory, otherwise the last one does. subok changes nothing.
 
@@ -41,7 +41,7 @@ def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> Array:
 
 
 def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: bool = True, device: DeviceLike = None) -> Array:
-    """x with its elements converted to a dtype. Floats lose their fraction in integers.
+    """Return x with its elements converted to a dtype. Floats lose their fraction in integers.
 
     TypeError for a dtype that arrays cannot have. copy: False returns x itself if it has that dtype and is on that
     device. device: where the result is to be, by default where x is.

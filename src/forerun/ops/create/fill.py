@@ -42,7 +42,7 @@ def _shape(shape: Any) -> Any:
 
 
 def _new(op: str, shape: Any, order: Any, like: None, make: Callable[[tuple[int, ...]], Array]) -> Array:
-    """What make(shape) gives; with order "F", so that the first axis runs fastest in memory."""
+    """Return make(shape); with order "F", the first axis varies fastest in memory."""
     if order == "C" and like is None:
         return make(_shape(shape))
     unsupported(op, like=like)
@@ -56,13 +56,13 @@ def array(
     object: ArrayLike, dtype: DTypeLike = None, *, copy: bool | None = True, order: str = "K", subok: bool = False,
     ndmin: int = 0, ndmax: int = 0, like: None = None, device: DeviceLike = None, ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """A new array with the values of numbers, nested lists, NumPy arrays or arrays.
+    """Return a new array with the values of numbers, nested lists, NumPy arrays or arrays.
 
     Python floats get the default float (float32), Python integers int64; arrays keep their dtype. copy: None
     returns an array as it is if its dtype and device fit, False does so or raises ValueError. ndmin: as many axes
     at least, new ones in front. order: "F" for an array whose first axis runs fastest in memory, "C" for one whose last
     does. like and ndmax must not be given, subok changes nothing.
-    ValueError if lists at one depth differ in length, TypeError if values are no numbers.
+    ValueError if lists at one depth differ in length, TypeError if values are not numbers.
 
     >>> from forerun import np
     >>> np.array([[1, 2], [3, 4]]).dtype, np.array([1.5]).dtype
@@ -80,7 +80,7 @@ def asarray(
     a: ArrayLike, dtype: DTypeLike = None, order: str | None = None, *, device: DeviceLike = None,
     copy: bool | None = None, like: None = None,
 ) -> Array:  # fmt: skip
-    """`a` as an array: itself if it is one of that dtype and device, otherwise a new one.
+    """Return `a` as an array: itself if it is one of that dtype and device, otherwise a new one.
 
     Python floats get the default float; Python integers int64 (the default float after `npx.set_np()`);
     NumPy arrays keep their dtype. copy: True for a new one in any case, False for ValueError if it takes a new one.
@@ -113,7 +113,7 @@ def empty(
     shape: Shape, dtype: DTypeLike = None, order: str = "C", *, device: DeviceLike = None, like: None = None,
     ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """A new array of any values; memory is taken when it is first written or read.
+    """Return a new array of any values; memory is taken when it is first written or read.
 
     The default float unless dtype is given. order: "F" for an array whose first axis runs fastest in memory. like must
     not be given. ValueError if an extent is negative.
@@ -135,7 +135,7 @@ def full(
     shape: Shape, fill_value: ArrayLike, dtype: DTypeLike = None, order: str = "C", *,
     device: DeviceLike = None, like: None = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """A new array with one value everywhere, or with values that broadcast to the shape.
+    """Return a new array with one value everywhere, or with values that broadcast to the shape.
 
     The dtype is that of the value (a Python float: the default float) unless given; a float loses its fraction in
     integers. order, like: as for `empty`. out: an array for the result.
@@ -162,7 +162,7 @@ def full(
 
 
 def _core_takes(kind: type, dtype: numpy.dtype) -> bool:
-    """Whether a Python number becomes one of a dtype without losing a part."""
+    """Return whether a Python number becomes one of a dtype without losing a part."""
     return kind in (bool, int) or dtype.kind in "bc" or (kind is float and is_inexact(dtype))
 
 
@@ -171,7 +171,7 @@ def zeros(
     shape: Shape, dtype: DTypeLike = None, order: str = "C", *, device: DeviceLike = None, like: None = None,
     ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """A new array of zeros, of the default float (float32) unless dtype is given.
+    """Return a new array of zeros, of the default float (float32) unless dtype is given.
 
     order, like: as for `empty`. ValueError if an extent is negative, TypeError for a dtype that arrays cannot have.
 
@@ -188,7 +188,7 @@ def ones(
     shape: Shape, dtype: DTypeLike = None, order: str = "C", *, device: DeviceLike = None, like: None = None,
     ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """A new array of ones, of the default float (float32) unless dtype is given. Errors: as `zeros`.
+    """Return a new array of ones, of the default float (float32) unless dtype is given. Errors: as `zeros`.
 
     >>> from forerun import np
     >>> np.ones(3).tolist()
@@ -201,7 +201,7 @@ def ones(
 def _as(
     op: str, x: Any, dtype: Any, order: str | None, shape: Any, device: DeviceLike
 ) -> tuple[Any, numpy.dtype, str, Device]:
-    """Shape, dtype, order and device of an array that is like another, but for what is given."""
+    """Return shape, dtype, order and device: those given, else those of the prototype."""
     x = convert.asarray(x)
     order = order or "K"
     check_choice(op, "order", order, ("C", "F", "A", "K"))
@@ -217,7 +217,7 @@ def empty_like(
     prototype: ArrayLike, /, dtype: DTypeLike = None, order: str = "K", subok: bool = True, shape: Shape | None = None,
     *, device: DeviceLike = None, ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """A new array of any values with the shape, dtype and device of another one unless given.
+    """Return a new array of any values with the shape, dtype and device of another one unless given.
 
     order: "K" for the layout of that array, "C" or "F". subok changes nothing.
 
@@ -234,7 +234,7 @@ def zeros_like(
     a: ArrayLike, dtype: DTypeLike = None, order: str | None = "K", subok: bool = True, shape: Shape | None = None, *,
     device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """Zeros with the shape, dtype, layout and device of an array unless given. out: an array for the result.
+    """Return zeros with the shape, dtype, layout and device of an array unless given. out: an array for the result.
 
     >>> from forerun import np
     >>> np.zeros_like(np.arange(3)).tolist(), np.zeros_like(np.arange(3), shape=(1, 2)).tolist()
@@ -249,7 +249,7 @@ def ones_like(
     a: ArrayLike, dtype: DTypeLike = None, order: str | None = "K", subok: bool = True, shape: Shape | None = None, *,
     device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """Ones with the shape, dtype, layout and device of an array unless given. out: an array for the result.
+    """Return ones with the shape, dtype, layout and device of an array unless given. out: an array for the result.
 
     >>> from forerun import np
     >>> np.ones_like(np.arange(3), dtype=float).tolist()
@@ -264,7 +264,7 @@ def full_like(
     a: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike = None, order: str | None = "K", subok: bool = True,
     shape: Shape | None = None, *, device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """One value everywhere, with the shape, dtype, layout and device of an array unless given.
+    """Return one value everywhere, with the shape, dtype, layout and device of an array unless given.
 
     out: an array for the result. A float loses its fraction in integers. OverflowError for an integer that does not fit
     into the dtype.
@@ -278,7 +278,7 @@ def full_like(
 
 
 def _known(x: Any) -> Any:
-    """Values of an array argument that decides what is made: reading them waits."""
+    """Return values of an array argument that decides what is made: reading them waits."""
     return x.numpy() if is_array(x) else x
 
 
@@ -287,7 +287,7 @@ def eye(
     N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None, order: str = "C", *, device: DeviceLike = None,
     like: None = None, ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """Ones on diagonal k (above the main one if positive) of an N by M matrix, zeros elsewhere.
+    """Return ones on diagonal k (above the main one if positive) of an N by M matrix, zeros elsewhere.
 
     M is N and the dtype the default float unless given. ValueError if an extent is negative.
 
@@ -313,7 +313,7 @@ def eye(
 def identity(
     n: int, dtype: DTypeLike = None, *, like: None = None, device: DeviceLike = None, ctx: DeviceLike = None
 ) -> Array:
-    """The n by n identity matrix, of the default float unless dtype is given.
+    """Return the n by n identity matrix, of the default float unless dtype is given.
 
     >>> from forerun import np
     >>> np.identity(2).tolist()
@@ -327,7 +327,7 @@ def tri(
     N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None, *, device: DeviceLike = None,
     like: None = None, ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """Ones at and below diagonal k of an N by M matrix, zeros above; the default float unless dtype is given.
+    """Return ones at and below diagonal k of an N by M matrix, zeros above; the default float unless dtype is given.
 
     >>> from forerun import np
     >>> np.tri(2, 3, dtype=int).tolist()

@@ -18,7 +18,7 @@ __all__ = ["arange", "geomspace", "linspace", "logspace"]
 
 
 def _placed(values: numpy.ndarray, dtype: Any, device: DeviceLike, ctx: DeviceLike, op: str) -> Array:
-    """Values that NumPy made, in the default float if they are floats and nothing else is asked for."""
+    """Return values that NumPy made, in the default float if they are floats and nothing else is asked for."""
     if dtype is not None:
         values = values.astype(as_dtype(op, dtype), copy=False)
     elif values.dtype.kind == "f" or (values.dtype.kind == "i" and ints_become_floats() and op == "arange"):
@@ -33,7 +33,7 @@ def arange(
     start: complex | Array | None = None, stop: complex | Array | None = None, step: complex | Array = 1,
     dtype: DTypeLike = None, *, device: DeviceLike = None, like: None = None, ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """Numbers from start (by default 0) up to, not including, stop: a vector.
+    """Return numbers from start (by default 0) up to, not including, stop: a vector.
 
     int64 from integers, otherwise the default float, unless dtype is given. start by keyword must come with stop.
     ZeroDivisionError if step is 0, TypeError if neither start nor stop is given or one has axes.
@@ -62,7 +62,7 @@ def linspace(
     start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, retstep: bool = False,
     dtype: DTypeLike = None, axis: int = 0, *, device: DeviceLike = None, ctx: DeviceLike = None,
 ) -> Any:  # fmt: skip
-    """num numbers at equal distances from start to stop, which is the last one unless `endpoint` is False.
+    """Return num numbers at equal distances from start to stop, which is the last one unless `endpoint` is False.
 
     The default float unless dtype is given; start and stop may be arrays, and the numbers lie along a new axis
     `axis`. retstep: also returns the distance. ValueError if num is negative.
@@ -83,7 +83,7 @@ def logspace(
     start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, base: ArrayLike = 10.0,
     dtype: DTypeLike = None, axis: int = 0, *, device: DeviceLike = None, ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """base to the power of each number of `linspace(start, stop, num)`; the default float unless dtype is given.
+    """Return base to the power of each number of `linspace(start, stop, num)`; the default float unless dtype is given.
 
     >>> from forerun import np
     >>> np.logspace(0, 3, 4, base=2).tolist()
@@ -98,7 +98,7 @@ def geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: DTypeLike = None, axis: int = 0, *,
     device: DeviceLike = None, ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """num numbers at equal ratios from start to stop; the default float unless dtype is given.
+    """Return num numbers at equal ratios from start to stop; the default float unless dtype is given.
 
     ValueError if start or stop is 0, or num is negative.
 

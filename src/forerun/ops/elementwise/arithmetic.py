@@ -38,10 +38,16 @@ add = elementwise(
     accumulate_in=numpy.float32,
     reduction="sum",
     scan="cumsum",
-    doc="a + b.",
+    doc="Add arguments element by element.",
 )
 subtract = elementwise(
-    numpy.subtract, da=lambda g: g, db=lambda g: -g, operator="subtract", exact=True, bool_ok=False, doc="a - b."
+    numpy.subtract,
+    da=lambda g: g,
+    db=lambda g: -g,
+    operator="subtract",
+    exact=True,
+    bool_ok=False,
+    doc="Subtract arguments element by element.",
 )
 multiply = elementwise(
     numpy.multiply,
@@ -53,7 +59,7 @@ multiply = elementwise(
     accumulate_in=numpy.float32,
     reduction="prod",
     scan="cumprod",
-    doc="a * b.",
+    doc="Multiply arguments element by element.",
 )
 divide = elementwise(
     numpy.divide,
@@ -62,7 +68,7 @@ divide = elementwise(
     operator="divide",
     exact="real",
     widens_integers=True,
-    doc="a / b; integers give the default float: divide(1, 2) is 0.5.",
+    doc="Divide arguments, a / b; integers give the default float: divide(1, 2) is 0.5.",
 )
 floor_divide = elementwise(
     numpy.floor_divide,
@@ -70,7 +76,7 @@ floor_divide = elementwise(
     db=nondifferentiable,
     operator="floor_divide",
     exact="real",
-    doc="The largest integer not above a / b: floor_divide(-7, 2) is -4. Integers by 0 are 0.",
+    doc="Return the largest integer not above a / b: floor_divide(-7, 2) is -4. Integers by 0 are 0.",
 )
 remainder = elementwise(
     numpy.remainder,
@@ -78,38 +84,59 @@ remainder = elementwise(
     db=lambda g, a, b: -g * floor_divide(a, b),
     operator="remainder",
     exact="real",
-    doc="a - floor(a / b) * b: has the sign of b. remainder(-7, 3) is 2.",
+    doc="Return the remainder a - floor(a / b) * b, with the sign of b. remainder(-7, 3) is 2.",
 )
 fmod = elementwise(
     numpy.fmod,
     da=lambda g: g,
     db=lambda g, a, b: -g * trunc(a / b),
     exact="real",
-    doc="C's remainder: has the sign of a. fmod(-7, 3) is -1.",
+    doc="Return the remainder of C, with the sign of a. fmod(-7, 3) is -1.",
 )
-negative = elementwise(numpy.negative, dx=lambda g: -g, operator="negative", exact=True, bool_ok=False, doc="-x.")
+negative = elementwise(
+    numpy.negative,
+    dx=lambda g: -g,
+    operator="negative",
+    exact=True,
+    bool_ok=False,
+    doc="Return the negative of each element, -x.",
+)
 positive = elementwise(
-    numpy.positive, dx=lambda g: g, operator="positive", exact=True, bool_ok=False, doc="+x: a copy."
+    numpy.positive, dx=lambda g: g, operator="positive", exact=True, bool_ok=False, doc="Return a copy, +x."
 )
 absolute = elementwise(
-    numpy.absolute, dx=lambda g, x: _absolute_grad(g, x), operator="absolute", exact="real", doc="|x|."
+    numpy.absolute,
+    dx=lambda g, x: _absolute_grad(g, x),
+    operator="absolute",
+    exact="real",
+    doc="Return the absolute value of each element.",
 )
-fabs = elementwise(numpy.fabs, dx=lambda g, x: g * sign(x), exact="real", doc="|x| of real numbers, as a float.")
-sign = elementwise(numpy.sign, dx=nondifferentiable, exact=True, bool_ok=False, doc="-1, 0 or 1.")
-conjugate = elementwise(numpy.conjugate, dx=lambda g: conjugate(g), exact=True, doc="The complex conjugate.")
+fabs = elementwise(
+    numpy.fabs, dx=lambda g, x: g * sign(x), exact="real", doc="Return the absolute value of real numbers, as a float."
+)
+sign = elementwise(numpy.sign, dx=nondifferentiable, exact=True, bool_ok=False, doc="Return the sign, -1, 0 or 1.")
+conjugate = elementwise(numpy.conjugate, dx=lambda g: conjugate(g), exact=True, doc="Return the complex conjugate.")
 square = elementwise(
-    numpy.square, dx=lambda g, x: g * conj_if_complex(2 * x), operator="square", exact="real", doc="x * x."
+    numpy.square,
+    dx=lambda g, x: g * conj_if_complex(2 * x),
+    operator="square",
+    exact="real",
+    doc="Return the square, x * x.",
 )
 sqrt = elementwise(
-    numpy.sqrt, dx=lambda g, y: g / (2 * conj_if_complex(y)), operator="sqrt", exact="real", doc="The square root."
+    numpy.sqrt,
+    dx=lambda g, y: g / (2 * conj_if_complex(y)),
+    operator="sqrt",
+    exact="real",
+    doc="Return the square root.",
 )
-cbrt = elementwise(numpy.cbrt, dx=lambda g, y: g / (3 * y * y), doc="The cube root.")
+cbrt = elementwise(numpy.cbrt, dx=lambda g, y: g / (3 * y * y), doc="Return the cube root.")
 reciprocal = elementwise(
     numpy.reciprocal,
     dx=lambda g, y: -g * conj_if_complex(y * y),
     operator="reciprocal",
     exact="real",
-    doc="1 / x; an integer of integers: reciprocal(4) is 0.",
+    doc="Return 1 / x; an integer for integers: reciprocal(4) is 0.",
 )
 maximum = elementwise(
     numpy.maximum,
@@ -118,7 +145,7 @@ maximum = elementwise(
     exact="real",
     neutral="lowest",
     reduction="max",
-    doc="The larger one; NaN if either is. Where both are equal, each gets half of the gradient.",
+    doc="Return the larger argument; NaN if either is. Where both are equal, each gets half of the gradient.",
 )
 minimum = elementwise(
     numpy.minimum,
@@ -127,60 +154,60 @@ minimum = elementwise(
     exact="real",
     neutral="highest",
     reduction="min",
-    doc="The smaller one; NaN if either is. Where both are equal, each gets half of the gradient.",
+    doc="Return the smaller argument; NaN if either is. Where both are equal, each gets half of the gradient.",
 )
 fmax = elementwise(
     numpy.fmax,
     da=lambda g, a, b: g * _picked(a, b, greater, g),
     db=lambda g, a, b: g * _picked(b, a, greater, g),
     exact="real",
-    doc="The larger one, preferring numbers to NaN: fmax(1.0, nan) is 1.0.",
+    doc="Return the larger argument, preferring numbers to NaN: fmax(1.0, nan) is 1.0.",
 )
 fmin = elementwise(
     numpy.fmin,
     da=lambda g, a, b: g * _picked(a, b, less, g),
     db=lambda g, a, b: g * _picked(b, a, less, g),
     exact="real",
-    doc="The smaller one, preferring numbers to NaN: fmin(1.0, nan) is 1.0.",
+    doc="Return the smaller argument, preferring numbers to NaN: fmin(1.0, nan) is 1.0.",
 )
 floor = elementwise(
-    numpy.floor, dx=nondifferentiable, exact="real", doc="The largest integer not above x: floor(-1.5) is -2.0."
+    numpy.floor, dx=nondifferentiable, exact="real", doc="Round down to an integer: floor(-1.5) is -2.0."
 )
-ceil = elementwise(
-    numpy.ceil, dx=nondifferentiable, exact="real", doc="The smallest integer not below x: ceil(-1.5) is -1.0."
+ceil = elementwise(numpy.ceil, dx=nondifferentiable, exact="real", doc="Round up to an integer: ceil(-1.5) is -1.0.")
+trunc = elementwise(
+    numpy.trunc, dx=nondifferentiable, exact="real", doc="Round towards zero to an integer: trunc(-1.5) is -1.0."
 )
-trunc = elementwise(numpy.trunc, dx=nondifferentiable, exact="real", doc="x without its fraction: trunc(-1.5) is -1.0.")
 rint = elementwise(
     numpy.rint,
     dx=nondifferentiable,
     exact="real",
-    doc="The nearest integer; halves go to the even one: rint(2.5) is 2.0.",
+    doc="Round to the nearest integer; halves go to the even one: rint(2.5) is 2.0.",
 )
 copysign = elementwise(
     numpy.copysign,
     da=lambda g, y, a: g * sign(y) * sign(a),
     db=nondifferentiable,
     exact="real",
-    doc="The magnitude of a with the sign of b, also of a zero: copysign(3.0, -0.0) is -3.0.",
+    doc="Return the magnitude of a with the sign of b, also of a zero: copysign(3.0, -0.0) is -3.0.",
 )
 heaviside = elementwise(
     numpy.heaviside,
     da=nondifferentiable,
     db=lambda g, a: g * equal(a, 0),
     exact="real",
-    doc="0 below 0, 1 above, b at 0: heaviside(0.0, 0.5) is 0.5.",
+    doc="Return the step function: 0 below 0, 1 above, b at 0: heaviside(0.0, 0.5) is 0.5.",
 )
 nextafter = elementwise(
-    numpy.nextafter, da=lambda g: g, db=nondifferentiable, exact="real", doc="The next number after a towards b."
+    numpy.nextafter, da=lambda g: g, db=nondifferentiable, exact="real", doc="Return the next number after a towards b."
 )
 spacing = elementwise(
-    numpy.spacing, constant=True, exact="real", doc="The distance to the next number: spacing(8388608.0) is 1.0."
+    numpy.spacing, constant=True, exact="real", doc="Return the distance to the next number: spacing(8388608.0) is 1.0."
 )
 gcd = elementwise(
-    numpy.gcd, constant=True, bool_ok=False, doc="The greatest common divisor of integers: gcd(12, 18) is 6."
+    numpy.gcd, constant=True, bool_ok=False, doc="Return the greatest common divisor of integers: gcd(12, 18) is 6."
 )
 lcm = elementwise(
-    numpy.lcm, constant=True, bool_ok=False, doc="The least common multiple of integers: lcm(4, 6) is 12."
+    numpy.lcm, constant=True, bool_ok=False, doc="Return the least common multiple of integers: lcm(4, 6) is 12."
 )
 
 # --- comparisons and logic ------------------------------------------------------------------------
@@ -193,7 +220,7 @@ class Comparison(Elementwise):
         super().__init__(ufunc, ufunc.__name__, ("a", "b"), None, doc, **facts)
 
     def beyond(self, a: ArrayLike, b: ArrayLike, out: Out) -> Any:
-        """The result for such an integer: that of a comparison with the least number, which holds for all
+        """Return the result for such an integer: that of a comparison with the least number, which holds for all
         elements or for none."""
         first = isinstance(a, int)
         n, x = (a, b) if first else (b, a)
@@ -206,12 +233,16 @@ class Comparison(Elementwise):
         return (greater_equal if holds else less)(x, least, out=out)
 
 
-less = Comparison(numpy.less, "a < b.", operator="less", exact=True)
-less_equal = Comparison(numpy.less_equal, "a <= b.", operator="less_equal", exact=True)
-equal = Comparison(numpy.equal, "a == b.", operator="equal", exact=True)
-not_equal = Comparison(numpy.not_equal, "a != b.", operator="not_equal", exact=True)
-greater = Comparison(numpy.greater, "a > b.", operator="greater", exact=True)
-greater_equal = Comparison(numpy.greater_equal, "a >= b.", operator="greater_equal", exact=True)
+less = Comparison(numpy.less, "Test whether a is less than b, a < b.", operator="less", exact=True)
+less_equal = Comparison(
+    numpy.less_equal, "Test whether a is less than or equal to b, a <= b.", operator="less_equal", exact=True
+)
+equal = Comparison(numpy.equal, "Test whether elements are equal, a == b.", operator="equal", exact=True)
+not_equal = Comparison(numpy.not_equal, "Test whether elements differ, a != b.", operator="not_equal", exact=True)
+greater = Comparison(numpy.greater, "Test whether a is greater than b, a > b.", operator="greater", exact=True)
+greater_equal = Comparison(
+    numpy.greater_equal, "Test whether a is greater than or equal to b, a >= b.", operator="greater_equal", exact=True
+)
 
 
 class Truth(Elementwise):
@@ -221,7 +252,7 @@ class Truth(Elementwise):
         super().__init__(ufunc, ufunc.__name__, ("a", "b"), None, doc, **facts)
 
     def beyond(self, a: ArrayLike, b: ArrayLike, out: Out) -> Any:
-        """The result for such an integer, which is not zero: that for 1."""
+        """Return the result for such an integer, which is not zero: that for 1."""
         if isinstance(a, int) and isinstance(b, int):
             return NotImplemented
         return self(*(1 if isinstance(x, int) else x for x in (a, b)), out=out)
@@ -240,14 +271,28 @@ signbit = elementwise(
 
 # --- bits -----------------------------------------------------------------------------------------
 
-bitwise_and = elementwise(numpy.bitwise_and, constant=True, operator="bitwise_and", doc="a & b.")
-bitwise_or = elementwise(numpy.bitwise_or, constant=True, operator="bitwise_or", doc="a | b.")
-bitwise_xor = elementwise(numpy.bitwise_xor, constant=True, operator="bitwise_xor", doc="a ^ b.")
-invert = elementwise(numpy.invert, constant=True, operator="invert", doc="~x: of bools not x; invert(5) is -6.")
-left_shift = elementwise(
-    numpy.left_shift, constant=True, operator="left_shift", doc="a << b, of integers: left_shift(1, 3) is 8."
+bitwise_and = elementwise(
+    numpy.bitwise_and, constant=True, operator="bitwise_and", doc="Compute the bitwise AND, a & b."
 )
-right_shift = elementwise(numpy.right_shift, constant=True, operator="right_shift", doc="a >> b.")
+bitwise_or = elementwise(numpy.bitwise_or, constant=True, operator="bitwise_or", doc="Compute the bitwise OR, a | b.")
+bitwise_xor = elementwise(
+    numpy.bitwise_xor, constant=True, operator="bitwise_xor", doc="Compute the bitwise XOR, a ^ b."
+)
+invert = elementwise(
+    numpy.invert,
+    constant=True,
+    operator="invert",
+    doc="Compute the bitwise NOT, ~x; of bools the logical one: invert(5) is -6.",
+)
+left_shift = elementwise(
+    numpy.left_shift,
+    constant=True,
+    operator="left_shift",
+    doc="Shift the bits of integers to the left, a << b: left_shift(1, 3) is 8.",
+)
+right_shift = elementwise(
+    numpy.right_shift, constant=True, operator="right_shift", doc="Shift the bits of integers to the right, a >> b."
+)
 bitwise_count = elementwise(
     numpy.bitwise_count, constant=True, doc="Count the bits of |x| that are set: bitwise_count(-7) is 3."
 )
@@ -258,7 +303,7 @@ def conj_if_complex(x: Array) -> Array: ...
 @overload
 def conj_if_complex(x: complex) -> complex: ...
 def conj_if_complex(x: Any) -> Any:
-    """x, conjugated if it is complex: what a gradient is multiplied by."""
+    """Return x, conjugated if it is complex: what a gradient is multiplied by."""
     if isinstance(x, complex):
         return x.conjugate()
     return conjugate(x) if getattr(x, "dtype", None) is not None and x.dtype.kind == "c" else x
@@ -272,13 +317,13 @@ def _absolute_grad(g: Array, x: Array) -> Array:
 
 
 def _picked(a: Array, b: Array, better: Any, g: Array) -> Array:
-    """1 where a is the result, 1/2 where both are, 0 elsewhere; in g's dtype."""
+    """Return 1 where a is the result, 1/2 where both are, 0 elsewhere; in g's dtype."""
     one, tie = better(a, b), equal(a, b)
     return _core.cast(one, g.dtype) + 0.5 * _core.cast(tie, g.dtype)
 
 
 def round(x: Array, decimals: int = 0) -> Array:
-    """x rounded to decimals, as NumPy does it: scaled, rounded to the nearest integer, halves to even,
+    """Return x rounded to decimals, as NumPy does it: scaled, rounded to the nearest integer, halves to even,
     scaled back."""
     if decimals == 0 or x.dtype.kind in "iub":
         return positive(x) if x.dtype.kind in "iub" else rint(x)

@@ -48,7 +48,9 @@ def _erf(x: Array) -> Array:
 
 
 def erf(x: ArrayLike) -> Array:
-    """The error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x; of integers in the default float.
+    """Return the error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.
+
+    Integers give the default float.
 
     >>> from forerun import np, npx
     >>> npx.erf(np.array([0.0, 0.5, -100.0])).tolist()

@@ -28,64 +28,76 @@ power = elementwise(
     da=lambda g, a, b: g * conj_if_complex(_slope(power, a, b)),
     db=lambda g, y, a: g * conj_if_complex(y * _safe_log(a)),
     operator="power",
-    doc="a to the power b. Integers to negative integer powers are a ValueError.",
+    doc="Return a to the power b. Integers to negative integer powers are a ValueError.",
 )
 float_power = elementwise(
     numpy.float_power,
     da=lambda g, a, b: g * conj_if_complex(_slope(float_power, a, b)),
     db=lambda g, y, a: g * conj_if_complex(y * _safe_log(a)),
-    doc="a to the power b, in double precision: float_power(2, -1) is 0.5.",
+    doc="Return a to the power b, in double precision: float_power(2, -1) is 0.5.",
 )
-exp = elementwise(numpy.exp, dx=lambda g, y: g * conj_if_complex(y), doc="e to the power x.")
-exp2 = elementwise(numpy.exp2, dx=lambda g, y: g * conj_if_complex(y) * math.log(2), doc="2 to the power x.")
-expm1 = elementwise(numpy.expm1, dx=lambda g, y: g * conj_if_complex(y + 1), doc="exp(x) - 1, exact near 0.")
-log = elementwise(numpy.log, dx=lambda g, x: g / conj_if_complex(x), doc="The natural logarithm.")
-log2 = elementwise(numpy.log2, dx=lambda g, x: g / (conj_if_complex(x) * math.log(2)), doc="The logarithm to base 2.")
+exp = elementwise(numpy.exp, dx=lambda g, y: g * conj_if_complex(y), doc="Return e to the power x.")
+exp2 = elementwise(numpy.exp2, dx=lambda g, y: g * conj_if_complex(y) * math.log(2), doc="Return 2 to the power x.")
+expm1 = elementwise(numpy.expm1, dx=lambda g, y: g * conj_if_complex(y + 1), doc="Return exp(x) - 1, exact near 0.")
+log = elementwise(numpy.log, dx=lambda g, x: g / conj_if_complex(x), doc="Return the natural logarithm.")
+log2 = elementwise(
+    numpy.log2, dx=lambda g, x: g / (conj_if_complex(x) * math.log(2)), doc="Return the logarithm to base 2."
+)
 log10 = elementwise(
-    numpy.log10, dx=lambda g, x: g / (conj_if_complex(x) * math.log(10)), doc="The logarithm to base 10."
+    numpy.log10, dx=lambda g, x: g / (conj_if_complex(x) * math.log(10)), doc="Return the logarithm to base 10."
 )
-log1p = elementwise(numpy.log1p, dx=lambda g, x: g / conj_if_complex(1 + x), doc="log(1 + x), exact near 0.")
+log1p = elementwise(numpy.log1p, dx=lambda g, x: g / conj_if_complex(1 + x), doc="Return log(1 + x), exact near 0.")
 logaddexp = elementwise(
     numpy.logaddexp,
     da=lambda g, y, a: g * exp(a - y),
     db=lambda g, y, b: g * exp(b - y),
-    doc="log(exp(a) + exp(b)) without overflow: logaddexp(1000.0, -inf) is 1000.0.",
+    doc="Return log(exp(a) + exp(b)) without overflow: logaddexp(1000.0, -inf) is 1000.0.",
 )
 logaddexp2 = elementwise(
     numpy.logaddexp2,
     da=lambda g, y, a: g * exp2(a - y),
     db=lambda g, y, b: g * exp2(b - y),
-    doc="log2(2**a + 2**b) without overflow: logaddexp2(1000.0, 1000.0) is 1001.0.",
+    doc="Return log2(2**a + 2**b) without overflow: logaddexp2(1000.0, 1000.0) is 1001.0.",
 )
 
-sin = elementwise(numpy.sin, dx=lambda g, x: g * conj_if_complex(cos(x)), doc="The sine of x radians.")
-cos = elementwise(numpy.cos, dx=lambda g, x: -g * conj_if_complex(sin(x)), doc="The cosine of x radians.")
-tan = elementwise(numpy.tan, dx=lambda g, y: g * conj_if_complex(1 + y * y), doc="The tangent of x radians.")
+sin = elementwise(numpy.sin, dx=lambda g, x: g * conj_if_complex(cos(x)), doc="Return the sine of x radians.")
+cos = elementwise(numpy.cos, dx=lambda g, x: -g * conj_if_complex(sin(x)), doc="Return the cosine of x radians.")
+tan = elementwise(numpy.tan, dx=lambda g, y: g * conj_if_complex(1 + y * y), doc="Return the tangent of x radians.")
 arcsin = elementwise(
-    numpy.arcsin, dx=lambda g, x: g * conj_if_complex((1 - x * x) ** -0.5), doc="The inverse sine, in radians."
+    numpy.arcsin, dx=lambda g, x: g * conj_if_complex((1 - x * x) ** -0.5), doc="Return the inverse sine, in radians."
 )
 arccos = elementwise(
-    numpy.arccos, dx=lambda g, x: -g * conj_if_complex((1 - x * x) ** -0.5), doc="The inverse cosine, in radians."
+    numpy.arccos,
+    dx=lambda g, x: -g * conj_if_complex((1 - x * x) ** -0.5),
+    doc="Return the inverse cosine, in radians.",
 )
-arctan = elementwise(numpy.arctan, dx=lambda g, x: g / conj_if_complex(1 + x * x), doc="The inverse tangent.")
+arctan = elementwise(
+    numpy.arctan, dx=lambda g, x: g / conj_if_complex(1 + x * x), doc="Return the inverse tangent, in radians."
+)
 arctan2 = elementwise(
     numpy.arctan2,
     da=lambda g, a, b: g * b / (a * a + b * b),
     db=lambda g, a, b: -g * a / (a * a + b * b),
-    doc="The angle of the point (b, a) in radians, from -pi to pi: arctan2(0.0, 1.0) is 0.0.",
+    doc="Return the angle of the point (b, a) in radians, from -pi to pi: arctan2(0.0, 1.0) is 0.0.",
 )
 hypot = elementwise(
     numpy.hypot,
     da=lambda g, y, a: g * a / y,
     db=lambda g, y, b: g * b / y,
-    doc="sqrt(a*a + b*b) without overflow: hypot(3, 4) is 5.0.",
+    doc="Return sqrt(a*a + b*b) without overflow: hypot(3, 4) is 5.0.",
 )
-sinh = elementwise(numpy.sinh, dx=lambda g, x: g * conj_if_complex(cosh(x)), doc="The hyperbolic sine.")
-cosh = elementwise(numpy.cosh, dx=lambda g, x: g * conj_if_complex(sinh(x)), doc="The hyperbolic cosine.")
-tanh = elementwise(numpy.tanh, dx=lambda g, y: g * conj_if_complex(1 - square(y)), doc="The hyperbolic tangent.")
-arcsinh = elementwise(numpy.arcsinh, dx=lambda g, x: g * conj_if_complex((x * x + 1) ** -0.5), doc="The inverse sinh.")
-arccosh = elementwise(numpy.arccosh, dx=lambda g, x: g * conj_if_complex((x * x - 1) ** -0.5), doc="The inverse cosh.")
-arctanh = elementwise(numpy.arctanh, dx=lambda g, x: g / conj_if_complex(1 - x * x), doc="The inverse tanh.")
+sinh = elementwise(numpy.sinh, dx=lambda g, x: g * conj_if_complex(cosh(x)), doc="Return the hyperbolic sine.")
+cosh = elementwise(numpy.cosh, dx=lambda g, x: g * conj_if_complex(sinh(x)), doc="Return the hyperbolic cosine.")
+tanh = elementwise(numpy.tanh, dx=lambda g, y: g * conj_if_complex(1 - square(y)), doc="Return the hyperbolic tangent.")
+arcsinh = elementwise(
+    numpy.arcsinh, dx=lambda g, x: g * conj_if_complex((x * x + 1) ** -0.5), doc="Return the inverse hyperbolic sine."
+)
+arccosh = elementwise(
+    numpy.arccosh, dx=lambda g, x: g * conj_if_complex((x * x - 1) ** -0.5), doc="Return the inverse hyperbolic cosine."
+)
+arctanh = elementwise(
+    numpy.arctanh, dx=lambda g, x: g / conj_if_complex(1 - x * x), doc="Return the inverse hyperbolic tangent."
+)
 deg2rad = elementwise(
     numpy.deg2rad, dx=lambda g: g * (math.pi / 180), exact="real", doc="Convert angles from degrees to radians."
 )
@@ -103,7 +115,7 @@ ldexp = elementwise(
     da=lambda g, b: g * exp2(b),
     db=nondifferentiable,
     exact="real",
-    doc="a times 2 to the integer power b: ldexp(3, 2) is 12.0.",
+    doc="Return a times 2 to the integer power b: ldexp(3, 2) is 12.0.",
 )
 
 
@@ -114,7 +126,7 @@ _modf_loops = elementwise(numpy.modf, name="_modf", constant=True, doc="Both par
 
 
 def _safe_log(a: Array) -> Any:
-    """log(a), and 0 where a is 0: the power's slope there is 0 for positive exponents."""
+    """Return log(a), and 0 where a is 0: the power's slope there is 0 for positive exponents."""
     if not isinstance(a, _core.Array):
         return numpy.log(a) if a != 0 else 0.0
     zero = equal(a, 0)
@@ -122,7 +134,7 @@ def _safe_log(a: Array) -> Any:
 
 
 def _slope(op: Any, a: Array, b: Array) -> Any:
-    """b * a ** (b - 1), and 0 where b is 0, also at a = 0."""
+    """Return b * a ** (b - 1), and 0 where b is 0, also at a = 0."""
     if not isinstance(b, _core.Array):
         return b * op(a, b - 1) if b != 0 else 0 * a
     zero = equal(b, 0)
@@ -145,7 +157,7 @@ def _modf(x: Any) -> Any:
 
 
 def frexp(x: ArrayLike) -> tuple[Array, Array]:
-    """m and n with x = m * 2**n and |m| in [0.5, 1); n is int32. Of 0: both 0.
+    """Return m and n with x = m * 2**n and |m| in [0.5, 1); n is int32. Of 0: both 0.
 
     >>> from forerun import np
     >>> m, n = np.frexp([8.0, 3.0])
@@ -157,7 +169,7 @@ def frexp(x: ArrayLike) -> tuple[Array, Array]:
 
 
 def modf(x: ArrayLike) -> tuple[Array, Array]:
-    """The fractional and the whole part of x, both with the sign of x; of integers in the default float.
+    """Return the fractional and the whole part of x, both with the sign of x; of integers in the default float.
 
     >>> from forerun import np
     >>> [part.item() for part in np.modf(-1.5)]
@@ -168,7 +180,7 @@ def modf(x: ArrayLike) -> tuple[Array, Array]:
 
 
 def divmod(a: ArrayLike, b: ArrayLike) -> tuple[Any, Any]:
-    """`floor_divide` and `remainder`: the remainder has the sign of b.
+    """Return `floor_divide` and `remainder`: the remainder has the sign of b.
 
     >>> from forerun import np
     >>> [part.item() for part in np.divmod(-7, 3)]

@@ -18,7 +18,7 @@ __all__ = ["round"]
 
 
 def round(a: ArrayLike, decimals: int = 0, out: Out = None) -> Array:
-    """`a` rounded to decimals, in its dtype; halves go to the even digit.
+    """Return `a` rounded to decimals, in its dtype; halves go to the even digit.
 
     >>> from forerun import np
     >>> np.round([0.5, 1.5, 2.25]).tolist(), np.round([1.25], 1)

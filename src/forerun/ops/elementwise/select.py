@@ -38,7 +38,7 @@ def where(condition: ArrayLike) -> tuple[Array, ...]: ...
 def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike) -> Array: ...
 @numpy_when_small(numpy.ndarray.nonzero, "condition", "r", "biufc", waits=True)
 def where(condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None = None) -> Any:
-    """x where the condition holds (is not zero), y elsewhere.
+    """Return x where the condition holds (is not zero), y elsewhere.
 
     All three broadcast; the dtypes of x and y are promoted; a Python integer that an integer dtype does not hold
     wraps around. With the condition alone: `nonzero`, which waits.
@@ -53,11 +53,11 @@ def where(condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None 
     if x is None or y is None:
         raise ValueError("where: both x and y must be given, or none")
     result = _select(asarray_like_device(condition, x, y), _wrapped(x, y), _wrapped(y, x))
-    return result if result.ndim else _core.as_array(result)  # as NumPy's, which is no scalar
+    return result if result.ndim else _core.as_array(result)  # as NumPy's, which is not a scalar
 
 
 def _wrapped(n: Any, other: Any) -> Any:
-    """A Python integer, if it needs to, cut to the bits of the dtype of what stands beside it, as by NumPy."""
+    """Return n; a Python integer wraps around in the dtype of the other operand, as in NumPy."""
     if type(n) is not int or -1 < n < 128:
         return n
     dtype = numpy.dtype("int64") if isinstance(other, (bool, int)) else asarray(other).dtype
@@ -68,7 +68,7 @@ def _wrapped(n: Any, other: Any) -> Any:
 
 @numpy_when_small(numpy.ndarray.nonzero, "a", "r", "biufc", waits=True)
 def nonzero(a: ArrayLike) -> tuple[Any, ...]:
-    """Positions of the elements that are not zero, one int64 vector per axis.
+    """Return positions of the elements that are not zero, one int64 vector per axis.
 
     Their number depends on the values: this waits. ValueError of an array without axes.
 
@@ -86,7 +86,7 @@ def clip(
     a: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None = None, out: Out = None, *,
     a_min: ArrayLike | None = None, a_max: ArrayLike | None = None, **kwargs: Any,
 ) -> Array:  # fmt: skip
-    """a with values below min raised to it, and values above max lowered to it. NaN stays.
+    """Return a with values below min raised to it, and values above max lowered to it. NaN stays.
 
     Either may be None, a number or an array that broadcasts. a_min, a_max: other words for them (ValueError if both
     are given). kwargs: `dtype`, `where`, `casting` and the like, as of a ufunc; TypeError for others.
@@ -118,7 +118,7 @@ _OF_UFUNCS = {"casting", "dtype", "order", "sig", "signature", "subok", "where"}
 
 
 def _clip_with(x: Array, low: Any, high: Any, out: Any, options: dict[str, Any]) -> Array:
-    """`clip` with keywords of ufuncs: those of the mask and of the array for results count for the last step."""
+    """Return `clip` with keywords of ufuncs: those of the mask and of the array for results count for the last step."""
     if unknown := sorted(set(options) - _OF_UFUNCS):
         raise TypeError(f"clip: keywords must be those of a ufunc, got {', '.join(unknown)}")
     steps: list[Any] = [(f, b) for f, b in ((maximum, low), (minimum, high)) if b is not None]

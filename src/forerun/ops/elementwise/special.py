@@ -25,7 +25,7 @@ _SERIES = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 1
 
 
 def _in_double(op: str, function: Callable[[Any], Any], x: Any) -> Array:
-    """The function, computed in float64, in x's dtype; of integers in the default float."""
+    """Return the function, computed in float64, in x's dtype; of integers in the default float."""
     x = as_real_float(op, x)
     return cast(function(cast(x, numpy.dtype("float64"))), x.dtype)
 
@@ -65,13 +65,13 @@ def _digamma_above(x: Array) -> Array:
 
 
 def _nearest(x: Array) -> tuple[Array, Array]:
-    """The integer next to x, and what is left, between -0.5 and 0.5."""
+    """Return the integer nearest to x, and the remainder, between -0.5 and 0.5."""
     whole = rint(x)
     return whole, x - whole
 
 
 def _sinpi(x: Array) -> Array:
-    """sin(pi x), whose sign and zeros are exact."""
+    """Return sin(pi x), whose sign and zeros are exact."""
     whole, rest = _nearest(x)
     return sin(math.pi * rest) * (1 - 2 * (whole % 2))
 
@@ -89,7 +89,7 @@ def _gammaln(x: Array) -> Array:
 
 
 def gammaln(x: ArrayLike) -> Array:
-    """log(abs(gamma(x))), without overflow; inf at 0, -1, -2, ....
+    """Return log(abs(gamma(x))), without overflow; inf at 0, -1, -2, ....
 
     >>> from forerun import npx
     >>> npx.gammaln([1.0, 3.0, 0.0]).round(3).tolist()
@@ -99,7 +99,7 @@ def gammaln(x: ArrayLike) -> Array:
 
 
 def gamma(x: ArrayLike) -> Array:
-    """The gamma function: (n - 1)! of integers n, and between them. NaN of negative integers, inf from 172 on.
+    """Return the gamma function: (n - 1)! of integers n, and between them. NaN of negative integers, inf from 172 on.
 
     >>> from forerun import npx
     >>> [round(y, 4) for y in npx.gamma([1.0, 5.0, 0.5]).tolist()]
@@ -114,7 +114,7 @@ def gamma(x: ArrayLike) -> Array:
 
 
 def digamma(x: ArrayLike) -> Array:
-    """The derivative of gammaln.
+    """Return the derivative of gammaln.
 
     >>> from forerun import npx
     >>> round(npx.digamma(1.0).item(), 4)
@@ -138,7 +138,7 @@ def _erfinv(x: Array) -> Array:
 
 
 def erfinv(x: ArrayLike) -> Array:
-    """The inverse of erf; inf at 1, -inf at -1, NaN outside of [-1, 1].
+    """Return the inverse of erf; inf at 1, -inf at -1, NaN outside of [-1, 1].
 
     >>> from forerun import npx
     >>> npx.erfinv([0.0, 0.5, 1.0]).round(4).tolist()

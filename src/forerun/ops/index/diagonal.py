@@ -21,7 +21,7 @@ __all__ = ["diagonal", "diag", "trace", "tril", "triu"]
 
 @primitive(lambda g, shape, offset: _on_diagonal(g, shape, offset), op="diagonal")
 def _diagonal(x: Array, offset: int) -> Array:
-    """A view of diagonal `offset` of the last two axes."""
+    """Return a view of diagonal `offset` of the last two axes."""
     *_, rows, columns = x.shape
     n = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
     *lead, down, right = x.strides
@@ -31,7 +31,7 @@ def _diagonal(x: Array, offset: int) -> Array:
 
 @primitive(lambda g, offset: _diagonal(g, offset), op="diagonal.backward")
 def _on_diagonal(g: Array, shape: tuple[int, ...], offset: int) -> Array:
-    """Zeros of a shape with g on diagonal `offset` of the last two axes."""
+    """Return zeros of a shape with g on diagonal `offset` of the last two axes."""
     full = _core.full(shape, 0, g.dtype, g.device)
     _core.assign(_diagonal(full, offset), g)
     return full
@@ -40,7 +40,7 @@ def _on_diagonal(g: Array, shape: tuple[int, ...], offset: int) -> Array:
 @direct("diagonal")
 @view_of_numpy(numpy.ndarray.diagonal, "a offset axis1 axis2", "akkk")
 def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-    """A view of diagonal `offset` of two axes, along a new last axis. IndexError if there are not two axes.
+    """Return a view of diagonal `offset` of two axes, along a new last axis. IndexError if there are not two axes.
 
     Writing to it writes to the array.
 
@@ -56,7 +56,7 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
 @direct("diag")
 @numpy_when_small(numpy.diag, "v k", "dk", "biufc")
 def diag(v: ArrayLike, k: int = 0) -> Array:
-    """A view of diagonal k of a matrix, or a new matrix with a vector on its diagonal k.
+    """Return a view of diagonal k of a matrix, or a new matrix with a vector on its diagonal k.
 
     >>> from forerun import np
     >>> np.diag([[1, 2], [3, 4]]).tolist(), np.diag([1, 2]).tolist()
@@ -96,7 +96,7 @@ def _triangle(x: Any, k: int, lower: bool) -> Array:
 
 @direct("tril")
 def tril(m: ArrayLike, k: int = 0) -> Array:
-    """The lower triangle of the last two axes, or of a matrix with the vector m as each row.
+    """Return the lower triangle of the last two axes, or of a matrix with the vector m as each row.
 
     Zeros above diagonal k. ValueError of an array without axes.
 
@@ -109,7 +109,7 @@ def tril(m: ArrayLike, k: int = 0) -> Array:
 
 @direct("triu")
 def triu(m: ArrayLike, k: int = 0) -> Array:
-    """The upper triangle of the last two axes, or of a matrix with the vector m as each row.
+    """Return the upper triangle of the last two axes, or of a matrix with the vector m as each row.
 
     Zeros below diagonal k. ValueError of an array without axes.
 

@@ -47,7 +47,7 @@ class flatiter(_core.Flat):
         return tuple(int(i) for i in places)
 
     def copy(self) -> Array:
-        """All elements as a vector of its own."""
+        """Return all elements as a vector of its own."""
         return copy(ravel(self.base))
 
     def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> numpy.ndarray:
@@ -56,7 +56,7 @@ class flatiter(_core.Flat):
         return numpy.array(ravel(self.base).numpy(), dtype)
 
     def _read(self, index: Any) -> Array:
-        """The elements at an index that the core leaves to Python."""
+        """Return the elements at an index that the core leaves to Python."""
         found = self._places(index)
         x = ravel(self.base)
         if isinstance(found, int):
@@ -66,7 +66,7 @@ class flatiter(_core.Flat):
         return take(x, found)
 
     def _write(self, index: Any, value: Any) -> None:
-        """Writes them."""
+        """Write the elements."""
         no_scalar("flat", self.base)
         found = index if type(index) is int and -len(self) <= index < len(self) else self._places(index)
         if isinstance(found, int):
@@ -84,7 +84,7 @@ class flatiter(_core.Flat):
         return _core.put(self.base, ravel(at), new, "flat")
 
     def _write_one(self, i: int, value: Any) -> None:
-        """Writes the element at a place."""
+        """Write the element at a place."""
         base, offset = self.base, 0
         i %= len(self)
         for n, step in zip(reversed(base.shape), reversed(base.strides)):
@@ -98,7 +98,7 @@ class flatiter(_core.Flat):
             raise ValueError(str(error)) from None
 
     def _places(self, index: Any) -> Any:
-        """An index as an int, a slice or an array of integers, which are in range if they are known."""
+        """Return an index as an int, a slice or an array of integers, which are in range if they are known."""
         n = len(self)
         entries = index if isinstance(index, tuple) else (index,)
         if len(entries) > 1:
@@ -145,7 +145,7 @@ class broadcast:
         self.reset()
 
     def reset(self) -> None:
-        """Begins again at the first elements."""
+        """Begin again at the first elements."""
         self.iters = tuple(flatiter(broadcast_to(a, self.shape)) for a in self._arrays)
 
     @property
@@ -182,9 +182,9 @@ class ndenumerate:
 
 
 def nditer(op: Any, *args: Any, **kwargs: Any) -> numpy.nditer:
-    """NumPy's iterator over the values of arrays, which are read-only. Waits.
+    """Return NumPy's iterator over the values of arrays, which are read-only. Waits.
 
-    ValueError if an array of ours is to be written to.
+    ValueError if a forerun array is to be written to.
 
     >>> from forerun import np
     >>> [int(v) for v in np.nditer(np.array([[1, 2], [3, 4]]))]

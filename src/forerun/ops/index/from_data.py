@@ -25,7 +25,7 @@ __all__ = [
 def fromiter(
     iter: Iterable[Any], dtype: DTypeLike, count: int = -1, *, like: None = None, device: DeviceLike = None
 ) -> Array:
-    """A vector of the first `count` numbers of an iterable, or of all.
+    """Return a vector of the first `count` numbers of an iterable, or of all.
 
     TypeError for a dtype that arrays cannot have, ValueError if there are fewer.
 
@@ -41,7 +41,9 @@ def frombuffer(
     buffer: Any, dtype: DTypeLike = float, count: int = -1, offset: int = 0, *, like: None = None,
     device: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """A vector of the numbers in an object's memory: a copy, as operations would read that memory at any later time.
+    """Return a vector of the numbers in an object's memory.
+
+    It is a copy, as operations would read that memory at any later time.
 
     count: how many; -1: all. offset: bytes to leave out. The default float unless dtype is given. ValueError if the
     memory does not hold that many, TypeError if it cannot be read.
@@ -79,7 +81,7 @@ def fromstring(
 
 
 def diagflat(v: ArrayLike, k: int = 0) -> Array:
-    """A matrix with the elements of an array, flat, on its diagonal k.
+    """Return a matrix with the elements of an array, flat, on its diagonal k.
 
     >>> from forerun import np
     >>> np.diagflat([[1, 2]]).tolist()
@@ -114,9 +116,9 @@ def require(a: ArrayLike, dtype: DTypeLike = None, requirements: Any = None, *, 
     """Return `a` as an array of a dtype that meets the requirements. It is copied only if necessary.
 
     requirements: "C" or "F" for an order of memory without gaps; "W" for an array that can be written, which views
-    that repeat elements cannot; "O" for memory of its own: always a copy of an array, as none of ours is the owner of
-    its memory (`flags.owndata`). "A" and "E" hold for all arrays. ValueError if "C" and "F" are both asked for,
-    KeyError for another word.
+    that repeat elements cannot; "O" for memory of its own: always a copy of an array, as no forerun array owns its
+    memory (`flags.owndata`). "A" and "E" hold for all arrays. ValueError if "C" and "F" are both asked for, KeyError
+    for another word.
 
     >>> from forerun import np
     >>> np.require([1, 2], "float32", ["C", "W"]).dtype
@@ -134,7 +136,7 @@ def require(a: ArrayLike, dtype: DTypeLike = None, requirements: Any = None, *, 
 
 
 def row_stack(tup: Any, *, dtype: DTypeLike = None, casting: str = "same_kind") -> Array:
-    """`vstack`, by its older name.
+    """Return `vstack`, by its older name.
 
     >>> from forerun import np
     >>> np.row_stack([[1, 2], [3, 4]]).tolist()
@@ -144,7 +146,9 @@ def row_stack(tup: Any, *, dtype: DTypeLike = None, casting: str = "same_kind") 
 
 
 def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Axis = None) -> Array:
-    """A view without the slices of zeros at the beginning and end of axes. Its shape depends on values: this waits.
+    """Return a view without the slices of zeros at the beginning and end of axes.
+
+    Its shape depends on values: this waits.
 
     trim: "f" for the beginning, "b" for the end. axis: by default all. ValueError if trim has other letters.
 

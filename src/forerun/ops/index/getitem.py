@@ -26,14 +26,14 @@ __all__ = [
 
 @primitive(lambda g, index: getitem(g, index), op="getitem.backward")
 def _embed(g: Array, shape: tuple[int, ...], index: Array) -> Array:
-    """Zeros of `shape` with g at a basic index."""
+    """Return zeros of `shape` with g at a basic index."""
     full = _core.full(shape, 0, g.dtype, g.device)
     _core.assign(_core.getitem(full, index), g)
     return full
 
 
 def _view_gradient(g: Any, shape: tuple[int, ...], index: Any) -> Any:
-    """Where the walk does not record, it puts g itself where it belongs."""
+    """Return g and its index for the backward pass to add in place, or an array of x's shape while recording."""
     return _embed(g, shape, index) if _core.recording() else (g, index)
 
 
@@ -58,7 +58,7 @@ def _scatter_zeros(g: Array, shape: tuple[int, ...], indices: list[Any], axis: i
 
 
 def getitem(x: Array, index: Any) -> Array:
-    """x[index]: a view for ints, slices, None and Ellipsis; a new array for arrays of positions.
+    """Return x[index]: a view for ints, slices, None and Ellipsis; a new array for arrays of positions.
 
     A scalar, with a copy of the element, where integers alone name one.
 
@@ -81,17 +81,17 @@ def _plain_positions(x: Any, indices: Any) -> TypeGuard[Array]:
 
 
 def _plain_mask(x: Any, mask: Any) -> TypeGuard[Array]:
-    """Whether x is a vector and mask an array of bools for its elements."""
+    """Return whether x is a vector and mask an array of bools for its elements."""
     plain = is_array(x) and is_array(mask) and x.ndim == 1 and mask.shape == x.shape and x.size
     return bool(plain) and mask.dtype == numpy.bool_ and x.device == mask.device
 
 
 @numpy_when_small(numpy.ndarray.take, "a indices axis out mode", "aai-s", "biufc")
 def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Out = None, mode: str = "raise") -> Array:
-    """Elements at integer positions along `axis`, or of the flat array. indices may have any shape.
+    """Return elements at integer positions along `axis`, or of the flat array. indices may have any shape.
 
-    mode: what happens to positions out of range: "raise" (IndexError, where the result is read if positions are an
-    array of ours), "clip", "wrap". TypeError if positions are no integers, ValueError for another mode.
+    mode: what happens to positions out of range: "raise" (IndexError, where the result is read if positions are a
+    forerun array), "clip", "wrap". TypeError if positions are not integers, ValueError for another mode.
 
     >>> from forerun import np
     >>> np.take([[1, 2], [3, 4]], [1, 1, 0], axis=0).tolist()
@@ -113,7 +113,7 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Out = N
 
 @primitive(lambda g, shape, indices, axis: _scatter_along(g, shape, indices, axis), op="take_along_axis")
 def _gather_along(x: Array, indices: Any, axis: int, op_name: str = "take", from_end: bool = True) -> Array:
-    """Elements of x at integers along an axis; indices of x's shape but there, and where x has extent 1.
+    """Return elements of x at integers along an axis; indices of x's shape but there, and where x has extent 1.
 
     op_name: how the error of a position out of range begins. from_end: negative ones count from the end; without it,
     they are out of range.
@@ -129,9 +129,9 @@ def _scatter_along(g: Array, shape: tuple[int, ...], indices: Any, axis: int) ->
 
 
 def _along(op: str, x: Array, indices: Any, axis: int) -> tuple[Any, int]:
-    """Positions along an axis of x in x's shape but there: repeated where theirs is 1, as x is where its is.
+    """Return positions along an axis of x in x's shape but there: repeated where theirs is 1, as x is where its is.
 
-    ValueError if x has another number of axes, IndexError if shapes do not fit, positions are no integers or known
+    ValueError if x has another number of axes, IndexError if shapes do not fit, positions are not integers or known
     ones are out of range.
     """
     found = asarray(indices) if isinstance(indices, (list, tuple)) else indices
@@ -151,7 +151,7 @@ def _along(op: str, x: Array, indices: Any, axis: int) -> tuple[Any, int]:
 
 
 def _vector(op: str, indices: Any) -> Array:
-    """Positions in the flat array: integers in a vector. ValueError or IndexError if they are not."""
+    """Return positions in the flat array: integers in a vector. ValueError or IndexError if they are not."""
     found = asarray(indices) if isinstance(indices, (list, tuple)) else indices
     if found.ndim != 1:
         raise ValueError(f"{op}: indices must have one axis if none is given, got shape {found.shape}")
@@ -162,10 +162,10 @@ def _vector(op: str, indices: Any) -> Array:
 
 @numpy_when_small(numpy.take_along_axis, "arr indices axis", "aai", "biufc")
 def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -> Array:
-    """Elements of arr at positions along `axis` that differ from place to place, as `argsort` gives them.
+    """Return elements of arr at positions along `axis` that differ from place to place, as `argsort` gives them.
 
     Axis None: of the flat array. ValueError if indices have not as many axes as arr. IndexError if shapes do not fit
-    or indices are no integers, and for a position out of range, where the result is read if they are ours.
+    or indices are not integers, and for a position out of range, where the result is read if they are a forerun array.
 
     >>> from forerun import np
     >>> np.take_along_axis(np.array([[3, 1], [2, 4]]), np.array([[1], [0]]), axis=1).tolist()
@@ -181,7 +181,7 @@ def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -
 
 @numpy_when_small(numpy.argwhere, "a", "r", "biufc", waits=True)
 def argwhere(a: ArrayLike) -> Array:
-    """Positions of the elements that are not zero, as rows of an int64 matrix. Waits.
+    """Return positions of the elements that are not zero, as rows of an int64 matrix. Waits.
 
     >>> from forerun import np
     >>> np.argwhere([[0, 2], [3, 0]]).tolist()
@@ -193,7 +193,7 @@ def argwhere(a: ArrayLike) -> Array:
 
 @numpy_when_small(numpy.flatnonzero, "a", "r", "biufc", waits=True)
 def flatnonzero(a: ArrayLike) -> Array:
-    """Positions in the flat array of the elements that are not zero. int64. Waits.
+    """Return positions in the flat array of the elements that are not zero. int64. Waits.
 
     >>> from forerun import np
     >>> np.flatnonzero([[0, 2], [3, 0]]).tolist()
@@ -205,9 +205,9 @@ def flatnonzero(a: ArrayLike) -> Array:
 
 @numpy_when_small(numpy.compress, "condition a axis", "aai", waits=True)
 def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None, out: Out = None) -> Array:
-    """Slices along `axis` where the condition (a vector) holds, or elements of the flat array. Waits.
+    """Return slices along `axis` where the condition (a vector) holds, or elements of the flat array. Waits.
 
-    ValueError if the condition is no vector, IndexError if it holds behind the end of the axis.
+    ValueError if the condition is not a vector, IndexError if it holds behind the end of the axis.
 
     >>> from forerun import np
     >>> np.compress([False, True], [[1, 2], [3, 4]], axis=1).tolist()
@@ -224,7 +224,7 @@ def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None, out: O
 def one_hot(
     indices: ArrayLike, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: DTypeLike = None
 ) -> Array:
-    """A new last axis of extent `depth` with on_value at the index and off_value elsewhere.
+    """Return a new last axis of extent `depth` with on_value at the index and off_value elsewhere.
 
     The default float by default. An index out of range has no on_value.
 

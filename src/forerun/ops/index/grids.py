@@ -67,14 +67,14 @@ class _Grid:
         except (TypeError, AttributeError) as error:
             raise type(error)(f"{self._name}: an index must be slices of numbers, got {key!r}") from None
         if isinstance(found, tuple):
-            return tuple(_ours(x) for x in found)
-        return _ours(found)
+            return tuple(_as_array(x) for x in found)
+        return _as_array(found)
 
     def __repr__(self) -> str:
         return f"<forerun {self._name}>"
 
 
-def _ours(x: numpy.ndarray) -> Array:
+def _as_array(x: numpy.ndarray) -> Array:
     return asarray(x, float if x.dtype.kind == "f" else None)
 
 
@@ -133,7 +133,7 @@ class _Row:
             ) from None
 
     def _deep(self, x: Any, ndim: int, begin: int) -> Any:
-        """x with at least so many axes, its own ones from `begin` on."""
+        """Return x with at least so many axes, its own ones from `begin` on."""
         more = ndim - x.ndim
         if more <= 0:
             return x
@@ -196,7 +196,7 @@ r_, c_ = _Row("r_", _ROW), _Row("c_", (-1, 2, 0))
 
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
-    """Coordinates of a grid: one array per vector, in a tuple.
+    """Return coordinates of a grid: one array per vector, in a tuple.
 
     indexing: "xy" (the first vector along columns) or "ij" (along rows); ValueError if another. sparse: arrays
     have extent 1 but along their own axis, and broadcast to the grid. copy: False for views of the vectors.
@@ -224,7 +224,7 @@ _POSITIONS = numpy.dtype("int64")
 def indices(
     dimensions: Sequence[int], dtype: DTypeLike = int, sparse: bool = False, *, device: DeviceLike = None
 ) -> Any:
-    """Positions in a grid: one array of shape `dimensions` per axis, along a new first axis. int64 by default.
+    """Return positions in a grid: one array of shape `dimensions` per axis, along a new first axis. int64 by default.
 
     sparse: a tuple of arrays instead, with extent 1 but along their own axis.
 
@@ -260,7 +260,7 @@ _MOST_STEPS = 64  # columns that are made one from the other, as NumPy does
 
 
 def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Array:
-    """Powers of a vector's elements as N columns, from power N - 1 down to 0, or up with `increasing`.
+    """Return powers of a vector's elements as N columns, from power N - 1 down to 0, or up with `increasing`.
 
     N: as many as there are elements, unless given. x's dtype, but small integers give int64. ValueError if x is no
     vector or N is negative.

@@ -38,9 +38,9 @@ def _placed(arrays: Sequence[numpy.ndarray], device: DeviceLike) -> tuple[Any, .
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike = None) -> tuple[Any, Any]:
-    """Rows and columns of the elements at and below diagonal k of an n by m matrix (m = n by default). int64.
+    """Return rows and columns of the elements at and below diagonal k of an n by m matrix (m = n by default). int64.
 
-    TypeError if an extent is no integer, ValueError if it is negative.
+    TypeError if an extent is not an integer, ValueError if it is negative.
 
     >>> from forerun import np
     >>> [i.tolist() for i in np.tril_indices(2)]
@@ -52,9 +52,9 @@ def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike = None) -> tuple[Any, Any]:
-    """Rows and columns of the elements at and above diagonal k of an n by m matrix (m = n by default). int64.
+    """Return rows and columns of the elements at and above diagonal k of an n by m matrix (m = n by default). int64.
 
-    TypeError if an extent is no integer, ValueError if it is negative.
+    TypeError if an extent is not an integer, ValueError if it is negative.
 
     >>> from forerun import np
     >>> [i.tolist() for i in np.triu_indices(2)]
@@ -73,7 +73,7 @@ def _matrix(op: str, x: Any) -> Any:
 
 
 def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, Any]:
-    """Rows and columns of the elements at and below diagonal k of a matrix. ValueError if arr is none.
+    """Return rows and columns of the elements at and below diagonal k of a matrix. ValueError if arr is none.
 
     >>> from forerun import np
     >>> x = np.array([[1, 2], [3, 4]])
@@ -85,7 +85,7 @@ def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, Any]:
 
 
 def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, Any]:
-    """Rows and columns of the elements at and above diagonal k of a matrix. ValueError if arr is none.
+    """Return rows and columns of the elements at and above diagonal k of a matrix. ValueError if arr is none.
 
     >>> from forerun import np
     >>> x = np.array([[1, 2], [3, 4]])
@@ -97,7 +97,7 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, Any]:
 
 
 def diag_indices(n: int, ndim: int = 2, *, device: DeviceLike = None) -> tuple[Any, ...]:
-    """Positions of the main diagonal of an array with ndim axes of extent n, one int64 vector for each axis.
+    """Return positions of the main diagonal of an array with ndim axes of extent n, one int64 vector for each axis.
 
     >>> from forerun import np
     >>> [i.tolist() for i in np.diag_indices(3)]
@@ -108,7 +108,7 @@ def diag_indices(n: int, ndim: int = 2, *, device: DeviceLike = None) -> tuple[A
 
 
 def diag_indices_from(arr: ArrayLike) -> tuple[Any, ...]:
-    """Positions of the main diagonal of an array whose axes have one extent, as `diag_indices`.
+    """Return positions of the main diagonal of an array whose axes have one extent, as `diag_indices`.
 
     ValueError if they have not, or there are not two.
 
@@ -124,9 +124,10 @@ def diag_indices_from(arr: ArrayLike) -> tuple[Any, ...]:
 
 
 def ix_(*args: Any) -> tuple[Any, ...]:
-    """Vectors of positions, shaped so that together they pick all combinations.
+    """Return vectors of positions, shaped so that together they pick all combinations.
 
-    Masks stand for the positions where they hold: this waits for them. ValueError of what is no vector.
+    A mask is replaced by the positions of its true elements, which waits for it. ValueError if an argument is not a
+    vector.
 
     >>> from forerun import np
     >>> np.arange(6).reshape(2, 3)[np.ix_([0, 1], [0, 2])].tolist()
@@ -150,7 +151,7 @@ def _is_empty(v: Array) -> bool:
 def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[Any, ...]:
     """Convert positions in the flat array to positions along each axis of a shape: int64, one array per axis.
 
-    order: "F" if the first axis runs fastest in the flat array. TypeError if positions are no integers; ValueError
+    order: "F" if the first axis runs fastest in the flat array. TypeError if positions are not integers; ValueError
     where they are read if one is out of range.
 
     >>> from forerun import np

@@ -34,7 +34,7 @@ __all__ = [
 
 @direct("append")
 def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
-    """arr with values at its end along `axis`; without an axis, both flat. Dtypes are promoted.
+    """Return arr with values at its end along `axis`; without an axis, both flat. Dtypes are promoted.
 
     ValueError if shapes differ along another axis.
 
@@ -46,13 +46,13 @@ def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
 
 
 def _along(op: str, x: Array, axis: int | None) -> tuple[Any, int]:
-    """The array to edit, and along which axis: the flat one if none is given."""
+    """Return the array to edit, and along which axis: the flat one if none is given."""
     x = asarray(x)
     return (ravel(x), 0) if axis is None else (x, axis_of(op, axis, x.ndim))
 
 
 def _positions(op: str, obj: Any, n: int, last: int) -> numpy.ndarray:
-    """Positions that an int, a slice, integers or a mask stand for, up to `last`; the axis has n elements."""
+    """Return positions that an int, a slice, integers or a mask stand for, up to `last`; the axis has n elements."""
     if isinstance(obj, slice):
         return numpy.arange(n)[obj]
     found = numpy.asarray(_known(obj))
@@ -72,7 +72,7 @@ def _positions(op: str, obj: Any, n: int, last: int) -> numpy.ndarray:
 
 @numpy_when_small(numpy.delete, "arr obj axis", "aki", "biufc")
 def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> Array:
-    """arr without the elements at positions along `axis`, or of the flat array.
+    """Return arr without the elements at positions along `axis`, or of the flat array.
 
     obj: an int, a slice, integers or a mask; if it is an array, this waits for it. IndexError out of range.
 
@@ -90,7 +90,7 @@ def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> Array:
 
 @numpy_when_small(numpy.insert, "arr obj values axis", "akni", "biufc")
 def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> Array:
-    """arr with values before the elements at positions along `axis`, or of the flat array.
+    """Return arr with values before the elements at positions along `axis`, or of the flat array.
 
     obj: an int, a slice, integers or a mask; if it is an array, this waits for it. Values are cast to arr's
     dtype and broadcast. IndexError out of range.
@@ -120,7 +120,7 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
 
 
 def resize(a: ArrayLike, new_shape: int | Sequence[int]) -> Array:
-    """An array of another shape and size: the elements of `a` as often as it takes; zeros if there are none.
+    """Return an array of another shape and size: the elements of `a` as often as it takes; zeros if there are none.
 
     In `a`'s dtype. ValueError if an extent is negative.
 
@@ -165,7 +165,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 
 
 def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
-    """Views cut along the third axis; as `split`.
+    """Return views cut along the third axis; as `split`.
 
     >>> from forerun import np
     >>> [a.shape for a in np.dsplit(np.zeros((2, 3, 4)), 2)]
@@ -175,7 +175,7 @@ def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
 
 
 def _depth(blocks: Any) -> int:
-    """How many lists there are around each array. ValueError if not the same for all."""
+    """Return how many lists there are around each array. ValueError if not the same for all."""
     if not isinstance(blocks, list):
         return 0
     depths = {_depth(b) for b in blocks}
@@ -185,7 +185,7 @@ def _depth(blocks: Any) -> int:
 
 
 def block(arrays: Any) -> Array:
-    """An array from nested lists of blocks.
+    """Return an array from nested lists of blocks.
 
     Those of the innermost lists stand side by side along the last axis, these rows along the second to last,
     and so on. ValueError if lists are empty or not of one depth, or shapes do not fit.
@@ -222,7 +222,7 @@ _KINDS = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}  # of arrays th
 
 @direct("copyto")
 def copyto(dst: Array | numpy.ndarray, src: ArrayLike, casting: str = "same_kind", where: ArrayLike = True) -> None:
-    """Writes values into an array, in place: broadcast, and cast if the rule allows it (TypeError if not).
+    """Write values into an array, in place: broadcast, and cast if the rule allows it (TypeError if not).
 
     where: a mask of the elements to write. Into a NumPy array: waits.
 
@@ -251,10 +251,10 @@ def copyto(dst: Array | numpy.ndarray, src: ArrayLike, casting: str = "same_kind
 
 @numpy_writes(numpy.ndarray.put, "a ind v", "wpv")
 def put(a: Array | numpy.ndarray, ind: Any, v: ArrayLike, mode: str = "raise") -> None:
-    """Writes values at positions of the flat array, in place; values start over if there are fewer.
+    """Write values at positions of the flat array, in place; values start over if there are fewer.
 
     Values are cast to a's dtype; without any, nothing is written. mode: what happens to positions out of range:
-    "raise" (IndexError, where the array is read if positions are an array of ours), "clip", "wrap".
+    "raise" (IndexError, where the array is read if positions are a forerun array), "clip", "wrap".
 
     >>> from forerun import np
     >>> x = np.zeros((2, 2))
@@ -265,9 +265,9 @@ def put(a: Array | numpy.ndarray, ind: Any, v: ArrayLike, mode: str = "raise") -
         return numpy.put(a, _known(ind), _known(v), mode)  # type: ignore[arg-type]
     no_scalar("put", a)
     if not _has_arrays(ind) and not isinstance(ind, numpy.ndarray):
-        # as NumPy: what is no array is cast, whatever it is
+        # as NumPy: arguments that are not arrays are cast from any dtype
         ind = ind.astype("int64") if isinstance(ind, numpy.integer) else fit("put", numpy.dtype("int64"), ind)
-    if a.size == 0 or ind.dtype == "uint64":  # what is wrong with positions comes before what is with values
+    if a.size == 0 or ind.dtype == "uint64":  # errors of positions come before those of values
         places_within("put", ind, a.size, mode, a.device, "safe")
     new = flat_values("put", a, v)
     at = ravel(places_within("put", ind, a.size, mode if new.size else "clip", a.device, "safe"))
@@ -278,14 +278,17 @@ def put(a: Array | numpy.ndarray, ind: Any, v: ArrayLike, mode: str = "raise") -
 
 
 def flat_values(op: str, x: Array, values: ArrayLike) -> Array:
-    """Values to be written into x one after the other, as a vector of x's dtype. Errors as those of assignment."""
+    """Return values to be written into x one after the other, as a vector of x's dtype.
+
+    Errors as those of assignment.
+    """
     new = values_at(op, x, values)
     return cast(ravel(new), x.dtype) if is_array(new) else _core.full((1,), new, x.dtype, x.device)
 
 
 @numpy_writes(numpy.put_along_axis, "arr indices values axis", "wavi")
 def put_along_axis(arr: Array | numpy.ndarray, indices: ArrayLike, values: ArrayLike, axis: int | None) -> None:
-    """Writes values at positions along `axis` that differ from place to place, in place.
+    """Write values at positions along `axis` that differ from place to place, in place.
 
     Values are cast to arr's dtype and broadcast. Axis None: into the flat array. Errors as `take_along_axis`;
     ValueError if values do not fit.
@@ -308,7 +311,7 @@ def put_along_axis(arr: Array | numpy.ndarray, indices: ArrayLike, values: Array
 
 @direct("fill_diagonal")
 def fill_diagonal(a: Array | numpy.ndarray, val: ArrayLike, wrap: bool = False) -> None:
-    """Writes values on the main diagonal, in place; values start over if there are fewer.
+    """Write values on the main diagonal, in place; values start over if there are fewer.
 
     The axes of an array of more than two must have one extent (ValueError). wrap: in a matrix with more rows
     than columns, again below each square.

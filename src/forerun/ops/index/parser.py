@@ -20,7 +20,7 @@ __all__ = ["Key", "check_range", "entries_of", "is_basic", "is_mask", "places_wi
 
 
 def is_basic(index: Any) -> bool:
-    """Whether an index is made of integers, slices, None and Ellipsis alone: it selects a view.
+    """Return whether an index is made of integers, slices, None and Ellipsis alone: it selects a view.
 
     >>> is_basic((1, ..., None, slice(2))), is_basic([1]), is_basic(True)
     (True, False, False)
@@ -34,9 +34,9 @@ def is_basic(index: Any) -> bool:
 
 
 def entries_of(op: str, index: Any, device: DeviceLike) -> list[Any]:
-    """The entries of an index: None, Ellipsis, slices, ints, and arrays of integers or bools.
+    """Return the entries of an index: None, Ellipsis, slices, ints, and arrays of integers or bools.
 
-    Arrays are NumPy's where the values are known, or ours on `device`. IndexError of what is no index.
+    Arrays are NumPy's where the values are known, else forerun's on `device`. IndexError if an entry is not an index.
 
     >>> entries_of("op", (numpy.int64(1), ..., [0, 2]), None)
     [1, Ellipsis, array([0, 2])]
@@ -58,7 +58,7 @@ def _entry(op: str, e: Any, device: Any) -> Any:
 
 
 def positions_from(op: str, e: Any, device: DeviceLike) -> Array:
-    """An entry of an index as an array of integers or bools: NumPy's, or ours on `device` if made of ours.
+    """Return an entry of an index as an array of integers or bools: NumPy's, or on `device` if made of forerun's.
 
     IndexError for other values, ValueError for lists of several lengths.
 
@@ -87,7 +87,7 @@ def _known(op: str, e: Any) -> numpy.ndarray:
 
 
 def is_mask(e: Any) -> bool:
-    """Whether an entry of an index is an array of bools.
+    """Return whether an entry of an index is an array of bools.
 
     >>> is_mask(numpy.array([True])), is_mask(numpy.array([1]))
     (True, False)
@@ -96,7 +96,7 @@ def is_mask(e: Any) -> bool:
 
 
 def _axes_taken(e: Any) -> int:
-    """How many axes of the array an entry indexes."""
+    """Return how many axes of the array an entry indexes."""
     if e is None or e is Ellipsis:
         return 0
     return int(e.ndim) if is_mask(e) else 1
@@ -105,8 +105,8 @@ def _axes_taken(e: Any) -> int:
 class Key:
     """An index of x in terms of which it is computed.
 
-    basic: an index that makes a view of x. arrays: what picks along `axes` of it, in NumPy's arrays or ours; a mask
-    stands for as many axes as it has. axis: where what they pick stands in the result.
+    basic: an index that makes a view of x. arrays: the indices along `axes` of it, NumPy's arrays or forerun's; a mask
+    covers as many axes as it has. axis: the first axis of the indexed elements in the result.
     """
 
     def __init__(self, op: str, x: Array, entries: list[Any]) -> None:
@@ -125,10 +125,10 @@ class Key:
         self._read(x, entries if dots else [*entries, ...], x.ndim - used)
 
     def _read(self, x: Any, entries: list[Any], rest: int) -> None:
-        """rest: how many axes the Ellipsis stands for.
+        """Return rest: how many axes the Ellipsis stands for.
 
-        As in NumPy, integers count as arrays beside arrays: what they pick stands at the place of the first of them
-        if all are neighbours, in front otherwise. An Ellipsis parts neighbours even if it stands for no axis.
+        As in NumPy, integers count as arrays beside arrays: the indexed elements replace the axis of the first of them
+        if all are neighbours, and come first otherwise. An Ellipsis separates neighbours even if it covers no axis.
         """
         axis = 0  # of x
         runs = 0  # of neighbouring arrays and integers
@@ -171,7 +171,7 @@ class Key:
         self._keep(*([slice(None)] * mask.ndim if mask.ndim else [None]))  # a single bool: an axis of its own
 
     def view(self, x: Array) -> Array:
-        """x seen through the basic entries, with the indexed axes next to each other from `axis` on."""
+        """Return x seen through the basic entries, with the indexed axes next to each other from `axis` on."""
         v = x
         if any(type(e) is not slice or e != slice(None) for e in self.basic):
             v = x[tuple(self.basic)]
@@ -179,9 +179,9 @@ class Key:
         return v if self.axes == target else moveaxis(v, self.axes, target)
 
     def positions(self, view: Any) -> list[Any]:
-        """The arrays as integers, one for each indexed axis, ours on the device of the view.
+        """Return the arrays as integers, one for each indexed axis, forerun's on the device of the view.
 
-        Waits for masks of ours. IndexError if they do not broadcast, or a known one is out of range.
+        Waits for masks that are forerun arrays. IndexError if they do not broadcast, or a known one is out of range.
         """
         found = [p for a in self.arrays for p in (_places(a) if a.dtype.kind == "b" else (a,))]
         try:
@@ -204,7 +204,7 @@ def _places(mask: Any) -> tuple[numpy.ndarray, ...]:
 
 
 def check_range(op: str, positions: Array | numpy.ndarray, n: int) -> None:
-    """IndexError if known positions along an axis of extent n are out of range, or if that axis is empty.
+    """Raise IndexError if known positions along an axis of extent n are out of range, or if that axis is empty.
 
     >>> check_range("op", numpy.array([0, 3]), 3)
     Traceback (most recent call last):
@@ -224,7 +224,7 @@ def check_range(op: str, positions: Array | numpy.ndarray, n: int) -> None:
 
 
 def _numbers(op: str, values: Any, found: numpy.ndarray) -> numpy.ndarray:
-    """What is no array, and was found to be an array that is not int64, as int64 if it is made of integers."""
+    """Return values as int64 if all are integers, else `found`. OverflowError if one does not fit."""
     try:
         return numpy.asarray(values, "int64")
     except OverflowError:
@@ -234,7 +234,7 @@ def _numbers(op: str, values: Any, found: numpy.ndarray) -> numpy.ndarray:
 
 
 def places_within(op: str, indices: ArrayLike, n: int, mode: str, device: DeviceLike, casting: str) -> Array:
-    """Positions along an axis of extent n, of any shape, as our integers on `device`; the mode is applied.
+    """Return positions along an axis of extent n, of any shape, as our integers on `device`; the mode is applied.
 
     mode: "raise", "clip" or "wrap". casting: by which rule they become int64, bools too (TypeError if they do not).
     ValueError for another mode, IndexError if known ones are out of range or the axis is empty.

@@ -41,8 +41,8 @@ __all__ = ["choose", "extract", "mask_indices", "piecewise", "place", "putmask"]
 def choose(a: ArrayLike, choices: Sequence[ArrayLike] | Array, out: Out = None, mode: str = "raise") -> Array:
     """Build an array by choosing, for each number in `a`, the element of that choice. All broadcast together.
 
-    mode: what happens to other numbers: "raise" (ValueError, where the result is read if a is an array of ours),
-    "clip", "wrap". ValueError if there is no choice or shapes do not fit, TypeError if numbers are no integers.
+    mode: what happens to other numbers: "raise" (ValueError, where the result is read if a is a forerun array),
+    "clip", "wrap". ValueError without choices or if shapes do not fit, TypeError if numbers are not integers.
     Differentiable in the choices.
 
     >>> from forerun import np
@@ -64,7 +64,7 @@ def choose(a: ArrayLike, choices: Sequence[ArrayLike] | Array, out: Out = None, 
 
 
 def _numbers(a: Any, n: int, mode: str, device: Any) -> Array:
-    """Numbers of choices; from 0 to n - 1, unless they are ours and the mode is to raise."""
+    """Return numbers of choices; from 0 to n - 1, unless they are a forerun array and the mode is "raise"."""
     check_choice("choose", "mode", mode, ("raise", "clip", "wrap"))
     if mode == "raise" and not is_array(a):
         known = numpy.asarray(a)
@@ -82,7 +82,7 @@ def _in_range(numbers: numpy.ndarray, n: int) -> numpy.ndarray:
 
 @numpy_when_small(numpy.extract, "condition arr", "aa", "biufc", waits=True)
 def extract(condition: ArrayLike, arr: ArrayLike) -> Array:
-    """Elements of the flat array where the flat condition holds. Waits.
+    """Return elements of the flat array where the flat condition holds. Waits.
 
     IndexError if it holds behind the end of the array.
 
@@ -97,7 +97,7 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> Array:
 
 
 def _mask_of(op: str, x: Any, mask: Any) -> Array:
-    """A mask of x's shape: where an array of x's size is not zero. ValueError if it has another size."""
+    """Return a mask of x's shape: where an array of x's size is not zero. ValueError if it has another size."""
     found = asarray(mask, device=x.device)
     if found.size != x.size:
         raise ValueError(f"{op}: mask must have {x.size} elements like the array, got {found.size}")
@@ -105,7 +105,7 @@ def _mask_of(op: str, x: Any, mask: Any) -> Array:
 
 
 def _safe_values(op: str, x: Any, values: Any) -> Array:
-    """`flat_values`, but TypeError for an array that cannot be cast safely."""
+    """Return `flat_values`, but TypeError for an array that cannot be cast safely."""
     if isinstance(values, (numpy.ndarray, _core.Array)) and not numpy.can_cast(values.dtype, x.dtype):
         raise TypeError(f"{op}: values must be safe to cast to {x.dtype}, got {values.dtype}")
     return flat_values(op, x, values)
@@ -114,7 +114,7 @@ def _safe_values(op: str, x: Any, values: Any) -> Array:
 @direct("putmask")
 @numpy_writes(numpy.putmask, "a mask values", "wav")
 def putmask(a: Array | numpy.ndarray, mask: ArrayLike, values: ArrayLike) -> None:
-    """Writes values where a mask holds, in place: each element gets the one at its own place in the flat array.
+    """Write values where a mask holds, in place: each element gets the one at its own place in the flat array.
 
     Values start over if there are fewer; without any, nothing is written. ValueError if the mask has another size,
     TypeError if an array of values cannot be cast safely.
@@ -138,7 +138,7 @@ def putmask(a: Array | numpy.ndarray, mask: ArrayLike, values: ArrayLike) -> Non
 
 @numpy_writes(numpy.place, "arr mask vals", "wav")
 def place(arr: Array | numpy.ndarray, mask: ArrayLike, vals: ArrayLike) -> None:
-    """Writes values where a mask holds, in place, one after the other; they start over if there are fewer.
+    """Write values where a mask holds, in place, one after the other; they start over if there are fewer.
 
     ValueError if the mask has another size, and, where the array is read, if there are no values for a mask that
     holds somewhere; TypeError if an array of values cannot be cast safely.
@@ -159,7 +159,7 @@ def place(arr: Array | numpy.ndarray, mask: ArrayLike, vals: ArrayLike) -> None:
 
 
 def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
-    """Values of functions, each where its condition holds, of the last one where several do; in x's dtype.
+    """Return values of functions, each where its condition holds, of the last one where several do; in x's dtype.
 
     A function is called with all of x, and its values are taken where the condition holds (NumPy calls it with the
     elements there, for which this would have to wait); it may be a number instead. With one more function than
@@ -200,9 +200,9 @@ def _conditions(x: Array, condlist: Any) -> list[Any]:
 
 
 def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Any, ...]:
-    """Positions where `mask_func(x, k)` of an n by n matrix x of ones is not zero. Waits.
+    """Return positions where `mask_func(x, k)` of an n by n matrix x of ones is not zero. Waits.
 
-    TypeError if n is no integer, ValueError if it is negative.
+    TypeError if n is not an integer, ValueError if it is negative.
 
     >>> from forerun import np
     >>> [i.tolist() for i in np.mask_indices(3, np.triu, 1)]

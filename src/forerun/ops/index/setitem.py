@@ -20,7 +20,7 @@ __all__ = ["fit", "fitting", "no_scalar", "setitem", "under_mask", "untaped", "v
 
 
 def setitem(x: Array, index: Any, value: Any) -> None:
-    """x[index] = value, in place: broadcast and cast to x. A single mask among basic entries does not wait.
+    """Assign x[index] = value in place, broadcast and cast to x. A single mask among basic entries does not wait.
 
     Errors as in NumPy; where only the computation can know, every read of x raises them. RuntimeError for arrays on
     the tape while recording.
@@ -57,14 +57,14 @@ def setitem(x: Array, index: Any, value: Any) -> None:
 
 
 def _for_mask(new: Array | complex) -> Array | complex:
-    """Values for what is under a mask of the array's shape. TypeError if they have more axes than one."""
+    """Return the values for the elements under a mask of the array's shape. TypeError if they have several axes."""
     if is_array(new) and new.ndim > 1:
         raise TypeError(f"setitem: values under a mask of the array's shape must have one axis, got shape {new.shape}")
     return new
 
 
 def untaped(op: str, *arrays: Any) -> None:
-    """Refuses to write in place while recording if one of the arrays is on the tape. RuntimeError.
+    """Raise RuntimeError for a write in place while recording if one of the arrays is on the tape.
 
     >>> untaped("op", asarray(1), 2)
     """
@@ -73,7 +73,7 @@ def untaped(op: str, *arrays: Any) -> None:
 
 
 def no_scalar(op: str, x: ArrayLike) -> None:
-    """TypeError if x, which is to be written to, is a scalar.
+    """Raise TypeError if x, which is to be written to, is a scalar.
 
     >>> no_scalar("op", asarray([1, 2])[0])
     Traceback (most recent call last):
@@ -92,7 +92,7 @@ def _into_view(x: Any, entries: Sequence[Any], ndim: int, value: Any) -> Any:
 
 
 def values_for(op: str, x: Array, value: Any, single: bool = False) -> Array | complex:
-    """What is to be written into x: a number that fits its dtype, or one of our arrays on its device.
+    """Return the values to write into x: a number that fits its dtype, or a forerun array on its device.
 
     single: one element is to be written. TypeError, ValueError and OverflowError as NumPy's assignment.
 
@@ -122,7 +122,7 @@ def values_for(op: str, x: Array, value: Any, single: bool = False) -> Array | c
 
 
 def values_at(op: str, x: Array, value: Any) -> Array | complex:
-    """The same for places in an array of positions or a mask: there NumPy's scalars are cast like arrays.
+    """Return the same for places in an array of positions or a mask: there NumPy's scalars are cast like arrays.
 
     >>> values_at("op", asarray([1]), numpy.float64(1.5)).dtype
     dtype('float64')
@@ -131,14 +131,14 @@ def values_at(op: str, x: Array, value: Any) -> Array | complex:
 
 
 def _depth(values: Any) -> int:
-    """How many axes an array of these lists has, if they are of one depth."""
+    """Return how many axes an array of these lists has, if they are of one depth."""
     if isinstance(values, (list, tuple)):
         return 1 + (_depth(values[0]) if values else 0)
     return numpy.ndim(values)
 
 
 def _refusal(dtype: numpy.dtype) -> type[Exception]:
-    """What NumPy raises when an element is to get several numbers; that depends on the dtype."""
+    """Return the class of NumPy's error for several numbers in one element; it depends on the dtype."""
     try:
         numpy.empty((), dtype)[()] = numpy.zeros(2, dtype)
     except TypeError:
@@ -175,7 +175,7 @@ def _write(target: Any, new: Array) -> None:
 
 
 def _write_at(v: Array, positions: list[Any], axis: int, new: Array) -> None:
-    """v[..., positions, ...] = new, where positions pick from axes from `axis` on."""
+    """Return v[..., positions, ...] = new, where positions pick from axes from `axis` on."""
     if not is_array(new):
         new = _core.full((), new, v.dtype, v.device)
     new = new if new.dtype == v.dtype else _core.cast(new, v.dtype)
@@ -184,7 +184,7 @@ def _write_at(v: Array, positions: list[Any], axis: int, new: Array) -> None:
 
 
 def _write_masked(v: Any, mask: Any, axis: int, new: Any) -> None:
-    """v[..., mask, ...] = new without knowing the mask, which covers axes of v from `axis` on."""
+    """Return v[..., mask, ...] = new without knowing the mask, which covers axes of v from `axis` on."""
     if not is_array(mask):
         mask = _core.from_numpy(mask, v.device)
     if type(new) is int and v.dtype.kind in "iu":
@@ -199,7 +199,7 @@ def _write_masked(v: Any, mask: Any, axis: int, new: Any) -> None:
 
 
 def under_mask(v: Array, mask: Array, axis: int, new: Any) -> tuple[Any, Any]:
-    """A mask that covers axes of v from `axis` on, and values for what is under it, as both broadcast to v.
+    """Return a mask over the axes of v from `axis` on, and the values under it, as both broadcast to v.
 
     None in place of the mask: there is a value for each element under it, along `axis` of the values.
 
@@ -220,7 +220,7 @@ def under_mask(v: Array, mask: Array, axis: int, new: Any) -> tuple[Any, Any]:
 
 
 def fitting(value: Any, ndim: int) -> Any:
-    """Leading axes of extent 1 that are too many are dropped, as in NumPy's assignment.
+    """Return leading axes of extent 1 that are too many are dropped, as in NumPy's assignment.
 
     >>> fitting(asarray([[[1, 2]]]), 1).shape
     (2,)

@@ -1,4 +1,4 @@
-"""What `np.linalg` has under a name of `np`, with the parameters that the array API standard gives it."""
+"""Functions of `np.linalg` that `np` has under the same name, with the parameters of the array API standard."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ __all__ = [
 
 
 def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """The matrix of all products of an element of x1 and one of x2, which are vectors. ValueError if they are not.
+    """Return the matrix of all products of an element of x1 and one of x2, which are vectors.
+
+    ValueError if they are not.
 
     >>> from forerun import np
     >>> np.linalg.outer([1, 2], [3, 4]).tolist()
@@ -42,7 +44,7 @@ def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
 
 def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
-    """The cross product of vectors of three elements along an axis; the others broadcast.
+    """Return the cross product of vectors of three elements along an axis; the others broadcast.
 
     ValueError if vectors have not three elements.
 
@@ -64,7 +66,7 @@ def _two_axes(op: str, x: Any) -> Any:
 
 
 def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
-    """Elements on diagonal `offset` of matrices, the last two axes. ValueError if there are not two.
+    """Return elements on diagonal `offset` of matrices, the last two axes. ValueError if there are not two.
 
     >>> from forerun import np
     >>> np.linalg.diagonal([[[1, 2], [3, 4]], [[5, 6], [7, 8]]]).tolist()
@@ -74,7 +76,9 @@ def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
 
 
 def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> Array:
-    """The sums of diagonal `offset` of matrices, the last two axes; dtype as `sum`. ValueError if there are not two.
+    """Return the sums of diagonal `offset` of matrices, the last two axes; dtype as `sum`.
+
+    ValueError if there are not two.
 
     >>> from forerun import np
     >>> np.linalg.trace([[[1, 2], [3, 4]], [[5, 6], [7, 8]]]).tolist()

@@ -20,7 +20,7 @@ __all__ = ["cross"]
 
 
 def _cross_of_three(a: numpy.ndarray, b: numpy.ndarray) -> numpy.ndarray:
-    """NumPy's cross product of vectors of three elements; IndexError of others, of which it warns."""
+    """Return NumPy's cross product of vectors of three elements; IndexError of others, of which it warns."""
     if a.shape[-1] != 3 or b.shape[-1] != 3:
         raise IndexError("cross: vectors must have three elements")
     return numpy.cross(a, b)
@@ -30,7 +30,7 @@ def _cross_of_three(a: numpy.ndarray, b: numpy.ndarray) -> numpy.ndarray:
 def cross(
     a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> Array:
-    """The cross product of vectors of three elements along axes of a and b, or of two, whose third counts as 0.
+    """Return the cross product of vectors of three elements along axes of a and b, or of two, whose third counts as 0.
 
     It lies along `axisc` of the result; the other axes broadcast. axis: the same one for all three. Of two vectors of
     two elements the third element alone, without an axis for it. ValueError if vectors have another number of elements.
@@ -57,7 +57,7 @@ def cross(
 
 
 def _with_third(x: Array) -> Array:
-    """Vectors along the last axis, with a third element of 0 if there are two."""
+    """Return vectors along the last axis, with a third element of 0 if there are two."""
     if x.shape[-1] == 3:
         return x
     return concatenate([x, zeros((*x.shape[:-1], 1), x.dtype, device=x.device)], -1)

@@ -31,7 +31,7 @@ __all__ = ["eig", "eigh", "eigvals", "eigvalsh"]
 
 @registered_tuple("linalg.EigResult")
 class EigResult(NamedTuple):
-    """What `eig` gives."""
+    """The result of `eig`."""
 
     eigenvalues: Any
     eigenvectors: Any
@@ -39,14 +39,14 @@ class EigResult(NamedTuple):
 
 @registered_tuple("linalg.EighResult")
 class EighResult(NamedTuple):
-    """What `eigh` gives."""
+    """The result of `eigh`."""
 
     eigenvalues: Any
     eigenvectors: Any
 
 
 def _spread(x: Array) -> Array:
-    """Matrices with the elements of x, of its last axis, on their diagonals."""
+    """Return matrices with the elements of x, of its last axis, on their diagonals."""
     return x[..., None] * eye(x.shape[-1], dtype=real_of(x.dtype), device=x.device)
 
 
@@ -54,7 +54,7 @@ def _spread(x: Array) -> Array:
 
 
 def _gaps(w: Array) -> Array:
-    """w[j] - w[i] at row i and column j."""
+    """Return w[j] - w[i] at row i and column j."""
     return w[..., None, :] - w[..., :, None]
 
 
@@ -94,7 +94,7 @@ def _triangle(op: str, uplo: str, upper: bool | None) -> str:
 
 @numpy_when_small(numpy.linalg.eigh, "a", "m", "fc", gives=EighResult)
 def eigh(a: ArrayLike, UPLO: str = "L", *, upper: bool | None = None) -> EighResult:
-    """Eigenvalues in ascending order and eigenvectors (columns) of symmetric or Hermitian matrices.
+    """Return eigenvalues in ascending order and eigenvectors (columns) of symmetric or Hermitian matrices.
 
     Eigenvalues are real. UPLO: the triangle that is looked at, "L" for the lower or "U" for the upper, which upper
     (True or False) also says; gradients are symmetric. LinAlgError (a ValueError) if matrices are not square, and
@@ -110,7 +110,7 @@ def eigh(a: ArrayLike, UPLO: str = "L", *, upper: bool | None = None) -> EighRes
 
 
 def eigvalsh(a: ArrayLike, UPLO: str = "L", *, upper: bool | None = None) -> Array:
-    """Eigenvalues of symmetric or Hermitian matrices in ascending order: the first result of `eigh`.
+    """Return eigenvalues of symmetric or Hermitian matrices in ascending order: the first result of `eigh`.
 
     >>> from forerun import np
     >>> np.round(np.linalg.eigvalsh([[2, 1], [1, 2]]), 3).tolist()
@@ -123,7 +123,7 @@ def eigvalsh(a: ArrayLike, UPLO: str = "L", *, upper: bool | None = None) -> Arr
 
 
 def _eig_grad(g: Any, y: Any, dtype: numpy.dtype) -> Array:
-    """Vectors have length 1 and any phase: Boeddeker et al. (2017)."""
+    """Return the gradient for vectors of length 1 and any phase: Boeddeker et al. (2017)."""
     (gw, gv), (w, v) = g, y
     inner = matmul(adjoint(v), gv)
     inner = inner - matmul(adjoint(v), v * real(diagonal(inner, 0, -2, -1))[..., None, :])
@@ -157,7 +157,7 @@ def _eigvals(x: Array) -> Array:
 
 
 def eig(a: ArrayLike) -> EigResult:
-    """Eigenvalues, in no order, and eigenvectors (columns, of length 1) of square matrices. Always complex.
+    """Return eigenvalues, in no order, and eigenvectors (columns, of length 1) of square matrices. Always complex.
 
     (NumPy gives real ones if all happen to be real; here the dtype is known before the values are.) LinAlgError (a
     ValueError) if matrices are not square, and where results are read if values are not finite.
@@ -171,7 +171,7 @@ def eig(a: ArrayLike) -> EigResult:
 
 
 def eigvals(a: ArrayLike) -> Array:
-    """Eigenvalues of square matrices, in no order: the first result of `eig`. Always complex.
+    """Return eigenvalues of square matrices, in no order: the first result of `eig`. Always complex.
 
     >>> from forerun import np
     >>> np.linalg.eigvals([[2, 0], [0, 3]]).tolist()

@@ -30,7 +30,7 @@ Labels = tuple[Label, ...]
 
 
 def _letter(label: Any) -> str:
-    """The letter for a number of a list of labels; numbers and letters have one order."""
+    """Return the letter for a number of a list of labels; numbers and letters have one order."""
     if label is Ellipsis:
         return "..."
     try:
@@ -54,7 +54,7 @@ def _spelled(args: Sequence[Any]) -> tuple[str, list[Any]]:
 
 
 def _labels(term: str, rest: int | None, subscripts: str) -> Labels:
-    """The labels of a term, in which "..." stands for `rest` axes."""
+    """Return the labels of a term, in which "..." stands for `rest` axes."""
     before, dots, after = term.partition("...")
     if not all(c.isascii() and c.isalpha() for c in before + after):
         raise ValueError(f"einsum: labels must be letters or one '...' a term, got {subscripts!r}")
@@ -91,7 +91,7 @@ def _parse(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[Lab
 
 
 def _extents(terms: Sequence[Labels], shapes: Sequence[tuple[int, ...]]) -> dict[Label, int]:
-    """The extent of each label; an extent of 1 is repeated where another operand has more."""
+    """Return the extent of each label; an extent of 1 is repeated where another operand has more."""
     extents: dict[Label, int] = {}
     for labels, shape in zip(terms, shapes):
         if len(set(zip(labels, shape))) != len(set(labels)):
@@ -108,7 +108,7 @@ def _extents(terms: Sequence[Labels], shapes: Sequence[tuple[int, ...]]) -> dict
 
 
 def _reduced(x: Array, labels: Labels, needed: set[Label]) -> tuple[Any, Labels]:
-    """x with repeated labels taken as diagonals, and axes summed whose label nobody else needs."""
+    """Take diagonals for repeated labels of x, and sum over axes whose labels are not needed further."""
     if len(set(labels)) == len(labels) and needed.issuperset(labels):
         return x, labels
     for c in dict.fromkeys(labels):
@@ -123,7 +123,7 @@ def _reduced(x: Array, labels: Labels, needed: set[Label]) -> tuple[Any, Labels]
 
 
 def _arranged(x: Array, labels: Labels, extents: dict[Label, int], *groups: Sequence[Label]) -> Array:
-    """x with its axes in groups; all but the first group become one axis each."""
+    """Return x with its axes in groups; all but the first group become one axis each."""
     order = [labels.index(c) for group in groups for c in group]
     x = x if order == list(range(x.ndim)) else transpose(x, order)
     shape = tuple(extents[c] for group in groups for c in group)
@@ -133,7 +133,7 @@ def _arranged(x: Array, labels: Labels, extents: dict[Label, int], *groups: Sequ
 
 
 def _product(a: Array, la: Labels, b: Array, lb: Labels, needed: set[Label]) -> tuple[Any, Labels]:
-    """The product of two operands, summed over labels that only they have, as one product of stacked matrices."""
+    """Return the product of two operands, summed over labels that only they have, as a product of stacked matrices."""
     extents = _extents((la, lb), (a.shape, b.shape))
     shared = [c for c in la if c in lb]
     batch, summed = [c for c in shared if c in needed], [c for c in shared if c not in needed]
@@ -145,7 +145,7 @@ def _product(a: Array, la: Labels, b: Array, lb: Labels, needed: set[Label]) -> 
 
 
 def _contracted(arrays: Sequence[Any], terms: Sequence[Labels], needed: set[Label]) -> tuple[Any, Labels]:
-    """Operands contracted from left to right, to what is needed."""
+    """Contract operands from left to right, down to the labels that are needed."""
     done, labels = None, ()  # type: tuple[Any, Labels]
     for k, (x, term) in enumerate(zip(arrays, terms)):
         later = needed.union(*terms[k + 1 :])
@@ -167,7 +167,7 @@ def _along(path: Sequence[Any], arrays: list[Any], terms: list[Labels], needed: 
 
 
 def _path(subscripts: str, arrays: Sequence[Any], optimize: Any) -> tuple[list[Any], str]:
-    """What NumPy finds for arrays of these shapes, which it need not see."""
+    """Return the path that NumPy finds for the shapes of these arrays, without their values."""
     like = [numpy.broadcast_to(numpy.zeros((), x.dtype), x.shape) for x in arrays]
     return numpy.einsum_path(subscripts, *like, optimize=optimize)
 
@@ -181,7 +181,7 @@ def _common(arrays: Sequence[Any], dtype: Any, casting: Any) -> list[Any]:
     """Operands in one dtype. TypeError if one must not be cast to the dtype that was asked for."""
     check_choice("einsum", "casting", casting, ("no", "equiv", "safe", "same_kind", "unsafe"))
     want = promote(*(x.dtype for x in arrays)) if dtype is None else as_dtype("einsum", dtype)
-    strict = dtype is not None or casting in ("no", "equiv")  # by our rule, integers become floats that stand beside
+    strict = dtype is not None or casting in ("no", "equiv")  # integers become the floats of others
     for x in arrays:
         if strict and not numpy.can_cast(x.dtype, want, casting):
             raise TypeError(f"einsum: casting must be possible by rule {casting!r}, got {x.dtype} to {want}")
@@ -190,7 +190,7 @@ def _common(arrays: Sequence[Any], dtype: Any, casting: Any) -> list[Any]:
 
 @functools.lru_cache(1024)
 def _plan(subscripts: str) -> Any:
-    """What one function does; None: it takes more.
+    """Return the plan of an expression that a single function computes, else None.
 
     ("sum", number of axes, the axis) or ("dot", axes of each operand, whether to turn each).
     """
@@ -213,7 +213,10 @@ def _plan(subscripts: str) -> Any:
 
 
 def _plain(*operands: Any) -> Array | None:
-    """Sums over one axis, and products of matrices and vectors: by the functions for these. None: something else."""
+    """Return sums over one axis, and products of matrices and vectors: by the functions for these.
+
+    None: something else.
+    """
     plan = _plan(operands[0]) if operands and type(operands[0]) is str else None
     if plan is None or not all(map(is_array, operands[1:])):
         return None
@@ -240,13 +243,13 @@ def einsum(
     order: str = "K",
     casting: str = "safe",
 ) -> Array:
-    """Sums of products in Einstein's notation: einsum(subscripts, a, b, ...), or einsum(a, [0, 1], b, [1, 2], [0, 2]).
+    """Sum products in Einstein notation: einsum(subscripts, a, b, ...), or einsum(a, [0, 1], b, [1, 2], [0, 2]).
 
     A label that the result lacks is summed over; "..." (or Ellipsis) stands for axes that broadcast. Without "->" (or
     the last list) the result has the labels that occur once, in order of the alphabet. Operands are contracted two by
     two from left to right; with `optimize` as `einsum_path` finds it, or in the order that it is given. dtype: of
-    operands and sums. What only picks or moves axes of one operand is a view. ValueError if subscripts and shapes do
-    not fit, TypeError if a cast is not possible by rule `casting`.
+    operands and sums. An expression that only selects or moves axes of one operand returns a view. ValueError if
+    subscripts and shapes do not fit, TypeError if a cast is not possible by rule `casting`.
 
     >>> from forerun import np
     >>> np.einsum("ij,kj->ik", np.ones((2, 3)), np.ones((2, 3))).tolist()
@@ -272,7 +275,7 @@ def einsum(
 
 
 def einsum_path(*operands: Any, optimize: Any = "greedy") -> tuple[list[Any], str]:
-    """The order in which `einsum` would contract operands with `optimize`, and a text that describes it.
+    """Return the order in which `einsum` would contract operands with `optimize`, and a text that describes it.
 
     Only shapes matter: this does not wait. optimize: "greedy" (or True), "optimal", a pair of either and a limit of
     elements, False, or an order.

@@ -33,9 +33,9 @@ _MOST_PIECES = 64
 
 
 def inexact(op: str, x: ArrayLike) -> Array:
-    """x as an array of a dtype that LAPACK has: integers and bools become the default float.
+    """Return x as an array of a dtype that LAPACK has: integers and bools become the default float.
 
-    TypeError for what is left: like NumPy, float16 is refused.
+    TypeError for other dtypes: like NumPy's, these functions refuse float16.
 
     >>> inexact("op", [1, 2]).dtype
     dtype('float32')
@@ -49,7 +49,7 @@ def inexact(op: str, x: ArrayLike) -> Array:
 
 
 def matrices(op: str, x: ArrayLike, square: bool = False) -> Array:
-    """x as an array of matrices of such a dtype. LinAlgError (a ValueError) if it has other axes.
+    """Return x as an array of matrices of such a dtype. LinAlgError (a ValueError) if it has other axes.
 
     >>> matrices("op", [[1.0, 2.0]]).shape
     (1, 2)
@@ -62,7 +62,7 @@ def matrices(op: str, x: ArrayLike, square: bool = False) -> Array:
 
 
 def adjoint(x: Array) -> Array:
-    """Matrices with their axes exchanged, and conjugated.
+    """Return matrices with their axes exchanged, and conjugated.
 
     >>> adjoint(asarray([[1, 2j]])).tolist()
     [[(1-0j)], [-2j]]
@@ -71,7 +71,7 @@ def adjoint(x: Array) -> Array:
 
 
 def half_hermitian(x: Array) -> Array:
-    """The Hermitian part of matrices: half the sum with their adjoints.
+    """Return the Hermitian part of matrices: half the sum with their adjoints.
 
     >>> half_hermitian(asarray([[1.0, 2.0], [4.0, 3.0]])).tolist()
     [[1.0, 3.0], [3.0, 3.0]]
@@ -80,7 +80,7 @@ def half_hermitian(x: Array) -> Array:
 
 
 def quotient(a: Array, b: Array) -> Array:
-    """a / b, but 0 where both are 0; its gradient there is 0 for b.
+    """Return a / b, but 0 where both are 0; its gradient there is 0 for b.
 
     >>> quotient(asarray([0.0, 1.0]), asarray([0.0, 2.0])).tolist()
     [0.0, 0.5]
@@ -89,7 +89,7 @@ def quotient(a: Array, b: Array) -> Array:
 
 
 def pieces_of(lead: tuple[int, ...], work: float) -> int:
-    """Into how many calls a stack is cut: work is what one matrix of it takes, in multiplications.
+    """Return the number of calls for a stack; work: multiplications for one of its matrices.
 
     >>> pieces_of((100,), 1000), pieces_of((100,), 1e6)
     (1, 47)
@@ -99,7 +99,7 @@ def pieces_of(lead: tuple[int, ...], work: float) -> int:
 
 
 def work(x: Array, factor: float) -> float:
-    """How many multiplications a decomposition of a matrix takes, about.
+    """Return the approximate number of multiplications of a decomposition of a matrix.
 
     >>> work(asarray([[1.0, 2.0]]), 3)
     6
@@ -117,7 +117,7 @@ def stacked(
     work: float,
     cores: Sequence[int] = (2, 2),
 ) -> list[Array]:
-    """Issues `fn`, a function of NumPy's over stacks of shape `lead`; not recorded.
+    """Submit `fn`, a function of NumPy's over stacks of shape `lead`; not recorded.
 
     inputs: arrays whose axes but the last ones (`cores`: how many of each) broadcast to `lead`. outs: for each result
     its shape for one matrix, and its dtype. work: see `pieces_of`.

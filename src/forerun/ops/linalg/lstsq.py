@@ -28,7 +28,7 @@ __all__ = ["lstsq", "matrix_rank", "pinv"]
 
 
 def _pinv_grad(g: Array, y: Array, x: Array, symmetric: bool) -> Array:
-    """The parts of the pseudo-inverse's change: within the range, and on either side out of it."""
+    """Return the parts of the pseudo-inverse's change: within the range, and on either side out of it."""
     x = half_hermitian(x) if symmetric else x
     turned, back = adjoint(g), adjoint(y)
     left = turned - matmul(x, matmul(y, turned))
@@ -52,12 +52,12 @@ def _once(op: str, first: str, other: str) -> ValueError:
 
 
 def _precision(x: Array) -> float:
-    """What NumPy takes for a relative tolerance that is None."""
+    """Return NumPy's relative tolerance in place of None."""
     return float(max(x.shape[-2:]) * numpy.finfo(x.dtype).eps)
 
 
 def _given(x: Array, tolerance: Any) -> tuple[list[Any], Any]:
-    """A tolerance as an input of a task, if it is an array; otherwise as it is."""
+    """Return a tolerance as an input of a task, if it is an array; otherwise as it is."""
     if tolerance is None or isinstance(tolerance, (int, float, numpy.number)):
         return [], tolerance
     if not hasattr(tolerance, "dtype"):
@@ -66,7 +66,7 @@ def _given(x: Array, tolerance: Any) -> tuple[list[Any], Any]:
 
 
 def pinv(a: ArrayLike, rcond: ArrayLike | None = None, hermitian: bool = False, *, rtol: Any = ...) -> Array:
-    """The Moore-Penrose inverse of matrices: of m by n ones, n by m.
+    """Return the Moore-Penrose inverse of matrices: of m by n ones, n by m.
 
     rcond, or rtol: singular values at most this times the largest count as 0, one number or one for each matrix; by
     default 1e-15; if rtol is None, the larger extent times the precision of the dtype. hermitian: a is symmetric or
@@ -92,8 +92,8 @@ def matrix_rank(A: ArrayLike, tol: ArrayLike | None = None, hermitian: bool = Fa
     """Return the rank of matrices: the number of singular values greater than tol. int64, over the other axes.
 
     tol: one number or one for each matrix, or rtol: the same, times the largest singular value; by default the larger
-    extent times the precision of the dtype. hermitian: A is symmetric or Hermitian. Of what has less than two axes: 1,
-    or 0 if all is 0. ValueError if both are given.
+    extent times the precision of the dtype. hermitian: A is symmetric or Hermitian. The rank of an array with less
+    than two axes is 1, or 0 if all elements are 0. ValueError if both are given.
 
     >>> from forerun import np
     >>> np.linalg.matrix_rank([[1, 2], [2, 4]]).item()
@@ -117,7 +117,7 @@ def matrix_rank(A: ArrayLike, tol: ArrayLike | None = None, hermitian: bool = Fa
 
 
 def _lstsq_parts(g: Array, y: Array, a: Array, b: Array, rcond: Any) -> tuple[Array, Array, Array]:
-    """What both gradients are made of: the pseudo-inverse, the rest b - a @ x, and the gradient for that rest."""
+    """Return the parts of both gradients: the pseudo-inverse, the residual b - a @ x, and the residual's gradient."""
     rest = b - matmul(a, y[0])
     return _pinv(a, rcond, False), rest, 2 * rest * g[1]
 
@@ -149,13 +149,13 @@ def _lstsq(a: Array, b: Array, rcond: float) -> tuple[Array, ...]:
 
 
 def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Any, Any, Any, Any]:
-    """x that makes the norm of a @ x - b least; the sums of squares of that; a's rank; its singular values.
+    """Return x that makes the norm of a @ x - b least; the sums of squares of that; a's rank; its singular values.
 
     b: a vector or the columns of a matrix. Of m by n matrices with m > n, this waits: there are sums (one for each
     column of b) only if the rank is n. With m <= n there are none. rcond: singular values at most rcond times the
     largest count as 0; by default max(m, n) times the precision of float64. The rank is an int64 array without axes.
-    LinAlgError (a ValueError) if a is no matrix or b has other rows or more than two axes, and where results are read
-    (with m > n: at once) if it does not converge. Gradients hold where the rank does not change.
+    LinAlgError (a ValueError) if a is not a matrix or b has other rows or more than two axes, and where results are
+    read (with m > n: at once) if it does not converge. Gradients hold where the rank does not change.
 
     >>> from forerun import np
     >>> x, squares, rank, s = np.linalg.lstsq([[1, 0], [1, 1], [1, 2]], [1, 3, 5])

@@ -84,7 +84,7 @@ _VECMAT = _Product("vecmat", _vecmat, (1, 2, 1), -2, "operands must be vectors a
 
 
 def _loop_dtype(op: str, dtype: Any, signature: Any) -> numpy.dtype | None:
-    """The dtype to compute in that a caller names in either way; None if none is named."""
+    """Return the dtype to compute in that a caller names in either way; None if none is named."""
     if signature is None:
         return None if dtype is None else as_dtype(op, dtype)
     if dtype is not None:
@@ -99,7 +99,7 @@ def _loop_dtype(op: str, dtype: Any, signature: Any) -> numpy.dtype | None:
 
 
 def _operands(op: str, x1: Any, x2: Any, dtype: numpy.dtype | None, casting: str) -> tuple[Array, Array]:
-    """Both in the dtype to compute in. TypeError if the rule does not allow the cast."""
+    """Return both in the dtype to compute in. TypeError if the rule does not allow the cast."""
     check_choice(op, "casting", casting, _CASTINGS)
     x1, x2 = asarrays(x1, x2, op=op)
     want = promote(x1.dtype, x2.dtype) if dtype is None else dtype
@@ -111,7 +111,7 @@ def _operands(op: str, x1: Any, x2: Any, dtype: numpy.dtype | None, casting: str
 
 
 def _counted(op: str, axes: Any, counts: Sequence[int]) -> list[tuple[Any, ...]]:
-    """The axes of each operand and of the result as tuples; those of a result without any may be left out."""
+    """Return the axes of each operand and of the result as tuples; those of a result without any may be left out."""
     if not isinstance(axes, list):
         raise TypeError(f"{op}: axes must be a list, got {type(axes).__name__}")
     given = [*axes, ()] if len(axes) == 2 and counts == (1, 1, 0) and op == "vecdot" else axes
@@ -125,7 +125,7 @@ def _counted(op: str, axes: Any, counts: Sequence[int]) -> list[tuple[Any, ...]]
 
 
 def _along(product: _Product, a: Array, b: Array, counts: tuple[int, ...], axes: Any, kept: bool) -> Array:
-    """The product over the axes that are named, or those at the end. kept: with an axis of extent 1 for the sum."""
+    """Return the product over the given axes, or the last ones. kept: with an axis of extent 1 for the sum."""
     if axes is None and not kept:
         result: Array = product(a, b)
         return result
@@ -146,7 +146,7 @@ def _called(
     product: _Product, x1: Any, x2: Any, out: Any, *, axes: Any, axis: Any, keepdims: bool, casting: str, order: str,
     dtype: Any, subok: bool, signature: Any,
 ) -> Array:  # fmt: skip
-    """A call with keywords."""
+    """Return a call with keywords."""
     op = product.op
     check_choice(op, "order", order, ("K", "A", "C"))  # arrays are in C order
     if not isinstance(subok, bool):
@@ -165,7 +165,7 @@ def _called(
 
 
 def _write_broadcast(op: str, result: Array, out: Any, casting: str = "same_kind") -> Array:
-    """The result, or `out` with the result repeated in it along further axes."""
+    """Return the result, or `out` with the result repeated in it along further axes."""
     if isinstance(out, tuple):
         if len(out) != 1:
             raise ValueError(f"{op}: out must have 1 entry, got {len(out)}")
@@ -188,7 +188,7 @@ def matmul(
     x1: ArrayLike, x2: ArrayLike, out: Out = None, *, axes: Axis = None, axis: None = None, keepdims: bool = False,
     casting: str = "same_kind", order: str = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None,
 ) -> Array:  # fmt: skip
-    """The matrix product over the last two axes, leading axes broadcast; a vector counts as a row or column.
+    """Return the matrix product over the last two axes, leading axes broadcast; a vector counts as a row or column.
 
     Dtypes are promoted. ValueError if inner dimensions differ or an operand has no axis. `x1 @ x2` is the same.
 
@@ -217,7 +217,7 @@ def vecdot(
     x1: ArrayLike, x2: ArrayLike, out: Out = None, *, axes: Axis = None, axis: int = -1, keepdims: bool = False,
     casting: str = "same_kind", order: str = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None,
 ) -> Array:  # fmt: skip
-    """The sum of conj(x1) * x2 along `axis` of each, by default the last; the other axes broadcast.
+    """Return the sum of conj(x1) * x2 along `axis` of each, by default the last; the other axes broadcast.
 
     axes: a list of an axis for each, in place of one for both. keepdims: with an axis of extent 1 for the sum.
     ValueError if one has no axes, or the axis differs in extent. The others: as for `matmul`.
@@ -237,7 +237,7 @@ def matvec(
     x1: ArrayLike, x2: ArrayLike, out: Out = None, *, axes: Axis = None, axis: None = None, keepdims: bool = False,
     casting: str = "same_kind", order: str = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None,
 ) -> Array:  # fmt: skip
-    """Products of matrices and vectors: of x1's last two axes and x2's last one; the others broadcast.
+    """Return products of matrices and vectors: of x1's last two axes and x2's last one; the others broadcast.
 
     ValueError if they do not fit. Keywords: as for `matmul`.
 
@@ -255,7 +255,7 @@ def vecmat(
     x1: ArrayLike, x2: ArrayLike, out: Out = None, *, axes: Axis = None, axis: None = None, keepdims: bool = False,
     casting: str = "same_kind", order: str = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None,
 ) -> Array:  # fmt: skip
-    """Products of conjugated vectors and matrices: of x1's last axis and x2's last two; the others broadcast.
+    """Return products of conjugated vectors and matrices: of x1's last axis and x2's last two; the others broadcast.
 
     ValueError if they do not fit. Keywords: as for `matmul`.
 

@@ -30,7 +30,7 @@ __all__ = ["cond", "matrix_norm", "norm", "vector_norm"]
 
 @primitive(lambda g, y: where(equal(y, 0), 0, g / where(equal(y, 0), 1, 2 * y)), op="linalg.norm.root")
 def _root(x: Array) -> Array:
-    """The square root, with slope 0 at 0: what a length has there is as good as any."""
+    """Return the square root, with slope 0 at 0: what a length has there is as good as any."""
     return sqrt(x)
 
 
@@ -39,7 +39,7 @@ def _squares(x: Array) -> Array:
 
 
 def _largest(x: Array, axes: Any, keepdims: bool) -> Array:
-    """The largest of sizes; of none, 0."""
+    """Return the largest of sizes; of none, 0."""
     if all(x.shape[a] for a in axes):
         return max_(x, axes, keepdims=keepdims)
     return sum_(x, axes, keepdims=keepdims)
@@ -96,7 +96,7 @@ def _floats(x: ArrayLike) -> Array:
 
 @direct("norm")
 def norm(x: ArrayLike, ord: float | str | None = None, axis: Axis = None, keepdims: bool = False) -> Array:
-    """A norm of vectors, over all elements or along one axis, or of matrices, along two. Real, at least 0.
+    """Return a norm of vectors, over all elements or along one axis, or of matrices, along two. Real, at least 0.
 
     ord of vectors: 2 (the default), 1, inf, -inf, 0 (how many are not 0) or any p; of matrices: "fro" (the default),
     "nuc", 2 and -2 (the sum, the largest and the smallest of singular values), 1, -1, inf, -inf. The infinities may be
@@ -128,7 +128,7 @@ def _whole(axis: Any) -> int:
 
 
 def vector_norm(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False, ord: float = 2) -> Array:
-    """The norm of the elements along one or more axes, by default all. Real, at least 0. ord: as of `norm`.
+    """Return the norm of the elements along one or more axes, by default all. Real, at least 0. ord: as of `norm`.
 
     >>> from forerun import np
     >>> np.linalg.vector_norm([[3, 4], [0, 0]]).item(), np.linalg.vector_norm([[3, 4], [6, 8]], axis=1).tolist()
@@ -141,7 +141,9 @@ def vector_norm(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False, o
 def matrix_norm(
     x: ArrayLike, /, *, keepdims: bool = False, ord: str = "fro", axis: tuple[int, int] = (-2, -1)
 ) -> Array:
-    """The norm of matrices: of two axes, by default the last. ord: as of `norm`. ValueError if there are not two axes.
+    """Return the norm of matrices: of two axes, by default the last. ord: as of `norm`.
+
+    ValueError if there are not two axes.
 
     >>> from forerun import np
     >>> np.linalg.matrix_norm([[[3, 4]], [[6, 8]]]).tolist(), np.linalg.matrix_norm([[3, 4]], ord="nuc").item()
@@ -155,7 +157,7 @@ def matrix_norm(
 
 
 def _inverses_or_nan(x: numpy.ndarray) -> numpy.ndarray:
-    """The inverses of a stack, with NaN for singular matrices."""
+    """Return the inverses of a stack, with NaN for singular matrices."""
     try:
         return numpy.linalg.inv(x)
     except LinAlgError:
@@ -174,7 +176,7 @@ def _inv_or_nan(x: Array) -> Array:
 
 
 def cond(x: ArrayLike, p: float | str | None = None) -> Array:
-    """The condition number of matrices: by default the largest singular value divided by the smallest.
+    """Return the condition number of matrices: by default the largest singular value divided by the smallest.
 
     p: a norm of matrices as of `norm`; the result is the norm times that of the inverse. inf of singular matrices.
     LinAlgError (a ValueError) if x is empty or (but for p of None, 2 and -2) of matrices that are not square.

@@ -28,7 +28,7 @@ __all__ = ["inv", "solve", "det", "slogdet", "matrix_power", "tensorinv", "tenso
 
 @registered_tuple("linalg.SlogdetResult")
 class SlogdetResult(NamedTuple):
-    """What `slogdet` gives: the sign (of complex matrices the phase) and the logarithm of the magnitude."""
+    """The result of `slogdet`: the sign (of complex matrices the phase) and the logarithm of the magnitude."""
 
     sign: Any
     logabsdet: Any
@@ -42,7 +42,7 @@ def _inv(x: Array) -> Array:
 
 @numpy_when_small(numpy.linalg.inv, "a", "m", "Fc")
 def inv(a: ArrayLike) -> Array:
-    """The inverse of square matrices: the last two axes. Of integers in the default float.
+    """Return the inverse of square matrices: the last two axes. Of integers in the default float.
 
     LinAlgError (a ValueError) if they are not square, and where the result is read if one is singular.
 
@@ -65,7 +65,7 @@ def _solve(a: Array, b: Array) -> Array:
 
 @numpy_when_small(numpy.linalg.solve, "a b", "mm", "Fc")
 def solve(a: ArrayLike, b: ArrayLike) -> Array:
-    """x with a @ x = b; b is one vector if it has one axis, and of matrices otherwise, as in NumPy 2.
+    """Return x with a @ x = b; b is one vector if it has one axis, and of matrices otherwise, as in NumPy 2.
 
     Leading axes broadcast. LinAlgError (a ValueError) if a is not of square matrices, and where x is read if a is
     singular; ValueError if b has other rows.
@@ -93,7 +93,7 @@ def _det(x: Array) -> Array:
 
 @numpy_when_small(numpy.linalg.det, "a", "m", "Fc")
 def det(a: ArrayLike) -> Array:
-    """The determinant of square matrices: an array of the other axes. Of integers in the default float.
+    """Return the determinant of square matrices: an array of the other axes. Of integers in the default float.
 
     LinAlgError (a ValueError) if they are not square. Its gradient uses the inverse: of a singular matrix, reading it
     raises LinAlgError.
@@ -106,8 +106,7 @@ def det(a: ArrayLike) -> Array:
 
 
 def _slogdet_grad(g: Array, y: Array, x: Array) -> Array:
-    """The logarithm of the determinant has the slope 1 / x: its real part is the magnitude's, its imaginary part that
-    of the phase."""
+    """Return the gradient: the slope of log(det); its real part is the magnitude's, its imaginary part the phase's."""
     scale = g[1]
     if x.dtype.kind == "c":
         scale = scale - 1j * imag(conj_if_complex(g[0]) * y[0])
@@ -125,7 +124,7 @@ def _parts_of_det(x: numpy.ndarray) -> tuple[Any, ...]:
 
 
 def slogdet(a: ArrayLike) -> SlogdetResult:
-    """The sign of the determinant of square matrices, and the logarithm of its magnitude.
+    """Return the sign of the determinant of square matrices, and the logarithm of its magnitude.
 
     Both are arrays of the other axes. Of complex matrices the sign is a number of magnitude 1. Of a singular matrix: 0
     and -inf. LinAlgError (a ValueError) if they are not square.
@@ -138,10 +137,10 @@ def slogdet(a: ArrayLike) -> SlogdetResult:
 
 
 def matrix_power(a: ArrayLike, n: int) -> Array:
-    """The product of n times the same square matrices; of inverses for negative n, the identity for 0, a itself for 1.
+    """Raise square matrices to the integer power n: inverses for negative n, the identity for 0.
 
-    In a's dtype; inverses of integers in the default float. TypeError if n is no integer, LinAlgError (a ValueError)
-    if matrices are not square.
+    In a's dtype; inverses of integers in the default float. TypeError if n is not an integer, LinAlgError (a
+    ValueError) if matrices are not square.
 
     >>> from forerun import np
     >>> np.linalg.matrix_power([[1, 1], [0, 1]], 3).tolist()
@@ -167,7 +166,7 @@ def matrix_power(a: ArrayLike, n: int) -> Array:
 
 
 def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
-    """The inverse of a for `tensordot` over its first `ind` axes: the other axes stand first.
+    """Return the inverse of a for `tensordot` over its first `ind` axes: the other axes stand first.
 
     ValueError if ind is not positive; LinAlgError (a ValueError) if the first axes have not as many elements as the
     others, and where the result is read if there is no inverse.
@@ -187,7 +186,7 @@ def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
 
 
 def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Sequence[int] | None = None) -> Array:
-    """x with tensordot(a, x, x.ndim) = b: x has the axes of a that stand behind those of b.
+    """Return x with tensordot(a, x, x.ndim) = b: x has the axes of a that stand behind those of b.
 
     axes: of a, that are put last before. LinAlgError (a ValueError) if x has not as many elements as b, and where it
     is read if there is no unique x.

@@ -1,10 +1,10 @@
 """Decompositions of matrices into factors, with gradients: Cholesky, QR, singular values.
 
 Vectors are determined up to a sign, or a phase if they are complex: gradients are those of functions that do not
-depend on it. Likewise the columns of a square factor that the matrix does not need are any basis of what is left:
-gradients are those of functions that do not depend on which. Where two singular values are equal, vectors have no
-gradient (the result is inf or NaN if one is asked for), values have. Formulas: Giles (2008); Murray (2016); Walter and
-Lehmann (2012) for QR; Wan and Zhang (2019) for complex singular vectors.
+depend on it. Likewise the columns of a square factor that the matrix does not need are any basis of the orthogonal
+complement: gradients are those of functions that do not depend on which. Where two singular values are equal, vectors
+have no gradient (the result is inf or NaN if one is asked for), values have. Formulas: Giles (2008); Murray (2016);
+Walter and Lehmann (2012) for QR; Wan and Zhang (2019) for complex singular vectors.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = ["cholesky", "qr", "svd", "svdvals"]
 
 @registered_tuple("linalg.QRResult")
 class QRResult(NamedTuple):
-    """What `qr` gives."""
+    """The result of `qr`."""
 
     Q: Any
     R: Any
@@ -46,7 +46,7 @@ class QRResult(NamedTuple):
 
 @registered_tuple("linalg.SVDResult")
 class SVDResult(NamedTuple):
-    """What `svd` gives."""
+    """The result of `svd`."""
 
     U: Any
     S: Any
@@ -58,7 +58,7 @@ def _halved_diagonal(x: Array) -> Array:
 
 
 def _first(g: Array, x: Array, k: int) -> Array:
-    """The gradient of a unitary matrix's columns as one of the first k alone.
+    """Return the gradient of a unitary matrix's columns as one of the first k alone.
 
     To stay orthogonal to these, the others move by -first (d first)^H rest; what else they do is not determined.
     """
@@ -85,7 +85,7 @@ def _cholesky(x: Array, upper: bool) -> Array:
 
 @numpy_when_small(numpy.linalg.cholesky, "a", "m", "Fc")
 def cholesky(a: ArrayLike, /, *, upper: bool = False) -> Array:
-    """The lower triangle L with L @ L.T = a, of symmetric matrices; or with `upper` U with U.T @ U = a.
+    """Return the lower triangle L with L @ L.T = a, of symmetric matrices; or with `upper` U with U.T @ U = a.
 
     Of complex ones, L.T conjugated. Only that triangle of a is looked at; gradients are symmetric. LinAlgError (a
     ValueError) if matrices are not square, and where the result is read if a is not positive definite.
@@ -101,7 +101,7 @@ def cholesky(a: ArrayLike, /, *, upper: bool = False) -> Array:
 
 
 def _qr_back(gq: Any, gr: Any, q: Array, r: Array) -> Array:
-    """The gradient of tall matrices q @ r: Walter and Lehmann (2012)."""
+    """Return the gradient of tall matrices q @ r: Walter and Lehmann (2012)."""
     m = matmul(r, adjoint(gr)) - matmul(adjoint(gq), q)
     low = _halved_diagonal(tril(m))
     whole = low + adjoint(low)
@@ -166,7 +166,7 @@ def _qr_raw(x: Array) -> tuple[Array, ...]:
 
 @numpy_when_small(numpy.linalg.qr, "a", "m", "fc", gives=QRResult)
 def qr(a: ArrayLike, mode: str = "reduced") -> Any:
-    """Orthonormal columns Q and an upper triangle R with Q @ R = a.
+    """Return orthonormal columns Q and an upper triangle R with Q @ R = a.
 
     Of m by n matrices Q is m by k and R is k by n, where k is the smaller of m and n. mode: "reduced"; "complete",
     where k is m; "r", R alone; "raw", LAPACK's h (transposed) and tau, which has no gradient (NotImplementedError where
@@ -248,7 +248,7 @@ def _svdvals(x: Array) -> Array:
 
 @numpy_when_small(lambda a: numpy.linalg.svd(a, a.shape[-1] != a.shape[-2]), "a", "m", "fc", gives=SVDResult)
 def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
-    """U, S, Vh with (U * S) @ Vh = a, singular values S from largest to smallest; without `compute_uv` S alone.
+    """Return U, S, Vh with (U * S) @ Vh = a, singular values S from largest to smallest; without `compute_uv` S alone.
 
     S is real, with min(m, n) elements for m by n matrices. U is m by m and Vh n by n; without `full_matrices` they have
     only the columns and rows that S needs. hermitian: a is symmetric or Hermitian, which is faster; only its lower
@@ -282,7 +282,7 @@ def _of_hermitian(x: Array, compute_uv: bool) -> Any:
 
 
 def svdvals(x: ArrayLike, /) -> Array:
-    """The singular values of matrices, from largest to smallest: the S of `svd`.
+    """Return the singular values of matrices, from largest to smallest: the S of `svd`.
 
     >>> from forerun import np
     >>> np.round(np.linalg.svdvals([[0, 2], [3, 0]]), 3).tolist()

@@ -43,12 +43,12 @@ def _matmul_db(g: Array, a: Array, inputs: Any, ta: bool, tb: bool) -> Array:
 
 @primitive(_matmul_da, _matmul_db, op="matmul")
 def _matmul(a: Array, b: Array, ta: bool = False, tb: bool = False) -> Array:
-    """The product of two arrays of one dtype; ta, tb: of a or b (matrices) with its last axes exchanged."""
+    """Return the product of two arrays of one dtype; ta, tb: of a or b (matrices) with its last axes exchanged."""
     return _core.matmul(a, b, ta, tb)
 
 
 def matmul_pair(a: ArrayLike, b: ArrayLike, op: str) -> tuple[Array, Array]:
-    """Both as arrays of one dtype on one device; what is no array goes where the other is."""
+    """Return both as arrays of one dtype on one device; an operand that is not an array goes to the other's device."""
     if is_array(a) and is_array(b) and a.dtype is b.dtype:
         return a, b
     a, b = asarrays(a, b, op=op)
@@ -60,7 +60,7 @@ def matmul_pair(a: ArrayLike, b: ArrayLike, op: str) -> tuple[Array, Array]:
 
 @direct("dot")
 def dot(a: ArrayLike, b: ArrayLike, out: Out = None) -> Array:
-    """The product over a's last axis and b's second to last (or only) one; with a scalar, a * b.
+    """Return the product over a's last axis and b's second to last (or only) one; with a scalar, a * b.
 
     As `numpy.dot`: the other axes of a stand before those of b, nothing broadcasts. ValueError if extents
     differ.
@@ -81,7 +81,7 @@ def dot(a: ArrayLike, b: ArrayLike, out: Out = None) -> Array:
 
 @direct("inner")
 def vdot(a: ArrayLike, b: ArrayLike) -> Array:
-    """The sum of conj(a) * b over the flat arrays: without axes. ValueError if sizes differ.
+    """Return the sum of conj(a) * b over the flat arrays: without axes. ValueError if sizes differ.
 
     >>> from forerun import np
     >>> np.vdot([1 + 1j, 2], [1, 1j]).item()
@@ -93,7 +93,7 @@ def vdot(a: ArrayLike, b: ArrayLike) -> Array:
 
 @direct("inner")
 def inner(a: ArrayLike, b: ArrayLike) -> Array:
-    """The sum of products over the last axis of both; the other axes of a stand before those of b.
+    """Return the sum of products over the last axis of both; the other axes of a stand before those of b.
 
     ValueError if the last axes differ in extent.
 
@@ -110,7 +110,7 @@ def inner(a: ArrayLike, b: ArrayLike) -> Array:
 
 
 def outer(a: ArrayLike, b: ArrayLike, out: Out = None) -> Array:
-    """The matrix of all products of an element of a and one of b, both flat.
+    """Return the matrix of all products of an element of a and one of b, both flat.
 
     >>> from forerun import np
     >>> np.outer([1, 2], [3, 4]).tolist()
@@ -140,7 +140,7 @@ def _contracted(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, 
 
 
 def tensordot(a: ArrayLike, b: ArrayLike, axes: int | Sequence[Any] = 2) -> Array:
-    """The sum of products over axes of both; the others of a stand before those of b.
+    """Return the sum of products over axes of both; the others of a stand before those of b.
 
     axes: n for the last n of a with the first n of b, or a pair of lists of axes. ValueError if extents
     differ.
@@ -160,7 +160,7 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: int | Sequence[Any] = 2) -> Arra
 
 
 def kron(a: ArrayLike, b: ArrayLike) -> Array:
-    """The Kronecker product: a with each element replaced by its product with b. Extents are multiplied.
+    """Return the Kronecker product: a with each element replaced by its product with b. Extents are multiplied.
 
     >>> from forerun import np
     >>> np.kron([1, 10], [1, 2]).tolist()
@@ -174,8 +174,10 @@ def kron(a: ArrayLike, b: ArrayLike) -> Array:
 
 
 def _order(sizes: Sequence[int]) -> list[list[int]]:
-    """The best way to put a product of matrices in brackets: for each i <= j, after which one of i to j the last cut
-    is. Matrix i is sizes[i] by sizes[i + 1]; the cost is the number of multiplications."""
+    """Return the cheapest order of a product of matrices: for each i <= j, the matrix after which the last cut is.
+
+    Matrix i is sizes[i] by sizes[i + 1]; the cost is the number of multiplications.
+    """
     n = len(sizes) - 1
     cost, cut = [[0] * n for _ in range(n)], [[0] * n for _ in range(n)]
     for length in range(1, n):
@@ -187,7 +189,7 @@ def _order(sizes: Sequence[int]) -> list[list[int]]:
 
 
 def multi_dot(arrays: Sequence[Any], *, out: Out = None) -> Array:
-    """The product of several matrices, in the order that takes the fewest multiplications.
+    """Return the product of several matrices, in the order that takes the fewest multiplications.
 
     The first and the last may be vectors: a row, a column. ValueError if there are less than two, others are no
     matrices, or extents differ.

@@ -28,7 +28,7 @@ __all__ = [
 
 
 def softrelu(x: ArrayLike) -> Array:
-    """log(1 + exp(x)), without overflow; of integers in the default float.
+    """Return log(1 + exp(x)), without overflow; of integers in the default float.
 
     >>> from forerun import npx
     >>> npx.softrelu([-1000.0, 1000.0]).tolist()
@@ -38,7 +38,7 @@ def softrelu(x: ArrayLike) -> Array:
 
 
 def log_sigmoid(x: ArrayLike) -> Array:
-    """log(1 / (1 + exp(-x))), without overflow; of integers in the default float.
+    """Return log(1 / (1 + exp(-x))), without overflow; of integers in the default float.
 
     >>> from forerun import npx
     >>> npx.log_sigmoid([-1000.0]).tolist()
@@ -48,7 +48,7 @@ def log_sigmoid(x: ArrayLike) -> Array:
 
 
 def softsign(x: ArrayLike) -> Array:
-    """x / (1 + |x|), between -1 and 1.
+    """Return x / (1 + |x|), between -1 and 1.
 
     >>> from forerun import npx
     >>> npx.softsign([-1.0, 3.0]).tolist()
@@ -59,7 +59,7 @@ def softsign(x: ArrayLike) -> Array:
 
 
 def silu(x: ArrayLike) -> Array:
-    """x * sigmoid(x) (Elfwing et al. 2017).
+    """Return x * sigmoid(x) (Elfwing et al. 2017).
 
     >>> from forerun import npx
     >>> npx.silu([0.0, 100.0]).tolist()
@@ -70,7 +70,7 @@ def silu(x: ArrayLike) -> Array:
 
 
 def gelu(x: ArrayLike) -> Array:
-    """Gaussian error linear unit: x * Phi(x), in the tanh approximation.
+    """Return the Gaussian error linear unit, x * Phi(x), in the tanh approximation.
 
     x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x**3))) (Hendrycks and Gimpel 2016).
 
@@ -83,7 +83,7 @@ def gelu(x: ArrayLike) -> Array:
 
 
 def elu(x: ArrayLike, alpha: float = 1.0) -> Array:
-    """x where it is positive, alpha * (exp(x) - 1) elsewhere (Clevert et al. 2015).
+    """Return x where it is positive, alpha * (exp(x) - 1) elsewhere (Clevert et al. 2015).
 
     >>> from forerun import npx
     >>> npx.elu([-1000.0, 2.0], alpha=0.5).tolist()
@@ -94,7 +94,7 @@ def elu(x: ArrayLike, alpha: float = 1.0) -> Array:
 
 
 def selu(x: ArrayLike) -> Array:
-    """The self-normalising elu (Klambauer et al. 2017): 1.0507 * elu(x, 1.6733), with more digits.
+    """Return the self-normalising elu (Klambauer et al. 2017): 1.0507 * elu(x, 1.6733), with more digits.
 
     >>> from forerun import npx
     >>> npx.selu([0.0, 1.0])
@@ -104,7 +104,7 @@ def selu(x: ArrayLike) -> Array:
 
 
 def mish(x: ArrayLike) -> Array:
-    """x * tanh(log(1 + exp(x))) (Misra 2019).
+    """Return x * tanh(log(1 + exp(x))) (Misra 2019).
 
     >>> from forerun import npx
     >>> npx.mish([0.0, 100.0]).tolist()
@@ -115,7 +115,7 @@ def mish(x: ArrayLike) -> Array:
 
 
 def hard_sigmoid(x: ArrayLike, alpha: float = 0.2, beta: float = 0.5) -> Array:
-    """alpha * x + beta, kept between 0 and 1.
+    """Return alpha * x + beta, kept between 0 and 1.
 
     >>> from forerun import npx
     >>> npx.hard_sigmoid([-9.0, 0.0, 9.0]).tolist()
@@ -143,7 +143,7 @@ def leaky_relu(
     x: ArrayLike, slope: Any = 0.25, *, gamma: ArrayLike | None = None, act_type: str = "leaky",
     lower_bound: float = 0.125, upper_bound: float = 0.334,
 ) -> Array:  # fmt: skip
-    """x where it is positive, slope * x elsewhere; or another function that leaks, by act_type.
+    """Return x where it is positive, slope * x elsewhere; or another function that leaks, by act_type.
 
     "prelu": gamma * x in place of slope * x, of one gamma or one for each position of axis 1. "rrelu": a slope for each
     element, drawn between lower_bound and upper_bound while training, their middle otherwise. "elu", "gelu" (by the

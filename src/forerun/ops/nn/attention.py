@@ -1,6 +1,6 @@
-"""What attention is made of beside `batch_dot` and `masked_softmax`: products of what many heads have side by side.
+"""The products of attention with interleaved heads; the rest of it is `batch_dot` and `masked_softmax`.
 
-Queries, keys and values of all heads stand in one array, as one product with one weight gives them: (steps, batch,
+Queries, keys and values of all heads are in one array, as one product with one weight gives them: (steps, batch,
 heads, how many of the three, features), flat from the third axis on.
 """
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def masked_log_softmax(x: ArrayLike, mask: ArrayLike, axis: int = -1, temperature: float | None = None) -> Array:
-    """log of the softmax over the elements where the mask is true; -inf elsewhere.
+    """Return log of the softmax over the elements where the mask is true; -inf elsewhere.
 
     The mask is of x's shape, or broadcasts to it. temperature: a number that x is divided by first.
 
@@ -38,7 +38,7 @@ def masked_log_softmax(x: ArrayLike, mask: ArrayLike, axis: int = -1, temperatur
 
 
 def _heads(op: str, x: Any, heads: int, parts: int) -> list[Any]:
-    """The parts of the last axis, each (batch * heads, steps, features)."""
+    """Return the parts of the last axis, each (batch * heads, steps, features)."""
     x = asarray(x)
     if x.ndim != 3 or heads < 1 or x.shape[2] % (heads * parts):
         wanted = f"3 axes, the last a multiple of {heads} heads times {parts}"
@@ -56,7 +56,7 @@ def _scores(queries: Array, keys: Array) -> Array:
 
 
 def _weighted(attention: Array, values: Array, heads: int) -> Array:
-    """Sums of values, (steps, batch, heads * features)."""
+    """Return sums of values, (steps, batch, heads * features)."""
     y = batch_dot(attention, values)
     several, steps, width = y.shape
     return reshape(
@@ -66,7 +66,7 @@ def _weighted(attention: Array, values: Array, heads: int) -> Array:
 
 
 def interleaved_matmul_selfatt_qk(queries_keys_values: ArrayLike, heads: int) -> Array:
-    """Products of queries and keys, over the root of their width: (batch * heads, steps, steps).
+    """Return products of queries and keys, over the root of their width: (batch * heads, steps, steps).
 
     queries_keys_values: (steps, batch, heads * 3 * width). ValueError for other shapes.
 
@@ -79,7 +79,7 @@ def interleaved_matmul_selfatt_qk(queries_keys_values: ArrayLike, heads: int) ->
 
 
 def interleaved_matmul_selfatt_valatt(queries_keys_values: ArrayLike, attention: ArrayLike, heads: int) -> Array:
-    """Values weighted by attention (batch * heads, steps, steps): (steps, batch, heads * width).
+    """Return values weighted by attention (batch * heads, steps, steps): (steps, batch, heads * width).
 
     queries_keys_values: (steps, batch, heads * 3 * width). ValueError for other shapes.
 
@@ -94,7 +94,7 @@ def interleaved_matmul_selfatt_valatt(queries_keys_values: ArrayLike, attention:
 
 
 def interleaved_matmul_encdec_qk(queries: ArrayLike, keys_values: ArrayLike, heads: int) -> Array:
-    """Products of queries and others' keys, over the root of their width: (batch * heads, steps, others' steps).
+    """Return products of queries and others' keys, over the root of their width: (batch * heads, steps, others' steps).
 
     queries: (steps, batch, heads * width). keys_values: (steps, batch, heads * 2 * width). ValueError for others.
 
@@ -109,7 +109,7 @@ def interleaved_matmul_encdec_qk(queries: ArrayLike, keys_values: ArrayLike, hea
 
 
 def interleaved_matmul_encdec_valatt(keys_values: ArrayLike, attention: ArrayLike, heads: int) -> Array:
-    """Others' values weighted by attention (batch * heads, steps, others' steps): (steps, batch, heads * width).
+    """Return others' values weighted by attention (batch * heads, steps, others' steps): (steps, batch, heads * width).
 
     >>> from forerun import np, npx
     >>> npx.interleaved_matmul_encdec_valatt(np.ones((3, 2, 16)), np.ones((4, 5, 3)), heads=2).shape

@@ -34,7 +34,7 @@ def cond(pred: ArrayLike, then_func: Callable[..., Any], else_func: Callable[...
 def while_loop(
     cond: Callable[..., Any], func: Callable[..., Any], loop_vars: Any, max_iterations: int | None = None
 ) -> tuple[Any, Any]:
-    """`func(*loop_vars)`, which returns an output and new loop_vars, as long as cond(*loop_vars) holds.
+    """Call `func(*loop_vars)`, which returns an output and new loop_vars, as long as cond(*loop_vars) holds.
 
     It waits for the condition. Gives the outputs stacked along a new first axis of extent max_iterations, with zeros
     after the last, and loop_vars at the end. An output may be a list of arrays, or None or []. ValueError without

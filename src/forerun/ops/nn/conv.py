@@ -41,7 +41,7 @@ _ROOM = 1 << 25  # bytes of windows that are written out at once
 
 @registered_tuple("convolution.Plan")
 class _Plan(NamedTuple):
-    """What a convolution does apart from values: windows over padded data, in groups of channels."""
+    """The geometry of a convolution: windows over padded data, in groups of channels."""
 
     windows: Windows
     pad: Extents
@@ -49,40 +49,40 @@ class _Plan(NamedTuple):
     extents: Extents  # of the data, without padding
 
     def whole(self) -> Extents:
-        """The extents with padding."""
+        """Return the extents with padding."""
         return tuple(n + 2 * p for n, p in zip(self.extents, self.pad))
 
     def counts(self) -> Extents:
-        """The extents of the result."""
+        """Return the extents of the result."""
         return self.windows.counts(self.whole())
 
     def widths(self) -> tuple[tuple[int, int], ...]:
-        """The padding, before and after each axis."""
+        """Return the padding, before and after each axis."""
         return tuple((p, p) for p in self.pad)
 
     def parts(self, x: Any) -> Iterator[slice]:
-        """Runs of examples of the data whose windows take about `_ROOM` bytes, or one example."""
+        """Yield runs of examples of the data whose windows take about `_ROOM` bytes, or one example."""
         each = math.prod((*self.windows.kernel, *self.counts(), x.shape[1])) * x.itemsize
         step = max(1, _ROOM // max(1, each))
         return (slice(i, i + step) for i in range(0, x.shape[0], step))
 
     def view(self, x: Any) -> Array:
-        """The windows of examples (n, channels, *extents) as (n, channels, *kernel, *counts)."""
+        """Return the windows of examples (n, channels, *extents) as (n, channels, *kernel, *counts)."""
         return self.windows.view(padded(x, self.widths()))
 
     def matrices(self, y: Any) -> Array:
-        """(n, channels, *counts) as (n, groups, channels / groups, all counts)."""
+        """Return (n, channels, *counts) as (n, groups, channels / groups, all counts)."""
         n, channels = y.shape[:2]
         return _core.reshape(y, (n, self.groups, channels // self.groups, math.prod(self.counts())))
 
     def settings(self, x: Any) -> tuple[Any, ...] | None:
-        """The plan as the core's own kernels take it; None if they do not take arrays such as x."""
+        """Return the plan as the core's own kernels take it; None if they do not take arrays such as x."""
         if not native(x):
             return None
         return self.windows.stride, self.windows.dilate, self.pad, self.groups, self.extents
 
     def rows(self, w: Any) -> Array:
-        """A weight (out, in / groups, *kernel) as (groups, out / groups, in / groups * all of the kernel)."""
+        """Return a weight (out, in / groups, *kernel) as (groups, out / groups, in / groups * all of the kernel)."""
         return _core.reshape(w, (self.groups, w.shape[0] // self.groups, math.prod(w.shape[1:])))
 
 
@@ -160,7 +160,7 @@ def convolution(
     no_bias: bool = False,
     layout: str | None = None,
 ) -> Array:
-    """The correlation of data (batch, in, *extents) with a weight (out, in / num_group, *kernel), plus bias (out,).
+    """Correlate data (batch, in, *extents) with a weight (out, in / num_group, *kernel), and add a bias (out,).
 
     One to three axes of extents, each with its stride, dilation and padding by zeros on both sides (numbers, or one for
     all axes). num_group: channels are split into that many groups, each of which has its own filters. kernel and
@@ -206,12 +206,14 @@ def deconvolution(
     no_bias: bool = False,
     layout: str | None = None,
 ) -> Array:
-    """The transposed convolution of data (batch, in, *extents) with a weight (in, out / num_group, *kernel), plus bias.
+    """Compute the transposed convolution of data (batch, in, *extents) with a weight (in, out / num_group, *kernel).
+
+    The bias is added.
 
     The result is what the gradient of `convolution` is for data of this shape: (data - 1) * stride - 2 * pad + kernel +
-    adj elements along an axis, where adj is less than the stride. target_shape: these extents, in place of pad and adj,
-    half of what is too much at each end. With channels last the weight is (in, *kernel, out / num_group). The other
-    parameters and errors are those of `convolution`.
+    adj elements along an axis, where adj is less than the stride. target_shape: these extents, in place of pad and
+    adj; half of the excess is cut off at each end. With channels last the weight is (in, *kernel, out / num_group).
+    The other parameters and errors are those of `convolution`.
 
     >>> from forerun import np, npx
     >>> npx.deconvolution(np.array([[[1.0, 2.0]]]), np.ones((1, 1, 2)), stride=2).tolist()
@@ -262,12 +264,12 @@ def _operands(op: str, data: Any, weight: Any, kernel: Any, groups: int) -> tupl
 
 
 def _last(op: str, layout: str | None, data: Array) -> bool:
-    """Whether channels are last; of data with too few or too many axes, which is refused later, not."""
+    """Return whether channels are last; of data with too few or too many axes, which is refused later, not."""
     return data.ndim - 2 in LAYOUTS and channels_last(op, layout, data.ndim - 2)
 
 
 def _settings(op: str, data: Any, weight: Any, stride: Any, dilate: Any, pad: Any) -> tuple[Windows, Extents]:
-    """The windows and the padding that the arguments stand for."""
+    """Return the windows and the padding that the arguments stand for."""
     n = data.ndim - 2
     windows = Windows(
         weight.shape[2:], per_axis(op, "stride", stride, n, 1, 1), per_axis(op, "dilate", dilate, n, 1, 1)

@@ -39,23 +39,23 @@ class Windows(NamedTuple):
     dilate: Extents
 
     def spans(self) -> Extents:
-        """How many elements a window reaches over, per axis."""
+        """Return the number of elements that a window spans, per axis."""
         return tuple((k - 1) * d + 1 for k, d in zip(self.kernel, self.dilate))
 
     def counts(self, extents: Sequence[int]) -> Extents:
-        """How many windows fit, per axis; 0 or less if none does."""
+        """Return the number of windows that fit, per axis; 0 or less if none does."""
         return tuple((n - span) // s + 1 for n, span, s in zip(extents, self.spans(), self.stride))
 
     def reach(self, counts: Sequence[int]) -> Extents:
-        """Up to where so many windows reach, per axis."""
+        """Return the extents that so many windows cover, per axis."""
         return tuple((n - 1) * s + span for n, s, span in zip(counts, self.stride, self.spans()))
 
     def apart(self) -> bool:
-        """Whether no element lies in two windows."""
+        """Return whether no element lies in two windows."""
         return all(k == 1 or (span <= s) for k, span, s in zip(self.kernel, self.spans(), self.stride))
 
     def view(self, x: Array) -> Array:
-        """x (..., *extents) as (..., *kernel, *counts), without a copy."""
+        """Return x (..., *extents) as (..., *kernel, *counts), without a copy."""
         lead, n = x.ndim - len(self.kernel), len(self.kernel)
         steps = x.strides[lead:]
         inner = tuple(step * d for step, d in zip(steps, self.dilate))
@@ -71,7 +71,7 @@ class Windows(NamedTuple):
 
 
 def native(x: Array) -> bool:
-    """Whether the core has kernels for windows of such arrays: of float32 or float64, and not empty.
+    """Return whether the core has kernels for windows of such arrays: of float32 or float64, and not empty.
 
     >>> from forerun import np
     >>> native(np.ones(2)), native(np.ones(2, dtype=int))
@@ -81,7 +81,7 @@ def native(x: Array) -> bool:
 
 
 def fold(target: Array, columns: Array, windows: Windows) -> None:
-    """Adds columns (..., *kernel, *counts) to the elements of the target, zeros before, that their windows are of.
+    """Add columns (..., *kernel, *counts) to the elements of the target, zeros before, that their windows are of.
 
     >>> from forerun import np
     >>> target = np.zeros(4)
@@ -100,7 +100,7 @@ def fold(target: Array, columns: Array, windows: Windows) -> None:
 
 
 def inside(x: Array, widths: Sequence[tuple[int, int]]) -> tuple[Any, ...]:
-    """The index of what lies inside padding along the last axes.
+    """Return the index of what lies inside padding along the last axes.
 
     >>> from forerun import np
     >>> inside(np.zeros((2, 5)), [(1, 2)])
@@ -120,7 +120,7 @@ def _padded(x: Array, widths: tuple[tuple[int, int], ...], value: float) -> Arra
 
 
 def padded(x: Array, widths: Sequence[tuple[int, int]], value: float = 0) -> Array:
-    """x with a value before and after its last axes; x itself if all widths are 0.
+    """Return x with a value before and after its last axes; x itself if all widths are 0.
 
     >>> from forerun import np
     >>> padded(np.ones(2), [(1, 0)]).tolist()
@@ -130,7 +130,7 @@ def padded(x: Array, widths: Sequence[tuple[int, int]], value: float = 0) -> Arr
 
 
 def per_axis(op: str, name: str, value: Any, n: int, default: int, least: int) -> Extents:
-    """A number per axis: one is for all, None or () the default. ValueError if they are not n, or below `least`.
+    """Return a number per axis: one is for all, None or () the default. ValueError if they are not n, or below `least`.
 
     >>> per_axis("op", "stride", 2, 3, 1, 1)
     (2, 2, 2)
@@ -144,7 +144,7 @@ def per_axis(op: str, name: str, value: Any, n: int, default: int, least: int) -
 
 
 def check_layout(op: str, layout: str | None, n: int) -> None:
-    """NotImplementedError for a layout other than batch, channels, n axes.
+    """Raise NotImplementedError for a layout other than batch, channels, n axes.
 
     >>> check_layout("op", "NCHW", 2)
     """
@@ -153,7 +153,9 @@ def check_layout(op: str, layout: str | None, n: int) -> None:
 
 
 def channels_last(op: str, layout: str | None, n: int) -> bool:
-    """Whether a layout of n axes of extents has the channels last, as NHWC. ValueError for one that is not known.
+    """Return whether a layout of n axes of extents has the channels last, as NHWC.
+
+    ValueError for one that is not known.
 
     >>> channels_last("op", "NCHW", 2), channels_last("op", "NWC", 1)
     (False, True)
@@ -164,7 +166,7 @@ def channels_last(op: str, layout: str | None, n: int) -> bool:
 
 
 def channels_first(x: ArrayLike) -> Array:
-    """A view of x (batch, *extents, channels) as (batch, channels, *extents); so of weights.
+    """Return a view of x (batch, *extents, channels) as (batch, channels, *extents); so of weights.
 
     >>> from forerun import np
     >>> channels_first(np.zeros((2, 8, 9, 3))).shape

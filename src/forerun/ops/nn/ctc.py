@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 __all__ = ["ctc_loss"]
 
-_NEVER = -1e30  # the logarithm of no chance: finite, so that differences of two are no NaN
+_NEVER = -1e30  # the logarithm of no chance: finite, so that differences of two are not NaN
 
 
 def ctc_loss(
     data: ArrayLike, label: ArrayLike, data_lengths: ArrayLike | None = None, label_lengths: ArrayLike | None = None,
     use_data_lengths: bool = False, use_label_lengths: bool = False, blank_label: str = "first",
 ) -> Array:  # fmt: skip
-    """-log of the chance of each sequence of labels, over all ways to spread them over the steps: shape (batch,).
+    """Return -log of the probability of each sequence of labels, over all alignments with the steps: shape (batch,).
 
     Graves et al. 2006. data: (steps, batch, classes), before the softmax. label: (batch, labels), classes without the
     blank one, which is class 0 or the last (blank_label "first" or "last"). data_lengths and label_lengths, of shape
@@ -79,7 +79,7 @@ def _checked(name: str, given: Any, batch: int, most: int) -> Array:
 
 
 def _lengths(labels: Array, given: Any, padding: int) -> Array:
-    """How many labels there are in each row, (batch, 1)."""
+    """Return how many labels there are in each row, (batch, 1)."""
     batch, most = labels.shape
     if given is not None:
         return _checked("label_lengths", given, batch, most)
@@ -90,9 +90,9 @@ def _lengths(labels: Array, given: Any, padding: int) -> Array:
 
 
 def _states(labels: Array, n: Any, classes: int, first: bool) -> Array:
-    """A blank, the first label, a blank, and so on, blanks for what is no label: (batch, 2 labels + 1).
+    """Return a blank, the first label, a blank, and so on, with blanks for padding: (batch, 2 labels + 1).
 
-    Labels that are no class, or the blank one, become one that is out of range.
+    Labels that are not a class, or are the blank, become a label that is out of range.
     """
     batch, most = labels.shape
     blank = 0 if first else classes - 1

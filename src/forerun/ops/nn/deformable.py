@@ -50,7 +50,7 @@ def modulated_deformable_convolution(
     kernel: Shape | None = None, stride: Shape | None = 1, dilate: Shape | None = 1, pad: Shape | None = 0,
     num_filter: int | None = None, num_group: int = 1, num_deformable_group: int = 1, no_bias: bool = False,
 ) -> Array:  # fmt: skip
-    """`deformable_convolution` with a modulation factor for each element of the kernel (Zhu et al. 2018).
+    """Return `deformable_convolution` with a modulation factor for each element of the kernel (Zhu et al. 2018).
 
     mask: the factors, shaped as the offset but half as many. Values fade to 0 within a pixel outside of the image.
 
@@ -90,19 +90,19 @@ class _Plan:
         raise ValueError(f"{self.op}: {what}, got {self.weight.shape} for data {self.data.shape}")
 
     def places(self, *kinds: int) -> tuple[int, ...]:
-        """(batch, groups of offsets, elements of the kernel, kinds..., places of the result)."""
+        """Return (batch, groups of offsets, elements of the kernel, kinds..., places of the result)."""
         return (self.data.shape[0], self.parts, math.prod(self.windows.kernel), *kinds, math.prod(self.counts))
 
     def checked(self, name: str, x: Array, kinds: int) -> Array:
-        """An array of so many numbers for each element of the kernel."""
+        """Return an array of so many numbers for each element of the kernel."""
         batch, parts, elements, _ = self.places()
         if x.shape != (batch, kinds * parts * elements, *self.counts):
             wanted = (batch, kinds * parts * elements, *self.counts)
             raise ValueError(f"{self.op}: {name} must have shape {wanted}, got {x.shape}")
         return x
 
-    def looked_at(self) -> Array:
-        """Where each element of the kernel looks without an offset: (elements, rows and columns, places)."""
+    def sampling_points(self) -> Array:
+        """Return where each element of the kernel looks without an offset: (elements, rows and columns, places)."""
         kernel, stride, dilate = self.windows
         inside, starts = numpy.indices(kernel), numpy.indices(self.counts)
         each = [
@@ -112,7 +112,7 @@ class _Plan:
         return _core.from_numpy(where_to, self.data.device)
 
     def result(self, columns: Any, bias: Any) -> Array:
-        """Products of what is seen, (batch, parts, elements, channels of a part, places), with the weight."""
+        """Multiply the columns, (batch, parts, elements, channels of a part, places), by the weight."""
         batch, filters = self.data.shape[0], self.weight.shape[0]
         seen = reshape(columns.swapaxes(2, 3), (batch, self.groups, -1, columns.shape[-1]))
         y = matmul(reshape(self.weight, (self.groups, filters // self.groups, -1)), seen)
@@ -121,11 +121,11 @@ class _Plan:
 
 
 def _columns(plan: _Plan, offset: Array, fades: bool) -> Array:
-    """What the elements of the kernel see: (batch, parts, elements, channels of a part, places).
+    """Return the data under each element of the kernel: (batch, parts, elements, channels of a part, places).
 
     fades: within a pixel outside values are interpolated with 0; otherwise they are 0 at once.
     """
-    moved = reshape(plan.checked("offset", offset, 2), plan.places(2)) + plan.looked_at()
+    moved = reshape(plan.checked("offset", offset, 2), plan.places(2)) + plan.sampling_points()
     rows, columns = moved[:, :, :, 0], moved[:, :, :, 1]
     height, width = plan.data.shape[2:]
     pixels = reshape(plan.data, (plan.data.shape[0], plan.parts, -1, height * width))
@@ -138,7 +138,7 @@ def _columns(plan: _Plan, offset: Array, fades: bool) -> Array:
 
 
 def _corners(at: Any, n: int, fades: bool) -> list[tuple[Array, Array]]:
-    """The two positions beside each, made to lie in the image, and how much each of them counts."""
+    """Return the two positions beside each, made to lie in the image, and how much each of them counts."""
     low, found = floor(at), []
     for corner, weight in ((low, low + 1 - at), (low + 1, at - low)):
         seen = corner if fades else at

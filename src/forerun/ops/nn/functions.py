@@ -1,4 +1,4 @@
-"""What neural networks are made of: normalised exponentials, selections along an axis, layers as functions."""
+"""Functions of neural networks: normalised exponentials, selections along an axis, layers as functions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 
 @primitive(lambda g, y: g * (y > 0), op="relu")
 def relu(x: ArrayLike) -> Array:
-    """max(x, 0), in x's dtype. The gradient at 0 is 0.
+    """Return max(x, 0), in x's dtype. The gradient at 0 is 0.
 
     >>> from forerun import np, npx
     >>> npx.relu(np.array([-1.0, 2.0])).tolist()
@@ -43,7 +43,7 @@ def relu(x: ArrayLike) -> Array:
 
 @primitive(lambda g, y: g * (y * (1 - y)), op="sigmoid")
 def sigmoid(x: ArrayLike) -> Array:
-    """1 / (1 + exp(-x)), between 0 and 1; of integers in the default float.
+    """Return 1 / (1 + exp(-x)), between 0 and 1; of integers in the default float.
 
     >>> from forerun import npx
     >>> npx.sigmoid([0.0]).tolist()
@@ -68,7 +68,7 @@ def _log_softmax(x: Array, axis: int) -> Array:
 
 
 def _prepared(op: str, x: Array, axis: int, temperature: float | None, dtype: Any) -> tuple[Array, int]:
-    """x in floats, divided by the temperature, and its axis; an array without axes may stand for a vector."""
+    """Return x in floats, divided by the temperature, and its axis; an array without axes may stand for a vector."""
     x = as_real_float(op, x)
     if dtype is not None:
         x = as_real_float(op, cast(x, as_dtype(op, dtype)))
@@ -77,7 +77,7 @@ def _prepared(op: str, x: Array, axis: int, temperature: float | None, dtype: An
 
 
 def _within(op: str, x: Array, axis: int, length: Any, use_length: bool) -> Any:
-    """Where positions along the axis are below lengths; None if there are none."""
+    """Return where positions along the axis are below lengths; None if there are none."""
     if use_length != (length is not None):
         raise ValueError(f"{op}: use_length must be True with length, and only then, got {use_length}")
     if length is None:
@@ -93,7 +93,7 @@ def softmax(
     x: ArrayLike, axis: int = -1, length: ArrayLike | None = None, temperature: float | None = None,
     use_length: bool = False, dtype: DTypeLike = None,
 ) -> Array:  # fmt: skip
-    """exp(x) divided by its sum along `axis`, without overflow; of integers in the default float.
+    """Return exp(x) divided by its sum along `axis`, without overflow; of integers in the default float.
 
     temperature: a number that x is divided by first. length: with use_length, how many elements of each slice along
     the axis count; others are 0. dtype: of the result, by default x's. ValueError for length without use_length or the
@@ -130,7 +130,7 @@ def log_softmax(
 
 
 def softmin(x: ArrayLike, axis: int = -1, temperature: float | None = None, dtype: DTypeLike = None) -> Array:
-    """softmax(-x): parameters as there.
+    """Return softmax(-x): parameters as there.
 
     >>> from forerun import npx
     >>> npx.softmin([0.0, 1000.0]).tolist()
@@ -140,7 +140,7 @@ def softmin(x: ArrayLike, axis: int = -1, temperature: float | None = None, dtyp
 
 
 def l2_normalization(data: ArrayLike, eps: float = 1e-10, mode: str = "instance") -> Array:
-    """data divided by the square root of eps plus the sum of its squares.
+    """Return data divided by the square root of eps plus the sum of its squares.
 
     mode: of which elements: of each "instance" along the first axis, of all "channel"s of axis 1 at a place, or of
     each channel by itself, "spatial". ValueError for another word or too few axes.
@@ -158,7 +158,7 @@ def l2_normalization(data: ArrayLike, eps: float = 1e-10, mode: str = "instance"
 
 
 def masked_softmax(x: ArrayLike, mask: ArrayLike, axis: int = -1, temperature: float | None = None) -> Array:
-    """softmax over the elements where the mask is true; 0 elsewhere, and everywhere if it is true nowhere.
+    """Return softmax over the elements where the mask is true; 0 elsewhere, and everywhere if it is true nowhere.
 
     The mask is of x's shape, or broadcasts to it. temperature: a number that x is divided by first.
 
@@ -173,7 +173,7 @@ def masked_softmax(x: ArrayLike, mask: ArrayLike, axis: int = -1, temperature: f
 
 
 def _cross_entropy_grad(g: Array, x: Array, index: Array, axis: int, e: Array, z: Array) -> Array:
-    """(softmax(x) - 1 at the index) * g."""
+    """Return (softmax(x) - 1 at the index) * g."""
     if _core.recording():  # to be differentiated itself
         return g * _softmax(x, axis) - _scatter_along(g, x.shape, index, axis)
     d = e * (g / z)
@@ -190,7 +190,7 @@ def _cross_entropy(x: Array, index: Array, axis: int) -> Any:
 
 
 def cross_entropy(x: ArrayLike, index: ArrayLike, axis: int = -1, keepdims: bool = False) -> Array:
-    """-log(softmax(x)) at one position of each slice along `axis`; parameters and errors as for `pick`.
+    """Return -log(softmax(x)) at one position of each slice along `axis`; parameters and errors as for `pick`.
 
     >>> from forerun import np, npx
     >>> npx.cross_entropy(np.zeros((2, 4)), [0, 3])
@@ -207,7 +207,7 @@ def cross_entropy(x: ArrayLike, index: ArrayLike, axis: int = -1, keepdims: bool
 
 
 def _one_each(op: str, x: Array, index: ArrayLike, axis: int) -> Array:
-    """One position along the axis for each slice: integers with extent 1 there."""
+    """Return one position along the axis for each slice: integers with extent 1 there."""
     index = asarray_like_device(index, x)
     if index.dtype.kind != "i":
         index = cast(index, numpy.dtype("int64"))
@@ -221,7 +221,7 @@ def _one_each(op: str, x: Array, index: ArrayLike, axis: int) -> Array:
 
 
 def pick(x: ArrayLike, index: ArrayLike, axis: int = -1, keepdims: bool = False) -> Array:
-    """One element of each slice along `axis`: the one at the position that `index` gives.
+    """Return one element of each slice along `axis`: the one at the position that `index` gives.
 
     index: x's shape without `axis`, or with extent 1 there (ValueError if not). IndexError where the result
     is read if a position is not in [0, n): also for negative ones, which are most often padding.
@@ -237,7 +237,7 @@ def pick(x: ArrayLike, index: ArrayLike, axis: int = -1, keepdims: bool = False)
 
 
 def topk(x: ArrayLike, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_ascend: bool = False) -> Any:
-    """The k largest (`is_ascend`: smallest) elements along `axis`, in order.
+    """Return the k largest (`is_ascend`: smallest) elements along `axis`, in order.
 
     ret_typ: "indices" (int64), "value", or "both" for a list of values and indices; ValueError if another
     word, or if there are no k elements.
@@ -260,7 +260,7 @@ def topk(x: ArrayLike, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_
 
 
 def batch_dot(a: ArrayLike, b: ArrayLike, transpose_a: bool = False, transpose_b: bool = False) -> Array:
-    """Products of matrices, one per leading index.
+    """Return products of matrices, one per leading index.
 
     As `matmul`; transpose_a, transpose_b: of a or b with its last two axes exchanged.
 
@@ -298,7 +298,7 @@ def fully_connected(
     x: ArrayLike, weight: Array, bias: ArrayLike | None = None, num_hidden: int | None = None, no_bias: bool = False,
     flatten: bool = True,
 ) -> Array:  # fmt: skip
-    """x @ weight.T + bias; weight of shape (units, inputs), bias of shape (units,) or None.
+    """Return x @ weight.T + bias; weight of shape (units, inputs), bias of shape (units,) or None.
 
     no_bias: bias is not added. flatten: all axes of x but the first count as inputs; otherwise the last one. ValueError
     if their number does not fit the weight, or num_hidden is not that of units.
@@ -323,7 +323,7 @@ def fully_connected(
 def embedding(
     index: ArrayLike, weight: ArrayLike, input_dim: int | None = None, output_dim: int | None = None
 ) -> Array:
-    """Rows of the weight at positions: of shape index.shape + weight.shape[1:].
+    """Return rows of the weight at positions: of shape index.shape + weight.shape[1:].
 
     IndexError where the result is read if a position is out of range. input_dim and output_dim are the weight's, and
     are checked if given (ValueError).
@@ -345,7 +345,7 @@ def sequence_mask(
     x: ArrayLike, sequence_length: ArrayLike | None = None, use_sequence_length: bool = False, value: float = 0.0,
     axis: int = 0,
 ) -> Array:  # fmt: skip
-    """x with elements beyond each sequence's length set to `value`; x itself without `use_sequence_length`.
+    """Return x with elements beyond each sequence's length set to `value`; x itself without `use_sequence_length`.
 
     axis: 0 or 1, the one of time (ValueError if another); the other is of sequences.
 
@@ -364,7 +364,7 @@ def sequence_mask(
 
 
 def smooth_l1(x: ArrayLike, scalar: float = 1.0) -> Array:
-    """(s x)^2 / 2 where |x| < 1 / s^2, |x| - 1 / (2 s^2) elsewhere; s is `scalar`.
+    """Return (s x)^2 / 2 where |x| < 1 / s^2, |x| - 1 / (2 s^2) elsewhere; s is `scalar`.
 
     Girshick 2015, where s is 1.
 

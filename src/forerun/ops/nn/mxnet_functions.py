@@ -53,7 +53,7 @@ def add_n(*args: Any) -> Array:
 
 
 def slice_axis(data: ArrayLike, axis: int, begin: int, end: int | None) -> Array:
-    """data[begin:end] along an axis: a view. Negative numbers and None as in Python.
+    """Return data[begin:end] along an axis: a view. Negative numbers and None as in Python.
 
     >>> from forerun import np, npx
     >>> npx.slice_axis(np.arange(6).reshape(2, 3), axis=1, begin=0, end=-1).tolist()
@@ -65,7 +65,7 @@ def slice_axis(data: ArrayLike, axis: int, begin: int, end: int | None) -> Array
 
 
 def slice_like(data: ArrayLike, shape_like: ArrayLike, axes: int | Sequence[int] = ()) -> Array:
-    """The first elements of data, as many along each axis as another array has: a view.
+    """Return the first elements of data, as many along each axis as another array has: a view.
 
     axes: only these; without any, all. ValueError if there are too few elements or axes do not fit.
 
@@ -84,7 +84,9 @@ def slice_like(data: ArrayLike, shape_like: ArrayLike, axes: int | Sequence[int]
 
 
 def batch_take(a: ArrayLike, indices: ArrayLike) -> Array:
-    """One element of each row of a matrix. IndexError where the result is read for a position that a row has not.
+    """Return one element of each row of a matrix.
+
+    IndexError where the result is read for a position that a row has not.
 
     >>> from forerun import npx
     >>> npx.batch_take([[1, 2], [3, 4]], [0, 1]).tolist()
@@ -99,7 +101,7 @@ def batch_take(a: ArrayLike, indices: ArrayLike) -> Array:
 
 
 def index_array(data: ArrayLike, axes: Sequence[int] | None = None) -> Array:
-    """The position of each element of data, along a new last axis. int64. axes: only along these.
+    """Return the position of each element of data, along a new last axis. int64. axes: only along these.
 
     >>> from forerun import np, npx
     >>> npx.index_array(np.zeros((2, 1))).tolist(), npx.index_array(np.zeros((2, 1)), axes=(0,)).tolist()
@@ -119,9 +121,9 @@ def _blocks(op: str, data: Any, block_size: int, divided: Sequence[int]) -> Arra
 
 
 def depth_to_space(data: ArrayLike, block_size: int) -> Array:
-    """Channels moved into blocks of pixels: (n, c, h, w) to (n, c / block_size**2, h * block_size, w * block_size).
+    """Move channels into blocks of pixels: (n, c, h, w) to (n, c / block_size**2, h * block_size, w * block_size).
 
-    ValueError if channels are no multiple of the square of block_size.
+    ValueError if channels are not a multiple of the square of block_size.
 
     >>> from forerun import np, npx
     >>> npx.depth_to_space(np.arange(4).reshape(1, 4, 1, 1), 2).tolist()
@@ -135,9 +137,9 @@ def depth_to_space(data: ArrayLike, block_size: int) -> Array:
 
 
 def space_to_depth(data: ArrayLike, block_size: int) -> Array:
-    """Blocks of pixels moved into channels: the inverse of `depth_to_space`.
+    """Return blocks of pixels moved into channels: the inverse of `depth_to_space`.
 
-    ValueError if height and width are no multiples of block_size.
+    ValueError if height and width are not multiples of block_size.
 
     >>> from forerun import np, npx
     >>> npx.space_to_depth(np.arange(4).reshape(1, 1, 2, 2), 2).shape
@@ -151,7 +153,7 @@ def space_to_depth(data: ArrayLike, block_size: int) -> Array:
 
 
 def khatri_rao(*args: Any) -> Array:
-    """The Kronecker products of columns of matrices with as many columns. ValueError for other shapes.
+    """Return the Kronecker products of columns of matrices with as many columns. ValueError for other shapes.
 
     >>> from forerun import npx
     >>> npx.khatri_rao([[1, 2]], [[3, 4], [5, 6]]).tolist()
@@ -181,7 +183,9 @@ def div_sqrt_dim(data: ArrayLike) -> Array:
 
 
 def constraint_check(condition: ArrayLike, msg: str = "Constraint violated.") -> Array:
-    """An array of one True, if a condition holds everywhere. ValueError with the message where it is read if not.
+    """Return an array of one True, if a condition holds everywhere.
+
+    ValueError with the message where it is read if not.
 
     >>> from forerun import np, npx
     >>> npx.constraint_check(np.array([True, True]), "must be positive").item()
@@ -227,7 +231,7 @@ def multi_all_finite(*arrays: Any, num_arrays: int | None = None, init_output: b
 
 
 def amp_cast(data: ArrayLike, dtype: DTypeLike) -> Array:
-    """data in a dtype of floats, if it is of floats; otherwise as it is.
+    """Return data in a dtype of floats, if it is of floats; otherwise as it is.
 
     >>> from forerun import np, npx
     >>> npx.amp_cast(np.ones(2), "float16").dtype, npx.amp_cast(np.arange(2), "float16").dtype
@@ -238,7 +242,7 @@ def amp_cast(data: ArrayLike, dtype: DTypeLike) -> Array:
 
 
 def amp_multicast(*arrays: Any, num_outputs: int | None = None, cast_narrow: bool = False) -> list[Any]:
-    """Arrays in one dtype: the widest that floats among them have, or the narrowest with cast_narrow.
+    """Return arrays in one dtype: the widest that floats among them have, or the narrowest with cast_narrow.
 
     Those that are not of floats stay as they are. ValueError if num_outputs is given and is not their number.
 

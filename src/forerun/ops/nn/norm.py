@@ -24,12 +24,12 @@ __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm"]
 
 
 def _wide(vector: Array, axis: int, ndim: int) -> Array:
-    """A vector along one axis of several."""
+    """Return a vector along one axis of several."""
     return reshape(vector, tuple(-1 if i == axis else 1 for i in range(ndim)))
 
 
 def _of_batch(x: Array, beta: Array, gamma: Array, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any, Any]:
-    """x with mean 0 and variance 1 over axes, times gamma (None: 1), plus beta; mean, variance, square root.
+    """Return x with mean 0 and variance 1 over axes, times gamma (None: 1), plus beta; mean, variance, square root.
 
     Few large parts: what x is multiplied with, and what is added to it, is small.
     """
@@ -44,8 +44,8 @@ def _of_batch(x: Array, beta: Array, gamma: Array, axes: tuple[int, ...], eps: f
 def _back_through_batch(
     g: Array, x: Array, gamma: Array, axes: tuple[int, ...], own: Any, root: Any
 ) -> tuple[Any, Any, Any]:
-    """The gradients of x, beta and gamma: all come of two sums, so that x is read twice."""
-    total, along = _sum(g, axes, True), _sum(g * x - g * own, axes, True)  # nothing of it runs before g is there
+    """Return the gradients of x, beta and gamma: all follow from two sums, so that x is read twice."""
+    total, along = _sum(g, axes, True), _sum(g * x - g * own, axes, True)  # none of this runs before g is computed
     n = x.size / max(1, own.size)
     factor, slope = (1 if gamma is None else gamma) / root, along / (square(root) * n)
     scale, shift = slope * factor, (own * slope - total / n) * factor
@@ -66,7 +66,7 @@ def _of_parts(x: Array, beta: Array, gamma: Array, axes: tuple[int, ...], eps: f
 def _back_through_parts(
     g: Array, x: Array, gamma: Array, axes: tuple[int, ...], own: Any, rate: Any
 ) -> tuple[Any, Any, Any]:
-    """The gradients of x, beta and gamma. The axes along which gamma is the same are summed first."""
+    """Return the gradients of x, beta and gamma. The axes along which gamma is the same are summed first."""
     same = tuple(i for i in axes if gamma is None or gamma.shape[i] == 1)
     rest = tuple(i for i in axes if i not in same)
     centred, factor = x - own, rate if gamma is None else gamma * rate
@@ -83,12 +83,12 @@ def _back_through_parts(
 
 
 class _Norm:
-    """The op: its inputs are x, and perhaps beta, and perhaps gamma. What it gives beside its result has no gradients.
+    """The op: its inputs are x, and perhaps beta, and perhaps gamma. Outputs beside its result have no gradients.
 
     Nothing of x's size is kept but x. Gradients that are recorded themselves are those of the steps.
     """
 
-    stateless = True  # gradients depend on what stands on the tape, and on nothing else
+    stateless = True  # gradients depend on the tape alone
 
     def __init__(self, name: str, steps: Callable[..., Any], back: Callable[..., Any]) -> None:
         self.name, self._steps, self._back = name, steps, back
@@ -104,15 +104,15 @@ class _Norm:
         return y, own, var
 
     def told(self, attrs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What `repeated` needs besides the inputs."""
+        """Return the arguments of `repeated` besides the inputs."""
         return attrs[:2]
 
     def repeated(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
-        """The op once more."""
+        """Return the op once more."""
         return self(tuple(inputs), *attrs)[0]
 
     def gradients(self, g: Array, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The gradients of all inputs, for the walk."""
+        """Return the gradients of all inputs, for the backward pass."""
         axes, eps, own, root = attrs
         if _core.recording():
             return of_steps(lambda *inputs: self._steps(*_three(inputs), axes, eps)[0], g, inputs)
@@ -122,7 +122,7 @@ class _Norm:
 
 
 def _three(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """x, beta and gamma; None for those that are not there."""
+    """Return x, beta and gamma; None for those that are not there."""
     return (*inputs, None, None)[:3]
 
 
@@ -138,7 +138,7 @@ def batch_norm(
     momentum: float = 0.9, fix_gamma: bool = True, use_global_stats: bool = False, output_mean_var: bool = False,
     axis: int = 1, cudnn_off: bool = False,
 ) -> Any:  # fmt: skip
-    """x with mean 0 and variance 1 along all axes but one, times gamma, plus beta (Ioffe and Szegedy 2015).
+    """Return x with mean 0 and variance 1 along all axes but one, times gamma, plus beta (Ioffe and Szegedy 2015).
 
     While training, the batch's own statistics are used, and the running ones follow them, in place: momentum * running
     + (1 - momentum) * batch. Otherwise, and always with use_global_stats, the running ones are used. eps is added to
@@ -172,7 +172,7 @@ def batch_norm(
 
 
 def _follow(running: tuple[Any, Any], batch: tuple[Any, Any], momentum: float) -> None:
-    """Moves the running statistics towards the batch's, in place; not recorded, does not wait."""
+    """Move the running statistics towards the batch's, in place; not recorded, does not wait."""
     recording = _core.set_recording(False)
     try:
         for r, b in zip(running, batch):
@@ -185,7 +185,7 @@ def _follow(running: tuple[Any, Any], batch: tuple[Any, Any], momentum: float) -
 def _normalized(
     op: _Norm, x: Array, gamma: Any, beta: Any, axes: tuple[int, ...], eps: float, several: bool = False
 ) -> list[Array]:
-    """x with mean 0 and variance 1 over axes, times gamma, plus beta, which broadcast; 16-bit floats in float32.
+    """Return x with mean 0 and variance 1 over axes, times gamma, plus beta, which broadcast; 16-bit floats in float32.
 
     several: also the mean, and the square root of the variance plus eps.
     """
@@ -199,7 +199,7 @@ def _normalized(
 
 
 def _fitting(op: str, vectors: tuple[Any, Any], shape: tuple[int, ...]) -> list[Any]:
-    """gamma and beta in a shape. ValueError if they have neither one element nor as many as that shape."""
+    """Return gamma and beta in a shape. ValueError if they have neither one element nor as many as that shape."""
     n, ones = math.prod(shape), (1,) * len(shape)
     if any(v.size not in (1, n) for v in vectors):
         got = f"shapes {vectors[0].shape} and {vectors[1].shape}"
@@ -210,7 +210,7 @@ def _fitting(op: str, vectors: tuple[Any, Any], shape: tuple[int, ...]) -> list[
 def layer_norm(
     x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, axis: int = -1, eps: float = 1e-5, output_mean_var: bool = False
 ) -> Any:
-    """x with mean 0 and variance 1 along `axis`, times gamma, plus beta (Ba et al. 2016).
+    """Return x with mean 0 and variance 1 along `axis`, times gamma, plus beta (Ba et al. 2016).
 
     gamma and beta are vectors along the axis, or of one element (ValueError for others); eps is added to the variance.
     output_mean_var: gives a list of the result, the mean, and the square root of the variance plus eps, with extent 1
@@ -235,7 +235,7 @@ def group_norm(
 
     x: (batch, channels, ...). gamma, beta: (channels,), or of one element. output_mean_var: gives a list of the result,
     the mean, and the square root of the variance plus eps, both (batch, num_groups), through which no gradients flow.
-    ValueError if shapes do not fit, or channels are no multiple of num_groups.
+    ValueError if shapes do not fit, or channels are not a multiple of num_groups.
 
     >>> from forerun import np, npx
     >>> npx.group_norm(np.array([[1.0, 3.0, 0.0, 8.0]]), np.ones(4), np.zeros(4), 2, eps=0).tolist()

@@ -30,7 +30,7 @@ __all__ = ["pooling"]
 
 @primitive(lambda g, x, y, windows: _to_first(g, x, y, windows), op="pooling.max")
 def _largest(x: Array, windows: Windows) -> Array:
-    """The largest element of each window of x (..., *extents)."""
+    """Return the largest element of each window of x (..., *extents)."""
     if native(x):
         return _core.pool(x, windows.kernel, windows.stride, True)
     counts = _counts(x, windows)
@@ -78,7 +78,7 @@ def _at_first(a: Array, b: Array, c: Array, windows: Windows) -> Any:
 
 @primitive(lambda g, shape, windows: _to_all(g, shape[-len(windows.kernel) :], windows), op="pooling.sum")
 def _total(x: Array, windows: Windows) -> Array:
-    """The sum of each window of x (..., *extents)."""
+    """Return the sum of each window of x (..., *extents)."""
     if native(x):
         return _core.pool(x, windows.kernel, windows.stride, False)
     counts = _counts(x, windows)
@@ -87,7 +87,7 @@ def _total(x: Array, windows: Windows) -> Array:
 
 @primitive(lambda g, windows: _total(g, windows), op="pooling.sum.backward")
 def _to_all(g: Array, extents: Extents, windows: Windows) -> Array:
-    """A number for each window at all its elements; sums where windows meet."""
+    """Return a number for each window at all its elements; sums where windows meet."""
     if native(g):
         shape = (*g.shape[: -len(extents)], *extents)
         return _core.pool_back(g, None, None, shape, windows.kernel, windows.stride)
@@ -99,7 +99,7 @@ def _to_all(g: Array, extents: Extents, windows: Windows) -> Array:
 
 
 def _put(part: Any, value: Any, windows: Windows) -> None:
-    """Adds to what lies at one place of all windows, which is 0 still where windows do not meet."""
+    """Add to what lies at one place of all windows, which is 0 still where windows do not meet."""
     if windows.apart():
         _core.assign(part, value)
     else:
@@ -125,7 +125,7 @@ def pooling(
     count_include_pad: bool = True,
     layout: str | None = None,
 ) -> Array:
-    """One number for each window of data (batch, channels, *extents), of one to three axes of extents.
+    """Return one number for each window of data (batch, channels, *extents), of one to three axes of extents.
 
     pool_type: "max" (the gradient goes to the first of equal elements), "avg", "sum", or "lp", the p_value-th root of
     the sum of powers of absolute values, with p_value 1, 2 or 3. kernel, stride, pad: a number per axis, or one for
@@ -183,7 +183,7 @@ def _of_all(x: Array, kind: str, p: int) -> Array:
 
 
 def _fitting(windows: Windows, pads: Extents, extents: Extents, full: bool) -> Extents:
-    """How many windows there are along each axis."""
+    """Return how many windows there are along each axis."""
     whole = tuple(n + 2 * p for n, p in zip(extents, pads))
     if any(k > n for k, n in zip(windows.kernel, whole)) or any(p >= k for p, k in zip(pads, windows.kernel)):
         raise ValueError(
@@ -195,7 +195,7 @@ def _fitting(windows: Windows, pads: Extents, extents: Extents, full: bool) -> E
 
 
 def _divisor(windows: Windows, counts: Extents, counted: Extents, pads: Extents, x: Array) -> Any:
-    """What averages divide by: how many elements each window has in the data and the padding that is counted."""
+    """Return the divisor of averages: the number of elements of each window in the data and the counted padding."""
     sizes = numpy.ones((), "int64")
     for k, s, n, c, p, extent in zip(windows.kernel, windows.stride, counts, counted, pads, x.shape[2:]):
         starts = numpy.arange(n) * s - p
@@ -207,18 +207,18 @@ def _divisor(windows: Windows, counts: Extents, counted: Extents, pads: Extents,
 
 
 def _least(dtype: numpy.dtype) -> Any:
-    """What is below every element."""
+    """Return the lowest value of a dtype."""
     if dtype.kind == "b":
         return False
     return numpy.iinfo(dtype).min if dtype.kind in "iu" else -numpy.inf
 
 
 def _power(x: Array, p: int) -> Array:
-    """|x|^p."""
+    """Return |x|^p."""
     return square(x) if p == 2 else abs(x) if p == 1 else abs(x) * square(x)
 
 
 def _root(total: Array, p: int) -> Array:
-    """total^(1 / p); nothing flows back where it is 0."""
+    """Return total^(1 / p); nothing flows back where it is 0."""
     positive = total > 0
     return total if p == 1 else where(positive, where(positive, total, 1) ** (1 / p), 0)

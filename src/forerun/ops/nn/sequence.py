@@ -29,7 +29,10 @@ _slice = slice
 
 
 def _lengths(op: str, x: Array, lengths: Any, used: bool, axis: int) -> Any:
-    """int64 lengths of sequences, or None; ValueError if the axis is neither 0 nor 1, or their number does not fit."""
+    """Return int64 lengths of sequences, or None.
+
+    ValueError if the axis is neither 0 nor 1, or their number does not fit.
+    """
     if axis not in (0, 1) or x.ndim < 2:
         raise ValueError(f"{op}: axis must be 0 or 1 of 2 or more, got {axis} for shape {x.shape}")
     if not used or lengths is None:
@@ -41,7 +44,7 @@ def _lengths(op: str, x: Array, lengths: Any, used: bool, axis: int) -> Any:
 
 
 def _along(x: Array, places: Any) -> Array:
-    """Elements of x (steps, batch, ...) at places (n, batch)."""
+    """Return elements of x (steps, batch, ...) at places (n, batch)."""
     wide = _reshape(places, places.shape + (1,) * (x.ndim - 2))
     return take_along_axis(x, broadcast_to(wide, (places.shape[0], *x.shape[1:])), 0)
 
@@ -49,7 +52,7 @@ def _along(x: Array, places: Any) -> Array:
 def sequence_last(
     x: ArrayLike, sequence_length: ArrayLike | None = None, use_sequence_length: bool = False, axis: int = 0
 ) -> Array:
-    """The last step of each sequence: of the length given, with `use_sequence_length`, or of x.
+    """Return the last step of each sequence: of the length given, with `use_sequence_length`, or of x.
 
     axis: 0 or 1, the one of steps (ValueError if another); the other is of sequences. A length of 0 counts from the
     end of x.
@@ -67,7 +70,7 @@ def sequence_last(
 def sequence_reverse(
     x: ArrayLike, sequence_length: ArrayLike | None = None, use_sequence_length: bool = False, axis: int = 0
 ) -> Array:
-    """Steps in the opposite order: those within each length, with `use_sequence_length`, or all.
+    """Return steps in the opposite order: those within each length, with `use_sequence_length`, or all.
 
     axis: 0 or 1, the one of steps (ValueError if another); the other is of sequences.
 
@@ -84,7 +87,7 @@ def sequence_reverse(
 
 
 def broadcast_like(x: ArrayLike, like: ArrayLike, lhs_axes: Any = None, rhs_axes: Any = None) -> Array:
-    """x in the shape of another array, or, along `lhs_axes` alone, with its extents along `rhs_axes`.
+    """Return x in the shape of another array, or, along `lhs_axes` alone, with its extents along `rhs_axes`.
 
     Axes are integers, or as many in both. ValueError if shapes do not fit.
 
@@ -107,7 +110,7 @@ def broadcast_like(x: ArrayLike, like: ArrayLike, lhs_axes: Any = None, rhs_axes
 
 
 def index_update(x: ArrayLike, indices: ArrayLike, values: ArrayLike) -> Array:
-    """A copy of x with `values` at x[indices[0], indices[1], ...]; indices of shape (axes, n).
+    """Return a copy of x with `values` at x[indices[0], indices[1], ...]; indices of shape (axes, n).
 
     >>> from forerun import np, npx
     >>> npx.index_update(np.zeros((2, 2)), np.array([[0, 1], [1, 0]]), np.array([5.0, 6.0])).tolist()
@@ -124,7 +127,7 @@ def index_update(x: ArrayLike, indices: ArrayLike, values: ArrayLike) -> Array:
 
 
 def index_add(x: ArrayLike, indices: ArrayLike, values: ArrayLike) -> Array:
-    """A copy of x with `values` added at x[indices[0], indices[1], ...], once for each time a position is named.
+    """Return a copy of x with `values` added at x[indices[0], indices[1], ...], once for each time a position is named.
 
     indices: of shape (axes, n).
 
@@ -140,13 +143,13 @@ def index_add(x: ArrayLike, indices: ArrayLike, values: ArrayLike) -> Array:
 
 
 def _places(x: Array, at: Any) -> Array:
-    """Where x[indices[0], indices[1], ...] stands in the flat array."""
+    """Return the positions of x[indices[0], indices[1], ...] in the flat array."""
     numbers = _core.from_numpy(numpy.arange(x.size).reshape(x.shape), x.device)
     return getitem(numbers, tuple(at[i] for i in range(at.shape[0])))
 
 
 def nonzero(x: ArrayLike) -> Array:
-    """The positions of elements that are not 0, in rows: (n, axes). It waits, as its shape depends on values.
+    """Return the positions of elements that are not 0, in rows: (n, axes). It waits, as its shape depends on values.
 
     >>> from forerun import npx
     >>> npx.nonzero([[1, 0], [0, 2]]).tolist()
@@ -158,7 +161,7 @@ def nonzero(x: ArrayLike) -> Array:
 def slice(
     x: ArrayLike, begin: Sequence[int | None], end: Sequence[int | None], step: Sequence[int | None] = ()
 ) -> Array:
-    """x[begin[0]:end[0]:step[0], ...] along the first axes; None as in Python.
+    """Return x[begin[0]:end[0]:step[0], ...] along the first axes; None as in Python.
 
     >>> from forerun import np, npx
     >>> npx.slice(np.arange(6).reshape(2, 3), (0, 1), (None, 3)).tolist()
@@ -169,7 +172,7 @@ def slice(
 
 
 def shape_array(x: ArrayLike) -> Array:
-    """The shape of x, as an array of int64.
+    """Return the shape of x, as an array of int64.
 
     >>> from forerun import np, npx
     >>> npx.shape_array(np.zeros((2, 3))).tolist()
@@ -180,7 +183,7 @@ def shape_array(x: ArrayLike) -> Array:
 
 
 def stop_gradient(x: ArrayLike) -> Array:
-    """x, for gradients a constant: nothing flows back.
+    """Return x, for gradients a constant: nothing flows back.
 
     >>> from forerun import autograd, np, npx
     >>> x = np.array([3.0]); x.attach_grad()
@@ -193,7 +196,7 @@ def stop_gradient(x: ArrayLike) -> Array:
 
 
 def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states: Any) -> tuple[Any, Any]:
-    """`body(slice, states)`, which returns an output and states, for each slice of data along its first axis.
+    """Call `body(slice, states)`, which returns an output and states, for each slice of data along its first axis.
 
     Gives the outputs stacked, and the states after the last slice. data, outputs and states may be lists of arrays.
 
@@ -214,11 +217,11 @@ def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states:
 
 
 def reshape(x: ArrayLike, newshape: Shape, reverse: bool = False, order: str = "C") -> Array:
-    """x in another shape, which may have codes for axes of x, taken in order.
+    """Return x in another shape, which may have codes for axes of x, taken in order.
 
-    -1: what is left of the elements; -2: this axis; -3: leave out this axis of extent 1; -4: all axes that are left;
-    -5: the product of two axes; -6: this axis in two, of the two extents that follow, one of which may be -1.
-    reverse: codes and axes from the last to the first. ValueError if codes and axes do not fit.
+    -1: the extent that takes up all other elements; -2: this axis; -3: leave out this axis of extent 1; -4: all axes
+    that are left; -5: the product of two axes; -6: this axis in two, of the two extents that follow, one of which may
+    be -1. reverse: codes and axes from the last to the first. ValueError if codes and axes do not fit.
 
     >>> from forerun import np, npx
     >>> x = np.zeros((2, 3, 8))
@@ -253,14 +256,14 @@ class _Codes:
         self.at = 0
 
     def axis(self) -> int:
-        """The next axis of the array."""
+        """Return the next axis of the array."""
         if self.at >= len(self.shape):
             raise ValueError(f"reshape: codes must fit the axes, got {self.codes} for {tuple(self.shape)}")
         self.at += 1
         return self.shape[self.at - 1]
 
     def decoded(self) -> list[int]:
-        """The extents, with at most one -1."""
+        """Return the extents, with at most one -1."""
         wanted: list[int] = []
         rest = iter(self.codes)
         for code in rest:
@@ -282,7 +285,7 @@ class _Codes:
         return wanted
 
     def split(self, a: int, b: int) -> list[int]:
-        """The next axis in two."""
+        """Return the next axis in two."""
         n = self.axis()
         a, b = (n // b if b > 0 else 0) if a == -1 else a, (n // a if a > 0 else 0) if b == -1 else b
         if a * b != n:

@@ -1,6 +1,6 @@
 """Random numbers: a function of the seed, the number of the op since then, and the position.
 
-They never depend on who computes them. Uniform, normal, exponential and integer numbers are filled in tiles
+They never depend on the threads that compute them. Uniform, normal, exponential and integer numbers are filled in tiles
 by the workers. Permutations, weighted choices and most numbers of `distributions` are NumPy's, drawn by a host
 task from a stream of the same key.
 """
@@ -53,7 +53,7 @@ _FLOAT32 = numpy.dtype("float32")
 
 
 def seed(seed: int | None = None) -> None:
-    """Starts the stream of random numbers anew: the same calls give the same numbers again.
+    """Seed the stream of random numbers: after the same seed the same calls give the same numbers.
 
     None: anywhere, from the system's randomness.
 
@@ -81,7 +81,7 @@ def get_state(legacy: bool = True) -> dict[str, Any]:
 
 
 def set_state(state: dict[str, Any]) -> None:
-    """Brings the stream to where `get_state` found it. ValueError for the state of another kind of generator.
+    """Restore a state of the stream from `get_state`. ValueError for the state of another kind of generator.
 
     >>> from forerun import np
     >>> np.random.set_state(np.random.get_state())
@@ -92,14 +92,14 @@ def set_state(state: dict[str, Any]) -> None:
 
 
 def _numbers(*parameters: Any) -> bool:
-    """Whether these are all numbers, not arrays of any kind."""
+    """Return whether these are all numbers, not arrays of any kind."""
     return all(isinstance(p, (int, float)) or not (is_array(p) or numpy.ndim(p)) for p in parameters)
 
 
-def there(device: DeviceLike, *parameters: Any) -> Device:
-    """Where numbers are drawn: on the device asked for, or that of an array among the parameters, or the current one.
+def device_for(device: DeviceLike, *parameters: Any) -> Device:
+    """Return the device for numbers: the one given, or that of an array among the parameters, or the current one.
 
-    >>> there(None, 1.0, [2.0])
+    >>> device_for(None, 1.0, [2.0])
     cpu(0)
     """
     return resolve(device_of(*parameters) if device is None else device)
@@ -124,12 +124,12 @@ def _continuous(
     device: DeviceLike,
     combine: Callable[[Any, Any, Any], Any],
 ) -> Array:
-    """Draws of one kind; parameters that are arrays are applied to standard draws."""
+    """Draw numbers of one kind; parameters that are arrays are applied to standard draws."""
     want = default_float() if dtype is None else as_dtype(kind, dtype)
     if not is_real_float(want):
         raise TypeError(f"{kind}: dtype must be a float, got {want}")
     drawn = _FLOAT32 if want.itemsize == 2 else want
-    where = there(device, first, second)
+    where = device_for(device, first, second)
     shape = _shape(kind, size, first, second)
     if kind == "normal" and not _numbers(second):
         second = limited("normal", "scale", second, NOT_NEGATIVE)
@@ -152,12 +152,11 @@ def uniform(
     ctx: DeviceLike = None,
     out: Out = None,
 ) -> Array:
-    """Numbers evenly spread over [low, high), of shape `size` or else that of low and high together.
+    """Draw numbers evenly spread over [low, high), of shape `size` or else that of low and high together.
 
-    The default float (float32) unless dtype is given; TypeError if it is no float. low and high may be
-    arrays, to which gradients flow. ValueError if they do not broadcast to the size, OverflowError if high - low is not
-    finite (where the result is read, if they are arrays of ours). out: an array for the result. ctx:
-    MXNet's name for device.
+    The default float (float32) unless dtype is given; TypeError if it is not a float. low and high may be arrays, to
+    which gradients flow. ValueError if they do not broadcast to the size, OverflowError if high - low is not finite
+    (where the result is read, if they are forerun arrays). out: an array for the result. ctx: MXNet's name for device.
 
     >>> from forerun import np
     >>> x = np.random.uniform(-1, 1, size=(2, 3))
@@ -170,7 +169,7 @@ def uniform(
 def uniform_of_width(
     limits: tuple[Limits, ...], low: Any, high: Any, size: Shape | None, dtype: DTypeLike, device: DeviceLike, out: Out
 ) -> Array:
-    """What `uniform` gives, where high - low must be within limits.
+    """Draw as `uniform`, where high - low must be within limits.
 
     >>> uniform_of_width((FINITE,), 0.0, 1.0, (2,), None, None, None).shape
     (2,)
@@ -199,10 +198,10 @@ def normal(
     ctx: DeviceLike = None,
     out: Out = None,
 ) -> Array:
-    """Numbers of the normal distribution with mean `loc` and standard deviation `scale`, which may be arrays.
+    """Draw numbers from the normal distribution with mean `loc` and standard deviation `scale`, which may be arrays.
 
     Of shape `size` or else that of loc and scale together; the default float unless dtype is given, TypeError
-    if it is no float. ValueError if scale is negative: where the result is read, if it is an array of ours. Gradients
+    if it is not a float. ValueError if scale is negative: where the result is read, if it is a forerun array. Gradients
     flow to loc and scale. out: an array for the result. ctx: MXNet's name for device.
 
     >>> from forerun import np
@@ -219,7 +218,7 @@ def normal(
 def draw_into(
     op: str, out: Out, size: Shape | None, dtype: DTypeLike, draw: Callable[[Shape | None, Any], Array]
 ) -> Array:
-    """What draw(size, dtype) gives, written into `out` if that is given: of its shape and dtype.
+    """Return draw(size, dtype), written into `out` if that is given: of its shape and dtype.
 
     ValueError if size, TypeError if dtype says something else.
     """
@@ -233,7 +232,7 @@ def draw_into(
 
 
 def rand(*shape: int, dtype: DTypeLike = None, device: DeviceLike = None, ctx: DeviceLike = None) -> Array:
-    """Numbers evenly spread over [0, 1); extents are separate arguments. The default float unless dtype is given.
+    """Draw numbers evenly spread over [0, 1); extents are separate arguments. The default float unless dtype is given.
 
     >>> from forerun import np
     >>> np.random.rand(2, 3).shape
@@ -243,7 +242,7 @@ def rand(*shape: int, dtype: DTypeLike = None, device: DeviceLike = None, ctx: D
 
 
 def randn(*shape: int, dtype: DTypeLike = None, device: DeviceLike = None, ctx: DeviceLike = None) -> Array:
-    """Standard normal numbers; extents are separate arguments. The default float unless dtype is given.
+    """Draw standard normal numbers; extents are separate arguments. The default float unless dtype is given.
 
     >>> from forerun import np
     >>> np.random.randn(2, 3).shape
@@ -256,7 +255,7 @@ def random(
     size: Shape | None = None, dtype: DTypeLike = None, out: Out = None, *, device: DeviceLike = None,
     ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """Numbers evenly spread over [0, 1). Without a size: one, without axes.
+    """Draw numbers evenly spread over [0, 1). Without a size: one, without axes.
 
     The default float unless dtype is given. out: an array for the result.
 
@@ -271,7 +270,7 @@ random_sample = ranf = sample = random
 
 
 def bytes(length: int) -> builtins.bytes:
-    """Random bytes. They are Python's: this waits.
+    """Return random bytes, as Python's bytes: this waits.
 
     >>> from forerun import np
     >>> len(np.random.bytes(10))
@@ -284,7 +283,7 @@ def bytes(length: int) -> builtins.bytes:
 def random_integers(
     low: int, high: int | None = None, size: Shape | None = None, *, device: DeviceLike = None
 ) -> Array:
-    """Integers evenly spread over low to high, both included, or 1 to low. int64.
+    """Return integers evenly spread over low to high, both included, or 1 to low. int64.
 
     >>> from forerun import np
     >>> np.random.random_integers(1, size=2).tolist()
@@ -295,7 +294,7 @@ def random_integers(
 
 
 def tomaxint(size: Shape | None = None, *, device: DeviceLike = None) -> Array:
-    """Integers evenly spread over all that are not negative. int64.
+    """Return integers evenly spread over all that are not negative. int64.
 
     >>> from forerun import np
     >>> (np.random.tomaxint(3) >= 0).all().item()
@@ -308,9 +307,9 @@ def standard_normal(
     size: Shape | None = None, dtype: DTypeLike = None, out: Out = None, *, device: DeviceLike = None,
     ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """Numbers of the standard normal distribution. Without a size: one, without axes.
+    """Draw numbers from the standard normal distribution. Without a size: one, without axes.
 
-    The default float unless dtype is given, TypeError if it is no float. out: an array for the result.
+    The default float unless dtype is given, TypeError if it is not a float. out: an array for the result.
 
     >>> from forerun import np
     >>> np.random.standard_normal(4, dtype="float64").dtype
@@ -329,10 +328,10 @@ def randint(
     ctx: DeviceLike = None,
     out: Out = None,
 ) -> Array:
-    """Integers evenly spread over [low, high), or [0, low) without high. int64 unless dtype is given.
+    """Return integers evenly spread over [low, high), or [0, low) without high. int64 unless dtype is given.
 
     low and high may be arrays, which broadcast. Without a size: of their shape. ValueError if there are no such
-    integers (where the result is read, if one is an array of ours), TypeError if dtype is of floats. out: an array for
+    integers (where the result is read, if one is a forerun array), TypeError if dtype is of floats. out: an array for
     the result.
 
     >>> from forerun import np
@@ -346,7 +345,7 @@ def _integers(low: Any, high: Any, size: Shape | None, dtype: Any, device: Devic
     if high is None:
         low, high = 0, low
     want = numpy.dtype("int64") if dtype is None or dtype is int else as_dtype("randint", dtype)
-    shape, where = _shape("randint", size, low, high), there(device, low, high)
+    shape, where = _shape("randint", size, low, high), device_for(device, low, high)
     if _numbers(low, high):
         result = current().fill("integers", shape, want, where, int(low), int(high))
         return _core.as_scalar(result) if size is None else result
@@ -372,7 +371,7 @@ def integers(
     *,
     device: DeviceLike = None,
 ) -> Array:
-    """Integers evenly spread over [low, high), with `endpoint` up to and including high. Otherwise as `randint`.
+    """Return integers evenly spread over [low, high), with `endpoint` up to and including high. Otherwise as `randint`.
 
     >>> from forerun import np
     >>> np.random.integers(3, 3, size=2, endpoint=True).tolist()
@@ -387,20 +386,20 @@ def integers(
 
 
 def _rows(op: str, x: Array) -> int:
-    """How many rows x has. ValueError if it has no axis."""
+    """Return the number of rows of x. ValueError if it has no axis."""
     if x.ndim == 0:
         raise ValueError(f"{op}: array must have at least one axis, got shape ()")
     return int(x.shape[0])
 
 
 def _order(op: str, n: int, device: Any) -> Array:
-    """The numbers below n in random order."""
+    """Return the numbers below n in random order."""
     make = current().generator()
     return host_op(op, lambda _: make().permutation(n), [asarray(0, device=device)], (n,), "int64")
 
 
 def permutation(x: int | Any, axis: int = 0, *, device: DeviceLike = None) -> Array:
-    """The numbers below x in random order (int64), or the slices of an array along an axis in random order (a copy).
+    """Return the numbers below x in random order (int64), or a shuffled copy of an array along an axis.
 
     ValueError of an array without axes.
 
@@ -417,7 +416,7 @@ def permutation(x: int | Any, axis: int = 0, *, device: DeviceLike = None) -> Ar
 
 
 def shuffle(x: ArrayLike, axis: int = 0) -> None:
-    """Brings the slices of an array along an axis into random order, in place.
+    """Shuffle the slices of an array along an axis, in place.
 
     ValueError of an array without axes, TypeError of no array. A NumPy array or a list: waits.
 
@@ -434,7 +433,7 @@ def shuffle(x: ArrayLike, axis: int = 0) -> None:
 
 
 def permuted(x: ArrayLike, *, axis: int | None = None, out: Out = None) -> Array:
-    """A copy of an array with the elements along an axis in random order, in another one in each row.
+    """Return a copy of an array with the elements along an axis in random order, in another one in each row.
 
     axis None: all elements. out: an array for the result, x itself too.
 
@@ -453,11 +452,11 @@ def bernoulli(
     prob: ArrayLike | None = None, logit: ArrayLike | None = None, size: Shape | None = None, dtype: DTypeLike = None,
     *, device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """1 with probability `prob`, or with 1 / (1 + exp(-logit)); 0 otherwise.
+    """Return 1 with probability `prob`, or with 1 / (1 + exp(-logit)); 0 otherwise.
 
     prob or logit: a number or an array, prob 0.5 if neither is given; ValueError if both are, or prob is not in [0, 1]
-    (where the result is read, if it is an array of ours). Of shape `size`, or else
-    that of prob or logit; the default float unless dtype is given. out: an array for the result.
+    (where the result is read, if it is a forerun array). Of shape `size`, or else that of prob or logit; the default
+    float unless dtype is given. out: an array for the result.
 
     >>> from forerun import np, npx
     >>> npx.random.bernoulli(np.array([0.0, 1.0])).tolist(), npx.random.bernoulli(logit=100.0, size=2).tolist()
@@ -468,7 +467,7 @@ def bernoulli(
     given = logit if logit is not None else 0.5 if prob is None else limited("bernoulli", "prob", prob, PROBABILITY)
 
     def drawn(size: Shape | None, dtype: Any) -> Array:
-        u = uniform(size=_shape("bernoulli", size, given), device=there(device or ctx, given))
+        u = uniform(size=_shape("bernoulli", size, given), device=device_for(device or ctx, given))
         if logit is not None:  # u < 1 / (1 + exp(-logit)), where u may be 0
             return cast(u * (1 + exp(-asarray(logit, device=u.device))) < 1, _of_bernoulli(dtype))
         return cast(u < given, _of_bernoulli(dtype))

@@ -31,12 +31,12 @@ def choice(
     device: DeviceLike = None,
     ctx: DeviceLike = None,
 ) -> Array:
-    """Elements (slices along an axis) drawn from an array, or numbers below a (int64).
+    """Return elements (slices along an axis) drawn from an array, or numbers below a (int64).
 
     p: the probability of each, whose sum is 1. replace: whether an element can be drawn again; if not, shuffle: whether
     their order is random too. Without a size: one. ValueError if p has not one number for each element, or there are
-    too few elements, or one of p is negative or their sum is another: where the result is read, if p is an array of
-    ours.
+    too few elements, or one of p is negative or their sum is another: where the result is read, if p is a forerun
+    array.
 
     >>> from forerun import np
     >>> np.random.choice([5, 6, 7], 2, p=[0, 0, 1]).tolist()

@@ -1,4 +1,4 @@
-"""What parameters of distributions must be: NumPy's conditions, for known values and for those that come late."""
+"""Conditions on parameters of distributions, as NumPy's: for known values and for those not computed yet."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _PARAMETERS: dict[str, tuple[tuple[str, Limits | None], ...]] = {
 
 
 def known(value: Any) -> bool:
-    """Whether the values of a parameter are there at the call, for nobody to wait for.
+    """Return whether the values of a parameter are known at the call, without a wait.
 
     >>> from forerun import np
     >>> known([1.0, 2.0]), known(np.array([1.0]))
@@ -61,7 +61,7 @@ def known(value: Any) -> bool:
 
 
 def check_parameters(op: str, values: Sequence[Any]) -> None:
-    """Looks at those parameters of a distribution that are known. ValueError if one is not what it must be.
+    """Check the known parameters of a distribution. ValueError if one does not meet its condition.
 
     >>> check_parameters("beta", (1.0, -1.0))
     Traceback (most recent call last):
@@ -76,7 +76,7 @@ def check_parameters(op: str, values: Sequence[Any]) -> None:
 
 
 def _no_wider(values: Sequence[Any]) -> None:
-    """The corners of a triangular distribution, of which some may be None."""
+    """Return the corners of a triangular distribution, of which some may be None."""
     left, mode, right = values
     corners = (("left", left, "mode", mode), ("mode", mode, "right", right), ("left", left, "right", right))
     for low, a, high, b in corners:
@@ -97,7 +97,7 @@ _RELATIONS: dict[str, Callable[[Sequence[Any]], None]] = {"triangular": _no_wide
 
 
 def _pair(a: Any, b: Any, wrong: numpy.ndarray) -> str:
-    """The first two values that do not fit."""
+    """Return the first two values that do not fit."""
     first = [numpy.broadcast_to(v, wrong.shape)[wrong].flat[0].item() for v in (a, b)]
     return f"{first[0]} and {first[1]}"
 
@@ -106,13 +106,13 @@ def _pair(a: Any, b: Any, wrong: numpy.ndarray) -> str:
 
 
 def _tolerance(dtype: numpy.dtype) -> float:
-    """How far a sum of probabilities of a dtype may be from 1: NumPy's tolerance."""
+    """Return how far a sum of probabilities of a dtype may be from 1: NumPy's tolerance."""
     wide = 2.0**-26
     return max(wide, float(finfo(dtype).eps) ** 0.5) if dtype.kind in "fV" else wide
 
 
 def check_choice(p: ArrayLike, drawn: int, replace: bool) -> None:
-    """Looks at the probabilities of a choice.
+    """Check the probabilities of a choice.
 
     ValueError if one is negative or NaN, their sum is not 1, or too few are above 0 to be drawn without replacement.
 
@@ -128,9 +128,9 @@ def check_choice(p: ArrayLike, drawn: int, replace: bool) -> None:
 
 
 def check_ways(op: str, pvals: ArrayLike) -> numpy.ndarray:
-    """Probabilities of ways along the last axis, as float64, of which all but the last have a sum of at most 1.
+    """Return probabilities of ways along the last axis, as float64, of which all but the last have a sum of at most 1.
 
-    What rounding to a narrower dtype has added is taken away. ValueError if one is not in [0, 1], or the sum is larger.
+    The excess from rounding to a narrower dtype is removed. ValueError if one is not in [0, 1], or the sum is larger.
 
     >>> check_ways("multinomial", [0.25, 0.25]).tolist()
     [0.25, 0.25]
@@ -147,7 +147,7 @@ def check_ways(op: str, pvals: ArrayLike) -> numpy.ndarray:
 
 
 def check_colors(colors: ArrayLike, nsample: int, method: str) -> None:
-    """Looks at how many there are of each color. ValueError if that is negative, or all are too few, or too many.
+    """Check the counts of colors. ValueError if one is negative, or their sum is too small or too large.
 
     >>> check_colors([1, 3], 4, "count")
     """
@@ -162,7 +162,7 @@ def check_colors(colors: ArrayLike, nsample: int, method: str) -> None:
 
 
 def check_integers(op: str, low: ArrayLike, high: ArrayLike) -> None:
-    """Looks at the ends of integers, if both are known. ValueError if there are none between them.
+    """Check the bounds of integers, if both are known. ValueError if there are no integers between them.
 
     >>> check_integers("randint", [1, 3], 4)
     """

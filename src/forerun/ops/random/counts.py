@@ -29,7 +29,7 @@ __all__ = [
 def geometric(
     p: ArrayLike, size: Shape | None = None, dtype: DTypeLike = "int64", *, device: DeviceLike = None
 ) -> Array:
-    """Counts of the geometric distribution: of trials of probability p up to the first success.
+    """Draw counts from the geometric distribution: of trials of probability p up to the first success.
 
     Parameters, size, dtype, errors: as for `poisson`.
 
@@ -44,7 +44,7 @@ def hypergeometric(
     ngood: ArrayLike, nbad: ArrayLike, nsample: ArrayLike, size: Shape | None = None, dtype: DTypeLike = "int64", *,
     device: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """Counts of the hypergeometric distribution: of good ones among nsample drawn from ngood and nbad.
+    """Draw counts from the hypergeometric distribution: of good ones among nsample drawn from ngood and nbad.
 
     Parameters, size, dtype, errors: as for `poisson`.
 
@@ -58,7 +58,7 @@ def hypergeometric(
 def logseries(
     p: ArrayLike, size: Shape | None = None, dtype: DTypeLike = "int64", *, device: DeviceLike = None
 ) -> Array:
-    """Counts of the logarithmic series distribution: of probability c * p**k / k.
+    """Draw counts from the logarithmic series distribution: of probability c * p**k / k.
 
     Parameters, size, dtype, errors: as for `poisson`.
 
@@ -72,7 +72,7 @@ def logseries(
 def negative_binomial(
     n: ArrayLike, p: ArrayLike, size: Shape | None = None, dtype: DTypeLike = "int64", *, device: DeviceLike = None
 ) -> Array:
-    """Counts of the negative binomial distribution: of failures before the n-th success of probability p.
+    """Draw counts from the negative binomial distribution: of failures before the n-th success of probability p.
 
     Parameters, size, dtype, errors: as for `poisson`.
 
@@ -84,7 +84,7 @@ def negative_binomial(
 
 
 def zipf(a: ArrayLike, size: Shape | None = None, dtype: DTypeLike = "int64", *, device: DeviceLike = None) -> Array:
-    """Counts of the Zipf distribution: of probability c * k**-a.
+    """Draw counts from the Zipf distribution: of probability c * k**-a.
 
     Parameters, size, dtype, errors: as for `poisson`.
 
@@ -98,10 +98,10 @@ def zipf(a: ArrayLike, size: Shape | None = None, dtype: DTypeLike = "int64", *,
 def dirichlet(
     alpha: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None
 ) -> Array:
-    """Vectors of the Dirichlet distribution, along a new last axis: positive numbers whose sum is 1.
+    """Return vectors of the Dirichlet distribution, along a new last axis: positive numbers whose sum is 1.
 
     alpha: how much weight each element has (a vector). The default float unless dtype is given. ValueError if one is
-    negative: where the result is read, if they are an array of ours.
+    negative: where the result is read, if they are a forerun array.
 
     >>> from forerun import np
     >>> np.random.dirichlet([1.0, 2.0, 3.0], size=4).sum(1).round(3).tolist()
@@ -130,7 +130,7 @@ def multivariate_hypergeometric(
 
     colors: how many of each there are (integers). method: "marginals" or "count", NumPy's algorithms. ValueError for
     another method or a negative nsample, or if a number is negative or there are too few: where the result is read, if
-    colors is an array of ours.
+    colors is a forerun array.
 
     >>> from forerun import np
     >>> np.random.multivariate_hypergeometric([2, 3], 5).tolist()

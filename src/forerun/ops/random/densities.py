@@ -29,7 +29,7 @@ __all__ = [
 def f(
     dfnum: ArrayLike, dfden: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None
 ) -> Array:
-    """Numbers of the F distribution: of ratios of two chi-square numbers, each divided by its degrees of freedom.
+    """Draw numbers from the F distribution: ratios of two chi-square numbers, each divided by its degrees of freedom.
 
     Parameters, size, dtype, errors: as for `gamma`.
 
@@ -43,7 +43,7 @@ def f(
 def noncentral_chisquare(
     df: ArrayLike, nonc: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None
 ) -> Array:
-    """Numbers of the chi-square distribution with a noncentrality `nonc`.
+    """Draw numbers from the chi-square distribution with a noncentrality `nonc`.
 
     Parameters, size, dtype, errors: as for `gamma`.
 
@@ -58,7 +58,7 @@ def noncentral_f(
     dfnum: ArrayLike, dfden: ArrayLike, nonc: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *,
     device: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """Numbers of the F distribution with a noncentrality `nonc`.
+    """Draw numbers from the F distribution with a noncentrality `nonc`.
 
     Parameters, size, dtype, errors: as for `gamma`.
 
@@ -73,7 +73,7 @@ def pareto(
     a: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None,
     ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """Numbers of the Lomax (Pareto II) distribution: of density a / (1 + x)**(a + 1) for x >= 0.
+    """Draw numbers from the Lomax (Pareto II) distribution: of density a / (1 + x)**(a + 1) for x >= 0.
 
     Parameters, size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
@@ -89,7 +89,7 @@ def power(
     a: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None,
     ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """Numbers of the power distribution: of density a * x**(a - 1) in [0, 1].
+    """Draw numbers from the power distribution: of density a * x**(a - 1) in [0, 1].
 
     Parameters, size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
@@ -102,7 +102,7 @@ def power(
 
 
 def standard_cauchy(size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None) -> Array:
-    """Numbers of the Cauchy distribution: of density 1 / (pi * (1 + x * x)).
+    """Draw numbers from the Cauchy distribution: of density 1 / (pi * (1 + x * x)).
 
     Parameters, size, dtype, errors: as for `gamma`.
 
@@ -116,7 +116,7 @@ def standard_cauchy(size: Shape | None = None, dtype: DTypeLike = None, *, devic
 def standard_t(
     df: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None
 ) -> Array:
-    """Numbers of the Student's t distribution with df degrees of freedom.
+    """Draw numbers from Student's t distribution with df degrees of freedom.
 
     Parameters, size, dtype, errors: as for `gamma`.
 
@@ -131,7 +131,7 @@ def triangular(
     left: ArrayLike, mode: ArrayLike, right: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *,
     device: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """Numbers of the triangular distribution: of a density that rises from left to mode and falls to right.
+    """Draw numbers from the triangular distribution: of a density that rises from left to mode and falls to right.
 
     Parameters, size, dtype, errors: as for `gamma`.
 
@@ -145,7 +145,7 @@ def triangular(
 def vonmises(
     mu: ArrayLike, kappa: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None
 ) -> Array:
-    """Numbers of the von Mises distribution on the circle, in [-pi, pi]: of density c * exp(kappa * cos(x - mu)).
+    """Draw numbers from the von Mises distribution on [-pi, pi]: of density c * exp(kappa * cos(x - mu)).
 
     Parameters, size, dtype, errors: as for `gamma`.
 
@@ -159,7 +159,7 @@ def vonmises(
 def wald(
     mean: ArrayLike, scale: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None
 ) -> Array:
-    """Numbers of the Wald (inverse Gaussian) distribution.
+    """Draw numbers from the Wald (inverse Gaussian) distribution.
 
     Parameters, size, dtype, errors: as for `gamma`.
 
@@ -174,7 +174,7 @@ def rayleigh(
     scale: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None,
     ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """Numbers of the Rayleigh distribution: of density x / scale**2 * exp(-x * x / (2 * scale**2)) for x >= 0.
+    """Draw numbers from the Rayleigh distribution: of density x / scale**2 * exp(-x * x / (2 * scale**2)) for x >= 0.
 
     Parameters, size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
@@ -190,7 +190,7 @@ def weibull(
     a: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None,
     ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """Numbers of the Weibull distribution: of density a * x**(a - 1) * exp(-x**a) for x >= 0.
+    """Draw numbers from the Weibull distribution: of density a * x**(a - 1) * exp(-x**a) for x >= 0.
 
     Parameters, size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
@@ -214,7 +214,7 @@ def standard_exponential(
     size: Shape | None = None, dtype: DTypeLike = None, method: str = "zig", out: Out = None, *,
     device: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """Numbers of the exponential distribution with mean 1. The default float unless dtype is given.
+    """Draw numbers from the exponential distribution with mean 1. The default float unless dtype is given.
 
     method: "zig" or "inv", which change nothing (ValueError for another). out: an array for the result.
 
@@ -229,7 +229,7 @@ def standard_exponential(
 def standard_gamma(
     shape: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, out: Out = None, *, device: DeviceLike = None
 ) -> Array:
-    """Numbers of the gamma distribution with scale 1. Otherwise as `gamma`. out: an array for the result.
+    """Draw numbers from the gamma distribution with scale 1. Otherwise as `gamma`. out: an array for the result.
 
     >>> from forerun import np
     >>> np.random.standard_gamma(2.0, 3).shape

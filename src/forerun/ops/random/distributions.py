@@ -28,7 +28,7 @@ from .._base.convert import (
 from .._base.host_task import host_op
 from .._base.random_stream import current
 from ..elementwise.exponential import exp, log
-from .basic import _numbers, _rows, _shape, draw_into, there
+from .basic import _numbers, _rows, _shape, device_for, draw_into
 from .conditions import check_parameters, check_ways, known
 from .limits import NOT_NEGATIVE, POSITIVE
 from .reparametrised import (
@@ -54,7 +54,7 @@ def _checking() -> numpy.random.Generator:
 
 
 def _refused(name: str, draw: Callable[..., Any], parameters: Sequence[Any]) -> None:
-    """Raises what parameters must not be, as far as they are known; all of them: also what NumPy raises."""
+    """Raise what parameters must not be, as far as they are known; all of them: also what NumPy raises."""
     check_parameters(name, parameters)
     if all(map(known, parameters)):  # drawing nothing tells
         _asked(name, draw, _checking(), parameters, (0, *broadcast_shapes(name, *(numpy.shape(p) for p in parameters))))
@@ -63,7 +63,7 @@ def _refused(name: str, draw: Callable[..., Any], parameters: Sequence[Any]) -> 
 def _asked(
     name: str, draw: Callable[..., Any], generator: numpy.random.Generator, parameters: Sequence[Any], shape: Any
 ) -> Array:
-    """What NumPy draws; what it raises says of what."""
+    """Draw with NumPy; its errors get the name of the distribution."""
     try:
         drawn: Array = draw(generator, *parameters, shape)
         return drawn
@@ -75,8 +75,8 @@ def _asked(
 def _drawn(
     name: str, draw: Callable[..., Any], parameters: Sequence[Any], size: Shape | None, dtype: Any, device: DeviceLike
 ) -> Array:
-    """What NumPy draws in a host task; parameters that are arrays are its inputs, and broadcast."""
-    shape, want, device = _shape(name, size, *parameters), as_dtype(name, dtype), there(device, *parameters)
+    """Draw with NumPy in a host task; parameters that are arrays are its inputs, and broadcast."""
+    shape, want, device = _shape(name, size, *parameters), as_dtype(name, dtype), device_for(device, *parameters)
     if size is not None and broadcast_shapes(name, shape, *(numpy.shape(p) for p in parameters)) != shape:
         raise ValueError(f"{name}: parameters must broadcast to size {shape}, got other shapes")
     _refused(name, draw, parameters)
@@ -109,10 +109,10 @@ def exponential(
     scale: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None,
     ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """Numbers of the exponential distribution: of density exp(-x / scale) / scale for x >= 0.
+    """Draw numbers from the exponential distribution: of density exp(-x / scale) / scale for x >= 0.
 
     The mean is scale. Of shape `size`, or else that of scale; the default float unless dtype is given.
-    ValueError if scale is negative: where the result is read, if it is an array of ours. Gradients flow to scale.
+    ValueError if scale is negative: where the result is read, if it is a forerun array. Gradients flow to scale.
     out: an array for the result. ctx: MXNet's name for device.
 
     >>> from forerun import np
@@ -127,7 +127,7 @@ def gamma(
     shape: ArrayLike, scale: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = None, *,
     device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """Numbers of the gamma distribution: of density c * x**(shape - 1) * exp(-x / scale) for x > 0.
+    """Draw numbers from the gamma distribution: of density c * x**(shape - 1) * exp(-x / scale) for x > 0.
 
     The mean is shape * scale. size, dtype, errors, out, ctx: as for `exponential`; shape must not be negative either.
     Gradients flow to both: to shape by implicit reparametrisation (Figurnov, Mohamed and Mnih 2018).
@@ -141,10 +141,10 @@ def gamma(
         if _numbers(shape, scale):
             return _floating("gamma", shape, scale, size=size, dtype=dtype, device=device or ctx)
         want, wide = drawn_dtypes("gamma", dtype)
-        extents, where = _shape("gamma", size, shape, scale), there(device or ctx, shape, scale)
+        extents, where = _shape("gamma", size, shape, scale), device_for(device or ctx, shape, scale)
         fitting("gamma", extents, [shape, scale])
         stretched = parameter("gamma", "scale", scale, NOT_NEGATIVE, wide, where)
-        check = None if is_array(shape) else NOT_NEGATIVE  # ours are looked at by the task that draws
+        check = None if is_array(shape) else NOT_NEGATIVE  # those of arrays are checked by the task that draws
         shapes = asarray(parameter("gamma", "shape", shape, check, wide, where), wide, where)
         result = standard_gammas("gamma", shapes, extents, wide) * stretched
         return result if wide == want else cast(result, want)
@@ -155,10 +155,10 @@ def gamma(
 def beta(
     a: ArrayLike, b: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None
 ) -> Array:
-    """Numbers of the beta distribution: of density c * x**(a - 1) * (1 - x)**(b - 1) in [0, 1].
+    """Draw numbers from the beta distribution: of density c * x**(a - 1) * (1 - x)**(b - 1) in [0, 1].
 
     The mean is a / (a + b). size, dtype: as for `exponential`. ValueError if a or b is not
-    positive: where the result is read, if it is an array of ours.
+    positive: where the result is read, if it is a forerun array.
 
     >>> from forerun import np
     >>> np.random.beta(2.0, 3.0, size=(2, 2)).shape
@@ -171,7 +171,7 @@ def laplace(
     loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = None, *,
     device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """Numbers of the Laplace distribution: of density exp(-|x - loc| / scale) / (2 scale).
+    """Draw numbers from the Laplace distribution: of density exp(-|x - loc| / scale) / (2 scale).
 
     size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
@@ -188,7 +188,7 @@ def lognormal(
     mean: ArrayLike = 0.0, sigma: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = None, *,
     device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """Numbers whose logarithm is normal with mean `mean` and standard deviation `sigma`.
+    """Draw numbers whose logarithm is normal with mean `mean` and standard deviation `sigma`.
 
     size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
@@ -205,7 +205,7 @@ def logistic(
     loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = None, *,
     device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """Numbers of the logistic distribution: their distribution function is 1 / (1 + exp(-(x - loc) / scale)).
+    """Draw numbers from the logistic distribution: their distribution function is 1 / (1 + exp(-(x - loc) / scale)).
 
     size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
@@ -222,7 +222,7 @@ def gumbel(
     loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = None, *,
     device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """Numbers of the Gumbel distribution: their distribution function is exp(-exp(-(x - loc) / scale)).
+    """Draw numbers from the Gumbel distribution: their distribution function is exp(-exp(-(x - loc) / scale)).
 
     size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
@@ -236,10 +236,10 @@ def gumbel(
 
 
 def chisquare(df: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None) -> Array:
-    """Numbers of the chi-square distribution: sums of the squares of df standard normal numbers.
+    """Draw numbers from the chi-square distribution: sums of the squares of df standard normal numbers.
 
-    size, dtype: as for `exponential`. ValueError if df is not positive: where the result is read, if it is an array
-    of ours. Gradients flow to df, as for `gamma`.
+    size, dtype: as for `exponential`. ValueError if df is not positive: where the result is read, if it is a forerun
+    array. Gradients flow to df, as for `gamma`.
 
     >>> from forerun import np
     >>> np.random.chisquare(4, size=3).shape
@@ -248,7 +248,7 @@ def chisquare(df: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None,
     if _numbers(df):
         return _floating("chisquare", df, size=size, dtype=dtype, device=device)
     want, wide = drawn_dtypes("chisquare", dtype)
-    extents, where = _shape("chisquare", size, df), there(device, df)
+    extents, where = _shape("chisquare", size, df), device_for(device, df)
     fitting("chisquare", extents, [df])
     halves = parameter("chisquare", "df", df, POSITIVE, wide, where) / 2
     result = standard_gammas("chisquare", halves, extents, wide) * 2
@@ -258,10 +258,10 @@ def chisquare(df: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None,
 def poisson(
     lam: ArrayLike = 1.0, size: Shape | None = None, dtype: DTypeLike = "int64", *, device: DeviceLike = None
 ) -> Array:
-    """Counts of the Poisson distribution with mean `lam`. int64 unless dtype is given.
+    """Draw counts from the Poisson distribution with mean `lam`. int64 unless dtype is given.
 
-    Of shape `size`, or else that of lam. ValueError if lam is negative: where the result is read, if it is an array of
-    ours.
+    Of shape `size`, or else that of lam. ValueError if lam is negative: where the result is read, if it is a forerun
+    array.
 
     >>> from forerun import np
     >>> np.random.poisson([0.0, 0.0]).tolist()
@@ -273,10 +273,10 @@ def poisson(
 def binomial(
     n: ArrayLike, p: ArrayLike, size: Shape | None = None, dtype: DTypeLike = "int64", *, device: DeviceLike = None
 ) -> Array:
-    """Counts of successes among n trials of probability p. int64 unless dtype is given.
+    """Draw counts of successes among n trials of probability p. int64 unless dtype is given.
 
     Of shape `size`, or else that of n and p together. ValueError if n is negative or p not in [0, 1]: where the
-    result is read, if they are arrays of ours.
+    result is read, if they are forerun arrays.
 
     >>> from forerun import np
     >>> np.random.binomial(10, [0.0, 1.0]).tolist()
@@ -286,11 +286,11 @@ def binomial(
 
 
 def multinomial(n: int, pvals: ArrayLike, size: Shape | None = None, *, device: DeviceLike = None) -> Array:
-    """Counts of n trials that each end in one of several ways. int64, ways along a new last axis.
+    """Draw counts of n trials that each end in one of several ways. int64, ways along a new last axis.
 
     pvals: the probabilities of the ways along the last axis; the last way has what the others leave. ValueError if n is
-    negative, or one of them is not in [0, 1], or the others' sum is above 1: where the result is read, if they are an
-    array of ours.
+    negative, or one of them is not in [0, 1], or the others' sum is above 1: where the result is read, if they are a
+    forerun array.
 
     >>> from forerun import np
     >>> np.random.multinomial(10, [0.5, 0.5], size=3).sum(axis=1).tolist()
@@ -312,7 +312,7 @@ def multivariate_normal(
     mean: ArrayLike, cov: ArrayLike, size: Shape | None = None, check_valid: str = "warn", tol: float = 1e-8, *,
     method: str = "svd", device: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """Vectors of the normal distribution with a mean vector and a covariance matrix, along a new last axis.
+    """Return vectors of the normal distribution with a mean vector and a covariance matrix, along a new last axis.
 
     The default float. check_valid: "raise" for ValueError where the result is read if the matrix is not positive
     semidefinite (within tol), "ignore", or "warn", which does not warn. method: how the matrix is decomposed: "svd",
@@ -324,7 +324,7 @@ def multivariate_normal(
     """
     check_choice("multivariate_normal", "check_valid", check_valid, ("warn", "raise", "ignore"))
     check_choice("multivariate_normal", "method", method, ("svd", "eigh", "cholesky"))
-    device = there(device, mean, cov)
+    device = device_for(device, mean, cov)
     m, c = asarray(mean, device=device), asarray(cov, device=device)
     if m.ndim != 1 or c.shape != (m.size, m.size):
         raise ValueError(f"multivariate_normal: mean must be a vector and cov its matrix, got {m.shape} and {c.shape}")

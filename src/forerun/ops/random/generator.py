@@ -48,12 +48,12 @@ class BitGenerator:
         self.stream = OwnStream(value["seed"], value["drawn"])
 
     def spawn(self, n_children: int) -> list[BitGenerator]:
-        """Bit generators whose streams are independent of this one's and of one another."""
+        """Return bit generators whose streams are independent of this one's and of one another."""
         return [BitGenerator(s) for s in self.seed_seq.spawn(n_children)]
 
 
 def _entropy(seed: Any) -> Any:
-    """What SeedSequence takes: our arrays as NumPy's, which waits."""
+    """Return a seed for SeedSequence: forerun arrays as NumPy's, which waits."""
     if seed is None:
         return int.from_bytes(os.urandom(16))
     return seed.numpy() if hasattr(seed, "wait_to_read") else seed
@@ -81,7 +81,7 @@ def _uniform(
     low: Any = 0.0, high: Any = 1.0, size: Shape | None = None, dtype: Any = None, *, device: DeviceLike = None,
     ctx: DeviceLike = None, out: Any = None,
 ) -> Array:  # fmt: skip
-    """Numbers evenly spread over [low, high), as `np.random.uniform` gives them. ValueError if high is below low.
+    """Draw numbers evenly spread over [low, high), as `np.random.uniform` gives them. ValueError if high is below low.
 
     >>> from forerun import np
     >>> np.random.default_rng(0).uniform(2, 3, 4).shape
@@ -143,9 +143,9 @@ class _Draws:
 class Generator(_Draws):
     """Random numbers from a stream of its own, with the methods of NumPy's Generator. Made by `default_rng`.
 
-    What a method draws is fixed when it is called: by the seed, and by how many methods were called before. It
-    does not depend on other generators or threads. Floats are of the default float. Copies and pickles go on
-    from where the generator stands.
+    The numbers that a method draws are fixed when it is called: by the seed, and by the number of calls before. It
+    does not depend on other generators or threads. Floats are of the default float. Copies and pickles continue from
+    the generator's state.
 
     >>> from forerun import np
     >>> a, b = np.random.default_rng(5), np.random.default_rng(5)
@@ -167,7 +167,7 @@ class Generator(_Draws):
     permuted = _method(basic.permuted)
 
     def spawn(self, n_children: int) -> list[Generator]:
-        """Generators whose streams are independent of this one's and of one another.
+        """Return generators whose streams are independent of this one's and of one another.
 
         >>> from forerun import np
         >>> len(np.random.default_rng(1).spawn(3))
@@ -202,7 +202,7 @@ class RandomState(_Draws):
     tomaxint = _method(basic.tomaxint)
 
     def seed(self, seed: Any = None) -> None:
-        """Starts the stream anew.
+        """Seed the stream anew.
 
         >>> from forerun import np
         >>> state = np.random.RandomState(1); state.seed(2)
@@ -210,7 +210,7 @@ class RandomState(_Draws):
         self._bits = BitGenerator(seed)
 
     def get_state(self, legacy: bool = True) -> dict[str, Any]:
-        """Where the stream stands. legacy changes nothing.
+        """Return the state of the stream. legacy is ignored.
 
         >>> from forerun import np
         >>> np.random.RandomState(1).get_state()["drawn"]
@@ -219,7 +219,7 @@ class RandomState(_Draws):
         return self._bits.state
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Brings the stream to where `get_state` found it. ValueError for another kind of state.
+        """Restore a state of the stream from `get_state`. ValueError for another kind of state.
 
         >>> from forerun import np
         >>> np.random.RandomState(1).set_state(np.random.RandomState(2).get_state())
@@ -231,7 +231,7 @@ class RandomState(_Draws):
 
 
 def default_rng(seed: Any = None) -> Generator:
-    """A generator with a stream of its own.
+    """Return a generator with a stream of its own.
 
     seed: None for the system's randomness, an integer that is not negative, a sequence of those, a SeedSequence, a
     BitGenerator of forerun; a Generator is returned as it is. ValueError or TypeError for another seed.

@@ -36,7 +36,7 @@ _BERNOULLI = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12
 
 
 def gamma_slope(x: Values, a: Values) -> Values:
-    """dx / da of numbers x of the gamma distribution with scale 1 and shapes a, element by element. float64.
+    """Return dx / da of numbers x of the gamma distribution with scale 1 and shapes a, element by element. float64.
 
     0 where x or a is 0, NaN where one is NaN or infinite. x and a broadcast.
 
@@ -64,7 +64,7 @@ def _slopes(x: Values, a: Values) -> Values:
 
 
 def _psi(a: Values) -> Values:
-    """The derivative of the logarithm of the gamma function, for positive numbers."""
+    """Return the derivative of the logarithm of the gamma function, for positive numbers."""
     below = sum(1 / (a + i) for i in range(8))
     y = a + 8
     power = 1 / (y * y)
@@ -86,7 +86,7 @@ def _by_series(x: Values, a: Values) -> Values:
 
 
 def _by_fraction(x: Values, a: Values) -> Values:
-    """1 - P is the density times x times f: f's continued fraction, and its derivative along with it."""
+    """Return 1 - P is the density times x times f: f's continued fraction, and its derivative along with it."""
     b = x + 1 - a
     c, dc = numpy.full_like(x, 1 / _TINY), numpy.zeros_like(x)
     d, dd = 1 / b, 1 / (b * b)
@@ -106,7 +106,7 @@ def _by_fraction(x: Values, a: Values) -> Values:
 
 
 def _inverse(v: Values, dv: Values) -> tuple[Values, Values]:
-    """1 / v and its derivative."""
+    """Return 1 / v and its derivative."""
     return 1 / v, -dv / (v * v)
 
 
@@ -124,7 +124,7 @@ def _by_temme(x: Values, a: Values) -> Values:
 
 
 def _eta(ratio: Values) -> Values:
-    """The number of ratio - 1's sign with eta**2 / 2 = ratio - 1 - log(ratio)."""
+    """Return the number of ratio - 1's sign with eta**2 / 2 = ratio - 1 - log(ratio)."""
     off = ratio - 1
     exact = numpy.copysign(numpy.sqrt(2 * numpy.maximum(off - numpy.log1p(off), 0)), off)
     return numpy.where(abs(off) < 1e-4, off * (1 - off / 3), exact)

@@ -1,7 +1,7 @@
 """Limits of parameters: looked at in the call where values are known there, otherwise by an operation.
 
-Known are numbers, lists and NumPy's arrays. An array of ours is not waited for: an operation looks at its values when
-they are there, and every read of what was computed from them raises.
+Known are numbers, lists and NumPy's arrays. A forerun array is not waited for: an operation checks its values once
+they are computed, and every read of a result that depends on them raises.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Limits:
     overflow: bool = False
 
     def check(self, op: str, name: str, values: ArrayLike) -> None:
-        """Looks at numbers, a list or an array of NumPy's. ValueError, which names the first one outside."""
+        """Check numbers, a list or a NumPy array. ValueError, which names the first one outside."""
         v = numpy.asarray(values)
         if v.dtype.kind in "cSUO":
             return  # another error's affair
@@ -59,7 +59,10 @@ class Limits:
             raise kind(f"{op}: {name} {self.rule}, got {v[~within].flat[0].item()}")
 
     def late(self, op: str, name: str) -> Elementwise:
-        """The operation that gives an array itself, or raises for the first value outside. Gradients come through."""
+        """Return the operation that gives an array itself, or raises for the first value outside.
+
+        Gradients come through.
+        """
         return _looking(self, op, name)
 
 
@@ -71,7 +74,7 @@ def _looking(limits: Limits, op: str, name: str) -> Elementwise:
 
 
 def limited(op: str, name: str, value: Any, limits: Limits | None) -> Any:
-    """The value: looked at if it is known; an array of ours as another one, whose reads raise if a value is outside.
+    """Return the value: checked if it is known; else as an array whose reads raise if a value is outside the limits.
 
     >>> from forerun import np
     >>> limited("op", "scale", 1.0, NOT_NEGATIVE), limited("op", "scale", np.array([2.0]), NOT_NEGATIVE).tolist()

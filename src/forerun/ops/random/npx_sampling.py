@@ -24,7 +24,7 @@ __all__ = ["bernoulli", "categorical", "multinomial", "normal_n", "seed", "unifo
 
 
 def seed(seed: int | None = None, device: str = "all") -> None:
-    """Starts the stream of random numbers anew, as `np.random.seed` does; it is one for all devices.
+    """Seed the stream of random numbers, as `np.random.seed` does; all devices share it.
 
     ValueError for a device other than "all".
 
@@ -37,7 +37,7 @@ def seed(seed: int | None = None, device: str = "all") -> None:
 
 
 def _batched(op: str, batch: Shape | None, *parameters: Any) -> tuple[int, ...]:
-    """The shape of a batch, followed by that of parameters together."""
+    """Return the shape of a batch, followed by that of parameters together."""
     return (() if batch is None else _shape(op, batch)) + broadcast_shapes(op, *(numpy.shape(p) for p in parameters))
 
 
@@ -45,7 +45,7 @@ def uniform_n(
     low: ArrayLike = 0.0, high: ArrayLike = 1.0, batch_shape: Shape | None = None, dtype: DTypeLike = None, *,
     device: DeviceLike = None, ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """Numbers evenly spread over [low, high): for each element of these together, as many as batch_shape says.
+    """Draw numbers evenly spread over [low, high): for each element of these together, as many as batch_shape says.
 
     Of shape batch_shape followed by that of low and high. Otherwise as `np.random.uniform`.
 
@@ -60,7 +60,7 @@ def normal_n(
     loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, batch_shape: Shape | None = None, dtype: DTypeLike = None, *,
     device: DeviceLike = None, ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """Normal numbers: for each element of loc and scale together, as many as batch_shape says.
+    """Return normal numbers: for each element of loc and scale together, as many as batch_shape says.
 
     Of shape batch_shape followed by that of loc and scale. Otherwise as `np.random.normal`.
 
@@ -75,11 +75,11 @@ def categorical(
     prob: ArrayLike, shape: int | Sequence[int] | None = None, get_prob: bool = False, dtype: DTypeLike = "int32", *,
     size: int | Sequence[int] | None = None, device: DeviceLike = None, ctx: DeviceLike = None,
 ) -> Any:  # fmt: skip
-    """Numbers of classes, drawn by the probabilities along the last axis of prob: of shape prob.shape[:-1] + shape.
+    """Draw class numbers by the probabilities along the last axis of prob, of shape prob.shape[:-1] + shape.
 
     prob: not negative, divided by their sums for the draws. get_prob: gives the numbers and log(prob) of each, through
     which gradients flow to prob. size: another name for shape. ValueError if prob has no classes, both names are
-    given, or probabilities are negative or sum to 0: where the result is read, if prob is an array of ours.
+    given, or probabilities are negative or sum to 0: where the result is read, if prob is a forerun array.
 
     >>> from forerun import np, npx
     >>> prob = np.array([[0.0, 1.0], [1.0, 0.0]])
@@ -117,7 +117,7 @@ def _check_classes(prob: Any) -> None:
 
 
 def _classes(p: numpy.ndarray, u: numpy.ndarray) -> numpy.ndarray:
-    """The class that each chance u falls on; those of row i by p[i]."""
+    """Return the class that each chance u falls on; those of row i by p[i]."""
     _check_classes(p)
     shares = numpy.cumsum(p.reshape(-1, p.shape[-1]), -1, "float64")
     total = shares[:, -1:]

@@ -15,7 +15,7 @@ from .._base.convert import as_dtype, asarray, broadcast_shapes, cast, default_f
 from .._base.host_task import host_op
 from .._base.primitive import primitive
 from .._base.random_stream import current
-from .basic import _FLOAT32, _numbers, _shape, draw_into, there
+from .basic import _FLOAT32, _numbers, _shape, device_for, draw_into
 from .implicit import gamma_slope
 from .limits import NOT_NEGATIVE, Limits, limited
 
@@ -26,7 +26,9 @@ __all__ = ["drawn_dtypes", "fitting", "made_of_standard", "parameter", "standard
 
 
 def drawn_dtypes(op: str, dtype: DTypeLike) -> tuple[numpy.dtype, numpy.dtype]:
-    """The dtype asked for, by default the default float, and that of standard numbers. TypeError if it is no float.
+    """Return the dtype of a result, by default the default float, and that of standard numbers.
+
+    TypeError if the dtype is not one of floats.
 
     >>> drawn_dtypes("op", "float16")
     (dtype('float16'), dtype('float32'))
@@ -52,7 +54,7 @@ class _Standard:
 
 
 def parameter(op: str, name: str, value: Any, limits: Limits | None, dtype: numpy.dtype, device: DeviceLike) -> Any:
-    """A parameter as a float, or as an array whose values are looked at; those of our arrays when they are there.
+    """Return a parameter as a float, or as an array with its values checked; those of forerun arrays once computed.
 
     >>> parameter("op", "scale", 2, None, numpy.dtype("float32"), None)
     2.0
@@ -73,7 +75,7 @@ def made_of_standard(
     device: DeviceLike,
     out: Out = None,
 ) -> Array:
-    """What `made` makes of draw(kind, loc=0, scale=1) and parameters: floats, or arrays of the dtype that is drawn.
+    """Apply `made` to draw(kind, loc=0, scale=1) and parameters: floats, or arrays of the dtype that is drawn.
 
     parameters: by name, each with what its values must be. ValueError if they do not broadcast to the size.
 
@@ -85,7 +87,7 @@ def made_of_standard(
     def drawn(size: Shape | None, dtype: Any) -> Array:
         want, wide = drawn_dtypes(op, dtype)
         given = [value for value, _ in parameters.values()]
-        shape, where = _shape(op, size, *given), there(device, *given)
+        shape, where = _shape(op, size, *given), device_for(device, *given)
         if not _numbers(*given):
             fitting(op, shape, given)
         values = [parameter(op, name, v, limits, wide, where) for name, (v, limits) in parameters.items()]
@@ -96,7 +98,7 @@ def made_of_standard(
 
 
 def fitting(op: str, shape: tuple[int, ...], parameters: list[Any]) -> None:
-    """ValueError if parameters do not broadcast to a shape.
+    """Raise ValueError if parameters do not broadcast to a shape.
 
     >>> fitting("op", (2, 3), [1.0, numpy.ones(3)])
     """
@@ -108,7 +110,7 @@ def fitting(op: str, shape: tuple[int, ...], parameters: list[Any]) -> None:
 
 
 def _slope(y: Array, x: Array) -> Array:
-    """The derivative of standard gamma numbers y by their shapes x."""
+    """Return the derivative of standard gamma numbers y by their shapes x."""
     task = lambda y, x: gamma_slope(y, x).astype(y.dtype)
     return host_op("gamma_slope", task, [y, x], y.shape, y.dtype)
 
@@ -119,7 +121,7 @@ def _standard_gamma(x: Any, op: str, draw: Callable[..., Any], shape: tuple[int,
 
 
 def standard_gammas(op: str, a: ArrayLike, shape: tuple[int, ...], dtype: numpy.dtype) -> Any:
-    """Numbers of the gamma distribution with scale 1 and shapes `a`, an array, to which gradients flow implicitly.
+    """Draw numbers from the gamma distribution with scale 1 and shapes `a`, an array, with implicit gradients.
 
     NumPy's numbers, drawn by a host task, which raises ValueError for negative shapes.
 

@@ -1,4 +1,4 @@
-"""Means and what stands on them: variances, standard deviations, weighted means."""
+"""Means, variances, standard deviations, weighted means."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = ["average", "mean", "std", "var"]
 
 
 def _count(x: Array, axes: tuple[int, ...], where: Any, dtype: numpy.dtype | None = None) -> Any:
-    """How many elements over axes count: a number, or floats with the axes kept if a mask chooses them."""
+    """Return how many elements over axes count: a number, or floats with the axes kept if a mask chooses them."""
     if where is True:
         return math.prod(x.shape[i] for i in axes)
     real_dtype = dtype or real_of(x.dtype)
@@ -43,7 +43,7 @@ def _count(x: Array, axes: tuple[int, ...], where: Any, dtype: numpy.dtype | Non
 
 
 def _divided(total: Array, n: Any, axes: tuple[int, ...], keepdims: bool) -> Array:
-    """Sums (with their axes kept if n is an array) divided by n; NaN where n is not positive."""
+    """Return sums (with their axes kept if n is an array) divided by n; NaN where n is not positive."""
     if isinstance(n, (int, float)):
         return total / (n if n > 0 else math.nan)
     result = total / select(n > 0, n, math.nan)
@@ -53,7 +53,7 @@ def _divided(total: Array, n: Any, axes: tuple[int, ...], keepdims: bool) -> Arr
 
 
 def _over(x: Array, where: Any) -> Array:
-    """x, after a look whether the mask fits it. ValueError if it does not."""
+    """Return x, after a look whether the mask fits it. ValueError if it does not."""
     shape = asarray(where).shape
     if broadcast_shapes("where", x.shape, shape) != x.shape:
         raise ValueError(f"where: mask must broadcast to {x.shape}, got {shape}")
@@ -61,13 +61,13 @@ def _over(x: Array, where: Any) -> Array:
 
 
 def _whole(op: str, dtype: Any) -> numpy.dtype | None:
-    """The dtype asked for, if it has no fractions."""
+    """Return the dtype asked for, if it has no fractions."""
     want = None if dtype is None else as_dtype(op, dtype)
     return None if want is None or is_inexact(want) else want
 
 
 def _cut_off(op: str, x: Array, axis: Axis, dtype: numpy.dtype, keepdims: bool, where: Any, ddof: float = 0) -> Array:
-    """The mean in a dtype without fractions, as NumPy's: summed in it; what the division gives is cast to it."""
+    """Return the mean in a dtype without fractions, as NumPy's: summed in it; what the division gives is cast to it."""
     axes = axes_of(op, axis, x.ndim)
     x = x if where is True else _over(x, where)
     total = sum(x, axes, dtype, None, keepdims or where is not True, where=where)
@@ -80,7 +80,9 @@ def mean(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False, *,
     where: ArrayLike = True,
 ) -> Array:  # fmt: skip
-    """The mean over axes (by default all); of integers in the default float. 16-bit floats in float32, rounded once.
+    """Return the mean over axes (by default all).
+
+    The mean of integers is in the default float; 16-bit floats are summed in float32, and rounded once.
 
     dtype: in which to sum, and of the result; if it has no fractions they are cut off. where: a mask of the elements
     that count. Of no elements: NaN.
@@ -117,7 +119,7 @@ def var(
     mean: ArrayLike | None = None,
     correction: float | None = None,
 ) -> Array:
-    """The variance over axes (by default all): squared deviations from the mean, summed, divided by n - ddof.
+    """Return the variance over axes (by default all): squared deviations from the mean, summed, divided by n - ddof.
 
     Of integers in the default float, of complex numbers real; NaN if n is not more than ddof. dtype: as for `mean`.
     correction: another word for ddof (ValueError if both are given). where: a mask of the elements that count; mean:
@@ -147,7 +149,7 @@ _mean = mean  # `mean` is a parameter of var()
 
 
 def _less(op: str, ddof: float, correction: float | None) -> float:
-    """What is taken from the number of elements, which has two names."""
+    """Return the correction of the number of elements, a parameter with two names."""
     if correction is not None and ddof != 0:
         raise ValueError(f"{op}: ddof and correction must not both be given, got {ddof} and {correction}")
     return ddof if correction is None else correction
@@ -165,7 +167,7 @@ def std(
     mean: ArrayLike | None = None,
     correction: float | None = None,
 ) -> Array:
-    """The standard deviation over axes: the root of `var`, with its parameters.
+    """Return the standard deviation over axes: the root of `var`, with its parameters.
 
     TypeError for a dtype without fractions, but of all elements together, as in NumPy.
 
@@ -190,7 +192,7 @@ def _not_zero(sums: numpy.ndarray) -> None:
 def average(
     a: ArrayLike, axis: Axis = None, weights: ArrayLike | None = None, returned: bool = False, *, keepdims: bool = False
 ) -> Any:
-    """The weighted mean over axes: sum(`a` * weights) / sum(weights). Without weights: `mean`.
+    """Return the weighted mean over axes: sum(`a` * weights) / sum(weights). Without weights: `mean`.
 
     weights: of `a`'s shape, or of the shape of those axes; ValueError if of another, TypeError if no axes are named
     then; ZeroDivisionError, where the result is read, if their sum is zero. returned: also gives that sum.

@@ -50,7 +50,7 @@ def _nanmin(x: Array, axes: tuple[int, ...], keepdims: bool = False) -> Array:
 
 
 def _without_nan(op: str, reduced: Callable[..., Any], x: Array, axis: Axis, out: Any, keepdims: bool) -> Array:
-    """`nanmax` or `nanmin` of all elements."""
+    """Return `nanmax` or `nanmin` of all elements."""
     axes = axes_to_reduce(op, axis, x.ndim)
     _check_filled(op, x, axes)
     return write_out(op, reduced(x, axes, keepdims), out)
@@ -60,7 +60,7 @@ def nanmax(
     a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False, initial: ArrayLike | None = None,
     where: ArrayLike = True,
 ) -> Array:  # fmt: skip
-    """The largest element over axes (by default all) that is not NaN; NaN if all are. `a`'s dtype.
+    """Return the largest element over axes (by default all) that is not NaN; NaN if all are. `a`'s dtype.
 
     Equal largest elements share the gradient. ValueError if there is no element.
 
@@ -78,7 +78,7 @@ def nanmin(
     a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False, initial: ArrayLike | None = None,
     where: ArrayLike = True,
 ) -> Array:  # fmt: skip
-    """The smallest element over axes (by default all) that is not NaN; NaN if all are. `a`'s dtype.
+    """Return the smallest element over axes (by default all) that is not NaN; NaN if all are. `a`'s dtype.
 
     Equal smallest elements share the gradient. ValueError if there is no element.
 
@@ -93,7 +93,7 @@ def nanmin(
 
 
 def _filled(x: Any, value: float) -> Array:
-    """x with a number in place of NaN."""
+    """Return x with a number in place of NaN."""
     x = asarray(x)
     return where(isnan(x), value, x) if is_inexact(x.dtype) else x
 
@@ -102,7 +102,7 @@ def nansum(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False,
     initial: ArrayLike | None = None, where: ArrayLike = True,
 ) -> Array:  # fmt: skip
-    """The sum over axes with NaN counted as 0; otherwise as `sum`.
+    """Return the sum over axes with NaN counted as 0; otherwise as `sum`.
 
     >>> from forerun import np
     >>> np.nansum([1.0, np.nan, 2.0]).item()
@@ -115,7 +115,7 @@ def nanprod(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False,
     initial: ArrayLike | None = None, where: ArrayLike = True,
 ) -> Array:  # fmt: skip
-    """The product over axes (by default all) with NaN counted as 1; otherwise as `prod`.
+    """Return the product over axes (by default all) with NaN counted as 1; otherwise as `prod`.
 
     >>> from forerun import np
     >>> np.nanprod([2.0, np.nan, 3.0]).item()
@@ -125,7 +125,7 @@ def nanprod(
 
 
 def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> Array:
-    """Running sums along `axis`, or of the flat array, with NaN counted as 0.
+    """Return running sums along `axis`, or of the flat array, with NaN counted as 0.
 
     >>> from forerun import np
     >>> np.nancumsum([2.0, np.nan, 3.0]).tolist()
@@ -135,7 +135,7 @@ def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, ou
 
 
 def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> Array:
-    """Running products along `axis`, or of the flat array, with NaN counted as 1.
+    """Return running products along `axis`, or of the flat array, with NaN counted as 1.
 
     >>> from forerun import np
     >>> np.nancumprod([2.0, np.nan, 3.0]).tolist()
@@ -145,7 +145,7 @@ def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, o
 
 
 def _numbers(x: Any, axes: tuple[int, ...], dtype: numpy.dtype) -> Array:
-    """How many elements over axes are not NaN, as floats, with the axes kept."""
+    """Return how many elements over axes are not NaN, as floats, with the axes kept."""
     return sum(cast(~isnan(x), dtype), axes, keepdims=True)
 
 
@@ -162,7 +162,7 @@ def nanmean(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False, *,
     where: ArrayLike = True,
 ) -> Array:  # fmt: skip
-    """The mean over axes of the elements that are not NaN; NaN if all are. Of integers in the default float.
+    """Return the mean over axes of the elements that are not NaN; NaN if all are. Of integers in the default float.
 
     where: a mask of the elements that count.
 
@@ -177,7 +177,7 @@ def nanmean(
 
 
 def _axes(op: str, a: Any, axis: Axis) -> tuple[int, ...]:
-    """Axes to reduce; as in NumPy, only floats without axes may be reduced over axis 0."""
+    """Return axes to reduce; as in NumPy, only floats without axes may be reduced over axis 0."""
     x = asarray(a)
     return axes_to_reduce(op, axis, x.ndim) if is_inexact(x.dtype) else axes_of(op, axis, x.ndim)
 
@@ -190,7 +190,7 @@ def nanvar(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, ddof: float = 0, keepdims: bool = False,
     *, where: ArrayLike = True, mean: ArrayLike | None = None, correction: float | None = None,
 ) -> Array:  # fmt: skip
-    """The variance over axes (by default all) of the elements that are not NaN.
+    """Return the variance over axes (by default all) of the elements that are not NaN.
 
     Squared deviations from their mean, divided by their number less ddof; NaN if there are not more than
     ddof. Of integers in the default float. where, mean, correction: as for `var`.
@@ -213,7 +213,7 @@ def nanstd(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, ddof: float = 0, keepdims: bool = False,
     *, where: ArrayLike = True, mean: ArrayLike | None = None, correction: float | None = None,
 ) -> Array:  # fmt: skip
-    """The standard deviation over axes of the elements that are not NaN: the root of `nanvar`.
+    """Return the standard deviation over axes of the elements that are not NaN: the root of `nanvar`.
 
     >>> from forerun import np
     >>> np.nanstd([1.0, np.nan, 5.0]).item()
@@ -226,7 +226,7 @@ def nanstd(
 def nan_to_num(
     x: ArrayLike, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Array:
-    """x with `nan` in place of NaN, and `posinf` and `neginf` in place of infinities. x's dtype.
+    """Return x with `nan` in place of NaN, and `posinf` and `neginf` in place of infinities. x's dtype.
 
     posinf, neginf: by default the largest and smallest number of the dtype. copy: False writes them into x.
 

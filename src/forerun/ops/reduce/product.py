@@ -49,7 +49,7 @@ def prod(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: Out = None, keepdims: bool = False,
     initial: ArrayLike | None = None, where: ArrayLike = True,
 ) -> Array:  # fmt: skip
-    """The product over axes (by default all). Integers are multiplied as int64 or uint64. Of no elements: 1.
+    """Return the product over axes (by default all). Integers are multiplied as int64 or uint64. Of no elements: 1.
 
     out, initial, where: as for `sum`.
 

@@ -75,7 +75,9 @@ def isneginf(x: ArrayLike, out: Out = None) -> Array:
 
 
 def isfortran(a: ArrayLike) -> bool:
-    """Test whether an array is in Fortran order, and not in C order. Does not wait. TypeError if `a` is no array.
+    """Test whether an array is in Fortran order, and not in C order.
+
+    Does not wait. TypeError if `a` is not an array.
 
     >>> from forerun import np
     >>> np.isfortran(np.zeros((2, 3)).T), np.isfortran(np.zeros((2, 3)))
@@ -112,7 +114,9 @@ def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Array:
 
 
 def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: str | None = None) -> Array:
-    """`asarray`, but with ValueError for NaN and infinity, where the result is read; of floats always a new array.
+    """Convert to an array, with ValueError for NaN and infinity where the result is read.
+
+    As `asarray`, but floats always give a new array.
 
     >>> from forerun import np
     >>> np.asarray_chkfinite([1.0, 2.0]).tolist()
@@ -134,7 +138,7 @@ def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: str | None =
 
 
 def real_if_close(a: ArrayLike, tol: float = 100) -> Array:
-    """The real part if no imaginary part is far from zero, else the array itself. Of complex numbers this waits.
+    """Return the real part if no imaginary part is far from zero, else the array itself. Of complex numbers this waits.
 
     tol: how far, in steps of the dtype at 1, or as a distance if it is not more than 1.
 

@@ -44,13 +44,13 @@ __all__ = [
 
 
 def _spread(g: Array, shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> Array:
-    """The gradient of a reduction, given back to each element that went into it."""
+    """Return the gradient of a reduction, given back to each element that went into it."""
     kept = g if keepdims else reshape(g, tuple(1 if i in axes else n for i, n in enumerate(shape)))
     return kept if kept.shape == shape else broadcast_to(kept, shape)
 
 
 def _ties(g: Array, y: Array, x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
-    """The gradient of max and min: shared by the elements that are equal to the result."""
+    """Return the gradient of max and min: shared by the elements that are equal to the result."""
     hit = cast(equal(x, _spread(y, x.shape, axes, keepdims)), x.dtype)
     share = hit / _sum(hit, axes, True)
     return _spread(g, x.shape, axes, keepdims) * share
@@ -72,7 +72,7 @@ def _min(x: Array, axes: tuple[int, ...], keepdims: bool = False) -> Array:
 
 
 def _accumulator(x: Array, dtype: Any, op: str) -> numpy.dtype:
-    """NumPy's rule: small integers and bool are summed in 64 bits."""
+    """Return NumPy's rule: small integers and bool are summed in 64 bits."""
     if dtype is not None:
         return as_dtype(op, dtype)
     if x.dtype.kind in "bi":
@@ -81,7 +81,7 @@ def _accumulator(x: Array, dtype: Any, op: str) -> numpy.dtype:
 
 
 def _chosen(x: Array, where: Any, instead: Any) -> Array:
-    """x with a value instead of the elements that a mask leaves out; both broadcast."""
+    """Return x with a value instead of the elements that a mask leaves out; both broadcast."""
     if where is True:
         return x
     mask = asarray(where, device=x.device)
@@ -91,12 +91,12 @@ def _chosen(x: Array, where: Any, instead: Any) -> Array:
 
 
 def _first(initial: Any, like: Array) -> Array:
-    """A value to start from, in the dtype of what it is put together with."""
+    """Return the initial value of a reduction, in the dtype of its operand."""
     return cast(asarray(initial, device=like.device), like.dtype)
 
 
 def _negative_zero(initial: Any, kind: str) -> bool:
-    """Whether a sum in floats ("f") or complex numbers ("c") starts from -0.0, in one of its parts."""
+    """Return whether a sum in floats ("f") or complex numbers ("c") starts from -0.0, in one of its parts."""
     known = isinstance(initial, (float, complex, numpy.inexact, numpy.ndarray)) and numpy.ndim(initial) == 0
     if not known or kind not in "fc" or numpy.iscomplexobj(initial) > (kind == "c"):
         return False
@@ -105,26 +105,26 @@ def _negative_zero(initial: Any, kind: str) -> bool:
 
 
 def _with_sign(result: Array, x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
-    """A sum that starts from -0.0: `result`, which starts from 0.0, but -0.0 of nothing but -0.0."""
+    """Return a sum that starts from -0.0: `result`, which starts from 0.0, but -0.0 of nothing but -0.0."""
     return select(all(signbit(x), axes, keepdims=keepdims), -_sum(-x, axes, keepdims), result)
 
 
 @primitive(lambda g, shape, axes, keepdims: _spread(g, shape, axes, keepdims), op="sum.of_complex")
 def _sum_of_complex(x: Array, axes: tuple[int, ...], keepdims: bool, initial: complex) -> Array:
-    """A sum that starts from zeros with a sign: NumPy's, as each part has its own."""
+    """Return a sum that starts from zeros with a sign: NumPy's, as each part has its own."""
     kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape) if keepdims or i not in axes)
     task = lambda v: numpy.sum(v, axes, keepdims=keepdims, initial=initial)
     return host(task, [x], [(kept, x.dtype)], name="sum")[0]
 
 
 def _check_filled(op: str, x: Array, axes: tuple[int, ...]) -> None:
-    """ValueError if there is no element along the axes."""
+    """Raise ValueError if there is no element along the axes."""
     if 0 in (x.shape[i] for i in axes):
         raise ValueError(f"{op}: reduced axes must not be empty, got shape {x.shape}")
 
 
 def _extreme(op: str, x: Array, axes: tuple[int, ...], keepdims: bool, initial: Any, where: Any) -> Array:
-    """`max` or `min`, of the elements that a mask chooses and of one more value."""
+    """Return `max` or `min`, of the elements that a mask chooses and of one more value."""
     reduced, pair = (_max, maximum) if op == "max" else (_min, minimum)
     if initial is None:
         _check_filled(op, x, axes)
@@ -271,7 +271,7 @@ def ptp(a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False
 
 
 def logsumexp(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
-    """log(sum(exp(x))) over axes without overflow: the largest element is taken out first.
+    """Return log(sum(exp(x))) over axes without overflow: the largest element is taken out first.
 
     Of integers in the default float. ValueError if there is no element.
 

@@ -36,7 +36,7 @@ def _cumprod(x: Array, axis: int, dtype: Any = None) -> Array:
 
 
 def _cumprod_grad(g: Array, y: Array, x: Array, axis: int) -> Array:
-    """Where no element is zero, the gradient of element i is the sum of g * y from i on, divided by x[i].
+    """Return the gradient: where no element is zero, the sum of g * y from i on, divided by x[i].
 
     Elements that are zero need the products of the others, which a matrix of all pairs gives.
     """
@@ -51,7 +51,7 @@ def _cumprod_grad(g: Array, y: Array, x: Array, axis: int) -> Array:
 
 
 def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> Array:
-    """Running sums along `axis`, or of the flat array. Integers are summed as int64 or uint64.
+    """Return running sums along `axis`, or of the flat array. Integers are summed as int64 or uint64.
 
     >>> from forerun import np
     >>> np.cumsum([[1, 2], [3, 4]]).tolist(), np.cumsum([[1, 2], [3, 4]], axis=1).tolist()
@@ -66,7 +66,7 @@ def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: 
 
 
 def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> Array:
-    """Running products along `axis`, or of the flat array. Integers are multiplied as int64 or uint64.
+    """Return running products along `axis`, or of the flat array. Integers are multiplied as int64 or uint64.
 
     >>> from forerun import np
     >>> np.cumprod([1, 2, 3, 4]).tolist()
@@ -103,7 +103,7 @@ def _cumulative(op: str, scan: Any, first: int, x: Any, axis: int | None, dtype:
 def cumulative_sum(
     x: ArrayLike, /, *, axis: int | None = None, dtype: DTypeLike = None, out: Out = None, include_initial: bool = False
 ) -> Array:
-    """Running sums along `axis`, which must be given but for vectors (ValueError). Dtypes as `cumsum`.
+    """Return running sums along `axis`, which must be given but for vectors (ValueError). Dtypes as `cumsum`.
 
     include_initial: with a 0 before them, so the axis is longer by one.
 
@@ -117,7 +117,7 @@ def cumulative_sum(
 def cumulative_prod(
     x: ArrayLike, /, *, axis: int | None = None, dtype: DTypeLike = None, out: Out = None, include_initial: bool = False
 ) -> Array:
-    """Running products along `axis`, which must be given but for vectors (ValueError). Dtypes as `cumprod`.
+    """Return running products along `axis`, which must be given but for vectors (ValueError). Dtypes as `cumprod`.
 
     include_initial: with a 1 before them, so the axis is longer by one.
 
@@ -133,9 +133,9 @@ def cumulative_prod(
 def diff(
     a: ArrayLike, n: int = 1, axis: int = -1, prepend: ArrayLike | None = None, append: ArrayLike | None = None
 ) -> Array:
-    """Differences of neighbours along `axis`, n times over; each time the axis is shorter by one.
+    """Return differences of neighbours along `axis`, n times over; each time the axis is shorter by one.
 
-    Of bools: whether neighbours differ. prepend, append: what stands before and after the array along the axis.
+    Of bools: whether neighbours differ. prepend, append: values before and after the array along the axis.
     ValueError if n is negative.
 
     >>> from forerun import np

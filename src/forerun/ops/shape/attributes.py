@@ -1,4 +1,4 @@
-"""What arrays say of themselves without their values: shapes, dtypes, and whether they share memory."""
+"""Properties of arrays that do not depend on values: shapes, dtypes, and whether they share memory."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def isrealobj(x: ArrayLike) -> bool:
 
 
 def broadcast_shapes(*args: Any) -> tuple[int, ...]:
-    """The shape that arrays of these shapes have together. ValueError if they have none.
+    """Return the shape that arrays of these shapes have together. ValueError if they have none.
 
     >>> from forerun import np
     >>> np.broadcast_shapes((2, 1), 3)

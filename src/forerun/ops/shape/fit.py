@@ -1,4 +1,4 @@
-"""What a backward pass does with a gradient that has another shape or dtype than what it belongs to."""
+"""Gradients of another shape or dtype than the array that they belong to, for the backward pass."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["fitted", "sum_to"]
 
 @primitive(lambda g, shape: g if g.shape == shape else broadcast_to(g, shape), op="sum_to")
 def sum_to(x: ArrayLike, to: Any) -> Array:
-    """x summed along axes, so that it has a shape that broadcasts to its own.
+    """Return x summed along axes, so that it has a shape that broadcasts to its own.
 
     >>> from forerun import np
     >>> sum_to(np.ones((2, 3)), (3,)).tolist()
@@ -27,7 +27,7 @@ def sum_to(x: ArrayLike, to: Any) -> Array:
 
 
 def fitted(g: Array, like: Array) -> Array:
-    """A gradient with the shape and dtype of the input: summed where that was broadcast.
+    """Return a gradient with the shape and dtype of the input: summed where that was broadcast.
 
     >>> from forerun import np
     >>> fitted(np.ones((2, 3)), np.ones(3, dtype="float64"))

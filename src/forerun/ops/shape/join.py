@@ -49,7 +49,7 @@ __all__ = [
 
 
 def _part(axis: int, begin: int, end: int) -> tuple[slice, ...]:
-    """The index of a part along an axis."""
+    """Return the index of a part along an axis."""
     return (*(slice(None),) * axis, slice(begin, end))
 
 
@@ -60,16 +60,16 @@ class _Concatenate:
     stateless = True
 
     def gradients(self, g: Any, inputs: tuple[Any, ...], axis: int) -> list[Any]:
-        """The parts that the inputs had."""
+        """Return the parts that the inputs had."""
         ends = list(itertools.accumulate(x.shape[axis] for x in inputs))
         return [g[_part(axis, end - x.shape[axis], end)] for x, end in zip(inputs, ends)]
 
     def told(self, axis: int) -> int:
-        """What `repeated` needs besides the inputs."""
+        """Return the arguments of `repeated` besides the inputs."""
         return axis
 
     def repeated(self, inputs: Sequence[Any], axis: int) -> Array:
-        """The op once more."""
+        """Return the op once more."""
         return self(inputs, axis)
 
     def __call__(self, arrays: Sequence[Any], axis: int) -> Array:
@@ -89,15 +89,15 @@ class _Split:
     stateless = True
 
     def gradients(self, g: Array, inputs: tuple[Any, ...], attrs: tuple[list[int], int]) -> tuple[Any]:
-        """All parts' gradients, one after the other."""
+        """Return all parts' gradients, one after the other."""
         return (_concatenate(g if isinstance(g, tuple) else (g,), attrs[1]),)
 
     def told(self, attrs: tuple[list[int], int]) -> tuple[list[int], int]:
-        """What `repeated` needs besides the inputs."""
+        """Return the arguments of `repeated` besides the inputs."""
         return attrs
 
     def repeated(self, inputs: Sequence[Any], attrs: tuple[list[int], int]) -> Any:
-        """The op once more."""
+        """Return the op once more."""
         parts = self(inputs[0], *attrs)
         return parts if len(parts) > 1 else parts[0]
 
@@ -113,7 +113,7 @@ register(__name__, _concatenate, _split)
 
 
 def _some(op: str, arrays: Sequence[Any]) -> list[Any]:
-    """What is to be put together, as arrays. ValueError if there is nothing."""
+    """Return the operands as arrays. ValueError without any."""
     all_ = asarrays(*arrays)
     if not all_:
         raise ValueError(f"{op}: there must be at least one array, got none")
@@ -121,7 +121,7 @@ def _some(op: str, arrays: Sequence[Any]) -> list[Any]:
 
 
 def _common(op: str, arrays: list[Any], out: Any, dtype: Any, casting: Any) -> list[Any]:
-    """Arrays of one dtype: the one asked for, or what theirs give together. TypeError if casting forbids it."""
+    """Return arrays of one dtype: the one asked for, or what theirs give together. TypeError if casting forbids it."""
     if out is not None and dtype is not None:
         raise TypeError(f"{op}: out and dtype must not both be given, got {dtype}")
     want = as_dtype(op, dtype) if dtype is not None else promote(*(a.dtype for a in arrays))
@@ -137,7 +137,7 @@ def concatenate(
     arrays: Sequence[Any], /, axis: int | None = 0, out: Out = None, *, dtype: DTypeLike = None,
     casting: str = "same_kind",
 ) -> Array:  # fmt: skip
-    """The arrays one after the other along an existing axis; None: all flat. Their dtypes are promoted.
+    """Return the arrays one after the other along an existing axis; None: all flat. Their dtypes are promoted.
 
     dtype: that of the result; out: an array for it; casting: NumPy's rule for either (TypeError if it forbids
     that). ValueError if there is none, or if they differ in shape along another axis.
@@ -187,7 +187,7 @@ def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Any, ...]:
 
 
 def _slices(x: Array) -> list[Array]:
-    """Views of x at each position of the first axis.
+    """Return views of x at each position of the first axis.
 
     By halves where it is recorded: the gradient of a view is as large as what it is a view of, so that n views of the
     whole would cost n times the whole, and these cost its size times log n.
@@ -226,7 +226,7 @@ def hstack(tup: Sequence[Any], *, dtype: DTypeLike = None, casting: str = "same_
 
 
 def dstack(tup: Sequence[Any]) -> Array:
-    """Arrays put together along the third axis; those with fewer axes as `atleast_3d` makes them.
+    """Return arrays put together along the third axis; those with fewer axes as `atleast_3d` makes them.
 
     >>> from forerun import np
     >>> np.dstack([[1, 2], [3, 4]]).tolist()
@@ -247,7 +247,7 @@ def column_stack(tup: Sequence[Any]) -> Array:
 
 
 def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Views of ary cut along `axis`: into so many parts, as even as can be, or before the given positions.
+    """Return views of ary cut along `axis`: into so many parts, as even as can be, or before the given positions.
 
     ValueError if the number of parts is not positive.
 
@@ -275,7 +275,7 @@ def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list
 
 
 def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Views of ary cut along `axis` into equal parts, or before the given positions.
+    """Return views of ary cut along `axis` into equal parts, or before the given positions.
 
     ValueError if parts are not equal.
 
@@ -294,7 +294,7 @@ def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 
 
 def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
-    """Views cut along the second axis, or the only one; as `split`.
+    """Return views cut along the second axis, or the only one; as `split`.
 
     >>> from forerun import np
     >>> [a.tolist() for a in np.hsplit(np.arange(4).reshape(2, 2), 2)]
@@ -304,7 +304,7 @@ def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
 
 
 def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
-    """Views of an array of two axes or more, cut along the first one; as `split`. ValueError if it has fewer.
+    """Return views of an array of two axes or more, cut along the first one; as `split`. ValueError if it has fewer.
 
     >>> from forerun import np
     >>> [a.tolist() for a in np.vsplit(np.arange(4).reshape(2, 2), 2)]
@@ -320,7 +320,7 @@ def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
 
 
 def roll(a: ArrayLike, shift: int | Sequence[int], axis: Axis = None) -> Array:
-    """`a` with elements moved along axes; those that leave at one end come in at the other.
+    """Return `a` with elements moved along axes; those that leave at one end come in at the other.
 
     shift: one number, or one for each axis (ValueError if not as many). Without an axis: the flat array is moved.
 
@@ -353,7 +353,7 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Array:
     """Repeat each element along `axis`; without an axis, of the flat array.
 
     repeats: one number, or one for each position along the axis. ValueError if one is negative or they do not
-    fit, TypeError if they are no integers.
+    fit, TypeError if they are not integers.
 
     >>> from forerun import np
     >>> np.repeat([1, 2], 2).tolist(), np.repeat([1, 2], [1, 3]).tolist()
@@ -382,9 +382,9 @@ _FEW_TIMES = 8  # that an operation is given the same array
 
 @numpy_when_small(numpy.tile, "A reps", "ac", "biufc")
 def tile(A: ArrayLike, reps: int | Sequence[int]) -> Array:
-    """The whole array several times along each axis; axes that it lacks are put in front.
+    """Return the whole array several times along each axis; axes that it lacks are put in front.
 
-    ValueError if a number of times is negative, TypeError if it is no integer.
+    ValueError if a number of times is negative, TypeError if it is not an integer.
 
     >>> from forerun import np
     >>> np.tile([1, 2], (2, 2)).tolist()
@@ -413,7 +413,7 @@ _PAD_MODES: dict[str, tuple[str, ...]] = {
 
 @numpy_when_small(numpy.pad, "array pad_width mode", "acs", "biufc")
 def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Array:
-    """An array with elements added before and after along each axis, in its dtype.
+    """Return an array with elements added before and after along each axis, in its dtype.
 
     pad_width: how many, for all axes and sides, as (before, after), as a pair for each axis, or a dict of axes.
     mode: "constant" (with constant_values=0), "edge", "reflect" or another of NumPy's, with its options; only constant
@@ -446,7 +446,7 @@ def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", **kwargs: Any)
 
 
 def _with_edges(x: Array, widths: Any, shape: tuple[int, ...]) -> Array:
-    """x between copies of its outermost slices along each axis, those along the last axis first."""
+    """Return x between copies of its outermost slices along each axis, those along the last axis first."""
     out = _core.empty(shape, x.dtype, x.device)
     inside = [slice(a, a + n) for n, (a, _) in zip(x.shape, widths.tolist())]
     _core.assign(_core.getitem(out, tuple(inside)), x)

@@ -38,7 +38,7 @@ def _reshape(x: Array, shape: Any) -> Array:
 
 @direct("reshape")
 def reshape(a: ArrayLike, /, shape: Shape, order: str = "C", *, copy: bool | None = None) -> Array:
-    """An array with another shape of the same size: a view where memory allows.
+    """Return an array with another shape of the same size: a view where memory allows.
 
     One extent may be -1: what the others leave. order: "F" takes and places elements with the first axis running
     fastest; all else is "C". copy: True for a copy, False for a view or nothing. ValueError if the sizes differ, or
@@ -70,7 +70,7 @@ def _transpose(x: Array, axes: tuple[int, ...]) -> Array:
 
 @direct("transpose")
 def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
-    """A view of `a` with its axes in another order; by default reversed.
+    """Return a view of `a` with its axes in another order; by default reversed.
 
     axes: where each axis of the result comes from. ValueError if they do not name every axis once.
 
@@ -88,7 +88,7 @@ def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
 
 @primitive(lambda g: g, op="broadcast_to")
 def broadcast_to(array: ArrayLike, shape: Shape, subok: bool = False) -> Array:
-    """A view of an array repeated to a larger shape. Not to be written to.
+    """Return a view of an array repeated to a larger shape. Not to be written to.
 
     An extent of -2 stands for that of the array's axis at this place, counted from the last. ValueError if the shape
     does not fit.
@@ -107,7 +107,7 @@ def broadcast_to(array: ArrayLike, shape: Shape, subok: bool = False) -> Array:
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
-    """Views of the arrays with the shape that they have together. ValueError if they have none.
+    """Return views of the arrays with the shape that they have together. ValueError if they have none.
 
     >>> from forerun import np
     >>> [a.tolist() for a in np.broadcast_arrays([1, 2], [[3], [4]])]
@@ -120,7 +120,7 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
 
 @view_of_numpy(numpy.expand_dims, "a axis", "ak")
 def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> Array:
-    """A view with axes of extent 1 put in at `axis`: positions in the result. IndexError out of range.
+    """Return a view with axes of extent 1 put in at `axis`: positions in the result. IndexError out of range.
 
     >>> from forerun import np
     >>> np.expand_dims(np.zeros((2, 3)), (0, -1)).shape
@@ -137,7 +137,7 @@ def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> Array:
 
 @view_of_numpy(numpy.ndarray.squeeze, "a axis", "ai")
 def squeeze(a: ArrayLike, axis: Axis = None) -> Array:
-    """A view without axes of extent 1: all, or those named. ValueError if a named one is longer.
+    """Return a view without axes of extent 1: all, or those named. ValueError if a named one is longer.
 
     >>> from forerun import np
     >>> np.squeeze(np.zeros((1, 2, 1))).shape, np.squeeze(np.zeros((1, 2, 1)), 0).shape
@@ -152,7 +152,7 @@ def squeeze(a: ArrayLike, axis: Axis = None) -> Array:
 
 @view_of_numpy(numpy.moveaxis, "a source destination", "akk")
 def moveaxis(a: ArrayLike, source: int | Sequence[int], destination: int | Sequence[int]) -> Array:
-    """A view with some axes moved to other positions; the others keep their order.
+    """Return a view with some axes moved to other positions; the others keep their order.
 
     >>> from forerun import np
     >>> np.moveaxis(np.zeros((2, 3, 4)), 0, -1).shape
@@ -170,7 +170,7 @@ def moveaxis(a: ArrayLike, source: int | Sequence[int], destination: int | Seque
 
 @view_of_numpy(numpy.ndarray.swapaxes, "a axis1 axis2", "akk")
 def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
-    """A view with two axes exchanged. IndexError out of range.
+    """Return a view with two axes exchanged. IndexError out of range.
 
     >>> from forerun import np
     >>> np.swapaxes(np.zeros((2, 3, 4)), 0, -1).shape
@@ -184,7 +184,7 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
 
 
 def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
-    """A view with `axis` moved until it lies before axis `start`; `moveaxis` says the same more plainly.
+    """Return a view with `axis` moved until it lies before axis `start`; `moveaxis` says the same more plainly.
 
     >>> from forerun import np
     >>> np.rollaxis(np.zeros((2, 3, 4)), 2).shape
@@ -199,7 +199,7 @@ def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
 
 
 def matrix_transpose(x: ArrayLike, /) -> Array:
-    """A view with the last two axes exchanged. IndexError if there are not two.
+    """Return a view with the last two axes exchanged. IndexError if there are not two.
 
     >>> from forerun import np
     >>> np.matrix_transpose(np.zeros((2, 3, 4))).shape
@@ -210,7 +210,7 @@ def matrix_transpose(x: ArrayLike, /) -> Array:
 
 @direct("ravel")
 def ravel(a: ArrayLike, order: str = "C") -> Array:
-    """The elements as one axis: a view where they lie in memory one after the other, otherwise a copy.
+    """Return the elements as one axis: a view where they lie in memory one after the other, otherwise a copy.
 
     order: "C", "F" with the first axis running fastest, "A" for "F" if memory is in that order and "C" if not, "K" as
     the elements lie in memory. ValueError for another one.
@@ -235,7 +235,7 @@ def ravel(a: ArrayLike, order: str = "C") -> Array:
 
 @direct("flatten")
 def flatten(x: ArrayLike, order: str = "C") -> Array:
-    """A copy of the elements as one axis. order: as for `ravel`.
+    """Return a copy of the elements as one axis. order: as for `ravel`.
 
     >>> from forerun import np
     >>> flatten(np.array([[1, 2], [3, 4]]), "F").tolist()
@@ -246,7 +246,7 @@ def flatten(x: ArrayLike, order: str = "C") -> Array:
 
 
 def _memory_order(x: Array) -> list[int]:
-    """The axes by their steps in memory, the longest first.
+    """Return the axes by their steps in memory, the longest first.
 
     Axes that repeat, or have one position, stay where they are.
     """
@@ -265,7 +265,7 @@ def _memory_order(x: Array) -> list[int]:
 
 
 def fortran(x: Array) -> bool:
-    """Whether elements lie in memory without gaps, with the first axis running fastest and not the last.
+    """Return whether elements lie in memory without gaps, with the first axis running fastest and not the last.
 
     >>> from forerun import np
     >>> fortran(np.zeros((2, 3)).T), fortran(np.zeros((2, 3)))
@@ -275,7 +275,7 @@ def fortran(x: Array) -> bool:
 
 
 def in_order(x: Array, order: str | None) -> bool:
-    """Whether x lies in memory without gaps in an order, as NumPy means it: "C", "F", "A" (either), "K" or None (any).
+    """Return whether x is contiguous in an order, as in NumPy: "C", "F", "A" (either), "K" or None (any).
 
     >>> from forerun import np
     >>> in_order(np.zeros((2, 3)).T, "F"), in_order(np.zeros((2, 3)).T, "C"), in_order(np.zeros(4)[::2], "K")
@@ -287,7 +287,7 @@ def in_order(x: Array, order: str | None) -> bool:
 
 
 def copied_in(x: Array, order: str | None) -> Array:
-    """A copy of x in an order of memory: "F", "A" for "F" if x lies so and "C" if not; all else is "C".
+    """Return a copy of x in an order of memory: "F", "A" for "F" if x lies so and "C" if not; all else is "C".
 
     >>> from forerun import np
     >>> copied_in(np.zeros((2, 3)), "F").strides
@@ -297,7 +297,7 @@ def copied_in(x: Array, order: str | None) -> Array:
 
 
 def dense(x: Array) -> bool:
-    """Whether elements lie in memory without gaps, with the last axis running fastest.
+    """Return whether elements lie in memory without gaps, with the last axis running fastest.
 
     >>> from forerun import np
     >>> dense(np.zeros((2, 3))), dense(np.zeros((2, 3))[:, 1:])
@@ -312,14 +312,14 @@ def dense(x: Array) -> bool:
 
 
 def _each(function: Any, arys: tuple[Any, ...]) -> Any:
-    """A function of each array: the result for one, else a tuple."""
+    """Return a function of each array: the result for one, else a tuple."""
     found = tuple(map(function, asarrays(*arys)))
     return found[0] if len(found) == 1 else found
 
 
 @view_of_numpy(numpy.atleast_1d, "x", "a")
 def atleast_1d(*arys: Any) -> Any:
-    """An array with at least one axis: a number becomes a vector. A tuple for several.
+    """Return an array with at least one axis: a number becomes a vector. A tuple for several.
 
     >>> from forerun import np
     >>> np.atleast_1d(5).tolist()
@@ -330,7 +330,7 @@ def atleast_1d(*arys: Any) -> Any:
 
 @view_of_numpy(numpy.atleast_2d, "x", "a")
 def atleast_2d(*arys: Any) -> Any:
-    """An array with at least two axes, new ones in front: a vector becomes a row. A tuple for several.
+    """Return an array with at least two axes, new ones in front: a vector becomes a row. A tuple for several.
 
     >>> from forerun import np
     >>> np.atleast_2d([1, 2]).tolist()
@@ -341,7 +341,7 @@ def atleast_2d(*arys: Any) -> Any:
 
 @view_of_numpy(numpy.atleast_3d, "x", "a")
 def atleast_3d(*arys: Any) -> Any:
-    """An array with at least three axes. A tuple for several.
+    """Return an array with at least three axes. A tuple for several.
 
     Shape (n,) becomes (1, n, 1), shape (m, n) becomes (m, n, 1).
 
@@ -357,7 +357,7 @@ def atleast_3d(*arys: Any) -> Any:
 
 @direct("flip")
 def flip(m: ArrayLike, axis: Axis = None, *, out: Out = None) -> Array:
-    """A view with the order of elements reversed along the axes; by default all. out: an array for a copy of it.
+    """Return a view with the order of elements reversed along the axes; by default all. out: an array for a copy of it.
 
     >>> from forerun import np
     >>> np.flip([[1, 2], [3, 4]]).tolist(), np.flip([[1, 2], [3, 4]], 0).tolist()
@@ -370,7 +370,7 @@ def flip(m: ArrayLike, axis: Axis = None, *, out: Out = None) -> Array:
 
 @direct("fliplr")
 def fliplr(m: ArrayLike) -> Array:
-    """A view reversed along axis 1: columns from right to left. IndexError if there is no such axis.
+    """Return a view reversed along axis 1: columns from right to left. IndexError if there is no such axis.
 
     >>> from forerun import np
     >>> np.fliplr([[1, 2], [3, 4]]).tolist()
@@ -381,7 +381,7 @@ def fliplr(m: ArrayLike) -> Array:
 
 @direct("flipud")
 def flipud(m: ArrayLike) -> Array:
-    """A view reversed along axis 0: rows from bottom to top. IndexError if there is no axis.
+    """Return a view reversed along axis 0: rows from bottom to top. IndexError if there is no axis.
 
     >>> from forerun import np
     >>> np.flipud([[1, 2], [3, 4]]).tolist()
@@ -392,7 +392,7 @@ def flipud(m: ArrayLike) -> Array:
 
 @view_of_numpy(numpy.rot90, "m k", "ak")
 def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
-    """A view turned by 90 degrees k times in the plane of two axes, from the first towards the second.
+    """Return a view turned by 90 degrees k times in the plane of two axes, from the first towards the second.
 
     >>> from forerun import np
     >>> np.rot90([[1, 2], [3, 4]]).tolist()
@@ -428,7 +428,7 @@ def _imag(x: Any) -> Array:
 
 @direct("real")
 def real(val: ArrayLike) -> Array:
-    """A view of the real part: val itself if its dtype is not complex, float32 of complex64, float64 of complex128.
+    """Return a view of the real part; val itself if it is not complex.
 
     >>> from forerun import np
     >>> np.real([1 + 2j, 3.0]).tolist()
@@ -439,7 +439,7 @@ def real(val: ArrayLike) -> Array:
 
 
 def imag(val: ArrayLike) -> Array:
-    """A view of the imaginary part, float32 of complex64, float64 of complex128; new zeros if val is not complex.
+    """Return a view of the imaginary part; new zeros if val is not complex.
 
     >>> from forerun import np
     >>> np.imag([1 + 2j, 3.0]).tolist()

@@ -20,9 +20,9 @@ __all__ = ["apply_along_axis", "apply_over_axes", "vectorize"]
 
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any) -> Array:
-    """The results of a function of vectors for each vector along `axis`, which their axes replace.
+    """Return the results of a function of vectors for each vector along `axis`, which their axes replace.
 
-    The function is called with vectors of ours, once for each of them; what is made of operations does not wait.
+    The function is called once for each vector, a forerun array; one that consists of operations does not wait.
     ValueError if there is no vector, or results differ in shape.
 
     >>> from forerun import np
@@ -43,7 +43,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *arg
 
 
 def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | Sequence[int]) -> Array:
-    """func(a, axis) for one axis after the other, each with the result of the one before; reduced axes stay.
+    """Return func(a, axis) for one axis after the other, each with the result of the one before; reduced axes stay.
 
     ValueError if a result has other than as many axes or one less.
 
@@ -67,8 +67,8 @@ def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | Sequence
 class vectorize:
     """A Python function of numbers as a function of arrays: it is called for each element, by NumPy.
 
-    With `otypes` (and without a signature) this is a host task: it returns at once, and the function is called when
-    the values are there. Without, dtypes are known only from results: it waits. Other arguments are NumPy's. No
+    With `otypes` (and without a signature) this is a host task: it returns at once, and the function is called once
+    the values are computed. Without, dtypes are known only from results: it waits. Other arguments are NumPy's. No
     gradient flows through.
 
     >>> from forerun import np

@@ -50,7 +50,7 @@ def _inexact(x: ArrayLike) -> Array:
 
 
 def _convolve_grad(g: Array, other: Array, n: int) -> Array:
-    """The gradient of the factor with n elements: what each of them met."""
+    """Return the gradient of the factor with n elements: what each of them met."""
     k = other.size
     return _convolve(g, conj_if_complex(flip(other)))[k - 1 : k - 1 + n]
 
@@ -67,11 +67,11 @@ def _convolve(a: Array, b: Array) -> Array:
     return host_op("convolve", numpy.convolve, [a, b], (n,), a.dtype)
 
 
-_SMALL = 1 << 15  # bytes of an array that NumPy's functions go through in the call, where it is there
+_SMALL = 1 << 15  # bytes of a computed array up to which NumPy's functions run within the call
 
 
 def _summed(a: Array, weights: Array, first: int, n: int) -> Array | None:
-    """n sums of a[first + i + j] * weights[j], of a large array and few weights; otherwise None."""
+    """Return n sums of a[first + i + j] * weights[j], of a large array and few weights; otherwise None."""
     return _core.neighbours(a, weights, first, n) if a.nbytes > _SMALL and a.size >= weights.size else None
 
 
@@ -79,7 +79,7 @@ _FEW = 1 << 15  # elements that NumPy goes through in less time than it takes to
 
 
 def _recorded(*arrays: Any) -> bool:
-    """Whether gradients may flow through one of the arrays."""
+    """Return whether gradients may flow through one of the arrays."""
     return _core.recording() and any(a.node is not None for a in arrays)
 
 
@@ -92,7 +92,7 @@ def _vectors(op: str, a: ArrayLike, b: ArrayLike, mode: str) -> tuple[Array, Arr
 
 
 def _cut(full: Array, n: int, k: int, mode: str, first: int) -> Array:
-    """The part of a full convolution of n and k elements that a mode asks for; `first`: where "same" starts."""
+    """Return the part of a full convolution of n and k elements that a mode asks for; `first`: where "same" starts."""
     longer, shorter = max(n, k), min(n, k)
     if mode == "full":
         return full
@@ -102,10 +102,10 @@ def _cut(full: Array, n: int, k: int, mode: str, first: int) -> Array:
 
 @numpy_when_small(numpy.convolve, "a v mode", "aas")
 def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Array:
-    """The convolution of two vectors: sums of a[i] * v[k - i], in their common dtype.
+    """Return the convolution of two vectors: sums of a[i] * v[k - i], in their common dtype.
 
     mode: "full": every k with a term; "same": as many as the longer vector has elements; "valid": those where
-    the vectors overlap completely. ValueError for another mode, an empty vector or what is no vector.
+    the vectors overlap completely. ValueError for another mode, or an operand that is empty or not a vector.
 
     >>> from forerun import np
     >>> np.convolve(np.array([1, 2, 3]), np.array([1, 1])).tolist()
@@ -117,7 +117,7 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Array:
 
 @numpy_when_small(numpy.correlate, "a v mode", "aas")
 def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Array:
-    """The cross-correlation of two vectors: sums of a[i + k] * conj(v[i]). mode, errors: as for `convolve`.
+    """Return the cross-correlation of two vectors: sums of a[i + k] * conj(v[i]). mode, errors: as for `convolve`.
 
     >>> from forerun import np
     >>> np.correlate([1, 2, 3], [1, 1]).tolist(), np.correlate([1, 2, 3], [0, 1], "full").tolist()
@@ -143,7 +143,7 @@ def interp(
     x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: complex | None = None, right: complex | None = None,
     period: float | None = None,
 ) -> Array:  # fmt: skip
-    """Values at x of the line through the points (xp, fp), where xp rises: of x's shape.
+    """Return values at x of the line through the points (xp, fp), where xp rises: of x's shape.
 
     left, right: values before the first point and after the last, by default those of the points. period: xp
     need not rise, and the points repeat. ValueError if xp and fp are not vectors of one length.
@@ -189,7 +189,7 @@ def _between(x: Array, xp: Any, fp: Any) -> Any:
 
 
 def sinc(x: ArrayLike) -> Array:
-    """sin(pi x) / (pi x), and 1 at 0; of integers in the default float.
+    """Return sin(pi x) / (pi x), and 1 at 0; of integers in the default float.
 
     >>> from forerun import np
     >>> np.round(np.sinc([0, 0.5]), 3)
@@ -205,7 +205,7 @@ def sinc(x: ArrayLike) -> Array:
 
 
 def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None) -> Array:
-    """Differences of neighbours of the flat array, with numbers before and after them if given; in ary's dtype.
+    """Return differences of neighbours of the flat array, with numbers before and after them if given; in ary's dtype.
 
     >>> from forerun import np
     >>> np.ediff1d([1, 4, 9], to_end=[0], to_begin=-1).tolist()
@@ -220,7 +220,7 @@ def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike
 
 
 def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1) -> Array:
-    """The area under samples along `axis`, by the trapezoidal rule. Of integers in the default float.
+    """Return the area under samples along `axis`, by the trapezoidal rule. Of integers in the default float.
 
     x: where the samples were taken (of y's shape, or along the axis; ValueError if of another); otherwise
     they are dx apart.
@@ -245,7 +245,7 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axi
 
 @numpy_when_small(numpy.gradient, "f", "d", "f")
 def gradient(f: ArrayLike, *spacing: Any, axis: Axis = None, edge_order: int = 1) -> Any:
-    """The slopes of samples along axes: by central differences inside, one-sided ones at the ends.
+    """Return the slopes of samples along axes: by central differences inside, one-sided ones at the ends.
 
     An array of f's shape for one axis, a tuple for several (by default all). spacing: one number for all
     axes, or for each axis a number or the vector of positions; 1 by default. edge_order: 1 or 2, of the
@@ -299,5 +299,5 @@ def _slopes(f: Array, spacing: Any, order: int) -> Array:
 
 
 def _edge(f0: Array, f1: Array, f2: Array, h: Array | float, k: Array | float) -> Array:
-    """The slope at the first of three samples, h and k apart, of the parabola through them."""
+    """Return the slope at the first of three samples, h and k apart, of the parabola through them."""
     return -(2 * h + k) / (h * (h + k)) * f0 + (h + k) / (h * k) * f1 - h / (k * (h + k)) * f2

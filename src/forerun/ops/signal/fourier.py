@@ -41,7 +41,7 @@ _OTHER_END = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
 def _wide(op: str, x: Array) -> Array:
-    """x with numbers of single or double precision: integers as the default float, float16 as float32."""
+    """Return x with numbers of single or double precision: integers as the default float, float16 as float32."""
     x = asarray(x, op=op)
     if x.dtype.kind in "biu":
         return cast(x, default_float())
@@ -49,13 +49,13 @@ def _wide(op: str, x: Array) -> Array:
 
 
 def _complex(op: str, x: Array) -> Array:
-    """x as complex64 or complex128, whichever holds its precision."""
+    """Return x as complex64 or complex128, whichever holds its precision."""
     x = _wide(op, x)
     return x if x.dtype.kind == "c" else cast(x, numpy.dtype("complex128" if x.dtype.itemsize == 8 else "complex64"))
 
 
 def _real(op: str, x: Array) -> Array:
-    """x as float32 or float64. TypeError if it is complex."""
+    """Return x as float32 or float64. TypeError if it is complex."""
     x = _wide(op, x)
     if x.dtype.kind == "c":
         raise TypeError(f"{op}: array must be real, got {x.dtype}")
@@ -63,7 +63,7 @@ def _real(op: str, x: Array) -> Array:
 
 
 def _fitted(x: Array, shape: tuple[int, ...]) -> Array:
-    """x cut off or continued with zeros at the end of each axis."""
+    """Return x cut off or continued with zeros at the end of each axis."""
     if any(n > m for n, m in zip(x.shape, shape)):
         x = getitem(x, tuple(slice(0, m) for m in shape))
     if x.shape == shape:
@@ -79,7 +79,7 @@ def _with(shape: tuple[int, ...], axis: int, n: int) -> tuple[int, ...]:
 
 
 def _lines_by_numpy(op: str, fn: Any, x: Array, axis: int, n: int, dtype: numpy.dtype) -> Array:
-    """Issues a transform of lines along an axis to n elements by a public function of NumPy's, as a task; many are cut
+    """Submit a transform of lines along an axis to n elements by a public function of NumPy's, as a task; many are cut
     along another axis, so that idle workers help. (Not recorded.)"""
     shape = _with(x.shape, axis, n)
     others = [a for a in range(x.ndim) if a != axis]
@@ -92,7 +92,7 @@ def _lines_by_numpy(op: str, fn: Any, x: Array, axis: int, n: int, dtype: numpy.
 
 @functools.cache
 def _factor(n: int, norm: str, inverse: bool, single: bool) -> Any:
-    """What sums of n terms are multiplied by, as NumPy has it: 1, or a scalar of the transform's precision."""
+    """Return the normalization factor of n terms, as in NumPy: 1, or a scalar of the transform's precision."""
     norm = _OTHER_END[norm] if inverse else norm
     if norm == "backward":
         return 1
@@ -169,7 +169,10 @@ def _norm(op: str, norm: str | None) -> str:
 
 
 def _axes(op: str, x: Array, s: Extents, axes: Sequence[int] | None) -> tuple[int, ...]:
-    """The axes to transform: those given, or as many last ones as there are extents, or all. One may be there twice."""
+    """Return the axes to transform: those given, or as many last ones as there are extents, or all.
+
+    One may be there twice.
+    """
     if axes is None:
         axes = range(-x.ndim if s is None else -len(s), 0)
     found = tuple(axis_of(op, a, x.ndim) for a in axes)
@@ -187,7 +190,7 @@ def _extents(op: str, x: Array, s: Extents, axes: tuple[int, ...]) -> list[int]:
 
 
 def _lines(x: Array, axes: Sequence[int], extents: Sequence[int], inverse: bool, norm: str) -> Array:
-    """The transforms along several axes, the last one first."""
+    """Return the transforms along several axes, the last one first."""
     for a, n in list(zip(axes, extents))[::-1]:
         x = _fft(_fitted(x, _with(x.shape, a, n)), a, inverse, norm)
     return x
@@ -207,7 +210,7 @@ def _one(n: int | None) -> Extents:
 
 @numpy_when_small(numpy.fft.fft, "a n axis norm", "aiiS", "fc")
 def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Out = None) -> Array:
-    """The Fourier transform along an axis: sums of x[j] * exp(-2 pi i j k / n).
+    """Return the Fourier transform along an axis: sums of x[j] * exp(-2 pi i j k / n).
 
     n: how many samples; x is cut off or continued with zeros. norm: where the scale 1 / n is: "backward" (in
     the inverse; the default), "forward", or "ortho" (its root in both). complex64 of single precision,
@@ -222,7 +225,7 @@ def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, o
 
 @numpy_when_small(numpy.fft.ifft, "a n axis norm", "aiis", "Dc")
 def ifft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Out = None) -> Array:
-    """The inverse of `fft`, with its parameters: sums of x[k] * exp(2 pi i j k / n), divided by n.
+    """Return the inverse of `fft`, with its parameters: sums of x[k] * exp(2 pi i j k / n), divided by n.
 
     >>> from forerun import np
     >>> np.fft.ifft([1.0, 1.0]).tolist()
@@ -232,7 +235,7 @@ def ifft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, 
 
 
 def fftn(a: ArrayLike, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Out = None) -> Array:
-    """The Fourier transform along several axes, by default all. s: how many samples along each.
+    """Return the Fourier transform along several axes, by default all. s: how many samples along each.
 
     norm, dtypes, errors: as for `fft`. ValueError also if s has not an extent for each axis.
 
@@ -244,7 +247,7 @@ def fftn(a: ArrayLike, s: Extents = None, axes: Extents = None, norm: Norm = Non
 
 
 def ifftn(a: ArrayLike, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Out = None) -> Array:
-    """The inverse of `fftn`, with its parameters.
+    """Return the inverse of `fftn`, with its parameters.
 
     >>> from forerun import np
     >>> np.fft.ifftn([[1.0, 1.0], [1.0, 1.0]]).real.tolist()
@@ -255,7 +258,7 @@ def ifftn(a: ArrayLike, s: Extents = None, axes: Extents = None, norm: Norm = No
 
 @numpy_when_small(numpy.fft.fft2, "a", "a", "fc")
 def fft2(a: ArrayLike, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Out = None) -> Array:
-    """The Fourier transform along two axes, by default the last ones; otherwise as `fftn`.
+    """Return the Fourier transform along two axes, by default the last ones; otherwise as `fftn`.
 
     >>> from forerun import np
     >>> np.fft.fft2(np.ones((3, 2, 2))).real[0].tolist()
@@ -265,7 +268,7 @@ def fft2(a: ArrayLike, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: 
 
 
 def ifft2(a: ArrayLike, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Out = None) -> Array:
-    """The inverse of `fft2`, with its parameters.
+    """Return the inverse of `fft2`, with its parameters.
 
     >>> from forerun import np
     >>> np.fft.ifft2([[4.0, 0.0], [0.0, 0.0]]).real.tolist()
@@ -303,7 +306,7 @@ def _some_axes(op: str, x: Array, s: Extents, axes: Sequence[int] | None) -> tup
 
 @numpy_when_small(numpy.fft.rfft, "a n axis norm", "aiis", "F")
 def rfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Out = None) -> Array:
-    """The Fourier transform of real numbers along an axis: the first n // 2 + 1 elements.
+    """Return the Fourier transform of real numbers along an axis: the first n // 2 + 1 elements.
 
     They tell the others. n, norm, dtypes, errors: as for `fft`. TypeError if x is complex.
 
@@ -316,7 +319,7 @@ def rfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, 
 
 @numpy_when_small(numpy.fft.irfft, "a n axis norm", "aiis", "Dc")
 def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Out = None) -> Array:
-    """The inverse of `rfft`: n real numbers, by default 2 * (m - 1) from m elements.
+    """Return the inverse of `rfft`: n real numbers, by default 2 * (m - 1) from m elements.
 
     float32 of single precision, float64 of double.
 
@@ -328,7 +331,7 @@ def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None,
 
 
 def rfftn(a: ArrayLike, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Out = None) -> Array:
-    """The Fourier transform of real numbers along several axes, by default all; half of it along the last.
+    """Return the Fourier transform of real numbers along several axes, by default all; half of it along the last.
 
     s: how many samples along each. norm, dtypes, errors: as for `fft`. TypeError if x is complex.
 
@@ -340,7 +343,7 @@ def rfftn(a: ArrayLike, s: Extents = None, axes: Extents = None, norm: Norm = No
 
 
 def irfftn(a: ArrayLike, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Out = None) -> Array:
-    """The inverse of `rfftn`, with its parameters.
+    """Return the inverse of `rfftn`, with its parameters.
 
     The last extent is even unless s tells another.
 
@@ -352,7 +355,7 @@ def irfftn(a: ArrayLike, s: Extents = None, axes: Extents = None, norm: Norm = N
 
 
 def rfft2(a: ArrayLike, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Out = None) -> Array:
-    """The Fourier transform of real numbers along two axes, by default the last ones; otherwise as `rfftn`.
+    """Return the Fourier transform of real numbers along two axes, by default the last ones; otherwise as `rfftn`.
 
     >>> from forerun import np
     >>> np.fft.rfft2(np.ones((3, 4, 6))).shape
@@ -364,7 +367,7 @@ def rfft2(a: ArrayLike, s: Extents = None, axes: Sequence[int] = (-2, -1), norm:
 def irfft2(
     a: ArrayLike, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Out = None
 ) -> Array:
-    """The inverse of `rfft2`, with its parameters.
+    """Return the inverse of `rfft2`, with its parameters.
 
     >>> from forerun import np
     >>> np.fft.irfft2(np.fft.rfft2(np.ones((3, 4, 6)))).shape
@@ -374,7 +377,7 @@ def irfft2(
 
 
 def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Out = None) -> Array:
-    """The Fourier transform of n numbers of which one half is given, the other being its conjugate: n real numbers.
+    """Return the Fourier transform of n numbers of which half is given, the rest its conjugate: n real numbers.
 
     By default n is 2 * (m - 1) for m elements. norm, dtypes, errors: as for `irfft`.
 
@@ -387,7 +390,7 @@ def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, 
 
 
 def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Out = None) -> Array:
-    """The inverse of `hfft`: of n real numbers the first n // 2 + 1 of their inverse transform.
+    """Return the inverse of `hfft`: of n real numbers the first n // 2 + 1 of their inverse transform.
 
     >>> from forerun import np
     >>> np.fft.ihfft([4.0, 0.0, 0.0, 0.0]).real.tolist()
@@ -412,9 +415,9 @@ def _positive(op: str, n: int) -> int:
 
 
 def fftfreq(n: int, d: float = 1.0, device: DeviceLike = None, *, dtype: DTypeLike = None) -> Array:
-    """The frequencies of the elements of `fft` of n samples, d apart: in cycles per unit of d.
+    """Return the frequencies of the elements of `fft` of n samples, d apart: in cycles per unit of d.
 
-    The default float unless dtype is given. ValueError if n is no positive integer.
+    The default float unless dtype is given. ValueError if n is not a positive integer.
 
     >>> from forerun import np
     >>> np.fft.fftfreq(4, d=0.5).tolist()
@@ -424,9 +427,9 @@ def fftfreq(n: int, d: float = 1.0, device: DeviceLike = None, *, dtype: DTypeLi
 
 
 def rfftfreq(n: int, d: float = 1.0, device: DeviceLike = None, *, dtype: DTypeLike = None) -> Array:
-    """The frequencies of the elements of `rfft` of n samples, d apart: in cycles per unit of d.
+    """Return the frequencies of the elements of `rfft` of n samples, d apart: in cycles per unit of d.
 
-    The default float unless dtype is given. ValueError if n is no positive integer.
+    The default float unless dtype is given. ValueError if n is not a positive integer.
 
     >>> from forerun import np
     >>> np.fft.rfftfreq(4, d=0.5).tolist()
@@ -442,7 +445,7 @@ def _shifted(op: str, x: Any, axes: Axis, back: bool) -> Array:
 
 
 def fftshift(x: ArrayLike, axes: Axis = None) -> Array:
-    """x with the elements of frequency zero in the middle of the axes, by default all.
+    """Return x with the elements of frequency zero in the middle of the axes, by default all.
 
     >>> from forerun import np
     >>> np.fft.fftshift([0, 1, 2, -2, -1]).tolist()
@@ -452,7 +455,7 @@ def fftshift(x: ArrayLike, axes: Axis = None) -> Array:
 
 
 def ifftshift(x: ArrayLike, axes: Axis = None) -> Array:
-    """The inverse of `fftshift`, also for odd extents.
+    """Return the inverse of `fftshift`, also for odd extents.
 
     >>> from forerun import np
     >>> np.fft.ifftshift([-2, -1, 0, 1, 2]).tolist()

@@ -43,7 +43,7 @@ def _inexact(x: Array) -> Array:
 
 @numpy_when_small(numpy.polyval, "p x", "aa", "f")
 def polyval(p: ArrayLike, x: ArrayLike) -> Array:
-    """The polynomial p at x: an array of x's shape. By Horner's rule; differentiable in both.
+    """Return the polynomial p at x: an array of x's shape. By Horner's rule; differentiable in both.
 
     >>> from forerun import np
     >>> np.polyval([1, 0, 2], [0, 1, 3]).tolist()
@@ -69,7 +69,7 @@ def _aligned(op: str, a1: Any, a2: Any) -> tuple[Array, Array]:
 
 
 def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
-    """The sum of two polynomials.
+    """Return the sum of two polynomials.
 
     >>> from forerun import np
     >>> np.polyadd([1, 2], [9, 5, 4]).tolist()
@@ -80,7 +80,7 @@ def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
 
 
 def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
-    """The difference of two polynomials.
+    """Return the difference of two polynomials.
 
     >>> from forerun import np
     >>> np.polysub([2, 10, -2], [3, 10, -4]).tolist()
@@ -91,7 +91,7 @@ def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
 
 
 def polymul(a1: ArrayLike, a2: ArrayLike) -> Array:
-    """The product of two polynomials. Zeros at their beginning stay: the length must not depend on values.
+    """Return the product of two polynomials. Zeros at their beginning stay: the length must not depend on values.
 
     >>> from forerun import np
     >>> np.polymul([1, 2], [1, 3]).tolist()
@@ -102,7 +102,7 @@ def polymul(a1: ArrayLike, a2: ArrayLike) -> Array:
 
 
 def polyder(p: ArrayLike, m: int = 1) -> Array:
-    """The m-th derivative of a polynomial. ValueError if m is negative.
+    """Return the m-th derivative of a polynomial. ValueError if m is negative.
 
     >>> from forerun import np
     >>> np.polyder([1, 1, 1, 1]).tolist()
@@ -116,7 +116,7 @@ def polyder(p: ArrayLike, m: int = 1) -> Array:
 
 
 def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Array:
-    """The m-th antiderivative of a polynomial, with constants k (by default 0): one, or one for each time.
+    """Return the m-th antiderivative of a polynomial, with constants k (by default 0): one, or one for each time.
 
     Of integers in the default float. ValueError if m is negative or there are not as many constants.
 
@@ -138,7 +138,7 @@ def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Array:
 
 
 def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-    """Quotient and remainder of two polynomials. The remainder's length depends on values: this waits.
+    """Return quotient and remainder of two polynomials. The remainder's length depends on values: this waits.
 
     Of integers in the default float.
 
@@ -154,7 +154,7 @@ def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
 
 
 def roots(p: ArrayLike) -> Array:
-    """The roots of a polynomial. Their number depends on how many coefficients are zero: this waits.
+    """Return the roots of a polynomial. Their number depends on how many coefficients are zero: this waits.
 
     Real if all are, else complex. ValueError if p has more than one axis.
 
@@ -167,7 +167,7 @@ def roots(p: ArrayLike) -> Array:
 
 
 def poly(seq_of_zeros: ArrayLike) -> Array:
-    """The polynomial with these roots, or the characteristic polynomial of a square matrix.
+    """Return the polynomial with these roots, or the characteristic polynomial of a square matrix.
 
     Real of real numbers, else complex. ValueError if it is neither a vector nor a square matrix.
 
@@ -189,7 +189,7 @@ def polyfit(
     x: ArrayLike, y: ArrayLike, deg: Any, rcond: float | None = None, full: bool = False, w: ArrayLike | None = None,
     cov: bool | str = False,
 ) -> Any:  # fmt: skip
-    """The polynomial of a degree that is nearest to points (x, y) by least squares.
+    """Return the polynomial of a degree that is nearest to points (x, y) by least squares.
 
     y: a vector, or a matrix with a column for each polynomial. w: weights of the points. cov: also the covariance
     matrix of the coefficients ("unscaled": of weights that are standard deviations). full: also residuals, rank,

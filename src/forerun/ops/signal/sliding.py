@@ -27,7 +27,7 @@ def as_strided(
     subok: bool = False,
     writeable: bool = True,
 ) -> Array:
-    """A view with a shape and with bytes from one element to the next along each axis; by default x's own.
+    """Return a view with a shape and with bytes from one element to the next along each axis; by default x's own.
 
     Elements that share memory are not written at once (ValueError), and nothing is if not writeable; subok changes
     nothing. Gradients do not flow through. ValueError if elements would not lie in x's memory, or strides are not
@@ -53,7 +53,7 @@ def as_strided(
 
 
 def _windows(window_shape: int | Sequence[int], axis: Any, ndim: int) -> list[tuple[int, int]]:
-    """Axes and extents of windows, in pairs; an axis may occur more than once."""
+    """Return axes and extents of windows, in pairs; an axis may occur more than once."""
     sizes = (window_shape,) if isinstance(window_shape, (int, numpy.integer)) else tuple(window_shape)
     if min(sizes, default=0) < 0:
         raise ValueError(f"sliding_window_view: window_shape must not be negative, got {window_shape}")
@@ -67,7 +67,7 @@ def _windows(window_shape: int | Sequence[int], axis: Any, ndim: int) -> list[tu
 def sliding_window_view(
     x: ArrayLike, window_shape: int | Sequence[int], axis: Axis = None, *, subok: bool = False, writeable: bool = False
 ) -> Array:
-    """All windows of an extent along axes (all of them by default), as further axes at the end.
+    """Return all windows of an extent along axes (all of them by default), as further axes at the end.
 
     A view, but of an array on the tape a copy, through which gradients flow. The windows share their elements, so that
     only single ones can be written, whatever `writeable` says; subok changes nothing. ValueError if a window is

@@ -32,7 +32,7 @@ def _window(
 
 
 def bartlett(M: ArrayLike, *, device: DeviceLike = None) -> Array:
-    """A triangle of M numbers that begins and ends with 0. The default float.
+    """Return a triangle of M numbers that begins and ends with 0. The default float.
 
     >>> from forerun import np
     >>> np.bartlett(5).tolist()
@@ -42,7 +42,7 @@ def bartlett(M: ArrayLike, *, device: DeviceLike = None) -> Array:
 
 
 def blackman(M: ArrayLike, *, dtype: DTypeLike = None, device: DeviceLike = None, ctx: DeviceLike = None) -> Array:
-    """The Blackman window of M numbers, 0.42 - 0.5 cos(2 pi n / (M - 1)) + 0.08 cos(4 pi n / (M - 1)).
+    """Return the Blackman window of M numbers, 0.42 - 0.5 cos(2 pi n / (M - 1)) + 0.08 cos(4 pi n / (M - 1)).
 
     The default float unless dtype is given.
 
@@ -54,7 +54,7 @@ def blackman(M: ArrayLike, *, dtype: DTypeLike = None, device: DeviceLike = None
 
 
 def hamming(M: ArrayLike, *, dtype: DTypeLike = None, device: DeviceLike = None, ctx: DeviceLike = None) -> Array:
-    """The Hamming window of M numbers, 0.54 - 0.46 cos(2 pi n / (M - 1)), in the default float or dtype.
+    """Return the Hamming window of M numbers, 0.54 - 0.46 cos(2 pi n / (M - 1)), in the default float or dtype.
 
     >>> from forerun import np
     >>> np.hamming(3).round(2)
@@ -64,7 +64,7 @@ def hamming(M: ArrayLike, *, dtype: DTypeLike = None, device: DeviceLike = None,
 
 
 def hanning(M: ArrayLike, *, dtype: DTypeLike = None, device: DeviceLike = None, ctx: DeviceLike = None) -> Array:
-    """The Hann window of M numbers, 0.5 - 0.5 cos(2 pi n / (M - 1)), in the default float or dtype.
+    """Return the Hann window of M numbers, 0.5 - 0.5 cos(2 pi n / (M - 1)), in the default float or dtype.
 
     >>> from forerun import np
     >>> np.hanning(3).tolist()
@@ -74,7 +74,7 @@ def hanning(M: ArrayLike, *, dtype: DTypeLike = None, device: DeviceLike = None,
 
 
 def kaiser(M: ArrayLike, beta: ArrayLike, *, device: DeviceLike = None) -> Array:
-    """The Kaiser window of M numbers; beta is its shape: 0 for a rectangle. The default float.
+    """Return the Kaiser window of M numbers; beta is its shape: 0 for a rectangle. The default float.
 
     >>> from forerun import np
     >>> np.kaiser(3, 0).tolist()
@@ -84,7 +84,7 @@ def kaiser(M: ArrayLike, beta: ArrayLike, *, device: DeviceLike = None) -> Array
 
 
 def i0(x: ArrayLike) -> Array:
-    """The modified Bessel function of the first kind and order 0. Of integers in the default float.
+    """Return the modified Bessel function of the first kind and order 0. Of integers in the default float.
 
     TypeError of complex numbers.
 
@@ -103,7 +103,7 @@ def i0(x: ArrayLike) -> Array:
 
 
 def angle(z: ArrayLike, deg: bool = False) -> Array:
-    """The angle of complex numbers to the positive real axis, in (-pi, pi], or in degrees. 0 or pi of real ones.
+    """Return the angle of complex numbers to the positive real axis, in (-pi, pi], or in degrees. 0 or pi of real ones.
 
     >>> from forerun import np
     >>> np.angle([1.0, 1j], deg=True).tolist()
@@ -117,7 +117,7 @@ def angle(z: ArrayLike, deg: bool = False) -> Array:
 
 
 def unwrap(p: ArrayLike, discont: float | None = None, axis: int = -1, *, period: float = 2 * numpy.pi) -> Array:
-    """p with multiples of the period added along `axis`, so that no step is larger than half of it.
+    """Return p with multiples of the period added along `axis`, so that no step is larger than half of it.
 
     discont: steps up to this size stay. Integers keep their dtype if the period is an integer;
     OverflowError if they are unsigned then. ValueError of an array without axes.
@@ -149,9 +149,9 @@ def unwrap(p: ArrayLike, discont: float | None = None, axis: int = -1, *, period
 
 
 def sort_complex(a: ArrayLike) -> Array:
-    """The elements sorted by real, then by imaginary part, along the last axis; complex always.
+    """Return the elements sorted by real, then by imaginary part, along the last axis; complex always.
 
-    complex64 of small integers, float16 and float32, complex128 of what is wider.
+    complex64 for small integers, float16 and float32; complex128 for wider dtypes.
 
     >>> from forerun import np
     >>> np.sort_complex([3, 1, 2]).tolist()

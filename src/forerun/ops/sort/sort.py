@@ -58,7 +58,7 @@ def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, out: Any, 
 
 @direct("argmax")
 def argmax(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> Array:
-    """Position of the (first) largest element along `axis`, or in the flat array. int64.
+    """Return the position of the (first) largest element along `axis`, or in the flat array. int64.
 
     ValueError if there is no element to choose from. NaN counts as the largest.
 
@@ -71,7 +71,7 @@ def argmax(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: 
 
 @direct("argmin")
 def argmin(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> Array:
-    """Position of the (first) smallest element along `axis`, or in the flat array. int64.
+    """Return the position of the (first) smallest element along `axis`, or in the flat array. int64.
 
     ValueError if there is no element to choose from. NaN counts as the smallest.
 
@@ -83,7 +83,7 @@ def argmin(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: 
 
 
 def nanargmax(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> Array:
-    """Position of the (first) largest element that is not NaN along `axis`, or in the flat array. int64.
+    """Return the position of the (first) largest element that is not NaN along `axis`, or in the flat array. int64.
 
     ValueError if there is no element; where the result is read if all are NaN.
 
@@ -95,7 +95,7 @@ def nanargmax(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdim
 
 
 def nanargmin(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> Array:
-    """Position of the (first) smallest element that is not NaN along `axis`, or in the flat array. int64.
+    """Return the position of the (first) smallest element that is not NaN along `axis`, or in the flat array. int64.
 
     Errors: as for `nanargmax`.
 
@@ -107,7 +107,7 @@ def nanargmin(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdim
 
 
 def _flat_if_none(op: str, x: Any, axis: int | None, lone: bool = False) -> tuple[Any, int]:
-    """The array and the axis to sort along. lone: as in NumPy, an array without axes may stand for a vector."""
+    """Return the array and the axis to sort along. lone: as in NumPy, an array without axes may stand for a vector."""
     x = asarray(x)
     lone = lone and x.ndim == 0 and type(axis) is int and axis in (0, -1)
     return (reshape(x, -1), 0) if axis is None or lone else (x, axis_of(op, axis, x.ndim))
@@ -130,7 +130,7 @@ def argsort(
     a: ArrayLike, axis: int | None = -1, kind: str | bool | None = None, order: None = None, *,
     stable: bool | None = None, descending: bool = False,
 ) -> Array:  # fmt: skip
-    """Positions that sort `a` along `axis`; None: the flat array. int64; equal elements keep their order.
+    """Return positions that sort `a` along `axis`; None: the flat array. int64; equal elements keep their order.
 
     kind and stable change nothing: sorting is stable; but a bool as kind is `descending`, as in MXNet. ValueError if
     both are given, or kind is none of NumPy's.
@@ -158,7 +158,7 @@ def sort(
     a: ArrayLike, axis: int | None = -1, kind: str | bool | None = None, order: None = None, *,
     stable: bool | None = None, descending: bool = False,
 ) -> Array:  # fmt: skip
-    """`a` with its elements in ascending order along `axis`; None: the flat array. Differentiable.
+    """Return `a` with its elements in ascending order along `axis`; None: the flat array. Differentiable.
 
     kind, stable, descending: as of `argsort`.
 
@@ -195,7 +195,7 @@ def _orders(op: str, kth: int | Sequence[int], n: int) -> tuple[int, ...]:
 def argpartition(
     a: ArrayLike, kth: int | Sequence[int], axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> Array:
-    """Positions that partition `a` along `axis` as `partition` does. int64. Errors as there.
+    """Return positions that partition `a` along `axis` as `partition` does. int64. Errors as there.
 
     >>> from forerun import np
     >>> x = np.array([5, 1, 4, 2])
@@ -213,10 +213,10 @@ def argpartition(
 def partition(
     a: ArrayLike, kth: int | Sequence[int], axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> Array:
-    """`a` with the element that is kth in sorted order at place kth along `axis`. Differentiable.
+    """Return `a` with the element that is kth in sorted order at place kth along `axis`. Differentiable.
 
-    None larger stands before it and none smaller after it, in any order. Several kth may be given. Axis None:
-    of the flat array. TypeError if kth is no integer, ValueError if it is out of range.
+    No larger element comes before it and no smaller one after it, in any order. Several kth may be given. Axis None:
+    of the flat array. TypeError if kth is not an integer, ValueError if it is out of range.
 
     >>> from forerun import np
     >>> np.partition([5, 1, 4, 2], 2)[2].item()
@@ -233,7 +233,7 @@ def partition(
 
 @numpy_when_small(numpy.lexsort, "keys axis", "li")
 def lexsort(keys: Any, axis: int = -1) -> Array:
-    """Positions that sort by several keys along `axis`: by the last one first.
+    """Return positions that sort by several keys along `axis`: by the last one first.
 
     Where it is equal by the one before it, and so on. int64. keys: arrays of one shape, or the rows of an
     array; ValueError if shapes differ or there is no key.
@@ -253,10 +253,10 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
 
 @numpy_when_small(numpy.ndarray.searchsorted, "a v side", "hns")
 def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> Array:
-    """Positions at which v would keep the sorted vector `a` sorted: int64, of the shape of v.
+    """Return positions at which v would keep the sorted vector `a` sorted: int64, of the shape of v.
 
     side: before ("left") or after ("right") equal elements. sorter: positions that sort `a`, as `argsort` gives
-    them (TypeError if no vector of integers). ValueError if `a` is no vector, or where the result is read if a
+    them (TypeError if no vector of integers). ValueError if `a` is not a vector, or where the result is read if a
     position of the sorter is out of range.
 
     >>> from forerun import np
@@ -282,8 +282,8 @@ def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0)
     """Count how often each number from 0 on occurs in a vector. The result is int64.
 
     If weights are given, sums of them: float64. At least `minlength` counts. Their number depends on the
-    values: this waits. TypeError if numbers are no integers, ValueError if one is negative or weights have
-    another shape.
+    values: this waits. TypeError if numbers are not integers, ValueError if one is negative or weights have another
+    shape.
 
     >>> from forerun import np
     >>> np.bincount([0, 2, 2]).tolist(), np.bincount([0, 2, 2], weights=[0.5, 1, 2]).tolist()
@@ -308,8 +308,10 @@ _BYTES = 64  # of a table for each element, at most
 
 
 def _counted(x: numpy.ndarray, index: bool, inverse: bool, counts: bool) -> Any:
-    """What `numpy.unique` returns for integers that lie close together, by a table with a place for each value between
-    the smallest and the largest; None if that would be too large."""
+    """Return the result of `numpy.unique` for integers of a small range, by a table with a place for each value.
+
+    None if the table would be too large.
+    """
     flat = x.reshape(-1)
     if flat.size == 0:
         return None
@@ -344,7 +346,7 @@ def unique(
     ar: ArrayLike, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
     axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True,
 ) -> Any:  # fmt: skip
-    """The sorted distinct values of the flat array. Their number depends on the values: this waits.
+    """Return the sorted distinct values of the flat array. Their number depends on the values: this waits.
 
     With the others, a tuple: also where each is first (flat), which of them each element is (in ar's shape),
     and how often each occurs; all int64. axis: distinct slices along it. equal_nan: whether NaN are one value.

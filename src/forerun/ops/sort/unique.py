@@ -32,7 +32,7 @@ def isin(
     """Test whether each element is in `test_elements`; with `invert`, whether it is not. The result is bool.
 
     assume_unique: both hold distinct values, which saves time. kind: "sort" or "table", NumPy's algorithms
-    (ValueError if another, or "table" for what is no integer).
+    (ValueError if another, or "table" for dtypes other than integers).
 
     >>> from forerun import np
     >>> np.isin(np.array([1, 2, 3]), [3, 1]).tolist()
@@ -56,7 +56,7 @@ def _values(*arrays: Any) -> list[numpy.ndarray]:
 
 @numpy_when_small(numpy.intersect1d, "ar1 ar2 assume_unique return_indices", "aabb", waits=True)
 def intersect1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False) -> Any:
-    """The sorted distinct values that are in both arrays, in their common dtype. Waits.
+    """Return the sorted distinct values that are in both arrays, in their common dtype. Waits.
 
     return_indices: also where each is first in either (flat), as int64.
 
@@ -73,7 +73,7 @@ def intersect1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, ret
 
 @numpy_when_small(numpy.union1d, "ar1 ar2", "aa", waits=True)
 def union1d(ar1: ArrayLike, ar2: ArrayLike) -> Array:
-    """The sorted distinct values that are in one of two arrays or both, in their common dtype. Waits.
+    """Return the sorted distinct values that are in one of two arrays or both, in their common dtype. Waits.
 
     >>> from forerun import np
     >>> np.union1d([3, 1], [2, 3]).tolist()
@@ -84,7 +84,7 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike) -> Array:
 
 @numpy_when_small(numpy.setdiff1d, "ar1 ar2 assume_unique", "aab", waits=True)
 def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Array:
-    """The sorted distinct values that are in ar1 but not in ar2, in their common dtype. Waits.
+    """Return the sorted distinct values that are in ar1 but not in ar2, in their common dtype. Waits.
 
     >>> from forerun import np
     >>> np.setdiff1d([3, 1, 2, 1], [2]).tolist()
@@ -95,7 +95,7 @@ def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Ar
 
 @numpy_when_small(numpy.setxor1d, "ar1 ar2 assume_unique", "aab", waits=True)
 def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Array:
-    """The sorted distinct values that are in exactly one of two arrays, in their common dtype. Waits.
+    """Return the sorted distinct values that are in exactly one of two arrays, in their common dtype. Waits.
 
     >>> from forerun import np
     >>> np.setxor1d([3, 1, 2], [2, 5]).tolist()
@@ -106,7 +106,7 @@ def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Arr
 
 @registered_tuple("UniqueAllResult")
 class UniqueAll(NamedTuple):
-    """What `unique_all` returns."""
+    """The result of `unique_all`."""
 
     values: Any
     indices: Any
@@ -116,7 +116,7 @@ class UniqueAll(NamedTuple):
 
 @registered_tuple("UniqueCountsResult")
 class UniqueCounts(NamedTuple):
-    """What `unique_counts` returns."""
+    """The result of `unique_counts`."""
 
     values: Any
     counts: Any
@@ -124,14 +124,14 @@ class UniqueCounts(NamedTuple):
 
 @registered_tuple("UniqueInverseResult")
 class UniqueInverse(NamedTuple):
-    """What `unique_inverse` returns."""
+    """The result of `unique_inverse`."""
 
     values: Any
     inverse_indices: Any
 
 
 def unique_all(x: ArrayLike) -> UniqueAll:
-    """The sorted distinct values, where each is first, which of them each element is, and their counts.
+    """Return the sorted distinct values, where each is first, which of them each element is, and their counts.
 
     Named values, indices (in the flat array), inverse_indices (in x's shape) and counts; the latter int64.
     Each NaN is a value of its own. Waits.
@@ -145,7 +145,7 @@ def unique_all(x: ArrayLike) -> UniqueAll:
 
 
 def unique_counts(x: ArrayLike) -> UniqueCounts:
-    """The sorted distinct values, and how often each occurs (int64): `values` and `counts`. Waits.
+    """Return the sorted distinct values, and how often each occurs (int64): `values` and `counts`. Waits.
 
     Each NaN is a value of its own.
 
@@ -158,7 +158,7 @@ def unique_counts(x: ArrayLike) -> UniqueCounts:
 
 
 def unique_inverse(x: ArrayLike) -> UniqueInverse:
-    """The sorted distinct values, and which of them each element is: `values` and `inverse_indices`. Waits.
+    """Return the sorted distinct values, and which of them each element is: `values` and `inverse_indices`. Waits.
 
     The latter are int64, in x's shape: values[inverse_indices] is x. Each NaN is a value of its own.
 
@@ -171,7 +171,7 @@ def unique_inverse(x: ArrayLike) -> UniqueInverse:
 
 
 def unique_values(x: ArrayLike) -> Array:
-    """The sorted distinct values of the flat array. Each NaN is a value of its own. Waits.
+    """Return the sorted distinct values of the flat array. Each NaN is a value of its own. Waits.
 
     >>> from forerun import np
     >>> np.unique_values([3, 1, 3]).tolist()

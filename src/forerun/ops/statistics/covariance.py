@@ -48,12 +48,12 @@ def _observations(m: Any, y: Array, rowvar: bool) -> Array:
 
 
 def _conjugate(x: Array) -> Array:
-    """x itself, if it is real: there is nothing to copy."""
+    """Return x itself, if it is real: there is nothing to copy."""
     return conjugate(x) if x.dtype.kind == "c" else x
 
 
 def _per_observation(name: str, weights: Array, n: int) -> Array:
-    """Weights, whose values are checked when they are there."""
+    """Return weights whose values are checked once they are computed."""
     w = weights
     if w.shape != (n,):
         raise RuntimeError(f"cov: {name} must be one for each of {n} observations, got shape {w.shape}")
@@ -71,12 +71,13 @@ def cov(
     m: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, bias: bool = False, ddof: float | None = None,
     fweights: ArrayLike | None = None, aweights: ArrayLike | None = None, *, dtype: DTypeLike = None,
 ) -> Array:  # fmt: skip
-    """The covariance matrix of variables, with an observation in each column; of one variable without axes.
+    """Return the covariance matrix of variables, with an observation in each column; of one variable without axes.
 
     Variables are rows of m (columns, unless `rowvar`) and of y. Sums are divided by n - ddof; ddof is 1, or 0
     with `bias`, unless given. fweights: how often each observation occurs; aweights: how much it counts.
-    ValueError if m has more than two axes or ddof is no whole number, RuntimeError if weights are not one for each
-    observation; where the result is read, ValueError if one is negative, TypeError if a frequency is no whole number.
+    ValueError if m has more than two axes or ddof is not a whole number, RuntimeError if weights are not one for each
+    observation; where the result is read, ValueError if one is negative, TypeError if a frequency is not a whole
+    number.
 
     >>> from forerun import np
     >>> np.cov(np.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])).tolist()
@@ -107,7 +108,7 @@ def cov(
 
 
 def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, *, dtype: DTypeLike = None) -> Array:
-    """The correlation coefficients of variables, between -1 and 1: `cov` divided by both standard deviations.
+    """Return the correlation coefficients of variables, between -1 and 1: `cov` divided by both standard deviations.
 
     Variables are rows of x (columns, unless `rowvar`) and of y, with an observation in each column.
 

@@ -37,7 +37,7 @@ __all__ = [
 
 @numpy_when_small(numpy.digitize, "x bins right", "aab")
 def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Array:
-    """In which bin each number lies: i with bins[i-1] <= x < bins[i]; with `right`, bins[i-1] < x <= bins[i].
+    """Return the bin of each number: i with bins[i-1] <= x < bins[i]; with `right`, bins[i-1] < x <= bins[i].
 
     int64, of x's shape. Bins are a vector that rises or falls; ValueError where the result is read if it does
     not.
@@ -58,7 +58,7 @@ _RULES = ("auto", "doane", "fd", "rice", "scott", "sqrt", "stone", "sturges")
 
 
 def _estimated(x: Any, rule: str, limits: Any, weights: Any) -> int:
-    """How many bins a rule of NumPy's finds right for these values. Waits."""
+    """Return how many bins a rule of NumPy's finds right for these values. Waits."""
     check_choice("histogram", "bins", rule, _RULES)
     if weights is not None:
         raise TypeError(f"histogram: weights must not be given where bins are estimated, got bins {rule!r}")
@@ -134,7 +134,7 @@ def histogram(
 def histogram_bin_edges(
     a: ArrayLike, bins: Any = 10, range: tuple[float, float] | None = None, weights: ArrayLike | None = None
 ) -> Array:
-    """The edges of the bins that `histogram` uses, with its parameters and errors.
+    """Return the edges of the bins that `histogram` uses, with its parameters and errors.
 
     >>> from forerun import np
     >>> np.histogram_bin_edges([0.0, 4.0], 2).tolist()
@@ -217,7 +217,7 @@ def histogramdd(
 
 
 def _of_few(x: numpy.ndarray, y: numpy.ndarray, bins: int = 10) -> tuple[numpy.ndarray, ...]:
-    """NumPy's two-dimensional histogram, with everything in the default float."""
+    """Return NumPy's two-dimensional histogram, with everything in the default float."""
     counts, *edges = numpy.histogram2d(x, y, bins)
     return tuple(v.astype(default_float()) for v in (counts, *edges))
 
@@ -253,7 +253,7 @@ def _flat(op: str, x: Array, axis: int | None) -> tuple[Any, int]:
 
 
 def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: str = "big") -> Array:
-    """Eight elements in each byte, a bit for each that is not zero, along `axis` or of the flat array. uint8.
+    """Return eight elements in each byte, a bit for each that is not zero, along `axis` or of the flat array. uint8.
 
     bitorder: whether the first one is the highest bit ("big") or the lowest ("little"); ValueError if another.
     TypeError if not of integers or bools.
@@ -272,7 +272,7 @@ def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: str = "big") ->
 
 
 def unpackbits(a: ArrayLike, /, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Array:
-    """The bits of bytes as elements that are 0 or 1, along `axis` or of the flat array. uint8.
+    """Return the bits of bytes as elements that are 0 or 1, along `axis` or of the flat array. uint8.
 
     count: how many to give, zeros where there are no more; if negative, how many to leave out at the end.
     bitorder: as for `packbits`. TypeError if not of uint8, ValueError if more are left out than there are.

@@ -38,7 +38,7 @@ def _statistic(name: str, fn: Callable[..., Any], x: Any, extra: tuple[int, ...]
 def median(
     a: ArrayLike, axis: Axis = None, out: Out = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> Array:
-    """The middle value along axes (by default all), of an even number the mean of two.
+    """Return the middle value along axes (by default all), of an even number the mean of two.
 
     In `a`'s dtype, or the default float if `a` is not of floats.
 
@@ -64,7 +64,7 @@ _DISCRETE = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest"
 def _quantile(
     op: str, x: Any, q: Any, most: int, axis: Any, out: Any, method: str, keepdims: bool, weights: Any
 ) -> Array:
-    """`quantile` and its relatives: `most` is what q is counted to."""
+    """Return `quantile` and its relatives: `most` is what q is counted to."""
     check_choice(op, "method", method, _METHODS)
     x, q = asarray_like_device(x, q, weights), numpy.asarray(q, "float64")
     if not ((q >= 0) & (q <= most)).all():
@@ -114,7 +114,7 @@ def quantile(
     method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
     interpolation: str | None = None,
 ) -> Array:  # fmt: skip
-    """The q-th quantiles (q between 0 and 1) along axes (by default all); `a`'s dtype or the default float.
+    """Return the q-th quantiles (q between 0 and 1) along axes (by default all); `a`'s dtype or the default float.
 
     Axes of q, which may be an array, stand first in the result. method: what is between two elements: "linear",
     "lower", "higher", "nearest", "midpoint" or another of NumPy's; those that give an element keep the dtype of
@@ -135,7 +135,7 @@ def percentile(
     method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
     interpolation: str | None = None,
 ) -> Array:  # fmt: skip
-    """The q-th percentiles (q between 0 and 100) along axes; otherwise as `quantile`.
+    """Return the q-th percentiles (q between 0 and 100) along axes; otherwise as `quantile`.
 
     >>> from forerun import np
     >>> np.percentile([0, 1, 2, 3, 4], [25, 50]).tolist()
@@ -149,7 +149,7 @@ def nanquantile(
     method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
     interpolation: str | None = None,
 ) -> Array:  # fmt: skip
-    """The q-th quantiles of the elements that are not NaN; NaN if all are. Otherwise as `quantile`.
+    """Return the q-th quantiles of the elements that are not NaN; NaN if all are. Otherwise as `quantile`.
 
     >>> from forerun import np
     >>> np.nanquantile([0.0, np.nan, 2.0], 0.5).item()
@@ -163,7 +163,7 @@ def nanpercentile(
     method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
     interpolation: str | None = None,
 ) -> Array:  # fmt: skip
-    """The q-th percentiles of the elements that are not NaN; NaN if all are. Otherwise as `percentile`.
+    """Return the q-th percentiles of the elements that are not NaN; NaN if all are. Otherwise as `percentile`.
 
     >>> from forerun import np
     >>> np.nanpercentile([0.0, np.nan, 2.0], [0, 100]).tolist()
@@ -175,7 +175,7 @@ def nanpercentile(
 def nanmedian(
     a: ArrayLike, axis: Axis = None, out: Out = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> Array:
-    """The middle one of the values along axes that are not NaN; NaN if all are. Otherwise as `median`.
+    """Return the middle one of the values along axes that are not NaN; NaN if all are. Otherwise as `median`.
 
     >>> from forerun import np
     >>> np.nanmedian([1.0, np.nan, 2.0, 5.0]).item()

@@ -1,4 +1,4 @@
-"""What anchor boxes are to learn, and what is found with them (Liu et al. 2016)."""
+"""Targets of anchor boxes, and detection with them (Liu et al. 2016)."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _objects(rows: Values) -> Values:
 
 
 def _matches(shared: Values, threshold: float) -> Values:
-    """The number of each anchor's object, or -1. shared: (anchors, objects)."""
+    """Return the number of each anchor's object, or -1. shared: (anchors, objects)."""
     match = numpy.full(len(shared), -1)
     rest = shared.copy()
     for _ in range(min(shared.shape)):
@@ -91,7 +91,7 @@ def _matches(shared: Values, threshold: float) -> Values:
 
 
 def _background(match: Values, most: Values, scores: Values, mining: tuple[float, float, int]) -> Values:
-    """The anchors that are to learn that there is nothing."""
+    """Return the anchors that are to learn that there is nothing."""
     ratio, threshold, least = mining
     if ratio <= 0:
         return numpy.flatnonzero(match < 0)

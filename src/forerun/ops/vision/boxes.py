@@ -41,13 +41,13 @@ def _corners(x: Array, format: str) -> tuple[Any, Any]:
 
 
 def _centres(x: Array, format: str) -> tuple[Any, Any]:
-    """The middle, and width and height."""
+    """Return the middle, and width and height."""
     a, b = getitem(x, (..., slice(0, 2))), getitem(x, (..., slice(2, 4)))
     return ((a + b) / 2, b - a) if format == "corner" else (a, b)
 
 
 def box_iou(lhs: ArrayLike, rhs: ArrayLike, format: str = "corner") -> Array:
-    """The area that boxes share, divided by the area that they cover together: lhs.shape[:-1] + rhs.shape[:-1].
+    """Return the area that boxes share, divided by the area that they cover together: lhs.shape[:-1] + rhs.shape[:-1].
 
     0 of boxes without area. ValueError for boxes that are not of 4 numbers, or another format.
 
@@ -71,7 +71,7 @@ def box_iou(lhs: ArrayLike, rhs: ArrayLike, format: str = "corner") -> Array:
 def bipartite_matching(
     data: ArrayLike, is_ascend: bool = False, threshold: float | None = None, topk: int = -1
 ) -> tuple[Any, Any]:
-    """Pairs of a row and a column of matrices of scores, the best score first.
+    """Return pairs of a row and a column of matrices of scores, the best score first.
 
     Gives the column of each row, and the row of each column, in data's dtype; -1 for those without. Only scores above
     the threshold count, or below it with is_ascend, where small ones are the best. topk: at most so many pairs, if
@@ -141,7 +141,7 @@ def box_decode(
     data: ArrayLike, anchors: ArrayLike, std0: float = 1.0, std1: float = 1.0, std2: float = 1.0, std3: float = 1.0,
     clip: float = -1.0, format: str = "center",
 ) -> Array:  # fmt: skip
-    """Boxes (corners) from codes (batch, n, 4) and anchors (1, n, 4): the inverse of `box_encode` without means.
+    """Return boxes (corners) from codes (batch, n, 4) and anchors (1, n, 4): the inverse of `box_encode` without means.
 
     std0 to std3: what the codes are multiplied with. clip: codes of sizes, times std2 and std3, are at most that, if
     it is positive. format: of the anchors.
@@ -165,7 +165,7 @@ def box_nms(
     score_index: int = 1, id_index: int = -1, background_id: int = -1, force_suppress: bool = False,
     in_format: str = "corner", out_format: str = "corner",
 ) -> Array:  # fmt: skip
-    """The best boxes of each batch, in order of their scores, without those that overlap a better one; then rows of -1.
+    """Return the best boxes of each batch by score, without those that overlap a better one; then rows of -1.
 
     data: (..., boxes, numbers), among which are the score, four coordinates, and perhaps the class (id_index). Boxes
     whose score is not above valid_thresh, and those of the class background_id, are left out; of others, the topk best
@@ -215,7 +215,7 @@ def _reformatted(x: Array, kept: Array, start: int, format: str) -> Array:
 
 
 def corners_of(boxes: Values, format: str) -> Values:
-    """Boxes of NumPy's as corners.
+    """Return boxes of NumPy's as corners.
 
     >>> corners_of(numpy.array([[1.0, 1.0, 2.0, 2.0]]), "center").tolist()
     [[0.0, 0.0, 2.0, 2.0]]
@@ -227,7 +227,7 @@ def corners_of(boxes: Values, format: str) -> Values:
 
 
 def overlaps(box: Values, others: Values) -> Values:
-    """What `box_iou` is of corners of NumPy's, which broadcast.
+    """Return `box_iou` of NumPy arrays of corners, which broadcast.
 
     >>> overlaps(numpy.array([0, 0, 2, 2.0]), numpy.array([[0, 0, 1, 2.0]])).tolist()
     [0.5]
@@ -244,7 +244,7 @@ def overlaps(box: Values, others: Values) -> Values:
 
 
 def without_overlaps(order: Values, corners: Values, ids: Values | None, most: float) -> list[int]:
-    """Of boxes from the best on, those that do not overlap a better one that stays (of the same class, with ids).
+    """Return the boxes, from the best on, that do not overlap a better one that is kept (of the same class, with ids).
 
     >>> without_overlaps(numpy.array([1, 0]), numpy.array([[0, 0, 2, 2.0], [0, 0, 2, 2.0]]), None, 0.5)
     [1]

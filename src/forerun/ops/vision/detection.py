@@ -19,7 +19,7 @@ __all__ = ["batch_flatten", "multibox_prior", "roi_pooling"]
 
 
 def batch_flatten(x: ArrayLike) -> Array:
-    """x as (batch, elements): a view where memory allows.
+    """Return x as (batch, elements): a view where memory allows.
 
     >>> from forerun import np, npx
     >>> npx.batch_flatten(np.zeros((2, 3, 4))).shape
@@ -37,7 +37,7 @@ def multibox_prior(
     steps: Sequence[float] = (-1.0, -1.0),
     offsets: Sequence[float] = (0.5, 0.5),
 ) -> Array:
-    """Anchor boxes around each pixel of data (..., height, width): (1, height * width * boxes, 4).
+    """Return anchor boxes around each pixel of data (..., height, width): (1, height * width * boxes, 4).
 
     A box is (left, top, right, bottom) in parts of the image's width and height. Around a pixel there is a box of each
     size s with the first ratio r, of width s sqrt(r) height / width and height s / sqrt(r), then one of the first size
@@ -68,7 +68,7 @@ def multibox_prior(
 
 
 def roi_pooling(data: ArrayLike, rois: ArrayLike, pooled_size: Sequence[int], spatial_scale: float) -> Array:
-    """The largest element of each cell of a grid over each region: (regions, channels, *pooled_size).
+    """Return the largest element of each cell of a grid over each region: (regions, channels, *pooled_size).
 
     data: (batch, channels, height, width). rois: (regions, 5), each (number in the batch, left, top, right, bottom),
     in pixels of an image of which data has spatial_scale times the size, ends included (Girshick 2015). A cell without
@@ -106,7 +106,7 @@ def _pooled(x: numpy.ndarray, boxes: numpy.ndarray, shape: tuple[int, ...], scal
 
 
 def _cells(start: int, end: int, n: int, extent: int) -> list[tuple[int, int]]:
-    """Where n cells between two pixels begin and end, inside the extent."""
+    """Return where n cells between two pixels begin and end, inside the extent."""
     step = max(end - start + 1, 1) / n
     bounds = [(math.floor(i * step) + start, math.ceil((i + 1) * step) + start) for i in range(n)]
     return [(min(max(a, 0), extent), min(max(b, 0), extent)) for a, b in bounds]

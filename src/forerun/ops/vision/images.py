@@ -1,7 +1,7 @@
 """Functions of images (height, width, channels), or of batches of such: `npx.image`.
 
-What is random is drawn once per call, so a batch is changed as a whole. Nothing waits. Gradients flow through all but
-`resize` and crops that are resized, where images are of floats.
+Random functions draw once per call, so a batch is changed as a whole. Nothing waits. Where images are of floats,
+gradients flow through all functions but `resize` and crops that are resized.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _LIGHT = numpy.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-
 
 
 def _images(op: str, data: Any, channels: int | None = None) -> Array:
-    """An image or a batch. ValueError unless it has 3 axes or 4, and as many channels."""
+    """Return an image or a batch. ValueError unless it has 3 axes or 4, and as many channels."""
     x = asarray(data)
     if x.ndim not in (3, 4):
         raise ValueError(f"{op}: image must have 3 axes, or 4 as a batch, got shape {x.shape}")
@@ -58,12 +58,12 @@ def _images(op: str, data: Any, channels: int | None = None) -> Array:
 
 
 def _constant(values: Any, x: Array) -> Array:
-    """Values in x's dtype, where x is."""
+    """Return values in x's dtype, where x is."""
     return _core.from_numpy(numpy.asarray(values).astype(x.dtype), x.device)
 
 
 def _floats(x: Array) -> Array:
-    """x as floats of 32 bits or more."""
+    """Return x as floats of 32 bits or more."""
     return x if x.dtype.kind == "f" and x.dtype.itemsize > 2 else cast(x, _FLOAT32)
 
 
@@ -78,7 +78,7 @@ def _like(x: Array, values: Array) -> Array:
 
 
 def to_tensor(data: ArrayLike) -> Array:
-    """(height, width, channels) in 0 to 255 to float32 (channels, height, width) in 0 to 1; batches likewise.
+    """Return (height, width, channels) in 0 to 255 to float32 (channels, height, width) in 0 to 1; batches likewise.
 
     >>> from forerun import np, npx
     >>> npx.image.to_tensor(np.full((1, 2, 1), 255, dtype="uint8")).tolist()
@@ -89,7 +89,7 @@ def to_tensor(data: ArrayLike) -> Array:
 
 
 def normalize(data: ArrayLike, mean: float | Sequence[float] = 0.0, std: float | Sequence[float] = 1.0) -> Array:
-    """(x - mean) / std of each channel of (channels, height, width), or of a batch of such.
+    """Return (x - mean) / std of each channel of (channels, height, width), or of a batch of such.
 
     mean, std: a number, or one for each channel (ValueError for another number of them). TypeError of integers.
 
@@ -114,7 +114,7 @@ def normalize(data: ArrayLike, mean: float | Sequence[float] = 0.0, std: float |
 
 
 def resize(data: ArrayLike, size: int | Sequence[int], keep_ratio: bool = False, interp: int = 1) -> Array:
-    """Images in another size: a number for both sides, or (width, height). keep_ratio: a number is the shorter side.
+    """Resize images to a number for both sides, or (width, height). keep_ratio: a number is the shorter side.
 
     interp: 0 nearest, 1 bilinear, 2 bicubic, 4 Lanczos. Images that get smaller are smoothed. It has no gradient.
     ValueError for sizes that are not positive.
@@ -133,7 +133,9 @@ def resize(data: ArrayLike, size: int | Sequence[int], keep_ratio: bool = False,
 
 
 def crop(data: ArrayLike, x: int, y: int, width: int, height: int) -> Array:
-    """What is `width` wide and `height` high from column x and row y: a view. ValueError if it is not in the image.
+    """Crop an image to `width` and `height` from column x and row y, as a view.
+
+    ValueError if the crop is not inside the image.
 
     >>> from forerun import np, npx
     >>> npx.image.crop(np.arange(6).reshape(2, 3, 1), 1, 0, 2, 1).tolist()
@@ -149,7 +151,9 @@ def random_crop(
     data: ArrayLike, xrange: Range = (0.0, 1.0), yrange: Range = (0.0, 1.0), width: int = 0, height: int = 0,
     interp: int = 2,
 ) -> Array:  # fmt: skip
-    """A crop of width and height somewhere. If the image is smaller, the largest of these proportions is resized.
+    """Return a crop of width and height somewhere.
+
+    If the image is smaller, the largest of these proportions is resized.
 
     xrange, yrange: where it may be, in parts of how far it could be moved. ValueError unless sizes are positive.
 
@@ -173,7 +177,7 @@ def random_resized_crop(
     data: ArrayLike, width: int, height: int, xrange: Range = (0.0, 1.0), yrange: Range = (0.0, 1.0),
     area: Range = (0.08, 1.0), ratio: Range = (3 / 4, 4 / 3), interp: int = 1, max_trial: int = 10,
 ) -> Array:  # fmt: skip
-    """A crop of random area (in parts of the image's) and proportions (width / height), resized to width and height.
+    """Crop a random area (in parts of the image's) of random proportions (width / height), and resize it.
 
     xrange, yrange: where it may be, in parts of how far it could be moved. After max_trial crops that do not fit, the
     one in the middle (Szegedy et al. 2015).
@@ -200,7 +204,7 @@ def random_resized_crop(
 
 
 def flip_left_right(data: ArrayLike) -> Array:
-    """Images with left and right exchanged: a view.
+    """Return images with left and right exchanged: a view.
 
     >>> from forerun import np, npx
     >>> npx.image.flip_left_right(np.arange(2).reshape(1, 2, 1)).tolist()
@@ -210,7 +214,7 @@ def flip_left_right(data: ArrayLike) -> Array:
 
 
 def flip_top_bottom(data: ArrayLike) -> Array:
-    """Images with top and bottom exchanged: a view.
+    """Return images with top and bottom exchanged: a view.
 
     >>> from forerun import np, npx
     >>> npx.image.flip_top_bottom(np.arange(2).reshape(2, 1, 1)).tolist()
@@ -224,7 +228,7 @@ def _perhaps(x: Array, changed: Any, p: float) -> Array:
 
 
 def random_flip_left_right(data: ArrayLike, p: float = 0.5) -> Array:
-    """Images with left and right exchanged, with probability p.
+    """Return images with left and right exchanged, with probability p.
 
     >>> from forerun import np, npx
     >>> npx.image.random_flip_left_right(np.arange(2).reshape(1, 2, 1), p=1.0).tolist()
@@ -235,7 +239,7 @@ def random_flip_left_right(data: ArrayLike, p: float = 0.5) -> Array:
 
 
 def random_flip_top_bottom(data: ArrayLike, p: float = 0.5) -> Array:
-    """Images with top and bottom exchanged, with probability p.
+    """Return images with top and bottom exchanged, with probability p.
 
     >>> from forerun import np, npx
     >>> npx.image.random_flip_top_bottom(np.arange(2).reshape(2, 1, 1), p=1.0).tolist()
@@ -271,7 +275,7 @@ def _saturated(x: Array, by: Array) -> Array:
 
 
 def _tinted(x: Array, by: Any) -> Array:
-    """Colours turned around the grey axis by 2 pi times a number."""
+    """Return colours turned around the grey axis by 2 pi times a number."""
     turn = by * (2 * math.pi)
     same, cosine, sine = (_FROM_YIQ @ part @ _TO_YIQ for part in (numpy.diag([1, 0, 0]), numpy.diag([0, 1, 1]),
                           numpy.array([[0, 0, 0], [0, 0, -1], [0, 1, 0]])))  # fmt: skip
@@ -286,7 +290,7 @@ def _changed(op: str, data: Any, change: Any, low: float, high: float, channels:
 
 
 def random_brightness(data: ArrayLike, min_factor: float, max_factor: float) -> Array:
-    """Colours times a number between min_factor and max_factor. ValueError if these are not in order.
+    """Return colours times a number between min_factor and max_factor. ValueError if these are not in order.
 
     Colours of integers are rounded and kept in range.
 
@@ -298,7 +302,7 @@ def random_brightness(data: ArrayLike, min_factor: float, max_factor: float) -> 
 
 
 def random_contrast(data: ArrayLike, min_factor: float, max_factor: float) -> Array:
-    """Distances of colours from the mean grey times a number between min_factor and max_factor.
+    """Return distances of colours from the mean grey times a number between min_factor and max_factor.
 
     Otherwise as `random_brightness`.
 
@@ -310,7 +314,7 @@ def random_contrast(data: ArrayLike, min_factor: float, max_factor: float) -> Ar
 
 
 def random_saturation(data: ArrayLike, min_factor: float, max_factor: float) -> Array:
-    """Distances of colours from their own grey times a number between min_factor and max_factor.
+    """Return distances of colours from their own grey times a number between min_factor and max_factor.
 
     Otherwise as `random_brightness`.
 
@@ -322,7 +326,7 @@ def random_saturation(data: ArrayLike, min_factor: float, max_factor: float) -> 
 
 
 def random_hue(data: ArrayLike, min_factor: float, max_factor: float) -> Array:
-    """Colours of 3 channels turned around the grey axis, by a number of turns between min_factor and max_factor.
+    """Return colours of 3 channels turned around the grey axis, by a number of turns between min_factor and max_factor.
 
     So 0 and 1 change nothing. Otherwise as `random_brightness`.
 
@@ -336,7 +340,7 @@ def random_hue(data: ArrayLike, min_factor: float, max_factor: float) -> Array:
 def random_color_jitter(
     data: ArrayLike, brightness: float = 0.0, contrast: float = 0.0, saturation: float = 0.0, hue: float = 0.0
 ) -> Array:
-    """Brightness, contrast, saturation and hue changed in random order.
+    """Change brightness, contrast, saturation and hue in random order.
 
     The first three by a factor between 1 - amount (at least 0) and 1 + amount, the hue by at most `hue` turns.
     ValueError for negative amounts.
@@ -357,7 +361,7 @@ def random_color_jitter(
 
 
 def adjust_lighting(data: ArrayLike, alpha: Sequence[float]) -> Array:
-    """Colours of 3 channels moved along the three directions in which those of photographs vary, by alpha each.
+    """Return colours of 3 channels moved along the three directions in which those of photographs vary, by alpha each.
 
     >>> from forerun import np, npx
     >>> npx.image.adjust_lighting(np.zeros((1, 1, 3)), (0.0, 1.0, 0.0))

@@ -35,7 +35,7 @@ def roi_align(
     data: ArrayLike, rois: ArrayLike, pooled_size: int | Sequence[int], spatial_scale: float, sample_ratio: int = -1,
     position_sensitive: bool = False, aligned: bool = False,
 ) -> Array:  # fmt: skip
-    """The mean of samples in each cell of a grid over each region: (regions, channels, *pooled_size).
+    """Return the mean of samples in each cell of a grid over each region: (regions, channels, *pooled_size).
 
     data: (batch, channels, height, width). rois: (regions, 5), each (number in the batch, left, top, right, bottom), in
     pixels of an image of which data has spatial_scale times the size. A cell has sample_ratio samples each way, or, if
@@ -81,7 +81,7 @@ def _weights(box: Values, plan: _Plan, extents: Sequence[int]) -> Iterator[Value
 
 
 def _regions(boxes: Values, plan: _Plan, shape: Sequence[int]) -> Iterator[tuple[int, Values, Values]]:
-    """The number of each region's image, and its weights of rows and of columns."""
+    """Yield the number of each region's image, and its weights of rows and of columns."""
     for box in boxes.astype("float64"):
         if not 0 <= box[0] < shape[0]:
             raise IndexError(f"roi_align: region must be of one of {shape[0]} images, got {box[0]}")
@@ -102,7 +102,7 @@ def _align(x: Array, rois: Array, plan: _Plan, shape: tuple[int, ...]) -> Array:
 
 @primitive(lambda g, rois, plan, shape: _align(g, rois, plan, shape), nondifferentiable, op="roi_align.backward")
 def _align_back(x: Array, rois: Array, plan: _Plan, shape: tuple[int, ...]) -> Array:
-    """The gradient of an image's regions: it is linear, so that its own gradient is the op."""
+    """Return the gradient of an image's regions: it is linear, so that its own gradient is the op."""
 
     def spread(g: Values, boxes: Values) -> Values:
         result = numpy.zeros(shape, g.dtype)

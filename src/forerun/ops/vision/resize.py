@@ -17,7 +17,7 @@ _FILTERS = {0: 0, 1: 2, 2: 3, 3: 4, 4: 1, 9: 3, 10: 2}  # MXNet's numbers to Pil
 
 
 def pillow() -> Any:
-    """Pillow's module. ImportError, which says how to install it, if it is not there.
+    """Return Pillow's module. ImportError, which says how to install it, if it is not there.
 
     >>> pillow().__name__
     'PIL.Image'
@@ -30,7 +30,7 @@ def pillow() -> Any:
 
 
 def resized(op: str, x: Array, w: int, h: int, interp: int) -> Array:
-    """Images (..., height, width, channels) in another size: of ours by a host task, of NumPy's at once.
+    """Resize images (..., height, width, channels): forerun arrays by a host task, NumPy arrays at once.
 
     ValueError unless there are 3 axes or 4 and sizes are positive, or for another filter than MXNet's.
 
@@ -49,7 +49,7 @@ def resized(op: str, x: Array, w: int, h: int, interp: int) -> Array:
 
 
 def resize_values(values: numpy.ndarray, w: int, h: int, interp: int) -> numpy.ndarray:
-    """The same, of NumPy's arrays, without checks.
+    """Return the same, of NumPy's arrays, without checks.
 
     >>> resize_values(numpy.ones((2, 2, 2, 3)), 1, 4, 1).shape
     (2, 4, 1, 3)

@@ -43,7 +43,7 @@ Boxes = dict[int, Box]
 
 
 def of_trace(trace: Trace, limit: int) -> Boxes:
-    """The first ops that a trace has."""
+    """Return the first ops that a trace has."""
     events = {e.seq: e for e in sorted(trace.ops, key=lambda e: e.seq)[:limit]}
     start = trace.start
     return {
@@ -77,7 +77,7 @@ def of_pending(arrays: Sequence[_core.Array], limit: int) -> Boxes:
 
 
 def of_tape(arrays: Iterable[_core.Array], limit: int) -> Boxes:
-    """How arrays came from leaves, as the tape has it: the latest calls."""
+    """Return how arrays came from leaves, as the tape has it: the latest calls."""
     heads = [a.node for a in arrays if a.node is not None]
     seen: dict[int, Any] = {id(node): node for node in heads}
     ahead = list(seen.values())

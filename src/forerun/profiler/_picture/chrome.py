@@ -28,7 +28,7 @@ _HAIR = 1e-9  # an arrow belongs to the slice around its time: this much inside 
 
 
 def chrome(trace: Trace) -> str:
-    """A trace as JSON in the Trace Event Format.
+    """Return a trace as JSON in the Trace Event Format.
 
     Each thread is a track with its ops and waits; a front end has one more, of its issues. Arrows lead from the
     issue of an op to its run and on to the wait for it, and from an op to those that read its result. A counter for
@@ -63,7 +63,7 @@ class _Records:
         yield from self.counters()
 
     def track(self, lane: Lane, order: int) -> Iterator[Record]:
-        """The name of a thread, what it issued, what it ran, and its waits."""
+        """Yield the name of a thread, what it issued, what it ran, and its waits."""
         name = f"{lane.device} {lane.label}".strip()
         yield from self.named(lane.thread, name, order + 1)
         if lane.front:
@@ -90,7 +90,7 @@ class _Records:
         return known if e.shape is None else {**known, "shape": list(e.shape), "dtype": e.dtype}
 
     def ways(self) -> Iterator[Record]:
-        """An arrow for each op: issue, run, and the waits that needed it."""
+        """Yield an arrow for each op: issue, run, and the waits that needed it."""
         waits: dict[int, list[Event]] = {}
         for w in self.trace.waits:
             waits.setdefault(self.group.get(w.waited, 0), []).append(w)
@@ -105,7 +105,7 @@ class _Records:
                 yield from self.flow("way", [ended, other])
 
     def results(self) -> Iterator[Record]:
-        """An arrow for each result that an op read: from the end of the one to the start of the other."""
+        """Yield an arrow for each result that an op read: from the end of the one to the start of the other."""
         for e in self.trace.ops:
             for before in (self.last[d] for d in e.deps if d in self.last and e.seq in self.first):
                 start = self.first[e.seq]
@@ -113,7 +113,7 @@ class _Records:
                 yield from self.flow("result", points)
 
     def flow(self, name: str, points: list[Point]) -> Iterator[Record]:
-        """An arrow through points, which lie within slices; none for a single one."""
+        """Yield an arrow through points, which lie within slices; none for a single one."""
         common = {"name": name, "cat": name, "pid": _PROCESS, "id": next(self.ids)}
         for n, (track, time) in enumerate(points if len(points) > 1 else []):
             kind: Record = {"ph": "s"} if n == 0 else {"ph": "t"} if n < len(points) - 1 else {"ph": "f", "bp": "e"}
@@ -130,13 +130,13 @@ class _Records:
 
 
 def _issues(lane: Lane) -> Iterator[Span]:
-    """The issue of each op of a front end, until the next one, and for a microsecond at most."""
+    """Yield the issue of each op of a front end, until the next one, and for a microsecond at most."""
     for e, after in zip(lane.issues, [*(e.issued for e in lane.issues[1:]), float("inf")]):
         yield Span(replace(e, kind="issue", thread=lane.thread), e.issued, min(e.issued + _ISSUE, after))
 
 
 def _inside(span: Span) -> float:
-    """The end of a span, but within it."""
+    """Return the end of a span, but within it."""
     return max(span.start, span.end - _HAIR)
 
 

@@ -30,7 +30,7 @@ _tip = (
 
 
 def picture(boxes: Boxes, title: str, names: Mapping[int, str], left_out: int = 0) -> str:
-    """The graph as SVG text. names: of devices. left_out: how many ops are not in it."""
+    """Return the graph as SVG text. names: of devices. left_out: how many ops are not in it."""
     layers = layered({n: box.reads for n, box in boxes.items()}, key=lambda n: (boxes[n].device, n))
     widths = {n: _width(box) for n, box in boxes.items()}
 
@@ -96,7 +96,7 @@ def _width(box: Box) -> float:
 
 
 def _box(box: Box, x: float, y: float, width: float) -> str:
-    """An op, in the colour of its device; or a frame with those that run as one."""
+    """Return an op, in the colour of its device; or a frame with those that run as one."""
     fill, edge = _leaf if box.kind == "leaf" else _tints[box.device % len(_tints)]
     thick = 2.6 if box.kind == "result" else 1.0
     height = _height(box)
@@ -129,7 +129,7 @@ def _op(op: Op, x: float, top: float, width: float, fill: str, edge: str, thick:
 
 
 def _edge(way: list[Point]) -> str:
-    """A curve through points."""
+    """Return a curve through points."""
     steps = zip(way, way[1:], _slopes(way), _slopes(way)[1:])
     d = f"M{way[0][0]:.1f} {way[0][1]:.1f}" + "".join(_curve(*step) for step in steps)
     look: dict[str, Any] = {"fill": "none", "stroke": "#8a97a5", "stroke_width": 1.3, "marker_end": "url(#tip)"}
@@ -137,7 +137,7 @@ def _edge(way: list[Point]) -> str:
 
 
 def _slopes(way: list[Point]) -> list[float]:
-    """How far aside the curve goes for each pixel down: nothing at its ends, straight on at bends."""
+    """Return how far aside the curve goes for each pixel down: nothing at its ends, straight on at bends."""
     inner = [(c[0] - a[0]) / (c[1] - a[1]) for a, c in zip(way, way[2:])]
     return [0.0, *(max(-0.6, min(0.6, slope)) for slope in inner), 0.0]
 
@@ -149,7 +149,7 @@ def _curve(a: Point, b: Point, slope_a: float, slope_b: float) -> str:
 
 
 def _legend(boxes: Boxes, names: Mapping[int, str], y: float) -> tuple[list[str], float]:
-    """The devices, if there is more than one; and where the picture ends."""
+    """Return the devices, if there is more than one; and where the picture ends."""
     devices = sorted({box.device for box in boxes.values()})
     if len(devices) < 2:
         return [], y + MARGIN

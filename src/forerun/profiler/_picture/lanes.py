@@ -51,7 +51,7 @@ class Lane:
 
 
 def lanes(trace: Trace) -> list[Lane]:
-    """The threads of a trace: first those of the program, then workers by device, queue and number."""
+    """Return the threads of a trace: first those of the program, then workers by device, queue and number."""
     ops: dict[int, list[Event]] = defaultdict(list)
     waits: dict[int, list[Event]] = defaultdict(list)
     issues: dict[int, list[Event]] = defaultdict(list)
@@ -73,7 +73,7 @@ def lanes(trace: Trace) -> list[Lane]:
 
 
 def _worker_labels(homes: dict[int, tuple[int, str]]) -> list[tuple[int, str]]:
-    """Threads in order, with labels: workers have numbers, a single thread for copies or files has none."""
+    """Return threads in order, with labels: workers have numbers, a single thread for copies or files has none."""
     count: Counter[tuple[int, str]] = Counter()
     total = Counter(homes.values())
     found = []

@@ -32,7 +32,7 @@ class Layers:
                 self.before[b].append(a)
 
     def crossings(self) -> int:
-        """How many pairs of edges cross."""
+        """Return how many pairs of edges cross."""
         total = 0
         place = {node: i for row in self.rows for i, node in enumerate(row)}
         for row in self.rows:
@@ -44,7 +44,7 @@ class Layers:
 
 
 def layered(graph: Graph, key: Callable[[int], object], sweeps: int = 12) -> Layers:
-    """Layers of a graph without circles, with few crossings.
+    """Return layers of a graph without circles, with few crossings.
 
     key: the order to start from, within a layer.
     """
@@ -63,7 +63,7 @@ def layered(graph: Graph, key: Callable[[int], object], sweeps: int = 12) -> Lay
 
 
 def _depths(graph: Graph) -> dict[int, int]:
-    """The longest path to each op; an op without inputs moves next to its first reader."""
+    """Return the longest path to each op; an op without inputs moves next to its first reader."""
     depth: dict[int, int] = {}
     first_reader: dict[int, int] = {}
     for op in TopologicalSorter(graph).static_order():

@@ -46,7 +46,7 @@ class Mark:
 
 
 def marks(spans: Iterable[Span], axis: Axis, pixel: float) -> list[Mark]:
-    """The rectangles of a lane's spans, which do not overlap and are in order of time.
+    """Return the rectangles of a lane's spans, which do not overlap and are in order of time.
 
     Neighbours that are narrower than `pixel` and less than that apart become one; with 0 none do.
     """

@@ -25,7 +25,7 @@ _hatch = (
 
 
 def picture(trace: Trace, title: str) -> str:
-    """The timeline as SVG text. Ops narrower than a pixel are joined with their neighbours."""
+    """Return the timeline as SVG text. Ops narrower than a pixel are joined with their neighbours."""
     pixel = 0.8 if len(trace.ops) > _few else 0.0
     drawn = _picture(trace, title, pixel)
     while len(drawn) > _limit and pixel < 64:
@@ -50,7 +50,7 @@ def _picture(trace: Trace, title: str, pixel: float) -> str:
 
 
 def figures(trace: Trace, found: list[Lane]) -> str:
-    """The timeline in numbers."""
+    """Return the timeline in numbers."""
     span = trace.span or 1e-9
     waited = sum(lane.waited for lane in found)
     parts = [milliseconds(trace.span), counted(len(trace.ops), "op")]
@@ -88,7 +88,7 @@ def _worker(lane: Lane, axis: Axis, colour: dict[str, str], pixel: float, y: flo
 
 
 def _ticks(ops: list[Event], axis: Axis, colour: dict[str, str], y: float) -> list[str]:
-    """A line where each op was issued, of its colour."""
+    """Return a line where each op was issued, of its colour."""
     places: dict[float, str] = {}
     for e in ops:
         places.setdefault(round(axis.x(e.issued) * 2) / 2, e.name)
@@ -113,7 +113,7 @@ def _op_boxes(spans: list[Span], axis: Axis, colour: dict[str, str], pixel: floa
 
 
 def _box(mark: Mark, axis: Axis, fill: str, y: float, height: float, kind: str, words: str) -> str:
-    """A rectangle, with words if there is room, and what the pointer shows."""
+    """Return a rectangle, with words if there is room, and what the pointer shows."""
     # A hair of white keeps neighbours of one colour apart.
     width = mark.width - 0.5 if mark.width > 3 else mark.width
     box = element("rect", x=mark.x, y=y, width=width, height=height, fill=fill, class_=kind)
@@ -124,7 +124,7 @@ def _box(mark: Mark, axis: Axis, fill: str, y: float, height: float, kind: str, 
 
 
 def _legend(colour: dict[str, str], y: float, waits: bool) -> tuple[list[str], float]:
-    """A swatch for each name, in as many lines as it takes; and where the picture ends."""
+    """Return a swatch for each name, in as many lines as it takes; and where the picture ends."""
     parts, x = [], LEFT
     for name, fill in [*sorted(colour.items()), *([("wait", "url(#wait)")] if waits else [])]:
         width = 18 + text_width(name, 12) + 18

@@ -11,7 +11,7 @@ __all__ = ["places", "spread"]
 
 
 def places(layers: Layers, size: Callable[[Node], float], rounds: int = 80) -> dict[Node, float]:
-    """The centre of each node along its layer; all are at least half their size from 0.
+    """Return the centre of each node along its layer; all are at least half their size from 0.
 
     size: how much room a node needs along its layer, gap included.
     """
@@ -38,7 +38,7 @@ def _row(row: list[Node], layers: Layers, at: dict[Node, float], size: Callable[
 
 
 def _pull(layers: Layers, a: Node, b: Node) -> float:
-    """How much the line between two nodes should be straight: more if nothing else joins or leaves it."""
+    """Return how much the line between two nodes should be straight: more if nothing else joins or leaves it."""
     bends = isinstance(a, tuple) + isinstance(b, tuple)
     alone = len(layers.after[a]) == 1 and len(layers.before[b]) == 1
     return (1.0, 2.0, 8.0)[bends] * (8.0 if alone and not bends else 1.0)

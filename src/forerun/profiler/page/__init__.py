@@ -20,7 +20,7 @@ _scripts = ("model.js", "draw.js", "control.js", "panel.js")
 
 
 def page(trace: Trace, title: str, figures: str) -> str:
-    """The text of the page.
+    """Return the text of the page.
 
     Its policy lets the browser run no script but its own, and load nothing: text of the program that looks like
     markup would do no harm even if it were not escaped, which it is.

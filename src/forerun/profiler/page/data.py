@@ -111,7 +111,7 @@ class _Columns:
         return f"{lane.device}, {lane.busy / (self.span or 1e-9):.0%} busy"
 
     def memory(self) -> list[dict[str, Any]]:
-        """Bytes of arrays over time, of each device."""
+        """Return bytes of arrays over time, of each device."""
         return [
             {
                 "label": f"memory, {self.trace.device_name(device)}",
@@ -124,7 +124,7 @@ class _Columns:
 
 
 def tables_and_columns(trace: Trace) -> dict[str, Any]:
-    """All that the page shows, ready for JSON."""
+    """Return all that the page shows, ready for JSON."""
     found, columns = lanes(trace), _Columns(trace)
     drawn = {"lanes": [columns.of_lane(lane) for lane in found], "ops": columns.of_ops(found)}
     time = _totals(trace.ops)
@@ -160,7 +160,7 @@ def _stretches(times: Iterable[tuple[int, int]]) -> dict[str, list[int]]:
 
 
 def _tables(trace: Trace, limit: int = 30) -> list[dict[str, Any]]:
-    """Waits by line and ops by name, the worst first. `filter`: the column whose words may be looked for."""
+    """Return waits by line and operations by name, the longest first. `filter`: the column that can be searched."""
     ops = sorted(_totals(trace.ops).items(), key=lambda item: -item[1][1])
     waits = ["line", "called", "waits", "reads", "total", "lost", "idle", "instead"]
     found = [
@@ -179,7 +179,7 @@ def _wait(blocker: Blocker, span: float) -> list[str]:
 
 
 def _totals(events: Iterable[Event]) -> dict[str, tuple[int, float]]:
-    """How many events, and how many seconds, by name."""
+    """Return how many events, and how many seconds, by name."""
     found: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
     for e in events:
         count, seconds = found[e.name]

@@ -18,7 +18,7 @@ relu, elu, selu, silu, logsigmoid = npx.relu, npx.elu, npx.selu, npx.silu, npx.l
 
 
 def leaky_relu(x: Any, negative_slope: float = 0.01) -> Array:
-    """x where it is positive, negative_slope * x elsewhere.
+    """Return x where it is positive, negative_slope * x elsewhere.
 
     >>> from forerun import torch
     >>> leaky_relu(torch.tensor([-2.0, 2.0]), 0.5).tolist()
@@ -28,7 +28,7 @@ def leaky_relu(x: Any, negative_slope: float = 0.01) -> Array:
 
 
 def gelu(x: Any, approximate: str = "none") -> Array:
-    """x times the standard normal distribution function of x.
+    """Return x times the standard normal distribution function of x.
 
     approximate: "none", or "tanh" for `npx.gelu`; ValueError for another word.
 
@@ -42,7 +42,7 @@ def gelu(x: Any, approximate: str = "none") -> Array:
 
 
 def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> Array:
-    """log(1 + exp(beta * x)) / beta, and x where beta * x is above the threshold.
+    """Return log(1 + exp(beta * x)) / beta, and x where beta * x is above the threshold.
 
     >>> from forerun import torch
     >>> softplus(torch.tensor([0.0, 100.0]), 2.0).tolist()
@@ -53,7 +53,7 @@ def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> Array:
 
 
 def linear(x: Any, weight: Any, bias: Any = None) -> Array:
-    """x @ weight.T + bias; weight of shape (out, in).
+    """Return x @ weight.T + bias; weight of shape (out, in).
 
     >>> from forerun import torch
     >>> linear(torch.ones(1, 2), torch.ones(3, 2)).tolist()
@@ -70,12 +70,12 @@ def dropout(x: Any, p: float = 0.5, training: bool = True) -> Any:
 
 
 def embedding(index: Any, weight: Any) -> Array:
-    """Rows of the weight at positions."""
+    """Return rows of the weight at positions."""
     return npx.embedding(index, weight)
 
 
 def layer_norm(x: Any, shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Array:
-    """x with mean 0 and variance 1 over its last axes, times weight, plus bias.
+    """Return x with mean 0 and variance 1 over its last axes, times weight, plus bias.
 
     ValueError if these axes, the weight or the bias are not of this shape.
     """
@@ -90,7 +90,7 @@ def layer_norm(x: Any, shape: Any, weight: Any = None, bias: Any = None, eps: fl
 
 
 def one_hot(index: Any, num_classes: int) -> Array:
-    """A new last axis with 1 at the index and 0 elsewhere. int64."""
+    """Return a new last axis with 1 at the index and 0 elsewhere. int64."""
     return npx.one_hot(index, num_classes, dtype="int64")
 
 
@@ -106,30 +106,30 @@ def _same_shape(op: str, x: Any, target: Any) -> None:
 
 
 def mse_loss(x: Any, target: Any, reduction: str = "mean") -> Array:
-    """(x - target) ** 2 of each element, then its mean or sum. ValueError for different shapes."""
+    """Return (x - target) ** 2 of each element, then its mean or sum. ValueError for different shapes."""
     _same_shape("mse_loss", x, target)
     return _reduced("mse_loss", np.square(x - target), reduction)
 
 
 def l1_loss(x: Any, target: Any, reduction: str = "mean") -> Array:
-    """|x - target| of each element, then its mean or sum."""
+    """Return |x - target| of each element, then its mean or sum."""
     _same_shape("l1_loss", x, target)
     return _reduced("l1_loss", np.abs(x - target), reduction)
 
 
 def smooth_l1_loss(x: Any, target: Any, reduction: str = "mean") -> Array:
-    """Half the squared error where it is below 1, the absolute error less a half elsewhere; then its mean or sum."""
+    """Return half the squared error where it is below 1, else the absolute error less a half; then its mean or sum."""
     _same_shape("smooth_l1_loss", x, target)
     return _reduced("smooth_l1_loss", npx.smooth_l1(x - target), reduction)
 
 
 def nll_loss(x: Any, target: Any, reduction: str = "mean") -> Array:
-    """Minus the log probability, along axis 1 of x, of each target class; then its mean or sum."""
+    """Return minus the log probability, along axis 1 of x, of each target class; then its mean or sum."""
     return _reduced("nll_loss", -npx.pick(x, target, 1 if x.ndim > 1 else 0), reduction)
 
 
 def cross_entropy(x: Any, target: Any, reduction: str = "mean") -> Array:
-    """-log(softmax(x)) at the target class, along axis 1 of x; targets in x's shape are distributions.
+    """Return -log(softmax(x)) at the target class, along axis 1 of x; targets in x's shape are distributions.
 
     >>> from forerun import torch
     >>> round(cross_entropy(torch.zeros(2, 4), torch.tensor([0, 3])).item(), 4)
@@ -144,7 +144,7 @@ def cross_entropy(x: Any, target: Any, reduction: str = "mean") -> Array:
 
 
 def binary_cross_entropy_with_logits(x: Any, target: Any, reduction: str = "mean") -> Array:
-    """-target * log(p) - (1 - target) * log(1 - p), p = sigmoid(x), computed without overflow; then its mean or sum."""
+    """Return -target * log(p) - (1 - target) * log(1 - p), p = sigmoid(x), without overflow; then its mean or sum."""
     _same_shape("binary_cross_entropy_with_logits", x, target)
     losses = npx.relu(x) - x * target + np.log1p(np.exp(-np.abs(x)))
     return _reduced("binary_cross_entropy_with_logits", losses, reduction)

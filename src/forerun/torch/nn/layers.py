@@ -46,11 +46,11 @@ class Linear(Module):
         self.bias = drawn(self.out_features) if bias else None
 
     def forward(self, x: Any) -> Array:
-        """The affine map of the last axis."""
+        """Return the affine map of the last axis."""
         return functional.linear(x, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """The sizes."""
+        """Return the sizes."""
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
@@ -64,7 +64,7 @@ class LazyLinear(Linear):
         self.weight = self.bias = None
 
     def forward(self, x: Any) -> Array:
-        """The affine map of the last axis."""
+        """Return the affine map of the last axis."""
         if self.weight is None:
             self.in_features = x.shape[-1]
             bias, device, dtype = self._settings
@@ -80,7 +80,7 @@ class Embedding(Module):
         self.weight = Parameter(creation.randn(num_embeddings, embedding_dim, device=device))
 
     def forward(self, index: Any) -> Array:
-        """The rows: index (...) to (..., embedding_dim)."""
+        """Return the rows: index (...) to (..., embedding_dim)."""
         return functional.embedding(index, self.weight)
 
 
@@ -96,7 +96,7 @@ class LayerNorm(Module):
         self.bias = Parameter(creation.zeros(self.normalized_shape, device=device))
 
     def forward(self, x: Any) -> Array:
-        """x normalised."""
+        """Return x normalised."""
         return functional.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
@@ -114,7 +114,7 @@ class Dropout(Module):
         return functional.dropout(x, self.p, self.training)
 
     def extra_repr(self) -> str:
-        """The probability."""
+        """Return the probability."""
         return f"p={self.p}"
 
 
@@ -126,7 +126,7 @@ class Flatten(Module):
         self.start_dim, self.end_dim = start_dim, end_dim
 
     def forward(self, x: Any) -> Any:
-        """x with another shape."""
+        """Return x with another shape."""
         return functions.flatten(x, self.start_dim, self.end_dim)
 
 
@@ -137,7 +137,7 @@ class Identity(Module):
         super().__init__()
 
     def forward(self, x: Any) -> Any:
-        """x."""
+        """Return x."""
         return x
 
 
@@ -149,11 +149,11 @@ class _Activation(Module):
         self.inplace = inplace
 
     def function(self, x: Any) -> Any:
-        """The function."""
+        """Return the function."""
         raise NotImplementedError(f"{type(self).__name__}: function must be defined, got none")
 
     def forward(self, x: Any) -> Array:
-        """The function of each element."""
+        """Return the function of each element."""
         y = self.function(x)
         return convert.write_out(type(self).__name__, y, x) if self.inplace else y
 
@@ -183,7 +183,7 @@ class LeakyReLU(_Activation):
         self.negative_slope = negative_slope
 
     def function(self, x: Any) -> Any:
-        """The function."""
+        """Return the function."""
         return functional.leaky_relu(x, self.negative_slope)
 
 
@@ -191,7 +191,7 @@ class Sigmoid(Module):
     """1 / (1 + exp(-x)) of each element."""
 
     def forward(self, x: Any) -> Array:
-        """The function of each element."""
+        """Return the function of each element."""
         return functional.sigmoid(x)
 
 
@@ -199,7 +199,7 @@ class Tanh(Module):
     """The hyperbolic tangent of each element."""
 
     def forward(self, x: Any) -> Array:
-        """The function of each element."""
+        """Return the function of each element."""
         return functional.tanh(x)
 
 
@@ -212,7 +212,7 @@ class GELU(Module):
         self.approximate = approximate
 
     def forward(self, x: Any) -> Array:
-        """The function of each element."""
+        """Return the function of each element."""
         return functional.gelu(x, self.approximate)
 
 
@@ -224,7 +224,7 @@ class Softplus(Module):
         self.beta, self.threshold = beta, threshold
 
     def forward(self, x: Any) -> Array:
-        """The function of each element."""
+        """Return the function of each element."""
         return functional.softplus(x, self.beta, self.threshold)
 
 
@@ -238,7 +238,7 @@ class Softmax(Module):
         self.dim = dim
 
     def forward(self, x: Any) -> Array:
-        """The function along the axis."""
+        """Return the function along the axis."""
         return self.function(x, self.dim)
 
 
@@ -257,7 +257,7 @@ class ModuleList(Module):
             self.append(module)
 
     def append(self, module: Module) -> Any:
-        """Puts a module at the end; returns self."""
+        """Put a module at the end; return self."""
         self.add_module(str(len(self._modules)), module)
         return self
 
@@ -288,7 +288,7 @@ class Sequential(ModuleList):
             self.add_module(name, module)
 
     def forward(self, x: Any) -> Any:
-        """The last module's output."""
+        """Return the last module's output."""
         for module in self:
             x = module(x)
         return x

@@ -19,7 +19,7 @@ class _Loss(Module):
         self.reduction = reduction
 
     def forward(self, x: Any, target: Any) -> Any:
-        """The loss of predictions x: a number, or one per element for "none"."""
+        """Return the loss of predictions x: a number, or one per element for "none"."""
         return self.function(x, target, self.reduction)
 
 

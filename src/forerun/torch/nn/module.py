@@ -20,7 +20,7 @@ class _ParameterLeaf(Variable):
 
 
 def Parameter(data: Any, requires_grad: bool = True) -> Any:
-    """The data as a parameter: set as a module's attribute it is trained with the module.
+    """Return the data as a parameter: set as a module's attribute it is trained with the module.
 
     >>> from forerun import torch
     >>> w = Parameter(torch.ones(2))
@@ -35,7 +35,7 @@ def Parameter(data: Any, requires_grad: bool = True) -> Any:
 
 
 def is_parameter(x: Any) -> bool:
-    """Whether x is what `Parameter` made."""
+    """Return whether x is what `Parameter` made."""
     return isinstance(x, np.ndarray) and isinstance(x.node, _ParameterLeaf)
 
 
@@ -82,19 +82,19 @@ class Module:
         return self.forward(*args, **kwargs)
 
     def add_module(self, name: str, module: Module) -> None:
-        """Makes a module a child under a name."""
+        """Make a module a child under a name."""
         self._modules[name] = module
         object.__setattr__(self, name, module)
 
     register_module = add_module
 
     def register_buffer(self, name: str, tensor: Any) -> None:
-        """A tensor that belongs to the module's state and is not trained."""
+        """Return a tensor that belongs to the module's state and is not trained."""
         self._buffers[name] = tensor
         object.__setattr__(self, name, tensor)
 
     def children(self) -> Iterator[Module]:
-        """The modules that belong to this one directly."""
+        """Yield the modules that belong to this one directly."""
         yield from self._modules.values()
 
     def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
@@ -113,7 +113,7 @@ class Module:
                 yield (f"{place}.{name}" if place else name), tensor
 
     def named_parameters(self) -> Iterator[tuple[str, Any]]:
-        """Parameters of the whole tree by their place in it, such as "0.weight"; shared ones once."""
+        """Yield parameters of the whole tree by their place in it, such as "0.weight"; shared ones once."""
         seen: set[int] = set()
         for name, parameter in self._named("_parameters"):
             if id(parameter) not in seen:
@@ -121,15 +121,15 @@ class Module:
                 yield name, parameter
 
     def parameters(self) -> Iterator[Any]:
-        """Parameters of the whole tree."""
+        """Yield parameters of the whole tree."""
         yield from (parameter for _, parameter in self.named_parameters())
 
     def state_dict(self) -> dict[str, Any]:
-        """Parameters and buffers by their place in the tree, out of sight of gradients."""
+        """Return parameters and buffers by their place in the tree, out of sight of gradients."""
         return {name: x.detach() for kind in ("_parameters", "_buffers") for name, x in self._named(kind)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Copies values into parameters and buffers, in place. KeyError if names are missing or too many."""
+        """Copy values into parameters and buffers, in place. KeyError if names are missing or too many."""
         own = dict(self._named("_parameters")) | dict(self._named("_buffers"))
         if own.keys() != state.keys():
             raise KeyError(f"load_state_dict: names must be {sorted(own)}, got {sorted(state)}")
@@ -138,36 +138,36 @@ class Module:
                 tensor[...] = state[name]
 
     def apply(self, function: Callable[[Module], Any]) -> Module:
-        """Calls a function with every module of the tree, children first; returns self."""
+        """Call a function with every module of the tree, children first; return self."""
         for child in self.children():
             child.apply(function)
         function(self)
         return self
 
     def train(self, mode: bool = True) -> Module:
-        """Makes the tree count as training: dropout drops; returns self."""
+        """Set training mode for the tree: dropout drops; return self."""
         for module in self.modules():
             module.training = mode
         return self
 
     def eval(self) -> Module:
-        """Makes the tree count as predicting; returns self."""
+        """Set evaluation mode for the tree; return self."""
         return self.train(False)
 
     def zero_grad(self) -> None:
-        """Sets all gradients to zero."""
+        """Set all gradients to zero."""
         for parameter in self.parameters():
             parameter.zero_grad()
 
     def requires_grad_(self, requires_grad: bool = True) -> Module:
-        """Makes all parameters leaves for gradients, or not; returns self."""
+        """Make all parameters leaves of the tape, or not; return self."""
         for module in self.modules():
             for name, p in list(module._parameters.items()):
                 setattr(module, name, Parameter(p, requires_grad))
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Module:
-        """Moves parameters and buffers to a device or dtype; returns self.
+        """Move parameters and buffers to a device or dtype; return self.
 
         Those that change are new tensors: make the optimizer afterwards.
         """
@@ -181,7 +181,7 @@ class Module:
         return self
 
     def cpu(self) -> Module:
-        """Moves the tree to the first CPU device."""
+        """Move the tree to the first CPU device."""
         return self.to("cpu")
 
     def __repr__(self) -> str:

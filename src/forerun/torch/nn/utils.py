@@ -13,7 +13,7 @@ __all__ = ["clip_grad_norm_"]
 
 
 def clip_grad_norm_(parameters: Iterable[Any], max_norm: float) -> Any:
-    """Scales gradients in place so that their common 2-norm is at most `max_norm`; returns the norm before.
+    """Scale gradients in place so that their common 2-norm is at most `max_norm`; return the norm before.
 
     Nothing waits: the factor is computed with the gradients. ValueError if no parameter has a gradient.
 

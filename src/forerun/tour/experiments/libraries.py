@@ -48,7 +48,7 @@ class Program:
     compute: Callable[..., list[Any]]
 
     def inputs(self, quick: bool) -> list[numpy.ndarray]:
-        """The same random numbers for all libraries."""
+        """Return the same random numbers for all libraries."""
         generator = numpy.random.default_rng(1)
         return [generator.standard_normal(s, "float32") for s in (self.small if quick else self.shapes)]
 
@@ -156,7 +156,7 @@ EXPERIMENTS = [
 
 
 def _wrong(program: Program, library: Library, given: list[Any], inputs: list[numpy.ndarray]) -> str:
-    """How results differ from NumPy's, or nothing; this run also warms up."""
+    """Return how results differ from NumPy's, or nothing; this run also warms up."""
     try:
         results = program.compute(library.xp, *given)
         library.wait(results)

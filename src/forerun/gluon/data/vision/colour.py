@@ -38,14 +38,14 @@ class ToTensor(Transform):
     """(height, width, channels) in 0 to 255 to float32 (channels, height, width) in 0 to 1; batches likewise."""
 
     def transformed(self, x: Any) -> Any:
-        """x with channels first, divided by 255. ValueError unless it has 3 or 4 axes."""
+        """Return x with channels first, divided by 255. ValueError unless it has 3 or 4 axes."""
         y = self.early(x)
         if isinstance(x, numpy.ndarray) and x.dtype != "float64":
             return numpy.divide(y, numpy.float32(255), dtype="float32")
         return y.astype("float32") / 255
 
     def early(self, x: Any) -> Any:
-        """x with channels first. ValueError unless it has 3 or 4 axes."""
+        """Return x with channels first. ValueError unless it has 3 or 4 axes."""
         if x.ndim not in (3, 4):
             raise ValueError(f"ToTensor: image must have 3 axes, or 4 as a batch, got shape {x.shape}")
         return x.transpose(2, 0, 1) if x.ndim == 3 else x.transpose(0, 3, 1, 2)
@@ -63,7 +63,7 @@ class Normalize(Transform):
         self._mean, self._std = (numpy.reshape(v, (-1, 1, 1)).astype("float32") for v in (mean, std))
 
     def transformed(self, x: Any) -> Any:
-        """x, shifted and scaled. ValueError if channels are not as many."""
+        """Return x, shifted and scaled. ValueError if channels are not as many."""
         mean, std = constant(self._mean, x), constant(self._std, x)
         if isinstance(x, numpy.ndarray) and x.dtype.kind == "f":
             y = numpy.subtract(x, mean)
@@ -85,12 +85,12 @@ class _Factor(Transform):
         self._amount = amount
 
     def transformed(self, x: Any) -> Any:
-        """x with its colours changed."""
+        """Return x with its colours changed."""
         by = image.draws().uniform(max(self.lowest, -self._amount), self._amount)
         return _like(x, self.changed(x.astype("float32"), by))
 
     def changed(self, x: Any, by: float) -> Any:
-        """The colours."""
+        """Return the colours."""
         raise NotImplementedError
 
 
@@ -155,7 +155,7 @@ class RandomColorJitter(Transform):
         self._changes = [kind(amount) for kind, amount in kinds.items() if amount]
 
     def transformed(self, x: Any) -> Any:
-        """x with its colours changed."""
+        """Return x with its colours changed."""
         for i in image.draws().permutation(len(self._changes)):
             x = self._changes[i].transformed(x)
         return x
@@ -169,7 +169,7 @@ class RandomLighting(Transform):
         self._alpha = alpha
 
     def transformed(self, x: Any) -> Any:
-        """x in another light."""
+        """Return x in another light."""
         light = (_VECTORS * image.draws().normal(0, self._alpha, 3)) @ _VALUES
         floats = x.astype("float32")
         return _like(x, floats + constant(light.astype("float32"), floats))
@@ -183,7 +183,7 @@ class RandomGray(Transform):
         self._p = p
 
     def transformed(self, x: Any) -> Any:
-        """x, or its greys."""
+        """Return x, or its greys."""
         if image.chance() >= self._p:
             return x
         floats = x.astype("float32")

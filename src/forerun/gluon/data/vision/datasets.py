@@ -36,7 +36,7 @@ class _Labelled(Hosting):
     _transform: Transform = None
 
     def _pair(self, index: int) -> tuple[numpy.ndarray, Any]:
-        """The example, of NumPy's arrays."""
+        """Return the example, of NumPy's arrays."""
         raise NotImplementedError
 
     def _planned(self, late: bool) -> Plan:
@@ -94,7 +94,7 @@ class _Images(_Labelled):
 
 
 def _find(folders: Sequence[Path], name: str) -> Path | None:
-    """Where a file is, or the one with .gz at its end."""
+    """Return where a file is, or the one with .gz at its end."""
     places = [folder / file for folder in folders for file in (name, f"{name}.gz")]
     return next((place for place in places if place.exists()), None)
 
@@ -113,7 +113,7 @@ def _unpacked(path: Path) -> Iterator[BinaryIO]:
 
 
 def _idx(path: Path, axes: int) -> numpy.ndarray:
-    """An array of bytes in the format of MNIST; ValueError for other files, and sizes that are not the file's.
+    """Return an array of bytes in the format of MNIST; ValueError for other files, and sizes that are not the file's.
 
     A compressed file is unpacked up to its stated size, and up to the most that a file of its size can hold.
     """
@@ -208,7 +208,7 @@ class CIFAR10(_Images):
         return numpy.ascontiguousarray(images), records[:, self._label]
 
     def _records(self, path: Path, size: int) -> bytes:
-        """The bytes of a file, unpacked, unless these are more than the data set has."""
+        """Return the bytes of a file, unpacked, unless these are more than the data set has."""
         most = 50_000 * size
         with _unpacked(path) as file:
             data = file.read(most + 1)
@@ -318,7 +318,7 @@ class ImageListDataset(_Labelled):
 
 
 def _entry(row: Any) -> tuple[str, numpy.ndarray]:
-    """The path and the labels of a row: labels and then the path."""
+    """Return the path and the labels of a row: labels and then the path."""
     try:
         *labels, path = row
         values = numpy.array(labels, "float32").reshape(-1)

@@ -23,7 +23,7 @@ def _pair(size: Size) -> tuple[int, int]:
 
 
 def _each(x: Any, function: Any) -> Any:
-    """A function of an image, or of each of a batch."""
+    """Return a function of an image, or of each of a batch."""
     return space(x).stack([function(one) for one in x]) if x.ndim == 4 else function(x)
 
 
@@ -38,7 +38,7 @@ class Resize(Transform):
         self._size, self._keep, self._interpolation = size, keep_ratio, interpolation
 
     def transformed(self, x: Any) -> Any:
-        """x, resized; a batch image by image."""
+        """Return x, resized; a batch image by image."""
         if self._keep and isinstance(self._size, int):
             size = self._size
             return _each(x, lambda one: image.resize_short(one, size, self._interpolation))
@@ -54,7 +54,7 @@ class CenterCrop(Transform):
         self._size, self._interpolation = _pair(size), interpolation
 
     def transformed(self, x: Any) -> Any:
-        """The crop."""
+        """Return the crop."""
         return image.center_crop(x, self._size, self._interpolation)[0]
 
 
@@ -72,7 +72,7 @@ class CropResize(Transform):
         self._resize = Resize(size, False, 1 if interpolation is None else interpolation) if size is not None else None
 
     def transformed(self, x: Any) -> Any:
-        """The crop."""
+        """Return the crop."""
         out = image.fixed_crop(x, *self._place)
         return out if self._resize is None else self._resize.transformed(out)
 
@@ -91,7 +91,7 @@ class RandomCrop(Transform):
         self._pad = (pad,) * 4 if isinstance(pad, int) else tuple(pad or (0, 0, 0, 0))
 
     def transformed(self, x: Any) -> Any:
-        """The crop."""
+        """Return the crop."""
         (above, below, left, right), (w, h) = self._pad, self._size
         height, width, _ = x.shape
         rows, columns = height + above + below - h, width + left + right - w  # how far the crop can be moved
@@ -122,7 +122,7 @@ class RandomResizedCrop(Transform):
         self._size, self._scale, self._ratio, self._interpolation = _pair(size), scale, ratio, interpolation
 
     def transformed(self, x: Any) -> Any:
-        """The crop."""
+        """Return the crop."""
         return image.random_size_crop(x, self._size, self._scale, self._ratio, self._interpolation)[0]
 
 
@@ -134,7 +134,7 @@ class RandomFlipLeftRight(Transform):
         self._p = p
 
     def transformed(self, x: Any) -> Any:
-        """x or its mirror image."""
+        """Return x or its mirror image."""
         return x[..., ::-1, :] if image.chance() < self._p else x
 
 
@@ -142,7 +142,7 @@ class RandomFlipTopBottom(RandomFlipLeftRight):
     """Top and bottom exchanged, with probability p."""
 
     def transformed(self, x: Any) -> Any:
-        """x or its mirror image."""
+        """Return x or its mirror image."""
         return x[..., ::-1, :, :] if image.chance() < self._p else x
 
 
@@ -157,7 +157,7 @@ class Rotate(Transform):
         self._settings = rotation_degrees, zoom_in, zoom_out
 
     def transformed(self, x: Any) -> Any:
-        """x, turned."""
+        """Return x, turned."""
         return image.imrotate(x, *self._settings)
 
 
@@ -179,7 +179,7 @@ class RandomRotation(Transform):
         self._limits, self._zoom, self._p = angle_limits, (zoom_in, zoom_out), rotate_with_proba
 
     def transformed(self, x: Any) -> Any:
-        """x, turned or as it is."""
+        """Return x, turned or as it is."""
         if image.chance() >= self._p:
             return x
         return image.random_rotate(x, self._limits, *self._zoom)

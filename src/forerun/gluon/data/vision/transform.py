@@ -38,7 +38,7 @@ class _OfNumpy(Block):
         return self.of_numpy and not (self._before or self._after)
 
     def steps(self) -> list[Any] | None:
-        """The transforms that an image of NumPy's goes through as such; None if something else would see it."""
+        """Return the transforms that an image of NumPy's goes through as such; None if something else would see it."""
         return [self] if self.takes_numpy else None
 
 
@@ -50,26 +50,26 @@ class Transform(_OfNumpy, HybridBlock):
     """
 
     def transformed(self, x: Any) -> Any:
-        """The image that becomes of x."""
+        """Return the image that becomes of x."""
         raise NotImplementedError(f"{type(self).__name__}: transformed must be defined, got none")
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """The image that becomes of x, and the other arguments."""
+        """Return the image that becomes of x, and the other arguments."""
         y = self.transformed(x)
         return (y, *args) if args else y
 
     def hybridize(self, active: bool = True, **settings: Any) -> None:
-        """Changes nothing. TypeError for settings that MXNet has not either."""
+        """Change nothing. TypeError for settings that MXNet has not either."""
         check_hybrid_settings(settings)
 
 
 def space(x: Any) -> Any:
-    """Where functions for an image are: NumPy, or `forerun.np`."""
+    """Return where functions for an image are: NumPy, or `forerun.np`."""
     return numpy if isinstance(x, numpy.ndarray) else np
 
 
 def constant(values: numpy.ndarray, x: Any) -> Any:
-    """Values for computing with x: of its dtype, on its device."""
+    """Return values for computing with x: of its dtype, on its device."""
     if isinstance(x, numpy.ndarray):
         return values if values.dtype == x.dtype else values.astype(x.dtype)
     return np.array(values, dtype=x.dtype, device=x.device)
@@ -86,7 +86,7 @@ class Compose(_OfNumpy, Sequential):
         self.add(*[t if isinstance(t, Block) else Lambda(t) for t in transforms])
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """The image through all transforms, and what they make of the other arguments."""
+        """Return the image through all transforms, and what they make of the other arguments."""
         for block in self:
             if isinstance(x, numpy.ndarray) and not getattr(block, "takes_numpy", False):
                 x = np.array(x)
@@ -128,13 +128,13 @@ class RandomApply(Compose):
         self.p = p
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """The image, transformed or as it is."""
+        """Return the image, transformed or as it is."""
         if image.chance() < self.p:
             return super().forward(x, *args)
         return (x, *args) if args else x
 
     def transformed(self, x: Any) -> Any:
-        """The image, transformed or as it is."""
+        """Return the image, transformed or as it is."""
         return self.forward(x)
 
     def steps(self) -> list[Any] | None:
@@ -154,7 +154,7 @@ class Cast(Transform):
         self._dtype = dtype
 
     def transformed(self, x: Any) -> Any:
-        """x in that dtype."""
+        """Return x in that dtype."""
         return x.astype(self._dtype)
 
     late = transformed

@@ -51,13 +51,12 @@ _MODELS: dict[str, Callable[..., Any]] = {
 
 
 def get_model(name: str, **settings: Any) -> Any:
-    """The network of that name, such as "resnet18_v1", "vgg16_bn" or "mobilenetv2_0.5", not initialised.
+    """Return the network of that name, such as "resnet18_v1", "vgg16_bn" or "mobilenetv2_0.5", not initialised.
 
     settings: `classes`, the number of scores (1000), and others of its class. `pretrained`: with the parameters of
     `<name>.params`, or of a file whose name begins with `<name>-`, in the folder `root` (by default models in
-    $MXNET_HOME or ~/.mxnet), on the `device`(s), or `ctx` in 1.x's words; none are served, FileNotFoundError if there
-    is no such file.
-    ValueError, which lists the names, for another name.
+    $MXNET_HOME or ~/.mxnet), on the `device`(s), or `ctx` in 1.x's words; none are served, FileNotFoundError without
+    the file. ValueError, which lists the names, for another name.
 
     >>> get_model("vgg11").output
     Dense(-1 -> 1000, linear)

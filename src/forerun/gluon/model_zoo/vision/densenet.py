@@ -27,7 +27,7 @@ def _conv(channels: int, kernel: int) -> list[Block]:
 
 
 def _layer(growth: int, bn_size: int, dropout: float) -> Block:
-    """x, and beside it `growth` channels that are made of it."""
+    """Return x, and beside it `growth` channels that are made of it."""
     after: list[Block] = [nn.Dropout(dropout)] if dropout else []
     both = nn.HybridConcatenate(axis=1)
     both.add(nn.Identity(), row(*_conv(bn_size * growth, 1), *_conv(growth, 3), *after))

@@ -23,7 +23,7 @@ def _conv(channels: int, kernel: Kernel, stride: int = 1, padded: bool = True) -
 
 
 def _side(*blocks: Block) -> Block:
-    """What the blocks make of the same data, side by side as channels."""
+    """Return a block that concatenates the results of blocks for the same data along the channels."""
     made = nn.HybridConcatenate(axis=1)
     made.add(*blocks)
     return made

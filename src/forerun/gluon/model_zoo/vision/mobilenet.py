@@ -57,7 +57,7 @@ class _Bottleneck(HybridBlock):
         self._is_residual = stride == 1 and before == after
 
     def forward(self, x: Any) -> Any:
-        """Images to images."""
+        """Return images to images."""
         y = self.out(x)
         return y + x if self._is_residual else y
 
@@ -87,7 +87,7 @@ def get_mobilenet(
     multiplier: float, pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None,
     **settings: Any,
 ) -> MobileNet:  # fmt: skip
-    """The MobileNet of that multiplier. pretrained, ctx, root: see `get_model`. settings: `classes`."""
+    """Return the MobileNet of that multiplier. pretrained, ctx, root: see `get_model`. settings: `classes`."""
     return finished(MobileNet(multiplier, **settings), _name("mobilenet", multiplier), pretrained, ctx, root, device)
 
 
@@ -95,7 +95,7 @@ def get_mobilenet_v2(
     multiplier: float, pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None,
     **settings: Any,
 ) -> MobileNetV2:  # fmt: skip
-    """The MobileNetV2 of that multiplier. pretrained, ctx, root: see `get_model`. settings: `classes`."""
+    """Return the MobileNetV2 of that multiplier. pretrained, ctx, root: see `get_model`. settings: `classes`."""
     return finished(
         MobileNetV2(multiplier, **settings), _name("mobilenetv2_", multiplier), pretrained, ctx, root, device
     )

@@ -1,4 +1,4 @@
-"""What networks for images are made of: convolutions with norms, and rows of blocks."""
+"""Parts of networks for images: convolutions with norms, and rows of blocks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Classifier(HybridBlock):
         self.output: Block
 
     def forward(self, x: Array) -> Any:
-        """Images (batch, channels, height, width) to scores (batch, classes)."""
+        """Return images (batch, channels, height, width) to scores (batch, classes)."""
         return self.output(self.features(x))
 
 
@@ -41,12 +41,12 @@ class ReLU6(HybridBlock):
     """min(max(x, 0), 6)."""
 
     def forward(self, x: Array) -> Any:
-        """The function of each element."""
+        """Return the function of each element."""
         return np.clip(x, 0, 6)
 
 
 def row(*blocks: Block) -> nn.HybridSequential:
-    """Blocks one after another."""
+    """Return blocks one after another."""
     made = nn.HybridSequential()
     made.add(*blocks)
     return made
@@ -56,7 +56,7 @@ def conv_norm(
     channels: int, kernel: Any, stride: int = 1, padding: Any = 0, act: Block | str | None = "relu",
     epsilon: float = 1e-5, **settings: Any,
 ) -> list[Block]:  # fmt: skip
-    """A convolution without bias, its batch norm, and an activation unless None."""
+    """Return a convolution without bias, its batch norm, and an activation unless None."""
     settings.setdefault("use_bias", False)
     after: list[Block] = [nn.Activation(act) if isinstance(act, str) else act] if act is not None else []
     return [nn.Conv2D(channels, kernel, stride, padding, **settings), nn.BatchNorm(epsilon=epsilon), *after]

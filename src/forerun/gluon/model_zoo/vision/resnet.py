@@ -31,11 +31,11 @@ class _BlockV1(HybridBlock):
 
     @staticmethod
     def convolutions(channels: int, stride: int, in_channels: int) -> list[Block]:
-        """The layers of the body."""
+        """Return the layers of the body."""
         raise NotImplementedError
 
     def forward(self, x: Any) -> Any:
-        """Images to images."""
+        """Return images to images."""
         return npx.relu(self.body(x) + (self.downsample(x) if self.downsample is not None else x))
 
 
@@ -44,7 +44,7 @@ class BasicBlockV1(_BlockV1):
 
     @staticmethod
     def convolutions(channels: int, stride: int, in_channels: int) -> list[Block]:
-        """The layers of the body."""
+        """Return the layers of the body."""
         return conv_norm(channels, 3, stride, 1, in_channels=in_channels) + conv_norm(channels, 3, 1, 1, act=None)
 
 
@@ -53,7 +53,7 @@ class BottleneckV1(_BlockV1):
 
     @staticmethod
     def convolutions(channels: int, stride: int, in_channels: int) -> list[Block]:
-        """The layers of the body."""
+        """Return the layers of the body."""
         few = channels // 4
         first = conv_norm(few, 1, stride, use_bias=True, in_channels=in_channels)
         return first + conv_norm(few, 3, 1, 1) + conv_norm(channels, 1, act=None, use_bias=True)
@@ -81,7 +81,7 @@ class _BlockV2(HybridBlock):
         raise NotImplementedError
 
     def forward(self, x: Any) -> Any:
-        """Images to images."""
+        """Return images to images."""
         short = x
         for i, (norm, conv) in enumerate(self._pairs):
             x = npx.relu(norm(x))
@@ -110,7 +110,7 @@ class BottleneckV2(_BlockV2):
 
 
 def _stages(block: Any, layers: Sequence[int], channels: Sequence[int]) -> list[Block]:
-    """A row of blocks for each number of layers; all but the first halve the extents."""
+    """Return a row of blocks for each number of layers; all but the first halve the extents."""
     if len(channels) != len(layers) + 1:
         raise ValueError(f"ResNet: channels must be one more than layers, got {len(channels)} and {len(layers)}")
     made: list[Block] = []
@@ -122,7 +122,7 @@ def _stages(block: Any, layers: Sequence[int], channels: Sequence[int]) -> list[
 
 
 def _stem(channels: int, thumbnail: bool) -> list[Block]:
-    """The layers that first see images; thumbnail: of about 32 x 32, which are not made smaller."""
+    """Return the layers that first see images; thumbnail: of about 32 x 32, which are not made smaller."""
     if thumbnail:
         return [nn.Conv2D(channels, 3, 1, 1, use_bias=False)]
     return [*conv_norm(channels, 7, 2, 3), nn.MaxPool2D(3, 2, 1)]
@@ -177,7 +177,7 @@ def get_resnet(
     version: int, num_layers: int, pretrained: bool = False, ctx: Devices = None, root: Any = None,
     device: Devices = None, **settings: Any,
 ) -> Any:  # fmt: skip
-    """The residual network of version 1 or 2 with 18, 34, 50, 101 or 152 layers.
+    """Return the residual network of version 1 or 2 with 18, 34, 50, 101 or 152 layers.
 
     pretrained, ctx, root: see `get_model`. settings: `classes` and `thumbnail` of `ResNetV1`. ValueError for other
     versions and numbers.

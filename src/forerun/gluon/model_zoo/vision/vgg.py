@@ -50,7 +50,7 @@ def get_vgg(
     num_layers: int, pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None,
     **settings: Any,
 ) -> VGG:  # fmt: skip
-    """The VGG network with 11, 13, 16 or 19 layers, ValueError for others.
+    """Return the VGG network with 11, 13, 16 or 19 layers, ValueError for others.
 
     pretrained, ctx, root: see `get_model`. settings: `classes` and `batch_norm` of `VGG`.
 

@@ -21,7 +21,7 @@ Colours = bool | Sequence[float] | None
 
 
 def _colours(brightness: float, contrast: float, saturation: float, hue: float, noise: float, grey: float) -> list[Any]:
-    """Random changes of colours, those that are asked for."""
+    """Return random changes of colours, those that are asked for."""
     steps: list[Any] = []
     if brightness or contrast or saturation or hue:
         steps.append(of_images.RandomColorJitter(brightness, contrast, saturation, hue))
@@ -31,7 +31,7 @@ def _colours(brightness: float, contrast: float, saturation: float, hue: float, 
 
 
 def _tensors(mean: Colours, std: Colours, dtype: Any) -> list[Any]:
-    """Channels first, from 0 to 1, less a mean and over a deviation, in a dtype."""
+    """Return channels first, from 0 to 1, less a mean and over a deviation, in a dtype."""
     mean, std = (_MEAN if mean is True else mean), (_STD if std is True else std)
     steps: list[Any] = [of_images.ToTensor()]
     given = [x is not None and x is not False for x in (mean, std)]
@@ -46,7 +46,7 @@ def create_image_augment(
     saturation: float = 0, hue: float = 0, pca_noise: float = 0, rand_gray: float = 0, inter_method: int = 2,
     dtype: Any = "float32",
 ) -> Any:  # fmt: skip
-    """The usual transforms of an image (height, width, channels), to a float array of data_shape (channels, ...).
+    """Return the usual transforms of an image (height, width, channels) to a float array of data_shape.
 
     resize: the shorter side first becomes so long. Then a crop: rand_resize: of random area and proportions;
     rand_crop: somewhere; else in the middle. rand_mirror: left and right are exchanged half the time. brightness,
@@ -77,7 +77,7 @@ def create_bbox_augment(
     area_range: Sequence[float] = (0.3, 3.0), max_attempts: int = 50,
     pad_val: float | Sequence[float] = (127, 127, 127), dtype: Any = "float32",
 ) -> Any:  # fmt: skip
-    """The usual transforms of an image and its boxes, to a float array of data_shape (channels, height, width).
+    """Return the usual transforms of an image and its boxes, to a float array of data_shape (channels, height, width).
 
     rand_crop, rand_pad: the probabilities of `ImageBboxRandomCropWithConstraints` and `ImageBboxRandomExpand`.
     area_range: the least area of crops, and the largest of the image after it has been put in a larger one, beside that
@@ -113,7 +113,7 @@ def _size(op: str, data_shape: Sequence[int]) -> tuple[int, int]:
 
 
 class _Loader:
-    """What both loaders have in common: a data set of images, and a `DataLoader` of it."""
+    """The base of both loaders: a data set of images, and a `DataLoader` of it."""
 
     def __init__(
         self, batch_size: int, data_shape: Sequence[int], path_imgrec: Any = None, path_imglist: Any = None,
@@ -184,7 +184,7 @@ class _Boxes(Both):
         self._normalized = normalized
 
     def both(self, x: Any, boxes: Any) -> tuple[Any, Any]:
-        """The image, and the boxes of its label."""
+        """Return the image, and the boxes of its label."""
         label = boxes.astype("float32")
         if label.ndim == 1:
             if label.size < 2 or not (2 <= label[0] <= label.size and label[1] >= 5):

@@ -1,7 +1,7 @@
 """Transforms of an image (height, width, channels) together with its boxes: `transform(image, boxes)` gives both.
 
-Boxes are rows of xmin, ymin, xmax, ymax in pixels, and what else belongs to each. How many are left depends on values:
-boxes of ours are waited for.
+Boxes are rows of xmin, ymin, xmax, ymax in pixels, and any further columns. The number of boxes that remain depends on
+values: forerun arrays are waited for.
 
 >>> from forerun import np
 >>> image, boxes = ImageBboxCrop((2, 0, 4, 4))(np.ones((8, 8, 3)), np.array([[1.0, 1.0, 5.0, 3.0]]))
@@ -39,11 +39,11 @@ class Both(Block):
     takes_numpy = True  # images of NumPy's as they are; but a step of a plan sees the image alone, so it is none
 
     def both(self, x: Any, boxes: Boxes) -> tuple[Any, Boxes]:
-        """The image and the boxes that become of these."""
+        """Return the image and the boxes that become of these."""
         raise NotImplementedError(f"{type(self).__name__}: both must be defined, got none")
 
     def forward(self, x: Any, bbox: Any) -> tuple[Any, Any]:
-        """The image and its boxes, of NumPy's where they were so."""
+        """Return the image and its boxes, of NumPy's where they were so."""
         y, boxes = self.both(x, numpy.asarray(bbox))
         if isinstance(bbox, _core.Array):
             return y, np.array(boxes, boxes.dtype, device=bbox.device)
@@ -71,7 +71,7 @@ class ImageBboxRandomFlipLeftRight(Both):
 
 
 class ImageBboxCrop(Both):
-    """What `crop` (x, y, width, height) cuts out; with boxes whose centre is outside only if that is allowed.
+    """Crop to `crop` (x, y, width, height), with boxes whose centre is outside only if that is allowed.
 
     ValueError if the crop is not inside the image.
     """
@@ -84,17 +84,17 @@ class ImageBboxCrop(Both):
         self._crop, self._allow = (x, y, w, h), allow_outside_center
 
     def both(self, x: Any, boxes: Boxes) -> tuple[Any, Boxes]:
-        """The crop, and the parts of boxes in it."""
+        """Return the crop, and the parts of boxes in it."""
         return image.fixed_crop(x, *self._crop), bbox_crop(boxes, self._crop, self._allow)
 
 
 class ImageBboxRandomCropWithConstraints(Both):
     """With probability p a random crop that has enough of every box (Liu et al. 2016, SSD); else nothing changes.
 
-    constraints: pairs of the least and the largest overlap, as intersection over union, of the crop with each box; None
-    is no bound. One of them, or the whole image, is drawn; crops are drawn until one fits and keeps the centre of a
-    box, at most `max_trial` times. Their area is between min_scale**2 and max_scale**2 of the image's, and their sides
-    differ from the image's proportions by a factor of `max_aspect_ratio` at most.
+    constraints: pairs of the least and the largest overlap, as intersection over union, of the crop with each box;
+    None means no bound. One of them, or the whole image, is drawn; crops are drawn until one fits and keeps the centre
+    of a box, at most `max_trial` times. Their area is between min_scale**2 and max_scale**2 of the image's, and their
+    sides differ from the image's proportions by a factor of `max_aspect_ratio` at most.
     """
 
     def __init__(
@@ -107,14 +107,14 @@ class ImageBboxRandomCropWithConstraints(Both):
         self._constraints = tuple(_CONSTRAINTS if constraints is None else constraints)
 
     def both(self, x: Any, boxes: Boxes) -> tuple[Any, Boxes]:
-        """The crop, and the parts of boxes in it."""
+        """Return the crop, and the parts of boxes in it."""
         if image.chance() >= self.p:
             return x, boxes
         crop = self._drawn((x.shape[1], x.shape[0]), boxes)
         return (x, boxes) if crop is None else (image.fixed_crop(x, *crop), bbox_crop(boxes, crop, False))
 
     def _drawn(self, size: tuple[int, int], boxes: Boxes) -> Crop | None:
-        """A crop that fits; None for the whole image."""
+        """Return a crop that fits; None for the whole image."""
         rng = image.draws()
         chosen = rng.integers(len(self._constraints) + 1)
         if chosen == len(self._constraints):
@@ -156,7 +156,7 @@ class ImageBboxRandomExpand(Both):
         self._most, self._fill, self._keep = max_ratio, fill, keep_ratio
 
     def both(self, x: Any, boxes: Boxes) -> tuple[Any, Boxes]:
-        """The larger image, and the boxes where they are in it."""
+        """Return the larger image, and the boxes where they are in it."""
         if image.chance() >= self.p or self._most == 1:
             return x, boxes
         rng, (h, w, channels) = image.draws(), x.shape
@@ -177,6 +177,6 @@ class ImageBboxResize(Both):
         self._size, self._interpolation = (width, height), interp
 
     def both(self, x: Any, boxes: Boxes) -> tuple[Any, Boxes]:
-        """The image and the boxes, resized."""
+        """Return the image and the boxes, resized."""
         resized = image.imresize(x, *self._size, self._interpolation)
         return resized, bbox_resize(boxes, (x.shape[1], x.shape[0]), self._size)

@@ -14,7 +14,7 @@ __all__ = [
 
 
 def rows(bbox: Any, op: str) -> numpy.ndarray:
-    """A copy of boxes, waited for. ValueError unless they are rows of 4 numbers or more."""
+    """Return a copy of boxes, waited for. ValueError unless they are rows of 4 numbers or more."""
     values = numpy.array(bbox, copy=True)
     if values.ndim != 2 or values.shape[1] < 4:
         raise ValueError(f"{op}: bbox must have rows of 4 numbers or more, got shape {values.shape}")
@@ -22,7 +22,7 @@ def rows(bbox: Any, op: str) -> numpy.ndarray:
 
 
 def bbox_flip(bbox: Any, size: Sequence[int], flip_x: bool = False, flip_y: bool = False) -> numpy.ndarray:
-    """Boxes in the mirror image of an image of `size` (width, height).
+    """Return boxes in the mirror image of an image of `size` (width, height).
 
     >>> bbox_flip([[1, 2, 3, 4]], (10, 10), flip_x=True).tolist()
     [[7, 2, 9, 4]]
@@ -35,7 +35,7 @@ def bbox_flip(bbox: Any, size: Sequence[int], flip_x: bool = False, flip_y: bool
 
 
 def bbox_resize(bbox: Any, in_size: Sequence[int], out_size: Sequence[int]) -> numpy.ndarray:
-    """Boxes in an image of `in_size` (width, height) that becomes one of `out_size`.
+    """Return boxes in an image of `in_size` (width, height) that becomes one of `out_size`.
 
     >>> bbox_resize([[1.0, 2.0, 3.0, 4.0]], (10, 10), (20, 5)).tolist()
     [[2.0, 1.0, 6.0, 2.0]]
@@ -47,7 +47,7 @@ def bbox_resize(bbox: Any, in_size: Sequence[int], out_size: Sequence[int]) -> n
 
 
 def bbox_translate(bbox: Any, x_offset: float = 0, y_offset: float = 0) -> numpy.ndarray:
-    """Boxes moved to the right and down.
+    """Return boxes moved to the right and down.
 
     >>> bbox_translate([[1, 2, 3, 4]], 10, -1).tolist()
     [[11, 1, 13, 3]]
@@ -59,9 +59,9 @@ def bbox_translate(bbox: Any, x_offset: float = 0, y_offset: float = 0) -> numpy
 
 
 def bbox_crop(bbox: Any, crop_box: Sequence[int] | None = None, allow_outside_center: bool = True) -> numpy.ndarray:
-    """Boxes in what is cut out of an image: their parts in `crop_box` (x, y, width, height), seen from its corner.
+    """Crop boxes to `crop_box` (x, y, width, height), with coordinates relative to its corner.
 
-    Boxes of which nothing is left go; without `allow_outside_center`, also those whose centre is not in it.
+    Boxes outside of it are removed; without `allow_outside_center`, also those whose centre is outside.
 
     >>> bbox_crop([[1, 1, 5, 5], [8, 8, 9, 9]], (2, 2, 4, 4)).tolist()
     [[0, 0, 3, 3]]
@@ -80,7 +80,7 @@ def bbox_crop(bbox: Any, crop_box: Sequence[int] | None = None, allow_outside_ce
 
 
 def bbox_iou(bbox_a: Any, bbox_b: Any, offset: float = 0) -> numpy.ndarray:
-    """The shared area of each box of a with each of b, over the area of both together.
+    """Return the shared area of each box of a with each of b, over the area of both together.
 
     offset: added to extents, 1 where the last pixel belongs to a box.
 
@@ -97,7 +97,7 @@ def bbox_iou(bbox_a: Any, bbox_b: Any, offset: float = 0) -> numpy.ndarray:
 
 
 def bbox_xywh_to_xyxy(xywh: Any) -> numpy.ndarray:
-    """Corners of boxes that are given by x, y, width and height; the last pixel belongs to them.
+    """Return corners of boxes that are given by x, y, width and height; the last pixel belongs to them.
 
     >>> bbox_xywh_to_xyxy([[1, 2, 3, 4]]).tolist()
     [[1, 2, 3, 5]]
@@ -108,7 +108,7 @@ def bbox_xywh_to_xyxy(xywh: Any) -> numpy.ndarray:
 
 
 def bbox_xyxy_to_xywh(xyxy: Any) -> numpy.ndarray:
-    """x, y, width and height of boxes that are given by corners; the inverse of `bbox_xywh_to_xyxy`.
+    """Return x, y, width and height of boxes that are given by corners; the inverse of `bbox_xywh_to_xyxy`.
 
     >>> bbox_xyxy_to_xywh([[1, 2, 3, 5]]).tolist()
     [[1, 2, 3, 4]]
@@ -119,7 +119,7 @@ def bbox_xyxy_to_xywh(xyxy: Any) -> numpy.ndarray:
 
 
 def bbox_clip_xyxy(xyxy: Any, width: int, height: int) -> numpy.ndarray:
-    """Boxes whose corners are moved into an image, to its last pixel at most.
+    """Return boxes whose corners are moved into an image, to its last pixel at most.
 
     >>> bbox_clip_xyxy([[-1, 2, 30, 40]], 10, 20).tolist()
     [[0, 2, 9, 19]]

@@ -1,0 +1,37 @@
+// A device, or a network, that works on its own: operations are handed over to it, and end later.
+//
+//   class Stream : public Lane {
+//     Outcome hand_over(Op& op) override {
+//       enqueue(op, [&op] { Engine::get().complete(op, nullptr); });   // from a thread of the device, some time later
+//       return Outcome::accepted;
+//     }
+//   };
+//   engine.set_lane(3, Queue::Kind::compute, &stream);               // while the engine is idle
+//
+// The queue of a lane has one thread, which hands over and needs no core. An op that reads what an earlier op of the
+// lane writes need not wait for that one's end, if the lane keeps such ops in order by itself (follows()): it is handed
+// over behind it. It still ends after it, so that its failure is known, whichever the lane reports first.
+//
+// Modelled in verification/models/lane.py.
+#pragma once
+#include <cstdint>
+
+namespace forerun {
+
+class Op;
+
+class Lane {
+ public:
+  enum class Outcome : uint8_t { accepted, no_memory };
+  virtual ~Lane() = default;
+  // By the queue's thread, without a lock. The op has started, and its outputs have memory as far as their storages
+  // take any. If it is accepted, Engine::complete() must be called once, by any thread, perhaps before this returns.
+  // no_memory: it has not begun, and tries again when it is the oldest op and nothing else runs. May throw
+  // forerun::Error: then the op has failed, and must not be completed.
+  virtual Outcome hand_over(Op& op) = 0;
+  // Whether ops of this lane may be handed over while ops that they depend on, which were handed over to `before`, have
+  // not ended. Always the same answer.
+  virtual bool follows(const Lane& before) const { return this == &before; }
+};
+
+}  // namespace forerun
