@@ -1,4 +1,4 @@
-"""What the scripts share: their options, and how they print what an experiment found."""
+"""The options of the scripts, and how they print the finding of an experiment."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ ROWS = ["A1", "A2", "A3", "A4", "B1", "B2", "C1", "D1", "D2", "E1", "E2", "E3", 
 
 
 def run(script: Path, out: Path) -> str:
-    """What a script prints, run quickly in a process and a folder of its own."""
+    """Return the output of a script, run quickly in a process and a folder of its own."""
     done = subprocess.run(
         [sys.executable, "-W", "error", script, "--quick", "--out", out],
         cwd=out,
@@ -78,4 +78,4 @@ def test_several_devices_draw_a_step(tmp_path: Path):
     assert float(re.search(r"differ by (\S+) from", printed)[1]) < 1e-5
     picture = ElementTree.parse(tmp_path / "several_devices.svg")
     names = {element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")}
-    assert {"data and forward", "backward", "sums and updates", "broadcasts"} <= names
+    assert {"data and forward", "backward", "sums and updates", "broadcast"} <= names

@@ -22,7 +22,7 @@ from ...._runtime.engine import stats
 from ...finding import Cell, Figure, Finding, Row, Run, Table, experiment, percent, seconds
 from ...measure import numbered, settings
 
-PARTS = ("data and forward", "backward", "sums and updates", "broadcasts")
+PARTS = ("data and forward", "backward", "sums and updates", "broadcast")
 
 
 def layers(count: int, wide: int) -> nn.HybridSequential:
