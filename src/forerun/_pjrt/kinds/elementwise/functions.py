@@ -103,7 +103,7 @@ def arctan2(b: Builder, y: Value, x: Value) -> Value:
 
 
 def arctan(b: Builder, x: Value) -> Value:
-    """The angle of slope x. 1 is not written as a constant, as some XLA has a wrong rule for angles of points (1, x)."""
+    """The angle of slope x. 1 is not a constant here: some XLA has a wrong rule for points (1, x)."""
     return b.binary("atan2", x, b.select(x.equals(x), 1.0, x))
 
 
