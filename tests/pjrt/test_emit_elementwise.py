@@ -148,7 +148,7 @@ def _positive(rng: Any) -> Any:
     return abs(_any(rng)) + 1e-6
 
 
-# What is not exact, and the numbers on which it is measured.
+# Functions that are not exact, and the numbers on which they are measured.
 DOMAINS: dict[str, tuple[Callable[[Any], Any], ...]] = {
     **dict.fromkeys(
         [

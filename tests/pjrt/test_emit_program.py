@@ -35,7 +35,7 @@ def slots(kept: set[int], count: int = 4, scalars: tuple[int, ...] = ()) -> list
 
 
 def test_values_go_from_step_to_step(plugin: Plugin) -> None:
-    """What is not kept is no result; a slot that is written twice has the last value."""
+    """Slots that are not kept are not among the results; a slot that is written twice has the last value."""
     x: Any = numpy.array([1, 2, 3, 4], "float32")
     steps = [unary("square", 0, 1), unary("negative", 1, 2), scaled(2, 3, 1)]
     text = emit_program(steps, slots({1}, scalars=(3,)))

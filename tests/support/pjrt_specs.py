@@ -66,7 +66,7 @@ def computed(plugin: Plugin, kind: str, name: str, inputs: Sequence[Any], shape:
 
 
 def ulps(got: Any, expected: Any) -> float:
-    """The largest distance of real or complex numbers, in units of the last place of what is expected.
+    """The largest distance of real or complex numbers, in units of the last place of the expected ones.
 
     expected: in a wider dtype, or the same. NaN and infinity must be where they are expected.
     """

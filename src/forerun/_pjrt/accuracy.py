@@ -1,6 +1,6 @@
 """How far results of floating numbers may be from the exact ones on a device, in units of the last place.
 
-Operations that stand here are measured on each plugin by tests/pjrt; all others are exact, or rounded once. Numbers
+The operations in this table are measured on each plugin by tests/pjrt; all others are exact, or rounded once. Numbers
 below the smallest normal one may be 0 on a device, as operands and as results.
 """
 

@@ -21,7 +21,7 @@ __all__ = ["Slot", "Step", "arguments_of", "emit_program", "results_of"]
 
 @dataclass(frozen=True)
 class Slot:
-    """A storage of a program: `size` elements; or a scalar. kept: whether anybody uses its value afterwards."""
+    """A storage of a program: `size` elements; or a scalar. kept: whether its value is used afterwards."""
 
     dtype: str
     size: int
@@ -63,7 +63,7 @@ def results_of(steps: Sequence[Step], slots: Sequence[Slot]) -> list[int]:
 def emit_program(steps: Sequence[Step], slots: Sequence[Slot], donated: Collection[int] = ()) -> str | None:
     """The module of a program; None if one of its operations has no lowering.
 
-    donated: the slots among the arguments whose old values nobody needs, so that results may take their memory.
+    donated: the slots among the arguments whose old values are not needed, so that results may take their memory.
     """
     b = Builder()
     values: dict[int, Value] = {}

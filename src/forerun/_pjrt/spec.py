@@ -1,4 +1,4 @@
-"""What one operation computes on a device, apart from its values: the reference for whoever makes or reads a `Spec`.
+"""An operation on a device, without its values: the reference for the makers and readers of a `Spec`.
 
 A storage on a device is a flat tensor: `storage_size` elements of `storage_dtype`, one axis, row after row. Operands
 are views of storages. dtypes have NumPy's names, "bool" to "complex128", and "bfloat16".

@@ -17,7 +17,7 @@ __all__ = ["Unwritable", "flat_type", "read", "write"]
 
 
 class Unwritable(Exception):
-    """A layout whose elements overlap, or that is no whole storage where it must be."""
+    """A layout whose elements overlap, or that does not cover the storage where it must."""
 
 
 def flat_type(operand: Operand) -> Type:

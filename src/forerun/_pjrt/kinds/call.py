@@ -1,4 +1,4 @@
-"""What a kind of operations is given, and gives back."""
+"""The argument and the results of a kind of operations."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from .elementwise.loops import combined
 
 __all__ = ["gather", "gather_along", "put", "scatter", "scatter_along"]
 
-# What an element may be combined with a value by; the result is of their dtype.
+# Names of functions of an element and a value; the result is of their dtype.
 _COMBINES = {
     "add", "subtract", "multiply", "divide", "maximum", "minimum", "fmax", "fmin", "bitwise_and", "bitwise_or",
     "bitwise_xor", "power", "floor_divide", "remainder", "fmod", "hypot", "logaddexp", "logaddexp2", "arctan2",

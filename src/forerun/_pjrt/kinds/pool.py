@@ -14,7 +14,7 @@ from .reduce import lowest
 
 __all__ = ["pool", "pool_back"]
 
-_MOST_ELEMENTS = 64  # of a window whose elements are compared one by one on the way back
+_MOST_ELEMENTS = 64  # of a window whose elements are compared one by one for the gradient
 
 
 def _inputs(call: Call) -> list[Value]:

@@ -233,7 +233,7 @@ class _Float:
         return float(numpy.float32(1) / numpy.float32(n)) if self.single else 1 / n
 
     def rounded(self, product: Value, other: Value) -> Value:
-        """A product or sum as it is, which compilers do not join with others: it may be `other`, for what they know."""
+        """A product or sum that compilers do not join with others: they cannot know that it is not `other`."""
         ordered = (product <= other) | (product > other)  # none is NaN, which compilers do not know of both
         return self.b.select(ordered, product, other)
 

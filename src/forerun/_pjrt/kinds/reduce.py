@@ -43,7 +43,7 @@ def highest(dtype: str) -> complex:
 
 
 def neutral(name: str, dtype: str) -> complex | None:
-    """What leaves every element as it is; None if a ufunc has no such element, or is none that reduces.
+    """The element that changes no other; None if a ufunc has no such element, or is none that reduces.
 
     >>> neutral("add", "int8"), neutral("minimum", "int8"), neutral("arctan2", "float32")
     (0, 127, None)

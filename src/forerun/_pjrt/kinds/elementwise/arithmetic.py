@@ -122,12 +122,12 @@ def floor_divide(b: Builder, x: Value, y: Value) -> Value:
 
 
 def remainder(b: Builder, x: Value, y: Value) -> Value:
-    """What is left, with y's sign."""
+    """The remainder, with y's sign."""
     return divmod_(b, x, y)[1]
 
 
 def fmod(b: Builder, x: Value, y: Value) -> Value:
-    """What is left, with x's sign, as C's."""
+    """The remainder, with x's sign, as C's."""
     if is_float(x.dtype):
         return b.binary("remainder", x, y)
     zero, safe = _divisor(b, y)
@@ -251,7 +251,7 @@ def _mixed(b: Builder, direction: str, x: Value, y: Value) -> Value:
 
 
 def isnan(b: Builder, x: Value) -> Value:
-    """Whether it is no number."""
+    """Whether it is NaN."""
     return _of_parts(b, x, lambda p: p.differs(p), either=True)
 
 

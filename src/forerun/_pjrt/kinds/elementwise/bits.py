@@ -35,7 +35,7 @@ def copysign(b: Builder, x: Value, y: Value) -> Value:
 
 
 def nextafter(b: Builder, x: Value, y: Value) -> Value:
-    """The number next to x on the way to y."""
+    """The number next to x in the direction of y."""
     mask = _sign_mask(x.dtype)
     own = bits(b, x)
     rises = (x < y) ^ (own & mask).differs(0)  # farther from 0

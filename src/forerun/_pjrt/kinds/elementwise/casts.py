@@ -47,7 +47,7 @@ def _integers(b: Builder, x: Value, dtype: str) -> Value:
 
 
 def _whole(b: Builder, x: Value, wide: str) -> Value:
-    """The integer part, or the least integer for what is beyond, and for NaN."""
+    """The integer part, or the least integer for numbers beyond, and for NaN."""
     least = -(2.0 ** (bits_of(wide) - 1))
     inside = (x >= least) & (x < -least)
     return b.convert(b.select(inside, x, least), wide)

@@ -76,7 +76,7 @@ def _logaddexp(b: Builder, x: Value, y: Value, more, of_equal: float) -> Value: 
 
 
 def hypot(b: Builder, x: Value, y: Value) -> Value:
-    """sqrt(x * x + y * y), without overflow on the way."""
+    """sqrt(x * x + y * y), without overflow in between."""
     x, y = b.unary("abs", x), b.unary("abs", y)
     large, small = maximum(b, x, y), minimum(b, x, y)
     ratio = small / b.select(large.equals(0.0), 1.0, large)
@@ -103,7 +103,7 @@ def arctan2(b: Builder, y: Value, x: Value) -> Value:
 
 
 def arctan(b: Builder, x: Value) -> Value:
-    """The angle of slope x. 1 is no constant here, as some XLA has a wrong rule for angles of points (1, x)."""
+    """The angle of slope x. 1 is not a constant here: some XLA has a wrong rule for points (1, x)."""
     return b.binary("atan2", x, b.select(x.equals(x), 1.0, x))
 
 
