@@ -78,13 +78,14 @@ struct Waiting {  // what the client has as an Event
   std::vector<std::pair<void (*)(Error*, void*), void*>> callbacks;
 };
 
-std::mutex mutex;  // guards all below
-std::condition_variable changed;
+// These are there to the very end, as is the thread that uses them.
+auto& mutex = *new std::mutex;  // guards all below
+auto& changed = *new std::condition_variable;
 Settings settings;
-std::set<const void*> errors;  // of those that the client has, the ones made here
-std::vector<Waiting*> due;     // in the order in which they were made
-std::map<Buffer*, Held> held;
-std::map<std::pair<Device*, int>, Time> lanes;  // when each is free
+auto& errors = *new std::set<const void*>;  // of those that the client has, the ones made here
+auto& due = *new std::vector<Waiting*>;     // in the order in which they were made
+auto& held = *new std::map<Buffer*, Held>;
+auto& lanes = *new std::map<std::pair<Device*, int>, Time>;  // when each is free
 double used = 0, peak = 0;
 int compiled = 0, copied = 0, executed = 0;
 
