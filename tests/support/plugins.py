@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,18 @@ def plugin_file(name: str) -> Path:
     path = FOLDER / name / FILES[name]
     if not path.exists():
         pytest.skip(f"no plugin {name}: `make plugins` fetches it")
+    return path
+
+
+def fake_gpu(folder: Path) -> Path:
+    """Return the plugin that behaves like a device far away (core/tests/fake_gpu), compiled into a folder."""
+    compiler = shutil.which("c++") or shutil.which("g++")
+    if not compiler:
+        pytest.skip("no C++ compiler, for the fake device")
+    path = folder / "fake_gpu.so"
+    source = ROOT / "core" / "tests" / "fake_gpu" / "fake_gpu.cpp"
+    flags = ["-std=c++20", "-O1", "-shared", "-fPIC", f"-I{ROOT / 'core'}", "-o", str(path)]
+    subprocess.run([compiler, *flags, str(source), "-ldl"], check=True)
     return path
 
 

@@ -1,0 +1,36 @@
+"""The core's own program on events (core/tests/test_pjrt_events.cpp), on a plugin and on the fake device."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.paths import ROOT
+from tests.support.plugins import fake_gpu, plugin_file
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    compiler = shutil.which("c++") or shutil.which("g++")
+    if not compiler:
+        pytest.skip("no C++ compiler")
+    path = tmp_path_factory.mktemp("events") / "events"
+    core = ROOT / "core"
+    sources = [core / "tests" / "test_pjrt_events.cpp", *sorted((core / "pjrt").glob("*.cpp"))]
+    command = [compiler, "-std=c++20", "-O0", f"-I{core}", "-o", str(path), *map(str, sources), "-ldl", "-pthread"]
+    subprocess.run(command, check=True)
+    return path
+
+
+@pytest.mark.parametrize("order", ["plugin", "", "at_once", "reversed"])
+def test_each_event_is_told_once(program: Path, tmp_path: Path, order: str) -> None:
+    below = plugin_file("xla-cpu-pjrt")
+    plugin = below if order == "plugin" else fake_gpu(tmp_path)
+    settings = {"FORERUN_TEST_PLUGIN": plugin, "FORERUN_FAKE_GPU_PLUGIN": below, "FORERUN_FAKE_GPU_ORDER": order}
+    environment = os.environ | {name: str(value) for name, value in settings.items()}
+    done = subprocess.run([program], env=environment, timeout=60, check=True, capture_output=True, text=True)
+    assert done.stdout == ""
