@@ -3,7 +3,7 @@
 // PJRT is OpenXLA's interface to devices. A plugin is a shared library that exports `GetPjrtApi`, which returns a table
 // of functions. Each function takes one structure, whose first field is its size: a plugin that is older than the
 // structure reads a prefix of it, one that is newer fills up with zeros. Within major version 0 fields and functions
-// have only been appended. `tests/pjrt/test_abi.py` compares what stands here with the header of a released plugin.
+// have only been appended. `tests/pjrt/test_abi.py` compares this file with the header of a released plugin.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@ inline constexpr int kMajor = 0;
 inline constexpr int kMinor = 81;   // the oldest that is accepted
 inline constexpr int kSlots = 118;  // functions of that version; a newer table has more
 
-// What plugins hand out: addresses that only they look behind.
+// Objects of plugins: addresses that are opaque to everything else.
 struct Error;
 struct Event;
 struct Client;
@@ -100,7 +100,7 @@ enum class HostBuffer : int {
 
 struct MemoryLayout;
 
-// The arguments of a function: `kSlot` is its place in the table. What the function writes stands behind "out".
+// The arguments of a function: `kSlot` is its place in the table. The fields that the function writes follow "out".
 struct Arguments {
   size_t struct_size;
   Extension* extension_start;
@@ -463,7 +463,7 @@ struct ClientDmaUnmap {
   void* data;
 };
 
-// Structures are handed over with zeros wherever nothing is said, between the fields too.
+// Structures are handed over with zeros wherever no value is given, between the fields too.
 template <class A>
 A arguments() {
   A a;

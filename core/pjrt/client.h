@@ -14,7 +14,7 @@ namespace forerun::pjrt {
 
 class Client;
 
-// What a device says of its memory, in bytes; what it does not say is missing.
+// Statistics of a device about its memory, in bytes; those that it does not give are missing.
 struct MemoryStats {
   int64_t in_use = 0;
   std::optional<int64_t> peak, limit;

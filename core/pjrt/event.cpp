@@ -27,7 +27,7 @@ std::unique_ptr<PluginError> Event::wait() const {
   return nullptr;
 }
 
-// An event that somebody is to be told of. It lives until he was, and the call that asked for it has returned: the
+// A request for a call when an event is ready. It lives until that call was made, and the request has returned: the
 // plugin may do either first, and still uses the event in both.
 struct Event::Watch {
   Event event;

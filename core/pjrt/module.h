@@ -25,7 +25,7 @@ class Module {
  public:
   // Throws PluginError with the compiler's text and place.
   static std::unique_ptr<Module> compile(const Client& client, std::string_view stablehlo);
-  // What serialize() gave, by the same plugin on the same kind of device.
+  // From the bytes of serialize(), by the same plugin on the same kind of device.
   static std::unique_ptr<Module> deserialize(const Client& client, std::string_view bytes);
   ~Module();
   Module(const Module&) = delete;

@@ -16,7 +16,7 @@
 
 namespace forerun::pjrt {
 
-// What a cache has done since its process began.
+// Counts of a cache since its process began.
 struct CompileStats {
   uint64_t compiled = 0;   // by the plugin,
   double seconds = 0;      // in which time
@@ -37,8 +37,8 @@ class ModuleCache {
 
   ModuleCache(const Client& client, std::optional<std::filesystem::path> folder, size_t most = kMost);
 
-  // Compiles, reads the file, or waits for who does. Throws PluginError with the compiler's text, also for those who
-  // waited; whoever asks next has it compiled again.
+  // Compiles, reads the file, or waits for a thread that does. Throws PluginError with the compiler's text, also in
+  // threads that waited; the next call compiles again.
   ModulePtr get(const std::string& stablehlo);
   CompileStats stats() const;
 

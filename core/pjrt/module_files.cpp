@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Mixes bytes into 64 bits, eight at a time. It finds damage, and names files; it stands against nobody's intent.
+// Mixes bytes into 64 bits, eight at a time. It finds damage, and names files; it is not cryptographic.
 uint64_t hash(std::string_view bytes, uint64_t seed) {
   uint64_t h = seed ^ bytes.size() * 0x9e3779b97f4a7c15u;
   const auto mix = [&h](uint64_t word) {
@@ -36,7 +36,7 @@ uint64_t hash(std::string_view bytes, uint64_t seed) {
   return mix(rest), mix(seed), h;
 }
 
-// What a file starts with. The key and the bytes follow.
+// The start of a file. The key and the bytes follow.
 struct Start {
   char magic[8];
   uint64_t checksum, key_size, size;

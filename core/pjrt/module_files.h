@@ -9,7 +9,7 @@ namespace forerun::pjrt {
 
 // A folder with a file per module, found by its key: all that the compiled bytes depend on. Several processes may use
 // one folder: a file is written under another name and then takes its own, so that it is there as a whole or not at
-// all. What cannot be read or written is as if it were not there. Any thread.
+// all. A file that cannot be read or written is treated as missing. Any thread.
 class ModuleFiles {
  public:
   explicit ModuleFiles(std::filesystem::path folder) : folder_(std::move(folder)) {}

@@ -13,12 +13,12 @@ namespace forerun::pjrt {
 // Loaded once per file and process, and never unloaded: a plugin has threads, and code that runs at exit. Any thread.
 class Plugin {
  public:
-  // Throws Error where the file is no plugin, or one of a version that cannot be called.
+  // Throws Error where the file is not a plugin, or is one of a version that cannot be called.
   static const Plugin& load(const std::string& path);
 
   const std::string& path() const { return path_; }
   int minor_version() const { return table_->version.minor_version; }
-  // What the plugin says about itself, as text: "xla_version", "stablehlo_current_version" and others.
+  // Attributes that the plugin gives of itself, as text: "xla_version", "stablehlo_current_version" and others.
   const std::vector<std::pair<std::string, std::string>>& attributes() const { return attributes_; }
   // Differs where executables may not be exchanged: versions, the file of the plugin, and the processor.
   const std::string& fingerprint() const { return fingerprint_; }
@@ -29,7 +29,7 @@ class Plugin {
   bool has() const {
     return has(A::kSlot);
   }
-  // Calls the function of these arguments. Throws PluginError with what it answers.
+  // Calls the function of these arguments. Throws PluginError with the error that it returns.
   template <class A>
   void call(A& arguments) const {
     if (abi::Error* error = answer(arguments)) throw_error(error);

@@ -1,4 +1,4 @@
-// Who waits for an event of a device is told once, wherever that is: within the call, or by a thread of the plugin.
+// A callback of an event of a device is called once, within the request or by a thread of the plugin.
 // FORERUN_TEST_PLUGIN names the plugin; skipped without one.
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-"""What tools/wheels.py and tools/release.py say about wheels and releases; building them is `make wheels`."""
+"""The names, tags and versions of tools/wheels.py and tools/release.py; `make wheels` builds wheels."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tests.support.paths import ROOT
 from tests.support.plugins import HEADER
 
 ABI = ROOT / "core" / "pjrt" / "abi.h"
-OTHERS = {  # structures that are no arguments, and their names in the header
+OTHERS = {  # structures that are not arguments, and their names in the header
     "NamedValue": "PJRT_NamedValue",
     "Program": "PJRT_Program",
     "ExecuteOptions": "PJRT_ExecuteOptions",

@@ -1,4 +1,4 @@
-"""Files that are no plugins, or plugins that cannot be called, are refused before anything of them is."""
+"""Files that are not plugins, or plugins that cannot be called, are refused before anything of them is."""
 
 from __future__ import annotations
 

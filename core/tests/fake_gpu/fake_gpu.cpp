@@ -1,5 +1,5 @@
-// A plugin that behaves like a device far away, for tests: it stands on a plugin for processors, whose functions it
-// mostly hands on, but results come late, copies take time on lanes of their own, memory is bounded, and calls fail.
+// A plugin that behaves like a device far away, for tests: it wraps a plugin for processors, whose functions it
+// mostly forwards to, but results come late, copies take time on lanes of their own, memory is bounded, and calls fail.
 //
 // Of the environment, when a client is made (names begin with FORERUN_FAKE_GPU_):
 //   PLUGIN           the plugin below
@@ -8,7 +8,8 @@
 //   MEMORY           bytes of each client
 //   FAIL_COMPILE, FAIL_COPY, FAIL_EXECUTE   the number of the call, from 1, that fails
 //   FAIL_LATER=1     a failing execution is handed over, and fails then
-//   ORDER            "at_once": events are ready when the call returns; "reversed": those that are due are told newest
+//   ORDER            "at_once": events are ready when the call returns; "reversed": those that are due are reported
+//   newest
 //                    first
 #include <dlfcn.h>
 
@@ -74,7 +75,7 @@ struct Waiting {  // what the client has as an Event
   Time due;
   Failure failure;
   bool ready = false, dropped = false;
-  bool told = false;  // nobody but the client uses it any more
+  bool told = false;  // only the client uses it from now on
   std::vector<std::pair<void (*)(Error*, void*), void*>> callbacks;
 };
 
@@ -238,7 +239,7 @@ Error* event_on_ready(EventOnReady* a) {
 
 // --- the device ------------------------------------------------------------------------------------------------------
 
-// When work ends that begins once the lane is free and its inputs are there.
+// Returns when work ends that begins once the lane is free and its inputs are ready.
 Time occupy(Device* device, Lane lane, Time from, double us) {
   std::lock_guard lock(mutex);
   Time& free = lanes[{device, lane}];

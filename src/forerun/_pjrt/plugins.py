@@ -22,7 +22,7 @@ _GROUPS = ("jax_plugins", "xla_plugins")  # of entry points, and folders of pack
 _PATTERNS = ("*plugin*.so", "*pjrt*.so")
 # Parts of the names of files and folders, and the platform that they stand for.
 _PLATFORMS = {"cuda": "cuda", "rocm": "rocm", "oneapi": "oneapi", "tpu": "tpu", "cpu": "cpu", "fake": "fake_gpu"}
-# What NVIDIA's plugin looks for by name; each may need some of those before it.
+# Libraries that NVIDIA's plugin looks for by name; each may need some of those before it.
 _NVIDIA = (
     "cudart", "nvJitLink", "nvrtc", "cublasLt", "cublas", "cufft", "cusparse", "cusolver", "cupti", "nccl",
     "nvshmem_host", "cudnn",
