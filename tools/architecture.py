@@ -36,6 +36,7 @@ ROOMS = [
     ("array", "core/array", "arrays: a storage, a shape, strides"),
     ("device", "core/device", "the interface of devices"),
     ("capture", "core/capture", "captured programs"),
+    ("pjrt", "core/pjrt", "plugins of accelerators: clients, buffers, compiled modules"),
     ("cpu", "core/cpu", "the CPU: kernels, fused kernels, threads, cgroup limits, BLAS"),
     ("python", "core/python", "the extension module: array type, dispatch, autograd"),
     ("_runtime", "_runtime", "the engine for Python: settings, devices, waits, life cycle"),

@@ -229,6 +229,7 @@ class TestInfo:
             name
             for folder, ending in (("src/forerun", "*.py"), ("core", "*.cpp"))
             for file in (ROOT / folder).rglob(ending)
+            if "tests" not in file.relative_to(ROOT).parts
             for name in re.findall(r"""["'`](FORERUN_[A-Z_]+)\b(?!_)""", file.read_text())
         }
         described = set(re.findall(r"`(FORERUN_[A-Z_]+)`", (ROOT / "docs/reference/devices.md").read_text()))

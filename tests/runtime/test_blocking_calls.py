@@ -414,24 +414,27 @@ class TestCost:
 # --- the chapters -------------------------------------------------------------------------------------
 
 CHAPTERS = ROOT / "examples" / "chapters"
+EXPERIMENTS = ROOT / "src" / "forerun" / "tour" / "experiments" / "asynchronous"
 
 
 def lines_of(file: str, pattern: str) -> set[int]:
-    text = (CHAPTERS / file).read_text(encoding="utf-8").splitlines()
+    text = (EXPERIMENTS / file).read_text(encoding="utf-8").splitlines()
     return {i for i, row in enumerate(text, 1) if re.search(pattern, row)}
 
 
 @pytest.mark.parametrize(
-    ("file", "cause", "pattern"),
+    ("script", "file", "cause", "pattern"),
     [
-        ("b2_blockers.py", "item", r"return norm.item\(\)"),
-        ("b2_blockers.py", "asnumpy", r"return norm.asnumpy\(\)"),
-        ("b2_blockers.py", "print", r'return f"norm'),
-        ("c1_model.py", "wait", r"y.wait_to_read\(\)"),
+        ("b2_blockers.py", "blockers.py", "item", r"return norm.item\(\)"),
+        ("b2_blockers.py", "blockers.py", "asnumpy", r"return norm.asnumpy\(\)"),
+        ("b2_blockers.py", "blockers.py", "print", r'return f"norm'),
+        ("c1_model.py", "small_operations.py", "wait", r"ys\[-1\].wait_to_read\(\)"),
     ],
 )
-def test_the_report_names_the_right_line(recorded: Callable[[str], Trace], file: str, cause: str, pattern: str) -> None:
-    lines = [b.line for b in profiler.blockers(recorded(file)) if b.line.cause == cause]
+def test_the_report_names_the_right_line(
+    recorded: Callable[[str], Trace], script: str, file: str, cause: str, pattern: str
+) -> None:
+    lines = [b.line for b in profiler.blockers(recorded(script)) if b.line.cause == cause]
     most = max(lines, key=lambda line: line.waits)
     assert most.site is not None
     assert (Path(most.site[0]).name, {most.site[1]}) == (file, lines_of(file, pattern))

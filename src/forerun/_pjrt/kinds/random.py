@@ -83,12 +83,12 @@ def _lanes(b: Builder, row: Sequence[Value]) -> Value:
 
 def _two_rounds(b: Builder, rows: list[Value]) -> list[Value]:
     """One of the columns, and one of the diagonals."""
-    a, c, d, e = _quarters(b, *rows)
-    a, c, d, e = _quarters(b, a, _turned(b, c, 1), _turned(b, d, 2), _turned(b, e, 3))
+    a, c, d, e = _quarters(*rows)
+    a, c, d, e = _quarters(a, _turned(b, c, 1), _turned(b, d, 2), _turned(b, e, 3))
     return [a, _turned(b, c, 3), _turned(b, d, 2), _turned(b, e, 1)]
 
 
-def _quarters(b: Builder, a: Value, c: Value, d: Value, e: Value) -> tuple[Value, Value, Value, Value]:
+def _quarters(a: Value, c: Value, d: Value, e: Value) -> tuple[Value, Value, Value, Value]:
     for one, other in ((16, 12), (8, 7)):
         a = a + c
         e = _rotated(e ^ a, one)
