@@ -26,7 +26,18 @@ CORE_ORDER = ["base", "trace", "engine", "memory", "array", "capture", "cpu", "p
 ENGINE_ORDER = ["sync", "graph", "passes", "scheduling", "execution", ""]
 # The rooms of core/python, from the bottom up, in the order that the fewest includes break. Of the files outside of
 # rooms, "module" puts the rooms together, and all rooms use the others: "base".
-CORE_PYTHON_ORDER = ["base", "runtime", "object", "devices", "capture", "dispatch", "ops", "autograd", "direct", "module"]
+CORE_PYTHON_ORDER = [
+    "base",
+    "runtime",
+    "object",
+    "devices",
+    "capture",
+    "dispatch",
+    "ops",
+    "autograd",
+    "direct",
+    "module",
+]
 CORE_PYTHON_TOP = {"module.cpp", "wiring.cpp"}
 # The headers of rooms above that a room includes; each closes a circle. The type of arrays has slots that call
 # operators, indexing and functions on arrays; each operation that is submitted is offered to the capture and to the
