@@ -75,7 +75,6 @@ lint: $(BUILT)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check --quiet .
 	find core stress -name '*.h' -o -name '*.cpp' | xargs $(BIN)/clang-format --dry-run --Werror
-	cp build/venv/_core.pyi src/forerun/_core.pyi  # where mypy looks for it
 	$(BIN)/mypy
 
 model: $(BUILT)  ## the models of the hand-overs between threads: states, and the fault of each mutant
@@ -122,6 +121,7 @@ $(TOOLS): pyproject.toml
 
 $(BUILT): $(TOOLS) CMakeLists.txt $(CORE)
 	$(INSTALL) -e .
+	cp build/venv/_core.pyi src/forerun/_core.pyi  # where type checkers look for it
 	touch $@
 
 $(SUITE):

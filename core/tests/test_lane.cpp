@@ -45,6 +45,7 @@ class FakeDevice {
 
   std::atomic<int> taken{0};
   std::atomic<bool> refuses{false};  // all that need memory
+  std::atomic<bool> throws{false};   // the next hand-over fails
   std::atomic<bool> held{false};     // nothing that has been handed over is run
   std::atomic<int> behind{0};        // ops taken while one before them had not ended
 
@@ -52,6 +53,7 @@ class FakeDevice {
   Lane::Outcome take(Op& op) {
     std::unique_lock<std::mutex> held_lock(mutex_);
     if (refuses || (in_flight_ > 0 && !held && random_() % 32 == 0)) return Lane::Outcome::no_memory;
+    if (throws.exchange(false)) throw Error(ErrorKind::value, "the hand-over failed");
     ++taken;
     if (in_flight_ > 0) ++behind;
     ++in_flight_;
@@ -229,6 +231,28 @@ void a_failure_is_that_of_the_op_that_failed() {
   set_up(nullptr, {2, 2});
 }
 
+// The op before the one that fails has not ended meanwhile, so what follows could be handed over.
+void an_op_behind_a_failed_hand_over_never_reaches_the_device() {
+  FakeDevice device(6);
+  set_up(&device, {2, 2});
+  device.held = true;
+  Buffer *a = buffer_of(10), *b = buffer_of(10), *c = buffer_of(10);
+  fill(a, 1);
+  while (device.taken < 1) std::this_thread::yield();
+  device.throws = true;
+  mix(b, a, false);
+  mix(c, b, false);
+  while (device.throws) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  device.held = false;
+  for (Buffer* buffer : {a, b, c}) wait_for(*buffer);
+  check(device.taken == 1 && !a->failure, "the device had the first op alone");
+  check(b->failure && c->failure == b->failure, "the others have the failure of the hand-over");
+  for (Buffer* buffer : {a, b, c}) buffer->release_handle();
+  Engine::get().failures.take_unseen();
+  set_up(nullptr, {2, 2});
+}
+
 void a_dead_op_is_not_handed_over() {
   FakeDevice device(3);
   set_up(&device, {2, 2});
@@ -286,6 +310,7 @@ int main() {
     results_are_those_of_the_program_in_order(workers);
   an_op_is_handed_over_behind_one_that_has_not_ended();
   a_failure_is_that_of_the_op_that_failed();
+  an_op_behind_a_failed_hand_over_never_reaches_the_device();
   a_dead_op_is_not_handed_over();
   a_device_without_memory_is_a_memory_error();
   workers_stop_while_the_device_works();

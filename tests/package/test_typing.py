@@ -52,15 +52,19 @@ def test_names_of_types() -> None:
 
 TYPED_PROGRAM = ROOT / "tests" / "package" / "type_check_program.py"
 SOURCE = ROOT / "src"
-READY = shutil.which("pyright") is not None and (SOURCE / "forerun" / "_core.pyi").exists()
+PYRIGHT = shutil.which("basedpyright", path=Path(sys.executable).parent) or shutil.which("pyright")
+READY = PYRIGHT is not None and (SOURCE / "forerun" / "_core.pyi").exists()
 
 
-@pytest.mark.skipif(not READY, reason="pyright is not installed, or `make lint` has not put the core's stub beside it")
+@pytest.mark.skipif(not READY, reason="neither basedpyright nor pyright is installed, or the core was not built by make")
 def test_pyright_agrees_with_the_annotations(tmp_path: Path) -> None:
     """mypy reads the same file in `make lint`."""
     shutil.copy(TYPED_PROGRAM, tmp_path / "program.py")
-    settings = {"include": ["program.py"], "extraPaths": [str(SOURCE)], "reportUnnecessaryTypeIgnoreComment": "error"}
+    settings = {
+        "include": ["program.py"], "extraPaths": [str(SOURCE)], "reportUnnecessaryTypeIgnoreComment": "error",
+        "typeCheckingMode": "strict", "enableTypeIgnoreComments": True,  # basedpyright has other defaults
+    }  # fmt: skip
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
-    command = ["pyright", "-p", str(tmp_path), "--pythonpath", sys.executable]
+    command = [str(PYRIGHT), "-p", str(tmp_path), "--pythonpath", sys.executable]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout
