@@ -20,7 +20,7 @@ constexpr uint64_t kLeastQuiet = 6000, kMostQuiet = 150'000, kLook = 1000;
 void Producer::resumes() { resumed_.store(cycles(), std::memory_order_relaxed); }
 
 // Then the same program is mostly grouped in the same way. It lasts until nothing has come for some microseconds, or a
-// sixty-fourth of what the work costs, or a sixteenth of that has passed, or there is enough for a group. Work that
+// thirty-second of the cost of the work, or an eighth of that has passed, or there is enough for a group. Work that
 // is not worth a wake-up is mostly waited for at once, and then done sooner by the waiting thread.
 void Producer::let_submit() const {
   uint64_t next = ring_.next();
