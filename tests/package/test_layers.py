@@ -60,10 +60,10 @@ PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
 
 # From the bottom up; names in one row may use each other. The package itself (`__init__`) is on top.
 PYTHON_ORDER = [
-    {"_core", "_runtime", "_display", "_pjrt"},
+    {"_core", "_runtime", "_display"},
     {"autograd"},
     {"ops"},
-    {"_capture", "_io"},
+    {"_capture", "_io", "_pjrt"},
     {"_array"},
     {"_interop"},
     {"np", "npx", "nd", "safetensors", "typing", "extend"},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy
 
@@ -18,9 +18,19 @@ if TYPE_CHECKING:
 
 __all__ = ["erf"]
 
+
+class Ring(Protocol):
+    """An array, or a value of a module that is written for a device."""
+
+    def __rmul__(self, other: float, /) -> Any: ...
+    def __mul__(self, other: Any, /) -> Any: ...
+
+
+Operand = TypeVar("Operand", bound=Ring)
+
 # (1 + 2x) exp(x^2) erfc(x) for x from 0 on, as a polynomial in (x - 3.75) / (x + 3.75), lowest power first: the idea of
 # Shepherd and Laframboise (1981); interpolated at 64 Chebyshev points from values with 50 digits. Error below 5e-15.
-_FAR = (
+FAR = (
     1.237512630837829, -0.14024059858554358, 0.0035854154853773718, 0.08227673848983416, -0.10880393014155051,
     0.09230432116887019, -0.058693398577235587, 0.028362277319892736, -0.009746579702202607, 0.0017556264704113589,
     0.0002937144720480678, -0.0002901563941167806, 5.164630539944426e-05, 2.2389768868258386e-05,
@@ -29,12 +39,12 @@ _FAR = (
     -2.630713424878195e-09,
 )  # fmt: skip
 # erf(x) / x as Taylor's polynomial in x^2.
-_NEAR = tuple(2 / math.sqrt(math.pi) * (-1) ** n / (math.factorial(n) * (2 * n + 1)) for n in range(13))
+NEAR = tuple(2 / math.sqrt(math.pi) * (-1) ** n / (math.factorial(n) * (2 * n + 1)) for n in range(13))
 
 
-def _polynomial(coefficients: tuple[float, ...], x: Array) -> Array:
-    """Horner's rule."""
-    total = coefficients[-1] * x + coefficients[-2]
+def polynomial(coefficients: tuple[float, ...], x: Operand) -> Operand:
+    """Return the polynomial of x by Horner's rule; the coefficient of the lowest power comes first."""
+    total: Operand = coefficients[-1] * x + coefficients[-2]
     for c in coefficients[-3::-1]:
         total = total * x + c
     return total
@@ -43,8 +53,8 @@ def _polynomial(coefficients: tuple[float, ...], x: Array) -> Array:
 @primitive(lambda g, x: g * (2 / math.sqrt(math.pi) * exp(-(x * x))), op="erf")
 def _erf(x: Array) -> Array:
     far = minimum(abs(x), 6)  # where the function is 1 to the last bit
-    rest = _polynomial(_FAR, (far - 3.75) / (far + 3.75)) * exp(-(far * far)) / (1 + 2 * far)
-    return where(abs(x) < 0.5, x * _polynomial(_NEAR, x * x), sign(x) * (1 - rest))
+    rest = polynomial(FAR, (far - 3.75) / (far + 3.75)) * exp(-(far * far)) / (1 + 2 * far)
+    return where(abs(x) < 0.5, x * polynomial(NEAR, x * x), sign(x) * (1 - rest))
 
 
 def erf(x: ArrayLike) -> Array:

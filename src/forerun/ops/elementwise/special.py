@@ -11,7 +11,7 @@ import numpy
 from .._base.convert import as_real_float, cast
 from .._base.primitive import primitive
 from .arithmetic import minimum, rint, sign
-from .erf import _FAR, _erf, _polynomial
+from .erf import FAR, _erf, polynomial
 from .exponential import cos, exp, log, log1p, sin
 from .select import where
 
@@ -131,7 +131,7 @@ def _erfinv(x: Array) -> Array:
     half = 2 / (math.pi * 0.147) + l / 2
     y = ((half * half - l / 0.147) ** 0.5 - half) ** 0.5
     for _ in range(3):
-        rest = _polynomial(_FAR, (y - 3.75) / (y + 3.75)) * exp(-(y * y)) / (1 + 2 * y)
+        rest = polynomial(FAR, (y - 3.75) / (y + 3.75)) * exp(-(y * y)) / (1 + 2 * y)
         error = where(a < 0.5, _erf(y) - a, (1 - a) - rest) * (math.sqrt(math.pi) / 2) * exp(y * y)
         y = where(a < 1, y - error / (1 + y * error), y)
     return sign(x) * y

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from ....ops.elementwise.erf import FAR, NEAR, polynomial
 from ...builder import Builder, Value
 from ...types import is_complex
 from .arithmetic import maximum, minimum
@@ -172,38 +173,17 @@ def arctanh(b: Builder, x: Value) -> Value:
 
 # --- the error function
 
-# (1 + 2x) exp(x^2) erfc(x) for x from 0 on, as a polynomial in (x - 3.75) / (x + 3.75), lowest power first: the idea of
-# Shepherd and Laframboise (1981).
-_FAR = (
-    1.237512630837829, -0.14024059858554358, 0.0035854154853773718, 0.08227673848983416, -0.10880393014155051,
-    0.09230432116887019, -0.058693398577235587, 0.028362277319892736, -0.009746579702202607, 0.0017556264704113589,
-    0.0002937144720480678, -0.0002901563941167806, 5.164630539944426e-05, 2.2389768868258386e-05,
-    -1.1437730163876836e-05, -9.821953774746817e-07, 1.7417148825416007e-06, -4.845017542720598e-08,
-    -2.4845897428349417e-07, 1.7694731013762066e-08, 3.197305886715185e-08, -1.7396359908161685e-09,
-    -2.630713424878195e-09,
-)  # fmt: skip
-# erf(x) / x as Taylor's polynomial in x^2.
-_NEAR = tuple(2 / math.sqrt(math.pi) * (-1) ** n / (math.factorial(n) * (2 * n + 1)) for n in range(13))
-
-
-def _polynomial(coefficients: tuple[float, ...], x: Value) -> Value:
-    """Horner's rule."""
-    total = coefficients[-1] * x + coefficients[-2]
-    for c in coefficients[-3::-1]:
-        total = total * x + c
-    return total
-
 
 def _beyond(b: Builder, size: Value) -> Value:
     """erfc from 0 on."""
-    return _polynomial(_FAR, (size - 3.75) / (size + 3.75)) * _exp(b, -(size * size)) / (1.0 + 2.0 * size)
+    return polynomial(FAR, (size - 3.75) / (size + 3.75)) * _exp(b, -(size * size)) / (1.0 + 2.0 * size)
 
 
 def erf(b: Builder, x: Value) -> Value:
     """2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x."""
     size = b.unary("abs", x)
     far = 1.0 - _beyond(b, b.binary("minimum", size, 6.0))
-    return b.select(size < 0.5, x * _polynomial(_NEAR, x * x), b.unary("sign", x) * far)
+    return b.select(size < 0.5, x * polynomial(NEAR, x * x), b.unary("sign", x) * far)
 
 
 def erfc(b: Builder, x: Value) -> Value:
