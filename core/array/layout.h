@@ -52,6 +52,13 @@ struct Layout {
   static Layout dense(DType dtype, const Dims& shape);
 };
 
+// Elements of that shape, so many bytes apart, from a byte of their storage on.
+inline Layout strided(DType dtype, const Dims& shape, const Dims& strides, int64_t offset) {
+  Layout made;
+  made.dtype = dtype, made.shape = shape, made.strides = strides, made.offset = offset, made.size = product(shape);
+  return made;
+}
+
 // NumPy's broadcasting of two shapes. Throws Error(value) naming `op` if they do not fit.
 Dims broadcast(const char* op, const Dims& a, const Dims& b);
 // The same elements seen under a larger shape: strides of repeated axes become 0. Throws Error(value).

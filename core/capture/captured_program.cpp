@@ -229,8 +229,8 @@ std::shared_ptr<Program> Recording::finish(const std::vector<Array>& outputs) {
   bool together = true;
   for (auto& step : p.steps_) {
     p.droppable_ = p.droppable_ && step->op.kernel()->droppable();
-    together =
-        together && step->op.queue == queue && queue->kind == Queue::Kind::compute && step->op.cost != UINT32_MAX;
+    together = together && step->op.queue == queue && queue->computes() && queue->kind == Queue::Kind::compute &&
+               step->op.cost != UINT32_MAX;
     p.cost_ += step->op.cost;
     for (const auto& use : step->uses) {
       Program::Slot& slot = p.slots_[use.slot];

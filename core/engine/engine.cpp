@@ -73,6 +73,11 @@ void Engine::set_lane(int device, Queue::Kind kind, Lane* lane) {
   devices.set_lane(device, kind, lane);
 }
 
+void Engine::set_accelerator(int device, Accelerator& accelerator, Lane& compute, Lane& copy, size_t memory) {
+  Lock held = mutex_.lock();
+  devices.set_accelerator(device, accelerator, compute, copy, memory);
+}
+
 void Engine::set_ops_ahead(uint64_t n) {
   Lock held = mutex_.lock();
   devices.make_room(SubmissionRing::slots_for(n));

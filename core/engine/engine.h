@@ -55,7 +55,9 @@ class Engine {
   void use_device(int i);
   void limit_shared(const MemoryLimits& limits);            // DeviceTable::limit_shared(), any time
   void set_lane(int device, Queue::Kind kind, Lane* lane);  // DeviceTable::set_lane(). Before the device is used
-  void set_ops_ahead(uint64_t n);                           // how many ops may be in flight. Must be idle.
+  // DeviceTable::set_accelerator(), likewise.
+  void set_accelerator(int device, Accelerator& accelerator, Lane& compute, Lane& copy, size_t memory);
+  void set_ops_ahead(uint64_t n);  // how many ops may be in flight. Must be idle.
   // Ends all workers; false: not yet after `limit` (then call again, or resume_workers()). They start again with the
   // next op. By one thread at a time, without the interpreter lock.
   bool stop_workers(std::chrono::milliseconds limit);

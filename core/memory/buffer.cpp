@@ -40,6 +40,11 @@ Buffer* Buffer::make(size_t bytes, MemoryBudget* budget) {
 }
 
 bool Buffer::take() {
+  if (budget && budget->accelerator) [[unlikely]] {  // which allocates when the op is handed over
+    taken_on_device_ = true;
+    budget->charge(memory());
+    return true;
+  }
   if (bytes <= kInline) {
     data_ = inline_;
     return true;
@@ -61,6 +66,11 @@ bool Buffer::protect(bool keep) {
 }
 
 size_t Buffer::write_off() {
+  if (taken_on_device_) {
+    taken_on_device_ = false;
+    budget->discharge(memory());
+    return memory();
+  }
   if (!block_ || !block_->budget || !block_->exclusive()) return 0;
   block_->budget->discharge(block_->bytes);
   block_->budget = nullptr;
@@ -91,6 +101,8 @@ Block* Buffer::share() {
 void Buffer::dispose() {
   if (block_) block_->release();
   block_ = nullptr, data_ = nullptr;
+  if (taken_on_device_) write_off();
+  values.reset();
   set_failure(nullptr);
   FreeList<Buffer>::give(this);
 }

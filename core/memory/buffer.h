@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
+#include <memory>
 
 #include "engine/graph/storage.h"
 
@@ -24,18 +25,25 @@ struct Block {
   void release();  // the last one gives the memory back
 };
 
-// A storage in host memory. Small ones are in the object itself.
+// The values of a storage in the memory of an accelerator, which come back with it.
+class DeviceValues {
+ public:
+  virtual ~DeviceValues() = default;
+};
+
+// A storage in host memory, where small ones are in the object itself; or, if its budget is an accelerator's, in that
+// one's memory, where the front end does not write.
 class Buffer final : public Storage {
  public:
   static Buffer* make(size_t bytes, MemoryBudget* budget);  // with no reference yet; any thread
 
-  // Valid once taken; stable while an op that uses the storage runs.
+  // Valid once taken; stable while an op that uses the storage runs. Null on an accelerator.
   char* data() const { return data_; }
 
   bool take() override;
-  bool taken() const override { return data_ != nullptr; }
+  bool taken() const override { return data_ || taken_on_device_; }
   bool protect(bool keep) override;
-  bool unshared() const override { return !block_ || block_->exclusive(); }
+  bool unshared() const override { return (!block_ || block_->exclusive()) && !taken_on_device_; }
   size_t write_off() override;
   bool take_over(Storage& from) override;
   void hand_back(Storage& to) override;
@@ -50,6 +58,10 @@ class Buffer final : public Storage {
     adopt(block);
   }
 
+  // The values on an accelerator: what the last op that writes them has left there, once its lane has it. Used by the
+  // threads of lanes alone, in the order in which ops are handed over.
+  std::unique_ptr<DeviceValues> values;
+
  private:
   template <class T>
   friend class FreeList;
@@ -58,7 +70,8 @@ class Buffer final : public Storage {
 
   Buffer* next_free = nullptr;
   char* data_ = nullptr;
-  Block* block_ = nullptr;  // null while the values are in inline_
+  bool taken_on_device_ = false;  // and counted
+  Block* block_ = nullptr;        // null while the values are in inline_
   alignas(16) char inline_[kInline];
 };
 

@@ -18,6 +18,7 @@ namespace nb = nanobind;
 
 namespace forerun {
 // Each adds the functions of one file to the module.
+void init_accelerators(nb::module_& m);
 void init_settings(nb::module_& m);
 void init_fork_exit(nb::module_& m);
 void init_introspection(nb::module_& m);
@@ -44,6 +45,7 @@ void init_tape(nb::module_& m);
 void init_backward(nb::module_& m);
 void init_captured_programs(nb::module_& m);
 void init_pjrt(nb::module_& m);
+void init_pjrt_accelerators(nb::module_& m);
 void init_wiring(nb::module_& m);
 
 namespace {
@@ -84,6 +86,7 @@ NB_MODULE(_core, m) {
   m.attr("Node") = nb::steal(reinterpret_cast<PyObject*>(make_node_type()));
   use_cpu_workers(Engine::get());
   init_settings(m);
+  init_accelerators(m);
   init_fork_exit(m);
   init_introspection(m);
   init_profiler(m);
@@ -109,5 +112,6 @@ NB_MODULE(_core, m) {
   init_backward(m);
   init_captured_programs(m);
   init_pjrt(m);
+  init_pjrt_accelerators(m);
   init_wiring(m);
 }

@@ -53,11 +53,19 @@ void DeviceTable::set_lane(int i, Queue::Kind kind, Lane* lane) {
   devices_[i]->queues()[static_cast<size_t>(kind)]->lane = lane;
 }
 
+void DeviceTable::set_accelerator(int i, Accelerator& accelerator, Lane& compute, Lane& copy, size_t memory) {
+  set_lane(i, Queue::Kind::compute, &compute);
+  set_lane(i, Queue::Kind::copy, &copy);
+  MemoryBudget& budget = *devices_[i]->budget;
+  budget.accelerator = &accelerator;
+  limit(budget, {memory, memory});
+}
+
 Device* DeviceTable::use(int i) {
   if (!devices_[i]) make(i);
   Device& device = *devices_[i];
   if (device.used.load()) return nullptr;
-  limit(*device.budget, shared_limits_);
+  if (!device.budget->accelerator) limit(*device.budget, shared_limits_);
   put_into_use(device, workers_of_shared_);
   return &device;
 }
@@ -65,7 +73,7 @@ Device* DeviceTable::use(int i) {
 void DeviceTable::limit_shared(const MemoryLimits& limits) {
   shared_limits_ = limits;
   for (Device* device : made_)
-    if (device->budget->device >= n_devices_) limit(*device->budget, limits);
+    if (device->budget->device >= n_devices_ && !device->budget->accelerator) limit(*device->budget, limits);
 }
 
 void DeviceTable::make_room(uint64_t slots) {
@@ -75,29 +83,34 @@ void DeviceTable::make_room(uint64_t slots) {
 
 size_t DeviceTable::occupied_by_all() const {
   // Devices of an earlier configuration that are not in use any more share nothing.
-  auto shares = [&](const Device* device) { return device->budget->device >= n_devices_ && device->used.load(); };
+  auto shares = [&](const Device* device) {
+    return device->budget->device >= n_devices_ && device->used.load() && !device->budget->accelerator;
+  };
   if (std::none_of(made_.begin(), made_.end(), shares)) return 0;
   size_t sum = 0;
-  for (const Device* device : made_) sum += device->budget->occupied();
+  for (const Device* device : made_)
+    if (!device->budget->accelerator) sum += device->budget->occupied();
   return sum;
 }
 
 bool DeviceTable::over_limit(const Op& op) const {
   const MemoryBudget& budget = *op.budget;
-  return op.to_take > 0 && (op.to_take + budget.occupied() > budget.hard.load() ||
-                            op.to_take + occupied_by_all() > shared_limits_.hard_of_all);
+  if (op.to_take == 0) return false;
+  if (op.to_take + budget.occupied() > budget.hard.load()) return true;
+  return !budget.accelerator && op.to_take + occupied_by_all() > shared_limits_.hard_of_all;
 }
 
 bool DeviceTable::crowded(const Op& op) const {
   size_t all = occupied_by_all(), coming = 0, older = 0;
-  if (op.to_take == 0 || op.inner || all == 0) return false;
-  for (const Device* device : made_) coming += device->budget->coming();
+  if (op.to_take == 0 || op.inner || all == 0 || op.budget->accelerator) return false;
+  for (const Device* device : made_)
+    if (!device->budget->accelerator) coming += device->budget->coming();
   if (all + coming <= std::min(shared_limits_.soft_of_all, shared_limits_.hard_of_all)) return false;
   bool first = true;
   for (const Device* device : made_) {
     const MemoryBudget& budget = *device->budget;
     const Op* oldest = budget.first();
-    if (&budget == op.budget || !oldest || oldest->seq > op.seq) continue;
+    if (&budget == op.budget || budget.accelerator || !oldest || oldest->seq > op.seq) continue;
     first = false;
     size_t more = budget.wanted_before(op);
     older = more == SIZE_MAX ? more : older + more;
@@ -114,7 +127,8 @@ std::string DeviceTable::over_limit_message(const Op& op) const {
            " bytes beside what it computes with, with " + std::to_string(live) + " live";
   if (op.to_take + op.budget->occupied() <= limit && occupied_by_all() > 0) {  // the devices together have too much
     live = 0, limit = shared_limits_.hard_of_all;
-    for (const Device* device : made_) live += device->budget->live.load();
+    for (const Device* device : made_)
+      if (!device->budget->accelerator) live += device->budget->live.load();
   }
   return "memory: arrays must fit into the limit, asked for " + std::to_string(op.to_take) + " bytes with " +
          std::to_string(live) + " live and a limit of " + std::to_string(limit);

@@ -43,6 +43,8 @@ class DeviceTable {
   void limit_shared(const MemoryLimits& limits);
   // The ops of this queue go to a lane; null: to threads of the engine, again. While nothing is in flight.
   void set_lane(int i, Queue::Kind kind, Lane* lane);
+  // The device's memory and lanes are an accelerator's; it has this much memory. While nothing is in flight.
+  void set_accelerator(int i, Accelerator& accelerator, Lane& compute, Lane& copy, size_t memory);
   // The queues have room for a ring of so many slots.
   void make_room(uint64_t slots);
   const std::vector<Queue*>& queues() const { return queues_; }  // of the devices in use

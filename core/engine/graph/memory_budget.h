@@ -9,6 +9,8 @@
 
 namespace forerun {
 
+class Accelerator;
+
 // One per device; lives as long as the process. Program order makes the rule: executed strictly in order, a program has
 // some peak of live memory; an op may start ahead of older ones only where that peak does not rise for it by more than
 // a margin. So a program that never waits needs hardly more memory than one that waits after each op, and independent
@@ -49,6 +51,7 @@ class MemoryBudget {
   Op* retire();
 
   const int device;
+  Accelerator* accelerator = nullptr;    // null: host memory. Written before the device is used
   std::atomic<size_t> live{0}, peak{0};  // of what somebody still refers to
   std::atomic<size_t> reserved{0};       // for ops that have started and not yet taken their memory
   std::atomic<size_t> soft{SIZE_MAX};    // ops ahead of program order stay below

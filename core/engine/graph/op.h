@@ -18,6 +18,7 @@
 namespace forerun {
 
 class Queue;
+struct OpSpec;
 
 enum class Mode : uint8_t {
   read,
@@ -94,6 +95,8 @@ class Kernel {
   // `out`, which it overwrites, may take the memory of `in`: no element is written before it has been read for the last
   // time.
   virtual bool may_share(Op&, const Storage*, const Storage*) const { return false; }
+  // Describes what it computes to devices that have code of their own (device/op_spec.h). False: it cannot be told.
+  virtual bool describe(Op&, OpSpec&) const { return false; }
   // It may be run within a group.
   virtual bool fusible() const { return false; }
   // A new group that has this kernel's op as its first; only of fusible kernels.

@@ -156,14 +156,14 @@ Program::Storages issue_program(const Program& program, const std::vector<const 
       const Op& first = program.steps()[0]->op;
       Building op;
       program.build(*op, storages, seed, number);
-      op.issue(first.queue->device, first.queue->kind);
+      op.issue_placed(first.queue->device, first.queue->kind, first.budget->device);
     }
     return storages;
   }
   for (auto& step : program.steps()) {
     Building op;
     program.build_step(*op, *step, storages, seed, number);
-    op.issue(step->op.queue->device, step->op.queue->kind);
+    op.issue_placed(step->op.queue->device, step->op.queue->kind, step->op.budget->device);
   }
   return storages;
 }

@@ -1,5 +1,7 @@
 // Plugins and what they found, for `forerun info`; and modules run at once, with arrays of NumPy, for tests of plugins
 // and of the texts that are compiled.
+#include "python/devices/pjrt.h"
+
 #include <map>
 #include <mutex>
 #include <optional>
@@ -14,6 +16,30 @@
 #include "python/runtime/gil.h"
 
 namespace forerun {
+
+pjrt::ClientOptions options_of(nb::handle given) {
+  pjrt::ClientOptions options;
+  for (auto [name, value] : nb::borrow<nb::dict>(given)) {
+    auto& option = options.emplace_back(nb::cast<std::string>(name), false);
+    if (PyBool_Check(value.ptr())) {
+      option.second = nb::cast<bool>(value);
+    } else if (PyLong_Check(value.ptr())) {
+      option.second = nb::cast<int64_t>(value);
+    } else if (PyFloat_Check(value.ptr())) {
+      option.second = nb::cast<float>(value);
+    } else {
+      option.second = nb::cast<std::string>(value);
+    }
+  }
+  return options;
+}
+
+nb::dict stats_dict(const pjrt::CompileStats& stats) {
+  nb::dict d;
+  d["compiled"] = stats.compiled, d["seconds"] = stats.seconds, d["from_disk"] = stats.from_disk;
+  d["found"] = stats.found, d["dropped"] = stats.dropped, d["held"] = stats.held;
+  return d;
+}
 
 namespace {
 
@@ -33,23 +59,6 @@ std::shared_ptr<Opened> find(int number) {
   if (found == opened.end())
     throw Error(ErrorKind::index, "pjrt: the client must be open, got number " + std::to_string(number));
   return found->second;
-}
-
-pjrt::ClientOptions options_of(const nb::dict& given) {
-  pjrt::ClientOptions options;
-  for (auto [name, value] : given) {
-    auto& option = options.emplace_back(nb::cast<std::string>(name), false);
-    if (PyBool_Check(value.ptr())) {
-      option.second = nb::cast<bool>(value);
-    } else if (PyLong_Check(value.ptr())) {
-      option.second = nb::cast<int64_t>(value);
-    } else if (PyFloat_Check(value.ptr())) {
-      option.second = nb::cast<float>(value);
-    } else {
-      option.second = nb::cast<std::string>(value);
-    }
-  }
-  return options;
 }
 
 // The number of a client, or none: the plugin has no device.
@@ -115,13 +124,7 @@ nb::dict info(int number) {
   return d;
 }
 
-nb::dict compile_stats(int number) {
-  const pjrt::CompileStats stats = find(number)->modules->stats();
-  nb::dict d;
-  d["compiled"] = stats.compiled, d["seconds"] = stats.seconds, d["from_disk"] = stats.from_disk;
-  d["found"] = stats.found, d["dropped"] = stats.dropped, d["held"] = stats.held;
-  return d;
-}
+nb::dict compile_stats(int number) { return stats_dict(find(number)->modules->stats()); }
 
 // --- execution -------------------------------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@
 #include "python/object/array_indexing.h"
 #include "python/object/array_type.h"
 #include "python/object/python_scalars.h"
+#include "python/runtime/accelerators.h"
 #include "python/runtime/at_once.h"
 #include "python/runtime/devices.h"
 #include "python/runtime/errors.h"
@@ -150,6 +151,7 @@ bool put_picked(const Array& x, const Array& index, const Array& values, EachFun
 // The elements under a mask of the array's whole shape: how many there are, its values tell. Null: the Python function
 // knows what to do.
 PyObject* selected(const Array& x, const Array& mask) {
+  if (!on_host(mask)) return nullptr;
   wait_for(mask);
   const char* hit = values_at_once(mask);
   if (x.layout.size > kMostSelected) {
@@ -352,7 +354,7 @@ class PicksReader {
   }
 
   std::vector<Array> where(const Array& mask) {
-    if (waits_ && mask.layout.size <= kMostSelected && may_work_at_once()) wait_for(mask);
+    if (waits_ && mask.layout.size <= kMostSelected && may_work_at_once() && on_host(mask)) wait_for(mask);
     return positions(mask);
   }
 

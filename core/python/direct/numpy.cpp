@@ -24,6 +24,7 @@
 #include "python/object/dtypes.h"
 #include "python/object/numpy_interop.h"
 #include "python/object/numpy_memory.h"
+#include "python/runtime/accelerators.h"
 #include "python/runtime/at_once.h"
 #include "python/runtime/errors.h"
 #include "python/runtime/waiting/wait.h"
@@ -127,7 +128,7 @@ struct NumpyCall {
   }
   PyObject* known(const Array& a) {
     if (!values_at_once(a)) {
-      if (!waits) return nullptr;
+      if (!waits || !on_host(a)) return nullptr;
       wait_for(a);
     }
     const bool plain_bytes = a.layout.dtype != DType::b1 || !bytes_as_bools;

@@ -26,6 +26,7 @@
 #include "python/object/numpy_interop.h"
 #include "python/object/python_scalars.h"
 #include "python/object/scalar.h"
+#include "python/runtime/accelerators.h"
 #include "python/runtime/at_once.h"
 #include "python/runtime/devices.h"
 #include "python/runtime/errors.h"
@@ -227,6 +228,13 @@ const char* only_element(const char* op, PyObject* self) {
     throw Error(std::strcmp(op, "bool") == 0 || std::strcmp(op, "item") == 0 ? ErrorKind::value : ErrorKind::type,
                 std::string(op) + ": array must have exactly one element, got shape " + to_string(a.layout.shape));
   BlockingCall call(op);
+  if (!on_host(a)) {
+    // The memory of the values that were read last by this thread.
+    thread_local Array copy;
+    copy = host_copy(a);
+    wait_for(copy);
+    return copy.storage()->data();
+  }
   wait_for(a);
   // With the interpreter lock held, and all issued writes over, no thread writes.
   return a.storage()->data() + a.layout.offset;
@@ -390,7 +398,7 @@ PyObject* tolist(PyObject* self, PyObject*) {
 PyObject* item(PyObject* self, PyObject* args) {
   if (PyTuple_GET_SIZE(args) == 0) return only_scalar("item", self);
   int64_t offset;
-  if (plain_array(self) &&
+  if (plain_array(self) && on_host(as_array(self)->array) &&
       names_element(self, PyTuple_GET_SIZE(args) == 1 ? PyTuple_GET_ITEM(args, 0) : args, &offset)) {
     return guarded([&] {
       BlockingCall call("item");

@@ -13,6 +13,7 @@
 #include "array/array.h"
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/elementwise/elementwise.h"
+#include "device/op_spec.h"
 #include "engine/engine.h"
 #include "python/arguments.h"
 #include "python/bindings.h"
@@ -35,6 +36,13 @@ class NothingKernel final : public Kernel {
  public:
   const char* name() const override { return "empty"; }
   void run(Op&, int64_t) override {}
+  bool describe(Op& op, OpSpec& spec) const override {  // devices have no memory with just any bytes
+    const Storage& storage = *op.access(0).storage;
+    const auto dtype = storage.form.dtype == DebugShape::kNone ? DType::u8 : static_cast<DType>(storage.form.dtype);
+    spec.kind = "zeros";
+    spec.output(0, Layout::dense(dtype, {static_cast<int64_t>(storage.bytes / item_size(dtype))}));
+    return true;
+  }
   bool copy_to(Op& op) const override { return op.copy(*this); }
 };
 
@@ -75,7 +83,8 @@ nb::object from_numpy(nb::handle values, nb::handle device) {
 nb::object scalars(nb::handle numbers, nb::handle dtype, nb::handle device) {
   auto values = list_of<double>(numbers);
   DType t = parse_dtype("scalars", dtype.ptr());
-  Array made = Array::make(t, Dims{static_cast<int64_t>(values.size())}, budget_of(device_index("scalars", device)));
+  const int d = device_index("scalars", device);
+  Array made = Array::make(t, Dims{static_cast<int64_t>(values.size())}, host_budget_of(d));
   if (!made.storage()->take()) throw std::bad_alloc();
   made.storage()->materialized = true;
   char* to = made.storage()->data();
@@ -84,7 +93,7 @@ nb::object scalars(nb::handle numbers, nb::handle dtype, nb::handle device) {
     if (!put_scalar("scalars", value.ptr(), t, reinterpret_cast<unsigned char*>(to))) throw nb::python_error();
     to += item_size(t);
   }
-  return wrapped(std::move(made));
+  return wrapped(device_of(made) == d ? std::move(made) : copied(made, t, d));
 }
 
 nb::object empty(nb::handle shape, nb::handle dtype, nb::handle device) {

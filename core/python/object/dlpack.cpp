@@ -14,6 +14,7 @@
 #include "python/capture/capture.h"
 #include "python/object/numpy_interop.h"
 #include "python/object/numpy_memory.h"
+#include "python/runtime/accelerators.h"
 #include "python/runtime/deferred_release.h"
 #include "python/runtime/devices.h"
 #include "python/runtime/errors.h"
@@ -94,6 +95,9 @@ nb::object to_dlpack(nb::handle a, bool versioned, bool copy) {
   for (int64_t step : array.layout.strides)
     if (step % static_cast<int64_t>(item_size(array.layout.dtype)))
       refuse("__dlpack__: strides must be multiples of the size of an element");
+  if (!on_host(array))
+    refuse("__dlpack__: the array must be in the memory of the host, got " + device_name(device_of(array)) +
+           "; copy it with x.to_device('cpu')");
   wait_for(array);
   copy = copy || (bytes_as_bools && !only_bools(array.layout, array.storage()->data()));
   uint64_t flags = copy ? dlpack::kIsCopied : dlpack::kReadOnly;

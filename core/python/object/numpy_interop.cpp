@@ -14,7 +14,9 @@
 #include "python/capture/capture.h"
 #include "python/numpy_api.h"
 #include "python/object/array_type.h"
+#include "python/object/create.h"
 #include "python/object/dtypes.h"
+#include "python/runtime/accelerators.h"
 #include "python/runtime/devices.h"
 #include "python/runtime/errors.h"
 #include "python/runtime/waiting/wait.h"
@@ -46,7 +48,7 @@ Array from_object(const char* op, PyObject* o, int device) {
   bool from_python = !PyArray_Check(o) && !PyArray_IsScalar(o, Generic);
   if (from_python && t == DType::f64) t = default_float;
   Array made = Array::make(t, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(source)), PyArray_NDIM(source)),
-                           budget_of(device));
+                           host_budget_of(device));
   if (!made.storage()->take()) {
     Py_DECREF(any);
     throw std::bad_alloc();
@@ -65,6 +67,7 @@ Array from_object(const char* op, PyObject* o, int device) {
   if (t == DType::b1 && !failed) make_bools(made.storage()->data(), made.layout.size);
   Py_DECREF(any);
   if (failed) throw PythonError{};
+  if (made.storage()->budget->device != device) return copied(with_values(std::move(made)), t, device);
   return with_values(std::move(made));
 }
 
@@ -117,6 +120,11 @@ PyObject* bools_of(const Array& array) {
 }  // namespace
 
 PyObject* shared_view(const Array& array) {
+  if (!on_host(array)) {
+    const Array copy = host_copy(array);
+    wait_for(copy);
+    return shared_view(copy);
+  }
   if (bytes_as_bools && !only_bools(array.layout, array.storage()->data())) return bools_of(array);
   Block* block = array.storage()->share();
   PyObject* base = PyCapsule_New(block, "forerun.block", [](PyObject* c) {

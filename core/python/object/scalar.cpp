@@ -46,7 +46,8 @@ PyObject* element(const Array& array, int64_t offset) {
   const Buffer& storage = *array.storage();
   const DType t = array.layout.dtype;
   // With the interpreter lock held, and all issued writes over, no thread writes.
-  if (storage.settled() && !storage.failure && !capture) return valued(t, storage.budget, storage.data() + offset);
+  if (storage.settled() && !storage.failure && storage.data() && !capture)
+    return valued(t, storage.budget, storage.data() + offset);
   Array made = Array::make_scalar(t, storage.budget);
   Layout layout = made.layout;
   layout.offset = offset;

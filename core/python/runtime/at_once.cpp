@@ -18,6 +18,7 @@ bool may_work_at_once() {
 
 bool may_take_at_once(const Array& made) {
   const Buffer& storage = *made.storage();
+  if (storage.budget->accelerator) return false;
   return storage.memory() == 0 ||
          storage.memory() + storage.budget->occupied() <= storage.budget->hard.load(std::memory_order_relaxed);
 }

@@ -17,7 +17,7 @@ bool may_work_at_once();
 // The first element of an array whose values are computed and not poisoned; null: they may not be.
 inline const char* values_at_once(const Array& array) {
   const Buffer& storage = *array.storage();
-  return storage.settled() && !storage.failure ? storage.data() + array.layout.offset : nullptr;
+  return storage.settled() && !storage.failure && storage.data() ? storage.data() + array.layout.offset : nullptr;
 }
 
 // The memory of a storage that may be written now; null: operations must do it. written_at_once() must follow, before

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "array/array.h"
+#include "device/accelerator.h"
 #include "engine/engine.h"
 #include "python/bindings.h"
 
@@ -15,6 +16,16 @@ PyObject* devices;
 }  // namespace
 
 MemoryBudget* budget_of(int device) { return Engine::get().devices[device].budget.get(); }
+
+MemoryBudget* host_budget_of(int device) {
+  MemoryBudget* budget = budget_of(device);
+  return budget->accelerator ? budget_of(0) : budget;
+}
+
+std::string device_name(int device) {
+  const Accelerator* accelerator = budget_of(device)->accelerator;
+  return accelerator ? accelerator->name() : "cpu(" + std::to_string(device) + ")";
+}
 
 PyObject* device_object(int device) {
   if (!devices || device >= PyList_GET_SIZE(devices)) return PyLong_FromLong(device);
@@ -36,8 +47,8 @@ int device_index(const char* op, nb::handle device) {
 
 int same_device(const char* op, const Array& a, const Array& b) {
   if (device_of(a) != device_of(b))
-    throw Error(ErrorKind::value, std::string(op) + ": arrays must be on one device, got cpu(" +
-                                      std::to_string(device_of(a)) + ") and cpu(" + std::to_string(device_of(b)) + ")");
+    throw Error(ErrorKind::value, std::string(op) + ": arrays must be on one device, got " + device_name(device_of(a)) +
+                                      " and " + device_name(device_of(b)));
   return device_of(a);
 }
 

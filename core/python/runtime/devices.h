@@ -2,13 +2,18 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
+#include <string>
+
 #include "array/array.h"
 #include "engine/graph/memory_budget.h"
 
 namespace forerun {
 
 MemoryBudget* budget_of(int device);
+// Where the front end puts values for a device: its own memory, or the host's, from where they are copied there.
+MemoryBudget* host_budget_of(int device);
 inline int device_of(const Array& array) { return array.storage()->budget->device; }
+std::string device_name(int device);  // "cpu(1)", "gpu(0)"
 PyObject* device_object(int device);  // a new reference
 void set_devices(PyObject* list);
 int device_index(const char* op, nanobind::handle device);  // a Device object, an int, or None (the first device)

@@ -11,8 +11,10 @@
 #include "base/error.h"
 #include "base/region.h"
 #include "engine/engine.h"
+#include "placement/placement.h"
 #include "python/capture/capture.h"
 #include "python/ops/host_task.h"
+#include "python/runtime/accelerators.h"
 #include "python/runtime/call_site.h"
 #include "python/runtime/errors.h"
 #include "python/runtime/submission_gate.h"
@@ -50,13 +52,13 @@ void use_again(Engine& engine, Op* op, int device) {
 
 }  // namespace
 
-void issue(Op* op, int device, Queue::Kind kind, bool cheap) {
+void issue_placed(Op* op, int device, Queue::Kind kind, int memory, bool cheap) {
   Engine& engine = Engine::get();
   Device& d = engine.devices[device];
   if (!d.used.load(std::memory_order_relaxed)) [[unlikely]]
     use_again(engine, op, device);
   op->queue = (kind == Queue::Kind::compute ? d.compute : kind == Queue::Kind::copy ? d.copy : d.io).get();
-  op->budget = d.budget.get();
+  op->budget = engine.devices[memory].budget.get();
   const uint32_t cost = op->cost;
   if (cheap) op->cost = 0;
   if (engine.at_once.fits(*op) && !SubmissionGate::is_closed() && !capture && !synchronous) {
@@ -113,6 +115,18 @@ void issue(Op* op, int device, Queue::Kind kind, bool cheap) {
     set_python_error(*failure);
     throw PythonError{};
   }
+}
+
+void issue(Op* op, int device, Queue::Kind kind, bool cheap) {
+  if (has_accelerators) [[unlikely]] {
+    const char* name = op->kernel()->name();
+    const Placed placed = place(op, device, kind, [](Op* each, int where, Queue::Kind queue, int memory) {
+      issue_placed(each, where, queue, memory);
+    });
+    if (placed == Placed::on_host) note_fallback(name);
+    if (placed != Placed::as_it_is) return;
+  }
+  issue_placed(op, device, kind, device, cheap);
 }
 
 }  // namespace forerun

@@ -13,6 +13,8 @@ extern constinit thread_local bool exchanging;
 // Hands `op` to a queue of the device. May wait for room; throws PythonError if that is interrupted, or (synchronous
 // mode) if the op fails. `cheap`: a host task that costs no more than handing it over, so that it may run at once.
 void issue(Op* op, int device, Queue::Kind kind = Queue::Kind::compute, bool cheap = false);
+// The same for an op that has the kernel of that device; its outputs are in the memory of the device `memory`.
+void issue_placed(Op* op, int device, Queue::Kind kind, int memory, bool cheap = false);
 
 // An op being built: given back if building it fails, issued otherwise.
 class Building {
@@ -25,6 +27,10 @@ class Building {
   Op& operator*() { return *op_; }
   void issue(int device, Queue::Kind kind = Queue::Kind::compute, bool cheap = false) {
     forerun::issue(std::exchange(op_, nullptr), device, kind, cheap);
+  }
+
+  void issue_placed(int device, Queue::Kind kind, int memory) {
+    forerun::issue_placed(std::exchange(op_, nullptr), device, kind, memory);
   }
 
  private:

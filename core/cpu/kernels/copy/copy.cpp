@@ -8,6 +8,7 @@
 #include "cpu/kernels/fusion/fusible_operands.h"
 #include "cpu/kernels/item.h"
 #include "cpu/kernels/snapshot.h"
+#include "device/op_spec.h"
 
 namespace forerun {
 
@@ -46,6 +47,15 @@ class CopyKernel final : public Fusible {
                     scalar ? nullptr : walked(0, from_type),
                     0};
     p.operand[1] = {scalar ? 0 : 1, nullptr, to_offset, to_type, to_type, walked(1, to_type), 1};
+    return true;
+  }
+  bool describe(Op&, OpSpec& spec) const override {
+    spec.kind = scalar ? "fill" : "copy";
+    if (scalar)
+      spec.scalar(from_type, scalar->bytes);
+    else
+      spec.input(0, strided(from_type, nest.shape, nest.strides[0], from_offset));
+    spec.output(scalar ? 0 : 1, strided(to_type, nest.shape, nest.strides[1], to_offset));
     return true;
   }
   void run(Op& op, int64_t tile) override {

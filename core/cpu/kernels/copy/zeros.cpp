@@ -5,19 +5,30 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/op_spec.h"
+
 namespace forerun {
 
 namespace {
 
 class ZerosKernel final : public Kernel {
  public:
-  explicit ZerosKernel(int64_t bytes) : bytes_(static_cast<size_t>(bytes)) {}
+  explicit ZerosKernel(const Layout& layout)
+      : dtype_(layout.dtype), size_(layout.size), bytes_(static_cast<size_t>(layout.nbytes())) {}
   const char* name() const override { return "full"; }
   bool droppable() const override { return true; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t) override { write_zeros(operand_data(op, 0, 0), bytes_); }
 
+  bool describe(Op&, OpSpec& spec) const override {
+    spec.kind = "zeros";
+    spec.output(0, Layout::dense(dtype_, {size_}));
+    return true;
+  }
+
  private:
+  DType dtype_;
+  int64_t size_;
   size_t bytes_;
 };
 
@@ -36,7 +47,7 @@ void write_zeros(char* data, size_t bytes) {
 void build_zeros(Op& op, const Array& to) {
   op.add(to.storage(), Mode::write);
   op.cost = static_cast<uint32_t>(std::min<int64_t>(3000 + to.layout.nbytes() / 256, INT32_MAX));
-  op.emplace<ZerosKernel>(to.layout.nbytes());
+  op.emplace<ZerosKernel>(to.layout);
 }
 
 }  // namespace forerun

@@ -9,6 +9,7 @@
 #include "cpu/kernels/fusion/fusible_operands.h"
 #include "cpu/kernels/reduce/blocked_reduction.h"
 #include "cpu/kernels/snapshot.h"
+#include "device/op_spec.h"
 
 namespace forerun {
 
@@ -39,6 +40,19 @@ class DenseKernel final : public Fusible {
   bool fusible() const override { return !loop.may_throw; }
   bool may_share(Op& op, const Storage* in, const Storage* out) const override {
     return may_share_part(*this, op, in, out);
+  }
+  bool describe(Op&, OpSpec& spec) const override {
+    spec.kind = "elementwise", spec.name = name_;
+    for (int i = 0; i < operands; ++i) {
+      if (access[i] < 0) {
+        spec.scalar(types[i], scalar[~access[i]].bytes);
+        continue;
+      }
+      const Layout vector = strided(types[i], {n}, {steps[i]}, offset[i]);
+      i + 1 < operands ? spec.input(access[i], vector) : spec.output(access[i], vector);
+    }
+    spec.set("types", std::vector<DType>(types, types + operands));
+    return true;
   }
   bool part(Part& p) const override {
     p.loop = loop, p.n_in = operands - 1, p.n = operands, p.elements = n;
@@ -74,6 +88,11 @@ class NestKernel final : public Fusible {
     return may_share_part(*this, op, in, out);
   }
   bool part(Part& p) const override;
+  bool describe(Op&, OpSpec& spec) const override {
+    spec.kind = "elementwise", spec.name = name_;
+    describe_operands(spec, nest, part_, n_in, n);
+    return true;
+  }
 
   void cut(bool one_tile) {
     inner_ = nest.shape.back();
@@ -215,6 +234,21 @@ void NestKernel::row(char** args, int64_t count) {
 }
 
 }  // namespace
+
+void describe_operands(OpSpec& spec, const Nest& nest, const OperandPlace* operands, int n_in, int n) {
+  std::vector<DType> types;
+  for (int k = 0; k < n; ++k) {
+    const OperandPlace& p = operands[k];
+    types.push_back(p.loop_dtype);
+    if (p.access < 0) {
+      spec.scalar(p.dtype, p.scalar.bytes);
+      continue;
+    }
+    Layout layout = strided(p.dtype, nest.shape, nest.strides[k], p.offset);
+    k < n_in ? spec.input(p.access, std::move(layout)) : spec.output(p.access, std::move(layout));
+  }
+  spec.set("types", std::move(types));
+}
 
 // Stretch by stretch of the innermost axis, or as many whole ones at once as the next axis has.
 void walk_nest(const Loop& loop, int operands, const Dims& shape, const Dims* const* strides, char* const* args,

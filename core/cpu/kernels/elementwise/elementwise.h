@@ -37,6 +37,9 @@ void build_elementwise(Op& op, const char* name, Loop loop, const DType* types, 
 void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in,
                              const Array& out);
 
+// Describes the operands of such an op, inputs before outputs, and the attribute `types` (device/op_spec.h).
+void describe_operands(OpSpec& spec, const Nest& nest, const OperandPlace* operands, int n_in, int n);
+
 // Elements `at` to `at + n` of a nest of that shape, by a loop that takes all operands as they are. Those with strides
 // start at args[k]; those without have elements that follow one another, sizes[k] bytes apart, the first of them at
 // args[k]; or if there is a pitch, whole rows of elements that follow one another, each so many elements after the one

@@ -1,0 +1,53 @@
+// What an operation computes, for any kind of device: a kind, a name, operands and attributes.
+//
+// Kernels describe themselves (Kernel::describe()), and a device makes its own code from the description
+// (device/accelerator.h). The kinds, and the attributes of each, are listed in src/forerun/_pjrt/spec.py.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "array/layout.h"
+#include "base/dtype.h"
+#include "base/error.h"
+#include "engine/graph/op.h"
+
+namespace forerun {
+
+struct OpSpec {
+  // A view of the storage of an access; or a scalar, whose value is not part of what is computed.
+  struct Operand {
+    int access = -1;  // -1: a scalar
+    Layout layout;    // of a scalar: its dtype, and no axes
+    alignas(16) unsigned char value[16] = {};
+  };
+  using Attribute = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<int64_t>,
+                                 std::vector<DType>, std::vector<std::string>>;
+
+  const char* kind = "";  // a literal
+  std::string name;
+  std::vector<Operand> inputs, outputs;
+  std::vector<std::pair<const char*, Attribute>> attributes;
+  // What is wrong if the values are not those that the operation takes (with the attribute `check`).
+  ErrorKind error = ErrorKind::value;
+  std::string error_message;
+
+  void input(int access, Layout layout) { inputs.push_back({access, std::move(layout)}); }
+  void output(int access, Layout layout) { outputs.push_back({access, std::move(layout)}); }
+  void scalar(DType dtype, const void* value);
+  void set(const char* attribute, Attribute value) { attributes.emplace_back(attribute, std::move(value)); }
+  // Results that may not be used: with this attribute a module tells whether the values were good.
+  void check(ErrorKind kind, std::string message) {
+    set("check", true);
+    error = kind, error_message = std::move(message);
+  }
+
+  // Describes an operation anew, with the memory of an earlier description.
+  void clear();
+  // Bytes that two operations share if, and only if, the same code computes them: no values, no addresses.
+  void append_key(Op& op, std::string& key) const;
+};
+
+}  // namespace forerun

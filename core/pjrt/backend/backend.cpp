@@ -1,0 +1,89 @@
+#include "pjrt/backend/backend.h"
+
+#include <utility>
+
+#include "pjrt/backend/device_kernels.h"
+
+namespace forerun::pjrt {
+
+const Module& Code::module(ModuleCache& modules) {
+  std::lock_guard held(mutex_);
+  if (!module_) module_ = modules.get(text_);
+  return *module_;
+}
+
+// One device, with a lane for computation and one for copies: a plugin orders all of them by what they read, so each
+// may be handed over behind any other.
+class Backend::DeviceOf final : public Accelerator {
+ public:
+  DeviceOf(Backend& backend, const Device& device) : name_(device.kind()), backend_(backend), device_(device) {}
+
+  std::string name() const override { return name_; }
+  forerun::Lane& lane(Queue::Kind kind) override { return kind == Queue::Kind::compute ? compute_ : copy_; }
+
+  bool lower(Op& op, const OpSpec& spec) override {
+    std::shared_ptr<Code> code = backend_.code(spec, op);
+    if (!code) return false;
+    make_module_kernel(op, spec, std::move(code));
+    return true;
+  }
+  void build_upload(Op& op) override { make_upload_kernel(op); }
+  void build_download(Op& op) override { make_download_kernel(op); }
+  bool build_transfer(Op& op, const Accelerator& from) override {
+    const auto* other = dynamic_cast<const DeviceOf*>(&from);
+    if (!other || &other->backend_ != &backend_) return false;
+    make_transfer_kernel(op);
+    return true;
+  }
+
+  std::string name_;
+
+ private:
+  class Lane final : public forerun::Lane {
+   public:
+    explicit Lane(DeviceOf& device) : device_(device) {}
+    Outcome hand_over(Op& op) override {
+      return static_cast<DeviceKernel&>(*op.kernel()).hand_over(op, device_.device_, device_.backend_.modules());
+    }
+    bool follows(const forerun::Lane& before) const override {
+      const auto* other = dynamic_cast<const Lane*>(&before);
+      return other && &other->device_.backend_ == &device_.backend_;
+    }
+
+   private:
+    DeviceOf& device_;
+  };
+
+  Backend& backend_;
+  const Device& device_;
+  Lane compute_{*this}, copy_{*this};
+};
+
+Backend::Backend(std::unique_ptr<Client> client, std::optional<std::filesystem::path> folder, size_t most, Emit emit)
+    : client_(std::move(client)), modules_(*client_, std::move(folder), most), emit_(std::move(emit)) {
+  for (const Device& device : client_->devices()) devices_.push_back(std::make_unique<DeviceOf>(*this, device));
+}
+
+Backend::~Backend() = default;
+
+Accelerator& Backend::device(size_t i) const { return *devices_.at(i); }
+void Backend::set_name(size_t i, std::string name) { devices_.at(i)->name_ = std::move(name); }
+
+std::shared_ptr<Code> Backend::code(const OpSpec& spec, Op& op) {
+  key_.clear();
+  spec.append_key(op, key_);
+  if (auto found = places_.find(key_); found != places_.end()) {
+    known_.splice(known_.begin(), known_, found->second);
+    return known_.front().code;
+  }
+  std::optional<std::string> text = emit_(spec, op);
+  known_.push_front({key_, text ? std::make_shared<Code>(std::move(*text)) : nullptr});
+  places_.emplace(known_.front().key, known_.begin());
+  if (known_.size() > kMostCodes) {
+    places_.erase(known_.back().key);
+    known_.pop_back();
+  }
+  return known_.front().code;
+}
+
+}  // namespace forerun::pjrt

@@ -1,0 +1,29 @@
+// What lanes of PJRT devices are handed: an execution of a module, or a copy of the values of a storage.
+#pragma once
+#include <memory>
+
+#include "device/op_spec.h"
+#include "engine/graph/lane.h"
+#include "engine/graph/op.h"
+#include "pjrt/client.h"
+#include "pjrt/module_cache.h"
+
+namespace forerun::pjrt {
+
+class Code;
+
+class DeviceKernel : public Kernel {
+ public:
+  // By the thread of a lane. As Lane::hand_over().
+  virtual Lane::Outcome hand_over(Op& op, const Device& device, ModuleCache& modules) = 0;
+  void run(Op& op, int64_t tile) final;  // never called
+};
+
+// Replaces the kernel of an op by an execution of the code for what the spec describes.
+void make_module_kernel(Op& op, const OpSpec& spec, std::shared_ptr<Code> code);
+// Copies of a whole storage (device/accelerator.h).
+void make_upload_kernel(Op& op);
+void make_download_kernel(Op& op);
+void make_transfer_kernel(Op& op);
+
+}  // namespace forerun::pjrt

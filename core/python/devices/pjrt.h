@@ -1,0 +1,12 @@
+// How Python gives the options of plugins, and what it is told of their modules.
+#pragma once
+#include <nanobind/nanobind.h>
+
+#include "pjrt/module_cache.h"
+
+namespace forerun {
+
+pjrt::ClientOptions options_of(nanobind::handle given);  // of a dict
+nanobind::dict stats_dict(const pjrt::CompileStats& stats);
+
+}  // namespace forerun

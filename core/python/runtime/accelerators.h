@@ -1,0 +1,17 @@
+// What the front end must know of accelerators: whether there are any, and what they could not do.
+#pragma once
+#include "array/array.h"
+#include "engine/graph/memory_budget.h"
+
+namespace forerun {
+
+extern bool has_accelerators;  // one has been used: operations are placed (placement/placement.h)
+
+// An operation of this name was submitted to the host, as the accelerator has no code for it.
+void note_fallback(const char* name);
+
+// An array with the same values in the memory of the host: itself, or a copy that is submitted.
+inline bool on_host(const Array& array) { return !array.storage()->budget->accelerator; }
+Array host_copy(const Array& array);
+
+}  // namespace forerun
