@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/graph/memory_budget.h"
+
 namespace forerun {
 
 namespace {
@@ -128,7 +130,10 @@ Program::Storages Program::storages(const std::vector<const Array*>& inputs) con
 }
 
 void Program::build(Op& op, const Storages& storages, uint64_t seed, uint64_t number) const {
-  op.emplace<ProgramKernel>(shared_from_this(), seed, number);
+  if (joined_)
+    joined_->make_kernel(op, name_, seed, number);
+  else
+    op.emplace<ProgramKernel>(shared_from_this(), seed, number);
   op.cost = static_cast<uint32_t>(std::min<uint64_t>(cost_, INT32_MAX));
   for (int s : outer_) op.add(storages.at[s], slots_[s].mode);
 }
@@ -217,6 +222,21 @@ void Recording::drop_dead() {
   steps = std::move(live);
 }
 
+void Recording::join(Accelerator& device) {
+  DeviceProgram joint;
+  for (const Program::Slot& slot : program_->slots_) {
+    const DType dtype = slot.form.dtype == DebugShape::kNone ? DType::u8 : static_cast<DType>(slot.form.dtype);
+    joint.slots.push_back(
+        {dtype, static_cast<int64_t>(slot.bytes / item_size(dtype)), slot.place != Program::Place::temporary});
+  }
+  for (const auto& step : program_->steps_) {
+    auto& made = joint.steps.emplace_back(DeviceProgram::Step{&step->op, {}, step->number});
+    for (const Program::Use& use : step->uses) made.slots.push_back(use.slot);
+  }
+  joint.accesses = program_->outer_;
+  program_->joined_ = device.join(joint);
+}
+
 std::shared_ptr<Program> Recording::finish(const std::vector<Array>& outputs) {
   Program& p = *program_;
   for (const Array& a : outputs) {
@@ -229,8 +249,8 @@ std::shared_ptr<Program> Recording::finish(const std::vector<Array>& outputs) {
   bool together = true;
   for (auto& step : p.steps_) {
     p.droppable_ = p.droppable_ && step->op.kernel()->droppable();
-    together = together && step->op.queue == queue && queue->computes() && queue->kind == Queue::Kind::compute &&
-               step->op.cost != UINT32_MAX;
+    together =
+        together && step->op.queue == queue && queue->kind == Queue::Kind::compute && step->op.cost != UINT32_MAX;
     p.cost_ += step->op.cost;
     for (const auto& use : step->uses) {
       Program::Slot& slot = p.slots_[use.slot];
@@ -239,7 +259,11 @@ std::shared_ptr<Program> Recording::finish(const std::vector<Array>& outputs) {
       slot.used = true, slot.written = slot.written || use.mode != Mode::read;
     }
   }
-  p.whole_ = together && p.cost_ <= kWholeCost;
+  for (size_t s = 0; s < p.slots_.size(); ++s)
+    if (p.slots_[s].used && p.slots_[s].place != Program::Place::temporary) p.outer_.push_back(static_cast<int>(s));
+  Accelerator* accelerator = queue && queue->lane ? queue->budget->accelerator : nullptr;
+  if (together && accelerator && p.steps_.size() > 1) join(*accelerator);
+  p.whole_ = p.joined_ || (together && !accelerator && p.cost_ <= kWholeCost);
   for (auto& slot : p.slots_)
     p.writes_inputs_ = p.writes_inputs_ || (slot.written && slot.place == Program::Place::input);
   for (size_t s = 0; s < p.slots_.size(); ++s) {
@@ -248,8 +272,6 @@ std::shared_ptr<Program> Recording::finish(const std::vector<Array>& outputs) {
     if (place == Program::Place::output || (place == Program::Place::temporary && !p.whole_))
       p.made_.push_back(static_cast<int>(s));
   }
-  for (size_t s = 0; s < p.slots_.size(); ++s)
-    if (p.slots_[s].used && p.slots_[s].place != Program::Place::temporary) p.outer_.push_back(static_cast<int>(s));
   return std::move(program_);
 }
 

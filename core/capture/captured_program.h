@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "array/array.h"
+#include "device/accelerator.h"
 #include "engine/graph/queue.h"
 
 namespace forerun {
@@ -96,6 +97,7 @@ class Program : public std::enable_shared_from_this<Program> {
   uint64_t drawn_ = 0;
   uint64_t cost_ = 0;  // ns
   bool whole_ = false, droppable_ = true, writes_inputs_ = false;
+  std::shared_ptr<const JoinedOps> joined_;  // of a whole program on an accelerator
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Instance>> free_;  // guarded by mutex_
 };
@@ -128,6 +130,7 @@ class Recording {
 
  private:
   int slot_of(Buffer* buffer, Mode mode);
+  void join(Accelerator& device);
   void drop_dead();
 
   std::shared_ptr<Program> program_ = std::make_shared<Program>();

@@ -4,8 +4,12 @@
 // device replaces the kernel by one of its own (lower()); what it cannot do runs on the host, between copies. The
 // device's lane hands it over (engine/graph/lane.h).
 #pragma once
+#include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "base/dtype.h"
 #include "engine/graph/lane.h"
 #include "engine/graph/op.h"
 #include "engine/graph/queue.h"
@@ -13,6 +17,31 @@
 namespace forerun {
 
 struct OpSpec;
+
+// Ops of one device, in their order, that are to be run as one. Storages are slots, by number.
+struct DeviceProgram {
+  struct Slot {
+    DType dtype;
+    int64_t size;  // elements
+    bool kept;     // its values are used afterwards
+  };
+  struct Step {
+    Op* op;                  // has a kernel of the device, and no accesses
+    std::vector<int> slots;  // of its accesses
+    uint64_t number;         // of a kernel that draws random numbers: how many the program drew before
+  };
+  std::vector<Slot> slots;
+  std::vector<Step> steps;
+  std::vector<int> accesses;  // the slots that the op of the program accesses, in their order
+};
+
+// The code of a program.
+class JoinedOps {
+ public:
+  virtual ~JoinedOps() = default;
+  // Makes the kernel of an op that does all of it; seed and number are those of the next random number.
+  virtual void make_kernel(Op& op, const char* name, uint64_t seed, uint64_t number) const = 0;
+};
 
 class Accelerator {
  public:
@@ -23,6 +52,9 @@ class Accelerator {
   // By the issuing thread. All storages of `op` are in the memory of this device. Replaces its kernel, which `spec`
   // describes, by one that its lane takes; false, and nothing done: it has no code for that.
   virtual bool lower(Op& op, const OpSpec& spec) = 0;
+
+  // One code for a program; null: its ops run one by one. By the issuing thread.
+  virtual std::shared_ptr<const JoinedOps> join(const DeviceProgram&) { return nullptr; }
 
   // Copies of all values of a storage into another one of the same size and element type. They fill an op whose
   // accesses are `from`, which is read, and `to`, which is written.

@@ -3,8 +3,6 @@
 #include <cstring>
 #include <type_traits>
 
-#include "memory/buffer.h"
-
 namespace forerun {
 
 namespace {
@@ -45,13 +43,12 @@ void put_attribute(std::string& key, const OpSpec::Attribute& attribute) {
       attribute);
 }
 
-void put_operand(std::string& key, Op& op, const OpSpec::Operand& operand) {
+void put_operand(std::string& key, const OpSpec::Operand& operand) {
   put(key, static_cast<uint8_t>(operand.layout.dtype));
   if (operand.access < 0) return put(key, uint8_t{255});
-  const Access& access = op.access(operand.access);
-  put(key, static_cast<uint8_t>(access.mode));
-  put(key, access.storage->form.dtype);
-  put(key, access.storage->bytes);
+  put(key, static_cast<uint8_t>(operand.mode));
+  put(key, static_cast<uint8_t>(operand.storage_dtype));
+  put(key, operand.storage_size);
   put(key, operand.layout.offset);
   put_dims(key, operand.layout.shape);
   put_dims(key, operand.layout.strides);
@@ -65,16 +62,23 @@ void OpSpec::scalar(DType dtype, const void* value) {
   std::memcpy(made.value, value, item_size(dtype));
 }
 
-void OpSpec::clear() {
-  kind = "", name.clear(), inputs.clear(), outputs.clear(), attributes.clear(), error_message.clear();
+void OpSpec::locate(Op& op) {
+  for (auto* operands : {&inputs, &outputs})
+    for (Operand& operand : *operands) {
+      if (operand.access < 0) continue;
+      const Access& access = op.access(operand.access);
+      operand.storage_dtype = dtype_of_storage(*access.storage);
+      operand.storage_size = static_cast<int64_t>(access.storage->bytes / item_size(operand.storage_dtype));
+      operand.mode = access.mode;
+    }
 }
 
-void OpSpec::append_key(Op& op, std::string& key) const {
+void OpSpec::append_key(std::string& key) const {
   put(key, kind);
   put_text(key, name);
   put(key, static_cast<uint8_t>(inputs.size()));
-  for (const Operand& operand : inputs) put_operand(key, op, operand);
-  for (const Operand& operand : outputs) put_operand(key, op, operand);
+  for (const Operand& operand : inputs) put_operand(key, operand);
+  for (const Operand& operand : outputs) put_operand(key, operand);
   for (const auto& [attribute, value] : attributes) put(key, attribute), put_attribute(key, value);
 }
 

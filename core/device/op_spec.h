@@ -16,12 +16,21 @@
 
 namespace forerun {
 
+// The dtype of the array that a storage was made for.
+inline DType dtype_of_storage(const Storage& storage) {
+  return storage.form.dtype == DebugShape::kNone ? DType::u8 : static_cast<DType>(storage.form.dtype);
+}
+
 struct OpSpec {
   // A view of the storage of an access; or a scalar, whose value is not part of what is computed.
   struct Operand {
     int access = -1;  // -1: a scalar
     Layout layout;    // of a scalar: its dtype, and no axes
     alignas(16) unsigned char value[16] = {};
+    // Set by locate(): the elements of the storage, and how an output writes it.
+    DType storage_dtype = DType::u8;
+    int64_t storage_size = 0;
+    Mode mode = Mode::read;
   };
   using Attribute = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<int64_t>,
                                  std::vector<DType>, std::vector<std::string>>;
@@ -34,8 +43,14 @@ struct OpSpec {
   ErrorKind error = ErrorKind::value;
   std::string error_message;
 
-  void input(int access, Layout layout) { inputs.push_back({access, std::move(layout)}); }
-  void output(int access, Layout layout) { outputs.push_back({access, std::move(layout)}); }
+  void input(int access, Layout layout) {
+    Operand& made = inputs.emplace_back();
+    made.access = access, made.layout = std::move(layout);
+  }
+  void output(int access, Layout layout) {
+    Operand& made = outputs.emplace_back();
+    made.access = access, made.layout = std::move(layout);
+  }
   void scalar(DType dtype, const void* value);
   void set(const char* attribute, Attribute value) { attributes.emplace_back(attribute, std::move(value)); }
   // Results that may not be used: with this attribute a module tells whether the values were good.
@@ -44,10 +59,11 @@ struct OpSpec {
     error = kind, error_message = std::move(message);
   }
 
-  // Describes an operation anew, with the memory of an earlier description.
-  void clear();
-  // Bytes that two operations share if, and only if, the same code computes them: no values, no addresses.
-  void append_key(Op& op, std::string& key) const;
+  // Looks at the storages of the op that it describes.
+  void locate(Op& op);
+  // Appends bytes that two operations share if, and only if, the same code computes them: no values, no addresses.
+  // After locate().
+  void append_key(std::string& key) const;
 };
 
 }  // namespace forerun

@@ -48,6 +48,7 @@ class Placing {
     if (together && !here) return op_.release(), Placed::as_it_is;
     OpSpec spec;
     const bool described = op_->kernel()->describe(*op_, spec);
+    spec.locate(*op_);
     if (!together && described && copies_between(spec)) return copy_between(spec), Placed::on_device;
     if (here && described && (together || writes_only(here)) && kind_ != Queue::Kind::io && run_on(device, *here, spec))
       return Placed::on_device;

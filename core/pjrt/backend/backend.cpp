@@ -22,10 +22,13 @@ class Backend::DeviceOf final : public Accelerator {
   forerun::Lane& lane(Queue::Kind kind) override { return kind == Queue::Kind::compute ? compute_ : copy_; }
 
   bool lower(Op& op, const OpSpec& spec) override {
-    std::shared_ptr<Code> code = backend_.code(spec, op);
+    std::shared_ptr<Code> code = backend_.code(spec);
     if (!code) return false;
     make_module_kernel(op, spec, std::move(code));
     return true;
+  }
+  std::shared_ptr<const JoinedOps> join(const DeviceProgram& program) override {
+    return join_ops(program, backend_.writer());
   }
   void build_upload(Op& op) override { make_upload_kernel(op); }
   void build_download(Op& op) override { make_download_kernel(op); }
@@ -43,7 +46,7 @@ class Backend::DeviceOf final : public Accelerator {
    public:
     explicit Lane(DeviceOf& device) : device_(device) {}
     Outcome hand_over(Op& op) override {
-      return static_cast<DeviceKernel&>(*op.kernel()).hand_over(op, device_.device_, device_.backend_.modules());
+      return static_cast<DeviceKernel&>(*op.kernel()).hand_over(op, device_.device_, device_.shared_);
     }
     bool follows(const forerun::Lane& before) const override {
       const auto* other = dynamic_cast<const Lane*>(&before);
@@ -56,11 +59,14 @@ class Backend::DeviceOf final : public Accelerator {
 
   Backend& backend_;
   const Device& device_;
+  ScalarCache scalars_{device_};
+  Shared shared_{backend_.modules(), scalars_};
   Lane compute_{*this}, copy_{*this};
 };
 
-Backend::Backend(std::unique_ptr<Client> client, std::optional<std::filesystem::path> folder, size_t most, Emit emit)
-    : client_(std::move(client)), modules_(*client_, std::move(folder), most), emit_(std::move(emit)) {
+Backend::Backend(std::unique_ptr<Client> client, std::optional<std::filesystem::path> folder, size_t most,
+                 std::unique_ptr<Writer> writer)
+    : client_(std::move(client)), modules_(*client_, std::move(folder), most), writer_(std::move(writer)) {
   for (const Device& device : client_->devices()) devices_.push_back(std::make_unique<DeviceOf>(*this, device));
 }
 
@@ -69,15 +75,15 @@ Backend::~Backend() = default;
 Accelerator& Backend::device(size_t i) const { return *devices_.at(i); }
 void Backend::set_name(size_t i, std::string name) { devices_.at(i)->name_ = std::move(name); }
 
-std::shared_ptr<Code> Backend::code(const OpSpec& spec, Op& op) {
+std::shared_ptr<Code> Backend::code(const OpSpec& spec) {
   key_.clear();
-  spec.append_key(op, key_);
+  spec.append_key(key_);
   if (auto found = places_.find(key_); found != places_.end()) {
     known_.splice(known_.begin(), known_, found->second);
     return known_.front().code;
   }
-  std::optional<std::string> text = emit_(spec, op);
-  known_.push_front({key_, text ? std::make_shared<Code>(std::move(*text)) : nullptr});
+  std::optional<std::string> text = writer_->operation(spec);
+  known_.push_front({key_, text ? std::make_shared<Code>(std::move(*text), spec) : nullptr});
   places_.emplace(known_.front().key, known_.begin());
   if (known_.size() > kMostCodes) {
     places_.erase(known_.back().key);

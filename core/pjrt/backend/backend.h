@@ -1,6 +1,5 @@
 // Devices of a PJRT client as devices of the engine.
 #pragma once
-#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -16,17 +15,40 @@
 
 namespace forerun::pjrt {
 
-// The module of an operation in StableHLO; none: there is no lowering. `op`: the operation that the spec describes.
-using Emit = std::function<std::optional<std::string>(const OpSpec& spec, Op& op)>;
+// What the front end writes: modules in StableHLO. None: there is no lowering.
+class Writer {
+ public:
+  struct Step {
+    const OpSpec* spec;
+    std::vector<int> inputs, outputs;  // slots
+  };
+  struct Slot {
+    DType dtype;
+    int64_t size;
+    bool kept, scalar;
+  };
+  virtual ~Writer() = default;
+  virtual std::optional<std::string> operation(const OpSpec& spec) const = 0;
+  // Its arguments are the slots that are read, or written in part, before they are written as a whole, in their order;
+  // its results those that are written and kept, and behind them, for each step that checks its values, whether they
+  // were bad. donated: of the slots of arguments.
+  virtual std::optional<std::string> program(const std::vector<Step>& steps, const std::vector<Slot>& slots,
+                                             const std::vector<int>& donated) const = 0;
+};
 
 // The code of one operation, which is compiled when it is handed over for the first time.
 class Code {
  public:
-  explicit Code(std::string text) : text_(std::move(text)) {}
+  // spec: none for a program.
+  Code(std::string text, std::optional<OpSpec> spec) : spec_(std::move(spec)), text_(std::move(text)) {}
+  bool joined() const { return !spec_; }
+  // Of the first operation with this code: those of others differ in values and in the numbers of accesses.
+  const OpSpec& spec() const { return *spec_; }
   // Compiles, or waits for the thread that does. Throws PluginError with the compiler's text.
   const Module& module(ModuleCache& modules);
 
  private:
+  const std::optional<OpSpec> spec_;
   const std::string text_;
   std::mutex mutex_;
   ModuleCache::ModulePtr module_;  // guarded until it is there
@@ -35,7 +57,8 @@ class Code {
 // The client of a plugin, with its modules and its devices. Lives as long as the process: storages refer to it.
 class Backend {
  public:
-  Backend(std::unique_ptr<Client> client, std::optional<std::filesystem::path> folder, size_t most, Emit emit);
+  Backend(std::unique_ptr<Client> client, std::optional<std::filesystem::path> folder, size_t most,
+          std::unique_ptr<Writer> writer);
   ~Backend();
 
   const Client& client() const { return *client_; }
@@ -44,13 +67,14 @@ class Backend {
   void set_name(size_t i, std::string name);
 
   // By issuing threads, with the interpreter lock. Null: there is no code for it.
-  std::shared_ptr<Code> code(const OpSpec& spec, Op& op);
+  std::shared_ptr<Code> code(const OpSpec& spec);
+  const Writer& writer() const { return *writer_; }
 
  private:
   class DeviceOf;
   const std::unique_ptr<Client> client_;
   ModuleCache modules_;
-  const Emit emit_;
+  const std::unique_ptr<Writer> writer_;
   std::vector<std::unique_ptr<DeviceOf>> devices_;
 
   // The codes that were used last, by the key of what they compute. Guarded by the interpreter lock.

@@ -1,8 +1,10 @@
 #include "pjrt/backend/device_kernels.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "engine/engine.h"
 #include "memory/buffer.h"
 #include "pjrt/backend/backend.h"
+#include "pjrt/backend/scalar_cache.h"
 #include "pjrt/buffer.h"
 
 namespace forerun::pjrt {
@@ -32,10 +35,6 @@ const Buffer& values_of(Op& op, int access) {
 
 void set_values(Op& op, int access, Buffer&& buffer) {
   storage_of(op, access).values = std::make_unique<Values>(std::move(buffer));
-}
-
-DType dtype_of_storage(const Storage& storage) {
-  return storage.form.dtype == DebugShape::kNone ? DType::u8 : static_cast<DType>(storage.form.dtype);
 }
 
 FailurePtr failure_of(const Op& op, ErrorKind kind, const std::string& text) {
@@ -85,96 +84,225 @@ Lane::Outcome unless_out_of_memory(F f) {
 
 // --- executions ------------------------------------------------------------------------------------------------------
 
+// How a module is called: where its arguments are, and where its results go.
+struct Call {
+  std::vector<int> arguments;    // accesses of the op, or ~numbers of scalars
+  std::vector<int64_t> donated;  // places of arguments whose memory results may take,
+  std::vector<int> outputs;      // accesses
+  std::vector<Error> errors;     // one for each result behind those, if that tells of values that are bad
+  struct Draw {
+    size_t scalar;    // the seed, behind which the number is
+    uint64_t number;  // beyond that of the op
+  };
+  std::vector<Draw> draws;
+
+  // Of an op with a code of its own.
+  static std::shared_ptr<const Call> of(const OpSpec& spec, bool draws) {
+    auto call = std::make_shared<Call>();
+    int scalars = 0;
+    for (const OpSpec::Operand& in : spec.inputs) call->arguments.push_back(in.access >= 0 ? in.access : ~scalars++);
+    for (const OpSpec::Operand& out : spec.outputs) {
+      call->outputs.push_back(out.access);
+      if (out.mode != Mode::update) continue;
+      call->donated.push_back(static_cast<int64_t>(call->arguments.size()));
+      call->arguments.push_back(out.access);
+    }
+    if (!spec.error_message.empty()) call->errors.emplace_back(spec.error, spec.error_message);
+    if (draws) call->draws.push_back({0, 0});
+    return call;
+  }
+};
+
+// Calls a module. Each run of an op has a kernel of its own.
 class ModuleKernel final : public DeviceKernel {
  public:
-  ModuleKernel(const char* name, bool droppable, bool draws, const OpSpec& spec, std::shared_ptr<Code> code)
-      : name_(name), droppable_(droppable), draws_(draws), code_(std::move(code)) {
-    for (const OpSpec::Operand& in : spec.inputs) {
-      inputs_.push_back(in.access >= 0 ? in.access : ~static_cast<int>(scalars_.size()));
-      if (in.access >= 0) continue;
-      Scalar& scalar = scalars_.emplace_back(Scalar{in.layout.dtype, {}});
-      std::memcpy(scalar.value, in.value, sizeof scalar.value);
-    }
-    for (const OpSpec::Operand& out : spec.outputs) outputs_.push_back(out.access);
-    if (!spec.error_message.empty()) error_ = std::make_shared<const Error>(spec.error, spec.error_message);
-  }
-  const char* name() const override { return name_; }
-  bool droppable() const override { return droppable_; }
+  struct Facts {
+    const char* name;
+    bool droppable, draws;
+  };
+  ModuleKernel(Facts facts, std::shared_ptr<Code> code, std::shared_ptr<const Call> call, std::vector<Scalar> scalars)
+      : facts_(facts), code_(std::move(code)), call_(std::move(call)), scalars_(std::move(scalars)) {}
+  const char* name() const override { return facts_.name; }
+  bool droppable() const override { return facts_.droppable; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
-  uint64_t* key() override {
-    if (!draws_) return nullptr;
-    return key_;
+  uint64_t* key() override { return facts_.draws ? key_ : nullptr; }
+
+  Lane::Outcome hand_over(Op& op, const Device& device, Shared& shared) override {
+    const Module& module = code_->module(shared.modules);
+    return unless_out_of_memory([&] { execute(op, device, shared.scalars, module); });
   }
 
-  Lane::Outcome hand_over(Op& op, const Device& device, ModuleCache& modules) override {
-    const Module& module = code_->module(modules);
-    return unless_out_of_memory([&] { execute(op, device, module); });
+  const std::shared_ptr<Code>& code() const { return code_; }
+  const Call& call() const { return *call_; }
+  const std::vector<Scalar>& scalars() const { return scalars_; }
+
+ private:
+  void execute(Op& op, const Device& device, ScalarCache& cache, const Module& module) {
+    std::vector<Event> copied;
+    std::vector<std::shared_ptr<const Buffer>> numbers = this->numbers(device, cache, copied);
+    std::vector<abi::Buffer*> arguments;
+    arguments.reserve(call_->arguments.size());
+    for (int from : call_->arguments)
+      arguments.push_back(from < 0 ? numbers[static_cast<size_t>(~from)]->raw() : values_of(op, from).raw());
+    std::vector<int64_t> kept;  // what is read beside, too
+    for (int64_t at : call_->donated)
+      if (std::count(arguments.begin(), arguments.end(), arguments[static_cast<size_t>(at)]) > 1) kept.push_back(at);
+    Event done;
+    std::vector<Buffer> results = module.execute(device, arguments, kept, nullptr, &done);
+    const size_t outputs = call_->outputs.size();
+    for (size_t i = 0; i < outputs; ++i) set_values(op, call_->outputs[i], std::move(results[i]));
+    if (call_->errors.empty()) return (new Completing(op, 1))->wait_for(std::move(done));
+    auto* checking = new Checking(op, call_);
+    for (size_t i = 0; i < call_->errors.size(); ++i) checking->add(results[outputs + i].to_host(&checking->bad[i], 1));
+    checking->start(std::move(done));
+  }
+
+  std::vector<std::shared_ptr<const Buffer>> numbers(const Device& device, ScalarCache& cache,
+                                                     std::vector<Event>& copied) {
+    std::vector<std::shared_ptr<const Buffer>> all(scalars_.size());
+    for (const Call::Draw& draw : call_->draws)
+      for (size_t i = 0; i < 2; ++i) {
+        Scalar& scalar = scalars_[draw.scalar + i];
+        const uint64_t word = key_[i] + (i ? draw.number : 0);
+        std::memcpy(scalar.value.data(), &word, sizeof word);
+        // The kernel, and the number with it, stays until the execution has ended.
+        all[draw.scalar + i] = std::make_shared<const Buffer>(ScalarCache::make(device, scalar, copied.emplace_back()));
+      }
+    for (size_t i = 0; i < scalars_.size(); ++i)
+      if (!all[i]) all[i] = cache.get(scalars_[i]);
+    return all;
+  }
+
+  // Looks at the results that tell of bad values, when they are there.
+  class Checking final : public Completing {
+   public:
+    Checking(Op& op, std::shared_ptr<const Call> call)
+        : Completing(op, 1 + static_cast<int>(call->errors.size())), bad(call->errors.size()), call_(std::move(call)) {}
+    void add(Event&& event) { events_.push_back(std::move(event)); }
+    // Behind this the op may be gone, and this.
+    void start(Event&& done) {
+      std::vector<Event> events = std::move(events_);
+      for (Event& event : events) wait_for(std::move(event));
+      wait_for(std::move(done));
+    }
+    FailurePtr failure() override {
+      const auto first = std::find(bad.begin(), bad.end(), 1);
+      if (first == bad.end()) return nullptr;
+      const Error& error = call_->errors[static_cast<size_t>(first - bad.begin())];
+      return Engine::get().failures.made(error.kind, op_, [&] { return std::string(error.what()); });
+    }
+    std::vector<char> bad;
+
+   private:
+    const std::shared_ptr<const Call> call_;
+    std::vector<Event> events_;
+  };
+
+  const Facts facts_;
+  const std::shared_ptr<Code> code_;
+  const std::shared_ptr<const Call> call_;
+  uint64_t key_[2] = {};  // of random numbers
+  std::vector<Scalar> scalars_;
+};
+
+// --- programs --------------------------------------------------------------------------------------------------------
+
+class Joined final : public JoinedOps {
+ public:
+  Joined(std::shared_ptr<Code> code, std::shared_ptr<const Call> call, std::vector<Scalar> scalars, bool droppable)
+      : code_(std::move(code)), call_(std::move(call)), scalars_(std::move(scalars)), droppable_(droppable) {}
+  void make_kernel(Op& op, const char* name, uint64_t seed, uint64_t number) const override {
+    const ModuleKernel::Facts facts{name, droppable_, !call_->draws.empty()};
+    auto& made = op.emplace<ModuleKernel>(facts, code_, call_, scalars_);
+    if (uint64_t* key = made.key()) key[0] = seed, key[1] = number;
   }
 
  private:
-  struct Scalar {
-    DType dtype;
-    alignas(16) unsigned char value[16];
-  };
+  const std::shared_ptr<Code> code_;
+  const std::shared_ptr<const Call> call_;
+  const std::vector<Scalar> scalars_;
+  const bool droppable_;
+};
 
-  void execute(Op& op, const Device& device, const Module& module) {
-    if (draws_)
-      for (int i = 0; i < 2; ++i) std::memcpy(scalars_[static_cast<size_t>(i)].value, &key_[i], sizeof key_[i]);
-    std::vector<Buffer> numbers;
-    std::vector<abi::Buffer*> arguments;
-    std::vector<int64_t> kept;
-    std::vector<Event> copied(scalars_.size());
-    numbers.reserve(scalars_.size());
-    for (int in : inputs_) {
-      if (in < 0) {
-        const auto i = static_cast<size_t>(~in);
-        numbers.push_back(Buffer::from_host(device, scalars_[i].value, scalars_[i].dtype, {}, false, copied[i]));
-        arguments.push_back(numbers.back().raw());
-      } else {
-        arguments.push_back(values_of(op, in).raw());
+// Puts the calls of the steps of a program together.
+class Joining {
+ public:
+  Joining(const DeviceProgram& program, const Writer& writer) : program_(program), writer_(writer) {
+    for (const DeviceProgram::Slot& slot : program.slots) slots_.push_back({slot.dtype, slot.size, slot.kept, false});
+  }
+
+  std::shared_ptr<const JoinedOps> join() {
+    bool droppable = true;
+    for (const DeviceProgram::Step& step : program_.steps) {
+      const auto* kernel = dynamic_cast<const ModuleKernel*>(step.op->kernel());
+      if (!kernel || kernel->code()->joined()) return nullptr;
+      droppable = droppable && kernel->droppable();
+      add(step, *kernel);
+    }
+    for (auto* marks : {&needed_, &written_}) marks->resize(slots_.size());
+    auto call = std::make_shared<Call>(std::move(call_));
+    std::vector<int> donated;
+    for (size_t slot = 0; slot < slots_.size(); ++slot) {
+      const bool result = written_[slot] && slots_[slot].kept;
+      if (needed_[slot]) {
+        if (result) donated.push_back(static_cast<int>(slot));
+        if (result) call->donated.push_back(static_cast<int64_t>(call->arguments.size()));
+        call->arguments.push_back(place_of(slot));
       }
+      if (result) call->outputs.push_back(place_of(slot));
     }
-    const size_t read = arguments.size();
-    for (int out : outputs_) {
-      if (op.access(out).mode != Mode::update) continue;
-      abi::Buffer* const old = values_of(op, out).raw();
-      // It is read beside: its memory is needed.
-      for (size_t i = 0; i < read; ++i)
-        if (arguments[i] == old) kept.push_back(static_cast<int64_t>(arguments.size()));
-      arguments.push_back(old);
-    }
-    Event done;
-    std::vector<Buffer> results = module.execute(device, arguments, kept, nullptr, &done);
-    for (size_t i = 0; i < outputs_.size(); ++i) set_values(op, outputs_[i], std::move(results[i]));
-    complete(op, std::move(done), results.size() > outputs_.size() ? &results.back() : nullptr);
+    std::optional<std::string> text = writer_.program(steps_, slots_, donated);
+    if (!text) return nullptr;
+    return std::make_shared<Joined>(std::make_shared<Code>(std::move(*text), std::nullopt), std::move(call),
+                                    std::move(scalars_), droppable);
   }
 
-  // Behind this the op may be gone.
-  void complete(Op& op, Event&& done, const Buffer* bad) {
-    if (!bad) return (new Completing(op, 1))->wait_for(std::move(done));
-    auto* checking = new Checking(op, error_);
-    checking->wait_for(std::move(done));
-    checking->wait_for(bad->to_host(&checking->bad, 1));
+ private:
+  void add(const DeviceProgram::Step& step, const ModuleKernel& kernel) {
+    const Call& call = kernel.call();
+    const OpSpec& spec = kernel.code()->spec();
+    Writer::Step& made = steps_.emplace_back(Writer::Step{&spec, {}, {}});
+    const auto first = static_cast<int>(scalars_.size());
+    for (const Scalar& scalar : kernel.scalars()) {
+      scalars_.push_back(scalar);
+      slots_.push_back({scalar.dtype, 1, false, true});
+    }
+    const int storages = static_cast<int>(program_.slots.size());
+    for (size_t i = 0; i < spec.inputs.size(); ++i) {
+      const int from = call.arguments[i];
+      made.inputs.push_back(from < 0 ? storages + first + ~from : step.slots[static_cast<size_t>(from)]);
+      need(made.inputs.back());
+    }
+    for (size_t i = 0; i < spec.outputs.size(); ++i) {
+      made.outputs.push_back(step.slots[static_cast<size_t>(call.outputs[i])]);
+      if (spec.outputs[i].mode == Mode::update) need(made.outputs.back());
+    }
+    for (int slot : made.outputs) mark(written_, slot);
+    for (const Error& error : call.errors) call_.errors.push_back(error);
+    for (const Call::Draw& draw : call.draws)
+      call_.draws.push_back({static_cast<size_t>(first) + draw.scalar, step.number});
+  }
+  void need(int slot) {
+    mark(needed_, slot, static_cast<size_t>(slot) >= written_.size() || !written_[static_cast<size_t>(slot)]);
+  }
+  void mark(std::vector<bool>& marks, int slot, bool marked = true) {
+    for (auto* each : {&needed_, &written_}) each->resize(std::max(each->size(), slots_.size()));
+    if (marked) marks[static_cast<size_t>(slot)] = true;
+  }
+  // Where the op has it: an access, or ~number of a scalar.
+  int place_of(size_t slot) const {
+    if (slot >= program_.slots.size()) return ~static_cast<int>(slot - program_.slots.size());
+    const auto& all = program_.accesses;
+    return static_cast<int>(std::find(all.begin(), all.end(), static_cast<int>(slot)) - all.begin());
   }
 
-  class Checking final : public Completing {
-   public:
-    Checking(Op& op, std::shared_ptr<const Error> error) : Completing(op, 2), error_(std::move(error)) {}
-    FailurePtr failure() override { return bad ? failure_of(op_, error_->kind, error_->what()) : nullptr; }
-    char bad = 0;
-
-   private:
-    const std::shared_ptr<const Error> error_;
-  };
-
-  const char* name_;
-  const bool droppable_, draws_;
-  uint64_t key_[2] = {};
-  std::vector<int> inputs_;  // accesses, or ~numbers of scalars
-  std::vector<int> outputs_;
+  const DeviceProgram& program_;
+  const Writer& writer_;
+  std::vector<Writer::Step> steps_;
+  std::vector<Writer::Slot> slots_;     // storages, and behind them scalars
+  std::vector<bool> needed_, written_;  // slots that are arguments; slots that are written so far
   std::vector<Scalar> scalars_;
-  std::shared_ptr<Code> code_;
-  std::shared_ptr<const Error> error_;  // null: it does not look at values
+  Call call_;
 };
 
 // --- copies ----------------------------------------------------------------------------------------------------------
@@ -184,7 +312,7 @@ class UploadKernel final : public DeviceKernel {
   const char* name() const override { return "copy to device"; }
   bool droppable() const override { return true; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
-  Lane::Outcome hand_over(Op& op, const Device& device, ModuleCache&) override {
+  Lane::Outcome hand_over(Op& op, const Device& device, Shared&) override {
     return unless_out_of_memory([&] {
       const forerun::Buffer& from = storage_of(op, 0);
       const DType dtype = dtype_of_storage(*op.access(1).storage);
@@ -205,7 +333,7 @@ class DownloadKernel final : public DeviceKernel {
   const char* name() const override { return "copy to host"; }
   bool droppable() const override { return true; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
-  Lane::Outcome hand_over(Op& op, const Device&, ModuleCache&) override {
+  Lane::Outcome hand_over(Op& op, const Device&, Shared&) override {
     forerun::Buffer& to = storage_of(op, 1);
     (new Completing(op, 1))->wait_for(values_of(op, 0).to_host(to.data(), to.bytes));
     return Lane::Outcome::accepted;
@@ -217,7 +345,7 @@ class TransferKernel final : public DeviceKernel {
   const char* name() const override { return "copy between devices"; }
   bool droppable() const override { return true; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
-  Lane::Outcome hand_over(Op& op, const Device& device, ModuleCache&) override {
+  Lane::Outcome hand_over(Op& op, const Device& device, Shared&) override {
     return unless_out_of_memory([&] {
       Buffer made = values_of(op, 0).copy_to(device);
       Event ready = made.ready();
@@ -235,13 +363,21 @@ void DeviceKernel::run(Op&, int64_t) {
 
 void make_module_kernel(Op& op, const OpSpec& spec, std::shared_ptr<Code> code) {
   Kernel& before = *op.kernel();
-  const char* name = before.name();
-  const bool droppable = before.droppable(), draws = before.key() != nullptr;
+  const ModuleKernel::Facts facts{before.name(), before.droppable(), before.key() != nullptr};
   uint64_t drawn[2] = {};
-  if (draws) std::memcpy(drawn, before.key(), sizeof drawn);
+  if (facts.draws) std::memcpy(drawn, before.key(), sizeof drawn);
+  std::vector<Scalar> scalars;
+  for (const OpSpec::Operand& in : spec.inputs) {
+    if (in.access >= 0) continue;
+    Scalar& scalar = scalars.emplace_back(Scalar{in.layout.dtype, {}});
+    std::memcpy(scalar.value.data(), in.value, item_size(scalar.dtype));
+  }
   op.drop_kernel();
-  auto& made = op.emplace<ModuleKernel>(name, droppable, draws, spec, std::move(code));
-  if (draws) std::memcpy(made.key(), drawn, sizeof drawn);
+  auto& made = op.emplace<ModuleKernel>(facts, std::move(code), Call::of(spec, facts.draws), std::move(scalars));
+  if (facts.draws) std::memcpy(made.key(), drawn, sizeof drawn);
+}
+std::shared_ptr<const JoinedOps> join_ops(const DeviceProgram& program, const Writer& writer) {
+  return Joining(program, writer).join();
 }
 void make_upload_kernel(Op& op) { op.emplace<UploadKernel>(); }
 void make_download_kernel(Op& op) { op.emplace<DownloadKernel>(); }

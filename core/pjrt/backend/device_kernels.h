@@ -2,25 +2,36 @@
 #pragma once
 #include <memory>
 
+#include "device/accelerator.h"
 #include "device/op_spec.h"
 #include "engine/graph/lane.h"
 #include "engine/graph/op.h"
+#include "pjrt/backend/scalar_cache.h"
 #include "pjrt/client.h"
 #include "pjrt/module_cache.h"
 
 namespace forerun::pjrt {
 
 class Code;
+class Writer;
+
+// What the ops of a device use together.
+struct Shared {
+  ModuleCache& modules;
+  ScalarCache& scalars;
+};
 
 class DeviceKernel : public Kernel {
  public:
   // By the thread of a lane. As Lane::hand_over().
-  virtual Lane::Outcome hand_over(Op& op, const Device& device, ModuleCache& modules) = 0;
+  virtual Lane::Outcome hand_over(Op& op, const Device& device, Shared& shared) = 0;
   void run(Op& op, int64_t tile) final;  // never called
 };
 
 // Replaces the kernel of an op by an execution of the code for what the spec describes.
 void make_module_kernel(Op& op, const OpSpec& spec, std::shared_ptr<Code> code);
+// The code that does all of a program; null: one of its ops has none.
+std::shared_ptr<const JoinedOps> join_ops(const DeviceProgram& program, const Writer& writer);
 // Copies of a whole storage (device/accelerator.h).
 void make_upload_kernel(Op& op);
 void make_download_kernel(Op& op);

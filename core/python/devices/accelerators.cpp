@@ -17,8 +17,6 @@ namespace forerun {
 
 namespace {
 
-// The function of Python that writes the module of an operation; null until a plugin has been opened.
-PyObject* emit_function = nullptr;
 auto& backends = *new std::vector<std::unique_ptr<pjrt::Backend>>;  // never freed: storages refer to their devices
 
 nb::tuple tuple_of(const Dims& dims) {
@@ -27,21 +25,15 @@ nb::tuple tuple_of(const Dims& dims) {
   return nb::cast<nb::tuple>(made);
 }
 
-DType storage_dtype(const Storage& storage) {
-  return storage.form.dtype == DebugShape::kNone ? DType::u8 : static_cast<DType>(storage.form.dtype);
-}
-
 // (dtype, shape, strides, offset, dtype and elements of the storage, whether it is a scalar), and "mode" of outputs.
-nb::object operand_tuple(const OpSpec::Operand& operand, Op& op, bool output) {
+nb::object operand_tuple(const OpSpec::Operand& operand, bool output) {
   const Layout& layout = operand.layout;
   if (operand.access < 0)
     return nb::make_tuple(name(layout.dtype), nb::make_tuple(), nb::make_tuple(), 0, name(layout.dtype), 1, true);
-  const Access& access = op.access(operand.access);
-  const DType of_storage = storage_dtype(*access.storage);
   nb::tuple view = nb::make_tuple(name(layout.dtype), tuple_of(layout.shape), tuple_of(layout.strides), layout.offset,
-                                  name(of_storage), access.storage->bytes / item_size(of_storage), false);
+                                  name(operand.storage_dtype), operand.storage_size, false);
   if (!output) return view;
-  return view + nb::make_tuple(access.mode == Mode::write ? "write" : "update");
+  return view + nb::make_tuple(operand.mode == Mode::write ? "write" : "update");
 }
 
 nb::object attribute_object(const OpSpec::Attribute& attribute) {
@@ -70,38 +62,74 @@ nb::object attribute_object(const OpSpec::Attribute& attribute) {
       attribute);
 }
 
-nb::list operand_list(const std::vector<OpSpec::Operand>& operands, Op& op, bool output) {
+nb::list operand_list(const std::vector<OpSpec::Operand>& operands, bool output) {
   nb::list all;
-  for (const OpSpec::Operand& operand : operands) all.append(operand_tuple(operand, op, output));
+  for (const OpSpec::Operand& operand : operands) all.append(operand_tuple(operand, output));
   return all;
 }
 
-std::optional<std::string> emit(const OpSpec& spec, Op& op) {
+nb::tuple spec_tuple(const OpSpec& spec) {
   nb::dict attributes;
   for (const auto& [attribute, value] : spec.attributes) attributes[attribute] = attribute_object(value);
-  nb::object text;
-  try {
-    text = nb::handle(emit_function)(spec.kind, spec.name.c_str(), operand_list(spec.inputs, op, false),
-                                     operand_list(spec.outputs, op, true), attributes);
-  } catch (nb::python_error& error) {
-    error.restore();
-    throw PythonError{};
-  }
-  if (text.is_none()) return std::nullopt;
-  return nb::cast<std::string>(text);
+  return nb::make_tuple(spec.kind, spec.name.c_str(), operand_list(spec.inputs, false),
+                        operand_list(spec.outputs, true), attributes);
 }
 
+template <class T>
+nb::tuple tuple_of_all(const std::vector<T>& values) {
+  nb::list all;
+  for (const T& value : values) all.append(value);
+  return nb::tuple(all);
+}
+
+// The module that forerun._pjrt.lowering writes.
+class PythonWriter final : public pjrt::Writer {
+ public:
+  PythonWriter(nb::object operation, nb::object program)
+      : operation_(std::move(operation)), program_(std::move(program)) {}
+
+  std::optional<std::string> operation(const OpSpec& spec) const override {
+    return text([&] { return operation_(*spec_tuple(spec)); });
+  }
+  std::optional<std::string> program(const std::vector<Step>& steps, const std::vector<Slot>& slots,
+                                     const std::vector<int>& donated) const override {
+    return text([&] {
+      nb::list all_steps, all_slots;
+      for (const Step& step : steps)
+        all_steps.append(nb::make_tuple(spec_tuple(*step.spec), tuple_of_all(step.inputs), tuple_of_all(step.outputs)));
+      for (const Slot& slot : slots)
+        all_slots.append(nb::make_tuple(name(slot.dtype), slot.size, slot.kept, slot.scalar));
+      return program_(all_steps, all_slots, tuple_of_all(donated));
+    });
+  }
+
+ private:
+  template <class F>
+  static std::optional<std::string> text(F f) {
+    nb::object written;
+    try {
+      written = f();
+    } catch (nb::python_error& error) {
+      error.restore();
+      throw PythonError{};
+    }
+    if (written.is_none()) return std::nullopt;
+    return nb::cast<std::string>(written);
+  }
+  const nb::object operation_, program_;
+};
+
 nb::object open_accelerators(const char* path, nb::handle given, nb::handle folder, size_t most, int first,
-                             const char* name, nb::handle memory, nb::object write) {
+                             const char* name, nb::handle memory, nb::object operation, nb::object program) {
   std::optional<std::filesystem::path> files;
   if (!folder.is_none()) files = nb::cast<std::string>(folder);
   const pjrt::ClientOptions options = options_of(given);
   const std::string file = path;
   auto client = without_lock([&] { return pjrt::Client::create(pjrt::Plugin::load(file), options); });
   if (!client) return nb::int_(0);
-  Py_XSETREF(emit_function, write.release().ptr());
-  auto& backend =
-      *backends.emplace_back(std::make_unique<pjrt::Backend>(std::move(client), std::move(files), most, emit));
+  auto writer = std::make_unique<PythonWriter>(std::move(operation), std::move(program));
+  auto& backend = *backends.emplace_back(
+      std::make_unique<pjrt::Backend>(std::move(client), std::move(files), most, std::move(writer)));
   const size_t n = backend.client().devices().size();
   for (size_t i = 0; i < n; ++i) {
     const int number = first + static_cast<int>(i);
@@ -128,11 +156,12 @@ nb::list all_compile_stats() {
 
 void init_pjrt_accelerators(nb::module_& m) {
   m.def("open_accelerators", open_accelerators, nb::arg("path"), nb::arg("options"), nb::arg("folder").none(),
-        nb::arg("most"), nb::arg("first"), nb::arg("name"), nb::arg("memory"), nb::arg("emit"),
+        nb::arg("most"), nb::arg("first"), nb::arg("name"), nb::arg("memory"), nb::arg("operation"), nb::arg("program"),
         nb::sig("def open_accelerators(path: str, options: dict[str, bool | int | float | str], folder: str | None, "
-                "most: int, first: int, name: str, memory: float, emit: Any) -> int"),
+                "most: int, first: int, name: str, memory: float, operation: Any, program: Any) -> int"),
         "Makes the devices that a plugin finds those of the numbers from `first` on, and returns how many there are. "
-        "`memory` is the part of each one's memory that arrays may take.");
+        "`memory` is the part of each one's memory that arrays may take; `operation` and `program` write modules "
+        "(forerun._pjrt.lowering).");
   m.def("accelerator_compile_stats", all_compile_stats,
         nb::sig("def accelerator_compile_stats() -> list[dict[str, Any]]"),
         "Return for each plugin how many modules were compiled, in which time, and how many were found.");
