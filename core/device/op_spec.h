@@ -59,6 +59,11 @@ struct OpSpec {
     error = kind, error_message = std::move(message);
   }
 
+  // Describes another operation, in the memory of this description.
+  void clear() {
+    kind = "", name.clear(), inputs.clear(), outputs.clear(), attributes.clear();
+    error = ErrorKind::value, error_message.clear();
+  }
   // Looks at the storages of the op that it describes.
   void locate(Op& op);
   // Appends bytes that two operations share if, and only if, the same code computes them: no values, no addresses.

@@ -36,6 +36,27 @@ class Owned {
   Op* op_;
 };
 
+// A description in the memory of the last one of this thread, unless that is in use.
+class Description {
+ public:
+  Description() : own_(std::exchange(used_, true)) {
+    if (!own_) kept_.clear();
+  }
+  ~Description() {
+    if (!own_) used_ = false;
+  }
+  Description(const Description&) = delete;
+  OpSpec& spec() { return own_ ? spec_ : kept_; }
+
+ private:
+  static thread_local bool used_;
+  static thread_local OpSpec kept_;
+  const bool own_;
+  OpSpec spec_;
+};
+thread_local bool Description::used_ = false;
+thread_local OpSpec Description::kept_;
+
 // One storage after the other, in the places where their devices have them: an op, and what must be done before it and
 // behind it.
 class Placing {
@@ -46,7 +67,8 @@ class Placing {
     Accelerator* const here = budget_of_device(device)->accelerator;
     const bool together = all_in_memory_of(here);
     if (together && !here) return op_.release(), Placed::as_it_is;
-    OpSpec spec;
+    Description description;
+    OpSpec& spec = description.spec();
     const bool described = op_->kernel()->describe(*op_, spec);
     spec.locate(*op_);
     if (!together && described && copies_between(spec)) return copy_between(spec), Placed::on_device;

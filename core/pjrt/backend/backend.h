@@ -36,6 +36,8 @@ class Writer {
                                              const std::vector<int>& donated) const = 0;
 };
 
+struct Call;
+
 // The code of one operation, which is compiled when it is handed over for the first time.
 class Code {
  public:
@@ -46,6 +48,8 @@ class Code {
   const OpSpec& spec() const { return *spec_; }
   // Compiles, or waits for the thread that does. Throws PluginError with the compiler's text.
   const Module& module(ModuleCache& modules);
+  // Of the last operation with this code. Guarded by the interpreter lock.
+  std::shared_ptr<const Call> call;
 
  private:
   const std::optional<OpSpec> spec_;

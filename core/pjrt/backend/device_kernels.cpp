@@ -84,6 +84,8 @@ Lane::Outcome unless_out_of_memory(F f) {
 
 // --- executions ------------------------------------------------------------------------------------------------------
 
+}  // namespace
+
 // How a module is called: where its arguments are, and where its results go.
 struct Call {
   std::vector<int> arguments;    // accesses of the op, or ~numbers of scalars
@@ -95,6 +97,18 @@ struct Call {
     uint64_t number;  // beyond that of the op
   };
   std::vector<Draw> draws;
+
+  // Whether it is that of another op with the same code: which numbers its accesses have, the code does not tell.
+  bool fits(const OpSpec& spec) const {
+    size_t at = 0, result = 0;
+    for (const OpSpec::Operand& in : spec.inputs) {
+      const int from = arguments[at++];
+      if (in.access >= 0 ? from != in.access : from >= 0) return false;
+    }
+    for (const OpSpec::Operand& out : spec.outputs)
+      if (outputs[result++] != out.access) return false;
+    return true;
+  }
 
   // Of an op with a code of its own.
   static std::shared_ptr<const Call> of(const OpSpec& spec, bool draws) {
@@ -112,6 +126,8 @@ struct Call {
     return call;
   }
 };
+
+namespace {
 
 // Calls a module. Each run of an op has a kernel of its own.
 class ModuleKernel final : public DeviceKernel {
@@ -373,7 +389,9 @@ void make_module_kernel(Op& op, const OpSpec& spec, std::shared_ptr<Code> code) 
     std::memcpy(scalar.value.data(), in.value, item_size(scalar.dtype));
   }
   op.drop_kernel();
-  auto& made = op.emplace<ModuleKernel>(facts, std::move(code), Call::of(spec, facts.draws), std::move(scalars));
+  if (!code->call || !code->call->fits(spec)) code->call = Call::of(spec, facts.draws);
+  std::shared_ptr<const Call> call = code->call;
+  auto& made = op.emplace<ModuleKernel>(facts, std::move(code), std::move(call), std::move(scalars));
   if (facts.draws) std::memcpy(made.key(), drawn, sizeof drawn);
 }
 std::shared_ptr<const JoinedOps> join_ops(const DeviceProgram& program, const Writer& writer) {
