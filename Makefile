@@ -10,7 +10,7 @@ SUITE   := build/array-api-tests
 SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test browser standard clients suites model faults load soak fuzz bench bench-own docs figures plugins lint tsan asan aarch64 wheels develop clean
+.PHONY: tour test browser standard clients suites model faults load soak fuzz bench bench-own docs figures plugins gpu-compile lint tsan asan aarch64 wheels develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
@@ -70,6 +70,15 @@ plugins: $(TOOLS)  ## fetches two device plugins into build/plugins, for tests/p
 	  { $(BIN)/pip install -q --disable-pip-version-check --no-deps --target build/plugins/$$name.part $$name && \
 	    mv build/plugins/$$name.part build/plugins/$$name; } || \
 	  { rm -rf build/plugins/$$name.part; echo "no plugin $$name: its tests are skipped"; }; done
+
+GPU_PLUGIN := build/plugins/jax-cuda13-pjrt/jax_plugins/xla_cuda13/xla_cuda_plugin.so
+$(GPU_PLUGIN): | $(TOOLS)
+	$(BIN)/pip install -q --disable-pip-version-check --no-deps --target build/plugins/jax-cuda13-pjrt jax-cuda13-pjrt
+
+gpu-compile: $(BUILT) plugins $(GPU_PLUGIN)  ## compiles all modules of the tests for an H100, which need not be there
+	rm -rf build/gpu/modules
+	FORERUN_MODULES=$(CURDIR)/build/gpu/modules $(BIN)/python -m pytest -q -n 2 -p tests.support.module_collector tests/devices tests/pjrt
+	$(BIN)/python tools/gpu_compile.py $(GPU_PLUGIN)
 
 lint: $(BUILT)
 	$(BIN)/ruff check .

@@ -44,9 +44,14 @@ std::optional<int64_t> known(const abi::OptionalBytes& bytes) {
 
 }  // namespace
 
-std::unique_ptr<Client> Client::create(const Plugin& plugin, const ClientOptions& options) {
+std::vector<abi::NamedValue> named_values(const ClientOptions& options) {
   std::vector<abi::NamedValue> values;
   for (const auto& [name, value] : options) values.push_back(named(name, value));
+  return values;
+}
+
+std::unique_ptr<Client> Client::create(const Plugin& plugin, const ClientOptions& options) {
+  const std::vector<abi::NamedValue> values = named_values(options);
   auto a = abi::arguments<abi::ClientCreate>();
   a.create_options = values.data(), a.num_options = values.size();
   try {

@@ -40,6 +40,9 @@ class Device {
 // Options that the plugin knows by name, as "preallocate" and "memory_fraction" of those for graphics processors.
 using ClientOptions = std::vector<std::pair<std::string, std::variant<bool, int64_t, float, std::string>>>;
 
+// As plugins take them; they refer to the options.
+std::vector<abi::NamedValue> named_values(const ClientOptions& options);
+
 // A plugin at work. Any thread may call it. A forked child may not: the plugin's threads are not there.
 class Client {
  public:

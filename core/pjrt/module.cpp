@@ -15,12 +15,17 @@ std::string_view compile_options() {
   return {kOptions, sizeof kOptions};
 }
 
-std::unique_ptr<Module> Module::compile(const Client& client, std::string_view stablehlo) {
-  client.check_process();
+abi::Program program_of(std::string_view stablehlo) {
   static constexpr std::string_view kFormat = "mlir";
   auto program = abi::arguments<abi::Program>();
   program.code = stablehlo.data(), program.code_size = stablehlo.size();
   program.format = kFormat.data(), program.format_size = kFormat.size();
+  return program;
+}
+
+std::unique_ptr<Module> Module::compile(const Client& client, std::string_view stablehlo) {
+  client.check_process();
+  const abi::Program program = program_of(stablehlo);
   auto a = abi::arguments<abi::ClientCompile>();
   a.client = client.raw(), a.program = &program;
   a.compile_options = compile_options().data(), a.compile_options_size = compile_options().size();

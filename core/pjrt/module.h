@@ -14,6 +14,8 @@ namespace forerun::pjrt {
 // A serialized CompileOptionsProto: one device at a time, any of the client's.
 std::string_view compile_options();
 
+abi::Program program_of(std::string_view stablehlo);  // refers to the text
+
 // Bytes that a module needs on the device beside its arguments.
 struct ModuleMemory {
   int64_t results = 0, temporary = 0;

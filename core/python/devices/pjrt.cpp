@@ -2,6 +2,7 @@
 // and of the texts that are compiled.
 #include "python/devices/pjrt.h"
 
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "pjrt/module_cache.h"
+#include "pjrt/topology.h"
 #include "python/bindings.h"
 #include "python/numpy_api.h"
 #include "python/object/dtypes.h"
@@ -199,6 +201,26 @@ nb::list run(int number, size_t device, const char* stablehlo, nb::handle given,
   return all;
 }
 
+// Seconds, or the compiler's text, for each module.
+nb::list compile_for(const char* path, nb::handle given, nb::handle texts) {
+  const pjrt::Topology topology(pjrt::Plugin::load(path), options_of(given));
+  nb::list all;
+  for (const std::string& text : list_of<std::string>(texts)) {
+    std::string failure;
+    const auto begun = std::chrono::steady_clock::now();
+    without_lock([&] {
+      try {
+        topology.compile(text);
+      } catch (const Error& error) {
+        failure = error.what();
+      }
+    });
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+    all.append(failure.empty() ? nb::object(nb::float_(took.count())) : nb::object(nb::str(failure.c_str())));
+  }
+  return all;
+}
+
 }  // namespace
 
 void init_pjrt(nb::module_& m) {
@@ -214,6 +236,11 @@ void init_pjrt(nb::module_& m) {
   m.def("pjrt_compile_stats", compile_stats, nb::arg("client"),
         nb::sig("def pjrt_compile_stats(client: int) -> dict[str, Any]"),
         "Return how many modules were compiled, in which time, and how many were found.");
+  m.def("pjrt_compile_for", compile_for, nb::arg("path"), nb::arg("options"), nb::arg("modules"),
+        nb::sig("def pjrt_compile_for(path: str, options: dict[str, bool | int | float | str], modules: Sequence[str]) "
+                "-> list[float | str]"),
+        "Compiles modules for devices that are not there, which the options describe. Returns the seconds that each "
+        "took, or the compiler's text.");
   m.def("pjrt_run", run, nb::arg("client"), nb::arg("device"), nb::arg("stablehlo"), nb::arg("arrays"),
         nb::arg("kept") = nb::make_tuple(), nb::arg("call_location").none() = nb::none(),
         nb::sig("def pjrt_run(client: int, device: int, stablehlo: str, arrays: Sequence[Any], kept: Sequence[int] = "
