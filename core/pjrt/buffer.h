@@ -41,6 +41,7 @@ class Buffer {
   Event to_host(void* data, size_t bytes) const;  // behind what makes the buffer
   Buffer copy_to(const Device& device) const;     // of the same client
   void free_memory();                             // once its readers have ended; the object stays, of no use
+  void forget() { raw_ = nullptr; }               // in a child of the process, where the plugin may not be called
   bool freed() const;                             // by free_memory(), or since an execution took the memory
   size_t bytes() const;
   DType dtype() const;

@@ -21,7 +21,11 @@ namespace {
 
 // The values of a storage: a vector of its elements, which is ready or will be.
 struct Values final : DeviceValues {
-  explicit Values(Buffer&& buffer) : buffer(std::move(buffer)) {}
+  Values(const Client& client, Buffer&& buffer) : client(client), buffer(std::move(buffer)) {}
+  ~Values() override {
+    if (client.in_child()) buffer.forget();
+  }
+  const Client& client;
   Buffer buffer;
 };
 
@@ -33,8 +37,8 @@ const Buffer& values_of(Op& op, int access) {
   return values->buffer;
 }
 
-void set_values(Op& op, int access, Buffer&& buffer) {
-  storage_of(op, access).values = std::make_unique<Values>(std::move(buffer));
+void set_values(Op& op, int access, const Device& device, Buffer&& buffer) {
+  storage_of(op, access).values = std::make_unique<Values>(device.client(), std::move(buffer));
 }
 
 FailurePtr failure_of(const Op& op, ErrorKind kind, const std::string& text) {
@@ -166,7 +170,7 @@ class ModuleKernel final : public DeviceKernel {
     Event done;
     std::vector<Buffer> results = module.execute(device, arguments, kept, nullptr, &done);
     const size_t outputs = call_->outputs.size();
-    for (size_t i = 0; i < outputs; ++i) set_values(op, call_->outputs[i], std::move(results[i]));
+    for (size_t i = 0; i < outputs; ++i) set_values(op, call_->outputs[i], device, std::move(results[i]));
     if (call_->errors.empty()) return (new Completing(op, 1))->wait_for(std::move(done));
     auto* checking = new Checking(op, call_);
     for (size_t i = 0; i < call_->errors.size(); ++i) checking->add(results[outputs + i].to_host(&checking->bad[i], 1));
@@ -336,7 +340,7 @@ class UploadKernel final : public DeviceKernel {
       Event done;
       Buffer made = Buffer::from_host(device, from.data(), dtype, shape, false, done);
       Event ready = made.ready();
-      set_values(op, 1, std::move(made));
+      set_values(op, 1, device, std::move(made));
       auto* completing = new Completing(op, 2);
       completing->wait_for(std::move(done));
       completing->wait_for(std::move(ready));
@@ -349,7 +353,8 @@ class DownloadKernel final : public DeviceKernel {
   const char* name() const override { return "copy to host"; }
   bool droppable() const override { return true; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
-  Lane::Outcome hand_over(Op& op, const Device&, Shared&) override {
+  Lane::Outcome hand_over(Op& op, const Device& device, Shared&) override {
+    device.client().check_process();
     forerun::Buffer& to = storage_of(op, 1);
     (new Completing(op, 1))->wait_for(values_of(op, 0).to_host(to.data(), to.bytes));
     return Lane::Outcome::accepted;
@@ -365,7 +370,7 @@ class TransferKernel final : public DeviceKernel {
     return unless_out_of_memory([&] {
       Buffer made = values_of(op, 0).copy_to(device);
       Event ready = made.ready();
-      set_values(op, 1, std::move(made));
+      set_values(op, 1, device, std::move(made));
       (new Completing(op, 1))->wait_for(std::move(ready));
     });
   }
