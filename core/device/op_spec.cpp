@@ -18,9 +18,9 @@ void put_text(std::string& key, const std::string& text) {
   key += text;
 }
 
-void put_dims(std::string& key, const Dims& dims) {
-  put(key, static_cast<uint8_t>(dims.size()));
-  key.append(reinterpret_cast<const char*>(dims.begin()), static_cast<size_t>(dims.size()) * sizeof(int64_t));
+template <class T>
+void put_all(std::string& key, const T* values, size_t n) {
+  key.append(reinterpret_cast<const char*>(values), n * sizeof(T));
 }
 
 void put_attribute(std::string& key, const OpSpec::Attribute& attribute) {
@@ -35,7 +35,7 @@ void put_attribute(std::string& key, const OpSpec::Attribute& attribute) {
           for (const std::string& text : value) put_text(key, text);
         } else if constexpr (std::is_same_v<T, std::vector<int64_t>> || std::is_same_v<T, std::vector<DType>>) {
           put(key, value.size());
-          for (auto one : value) put(key, one);
+          put_all(key, value.data(), value.size());
         } else if constexpr (!std::is_same_v<T, std::monostate>) {
           put(key, value);
         }
@@ -44,14 +44,18 @@ void put_attribute(std::string& key, const OpSpec::Attribute& attribute) {
 }
 
 void put_operand(std::string& key, const OpSpec::Operand& operand) {
-  put(key, static_cast<uint8_t>(operand.layout.dtype));
-  if (operand.access < 0) return put(key, uint8_t{255});
-  put(key, static_cast<uint8_t>(operand.mode));
-  put(key, static_cast<uint8_t>(operand.storage_dtype));
-  put(key, operand.storage_size);
-  put(key, operand.layout.offset);
-  put_dims(key, operand.layout.shape);
-  put_dims(key, operand.layout.strides);
+  struct {
+    DType dtype, storage_dtype;
+    Mode mode;
+    uint8_t scalar;
+    int32_t axes;
+    int64_t storage_size, offset;
+  } const all{operand.layout.dtype,  operand.storage_dtype, operand.mode,         operand.access < 0,
+              operand.layout.ndim(), operand.storage_size,  operand.layout.offset};
+  put(key, all);
+  const auto axes = static_cast<size_t>(all.axes);
+  put_all(key, operand.layout.shape.begin(), axes);
+  put_all(key, operand.layout.strides.begin(), axes);
 }
 
 }  // namespace
