@@ -1,0 +1,328 @@
+"""Checks and times a GPU in one go: what an operation costs, programs, products, training, and copies that overlap.
+
+    python benchmarks/gpu.py                       the first GPU that forerun finds, at most 8 minutes
+    FORERUN_PJRT=plugin.so python benchmarks/gpu.py --quick
+                                                   any other plugin, with small arrays: a processor, or the fake one
+
+Beside it run jax.jit and PyTorch, where they are installed and have the device: each row in turn, medians of the
+rounds. A row whose numbers are not those of the CPU within the tolerance is marked, and the exit status is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+import forerun
+from forerun import _core, autograd, gluon, np, npx
+from table import show
+
+Call = Callable[[], Any]  # returns what must be waited for
+
+
+@dataclass
+class Row:
+    """One measurement: `calls` by library, each of which does the work `count` times."""
+
+    name: str
+    calls: dict[str, Call]
+    count: int = 1
+    unit: str = "us"
+    wrong: float | None = None  # how far the numbers are from the CPU's, if they are too far
+    times: dict[str, list[float]] = field(default_factory=dict)
+
+    def medians(self) -> dict[str, float]:
+        return {name: statistics.median(times) for name, times in self.times.items()}
+
+
+class Peers:
+    """jax and torch on their own GPU; None where they are missing, or have none."""
+
+    def __init__(self, wanted: list[str]) -> None:
+        self.jax: Any = None
+        self.torch: Any = None
+        if "jax" in wanted and importlib.util.find_spec("jax"):
+            import jax
+
+            if any(device.platform in ("gpu", "cuda", "rocm") for device in jax.devices()):
+                self.jax = jax
+        if "torch" in wanted and importlib.util.find_spec("torch"):
+            import torch
+
+            if torch.cuda.is_available():
+                self.torch = torch
+
+    def wait(self, library: str, result: Any) -> None:
+        if library == "jax":
+            self.jax.block_until_ready(result)
+        elif library == "torch":
+            self.torch.cuda.synchronize()
+        else:
+            forerun.waitall()
+
+
+def error(found: Any, expected: Any) -> float:
+    """The largest difference, relative to the largest number."""
+    found, expected = numpy.asarray(found, "float64"), numpy.asarray(expected, "float64")
+    return float(numpy.max(numpy.abs(found - expected)) / max(1e-30, numpy.max(numpy.abs(expected))))
+
+
+def on(device: Any, values: Any) -> Any:
+    return np.array(values, dtype=values.dtype, device=device)
+
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+
+
+def issue(device: Any, peers: Peers, quick: bool) -> Row:
+    """What the program pays: x + 1 is issued, and nobody waits."""
+    x, count = np.ones((1, 2), device=device), 1000
+
+    def run() -> None:
+        y = x
+        for _ in range(count):
+            y = y + 1
+
+    return Row("issue x + 1, without its end", {"forerun issue": run}, count)
+
+
+def eager(device: Any, peers: Peers, quick: bool) -> Row:
+    """A chain of operations, each of which needs the one before."""
+    count, size = 300, 1024
+    h = numpy.ones(size, "float32")
+
+    def chain(x: Any) -> Any:
+        for _ in range(count):
+            x = x + 1
+        return x
+
+    x = on(device, h)
+    calls: dict[str, Call] = {"forerun": lambda: chain(x)}
+    if peers.jax:
+        j = peers.jax.device_put(h)
+        calls["jax"] = lambda: chain(j)
+    if peers.torch:
+        t = peers.torch.from_numpy(h).cuda()
+        calls["torch"] = lambda: chain(t)
+    return Row(f"x + 1 on {size} elements, in a chain", calls, count, wrong=far(chain(x).asnumpy(), h + count, 1e-6))
+
+
+def far(found: Any, expected: Any, tolerance: float) -> float | None:
+    off = error(found, expected)
+    return off if off > tolerance else None
+
+
+def gelu(x: Any, tanh: Any) -> Any:
+    return 0.5 * x * (1 + tanh(0.7978846 * (x + 0.044715 * x * x * x)))
+
+
+def chain_as_program(device: Any, peers: Peers, quick: bool) -> Row:
+    size = 1 << (16 if quick else 24)
+    h = numpy.linspace(-3, 3, size, dtype="float32")
+    x = on(device, h)
+    fused = forerun.hybrid(lambda a: gelu(a, np.tanh))
+    calls: dict[str, Call] = {"forerun": lambda: fused(x), "forerun op by op": lambda: gelu(x, np.tanh)}
+    if peers.jax:
+        jitted, j = peers.jax.jit(lambda a: gelu(a, peers.jax.numpy.tanh)), peers.jax.device_put(h)
+        calls["jax"] = lambda: jitted(j)
+    if peers.torch:
+        t = peers.torch.from_numpy(h).cuda()
+        calls["torch"] = lambda: gelu(t, peers.torch.tanh)
+    fused(x)
+    return Row(f"GELU of {size:,} elements", calls, unit="ms", wrong=far(fused(x).asnumpy(), gelu(h, numpy.tanh), 1e-5))
+
+
+def product(device: Any, peers: Peers, quick: bool) -> Row:
+    n = 256 if quick else 4000
+    h = numpy.random.default_rng(1).standard_normal((n, n), dtype="float32")
+    x = on(device, h)
+    calls: dict[str, Call] = {"forerun": lambda: np.dot(x, x)}
+    if peers.jax:
+        jitted, j = peers.jax.jit(lambda a: a @ a), peers.jax.device_put(h)
+        calls["jax"] = lambda: jitted(j)
+    if peers.torch:
+        t = peers.torch.from_numpy(h).cuda()
+        calls["torch"] = lambda: t @ t
+    # Devices may multiply with fewer bits than float32 has.
+    return Row(f"product of {n} x {n}", calls, unit="ms", wrong=far(np.dot(x, x).asnumpy(), h @ h, 5e-3))
+
+
+def softmax(device: Any, peers: Peers, quick: bool) -> Row:
+    shape = (256, 128) if quick else (4096, 1024)
+    h = numpy.random.default_rng(2).standard_normal(shape, dtype="float32")
+    x = on(device, h)
+    calls: dict[str, Call] = {"forerun": lambda: npx.softmax(x)}
+    if peers.jax:
+        jitted, j = peers.jax.jit(peers.jax.nn.softmax), peers.jax.device_put(h)
+        calls["jax"] = lambda: jitted(j)
+    if peers.torch:
+        t = peers.torch.from_numpy(h).cuda()
+        calls["torch"] = lambda: peers.torch.softmax(t, -1)
+    powers = numpy.exp(h - h.max(-1, keepdims=True))
+    expected = powers / powers.sum(-1, keepdims=True)
+    return Row(f"softmax of {shape}", calls, unit="ms", wrong=far(npx.softmax(x).asnumpy(), expected, 1e-5))
+
+
+def training(device: Any, peers: Peers, quick: bool, name: str) -> Row:
+    """A step of training: forward, backward, update. The loss after some steps is the CPU's."""
+    losses = {}
+    steps: dict[str, Call] = {}
+    for place in (forerun.cpu(), device):
+        step = network_step(place, name, quick)
+        losses[place] = [float(step().mean()) for _ in range(4)]
+        steps[str(place)] = step
+    wrong = far(losses[device], losses[forerun.cpu()], 2e-2)
+    return Row(f"training step, {name}", {"forerun": steps[str(device)]}, unit="ms", wrong=wrong)
+
+
+def network_step(device: Any, name: str, quick: bool) -> Call:
+    nn = gluon.nn
+    npx.random.seed(3)
+    random = numpy.random.default_rng(4)
+    net = nn.HybridSequential()
+    if name == "small":
+        net.add(nn.Dense(16, in_units=8, activation="relu"), nn.Dense(4, in_units=16))
+        shape, classes = (32, 8), 4
+    elif name == "perceptron":
+        net.add(nn.Dense(256, in_units=784, activation="relu"), nn.Dense(10, in_units=256))
+        shape, classes = (256, 784), 10
+    else:
+        net.add(
+            nn.Conv2D(6, 5, padding=2, in_channels=1, activation="sigmoid"),
+            nn.AvgPool2D(2, 2),
+            nn.Conv2D(16, 5, in_channels=6, activation="sigmoid"),
+            nn.AvgPool2D(2, 2),
+            nn.Dense(120, in_units=400, activation="sigmoid"),
+            nn.Dense(84, in_units=120, activation="sigmoid"),
+            nn.Dense(10, in_units=84),
+        )
+        shape, classes = ((16 if quick else 256), 1, 28, 28), 10
+    net.initialize(forerun.init.Xavier(), ctx=device)
+    net.hybridize()
+    loss = gluon.loss.SoftmaxCrossEntropyLoss()
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
+    x = on(device, random.standard_normal(shape, dtype="float32"))
+    y = on(device, random.integers(0, classes, shape[0]))
+
+    def step() -> Any:
+        with autograd.record():
+            out = loss(net(x), y)
+        out.backward()
+        trainer.step(shape[0])
+        return out
+
+    return step
+
+
+def copies(device: Any, peers: Peers, quick: bool) -> Iterator[Row]:
+    """Ten results, copied to the host: computed alone, copied alone, and both as they come."""
+    n = 1 << (16 if quick else 23)
+    count = 10
+    x = on(device, numpy.ones(n, "float32"))
+    work = lambda: [np.sin(np.exp(x * i)) for i in range(count)]
+    done = work()
+    forerun.waitall()
+    home = lambda results: [r.copyto(forerun.cpu()) for r in results]
+    yield Row("ten results computed", {"forerun": work}, unit="ms")
+    yield Row("ten results copied to the host", {"forerun": lambda: home(done)}, unit="ms")
+    yield Row("computed and copied", {"forerun": lambda: home(work())}, unit="ms")
+
+
+def several(device: Any, peers: Peers, quick: bool) -> Iterator[Row]:
+    if npx.num_gpus() < 2:
+        return
+    n = 1 << (16 if quick else 24)
+    pair = [on(npx.gpu(i), numpy.ones(n, "float32")) for i in range(2)]
+    work = lambda x: [np.sin(np.exp(x * i)) for i in range(10)]
+    yield Row("twenty results on one device", {"forerun": lambda: [work(pair[0]), work(pair[0])]}, unit="ms")
+    yield Row("ten on each of two devices", {"forerun": lambda: [work(x) for x in pair]}, unit="ms")
+
+
+def rows(device: Any, peers: Peers, quick: bool) -> Iterator[Row]:
+    for make in (issue, eager, chain_as_program, product, softmax):
+        yield make(device, peers, quick)
+    for name in ("small", "perceptron", "LeNet"):
+        yield training(device, peers, quick, name)
+    yield from copies(device, peers, quick)
+    yield from several(device, peers, quick)
+
+
+# --- measuring -------------------------------------------------------------------------------------------------------
+
+SCALE = {"us": 1e6, "ms": 1e3}
+
+
+def measure(row: Row, peers: Peers, rounds: int, seconds: float) -> None:
+    """Time all libraries in turn, until the rounds or the seconds are over."""
+    begun = time.perf_counter()
+    for name, call in row.calls.items():
+        peers.wait(name, call())
+        peers.wait(name, call())
+    for done in range(rounds):
+        for name, call in row.calls.items():
+            start = time.perf_counter()
+            result = call()
+            if not name.endswith("issue"):
+                peers.wait(name, result)
+            took = time.perf_counter() - start
+            peers.wait(name, result)
+            row.times.setdefault(name, []).append(took / row.count * SCALE[row.unit])
+        if done >= 2 and time.perf_counter() - begun > seconds:
+            break
+
+
+def compiled() -> tuple[int, float]:
+    stats = _core.accelerator_compile_stats()
+    return sum(s["compiled"] for s in stats), sum(s["seconds"] for s in stats)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="small arrays, few rounds")
+    parser.add_argument("--rounds", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=15, help="for each row, at most")
+    parser.add_argument("--peers", default="jax,torch")
+    parser.add_argument("--json", type=Path, help="a file for the figures")
+    options = parser.parse_args()
+    if not npx.num_gpus():
+        sys.exit("gpu: there must be a GPU, found none; FORERUN_PJRT names a plugin")
+    device, peers = npx.gpu(0), Peers(options.peers.split(","))
+    all_rows: list[Row] = []
+    for row in rows(device, peers, options.quick):
+        measure(row, peers, options.rounds or (3 if options.quick else 15), options.seconds)
+        before = compiled()[0]
+        measure(row, peers, 1, 0)
+        if compiled()[0] > before:
+            row.name += " (still compiles)"
+        all_rows.append(row)
+        print(f"... {row.name}: {row.medians()}", file=sys.stderr)
+    libraries = [name for name in ("forerun issue", "forerun", "forerun op by op", "jax", "torch")
+                 if any(name in row.times for row in all_rows)]  # fmt: skip
+    body = [
+        [row.name, *(f"{row.medians()[name]:.4g}" if name in row.times else "" for name in libraries), row.unit,
+         "ok" if row.wrong is None else f"off by {row.wrong:.1e}"]
+        for row in all_rows
+    ]  # fmt: skip
+    show(["", *libraries, "unit", "numbers"], body)
+    modules, seconds = compiled()
+    print(f"{device}: {modules} modules compiled in {seconds:.1f} s")
+    for name, file, line, count in sorted(_core.fallback_counts(), key=lambda f: -f[3])[:10]:
+        print(f"on the host, {count} times: {name} ({Path(file).name}:{line})")
+    if options.json:
+        figures = [{"row": row.name, "unit": row.unit, "wrong": row.wrong, **row.medians()} for row in all_rows]
+        options.json.write_text(json.dumps({"device": str(device), "rows": figures}, indent=1))
+    return 1 if any(row.wrong is not None for row in all_rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
