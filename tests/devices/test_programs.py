@@ -1,0 +1,132 @@
+"""Captured programs on a device: one module, whose results and updates are those of its operations one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+import forerun
+from forerun import _core, np
+from tests.support.devices import gpus, words_of
+
+
+def compiled() -> int:
+    forerun.waitall()
+    return sum(stats["compiled"] for stats in _core.accelerator_compile_stats())
+
+
+def on(device: Any, *values: float) -> Any:
+    return np.array(values, dtype="float32", device=device)
+
+
+def test_a_program_is_one_module() -> None:
+    (device,) = gpus(1)
+    x, w = on(device, 1, 2, 3), on(device, 4, 5, 6)
+    program = forerun.hybrid(lambda x, w: np.exp(-x) * w + x / w - 1.25)
+    program(x, w), program(x, w)
+    forerun.waitall()
+    before, number = compiled(), forerun.stats()["issued"]
+    found = program(x, w)
+    assert forerun.stats()["issued"] - number == 1
+    h, v = numpy.float32([1, 2, 3]), numpy.float32([4, 5, 6])
+    numpy.testing.assert_allclose(found.asnumpy(), numpy.exp(-h) * v + h / v - 1.25, rtol=1e-6)
+    assert compiled() == before
+    assert _core.fallback_counts() == []
+
+
+def test_a_program_that_writes_its_inputs() -> None:
+    """Of what is written in place, the old memory may be taken: values that are read elsewhere stay."""
+    (device,) = gpus(1)
+    w, g = on(device, 1, 2, 3, 4), on(device, 10, 20, 30, 40)
+
+    @forerun.hybrid
+    def step(w: Any, g: Any) -> Any:
+        w -= 0.1 * g
+        w[1:3] *= 2
+        return w + g
+
+    expected, gradient = numpy.float32([1, 2, 3, 4]), numpy.float32([10, 20, 30, 40])
+    for _ in range(5):
+        before, kept = w.copy(), expected.copy()
+        found = step(w, g)
+        expected -= numpy.float32(0.1) * gradient
+        expected[1:3] *= 2
+        numpy.testing.assert_allclose(w.asnumpy(), expected, rtol=1e-6)
+        numpy.testing.assert_allclose(found.asnumpy(), expected + gradient, rtol=1e-6)
+        numpy.testing.assert_array_equal(before.asnumpy(), before.asnumpy())
+        numpy.testing.assert_allclose(before.asnumpy(), kept, rtol=1e-6)
+
+
+def test_an_update_reads_and_writes_the_same_memory() -> None:
+    """The same buffer is an operand and what is to be replaced: it must not be given away."""
+    (device,) = gpus(1)
+    x = np.arange(8.0, device=device)
+    h = numpy.arange(8.0)
+    x[1:] = x[:-1]
+    h[1:] = h[:-1].copy()
+    x += x[::-1]
+    h += h[::-1].copy()
+    numpy.testing.assert_array_equal(x.asnumpy(), h)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_programs_are_bound_to_the_device_of_their_arrays(which: int) -> None:
+    device = gpus(2)[which]
+    program = forerun.hybrid(lambda x: np.sqrt(x) + 1)
+    for _ in range(3):
+        found = program(on(device, 4, 9))
+        assert (found.device, found.tolist()) == (device, [3, 4])
+    assert program(on(forerun.cpu(), 16)).tolist() == [5]
+
+
+def test_numbers_are_arguments_of_modules() -> None:
+    """A number that changes at each step makes no new module."""
+    (device,) = gpus(1)
+    x = on(device, 1, 2, 3)
+    for rate in (0.5, 0.25):
+        x = x * rate + rate
+    before = compiled()
+    for i in range(20):
+        x = x * (1 / (i + 2)) + i
+    x.wait_to_read()
+    assert compiled() == before
+
+
+def test_random_numbers_of_programs_differ_from_run_to_run() -> None:
+    (device,) = gpus(1)
+    with device:
+        program = forerun.hybrid(lambda x: x + np.random.uniform(size=(4,)))
+        x = np.zeros(4)
+        runs = {tuple(program(x).tolist()) for _ in range(4)}
+    assert len(runs) == 4
+
+
+def test_no_module_is_made_after_the_second_iteration() -> None:
+    """A loop of training: gradients, momentum and an update in place."""
+    (device,) = gpus(1)
+    w = np.array(numpy.linspace(-1, 1, 12).reshape(3, 4), dtype="float32", device=device)
+    w.attach_grad()
+    momentum = np.zeros_like(w)
+    counts = []
+    for _ in range(5):
+        with forerun.autograd.record():
+            loss = np.tanh(w) * w
+        loss.backward()
+        momentum[:] = 0.9 * momentum + w.grad
+        w -= 0.1 * momentum
+        w.wait_to_read()
+        counts.append(compiled())
+    assert counts[1:] == [counts[1]] * 4
+
+
+def test_results_are_the_same_in_each_run() -> None:
+    program = """
+import hashlib
+x = np.arange(3000, dtype="float32", device="gpu:0") / 7
+f = forerun.hybrid(lambda x: np.tanh(np.sin(x) * x + 0.1) / 3)
+for _ in range(5): x = f(x)
+print(hashlib.sha256(x.asnumpy().tobytes()).hexdigest())
+"""
+    assert words_of(program) == words_of(program)
