@@ -202,7 +202,7 @@ class Calculation {
     Array kept(made.array.storage(),
                Layout::dense(DType::u64, kind == 3 ? Dims(0) : Dims{shapes_[kind].rows * shapes_[kind].columns}));
     Scalar zero{};
-    issue([&](Op& op) { build_reduce(op, "sum", kAdd.loop, from.array, reduced, nullptr, &zero, kept); });
+    issue([&](Op& op) { build_reduce(op, {"add", "sum", kAdd.loop}, from.array, reduced, nullptr, &zero, kept); });
     for (int64_t r = 0; from.failure.empty() && r < shapes_[from.kind].rows; ++r)
       for (int64_t c = 0; c < shapes_[from.kind].columns; ++c)
         made.values[static_cast<size_t>(kind == 1 ? r : kind == 2 ? c : 0)] += at(from, r, c);

@@ -15,12 +15,16 @@ using RowsFunction = void (*)(char** args, intptr_t rows, intptr_t n, const intp
 // The operation of a loop of plain arithmetic; `square` has one input.
 enum class Arithmetic : uint8_t { none, add, subtract, multiply, divide, square };
 
+// What a loop that may throw looks at.
+enum class Checked : uint8_t { anything, exponents, limits };  // of integers; those of elementwise/limits.h
+
 struct Loop {
   LoopFunction function = nullptr;
   void* data = nullptr;
   bool packed =
       false;  // its last bits depend on strides: for the same bits whatever the layout, operands must be packed
-  bool may_throw = false;                    // for values that it does not take
+  bool may_throw = false;                    // for values that it does not take,
+  Checked checked = Checked::anything;       // which it looks for
   bool adds = false;                         // of two operands; in a sum, faster ways of adding may be used
   Arithmetic arithmetic = Arithmetic::none;  // of elements of one floating dtype:
   DType arithmetic_dtype = DType::f32;

@@ -120,7 +120,7 @@ void add_loop(UfuncObject* u, const PyUFuncObject* f, Signature s) {
   s.loop.adds = std::strcmp(f->name, "add") == 0;
   if (std::strcmp(f->name, "power") == 0 && is_signed(s.types[1])) {
     s.loop = Loop{checked_power, new CheckedPower{s.loop, item_size(s.types[1])}};
-    s.loop.may_throw = true;
+    s.loop.may_throw = true, s.loop.checked = Checked::exponents;
   }
   u->signatures->push_back(s);
 }
@@ -176,7 +176,7 @@ const LineLoop* line_loop(PyObject* ufunc, DType t) {
     Py_INCREF(ufunc);  // its loops stay
     auto* inner =
         new Loop{reinterpret_cast<LoopFunction>(f->functions[i]), f->data ? const_cast<void*>(f->data[i]) : nullptr};
-    return &(known[key] = LineLoop{Loop{foreign, inner}, s.types[1], s.types[2]});
+    return &(known[key] = LineLoop{f->name, Loop{foreign, inner}, s.types[1], s.types[2]});
   }
   return nullptr;
 }

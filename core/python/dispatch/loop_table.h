@@ -4,6 +4,7 @@
 
 #include "base/dtype.h"
 #include "cpu/kernels/loop.h"
+#include "cpu/kernels/signal/line_loop.h"
 
 namespace forerun {
 
@@ -30,10 +31,6 @@ const Signature* same_loop(UfuncObject* u, DType t);
 
 // A loop of a generalized ufunc of NumPy's with the signature (n),()->(m), for inputs of dtype t. It lives as long as
 // the process.
-struct LineLoop {
-  Loop loop;
-  DType factor, out;
-};
 const LineLoop* line_loop(PyObject* ufunc, DType t);  // null: there is none
 
 }  // namespace forerun

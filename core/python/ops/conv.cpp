@@ -14,6 +14,7 @@
 #include "python/arguments.h"
 #include "python/bindings.h"
 #include "python/object/create.h"
+#include "python/runtime/accelerators.h"
 #include "python/runtime/devices.h"
 #include "python/runtime/submit.h"
 
@@ -76,6 +77,11 @@ void check_shape(const Array& array, const Dims& shape) {
                 "windows: operand must have shape " + to_string(shape) + ", got " + to_string(array.layout.shape));
 }
 
+// Whether Winograd's way is taken: an accelerator has ways of its own.
+bool by_winograd(const Correlation& c, const Array& operand, bool back) {
+  return on_host(operand) && winograd_takes(c, operand.layout.dtype, back);
+}
+
 nb::object sweep(nb::handle source_object, nb::handle w_object, nb::handle given, bool back) {
   const Array &source = arg("correlate", source_object), &w = arg("correlate", w_object);
   int device = checked_pair("correlate", source, w), n = w.layout.ndim() - 2;
@@ -86,7 +92,7 @@ nb::object sweep(nb::handle source_object, nb::handle w_object, nb::handle given
   check_shape(source, back ? result : data);
   Array target = Array::make(w.layout.dtype, back ? data : result, budget_of(device));
   Building op;
-  if (winograd_takes(c, w.layout.dtype, back)) {
+  if (by_winograd(c, w, back)) {
     Array points = Array::make(w.layout.dtype, {winograd_points(c, back)}, budget_of(device));
     Building first;
     build_winograd_points(*first, c, back, w, points);
@@ -108,7 +114,7 @@ nb::object correlate_weight(nb::handle y_object, nb::handle x_object, nb::handle
   check_shape(x, field_shape(c.examples, c.groups * c.in, c.extents, n)),
       check_shape(y, field_shape(c.examples, c.groups * c.out, c.counts, n));
   Dims parts(weight.size() + 1);
-  bool winograd = winograd_takes(c, x.layout.dtype, false);
+  bool winograd = by_winograd(c, x, false);
   parts[0] = winograd ? winograd_parts(c) : correlate_parts(c, x.layout.dtype);
   std::copy(weight.begin(), weight.end(), parts.begin() + 1);
   Array sums = Array::make(x.layout.dtype, parts, budget_of(device));

@@ -32,7 +32,7 @@ nb::object transform(nb::handle ufunc, const std::string& op_name, nb::handle x_
   const int device = device_of(x);
   Array out = Array::make(loop->out, shape, budget_of(device));
   Building op;
-  build_line_loop(*op, name, loop->loop, x, axis, scale, per_line, out);
+  build_line_loop(*op, name, *loop, x, axis, scale, per_line, out);
   op.issue(device);
   return wrapped(std::move(out));
 }

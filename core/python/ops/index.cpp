@@ -30,7 +30,8 @@ namespace forerun {
 
 Combine combined(UfuncObject* u, const Signature& s, DType t) {
   if (!u->at_name) u->at_name = intern((std::string(u->name) + ".at").c_str());
-  Combine combine{u->at_name, s.loop, {s.types[0], s.types[1], s.types[2]}, u->nin, nullptr};
+  Combine combine{u->at_name, s.loop,  {s.types[0], s.types[1], s.types[2]},
+                  u->nin,     nullptr, s.loop.may_throw ? "" : u->name};
   // Loops of others than NumPy may do anything, whatever they are called.
   if (u->nin == 2 && s.types[0] == t && s.types[1] == t && s.types[2] == t && !s.loop.may_throw)
     combine.each = each_of(u->name, t);

@@ -129,7 +129,8 @@ Array reduced(UfuncObject* u, const char* label, const Array& in, const bool* ax
                                           u->facts.neutral == UfuncFacts::Neutral::one);
   Scalar identity = starts ? identity_of(u, t) : Scalar{};
   Building building;
-  build_reduce(*building, label, loop, in, axes, starts ? &identity : nullptr, neutral ? &*neutral : nullptr, out);
+  build_reduce(*building, {u->name, label, loop}, in, axes, starts ? &identity : nullptr, neutral ? &*neutral : nullptr,
+               out);
   building.issue(device_of(in));
   if (!keepdims) return out;
   return Array(out.storage(), Layout::dense(t, Dims(shown, n_shown)));
@@ -175,7 +176,7 @@ Array sum_to(const Array& array, const Dims& shape) {
   Scalar zero{};
   Building building;
   std::optional<Scalar> neutral = neutral_of(add, t);
-  build_reduce(*building, "sum", uniform_loop(add, t), array, reduced, array.layout.size ? nullptr : &zero,
+  build_reduce(*building, {add->name, "sum", uniform_loop(add, t)}, array, reduced, array.layout.size ? nullptr : &zero,
                neutral ? &*neutral : nullptr, out);
   building.issue(device_of(array));
   Array total(out.storage(), Layout::dense(t, shape));
@@ -185,7 +186,7 @@ Array sum_to(const Array& array, const Dims& shape) {
 Array scanned(UfuncObject* u, const char* label, const Array& in, int axis, DType t) {
   Array out = Array::make(t, in.layout.shape, budget_of(device_of(in)));
   Building building;
-  build_scan(*building, label, uniform_loop(u, t), in, axis, out);
+  build_scan(*building, {u->name, label, uniform_loop(u, t)}, in, axis, out);
   building.issue(device_of(in));
   return out;
 }

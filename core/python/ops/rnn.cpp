@@ -9,6 +9,7 @@
 #include "python/arguments.h"
 #include "python/bindings.h"
 #include "python/object/create.h"
+#include "python/runtime/accelerators.h"
 #include "python/runtime/devices.h"
 #include "python/runtime/submit.h"
 
@@ -55,8 +56,9 @@ class Operands {
 const Array* if_any(const Array& a) { return a.storage() ? &a : nullptr; }
 nb::object result(Array& a) { return a.storage() ? wrapped(std::move(a)) : nb::none(); }
 
-// The matrix of the states, laid out.
+// The matrix of the states, laid out; on an accelerator as it is.
 Array packed(const Operands& all, const Recurrence& what, bool back, const Array& w) {
+  if (!on_host(w)) return w;
   Array u = all.made({recur_packed_size(what, back)});
   Building op;
   build_recur_pack(*op, what, back, w, u);

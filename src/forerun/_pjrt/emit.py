@@ -12,6 +12,7 @@ from .kinds.copy import concatenate, copy, fill, zeros
 from .kinds.elementwise.loops import elementwise, masked
 from .kinds.fft import fft
 from .kinds.index import gather, gather_along, put, scatter, scatter_along
+from .kinds.masks import compress, place
 from .kinds.matmul import matmul
 from .kinds.pool import pool, pool_back
 from .kinds.random import random
@@ -41,6 +42,8 @@ KINDS: dict[str, Kind] = {
     "scatter": scatter,
     "scatter_along": scatter_along,
     "put": put,
+    "place": place,
+    "compress": compress,
     "random": random,
     "sort": sort,
     "argsort": argsort,

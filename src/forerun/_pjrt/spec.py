@@ -13,6 +13,8 @@ elementwise
     name: a ufunc's name in NumPy, or "where" (also "select"; condition, x, y) or "clip" (x, least, greatest).
     types: the dtypes of the loop, inputs then outputs. Inputs are converted to them, outputs from them.
     check: for "power" of signed integers; `bad` is true if an exponent is negative.
+    name "within": the input itself; `bad` is true if an element is not from low to high. open_low, open_high: that end
+    is not allowed; takes_nan: NaN is.
 masked
     As elementwise, with one more input behind the others, the mask, of dtype bool: elements are written where it is
     true. Outputs are of mode "update". name "copy": the value of the one input.
@@ -54,6 +56,13 @@ scatter_along
 put
     inputs: index (a vector), values (a vector, repeated); output of mode "update": the elements at flat positions.
     check.
+place
+    inputs: the mask, the values; output: mode "update". The mask covers the axes from `axis` on, in C order; along
+    these, values have one axis. name: "each" (as many values as elements under the mask), "in_turn" (again from the
+    first), "in_place" (element i gets value i, again from the first). combine: as of scatter, with "each".
+    check: `bad` is true if, with "each", there are not as many; or, with "in_turn", none where one is needed.
+compress
+    inputs: a vector and a mask of it; output: a vector of the elements under the mask, of which there are as many.
 conv, conv_back, conv_weight
     groups, and for each axis of extents, one to three: kernel, stride, dilate, pad (tuples).
     conv: x (examples, groups * in, *extents), w (groups * out, in, *kernel) -> y (examples, groups * out, *counts).

@@ -29,6 +29,15 @@ class SweepKernel final : public Kernel {
 
   void prepare(Op& op) override { dtype == DType::f32 ? pack<float>(op) : pack<double>(op); }
   void run(Op& op, int64_t tile) override { dtype == DType::f32 ? run_as<float>(op, tile) : run_as<double>(op, tile); }
+  bool describe(Op&, OpSpec& spec) const override {
+    const int first = describe_windows(spec, back ? "conv_back" : "conv", name(), c);
+    const Field &data = back ? target : source, &results = back ? source : target;
+    const Layout x = data.layout(dtype, c.examples, c.groups * c.in, c.extents, first),
+                 y = results.layout(dtype, c.examples, c.groups * c.out, c.counts, first);
+    spec.input(0, back ? y : x), spec.input(1, weight.layout(dtype, c.groups * c.out, c.in, c.kernel, first));
+    spec.output(2, back ? x : y);
+    return true;
+  }
 
   void plan() {
     size_ = static_cast<int64_t>(item_size(dtype));

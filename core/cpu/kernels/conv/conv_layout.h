@@ -8,6 +8,7 @@
 #include "array/array.h"
 #include "base/rounding.h"
 #include "cpu/kernels/conv/conv.h"
+#include "cpu/kernels/conv/window_axes.h"
 
 namespace forerun {
 
@@ -22,6 +23,12 @@ struct Field {
   Field() = default;
   explicit Field(const Layout& l) : offset(l.offset), example(l.strides[0]), channel(l.strides[1]) {
     for (int i = 2; i < l.ndim(); ++i) axis[3 - l.ndim() + i] = l.strides[i];
+  }
+  // With the axes from that one on.
+  Layout layout(DType t, int64_t examples, int64_t channels, const int64_t (&extents)[3], int first) const {
+    Dims shape{examples, channels}, strides{example, channel};
+    for (int a = first; a < 3; ++a) shape.push_back(extents[a]), strides.push_back(axis[a]);
+    return strided(t, shape, strides, offset);
   }
 };
 
@@ -69,6 +76,15 @@ struct Inside {
       : begin(std::clamp<int64_t>(ceil_div(std::max<int64_t>(0, -first), step), 0, n)),
         end(std::clamp<int64_t>(first < extent ? ceil_div(extent - first, step) : 0, begin, n)) {}
 };
+
+// Describes a convolution of such geometry (device/op_spec.h), without its operands. Returns the first of its axes.
+inline int describe_windows(OpSpec& spec, const char* kind, const char* name, const Correlation& c) {
+  const int first = first_axis(c.extents, c.kernel, c.pad);
+  spec.kind = kind, spec.name = name;
+  spec.set("groups", c.groups);
+  set_axes(spec, first, {{"kernel", c.kernel}, {"stride", c.stride}, {"dilate", c.dilate}, {"pad", c.pad}});
+  return first;
+}
 
 inline bool all_finite(const float* values, int64_t n) {
   bool found = false;

@@ -22,6 +22,17 @@ class WeightKernel final : public Kernel {
   int64_t tiles() const override { return parts * c.groups * cuts_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override { dtype == DType::f32 ? run_as<float>(op, tile) : run_as<double>(op, tile); }
+  bool describe(Op&, OpSpec& spec) const override {
+    const int first = describe_windows(spec, "conv_weight", name(), c);
+    spec.input(0, y.layout(dtype, c.examples, c.groups * c.out, c.counts, first));
+    spec.input(1, x.layout(dtype, c.examples, c.groups * c.in, c.extents, first));
+    Dims shape{parts, c.groups * c.out, c.in};
+    for (int a = first; a < 3; ++a) shape.push_back(c.kernel[a]);
+    Layout sums = Layout::dense(dtype, shape);
+    sums.offset = sums_offset;
+    spec.output(2, sums);
+    return true;
+  }
 
   void plan() {
     size_ = static_cast<int64_t>(item_size(dtype));

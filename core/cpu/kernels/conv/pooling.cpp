@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/simd_target.h"
+#include "cpu/kernels/conv/window_axes.h"
+#include "device/op_spec.h"
 
 namespace forerun {
 
@@ -192,6 +194,7 @@ class PoolKernel final : public Kernel {
   bool copy_to(Op& op) const override { return op.copy(*this); }
 
   void run(Op& op, int64_t tile) override { dtype == DType::f32 ? run_as<float>(op, tile) : run_as<double>(op, tile); }
+  bool describe(Op&, OpSpec& spec) const override;
 
   Pooling p;
   DType dtype;
@@ -215,6 +218,25 @@ class PoolKernel final : public Kernel {
     }
   }
 };
+
+bool PoolKernel::describe(Op&, OpSpec& spec) const {
+  const int first = first_axis(p.extents, p.kernel);
+  auto planes = [&](int i, const int64_t(&extents)[3]) {
+    Dims shape{p.planes};
+    for (int a = first; a < 3; ++a) shape.push_back(extents[a]);
+    Layout all = Layout::dense(dtype, shape);
+    all.offset = offsets[i];
+    return all;
+  };
+  spec.kind = way == Way::forward ? "pool" : "pool_back", spec.name = name();
+  const int inputs = way == Way::to_first ? 3 : 1;
+  const int data = way == Way::forward ? 0 : 1;  // the input that is no number for each window
+  for (int i = 0; i < inputs; ++i) spec.input(i, planes(i, i == data ? p.extents : p.counts));
+  spec.output(inputs, planes(inputs, way == Way::forward ? p.counts : p.extents));
+  spec.set("largest", p.largest);
+  set_axes(spec, first, {{"kernel", p.kernel}, {"stride", p.stride}});
+  return true;
+}
 
 void build(Op& op, const Pooling& what, PoolKernel::Way way, std::initializer_list<const Array*> operands) {
   PoolKernel& k = op.emplace<PoolKernel>();

@@ -125,6 +125,16 @@ class ConcatenateKernel final : public Kernel {
   void run(Op& op, int64_t tile) override {
     for (size_t i = tile > 0 ? ends[tile - 1] : 0; i < ends[tile]; ++i) copy_one(op, i);
   }
+  bool describe(Op&, OpSpec& spec) const override {
+    Layout all = to[0];
+    all.shape[axis] = 0;
+    for (size_t i = 0; i < from.size(); ++i)
+      spec.input(static_cast<int>(i), from[i]), all.shape[axis] += from[i].shape[axis];
+    spec.kind = "concatenate", spec.name = name();
+    spec.output(static_cast<int>(from.size()), strided(all.dtype, all.shape, all.strides, all.offset));
+    spec.set("axis", int64_t{axis});
+    return true;
+  }
   // Once all arrays are added: small ones are copied together.
   void cut() {
     int64_t elements = 0;
@@ -133,6 +143,7 @@ class ConcatenateKernel final : public Kernel {
   }
   std::vector<Layout> from, to;
   std::vector<size_t> ends;  // of the tiles, by number of the array
+  int axis = 0;
 
  private:
   void copy_one(Op& op, size_t i) {
@@ -149,6 +160,7 @@ class ConcatenateKernel final : public Kernel {
 
 void build_concatenate(Op& op, const std::vector<Array>& arrays, int axis, const Array& to) {
   ConcatenateKernel& k = op.emplace<ConcatenateKernel>();
+  k.axis = axis;
   int64_t at = 0;
   for (const Array& a : arrays) {
     add(op, a, Mode::read);

@@ -36,6 +36,7 @@ struct Combine {
   DType types[3];
   int n_in = 2;
   EachFunction each = nullptr;  // faster, for single elements; or null
+  const char* ufunc = "";       // its name, which outlives the op, too
 };
 Combine adding(DType t);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "cpu/kernels/elementwise/simd_arithmetic.h"
 #include "cpu/kernels/item.h"
 #include "cpu/kernels/snapshot.h"
+#include "device/op_spec.h"
 
 namespace forerun {
 
@@ -151,18 +153,19 @@ class IndexKernel final : public Kernel {
   int64_t tiles() const override { return tiles_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void prepare(Op& op) override {
-    const char* who = said ? said : what == Do::gather ? "take" : "put";
+    const char* who = title();
     if (is_direct(op))
       at_ = selection.checked(op, who);
     else
       offsets_ = selection.offsets(op, who);
   }
   void run(Op& op, int64_t tile) override;
+  bool describe(Op&, OpSpec& spec) const override;
 
   Do what;
   Selection selection;
-  Layout array, other;  // the indexed array; what is read from or put into it
-  int axis = 0, axes = 0, a_access = 0, b_access = 0;
+  Layout array, other;                                            // the indexed array; what is read from or put into it
+  int axis = 0, axes = 0, along = 0, a_access = 0, b_access = 0;  // along: the axis of one index array for all axes
   int64_t cycle = 0;           // number of values, which repeat from the first one; 0: one for each position
   const char* said = nullptr;  // what errors call it, if it is part of something else
   Combine combine;
@@ -173,10 +176,17 @@ class IndexKernel final : public Kernel {
   IndexKernel() = default;
   IndexKernel(const IndexKernel& o)
       : Kernel(o), what(o.what), selection(o.selection), array(o.array), other(o.other), axis(o.axis), axes(o.axes),
-        a_access(o.a_access), b_access(o.b_access), cycle(o.cycle), said(o.said), combine(o.combine),
+        along(o.along), a_access(o.a_access), b_access(o.b_access), cycle(o.cycle), said(o.said), combine(o.combine),
         overlaps(o.overlaps), per_tile_(o.per_tile_), tiles_(o.tiles_) {}
 
  private:
+  const char* title() const { return said ? said : what == Do::gather ? "take" : "put"; }
+  // Whether elements and values are combined in the array's dtype.
+  bool combines_as_they_are() const {
+    return combine.n_in == 2 &&
+           std::all_of(combine.types, combine.types + 3, [&](DType t) { return t == array.dtype; });
+  }
+  std::string said_of_range() const;
   std::unique_ptr<int64_t[]> offsets_;  // of the positions
   const int64_t* at_ = nullptr;         // the positions themselves, where no offsets are needed
   int64_t per_tile_ = 1, tiles_ = 1;    // units of a gather, or elements of the last axis of a scatter
@@ -208,6 +218,45 @@ void IndexKernel::cut() {
   const int64_t pieces = overlaps ? 1 : std::clamp<int64_t>(other.size / kTile, 1, ceil_div(n, kLeastRow));
   per_tile_ = round_up(ceil_div(n, pieces), kLeastRow);
   tiles_ = ceil_div(n, per_tile_);
+}
+
+// What an error says of all indices, as only their values on a device tell which of them is wrong.
+std::string IndexKernel::said_of_range() const {
+  std::string text = std::string(title()) + ": indices must be ";
+  for (size_t k = 0; k < selection.extents.size(); ++k) {
+    const int64_t n = selection.extents[k];
+    text +=
+        (k ? " and " : "") + ("from " + std::to_string(selection.from_end ? -n : 0)) + " to " + std::to_string(n - 1);
+  }
+  return text + ", got others";
+}
+
+bool IndexKernel::describe(Op&, OpSpec& spec) const {
+  const bool gathers = what == Do::gather, puts = !selection.flat.empty(), each = !selection.own.empty();
+  if (what == Do::combine && !combines_as_they_are()) return false;
+  spec.kind = gathers            ? each ? "gather_along" : "gather"
+              : selection.masked ? "place"
+              : puts             ? "put"
+              : each             ? "scatter_along"
+                                 : "scatter";
+  spec.name = selection.masked ? "each" : name();
+  if (gathers) spec.input(a_access, array);
+  for (size_t k = 0; k < selection.indices.size(); ++k)
+    spec.input(selection.first_access + static_cast<int>(k), selection.indices[k]);
+  if (!gathers) spec.input(b_access, other);
+  gathers ? spec.output(b_access, other) : spec.output(a_access, array);
+  if (!puts) spec.set("axis", int64_t{each ? along : axis});
+  if (what == Do::combine) spec.set("combine", std::string(combine.ufunc));
+  if (selection.masked) {
+    spec.check(ErrorKind::value, std::string(title()) +
+                                     ": there must be a value for each element under the mask, got " +
+                                     std::to_string(selection.positions) + " for others");
+    return true;
+  }
+  if (each) spec.set("from_end", selection.from_end);
+  if (!each && !puts) spec.set("n_indices", static_cast<int64_t>(selection.indices.size()));
+  spec.check(ErrorKind::index, said_of_range());
+  return true;
 }
 
 void IndexKernel::run(Op& op, int64_t tile) {
@@ -435,7 +484,7 @@ IndexKernel& build_index(Op& op, IndexKernel::Do what, const Array& array, const
 IndexKernel& build_along(Op& op, IndexKernel::Do what, const Array& array, const Array& index, int axis,
                          const Array& other) {
   IndexKernel& k = build_index(op, what, array, {index}, axis, other);
-  k.axis = 0;
+  k.axis = 0, k.along = axis;
   k.selection.own = array.layout.strides;
   for (int i = 0; i < array.layout.ndim(); ++i)
     if (i == axis || array.layout.shape[i] == 1) k.selection.own[i] = 0;
@@ -447,7 +496,7 @@ IndexKernel::Do what_of(const Combine* combine) { return combine ? IndexKernel::
 
 }  // namespace
 
-Combine adding(DType t) { return {"add_at", add_loop(t), {t, t, t}, 2, each_of("add", t)}; }
+Combine adding(DType t) { return {"add_at", add_loop(t), {t, t, t}, 2, each_of("add", t), "add"}; }
 
 EachFunction each_of(const char* ufunc, DType t) {
   auto is = [&](const char* name) { return std::strcmp(ufunc, name) == 0; };

@@ -7,6 +7,7 @@
 #include "cpu/kernels/item.h"
 #include "cpu/kernels/reduce/count_nonzero.h"
 #include "cpu/kernels/tile_elements.h"
+#include "device/op_spec.h"
 
 namespace forerun {
 
@@ -62,7 +63,17 @@ class SelectKernel final : public Kernel {
     });
   }
 
+  bool describe(Op&, OpSpec& spec) const override {
+    const auto step = static_cast<int64_t>(item);
+    spec.kind = "compress", spec.name = name();
+    spec.input(0, strided(dtype, {size}, {step}, from_offset));
+    spec.input(1, strided(DType::b1, {size}, {1}, mask_offset));
+    spec.output(2, strided(dtype, {before.back()}, {step}, 0));
+    return true;
+  }
+
   int64_t size = 0, from_offset = 0, mask_offset = 0;
+  DType dtype = DType::f32;
   size_t item = 0;
   std::vector<int64_t> before;
 };
@@ -81,7 +92,7 @@ void build_select(Op& op, const Array& from, const Array& mask, const Array& to,
   op.add(from.storage(), Mode::read);
   op.add(mask.storage(), Mode::read);
   op.add(to.storage(), to.write_mode());
-  k.size = from.layout.size, k.item = item_size(from.layout.dtype), k.before = std::move(before);
+  k.size = from.layout.size, k.dtype = from.layout.dtype, k.item = item_size(k.dtype), k.before = std::move(before);
   k.from_offset = from.layout.offset, k.mask_offset = mask.layout.offset;
   op.cost = static_cast<uint32_t>(std::min<int64_t>(60 + k.size / 2 + to.layout.nbytes() / 8, INT32_MAX));
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/rounding.h"
+#include "cpu/kernels/elementwise/limits.h"
 #include "cpu/kernels/fusion/fusible_operands.h"
 #include "cpu/kernels/reduce/blocked_reduction.h"
 #include "cpu/kernels/snapshot.h"
@@ -52,7 +53,7 @@ class DenseKernel final : public Fusible {
       i + 1 < operands ? spec.input(access[i], vector) : spec.output(access[i], vector);
     }
     spec.set("types", std::vector<DType>(types, types + operands));
-    return true;
+    return describe_checks(spec, loop);
   }
   bool part(Part& p) const override {
     p.loop = loop, p.n_in = operands - 1, p.n = operands, p.elements = n;
@@ -91,7 +92,7 @@ class NestKernel final : public Fusible {
   bool describe(Op&, OpSpec& spec) const override {
     spec.kind = "elementwise", spec.name = name_;
     describe_operands(spec, nest, part_, n_in, n);
-    return true;
+    return describe_checks(spec, loop);
   }
 
   void cut(bool one_tile) {
@@ -248,6 +249,22 @@ void describe_operands(OpSpec& spec, const Nest& nest, const OperandPlace* opera
     k < n_in ? spec.input(p.access, std::move(layout)) : spec.output(p.access, std::move(layout));
   }
   spec.set("types", std::move(types));
+}
+
+bool describe_checks(OpSpec& spec, const Loop& loop) {
+  if (!loop.may_throw) return true;
+  if (loop.checked == Checked::anything) return false;
+  if (loop.checked == Checked::exponents) {
+    spec.check(ErrorKind::value, "power: integers must not be raised to negative integer powers");
+    return true;
+  }
+  const Limits& limits = limits_of(loop);
+  spec.name = "within";
+  spec.set("low", limits.low), spec.set("high", limits.high);
+  spec.set("open_low", limits.open_low), spec.set("open_high", limits.open_high);
+  spec.set("takes_nan", limits.takes_nan);
+  spec.check(limits.overflow ? ErrorKind::overflow : ErrorKind::value, limits.message + ", got others");
+  return true;
 }
 
 // Stretch by stretch of the innermost axis, or as many whole ones at once as the next axis has.

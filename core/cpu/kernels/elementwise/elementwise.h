@@ -39,6 +39,8 @@ void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* t
 
 // Describes the operands of such an op, inputs before outputs, and the attribute `types` (device/op_spec.h).
 void describe_operands(OpSpec& spec, const Nest& nest, const OperandPlace* operands, int n_in, int n);
+// Describes which values a loop does not take. False: it is not known what it does.
+bool describe_checks(OpSpec& spec, const Loop& loop);
 
 // Elements `at` to `at + n` of a nest of that shape, by a loop that takes all operands as they are. Those with strides
 // start at args[k]; those without have elements that follow one another, sizes[k] bytes apart, the first of them at

@@ -54,8 +54,10 @@ void copy_limited(char** args, const intptr_t* n, const intptr_t* steps, void* d
 
 Loop limiting_loop(DType t, const Limits* limits) {
   Loop loop{copy_limited, new Limited{limits, cast_loop(t, DType::f64), item_size(t), !is_inexact(t)}};
-  loop.may_throw = true;
+  loop.may_throw = true, loop.checked = Checked::limits;
   return loop;
 }
+
+const Limits& limits_of(const Loop& loop) { return *static_cast<Limited*>(loop.data)->limits; }
 
 }  // namespace forerun

@@ -18,5 +18,6 @@ struct Limits {
 // The loop that copies elements of dtype t, and throws Error for the first one outside. Keeps `limits`, which must live
 // for ever.
 Loop limiting_loop(DType t, const Limits* limits);
+const Limits& limits_of(const Loop& loop);
 
 }  // namespace forerun

@@ -9,6 +9,7 @@
 #include "base/simd_target.h"
 #include "cpu/kernels/item.h"
 #include "cpu/kernels/snapshot.h"
+#include "device/op_spec.h"
 
 namespace forerun {
 
@@ -97,6 +98,13 @@ class MaskedKernel final : public Kernel {
   int64_t tiles() const override { return tiles_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override;
+  bool describe(Op&, OpSpec& spec) const override {
+    spec.kind = "masked", spec.name = loop.function ? name_ : "copy";
+    describe_operands(spec, nest, part_, n_in, n);
+    const OperandPlace& mask = part_[n];
+    spec.input(mask.access, strided(DType::b1, nest.shape, nest.strides[n], mask.offset));
+    return describe_checks(spec, loop);
+  }
 
   void cut(bool one_tile) {
     inner_ = nest.shape.back(), outer_ = product(nest.shape) / inner_;
@@ -294,10 +302,25 @@ class PlaceKernel final : public Kernel {
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void prepare(Op& op) override;
   void run(Op& op, int64_t tile) override;
+  bool describe(Op&, OpSpec& spec) const override {
+    static constexpr const char* names[] = {"each", "in_turn", "in_place"};
+    spec.kind = "place", spec.name = names[static_cast<int>(placing)];
+    spec.input(1, strided(DType::b1, shape, mask_strides, mask_offset));
+    spec.input(2, strided(dtype, {values}, {values_step}, values_offset));
+    spec.output(0, strided(dtype, shape, to_strides, to_offset));
+    spec.set("axis", int64_t{0});
+    if (placing == Placing::each)
+      spec.check(ErrorKind::value, std::string(said) + ": there must be a value for each element under the mask, got " +
+                                       std::to_string(values) + " for others");
+    if (placing == Placing::in_turn && values == 0)
+      spec.check(ErrorKind::value, std::string(said) + ": there must be at least one value, got none");
+    return true;
+  }
 
   Dims shape, to_strides, mask_strides;  // axes that can be one are one
   int64_t size = 0, to_offset = 0, mask_offset = 0, values_offset = 0, values_step = 0, values = 0;
   size_t item = 0;
+  DType dtype = DType::f32;
   Placing placing;
   const char* said;
   std::pair<int64_t, int64_t> mask_range, values_range;
@@ -332,7 +355,7 @@ class PlaceKernel final : public Kernel {
   PlaceKernel(const PlaceKernel& o)
       : Kernel(o), shape(o.shape), to_strides(o.to_strides), mask_strides(o.mask_strides), size(o.size),
         to_offset(o.to_offset), mask_offset(o.mask_offset), values_offset(o.values_offset), values_step(o.values_step),
-        values(o.values), item(o.item), placing(o.placing), said(o.said), mask_range(o.mask_range),
+        values(o.values), item(o.item), dtype(o.dtype), placing(o.placing), said(o.said), mask_range(o.mask_range),
         values_range(o.values_range), copies_mask(o.copies_mask), copies_values(o.copies_values), tiles_(o.tiles_) {}
 };
 
@@ -429,7 +452,7 @@ void build_place(Op& op, const Array& to, const Array& mask, const Array& values
   op.add(mask.storage(), Mode::read);
   op.add(values.storage(), Mode::read);
   merge_axes(to.layout, mask.layout, k);
-  k.size = to.layout.size, k.item = item_size(to.layout.dtype), k.placing = placing, k.said = said;
+  k.size = to.layout.size, k.dtype = to.layout.dtype, k.item = item_size(k.dtype), k.placing = placing, k.said = said;
   k.to_offset = to.layout.offset, k.mask_offset = mask.layout.offset, k.values_offset = values.layout.offset;
   k.values = values.layout.size, k.values_step = values.layout.ndim() ? values.layout.strides[0] : 0;
   k.mask_range = mask.layout.range(), k.values_range = values.layout.range();

@@ -6,6 +6,7 @@
 
 #include "base/rounding.h"
 #include "cpu/kernels/gemm/gemm.h"
+#include "device/op_spec.h"
 
 namespace forerun {
 
@@ -82,6 +83,11 @@ class MatmulKernel final : public Kernel {
   bool droppable() const override { return true; }
   int64_t tiles() const override { return tiles_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
+  bool describe(Op&, OpSpec& spec) const override {
+    spec.kind = "matmul", spec.name = name();
+    spec.input(0, a), spec.input(1, b), spec.output(2, out);
+    return true;
+  }
 
   void run(Op& op, int64_t tile) override {
     if (m == 0 || n == 0 || batch == 0) return;

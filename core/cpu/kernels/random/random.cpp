@@ -8,6 +8,7 @@
 
 #include "base/rounding.h"
 #include "base/simd_target.h"
+#include "device/op_spec.h"
 
 // This code is compiled several times, for the instructions that a processor has: the bits are the same, as all is
 // exact or rounded once per operation, and nothing is contracted (cmake/Compiler.cmake). Loops are written to be
@@ -252,6 +253,16 @@ class RandomKernel final : public Kernel {
   bool droppable() const override { return true; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   uint64_t* key() override { return draw.key; }
+  bool describe(Op&, OpSpec& spec) const override {
+    spec.kind = "random", spec.name = name();
+    for (const uint64_t& part : draw.key) spec.scalar(DType::u64, &part);
+    const bool whole = draw.kind == Distribution::integers;
+    spec.scalar(whole ? DType::i64 : DType::f64, whole ? static_cast<const void*>(&draw.low) : &draw.lo);
+    spec.scalar(whole ? DType::u64 : DType::f64, whole ? static_cast<const void*>(&draw.range) : &draw.hi);
+    spec.output(0, strided(draw.dtype, {draw.size}, {static_cast<int64_t>(item_size(draw.dtype))}, offset));
+    if (whole) spec.set("wide", draw.wide());
+    return true;
+  }
   int64_t tiles() const override { return std::max<int64_t>(1, ceil_div(chunks(), kTileChunks)); }
   void run(Op& op, int64_t tile) override {
     draw_numbers(draw, operand_data(op, 0, offset), tile * kTileChunks, std::min(chunks(), (tile + 1) * kTileChunks));

@@ -7,6 +7,7 @@
 #include "base/simd_target.h"
 #include "cpu/kernels/item.h"
 #include "cpu/kernels/tile_elements.h"
+#include "device/op_spec.h"
 
 namespace forerun {
 
@@ -52,6 +53,9 @@ class ArgColumnsKernel final : public Kernel {
   int64_t tiles() const override { return ceil_div(blocks_, per_tile_); }
   bool droppable() const override { return true; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
+  bool describe(Op&, OpSpec& spec) const override {
+    return describe_arg(spec, largest_, in_, axis_, out_offset_), true;
+  }
   void run(Op& op, int64_t tile) override {
     for (int64_t i = tile * per_tile_, end = std::min(blocks_, i + per_tile_); i < end; ++i)
       block(op, i / across_, i % across_ * kColumns);
@@ -79,6 +83,14 @@ class ArgColumnsKernel final : public Kernel {
 };
 
 }  // namespace
+
+void describe_arg(OpSpec& spec, bool largest, const Layout& in, int axis, int64_t out_offset) {
+  Layout out = Layout::dense(DType::i64, without(in.shape, axis));
+  out.offset = out_offset;
+  spec.kind = "argreduce", spec.name = largest ? "argmax" : "argmin";
+  spec.input(0, in), spec.output(1, out);
+  spec.set("axis", int64_t{axis});
+}
 
 bool build_arg_columns(Op& op, const char* name, bool largest, const Array& in, int axis, const Array& out) {
   const Layout& l = in.layout;

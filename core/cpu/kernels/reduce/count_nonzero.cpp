@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/simd_target.h"
+#include "device/op_spec.h"
 
 namespace forerun {
 
@@ -29,6 +30,12 @@ class CountKernel final : public Kernel {
   const char* name() const override { return "count_nonzero"; }
   bool droppable() const override { return true; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
+  bool describe(Op&, OpSpec& spec) const override {
+    spec.kind = "count_nonzero", spec.name = name();
+    spec.input(0, strided(DType::b1, {n_}, {1}, from_)), spec.output(1, strided(DType::i64, {}, {}, to_));
+    spec.set("axes", std::vector<int64_t>{0});
+    return true;
+  }
   void run(Op& op, int64_t) override {
     int64_t total = count_true(operand_data(op, 0, from_), n_);
     std::memcpy(operand_data(op, 1, to_), &total, sizeof total);

@@ -4,12 +4,14 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/rounding.h"
 #include "cpu/kernels/fusion/fusible_operands.h"
 #include "cpu/kernels/reduce/blocked_reduction.h"
 #include "cpu/kernels/scratch.h"
+#include "device/op_spec.h"
 
 namespace forerun {
 
@@ -71,6 +73,16 @@ class Folder {
   }
 };
 
+// Describes a reduction (device/op_spec.h): its op reads access 0, and writes access 1.
+bool describe_reduction(OpSpec& spec, const char* ufunc, const Layout& in, std::vector<int64_t> axes,
+                        const Layout& out) {
+  spec.kind = "reduce", spec.name = ufunc;
+  spec.input(0, in), spec.output(1, out);
+  spec.set("axes", std::move(axes));
+  spec.set("accumulate", std::string(name(out.dtype)));
+  return true;
+}
+
 struct Partial {
   std::vector<char> values;
   std::atomic<int64_t> left;
@@ -95,8 +107,21 @@ class ReduceKernel final : public Kernel {
     int64_t rows = product(kept), last = std::min(rows, (tile + 1) * per_tile);
     walk(kept, kept_in, kept_out, tile * per_tile, last, [&](int64_t i, int64_t o) { reduce_one(in + i, out + o); });
   }
+  bool describe(Op&, OpSpec& spec) const override {
+    Dims shape = kept, in_strides = kept_in, out_shape = kept, out_strides = kept_out;
+    std::vector<int64_t> axes;
+    auto add = [&](int64_t extent, int64_t step) { shape.push_back(extent), in_strides.push_back(step); };
+    for (int i = 0; i < reduced.size(); ++i) axes.push_back(shape.size()), add(reduced[i], reduced_in[i]);
+    if (out_step == 0)
+      axes.push_back(shape.size());
+    else
+      out_shape.push_back(inner), out_strides.push_back(out_step);
+    add(inner, in_step);
+    return describe_reduction(spec, ufunc_, strided(folder.from, shape, in_strides, in_offset), std::move(axes),
+                              strided(folder.to, out_shape, out_strides, out_offset));
+  }
 
-  const char* name_;
+  const char *ufunc_, *name_;
   Folder folder;
   bool has_identity = false;
   Scalar identity{};
@@ -152,14 +177,20 @@ class ReduceKernel final : public Kernel {
 // Of dense values, where the reduced axes follow one another.
 class FoldKernel final : public Fusible {
  public:
-  FoldKernel(const char* name, const Fold& fold, DType from, int64_t in_offset, int64_t out_offset)
-      : name_(name), fold_(fold), from_(from), in_offset_(in_offset), out_offset_(out_offset) {}
+  FoldKernel(const char* ufunc, const char* name, const Fold& fold, DType from, int64_t in_offset, int64_t out_offset)
+      : ufunc_(ufunc), name_(name), fold_(fold), from_(from), in_offset_(in_offset), out_offset_(out_offset) {}
   const char* name() const override { return name_; }
   int64_t tiles() const override { return fold_.tiles(); }
   bool copy_to(Op& op) const override {
-    return op.emplace<FoldKernel>(name_, fold_, from_, in_offset_, out_offset_), true;
+    return op.emplace<FoldKernel>(ufunc_, name_, fold_, from_, in_offset_, out_offset_), true;
   }
   void prepare(Op&) override { partial_ = fold_.partial(); }
+  bool describe(Op&, OpSpec& spec) const override {
+    const int64_t a = fold_.rows(), r = fold_.row_length(), c = fold_.elements() / (a * r);
+    Layout in = Layout::dense(from_, {a, r, c}), out = Layout::dense(fold_.dtype(), {a, c});
+    in.offset = in_offset_, out.offset = out_offset_;
+    return describe_reduction(spec, ufunc_, in, {1}, out);
+  }
   bool part(Part& p) const override {
     p.n_in = 1, p.n = 2, p.elements = fold_.elements(), p.fold = &fold_;
     p.operand[0] = {0, nullptr, in_offset_, from_, fold_.dtype(), nullptr, 0};
@@ -186,7 +217,7 @@ class FoldKernel final : public Fusible {
   }
 
  private:
-  const char* name_;
+  const char *ufunc_, *name_;
   Fold fold_;
   DType from_;
   int64_t in_offset_, out_offset_;
@@ -212,19 +243,19 @@ int64_t magnitude(int64_t v) { return v < 0 ? -v : v; }
 
 }  // namespace
 
-void build_reduce(Op& op, const char* name, Loop loop, const Array& in, const bool* is_reduced, const Scalar* identity,
+void build_reduce(Op& op, const Combination& how, const Array& in, const bool* is_reduced, const Scalar* identity,
                   const Scalar* neutral, const Array& out) {
   add(op, in, Mode::read);
   op.add(out.storage(), out.write_mode());
   op.cost = cost_of(in.layout.size + out.layout.size);
   if (int64_t a, r, c; neutral && one_stretch(in.layout, is_reduced, &a, &r, &c)) {
-    op.emplace<FoldKernel>(name, Fold(loop, out.layout.dtype, *neutral, a, r, c), in.layout.dtype, in.layout.offset,
-                           out.layout.offset);
+    op.emplace<FoldKernel>(how.ufunc, how.name, Fold(how.loop, out.layout.dtype, *neutral, a, r, c), in.layout.dtype,
+                           in.layout.offset, out.layout.offset);
     return;
   }
   ReduceKernel& k = op.emplace<ReduceKernel>();
-  k.name_ = name;
-  k.folder = Folder{loop, in.layout.dtype, out.layout.dtype};
+  k.ufunc_ = how.ufunc, k.name_ = how.name;
+  k.folder = Folder{how.loop, in.layout.dtype, out.layout.dtype};
   k.has_identity = identity != nullptr;
   if (identity) k.identity = *identity;
   k.in_offset = in.layout.offset, k.out_offset = out.layout.offset;
@@ -292,8 +323,22 @@ class ScanKernel final : public Kernel {
       if (rest > 0) loop.function(args, &rest, steps, loop.data);
     });
   }
+  bool describe(Op&, OpSpec& spec) const override {
+    auto lines = [&](DType t, Dims strides, int64_t step, int64_t offset) {
+      Dims shape = outer;
+      shape.push_back(n), strides.push_back(step);
+      return strided(t, shape, strides, offset);
+    };
+    spec.kind = "scan", spec.name = ufunc_;
+    spec.input(0, lines(from, outer_in, in_step, in_offset));
+    spec.output(1, lines(to, outer_out, out_step, out_offset));
+    spec.set("axis", int64_t{outer.size()});
+    spec.set("accumulate", std::string(forerun::name(to)));
+    return true;
+  }
 
-  const char* name_;
+  const char *ufunc_, *name_;
+  DType from, to;
   Loop loop, to_loop_dtype;
   Dims outer, outer_in, outer_out;
   int64_t in_offset = 0, out_offset = 0, n = 0, per_tile = 1, tiles_ = 1;
@@ -302,12 +347,13 @@ class ScanKernel final : public Kernel {
 
 }  // namespace
 
-void build_scan(Op& op, const char* name, Loop loop, const Array& in, int axis, const Array& out) {
+void build_scan(Op& op, const Combination& how, const Array& in, int axis, const Array& out) {
   add(op, in, Mode::read);
   op.add(out.storage(), out.write_mode());
   op.cost = cost_of(in.layout.size);
   ScanKernel& k = op.emplace<ScanKernel>();
-  k.name_ = name, k.loop = loop;
+  k.ufunc_ = how.ufunc, k.name_ = how.name, k.loop = how.loop;
+  k.from = in.layout.dtype, k.to = out.layout.dtype;
   k.to_loop_dtype = cast_loop(in.layout.dtype, out.layout.dtype);
   k.in_offset = in.layout.offset, k.out_offset = out.layout.offset;
   for (int i = 0; i < in.layout.ndim(); ++i) {

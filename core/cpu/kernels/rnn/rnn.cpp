@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <string>
+#include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "base/simd_target.h"
 #include "cpu/kernels/gemm/gemm.h"
 #include "cpu/kernels/scratch.h"
+#include "device/op_spec.h"
 
 namespace forerun {
 
@@ -191,6 +195,13 @@ Factor factor(const Recurrence& what, bool back) {
   return back ? Factor{g, n} : Factor{n, g};
 }
 
+// Columns of the factor that w (gates * units, units) is, from `column` on, laid out for the products.
+template <class T>
+void pack_columns(const T* w, const Factor& size, bool back, int64_t column, int64_t columns, T* packed) {
+  const MatrixView<T> all = back ? MatrixView<T>{w, size.columns, 1} : MatrixView<T>{w, 1, size.terms};
+  gemm_pack(size.terms, columns, all.at(0, column), packed + gemm_packed_at(0, column, size.terms));
+}
+
 class RecurPackKernel final : public Kernel {
  public:
   const char* name() const override { return "recur_pack"; }
@@ -212,8 +223,7 @@ class RecurPackKernel final : public Kernel {
     const int64_t column = tile * at_once(), columns = std::min(at_once(), size.columns - column);
     const T* w = reinterpret_cast<const T*>(operand_data(op, 0, w_offset));
     T* packed = reinterpret_cast<T*>(operand_data(op, 1, packed_offset));
-    const MatrixView<T> all = back ? MatrixView<T>{w, size.columns, 1} : MatrixView<T>{w, 1, size.terms};
-    gemm_pack(size.terms, columns, all.at(0, column), packed + gemm_packed_at(0, column, size.terms));
+    pack_columns(w, size, back, column, columns, packed);
   }
 };
 
@@ -224,8 +234,39 @@ class RecurBase : public Kernel {
 
   Recurrence what;
   DType dtype;
+  bool packed = true;  // U is given so that products take it; else as it is, and laid out at each run
 
  protected:
+  // U, laid out: operand i, or a copy of it that lay_out() has made.
+  template <class T>
+  const T* matrix(Op& op, int i) const {
+    return packed ? operand<T>(op, i) : reinterpret_cast<const T*>(laid_out_.data());
+  }
+  void lay_out(Op& op, int i, bool back) {
+    if (packed) return;
+    const Factor size = factor(what, back);
+    laid_out_.resize(static_cast<size_t>(recur_packed_size(what, back)) * item_size(dtype));
+    auto with = [&]<class T>(T) {
+      pack_columns(operand<T>(op, i), size, back, 0, size.columns, reinterpret_cast<T*>(laid_out_.data()));
+    };
+    dtype == DType::f32 ? with(float{}) : with(double{});
+  }
+  // The kind of an op, with those of its operands that there are. The names say, for inputs and for results, what each
+  // is called; operands have these shapes.
+  void describe_as(OpSpec& spec, const char* kind, int count, int first_result, const char* const* names) const {
+    static constexpr const char* rules[] = {"tanh", "relu", "lstm", "gru"};
+    std::vector<std::string> has, gives;
+    spec.kind = kind, spec.name = rules[static_cast<int>(what.rule)];
+    for (int i = 0; i < count; ++i) {
+      if (at_[i] < 0) continue;
+      Layout dense = Layout::dense(dtype, shape_of(names[i]));
+      dense.offset = offset_[i];
+      (i < first_result ? has : gives).push_back(names[i]);
+      i < first_result ? spec.input(at_[i], dense) : spec.output(at_[i], dense);
+    }
+    spec.set("rule", spec.name), spec.set("reversed", what.reversed);
+    spec.set("has", std::move(has)), spec.set("gives", std::move(gives));
+  }
   int64_t rows_at_once() const {
     return std::clamp<int64_t>(round_up(ceil_div(what.batch, kTiles), kGemmRows), kLeastRows, kMostRows);
   }
@@ -255,8 +296,19 @@ class RecurBase : public Kernel {
   }
 
  private:
+  Dims shape_of(std::string_view name) const {
+    const int64_t n = what.units, g = what.gates() * n;
+    if (name == "u") return {g, n};
+    if (name == "b") return {g};
+    if (name == "x" || name == "gx" || name == "gu") return {what.steps, what.batch, g};
+    if (name == "kept") return {what.steps, what.batch, what.kept() * n};
+    if (name == "y" || name == "gy" || name == "cells") return {what.steps, what.batch, n};
+    return {what.batch, n};
+  }
+
   int at_[12];
   int64_t offset_[12];
+  std::vector<char> laid_out_;
 };
 
 // The states before a step, row by row; null: zeros.
@@ -285,6 +337,12 @@ class RecurKernel final : public RecurBase {
     const Array* all[] = {a.x, a.h, a.c, a.u, a.b, a.y, a.cells, a.kept};
     for (int i = 0; i < 8; ++i) use(op, i, all[i], i >= kY);
   }
+  bool describe(Op&, OpSpec& spec) const override {
+    static constexpr const char* names[] = {"x", "h", "c", "u", "b", "y", "cells", "kept"};
+    if (!packed) describe_as(spec, "rnn", 8, kY, names);
+    return !packed;
+  }
+  void prepare(Op& op) override { lay_out(op, kU, false); }
   void run(Op& op, int64_t tile) override { dtype == DType::f32 ? run_as<float>(op, tile) : run_as<double>(op, tile); }
 
  private:
@@ -292,7 +350,7 @@ class RecurKernel final : public RecurBase {
   void run_as(Op& op, int64_t tile) const {
     const int64_t n = what.units, g = what.gates() * n, row = tile * rows_at_once(),
                   rows = std::min(rows_at_once(), what.batch - row);
-    const T *x = operand<T>(op, kX), *b = operand<T>(op, kB), *matrix = operand<T>(op, kU);
+    const T *x = operand<T>(op, kX), *b = operand<T>(op, kB), *matrix = this->matrix<T>(op, kU);
     T *y = operand<T>(op, kY), *cells = operand<T>(op, kCells), *kept = operand<T>(op, kKept);
     const int64_t room_size = round_up(gemm_room(n), kGemmColumns);
     T *room = reinterpret_cast<T*>(scratch(static_cast<size_t>(room_size + rows * g + n) * sizeof(T))),
@@ -328,6 +386,12 @@ class RecurBackKernel final : public RecurBase {
     const Array* all[] = {a.gy, a.gc, a.h, a.c, a.u, a.y, a.cells, a.kept, a.gx, a.gh, a.gc0, a.gu};
     for (int i = 0; i < 12; ++i) use(op, i, all[i], i >= kGx);
   }
+  bool describe(Op&, OpSpec& spec) const override {
+    static constexpr const char* names[] = {"gy", "gc", "h", "c", "u", "y", "cells", "kept", "gx", "gh", "gc0", "gu"};
+    if (!packed) describe_as(spec, "rnn_back", 12, kGx, names);
+    return !packed;
+  }
+  void prepare(Op& op) override { lay_out(op, kU, true); }
   void run(Op& op, int64_t tile) override { dtype == DType::f32 ? run_as<float>(op, tile) : run_as<double>(op, tile); }
 
  private:
@@ -335,8 +399,8 @@ class RecurBackKernel final : public RecurBase {
   void run_as(Op& op, int64_t tile) const {
     const int64_t n = what.units, g = what.gates() * n, row = tile * rows_at_once(),
                   rows = std::min(rows_at_once(), what.batch - row);
-    const T *gy = operand<T>(op, kGy), *gc = operand<T>(op, kGc), *matrix = operand<T>(op, kU), *y = operand<T>(op, kY),
-            *cells = operand<T>(op, kCells), *kept = operand<T>(op, kKept);
+    const T *gy = operand<T>(op, kGy), *gc = operand<T>(op, kGc), *matrix = this->matrix<T>(op, kU),
+            *y = operand<T>(op, kY), *cells = operand<T>(op, kCells), *kept = operand<T>(op, kKept);
     T *gx = operand<T>(op, kGx), *dh = operand<T>(op, kGh), *dc = operand<T>(op, kGc0), *gu = operand<T>(op, kGu);
     const int64_t room_size = round_up(gemm_room(g), kGemmColumns);
     T *room = reinterpret_cast<T*>(scratch(static_cast<size_t>(room_size + (2 * rows + 1) * n) * sizeof(T))),
@@ -366,7 +430,7 @@ class RecurBackKernel final : public RecurBase {
 template <class K, class Arrays>
 void build(Op& op, const Recurrence& what, const Arrays& arrays, DType dtype) {
   K& k = op.emplace<K>();
-  k.what = what, k.dtype = dtype;
+  k.what = what, k.dtype = dtype, k.packed = arrays.u->layout.ndim() == 1;
   k.build(op, arrays);
   double flops = 2.0 * static_cast<double>(what.steps * what.batch) *
                  static_cast<double>(what.gates() * what.units * (what.units + 20));

@@ -24,8 +24,8 @@ struct Recurrence {
 // All arrays are dense and not empty, of one dtype. Those that a rule does not have are null, and so are states that
 // are zeros.
 
-// U, laid out for the products with the states, or with their gradients: an operand of what follows. w (gates * units,
-// units) is U, packed (recur_packed_size(),).
+// U, laid out for the products with the states, or with their gradients: an operand of what follows, which also take U
+// as it is, and devices have to. w (gates * units, units) is U, packed (recur_packed_size(),).
 int64_t recur_packed_size(const Recurrence& what, bool back);
 void build_recur_pack(Op& op, const Recurrence& what, bool back, const Array& w, const Array& packed);
 

@@ -6,6 +6,7 @@
 #include "base/rounding.h"
 #include "base/simd_target.h"
 #include "cpu/kernels/tile_elements.h"
+#include "device/op_spec.h"
 
 namespace forerun {
 
@@ -31,6 +32,18 @@ class NeighboursKernel final : public Kernel {
   int64_t tiles() const override { return std::max<int64_t>(1, ceil_div(size_, kSlowTileElements)); }
   bool droppable() const override { return true; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
+  bool describe(Op&, OpSpec& spec) const override {
+    const DType t = wide_ ? DType::f64 : DType::f32;
+    const auto item = static_cast<int64_t>(item_size(t));
+    auto vector = [&](int64_t n, int64_t step, int64_t offset) { return strided(t, {1, 1, n}, {0, 0, step}, offset); };
+    spec.kind = "conv", spec.name = name();
+    spec.input(0, vector(n_, item, in_offset_)), spec.input(1, vector(count_, step_, weights_offset_));
+    spec.output(2, vector(size_, item, out_offset_));
+    spec.set("groups", int64_t{1}), spec.set("kernel", std::vector<int64_t>{count_});
+    for (const char* one : {"stride", "dilate"}) spec.set(one, std::vector<int64_t>{1});
+    spec.set("pad", std::vector<int64_t>{-first_});
+    return true;
+  }
   void run(Op& op, int64_t tile) override { wide_ ? sums<double>(op, tile) : sums<float>(op, tile); }
 
  private:

@@ -7,9 +7,15 @@
 
 namespace forerun {
 
+struct LineLoop {
+  const char* ufunc;  // its name, which outlives the op
+  Loop loop;
+  DType factor, out;
+};
+
 // out = loop(in, factor) for each line along `axis`, in which alone the shapes differ; the loop's signature is
 // (n),()->(m). `per_line`: about how many ns a line takes.
-void build_line_loop(Op& op, const char* name, Loop loop, const Array& in, int axis, const Scalar& factor,
+void build_line_loop(Op& op, const char* name, const LineLoop& loop, const Array& in, int axis, const Scalar& factor,
                      int64_t per_line, const Array& out);
 
 }  // namespace forerun

@@ -12,6 +12,7 @@
 #include "cpu/kernels/reduce/arg_columns.h"
 #include "cpu/kernels/sort/radix_sort.h"
 #include "cpu/kernels/tile_elements.h"
+#include "device/op_spec.h"
 
 namespace forerun {
 
@@ -56,6 +57,15 @@ class LinesKernel : public Kernel {
   }
   // Bytes from the first element of the array to that of a line.
   int64_t start_of(int64_t number) const { return offset_at(number, other_shape_, other_strides_); }
+  // The kind of an op that gives a dense array of the input's shape.
+  bool describe_as(const char* kind, OpSpec& spec, DType t) const {
+    Layout out = Layout::dense(t, in_.shape);
+    out.offset = out_offset_;
+    spec.kind = kind, spec.name = name_;
+    spec.input(0, in_), spec.output(1, out);
+    spec.set("axis", int64_t{axis_});
+    return true;
+  }
   template <class F>
   void each_line(int64_t tile, F f) const {
     for (int64_t i = tile * per_tile_, end = std::min(lines_, i + per_tile_); i < end; ++i) f(i);
@@ -77,9 +87,12 @@ char* data_of(Op& op, int i) { return static_cast<Buffer*>(op.access(i).storage)
 
 class ArgKernel final : public LinesKernel {
  public:
-  ArgKernel(const char* name, ArgFunction function, const Layout& in, int axis, const Layout& out)
-      : LinesKernel(name, in, axis, out), function_(function) {}
+  ArgKernel(const char* name, ArgFunction function, bool largest, const Layout& in, int axis, const Layout& out)
+      : LinesKernel(name, in, axis, out), function_(function), largest_(largest) {}
   bool copy_to(Op& op) const override { return op.copy(*this); }
+  bool describe(Op&, OpSpec& spec) const override {
+    return describe_arg(spec, largest_, in_, axis_, out_offset_), true;
+  }
   void run(Op& op, int64_t tile) override {
     std::vector<char> room;
     auto* out = reinterpret_cast<int64_t*>(data_of(op, 1) + out_offset_);
@@ -92,6 +105,7 @@ class ArgKernel final : public LinesKernel {
 
  private:
   ArgFunction function_;
+  bool largest_;
 };
 
 class SortKernel final : public LinesKernel {
@@ -101,6 +115,7 @@ class SortKernel final : public LinesKernel {
     if (after() > 1) per_tile_ = round_up(per_tile_, kBeside);
   }
   bool copy_to(Op& op) const override { return op.copy(*this); }
+  bool describe(Op&, OpSpec& spec) const override { return describe_as("sort", spec, in_.dtype); }
   void run(Op& op, int64_t tile) override {
     std::vector<char> room;
     char* out = data_of(op, 1) + out_offset_;
@@ -171,6 +186,7 @@ class ArgSortKernel final : public LinesKernel {
   ArgSortKernel(ArgSortFunction function, const Layout& in, int axis, const Layout& out)
       : LinesKernel("argsort", in, axis, out), function_(function) {}
   bool copy_to(Op& op) const override { return op.copy(*this); }
+  bool describe(Op&, OpSpec& spec) const override { return describe_as("argsort", spec, DType::i64); }
   void run(Op& op, int64_t tile) override {
     std::vector<char> room;
     auto* out = reinterpret_cast<int64_t*>(data_of(op, 1) + out_offset_);
@@ -215,7 +231,7 @@ void build_arg(Op& op, const char* name, ArgFunction function, bool largest, con
   add_both(op, in, out);
   if (build_arg_columns(op, name, largest, in, axis, out)) return;
   op.cost = cost_of(in.layout.size, 1, 1);
-  op.emplace<ArgKernel>(name, function, in.layout, axis, out.layout);
+  op.emplace<ArgKernel>(name, function, largest, in.layout, axis, out.layout);
 }
 
 void build_sort(Op& op, SortFunction function, const Array& in, int axis, const Array& out) {

@@ -17,11 +17,11 @@ from .elementwise.loops import combined
 
 __all__ = ["gather", "gather_along", "put", "scatter", "scatter_along"]
 
-# Names of functions of an element and a value; the result is of their dtype.
+# Names of functions of an element and a value; the result is of their dtype, and does not depend on the order of the
+# values, in which a device may combine them, but for rounding.
 _COMBINES = {
     "add", "subtract", "multiply", "divide", "maximum", "minimum", "fmax", "fmin", "bitwise_and", "bitwise_or",
-    "bitwise_xor", "power", "floor_divide", "remainder", "fmod", "hypot", "logaddexp", "logaddexp2", "arctan2",
-    "copysign", "left_shift", "right_shift",
+    "bitwise_xor", "power", "hypot", "logaddexp", "logaddexp2", "left_shift", "right_shift",
 }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from .elementwise.arithmetic import isnan, wide_part
 from .elementwise.casts import cast
 from .elementwise.loops import combined
 
-__all__ = ["argreduce", "count_nonzero", "neutral", "reduce", "scan"]
+__all__ = ["argreduce", "count_nonzero", "neutral", "reduce", "scan", "scanned"]
 
 _INF = float("inf")
 
@@ -98,14 +98,19 @@ def scan(call: Call) -> Sequence[Value] | None:
     found = _elements(call)
     if found is None:
         return None
-    b, name, (out,) = call.b, call.spec.name, call.spec.outputs
-    x, start = found
-    axis, step = call.attribute("axis"), 1
+    b, (out,) = call.b, call.spec.outputs
+    x = scanned(b, call.spec.name, found[0], call.attribute("axis"), found[1])
+    return [cast(b, cast(b, x, call.attribute("accumulate", x.dtype)), out.dtype)]
+
+
+def scanned(b: Builder, name: str, x: Value, axis: int, start: complex) -> Value:
+    """Each element combined with all before it along an axis. start: the neutral element."""
+    step = 1
     while step < x.shape[axis]:
         low = [step if a == axis else 0 for a in range(len(x.shape))]
         before = b.pad(x, start, low, [-n for n in low])
         x, step = _both(b, name, before, x), 2 * step
-    return [cast(b, cast(b, x, call.attribute("accumulate", x.dtype)), out.dtype)]
+    return x
 
 
 def count_nonzero(call: Call) -> Sequence[Value]:

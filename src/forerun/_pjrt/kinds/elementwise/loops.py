@@ -87,6 +87,7 @@ _EXACT: dict[str, Function] = {
     "left_shift": bits.left_shift,
     "right_shift": bits.right_shift,
     "bitwise_count": bits.bitwise_count,
+    "within": lambda b, x: x,
     "where": lambda b, condition, x, y: b.select(condition, x, y),
     "select": lambda b, condition, x, y: b.select(condition, x, y),
 }
@@ -134,6 +135,7 @@ _REAL: dict[str, Function] = {
 
 # Small floats are computed in float32, and rounded at the end, as NumPy does; these stay as they are.
 _ANY_WIDTH = {
+    "within",
     "copysign",
     "nextafter",
     "signbit",
@@ -160,6 +162,7 @@ def _function(name: str, dtype: str) -> Function | None:
 
 def combined(b: Builder, name: str, values: Sequence[Value]) -> tuple[Value, ...] | None:
     """The results of a ufunc's loop; None if there is none."""
+    name = name.removeprefix("_")  # of those whose results are functions' tuples
     dtype = values[-1].dtype if name in ("where", "select") else values[0].dtype
     function = _function(name, dtype)
     if function is None:
@@ -177,7 +180,23 @@ def elementwise(call: Call) -> Sequence[Value] | None:
     return _computed(call, call.inputs)
 
 
-def _computed(call: Call, inputs: Sequence[Value]) -> list[Value] | None:
+def _outside(call: Call, x: Value) -> Value:
+    """Which numbers are not within the limits."""
+    b, low, high = call.b, call.attribute("low"), call.attribute("high")
+    x = cast(b, x, "float64")
+    outside = (x <= low if call.attribute("open_low") else x < low) | (
+        x >= high if call.attribute("open_high") else x > high
+    )
+    nan = arithmetic.isnan(b, x)
+    return outside if call.attribute("takes_nan") else outside | nan
+
+
+def _any_held(b: Builder, wrong: Value, held: Value | None) -> Value:
+    return b.any(wrong if held is None else wrong & held)
+
+
+def _computed(call: Call, inputs: Sequence[Value], held: Value | None = None) -> list[Value] | None:
+    """The results of the loop. held: where they are used, and errors count."""
     b, spec = call.b, call.spec
     types: Sequence[str] = call.attribute("types")
     shape = spec.outputs[0].shape
@@ -185,7 +204,9 @@ def _computed(call: Call, inputs: Sequence[Value]) -> list[Value] | None:
     if results is None:
         return None
     if call.attribute("check") and spec.name == "power" and is_signed(types[1]):
-        call.bad = b.any(inputs[1] < 0)
+        call.bad = _any_held(b, b.broadcast(inputs[1], shape) < 0, held)
+    if spec.name == "within":
+        call.bad = _any_held(b, b.broadcast(_outside(call, inputs[0]), shape), held)
     return [cast(b, cast(b, r, t), o.dtype) for r, t, o in zip(results, types[len(inputs) :], spec.outputs)]
 
 
@@ -197,5 +218,5 @@ def masked(call: Call) -> Sequence[Value] | None:
         (out,) = call.spec.outputs
         values: list[Value] | None = [b.broadcast(cast(b, inputs[0], out.dtype), out.shape)]
     else:
-        values = _computed(call, inputs)
+        values = _computed(call, inputs, mask)
     return values and [b.select(mask, v, call.old(i)) for i, v in enumerate(values)]
