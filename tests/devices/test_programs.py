@@ -25,7 +25,7 @@ def test_a_program_is_one_module() -> None:
     (device,) = gpus(1)
     x, w = on(device, 1, 2, 3), on(device, 4, 5, 6)
     program = forerun.hybrid(lambda x, w: np.exp(-x) * w + x / w - 1.25)
-    program(x, w), program(x, w)
+    program(x, w), program(x, w), program(x, w)
     forerun.waitall()
     before, number = compiled(), forerun.stats()["issued"]
     found = program(x, w)
