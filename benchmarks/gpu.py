@@ -210,6 +210,7 @@ def network_step(device: Any, name: str, quick: bool) -> Call:
     net.initialize(forerun.init.Xavier(), ctx=device)
     net.hybridize()
     loss = gluon.loss.SoftmaxCrossEntropyLoss()
+    loss.hybridize()
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
     x = on(device, random.standard_normal(shape, dtype="float32"))
     y = on(device, random.integers(0, classes, shape[0]))
