@@ -4,7 +4,7 @@ where it would in order.
 Code: MemoryBudget (memory_budget.h, memory_budget.cpp); alone, is_starved (memory_admission.cpp); over_limit
 (devices.cpp); start, put_back, admissible, finish (scheduler.cpp); end_one (dependency_graph.cpp); take_memory
 (executor.cpp). Fields of the same names: live, reserved, running, needs_turn,
-ahead_, coming_, front_.
+ahead_, unstarted_demand_, front_.
 
 Whether an op may start ahead of program order is left open here wherever MemoryBudget::admits may allow it: each
 answer is tried, so what holds here holds for any margin. Each lock hold is one step; live and reserved also change
@@ -91,14 +91,14 @@ class Runner(Program):
             return False
         early = want and op != self.model.front(s, d)
         if early:  # Budget::admits
-            coming = want if self.model.broken == "sees_itself_only" else s.coming[d]
-            if now + coming > self.model.hard or not s.choose(2):
+            unstarted_demand = want if self.model.broken == "sees_itself_only" else s.unstarted_demand[d]
+            if now + unstarted_demand > self.model.hard or not s.choose(2):
                 return False
         elif want and self.model.broken == "refuses_oldest" and not s.choose(2):
             return False
         s.running = add(s.running, d, 1)
         s.reserved = add(s.reserved, d, want)
-        s.coming = add(s.coming, d, -self.model.tasks[op].takes)
+        s.unstarted_demand = add(s.unstarted_demand, d, -self.model.tasks[op].takes)
         s.ahead = add(s.ahead, op, want if early else 0)
         return True
 
@@ -131,7 +131,7 @@ class Runner(Program):
         if me.got:
             self.end(s, op)
         else:  # put_back
-            s.coming = add(s.coming, d, self.model.tasks[op].takes)
+            s.unstarted_demand = add(s.unstarted_demand, d, self.model.tasks[op].takes)
             s.ahead = add(s.ahead, op, -s.ahead[op])
             s.needs_turn |= {op}
             s.ready |= {op}
@@ -197,7 +197,7 @@ class Budgets(Model):
         none: frozenset[int] = frozenset()
         ready = frozenset(op for op, task in enumerate(self.tasks) if not task.after)
         zero = (0,) * devices
-        coming = tuple(sum(t.takes for t in self.tasks if t.device == d) for d in range(devices))
+        unstarted_demand = tuple(sum(t.takes for t in self.tasks if t.device == d) for d in range(devices))
         shared = {
             "ready": ready,
             "ended": none,
@@ -206,7 +206,7 @@ class Budgets(Model):
             "live": zero,
             "reserved": zero,
             "running": zero,
-            "coming": coming,
+            "unstarted_demand": unstarted_demand,
             "ahead": (0,) * len(self.tasks),
             "mutex": None,
             "asleep": none,
@@ -235,13 +235,13 @@ class Budgets(Model):
     def always(self, s: Any, own: list[Any]) -> None:
         if max(s.live) > self.hard:
             raise Violation("more memory is live than the limit allows")
-        if min(*s.live, *s.reserved, *s.running, *s.coming, *s.ahead) < 0:
+        if min(*s.live, *s.reserved, *s.running, *s.unstarted_demand, *s.ahead) < 0:
             raise Violation("a count falls below zero")
 
     def at_end(self, s: Any, own: list[Any]) -> None:
         if any(me.at != END for me in own):
             return
-        if any((*s.reserved, *s.running, *s.coming, *s.ahead)):
+        if any((*s.reserved, *s.running, *s.unstarted_demand, *s.ahead)):
             raise Violation("a count does not come back to zero")
         if s.failed != self.in_order() and not self.scarce:
             raise Violation(f"failed for want of memory: {set(s.failed) or None}; in order: {self.in_order() or None}")

@@ -7,7 +7,7 @@ namespace forerun {
 namespace {
 
 void limit(MemoryBudget& budget, const MemoryLimits& limits) {
-  budget.soft.store(limits.soft), budget.hard.store(limits.hard), budget.aside.store(limits.aside);
+  budget.soft.store(limits.soft), budget.hard.store(limits.hard), budget.io_headroom.store(limits.io_headroom);
 }
 
 }  // namespace
@@ -101,11 +101,11 @@ bool DeviceTable::over_limit(const Op& op) const {
 }
 
 bool DeviceTable::crowded(const Op& op) const {
-  size_t all = occupied_by_all(), coming = 0, older = 0;
+  size_t all = occupied_by_all(), demand = 0, older = 0;
   if (op.to_take == 0 || op.inner || all == 0 || op.budget->accelerator) return false;
   for (const Device* device : made_)
-    if (!device->budget->accelerator) coming += device->budget->coming();
-  if (all + coming <= std::min(shared_limits_.soft_of_all, shared_limits_.hard_of_all)) return false;
+    if (!device->budget->accelerator) demand += device->budget->unstarted_demand();
+  if (all + demand <= std::min(shared_limits_.soft_of_all, shared_limits_.hard_of_all)) return false;
   bool first = true;
   for (const Device* device : made_) {
     const MemoryBudget& budget = *device->budget;

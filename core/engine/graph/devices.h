@@ -20,7 +20,7 @@ struct Device {
 
 // Bytes of arrays, per device (see MemoryBudget) and of all devices together.
 struct MemoryLimits {
-  size_t soft = SIZE_MAX, hard = SIZE_MAX, aside = 0, soft_of_all = SIZE_MAX, hard_of_all = SIZE_MAX;
+  size_t soft = SIZE_MAX, hard = SIZE_MAX, io_headroom = 0, soft_of_all = SIZE_MAX, hard_of_all = SIZE_MAX;
 };
 
 class DeviceTable {

@@ -36,12 +36,12 @@ void MemoryBudget::planned(Op* op, bool on_files) {
   for (int i = 0; on_files && i < op->n_access; ++i) op->files += op->access(i).storage->charged();
   files_ += op->files;
   order_.push_back(op);
-  coming_ += op->wants = needs(*op);
+  unstarted_demand_ += op->wants = needs(*op);
 }
 
 void MemoryBudget::take_out(Op* op) {
   order_.remove(op);
-  ahead_ -= op->ahead, early_ -= op->freed;
+  ahead_ -= op->ahead, freed_early_ -= op->freed;
   done_.push_back(op);
 }
 
@@ -74,7 +74,8 @@ bool MemoryBudget::admits(Op& op) {
   if (want == 0 || oldest(op) || op.inner) return true;
   if (now + want > soft.load(std::memory_order_relaxed)) return false;
   // Where all might not fit, only the long look tells that it does not take what an older op will need.
-  if (ahead_ + want <= margin(high_) && now + coming_ <= hard.load(std::memory_order_relaxed)) return true;
+  if (ahead_ + want <= slack(peak_in_order_) && now + unstarted_demand_ <= hard.load(std::memory_order_relaxed))
+    return true;
   size_t transient = 0;
   frees(op, false, &transient);
   if (transient == want) return true;  // nothing reads it: it is freed as soon as it is written
@@ -88,32 +89,33 @@ bool MemoryBudget::admits(Op& op) {
 
 bool MemoryBudget::over(const Op& op) const {
   size_t now = occupied(), limit = hard.load(std::memory_order_relaxed);
-  return now + op.to_take > std::min(soft.load(std::memory_order_relaxed), limit) || now + coming_ > limit;
+  return now + op.to_take > std::min(soft.load(std::memory_order_relaxed), limit) || now + unstarted_demand_ > limit;
 }
 
 bool MemoryBudget::fits(Op& op) const {
   size_t now = occupied(), want = op.to_take;
   // The bytes that will be live, op after op, if the rest up to `op` runs in order; and those that would be, had all
   // run in order.
-  size_t level = now, most = now, plain = this->plain(now), usual = plain;
+  size_t level = now, most = now, in_order = this->live_in_order(now), usual = in_order;
   int looked = 0;
   for (Op* other = order_.front(); other != &op; other = other->next_planned) {
     if (++looked > kLookAhead) return false;
     size_t more = other->started ? 0 : needs(*other);
-    level += more, plain += more + other->ahead;
-    most = std::max(most, level), usual = std::max(usual, plain);
+    level += more, in_order += more + other->ahead;
+    most = std::max(most, level), usual = std::max(usual, in_order);
     if (!other->ended) level -= std::min(level, frees(*other, false));
-    plain -= std::min(plain, other->ended ? other->freed : frees(*other, true));
+    in_order -= std::min(in_order, other->ended ? other->freed : frees(*other, true));
   }
-  size_t allowed = std::max({high_, usual, plain + want});
-  return most + want <= std::min(allowed + margin(allowed), hard.load(std::memory_order_relaxed));
+  size_t allowed = std::max({peak_in_order_, usual, in_order + want});
+  return most + want <= std::min(allowed + slack(allowed), hard.load(std::memory_order_relaxed));
 }
 
 bool MemoryBudget::admits_group(Op& first, size_t own) const {
-  size_t want = first.to_take, all = occupied() + want, allowed = std::max(high_, plain(occupied()) + own);
+  size_t want = first.to_take, all = occupied() + want,
+         allowed = std::max(peak_in_order_, live_in_order(occupied()) + own);
   if (want <= own) return true;
   if (all > std::min(soft.load(std::memory_order_relaxed), hard.load(std::memory_order_relaxed))) return false;
-  return all <= allowed + margin(allowed) || all <= in_turn(first) + want / 16;
+  return all <= allowed + slack(allowed) || all <= in_turn(first) + want / 16;
 }
 
 size_t MemoryBudget::in_turn(Op& first) const {
@@ -137,20 +139,20 @@ size_t MemoryBudget::in_turn(Op& first) const {
 
 void MemoryBudget::starts(Op& op, size_t own) {
   ++running, tasks += op.is_task();
-  coming_ -= op.wants;
+  unstarted_demand_ -= op.wants;
   size_t before = occupied();
   reserved.fetch_add(op.to_take, std::memory_order_relaxed);
   if (!oldest(op))
     own = 0;
   else
-    high_ = std::max(high_, plain(before) + own);
+    peak_in_order_ = std::max(peak_in_order_, live_in_order(before) + own);
   op.ahead = op.to_take - std::min(own, op.to_take);
   ahead_ += op.ahead;
 }
 
 void MemoryBudget::undo_start(Op& op) {
   --running, tasks -= op.is_task();
-  coming_ += op.wants;
+  unstarted_demand_ += op.wants;
   ahead_ -= op.ahead;
   op.ahead = 0;
 }
@@ -159,14 +161,14 @@ void MemoryBudget::ends(Op& op) {
   if (op.started)
     --running, tasks -= op.is_task();
   else
-    coming_ -= op.wants;
+    unstarted_demand_ -= op.wants;
   op.ended = true;
   files_ -= op.files;
-  early_ += op.freed;
+  freed_early_ += op.freed;
   if (op.next_planned && op.next_planned->ended) merge_next(&op);
   if (op.before_planned && op.before_planned->ended) merge_next(op.before_planned);
   if (order_.front()->ended) take_out(order_.front());
-  if (order_.empty()) high_ = 0;  // what follows has a peak of its own
+  if (order_.empty()) peak_in_order_ = 0;  // what follows has a peak of its own
 }
 
 // Both have ended.
@@ -175,7 +177,7 @@ void MemoryBudget::merge_next(Op* op) {
   size_t first = op->ahead,
          second = op->ahead + next->ahead - std::min(op->ahead + next->ahead, op->freed);  // what both had, in turn
   size_t all = op->ahead + next->ahead, back = op->freed + next->freed, most = std::max(first, second);
-  ahead_ += most - op->ahead, early_ += most + back - all - op->freed;
+  ahead_ += most - op->ahead, freed_early_ += most + back - all - op->freed;
   op->ahead = most, op->freed = most + back - all;
   take_out(next);
 }

@@ -38,7 +38,7 @@ class MemoryBudget {
   // joined with.
   bool admits_group(Op& first, size_t own) const;
   void starts(Op& op, size_t own);  // of op.to_take bytes, `own` are taken in program order if it is the oldest
-  size_t coming() const { return coming_; }  // bytes that planned ops want that have not started
+  size_t unstarted_demand() const { return unstarted_demand_; }  // bytes that planned ops want that have not started
   size_t wanted_before(
       const Op& op) const;      // the same for ops of another budget that are older; SIZE_MAX: there are very many
   static size_t needs(Op& op);  // bytes of its outputs that have no memory
@@ -56,7 +56,7 @@ class MemoryBudget {
   std::atomic<size_t> reserved{0};       // for ops that have started and not yet taken their memory
   std::atomic<size_t> soft{SIZE_MAX};    // ops ahead of program order stay below
   std::atomic<size_t> hard{SIZE_MAX};    // nothing goes above: MemoryError
-  std::atomic<size_t> aside{
+  std::atomic<size_t> io_headroom{
       0};           // how much of what ops on files hold may come on top of the peak of the program in order
   int running = 0;  // ops started and not ended;
   int tasks = 0;    // of them, host tasks, whose length is not known
@@ -65,8 +65,8 @@ class MemoryBudget {
   // Bytes that may be taken ahead of program order: a sixteenth of the peak, or what a process does not notice. While
   // files are read and written, also as much as these hold: so the next piece is read while one is computed with, and
   // computed while one is written.
-  size_t margin(size_t peak) const {
-    return std::max<size_t>(peak / 16, 2 << 20) + std::min(files_, aside.load(std::memory_order_relaxed));
+  size_t slack(size_t peak) const {
+    return std::max<size_t>(peak / 16, 2 << 20) + std::min(files_, io_headroom.load(std::memory_order_relaxed));
   }
   static constexpr int kLookAhead = 256;  // ops before `op` that are looked at
 
@@ -84,13 +84,13 @@ class MemoryBudget {
   TwoWayList<Op, &Op::before_planned, &Op::next_planned> order_;
   IntrusiveList<Op, &Op::next_in> done_;  // to be freed
   size_t files_ = 0;                      // bytes of what planned ops on files read or write that have not ended
-  size_t coming_ = 0;  // bytes that ops of these want that have not started: no less than they will take
-  size_t ahead_ = 0;   // bytes taken by them ahead of program order
-  size_t early_ = 0;   // bytes given back by those that have ended ahead of program order
-  size_t high_ = 0;    // the most that would have been live when an oldest op started, had all run in order; since all
-                       // work last ended
+  size_t unstarted_demand_ = 0;  // bytes that ops of these want that have not started: no less than they will take
+  size_t ahead_ = 0;             // bytes taken by them ahead of program order
+  size_t freed_early_ = 0;       // bytes given back by those that have ended ahead of program order
+  size_t peak_in_order_ = 0;     // the most that would have been live when an oldest op started, had all run in order;
+                              // since all work last ended
   // The bytes that would be live now, had all run in order.
-  size_t plain(size_t now) const { return now + early_ - std::min(now + early_, ahead_); }
+  size_t live_in_order(size_t now) const { return now + freed_early_ - std::min(now + freed_early_, ahead_); }
 };
 
 }  // namespace forerun

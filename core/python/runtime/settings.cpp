@@ -29,16 +29,16 @@ void configure(const std::vector<int>& workers, int cores, uint64_t ops_ahead, i
 
 namespace {
 
-void set_memory(int device, size_t budget, size_t limit, size_t aside) {
+void set_memory(int device, size_t budget, size_t limit, size_t io_headroom) {
   MemoryBudget& b = *Engine::get().devices[device].budget;
-  b.soft.store(budget), b.hard.store(limit), b.aside.store(aside);
+  b.soft.store(budget), b.hard.store(limit), b.io_headroom.store(io_headroom);
 }
 
-void limit_shared(size_t budget, size_t limit, size_t aside, int devices) {
+void limit_shared(size_t budget, size_t limit, size_t io_headroom, int devices) {
   auto of_all = [&](size_t each) {
     return each > SIZE_MAX / static_cast<size_t>(devices) ? SIZE_MAX : each * static_cast<size_t>(devices);
   };
-  Engine::get().limit_shared({budget, limit, aside, of_all(budget), of_all(limit)});
+  Engine::get().limit_shared({budget, limit, io_headroom, of_all(budget), of_all(limit)});
 }
 
 std::string compiler() {
@@ -79,11 +79,12 @@ void init_settings(nb::module_& m) {
       "cores_taken", [] { return Engine::get().introspection.cores_taken(); },
       "Whether as many kernels run as may at once.");
   m.def("ops_ahead", [] { return Engine::get().ring.ops_ahead(); });
-  m.def("set_memory", set_memory, nb::arg("device"), nb::arg("budget"), nb::arg("limit"), nb::arg("aside") = 0);
+  m.def("set_memory", set_memory, nb::arg("device"), nb::arg("budget"), nb::arg("limit"), nb::arg("io_headroom") = 0);
   m.def(
       "use_device", [](int i) { Engine::get().use_device(i); }, nb::arg("i"),
       "Makes a device that shares the cores with the others, unless it exists.");
-  m.def("limit_shared_memory", limit_shared, nb::arg("budget"), nb::arg("limit"), nb::arg("aside"), nb::arg("devices"),
+  m.def("limit_shared_memory", limit_shared, nb::arg("budget"), nb::arg("limit"), nb::arg("io_headroom"),
+        nb::arg("devices"),
         "Limits of each device that shares the cores; all together keep to those of so many devices.");
   m.def(
       "set_cache_limits", [](size_t cached, size_t total) { MemoryCache::get().set_limits(cached, total); },

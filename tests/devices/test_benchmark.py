@@ -1,0 +1,33 @@
+"""The benchmark of GPUs runs on the device that behaves like one far away, so that it works where there is a card."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.devices import NAME
+from tests.support.paths import ROOT
+from tests.support.plugins import fake_gpu, plugin_file
+
+
+def test_benchmark_on_the_fake_gpu(tmp_path: Path) -> None:
+    figures = tmp_path / "figures.json"
+    environment = {
+        **os.environ,
+        "FORERUN_FAKE_GPU_PLUGIN": str(plugin_file(NAME)),
+        "FORERUN_FAKE_GPU_EXECUTE_US": "20",
+        "FORERUN_PJRT": str(fake_gpu(tmp_path)),
+        "FORERUN_MODULE_CACHE": "",
+    }
+    command = [sys.executable, "benchmarks/gpu.py", "--quick", "--rounds", "3", "--seconds", "1", "--json", str(figures)]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(figures.read_text())
+    assert found["device"] == "gpu(0)"
+    rows = {row["row"]: row for row in found["rows"]}
+    assert {"product of 256 x 256", "training step, LeNet", "ten on each of two devices"} <= set(rows)
+    assert not [name for name, row in rows.items() if row["wrong"] is not None or "still compiles" in name]
+    assert "on the host" not in done.stdout, done.stdout
