@@ -25,6 +25,13 @@ def _refuse(call: str, site: tuple[str, int] | None) -> None:
     guarding.refuse(call, site)
 
 
+def _open_plugins() -> tuple[int, list[str], Exception | None]:
+    """Open the plugins of devices: at the first use of a GPU."""
+    from ._pjrt import opening  # a program without GPUs does not need it
+
+    return opening.open_all()
+
+
 def _folders() -> tuple[str, str, str]:
     """Return where lines are that are not the program's: the package's, but for those of its examples, and NumPy's."""
     package = pathlib.Path(__file__).parent
@@ -76,6 +83,7 @@ def _arrays() -> dict[str, Any]:
 def wire_engine() -> None:
     """Register the functions that the engine calls. RuntimeError, which names it, if one is missing."""
     _core.wire("engine", _engine())
+    device.open_plugins = _open_plugins
 
 
 def wire_arrays() -> None:

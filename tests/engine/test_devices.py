@@ -46,7 +46,7 @@ class TestDevice:
         assert len({forerun.cpu(), forerun.cpu(0), THERE, forerun.gpu(1)}) == 3
         assert HERE != "cpu(0)"
 
-    @pytest.mark.parametrize("device", [forerun.cpu(64), forerun.cpu(-1), forerun.gpu(0), "cpu:64", "gpu", "tpu:1"])
+    @pytest.mark.parametrize("device", [forerun.cpu(64), forerun.cpu(-1), forerun.gpu(-1), "cpu:64", "gpu:64", "tpu:1"])
     def test_device_that_is_not_there(self, two, device):
         for use in (
             lambda: np.ones(2, device=device),
@@ -54,7 +54,7 @@ class TestDevice:
             lambda: np.ones(2).to_device(device),
             lambda: np.random.normal(size=2, device=device),
         ):
-            with pytest.raises(ValueError, match=r"device: must be one of cpu\(0\) to cpu\(63\), got "):
+            with pytest.raises(ValueError, match=r"device: must be one of cpu\(0\) to cpu\(63\).*, got "):
                 use()
 
     def test_string_that_is_no_device(self, two):
@@ -64,9 +64,6 @@ class TestDevice:
     def test_device_that_is_not_one(self, two):
         with pytest.raises(TypeError, match=r"device: .* got float"):
             np.ones(2, device=1.5)
-
-    def test_no_gpus(self):
-        assert forerun.num_gpus() == 0
 
 
 class TestPlace:

@@ -89,6 +89,7 @@ LATE_IMPORTS = {
     ("ops/_base/convert.py", "forerun.ops.shape.join"),  # lists of arrays are stacked, by an op with a gradient
     ("_wiring.py", "forerun._array"),  # `import forerun` without NumPy's names is short
     ("_wiring.py", "forerun.ops"),
+    ("_wiring.py", "forerun._pjrt"),
     ("_wiring.py", "forerun.profiler.guarding"),
     ("_array/ndarray.py", "forerun._runtime.asyncio"),  # asyncio is long to import
     ("gluon/block/hybrid.py", "forerun.gluon._export.symbol"),  # what is exported is read again, and compared

@@ -139,6 +139,7 @@ class TestMetadata:
         stub = pathlib.Path(_core.__file__).with_name("_core.pyi")
         tree = ast.parse(stub.read_text())
         named = {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+        named |= {ast.unparse(node.target) for node in tree.body if isinstance(node, ast.AnnAssign)}
         assert named == {name for name in vars(_core) if not name.startswith("__")}
 
 

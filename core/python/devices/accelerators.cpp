@@ -1,4 +1,5 @@
 // The devices of PJRT plugins as devices of forerun.
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -102,11 +103,10 @@ nb::object open_accelerators(const char* path, nb::handle given, nb::handle fold
   Py_XSETREF(emit_function, write.release().ptr());
   auto& backend =
       *backends.emplace_back(std::make_unique<pjrt::Backend>(std::move(client), std::move(files), most, emit));
-  const size_t n = backend.client().devices().size();
+  const size_t n = std::min<size_t>(backend.client().devices().size(), DeviceTable::kMostDevices - first);
   for (size_t i = 0; i < n; ++i) {
     const int number = first + static_cast<int>(i);
-    if (number >= DeviceTable::kMostDevices) break;
-    backend.set_name(i, std::string(name) + "(" + std::to_string(number - first) + ")");
+    backend.set_name(i, std::string(name) + "(" + std::to_string(number - kFirstAccelerator) + ")");
     Accelerator& device = backend.device(i);
     size_t bytes = SIZE_MAX;
     if (auto stats = backend.client().devices()[i].memory(); stats && stats->limit)
@@ -127,6 +127,7 @@ nb::list all_compile_stats() {
 }  // namespace
 
 void init_pjrt_accelerators(nb::module_& m) {
+  m.attr("FIRST_ACCELERATOR") = kFirstAccelerator;
   m.def("open_accelerators", open_accelerators, nb::arg("path"), nb::arg("options"), nb::arg("folder").none(),
         nb::arg("most"), nb::arg("first"), nb::arg("name"), nb::arg("memory"), nb::arg("emit"),
         nb::sig("def open_accelerators(path: str, options: dict[str, bool | int | float | str], folder: str | None, "

@@ -5,6 +5,9 @@
 
 namespace forerun {
 
+// The number of the first accelerator among the engine's devices; those before it are parts of the processor.
+constexpr int kFirstAccelerator = 192;
+
 extern bool has_accelerators;  // one has been used: operations are placed (placement/placement.h)
 
 // An operation of this name was submitted to the host, as the accelerator has no code for it.

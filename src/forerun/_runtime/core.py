@@ -7,6 +7,7 @@ that do.
 from __future__ import annotations
 
 from .._core import (
+    FIRST_ACCELERATOR,
     Array,
     Node,
     Waiting,
@@ -20,6 +21,7 @@ from .._core import (
     mark,
     memory,
     needed,
+    open_accelerators,
     pending,
     pjrt_close,
     pjrt_info,
@@ -39,6 +41,7 @@ from .._core import (
 __all__ = [
     "Array",
     "Node",
+    "FIRST_ACCELERATOR",
     "Waiting",
     "blas_info",
     "compiler",
@@ -50,6 +53,7 @@ __all__ = [
     "mark",
     "memory",
     "needed",
+    "open_accelerators",
     "pending",
     "pjrt_close",
     "pjrt_info",

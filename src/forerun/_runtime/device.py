@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from typing import NoReturn
 
 from .. import _core
+from .logging import say
 
 __all__ = ["Device", "cpu", "cpu_pinned", "gpu", "num_gpus", "num_cpus", "current_device", "resolve", "devices"]
 
@@ -34,12 +37,16 @@ class Device:
 
         Raises ValueError if there can be no such device.
         """
-        if self.device_type != "cpu" or self.device_id not in _used:
-            most = max(_MOST, len(_devices))
-            if self.device_type != "cpu" or not 0 <= self.device_id < most:
-                raise ValueError(f"device: must be one of cpu(0) to cpu({most - 1}), got {self!r}")
-            _use(self.device_id)
-        return self.device_id
+        number = self.device_id + (FIRST_GPU if self.device_type == "gpu" else 0)
+        if number not in _used or self.device_type not in ("cpu", "gpu"):
+            if self.device_type == "cpu":
+                there = 0 <= self.device_id < max(_MOST, len(_devices))
+            else:
+                there = self.device_type == "gpu" and 0 <= self.device_id < len(_gpus())
+            if not there:
+                _refuse(self)
+            _use(number)
+        return number
 
     def __enter__(self) -> Device:
         device = resolve(self)
@@ -66,12 +73,72 @@ class Device:
 
 
 _MOST = 64
+FIRST_GPU: int = _core.FIRST_ACCELERATOR  # the engine's number of gpu(0)
 _devices: list[Device] = []  # over which the cores are split
 _used: set[int] = set()  # the numbers of these, and of others that have been used since the former were set
 known: list[Device] = []  # by number: those that there have been, and those between; arrays say where they are
 
 
 _making = threading.Lock()
+
+
+class _Found:
+    """The GPUs that plugins have found."""
+
+    def __init__(self) -> None:
+        self.gpus: list[Device] | None = None  # None: the plugins are not open
+        self.problem: Exception | None = None  # of a plugin that the program has chosen
+        self.reasons: list[str] = []  # why others have none
+        self.lock = threading.Lock()
+
+
+_found = _Found()
+# Opens the plugins, and returns how many devices they have, why there are no more, and the error of one that was
+# chosen. Set by `_wiring`: nothing of plugins is imported before.
+open_plugins: Callable[[], tuple[int, list[str], Exception | None]] = lambda: (0, [], None)
+
+
+def _gpus() -> list[Device]:
+    """Return the GPUs; opens the plugins if no thread has asked before."""
+    if _found.gpus is None:
+        with _found.lock:
+            if _found.gpus is None:
+                _open()
+    if _found.problem is not None:
+        raise type(_found.problem)(str(_found.problem))
+    return _found.gpus or []
+
+
+def _open() -> None:
+    n, _found.reasons, _found.problem = open_plugins()
+    for reason in _found.reasons:
+        say("warning", "devices: %s", reason)
+    _know(FIRST_GPU + n)
+    _found.gpus = known[FIRST_GPU:]
+
+
+def has_open_plugins() -> bool:
+    """Whether GPUs have been found: the settings of plugins hold from then on."""
+    return bool(_found.gpus)
+
+
+def forget_plugins() -> None:
+    """Look for plugins again at the next use of a GPU; without effect once some have been found."""
+    if not _found.gpus:
+        _found.gpus = _found.problem = None
+
+
+def _refuse(device: Device) -> NoReturn:
+    cpus = f"cpu(0) to cpu({max(_MOST, len(_devices)) - 1})"
+    if device.device_type != "gpu":
+        raise ValueError(f"device: must be one of {cpus}, got {device!r}")
+    if n := len(_gpus()):
+        raise ValueError(f"device: must be one of {cpus} or gpu(0) to gpu({n - 1}), got {device!r}")
+    reasons = "; ".join(_found.reasons) or "no plugin of a GPU is installed"
+    raise ValueError(
+        f"device: must be one of {cpus}, got {device!r}, and there is no GPU: {reasons}. A GPU needs the plugin of its "
+        "vendor: `pip install forerun[cuda]`, or [rocm], [oneapi], [tpu]; FORERUN_PJRT can name a plugin's file."
+    )
 
 
 class _Here(threading.local):
@@ -84,7 +151,7 @@ _here = _Here()
 def _go_to(device: Device | None) -> None:
     """Make a device the one where this thread makes new arrays; None for the first one."""
     _here.device = device
-    _core.set_default_device(0 if device is None else device.device_id)
+    _core.set_default_device(0 if device is None else device.index)
 
 
 def cpu(device_id: int = 0) -> Device:
@@ -111,7 +178,9 @@ def cpu_pinned(device_id: int = 0) -> Device:
 
 
 def gpu(device_id: int = 0) -> Device:
-    """Return the GPU number `device_id`. Using it raises ValueError: this version has no GPU devices.
+    """Return the GPU number `device_id`: a device of a plugin (docs/howto/gpu.md), numbered through over all plugins.
+
+    Any can be named; using one that does not exist raises ValueError.
 
     >>> from forerun import npx
     >>> npx.gpu(1)
@@ -121,13 +190,15 @@ def gpu(device_id: int = 0) -> Device:
 
 
 def num_gpus() -> int:
-    """Return the number of GPUs: none in this version.
+    """Return the number of GPUs that the installed plugins find; `FORERUN_PJRT` says which plugins.
+
+    The first call opens the plugins. Raises the error of a plugin that was chosen and cannot be used.
 
     >>> from forerun import npx
-    >>> npx.num_gpus()
-    0
+    >>> npx.num_gpus() >= 0
+    True
     """
-    return 0
+    return len(_gpus())
 
 
 def num_cpus() -> int:
@@ -159,7 +230,9 @@ def current_device() -> Device:
 
 
 def resolve(device: Device | str | None = None) -> Device:
-    """Return the device meant by a Device, a string such as "cpu" or "cpu:1", or None (the current one).
+    """Return the device meant by a Device, a string such as "cpu", "cpu:1" or "gpu:0", or None (the current one).
+
+    "cuda" is PyTorch's word for "gpu".
 
     Raises ValueError if it cannot exist, TypeError for anything else.
     """
@@ -168,8 +241,8 @@ def resolve(device: Device | str | None = None) -> Device:
     if isinstance(device, str):
         kind, _, number = device.partition(":")
         if not (number or "0").isdecimal():
-            raise ValueError(f'device: must be "cpu" or "cpu:" and a number, got {device!r}')
-        device = Device(kind, int(number or 0))
+            raise ValueError(f'device: must be "cpu" or "gpu", or that with ":" and a number, got {device!r}')
+        device = Device("gpu" if kind == "cuda" else kind, int(number or 0))
     if not isinstance(device, Device):
         raise TypeError(f"device: must be a Device, a string or None, got {type(device).__name__}")
     return known[device.index]
@@ -193,4 +266,5 @@ def _use(i: int) -> None:
 
 def _know(n: int) -> None:
     with _making:
-        known.extend(Device("cpu", i) for i in range(len(known), n))
+        known.extend(Device("cpu", i) for i in range(len(known), min(n, FIRST_GPU)))
+        known.extend(Device("gpu", i - FIRST_GPU) for i in range(len(known), n))

@@ -32,6 +32,11 @@ def _switch(text: str) -> bool:
     return text == "1"
 
 
+def _module_cache() -> str:
+    """Return the folder where compiled modules of devices are kept, for this user."""
+    return str(pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "forerun" / "modules")
+
+
 VARIABLES: dict[str, tuple[str, Callable[[str], Any]]] = {  # of the environment: the setting, and how it is read
     "FORERUN_ENGINE": ("engine", str),
     "FORERUN_WORKERS": ("workers", int),
@@ -45,8 +50,13 @@ VARIABLES: dict[str, tuple[str, Callable[[str], Any]]] = {  # of the environment
     "FORERUN_PASSES": ("passes", str),
     "FORERUN_EXIT_STATUS": ("exit_status", _switch),
     "FORERUN_HANG_REPORT": ("hang_report", float),
+    "FORERUN_PJRT": ("pjrt", str),
+    "FORERUN_GPU_MEMORY": ("gpu_memory", float),
+    "FORERUN_GPU_PREALLOCATE": ("gpu_preallocate", _switch),
+    "FORERUN_MODULE_CACHE": ("module_cache", str),
 }
-KNOWN = {*VARIABLES, "FORERUN_PROFILE", "FORERUN_PJRT"}
+KNOWN = {*VARIABLES, "FORERUN_PROFILE"}
+_MAY_BE_EMPTY = {"passes": "", "pjrt": "off", "module_cache": None}  # and what that means
 
 
 def unknown_variables() -> list[str]:
@@ -57,9 +67,9 @@ def unknown_variables() -> list[str]:
 def _environment() -> dict[str, Any]:
     found = {}
     for name, (key, read) in VARIABLES.items():
-        if (text := os.environ.get(name)) or (text is not None and key == "passes"):
+        if (text := os.environ.get(name)) or (text is not None and key in _MAY_BE_EMPTY):
             try:
-                found[key] = read(text)
+                found[key] = read(text) if text else _MAY_BE_EMPTY[key]
             except ValueError:
                 kind = "0 or 1" if read is _switch else read.__name__.strip("_")
                 raise ValueError(f"{name}: must be {kind}, got {text!r}") from None
@@ -80,6 +90,10 @@ def configure(
     passes: str = _SAME,
     exit_status: bool = _SAME,
     hang_report: float | None = _SAME,
+    pjrt: str = _SAME,
+    gpu_memory: float = _SAME,
+    gpu_preallocate: bool = _SAME,
+    module_cache: str | None = _SAME,
 ) -> None:
     """Change settings of the engine; what is not given stays as it is. Waits for all pending work first.
 
@@ -105,14 +119,24 @@ def configure(
     by default. The error is reported either way.
     hang_report: seconds after which a wait during which no op has ended prints what it waits for, line by line, to
     standard error, and again each time they have passed. None (the default): never.
+    pjrt: the plugins of devices: "auto" (the default) takes those of installed packages, "off" none, anything else is
+    their files, with commas between them. This and what follows can be set before the first use of a GPU.
+    gpu_memory: the part of a GPU's memory that arrays may take, 0.9 by default.
+    gpu_preallocate: whether this part is taken at once, rather than as it is needed. False by default.
+    module_cache: the folder where what was compiled for a device is kept for later processes; None: nowhere. By
+    default `forerun/modules` in the user's cache (`$XDG_CACHE_HOME` or `~/.cache`).
 
-    Raises ValueError for values out of range, TypeError for those of a wrong type, RuntimeError in a host task.
+    Raises ValueError for values out of range, TypeError for those of a wrong type, RuntimeError in a host task, or
+    for settings of plugins after these have been opened.
     """
     given = {k: v for k, v in locals().items() if v is not _SAME}
     new = {**_settings, **given}
     _check(new)
+    _check_plugins(new)
     changed = ", ".join(f"{key}={value!r}" for key, value in given.items() if value != _settings[key])
     _apply(new)
+    if any(key in given for key in _OF_PLUGINS):
+        device.forget_plugins()
     _core.tell()  # of threads that have ended
     if changed:
         say("info", "configured: %s", changed)
@@ -120,8 +144,8 @@ def configure(
 
 _PASSES = {"drop": 1, "fuse": 2, "reuse": 4, "at_once": 8, "apart": 16}
 _MOST = {
-    "workers": 4096, "cpu_devices": 256, "ops_ahead": 1 << 24, "memory_budget": 1 << 62, "memory_limit": 1 << 62,
-    "io_threads": 256, "io_memory": 1 << 62,
+    "workers": 4096, "cpu_devices": device.FIRST_GPU, "ops_ahead": 1 << 24, "memory_budget": 1 << 62,
+    "memory_limit": 1 << 62, "io_threads": 256, "io_memory": 1 << 62,
 }  # fmt: skip
 
 
@@ -147,6 +171,26 @@ def _check(new: dict[str, Any]) -> None:
             raise TypeError(f"configure: {key} must be an integer, got {value!r}")
         if not 1 <= value <= most:
             raise ValueError(f"configure: {key} must be between 1 and {most}, got {value}")
+
+
+_OF_PLUGINS = ("pjrt", "gpu_memory", "gpu_preallocate", "module_cache")
+
+
+def _check_plugins(new: dict[str, Any]) -> None:
+    for key in _OF_PLUGINS:
+        if device.has_open_plugins() and new[key] != _settings[key]:
+            raise RuntimeError(f"configure: {key} must be set before the first use of a GPU, got {new[key]!r}")
+    if not isinstance(new["pjrt"], str):
+        raise TypeError(f'configure: pjrt must be "auto", "off" or the files of plugins, got {new["pjrt"]!r}')
+    part = new["gpu_memory"]
+    if not isinstance(part, (int, float)) or isinstance(part, bool):
+        raise TypeError(f"configure: gpu_memory must be a number, got {part!r}")
+    if not 0 < part <= 1:
+        raise ValueError(f"configure: gpu_memory must be above 0 and at most 1, got {part}")
+    if not isinstance(new["gpu_preallocate"], bool):
+        raise TypeError(f"configure: gpu_preallocate must be True or False, got {new['gpu_preallocate']!r}")
+    if new["module_cache"] is not None and not isinstance(new["module_cache"], str):
+        raise TypeError(f"configure: module_cache must be a folder or None, got {new['module_cache']!r}")
 
 
 def _names(passes: str) -> list[str]:
@@ -213,6 +257,10 @@ def _start() -> None:
         "passes": ",".join(_PASSES),
         "exit_status": True,
         "hang_report": None,
+        "pjrt": "auto",
+        "gpu_memory": 0.9,
+        "gpu_preallocate": False,
+        "module_cache": _module_cache(),
     }
     _settings.update(defaults)
     _tell_of_surroundings()

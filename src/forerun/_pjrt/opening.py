@@ -1,0 +1,90 @@
+"""Opens the plugins of devices, once per process: the engine numbers their devices from FIRST_ACCELERATOR on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .._runtime import core as _core
+from .._runtime.settings import config
+from .lowering import emit_operation
+from .plugins import client_options, load_vendor_libraries, platform_of, plugin_files
+
+__all__ = ["open_all"]
+
+_MOST_MODULES = 1024  # that are held in memory, for each plugin
+_EXTRAS = {"cuda": "cuda", "rocm": "rocm", "oneapi": "oneapi", "tpu": "tpu"}  # of this package, by platform
+
+
+def open_all() -> tuple[int, list[str], Exception | None]:
+    """Open the plugins that the settings choose.
+
+    Return how many devices they have together; of those that were found and have none, why; and the error of one that
+    was chosen by its file.
+    """
+    setting = config()["pjrt"]
+    if setting in ("", "off"):
+        return 0, ["plugins are turned off by FORERUN_PJRT or configure(pjrt=...)"], None
+    n, reasons = 0, []
+    try:
+        files = plugin_files(setting)
+    except ValueError as error:
+        return 0, [], error
+    for file in files:
+        try:
+            with _quiet():
+                found = _open(file, _core.FIRST_ACCELERATOR + n)
+        except Exception as error:
+            error = _advised(error, file)
+            if setting != "auto":
+                return n, [], error
+            reasons.append(str(error))
+            continue
+        n += found
+        if not found:
+            reasons.append(f"the plugin {file} finds no device")
+    return n, reasons, None
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No lines of XLA that report no problem, unless the environment asks for them."""
+    given = "TF_CPP_MIN_LOG_LEVEL" in os.environ
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
+    try:
+        yield
+    finally:
+        if not given:
+            del os.environ["TF_CPP_MIN_LOG_LEVEL"]
+
+
+def _open(file: Path, first: int) -> int:
+    """Make a plugin's devices those of the engine from number `first` on; return how many there are."""
+    load_vendor_libraries(file)
+    settings = config()
+    options = client_options(file, memory=settings["gpu_memory"], preallocate=settings["gpu_preallocate"])
+    part = 1.0 if "memory_fraction" in options else settings["gpu_memory"]  # of the limit that the plugin states
+    folder = _folder(settings["module_cache"])
+    return _core.open_accelerators(str(file), options, folder, _MOST_MODULES, first, "gpu", part, emit_operation)
+
+
+def _folder(given: str | None) -> str | None:
+    """Return the folder for compiled modules, made if need be; None if there cannot be one."""
+    if given is None:
+        return None
+    folder = Path(given).expanduser()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return str(folder)
+
+
+def _advised(error: Exception, file: Path) -> Exception:
+    """Return the error and the command that may help."""
+    extra = _EXTRAS.get(platform_of(file))
+    advice = f"`pip install -U forerun[{extra}]` installs the plugin and its libraries" if extra else ""
+    driver = "; the driver of the GPU is the system's" if extra in ("cuda", "rocm") else ""
+    return type(error)(f"{error}; {advice}{driver}" if advice else str(error))
