@@ -47,7 +47,8 @@ gather
 scatter
     inputs: n_indices arrays of indices, then the values (of the shape that gather would give); output: mode "update".
     axis, check: as of gather. combine: None, or a ufunc's name: what becomes of an element and its value, one after the
-    other. With None, the last value of an element stays, as on the CPU.
+    other. With None, the last value of an element stays, as on the CPU. computed: the dtype in which they are combined,
+    the element's by default.
 gather_along
     inputs: from, index of as many axes. axis. from_end: whether negative indices count from the end, True by default.
     check.
@@ -59,7 +60,7 @@ put
 place
     inputs: the mask, the values; output: mode "update". The mask covers the axes from `axis` on, in C order; along
     these, values have one axis. name: "each" (as many values as elements under the mask), "in_turn" (again from the
-    first), "in_place" (element i gets value i, again from the first). combine: as of scatter, with "each".
+    first), "in_place" (element i gets value i, again from the first). combine, computed: as of scatter, with "each".
     check: `bad` is true if, with "each", there are not as many; or, with "in_turn", none where one is needed.
 compress
     inputs: a vector and a mask of it; output: a vector of the elements under the mask, of which there are as many.

@@ -181,10 +181,10 @@ class IndexKernel final : public Kernel {
 
  private:
   const char* title() const { return said ? said : what == Do::gather ? "take" : "put"; }
-  // Whether elements and values are combined in the array's dtype.
-  bool combines_as_they_are() const {
+  // Whether elements and values are combined in one dtype.
+  bool combines_in_one_dtype() const {
     return combine.n_in == 2 &&
-           std::all_of(combine.types, combine.types + 3, [&](DType t) { return t == array.dtype; });
+           std::all_of(combine.types, combine.types + 3, [&](DType t) { return t == combine.types[0]; });
   }
   std::string said_of_range() const;
   std::unique_ptr<int64_t[]> offsets_;  // of the positions
@@ -233,7 +233,7 @@ std::string IndexKernel::said_of_range() const {
 
 bool IndexKernel::describe(Op&, OpSpec& spec) const {
   const bool gathers = what == Do::gather, puts = !selection.flat.empty(), each = !selection.own.empty();
-  if (what == Do::combine && !combines_as_they_are()) return false;
+  if (what == Do::combine && !combines_in_one_dtype()) return false;
   spec.kind = gathers            ? each ? "gather_along" : "gather"
               : selection.masked ? "place"
               : puts             ? "put"
@@ -246,7 +246,8 @@ bool IndexKernel::describe(Op&, OpSpec& spec) const {
   if (!gathers) spec.input(b_access, other);
   gathers ? spec.output(b_access, other) : spec.output(a_access, array);
   if (!puts) spec.set("axis", int64_t{each ? along : axis});
-  if (what == Do::combine) spec.set("combine", std::string(combine.ufunc));
+  if (what == Do::combine)
+    spec.set("combine", std::string(combine.ufunc)), spec.set("computed", std::string(forerun::name(combine.types[0])));
   if (selection.masked) {
     spec.check(ErrorKind::value, std::string(title()) +
                                      ": there must be a value for each element under the mask, got " +

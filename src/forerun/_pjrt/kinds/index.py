@@ -120,20 +120,25 @@ def _written(
     call: Call, old: Value, places: Value, values: Value, indexed: Sequence[int]
 ) -> Sequence[Value] | None:  # fmt: skip
     b, name = call.b, call.attribute("combine")
-    values = cast(b, values, old.dtype)
     if name is not None:
-        if name not in _COMBINES or (name == "divide" and old.dtype[:3] in ("int", "uin")):
+        wide = call.attribute("computed", old.dtype)
+        if name not in _COMBINES or (name == "divide" and wide[:3] in ("int", "uin")):
             return None
-        return [b.scatter(old, places, values, _combining(b, name), indexed=indexed)]
+        body = _combining(b, name, old.dtype)
+        found = b.scatter(cast(b, old, wide), places, cast(b, values, wide), body, indexed=indexed)
+        return [cast(b, found, old.dtype)]
+    values = cast(b, values, old.dtype)
     places = _last_ones(b, places, [old.shape[a] for a in indexed])
     return [b.scatter(old, places, values, lambda _, value: value, indexed=indexed, unique=True)]
 
 
-def _combining(b: Builder, name: str) -> Callable[[Value, Value], Value]:
+def _combining(b: Builder, name: str, dtype: str) -> Callable[[Value, Value], Value]:
+    """What becomes of an element of that dtype, and a value, both in the dtype in which they are combined."""
+
     def combine(element: Value, value: Value) -> Value:
         results = combined(b, name, [element, value])
         assert results is not None
-        return results[0]
+        return cast(b, cast(b, results[0], dtype), element.dtype)
 
     return combine
 

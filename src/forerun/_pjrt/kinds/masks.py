@@ -39,16 +39,18 @@ def place(call: Call) -> Sequence[Value] | None:
         return [old]
     rows = (math.prod(old.shape[:axis]), covered, old.type.size // covered // math.prod(old.shape[:axis]))
     elements = b.reshape(old, rows)
-    values = b.reshape(cast(b, values, old.dtype), (rows[0], count, rows[2]))
+    values = b.reshape(values, (rows[0], count, rows[2]))
     number = b.iota((covered,), 0) if how == "in_place" else _before(b, mask)
     if how != "each":
         number = b.binary("remainder", number, b.constant(count, number.type))
     picked = b.gather(values, b.reshape(number, (covered, 1)), indexed=[1])
+    picked = cast(b, picked, call.attribute("computed", old.dtype))
     if name is not None:
-        both = combined(b, name, [elements, picked])
+        wide = call.attribute("computed", old.dtype)
+        both = combined(b, name, [cast(b, elements, wide), picked])
         if both is None:
             return None
-        picked = both[0]
+        picked = cast(b, both[0], old.dtype)
     return [b.reshape(b.select(b.broadcast(mask, rows, [1]), picked, elements), old.shape)]
 
 

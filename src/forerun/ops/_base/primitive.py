@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Elementwise", "OpFacts", "Primitive", "direct", "elementwise", "nondifferentiable", "numpy_when_small",
-    "numpy_writes", "primitive", "view_of_numpy",
+    "numpy_writes", "plain_calls", "primitive", "view_of_numpy",
 ]  # fmt: skip
 
 Gradient = Callable[..., Any]
@@ -68,6 +68,17 @@ def direct(entry: str, *data: Any) -> Callable[[F], F]:
         return cast("F", wrapped)
 
     return make
+
+
+def plain_calls(entry: str, *data: Any) -> Callable[..., Any]:
+    """Return what the core does in plain calls, as for `direct`; of all others it makes None.
+
+    >>> from forerun import np
+    >>> plain_calls("argmax")(np.array([1, 3, 2]), 0).item(), plain_calls("argmax")([1, 3, 2], 0)
+    (1, None)
+    """
+    made: Callable[..., Any] = _core.Function(entry, lambda *_, **__: None, data)
+    return made
 
 
 # The arguments with which the core calls NumPy's functions directly, for the three decorators below

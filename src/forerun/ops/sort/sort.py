@@ -22,9 +22,9 @@ from .._base.convert import (
     write_out,
 )
 from .._base.host_task import host_op
-from .._base.primitive import direct, numpy_when_small
+from .._base.primitive import direct, numpy_when_small, plain_calls
 from ..index.getitem import take_along_axis
-from ..shape.views import reshape
+from ..shape.views import flip, reshape
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, Out
@@ -33,6 +33,22 @@ __all__ = [
     "argmax", "argmin", "argpartition", "argsort", "bincount", "lexsort", "nanargmax", "nanargmin", "partition",
     "searchsorted", "sort", "unique",
 ]  # fmt: skip
+
+
+_CORE = {entry: plain_calls(entry) for entry in ("argmax", "argmin", "argsort", "sort")}
+
+
+def _on_gpu(x: Array) -> bool:
+    return x.device.device_type == "gpu"
+
+
+def _by_core(entry: str, x: Array, axis: int) -> Any:
+    """Return what the core makes of an array on a GPU, whose lines it sorts or searches there; else None."""
+    if entry not in _CORE or not _on_gpu(x):
+        return None
+    values = _core.detach(x)
+    # In a dtype that the core takes; the order is the same.
+    return _CORE[entry](values.astype("float32") if x.dtype.name == "bfloat16" else values, axis)
 
 
 def _without(shape: tuple[int, ...], axis: int, keepdims: bool) -> tuple[int, ...]:
@@ -50,6 +66,9 @@ def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, out: Any, 
         shape = _without(x.shape, axis, keepdims)
     if (x.size if axis is None or x.ndim == 0 else x.shape[axis]) == 0:
         raise ValueError(f"{name}: reduced axes must not be empty, got shape {x.shape}")
+    places = _by_core(name, reshape(x, -1) if axis is None or x.ndim == 0 else x, axis or 0)
+    if places is not None:
+        return write_out(name, reshape(places, shape), out)
     # Trusted not to write: NumPy would copy what is marked as read-only.
     task = lambda v: fn(v, axis=axis, keepdims=keepdims)
     found = _core.host(task, [x], [(shape, numpy.dtype("int64"))], None, name, "compute", True, cheap=True)[0]
@@ -143,9 +162,14 @@ def argsort(
     x, a = _flat_if_none("argsort", a, axis, True)
     _check_sort("argsort", kind, order, stable)
 
+    places = _by_core("argsort", flip(x, a) if descending else x, a)
+    if places is not None:
+        return x.shape[a] - 1 - flip(places, a) if descending else places
+
     def positions(v: numpy.ndarray) -> numpy.ndarray:
         if not descending:
-            return numpy.argsort(v, axis=a, kind="stable")
+            ascending: numpy.ndarray = numpy.argsort(v, axis=a, kind="stable")
+            return ascending
         turned = numpy.flip(numpy.argsort(numpy.flip(v, a), axis=a, kind="stable"), a)
         found: numpy.ndarray = v.shape[a] - 1 - turned
         return found
@@ -171,6 +195,9 @@ def sort(
     _check_sort("sort", kind, order, stable)
     if _core.recording() and x.node is not None:
         return take_along_axis(x, argsort(x, a, descending=descending), a)
+    ascending = _by_core("sort", x, a)
+    if ascending is not None:
+        return (flip(ascending, a) if descending else ascending).astype(x.dtype)
     return host_op(
         "sort",
         lambda v: numpy.flip(numpy.sort(v, a), a) if descending else numpy.sort(v, a),
@@ -206,6 +233,8 @@ def argpartition(
     check_choice("argpartition", "kind", kind, ("introselect",))
     _check_sort("argpartition", None, order, None)
     places = _orders("argpartition", kth, x.shape[a])
+    if _on_gpu(x):
+        return argsort(x, a)
     return host_op("argpartition", lambda v: numpy.argpartition(v, places, a), [x], x.shape, "int64")
 
 
@@ -226,6 +255,8 @@ def partition(
     check_choice("partition", "kind", kind, ("introselect",))
     _check_sort("partition", None, order, None)
     places = _orders("partition", kth, x.shape[a])
+    if _on_gpu(x):
+        return sort(x, a)
     if not (_core.recording() and x.node is not None):
         return host_op("partition", lambda v: numpy.partition(v, places, a), [x], x.shape, x.dtype)
     return take_along_axis(x, argpartition(_core.detach(x), kth, a), a)

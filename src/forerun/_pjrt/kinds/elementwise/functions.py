@@ -22,8 +22,10 @@ INF, NAN = math.inf, math.nan
 _LN2, _LOG2E = math.log(2), 1 / math.log(2)
 
 
-def _log1p(b: Builder, x: Value) -> Value:
-    return b.unary("log_plus_one", x)
+def log1p(b: Builder, x: Value) -> Value:
+    """log(1 + x). Plugins take their series for numbers near 0 down to -0.41, where it has lost many bits."""
+    near = b.unary("log_plus_one", x)
+    return near if is_complex(x.dtype) else b.select(x < -0.25, b.unary("log", x + 1.0), near)
 
 
 def _exp(b: Builder, x: Value) -> Value:
@@ -62,12 +64,12 @@ def log10(b: Builder, x: Value) -> Value:
 
 def logaddexp(b: Builder, x: Value, y: Value) -> Value:
     """log(exp(x) + exp(y))."""
-    return _logaddexp(b, x, y, lambda d: _log1p(b, _exp(b, d)), _LN2)
+    return _logaddexp(b, x, y, lambda d: log1p(b, _exp(b, d)), _LN2)
 
 
 def logaddexp2(b: Builder, x: Value, y: Value) -> Value:
     """log2(2**x + 2**y)."""
-    return _logaddexp(b, x, y, lambda d: _log1p(b, exp2(b, d)) * _LOG2E, 1.0)
+    return _logaddexp(b, x, y, lambda d: log1p(b, exp2(b, d)) * _LOG2E, 1.0)
 
 
 def _logaddexp(b: Builder, x: Value, y: Value, more, of_equal: float) -> Value:  # type: ignore[no-untyped-def]
@@ -153,7 +155,7 @@ def arcsinh(b: Builder, x: Value) -> Value:
     far = size > (1e9 if x.dtype == "float64" else 1e4)
     safe = b.select(far, 1.0, size)
     root = b.unary("sqrt", safe * safe + 1.0)
-    near = _log1p(b, safe + safe * safe / (1.0 + root))
+    near = log1p(b, safe + safe * safe / (1.0 + root))
     return copysign(b, b.select(far, b.unary("log", size) + _LN2, near), x)
 
 
@@ -161,14 +163,14 @@ def arccosh(b: Builder, x: Value) -> Value:
     """The inverse of cosh, from 1 on."""
     far = x > (1e9 if x.dtype == "float64" else 1e4)
     less = b.select(far, 1.0, x - 1.0)
-    near = _log1p(b, less + b.unary("sqrt", less * (less + 2.0)))
+    near = log1p(b, less + b.unary("sqrt", less * (less + 2.0)))
     return b.select(far, b.unary("log", x) + _LN2, near)
 
 
 def arctanh(b: Builder, x: Value) -> Value:
     """The inverse of tanh, between -1 and 1."""
     size = b.unary("abs", x)
-    return copysign(b, 0.5 * _log1p(b, 2.0 * size / (1.0 - size)), x)
+    return copysign(b, 0.5 * log1p(b, 2.0 * size / (1.0 - size)), x)
 
 
 # --- the error function

@@ -100,7 +100,7 @@ _COMPLEX: dict[str, Function] = {
     "exp": _unary("exponential"),
     "expm1": _unary("exponential_minus_one"),
     "log": _unary("log"),
-    "log1p": _unary("log_plus_one"),
+    "log1p": functions.log1p,
     "log2": functions.log2,
     "log10": functions.log10,
     "sin": _unary("sine"),
@@ -182,13 +182,12 @@ def elementwise(call: Call) -> Sequence[Value] | None:
 
 def _outside(call: Call, x: Value) -> Value:
     """Which numbers are not within the limits."""
-    b, low, high = call.b, call.attribute("low"), call.attribute("high")
+    b, low, high = call.b, float(call.attribute("low")), float(call.attribute("high"))
     x = cast(b, x, "float64")
     outside = (x <= low if call.attribute("open_low") else x < low) | (
         x >= high if call.attribute("open_high") else x > high
     )
-    nan = arithmetic.isnan(b, x)
-    return outside if call.attribute("takes_nan") else outside | nan
+    return outside if call.attribute("takes_nan") else outside | arithmetic.isnan(b, x)
 
 
 def _any_held(b: Builder, wrong: Value, held: Value | None) -> Value:

@@ -1,0 +1,382 @@
+"""Every operation on a GPU: the values that the CPU gives, and where it ran.
+
+The table of cases has arguments for each function. What runs on the host is listed in docs/reference/devices.md.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Any
+
+import numpy
+import pytest
+
+import forerun
+from forerun import _core, np, npx
+from forerun._pjrt import accuracy
+from forerun.ops._base.primitive import Elementwise
+from tests.ops.cases import CASES
+from tests.ops.cases.compare import by_name
+from tests.ops.cases.reduction import COMPARED
+from tests.ops.cases.table import Case, Options, mapped, results
+from tests.support.bits import same_bits
+from tests.support.devices import gpus
+from tests.support.paths import ROOT
+
+# Roundings by which results of several steps may differ, at least: sums are made in other orders.
+STEPS = 16
+EPS = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
+# Of random numbers the CPU's bits are given, but for float ones, which functions of a device make.
+WIDE = {"float16": "float32", "bfloat16": "float32", "float32": "float64", "float64": "longdouble"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def gpu() -> Any:
+    """The device on which everything is computed, and on which new arrays are made."""
+    device = gpus(1)[0]
+    with device:
+        yield device
+
+
+def documented(heading: str) -> dict[str, set[str]]:
+    """Return the functions that a table in the documentation names, by the text in front of them."""
+    text = (ROOT / "docs/reference/devices.md").read_text()
+    section = text.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
+    rows = re.findall(r"^\| ([^|`]+) \| (.*`.*) \|$", section, re.MULTILINE)
+    return {kind.strip(): set(re.findall(r"`([^`]+)`", names)) for kind, names in rows}
+
+
+ON_HOST = documented("What runs on a GPU")
+COMPLEX_ON_HOST = ON_HOST.pop("of complex numbers")
+ALL_ON_HOST = set().union(*ON_HOST.values())
+
+
+def fallbacks() -> set[str]:
+    """The operations that have run on the host since this was asked last."""
+    names = {name for name, *_ in _core.fallback_counts()}
+    _core.forget_fallbacks()
+    return names
+
+
+def on(device: Any, value: Any) -> Any:
+    """The arguments with arrays of a device in place of NumPy's."""
+    place = lambda a: a if isinstance(a, _core.Array) else _core.from_numpy(a.copy(), device.index)
+    return mapped(place, value)
+
+
+def plain(value: Any) -> numpy.ndarray:
+    """The values as NumPy's array."""
+    return value.numpy() if isinstance(value, _core.Array) else numpy.asarray(value)
+
+
+def size_of(dtype: numpy.dtype) -> str:
+    """The dtype of the parts of a number."""
+    return {"complex64": "float32", "complex128": "float64"}.get(dtype.name, dtype.name)
+
+
+def assert_near(got: Any, want: Any, roundings: float, what: str) -> None:
+    """The same dtype and shape, and values within so many roundings of the largest one."""
+    got, want = plain(got), plain(want)
+    assert got.dtype == want.dtype, what
+    assert got.shape == want.shape, what
+    if got.dtype.name not in EPS and got.dtype.kind != "c":
+        assert same_bits(got, want), f"{what}: got {got!r}, want {want!r}"
+        return
+    near = roundings * EPS[size_of(got.dtype)]
+    got, want = (v.astype("complex128" if v.dtype.kind == "c" else "float64") for v in (got, want))
+    largest = float(numpy.abs(want[numpy.isfinite(want)]).max(initial=0))
+    numpy.testing.assert_allclose(got, want, near, near * max(largest, 1.0), err_msg=what)
+
+
+# --- the table of cases
+
+
+def dtypes_of(case: Case) -> list[numpy.dtype]:
+    """One or two dtypes for a case: a float, and another one in turn, so that all of them come to all kinds."""
+    every = case.dtype_list()
+    first = numpy.dtype("float32")
+    number = CASES.index(case)
+    chosen = [first] if first in every else []
+    others = [d for d in every if d != first]
+    return chosen + ([others[number % len(others)]] if others else [])
+
+
+@by_name(CASES)
+def test_values_and_place(case: Case, gpu: Any) -> None:
+    compared = COMPARED.get(case.name, lambda function: function)
+    ran: set[str] = set()
+    for dtype in dtypes_of(case):
+        for i, args in enumerate(case.arguments(dtype)):
+            what = f"{case.name}, sample {i}, {dtype}"
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                want = seeded(case, compared, on(npx.cpu(0), args), npx.cpu(0))
+                fallbacks()
+                got = seeded(case, lambda function: function, on(gpu, args), gpu)
+                ran |= fallbacks()
+                if case.name in COMPARED:
+                    got = seeded(case, compared, on(gpu, args), gpu)
+            assert len(got) == len(want)
+            for g, w in zip(got, want):
+                if not isinstance(g, _core.Array):
+                    assert type(g) is type(w) and g == w, what
+                    continue
+                assert g.device == gpu, what
+                assert_near(g, w, max(case.tolerance, STEPS), what)
+    if case.name not in COMPLEX_ON_HOST:
+        assert bool(ran) == (case.name in ALL_ON_HOST), f"{case.name}: ran on the host: {sorted(ran)}"
+
+
+def seeded(case: Case, compared: Any, args: Any, device: Any) -> list[Any]:
+    """The results with the random numbers of one seed."""
+    np.random.seed(5)
+    with device:
+        return case(compared(case.op), args)
+
+
+def test_documented_functions_are_in_the_table() -> None:
+    assert (ALL_ON_HOST | COMPLEX_ON_HOST) <= {case.name for case in CASES}
+
+
+# --- element-wise operations: the ulps that are stated
+
+UFUNCS = [c for c in CASES if isinstance(c.op, Elementwise) and c.op.nin <= 2]
+
+
+def ulps_off(got: numpy.ndarray, exact: numpy.ndarray) -> float:
+    """The largest distance from the exact values, in units in the last place of the result's dtype."""
+    eps = EPS[got.dtype.name]
+    tiny = (
+        2.0**-126 if got.dtype.name in ("float32", "bfloat16") else 2.0**-14 if got.dtype.itemsize == 2 else 2.0**-1022
+    )
+    got, exact = got.astype("longdouble"), exact.astype("longdouble")
+    fine = numpy.isfinite(got) & numpy.isfinite(exact)
+    assert (numpy.isnan(got) == numpy.isnan(exact)).all()
+    unit = numpy.exp2(numpy.floor(numpy.log2(numpy.maximum(numpy.abs(exact[fine]), tiny)))) * eps
+    return float((numpy.abs(got[fine] - exact[fine]) / unit).max(initial=0))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@by_name(UFUNCS)
+def test_ulps_of_an_elementwise_operation(case: Case, dtype: str, gpu: Any) -> None:
+    if "f" not in case.dtypes:
+        pytest.skip(f"{case.name} takes no floats")
+    rng = numpy.random.default_rng(7)
+    low, high = max(case.low, -8.0), min(case.high, 8.0)
+    args = [np.array(rng.uniform(low, high, (5, 67)), device=npx.cpu(0)).astype(dtype) for _ in range(case.op.nin)]
+    if case.name == "np.ldexp":
+        args[1] = args[1].astype("int32")
+    try:
+        want = results(case.op(*args))
+    except TypeError:
+        pytest.skip(f"{case.name} takes no {dtype}")
+    fallbacks()
+    got = results(case.op(*(x.copyto(gpu) for x in args)))
+    assert not fallbacks()
+    name = case.op.name
+    for g, w in zip(got, want):
+        bound = accuracy.bound(name, dtype)
+        if bound <= 0.5 or g.dtype.name not in EPS:
+            assert same_bits(g.numpy(), w.numpy()), f"{case.name} of {dtype}"
+            continue
+        exact = case.op.ufunc if isinstance(case.op.ufunc, numpy.ufunc) else None
+        reference = exact(*(x.astype("float64").numpy().astype("longdouble") for x in args)) if exact else None
+        if reference is None:
+            assert_near(g, w, 2 * bound, f"{case.name} of {dtype}")
+        else:
+            assert ulps_off(g.numpy(), numpy.asarray(reference)) <= bound + 0.5, f"{case.name} of {dtype}"
+
+
+# --- views, dtypes, sizes
+
+DTYPES = [
+    "bool", "int8", "uint16", "int32", "uint64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
+]  # fmt: skip
+VIEWS = {
+    "plain": lambda x: x,
+    "turned": lambda x: x[::-1, ::-2],
+    "transposed": lambda x: x.T,
+    "part": lambda x: x[1:5, 2:7:3],
+    "repeated": lambda x: np.broadcast_to(x[2], (3, 8)),
+    "row": lambda x: x[3],
+    "element": lambda x: x[3, 1:2].reshape(()),
+    "none": lambda x: x[3:3],
+}
+FUNCTIONS: dict[str, Any] = {
+    "add": lambda x: x + x,
+    "equal": lambda x: x == x,
+    "absolute": lambda x: abs(x),
+    "exp": lambda x: np.exp(x.astype("float32") if x.dtype.kind in "biu" else x),
+    "where": lambda x: np.where(x != 0, x, 1),
+    "copy": lambda x: x.copy(),
+    "to int64": lambda x: x.real.astype("int64"),
+    "to float16": lambda x: x.real.astype("float16"),
+    "to complex": lambda x: x.astype("complex64"),
+    "to bool": lambda x: x.astype("bool"),
+    "sum": lambda x: x.sum(),
+    "sum of an axis": lambda x: x.sum(-1) if x.ndim else x,
+    "sum that keeps axes": lambda x: x.sum(0, keepdims=True) if x.ndim else x,
+    "prod": lambda x: np.prod(x, 0) if x.ndim else x,
+    "max": lambda x: x.max(-1) if x.ndim and x.size else x,
+    "any": lambda x: np.any(x, -1) if x.ndim else x,
+    "count_nonzero": lambda x: np.count_nonzero(x != 0),
+    "cumsum": lambda x: np.cumsum(x, -1) if x.ndim else x,
+    "argmax": lambda x: np.argmax(x, -1) if x.ndim and x.size else x,
+    "argmin": lambda x: np.argmin(x) if x.size else x,
+    "sort": lambda x: np.sort(x, 0) if x.ndim else x,
+    "argsort": lambda x: np.argsort(x, -1) if x.ndim else x,
+    "matmul": lambda x: np.matmul(x, x.T) if x.ndim == 2 else x,
+    "concatenate": lambda x: np.concatenate([x, x[:1]], 0) if x.ndim else x,
+    "stack": lambda x: np.stack([x, x], -1),
+    "take": lambda x: np.take(x, np.array([0, -1, 0], device=x.device), -1) if x.ndim and x.size else x,
+    "index": lambda x: (
+        x[np.array([[0], [-1]], device=x.device), np.array([1, 0], device=x.device)] if x.ndim == 2 and x.size else x
+    ),
+    "take_along_axis": lambda x: np.take_along_axis(x, np.argsort(x, -1), -1) if x.ndim and x.size else x,
+    "mask": lambda x: x[x != 0] if x.ndim else x,
+}
+
+
+def values_of(dtype: str) -> numpy.ndarray:
+    """Some small numbers, a few of them 0."""
+    rng = numpy.random.default_rng(3)
+    values = rng.integers(0 if dtype[0] in "bu" else -4, 5, (6, 8)) * (1 if dtype[0] in "biu" else 0.75)
+    if dtype[:7] == "complex":
+        values = values + 0.5j * rng.integers(-2, 3, (6, 8))
+    return values
+
+
+def stored(dtype: str, device: Any) -> Any:
+    """The same in an array of a dtype."""
+    with npx.cpu(0):
+        return np.array(values_of(dtype)).astype(dtype).as_in_ctx(device)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_dtypes_and_views(name: str, dtype: str, gpu: Any) -> None:
+    function = FUNCTIONS[name]
+    if dtype == "bool" and name == "matmul":
+        pytest.skip("sums of bools are compared as floats")
+    here, there = stored(dtype, npx.cpu(0)), stored(dtype, gpu)
+    views = VIEWS if dtype in ("float32", "complex64", "uint16") else {"turned": VIEWS["turned"]}
+    for form, view in views.items():
+        with npx.cpu(0):
+            want = function(view(here))
+        fallbacks()
+        got = function(view(there))
+        assert not fallbacks(), form
+        assert got.device == gpu
+        assert_near(got, want, STEPS, f"{name} of {form}, {dtype}")
+
+
+WRITES: dict[str, Any] = {
+    "number": lambda x: x.__setitem__((slice(1, 5), slice(None, None, 3)), 3),
+    "turned": lambda x: x[1:4].__setitem__((slice(None), slice(None, None, -1)), x[2:5]),
+    "another dtype": lambda x: x.__setitem__((Ellipsis, 2), np.arange(6, device=x.device)),
+    "overlapping": lambda x: x.__setitem__(slice(1, None), x[:-1]),
+    "own mirror image": lambda x: x.__setitem__(Ellipsis, x[:, ::-1]),
+    "mask": lambda x: x.__setitem__(x != 0, 1),
+    "values under a mask": lambda x: x.__setitem__(
+        np.array(numpy.arange(48).reshape(6, 8) % 5 == 0, device=x.device), np.arange(10, device=x.device)
+    ),
+    "rows under a mask": lambda x: x.__setitem__(
+        np.array([True, False, True, False, False, True], device=x.device), x[:3] + x[:3]
+    ),
+    "indices": lambda x: x.__setitem__((np.array([0, -1, 0], device=x.device), slice(2, 5)), 2),
+    "indices of all axes": lambda x: x.T.__setitem__(
+        (np.array([1, -1], device=x.device), np.array([0, 2], device=x.device)), np.array([1, 0], device=x.device)
+    ),
+    "add at": lambda x: np.add.at(x, (np.array([0, 0, 5], device=x.device),), x[1:4]),
+    "put": lambda x: np.put(x, np.array([1, -1, 7, 1], device=x.device), np.array([0, 1, 0], device=x.device)),
+    "put_along_axis": lambda x: np.put_along_axis(x, np.argsort(x, 1)[:, :2], 1, 1),
+    "where": lambda x: np.add(x, x, out=x, where=x != 0),
+    "in place": lambda x: x[1:, ::2].__iadd__(x[:-1, 1::2]),
+    "out": lambda x: np.add(x[0], x[1], out=x[1]),
+    "fill": lambda x: x[::2].fill(1),
+    "nothing": lambda x: x[3:3].__setitem__(Ellipsis, 1),
+}
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "bfloat16", "float32", "complex128"])
+@pytest.mark.parametrize("name", WRITES)
+def test_writes(name: str, dtype: str, gpu: Any) -> None:
+    here, there = stored(dtype, npx.cpu(0)), stored(dtype, gpu)
+    alias = there.T
+    with npx.cpu(0):
+        WRITES[name](here)
+    fallbacks()
+    WRITES[name](there)
+    assert not fallbacks()
+    assert_near(there, here, STEPS, name)
+    assert_near(alias.T, here, STEPS, name)
+
+
+def test_views_of_another_dtype(gpu: Any) -> None:
+    for dtype in ("int32", "uint8", "float16", "complex64"):
+        here, there = stored("float32", npx.cpu(0)), stored("float32", gpu)
+        assert same_bits(there.view(dtype).numpy(), here.view(dtype).numpy())
+        here.view(dtype)[1:3] = 7
+        there.view(dtype)[1:3] = 7
+        assert same_bits(there.numpy(), here.numpy())
+    assert not fallbacks()
+
+
+def test_integer_random_numbers_are_the_cpus(gpu: Any) -> None:
+    for low, high, dtype in ((0, 100, "int64"), (-5, 2**40, "int64"), (0, 2, "bool"), (-128, 128, "int8")):
+        found = []
+        for device in (npx.cpu(0), gpu):
+            np.random.seed(11)
+            found.append(np.random.randint(low, high, size=(3, 400), dtype=dtype, device=device).numpy())
+        assert same_bits(*found)
+    assert not fallbacks()
+
+
+# --- errors
+
+
+@pytest.mark.parametrize(
+    "call, error, text",
+    [
+        (lambda x: np.take(x, np.array([0, 9]), 0), IndexError, "take: indices must be from -6 to 5, got others"),
+        (lambda x: x[np.array([1, -7])], IndexError, "indices must be from -6 to 5, got others"),
+        (lambda x: x[np.array([1]), np.array([8])], IndexError, "from -6 to 5 and from -8 to 7, got others"),
+        (
+            lambda x: x.__setitem__(np.array([6]), 1),
+            IndexError,
+            "indices must be from -6 to 5, got others",
+        ),
+        (
+            lambda x: x.__setitem__(x > 100, np.arange(2.0)),
+            ValueError,
+            "there must be a value for each element under the mask, got 2 for others",
+        ),
+        (
+            lambda x: np.array([2, 3]) ** np.array([1, -1]),
+            ValueError,
+            "power: integers must not be raised to negative integer powers",
+        ),
+        (
+            lambda x: np.random.normal(0.0, -np.exp(x)),
+            ValueError,
+            "scale must not be negative, got others",
+        ),
+    ],
+)
+def test_values_that_an_operation_does_not_take(call: Any, error: Any, text: str, gpu: Any) -> None:
+    x = stored("float32", gpu)
+    with pytest.raises(error, match=re.escape(text)) as caught:
+        found = call(x)
+        (x if found is None else found).numpy()
+    assert "test_table.py" in "".join(getattr(caught.value, "__notes__", [])) + str(caught.value)
+    assert not fallbacks()
+
+
+def test_good_values_beside_bad_ones(gpu: Any) -> None:
+    x = stored("float32", gpu)
+    bad = np.take(x, np.array([9]), 0)
+    assert np.take(x, np.array([5]), 0).shape == (1, 8)
+    with pytest.raises(IndexError):
+        bad.numpy()
+    assert same_bits(x.numpy(), stored("float32", npx.cpu(0)).numpy())
