@@ -12,16 +12,27 @@ from tests.support.plugins import plugin_file
 from tests.support.subprocesses import execute, output
 
 NAME = "fastatomstruct-xla-cpu"
+_opened: list[forerun.Device] = []
 
 
 def gpus(n: int = 2) -> list[forerun.Device]:
     """Return `n` devices of the plugin, which is opened once per process; the test is skipped where it is missing."""
     path = plugin_file(NAME)
-    if not device.has_open_plugins():
+    if not _opened:
         forerun.configure(pjrt=str(path), module_cache=None)
+        forerun.num_gpus()
+        _opened.extend(device._found.gpus or [])
+    device._found.gpus = _opened
     if forerun.num_gpus() < n:
         pytest.skip(f"{forerun.num_gpus()} devices, of {n} that the test needs")
     return [forerun.gpu(i) for i in range(n)]
+
+
+def hide() -> None:
+    """Leave the process without GPUs, as tests elsewhere expect it, until `gpus` is called."""
+    if _opened:
+        device._found.gpus = []
+        device._used.difference_update(device.FIRST_GPU + one.device_id for one in _opened)
 
 
 def words_of(program: str, **more: str) -> list[str]:

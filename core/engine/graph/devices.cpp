@@ -10,6 +10,14 @@ void limit(MemoryBudget& budget, const MemoryLimits& limits) {
   budget.soft.store(limits.soft), budget.hard.store(limits.hard), budget.io_headroom.store(limits.io_headroom);
 }
 
+size_t bytes_written(const Op& given) {
+  auto& op = const_cast<Op&>(given);  // which is not changed
+  size_t sum = 0;
+  for (int i = 0; i < op.n_access; ++i)
+    if (op.access(i).mode != Mode::read) sum += op.access(i).storage->charged();
+  return sum;
+}
+
 }  // namespace
 
 void DeviceTable::configure(const std::vector<int>& workers, int io_threads) {
@@ -122,9 +130,11 @@ bool DeviceTable::crowded(const Op& op) const {
 
 std::string DeviceTable::over_limit_message(const Op& op) const {
   size_t live = op.budget->live.load(), limit = op.budget->hard.load();
-  if (op.queue->lane && op.to_take + op.budget->occupied() <= limit)
-    return "memory: the device must have memory for the operation, asked for " + std::to_string(op.to_take) +
-           " bytes beside what it computes with, with " + std::to_string(live) + " live";
+  if (op.queue->lane && op.to_take + op.budget->occupied() <= limit) {
+    const size_t own = bytes_written(op);  // which are counted as live since the device was asked
+    return "memory: the device must have memory for the operation, asked for " + std::to_string(own) +
+           " bytes beside those that it computes with, with " + std::to_string(live - std::min(live, own)) + " live";
+  }
   if (op.to_take + op.budget->occupied() <= limit && occupied_by_all() > 0) {  // the devices together have too much
     live = 0, limit = shared_limits_.hard_of_all;
     for (const Device* device : made_)

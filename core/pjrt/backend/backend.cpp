@@ -46,6 +46,7 @@ class Backend::DeviceOf final : public Accelerator {
    public:
     explicit Lane(DeviceOf& device) : device_(device) {}
     Outcome hand_over(Op& op) override {
+      device_.device_.client().check_process();
       return static_cast<DeviceKernel&>(*op.kernel()).hand_over(op, device_.device_, device_.shared_);
     }
     bool follows(const forerun::Lane& before) const override {

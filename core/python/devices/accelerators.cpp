@@ -146,6 +146,26 @@ nb::object open_accelerators(const char* path, nb::handle given, nb::handle fold
   return nb::int_(n);
 }
 
+// The device of an engine's number, of those of all plugins.
+const pjrt::Client& client_of(int number, size_t& i) {
+  i = static_cast<size_t>(number - kFirstAccelerator);
+  for (const auto& backend : backends) {
+    const size_t n = backend->client().devices().size();
+    if (number >= kFirstAccelerator && i < n) return backend->client();
+    i -= n;
+  }
+  throw Error(ErrorKind::index,
+              "accelerator_info: there must be a device of that number, got " + std::to_string(number));
+}
+
+nb::dict accelerator_info(int number) {
+  size_t i;
+  const pjrt::Client& client = client_of(number, i);
+  nb::dict d = device_info(client.devices()[i]);
+  d["platform"] = client.platform();
+  return d;
+}
+
 nb::list all_compile_stats() {
   nb::list all;
   for (const auto& backend : backends) all.append(stats_dict(backend->modules().stats()));
@@ -163,6 +183,10 @@ void init_pjrt_accelerators(nb::module_& m) {
         "Makes the devices that a plugin finds those of the numbers from `first` on, and returns how many there are. "
         "`memory` is the part of each one's memory that arrays may take; `operation` and `program` write modules "
         "(forerun._pjrt.lowering).");
+  m.def("accelerator_info", accelerator_info, nb::arg("number"),
+        nb::sig("def accelerator_info(number: int) -> dict[str, Any]"),
+        "Return the model, the platform and the bytes of memory of the accelerator that is the engine's device "
+        "`number`.");
   m.def("accelerator_compile_stats", all_compile_stats,
         nb::sig("def accelerator_compile_stats() -> list[dict[str, Any]]"),
         "Return for each plugin how many modules were compiled, in which time, and how many were found.");

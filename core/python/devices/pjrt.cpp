@@ -45,6 +45,22 @@ nb::dict stats_dict(const pjrt::CompileStats& stats) {
 
 namespace {
 
+nb::object or_none(const std::optional<int64_t>& value) { return value ? nb::object(nb::int_(*value)) : nb::none(); }
+
+}  // namespace
+
+nb::dict device_info(const pjrt::Device& device) {
+  nb::dict d;
+  d["id"] = device.id(), d["kind"] = device.kind();
+  const std::optional<pjrt::MemoryStats> memory = device.memory();
+  d["memory_in_use"] = or_none(memory ? std::optional(memory->in_use) : std::nullopt);
+  d["memory_peak"] = or_none(memory ? memory->peak : std::nullopt);
+  d["memory_limit"] = or_none(memory ? memory->limit : std::nullopt);
+  return d;
+}
+
+namespace {
+
 struct Opened {
   std::unique_ptr<pjrt::Client> client;
   std::unique_ptr<pjrt::ModuleCache> modules;
@@ -94,24 +110,12 @@ void close(int number) {
   without_lock([&] { one->modules.reset(), one.reset(); });
 }
 
-nb::object or_none(const std::optional<int64_t>& value) { return value ? nb::object(nb::int_(*value)) : nb::none(); }
-
 nb::dict plugin_info(const pjrt::Plugin& plugin) {
   nb::dict d, attributes;
   for (const auto& [name, value] : plugin.attributes()) attributes[name.c_str()] = value;
   d["path"] = plugin.path();
   d["api"] = "0." + std::to_string(plugin.minor_version());
   d["attributes"] = attributes;
-  return d;
-}
-
-nb::dict device_info(const pjrt::Device& device) {
-  nb::dict d;
-  d["id"] = device.id(), d["kind"] = device.kind();
-  const std::optional<pjrt::MemoryStats> memory = device.memory();
-  d["memory_in_use"] = or_none(memory ? std::optional(memory->in_use) : std::nullopt);
-  d["memory_peak"] = or_none(memory ? memory->peak : std::nullopt);
-  d["memory_limit"] = or_none(memory ? memory->limit : std::nullopt);
   return d;
 }
 

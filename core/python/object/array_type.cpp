@@ -229,11 +229,11 @@ const char* only_element(const char* op, PyObject* self) {
                 std::string(op) + ": array must have exactly one element, got shape " + to_string(a.layout.shape));
   BlockingCall call(op);
   if (!on_host(a)) {
-    // The memory of the values that were read last by this thread.
-    thread_local Array copy;
-    copy = host_copy(a);
+    alignas(16) thread_local char value[16];  // that was read last by this thread
+    const Array copy = host_copy(a);
     wait_for(copy);
-    return copy.storage()->data();
+    std::memcpy(value, copy.storage()->data(), item_size(a.layout.dtype));
+    return value;
   }
   wait_for(a);
   // With the interpreter lock held, and all issued writes over, no thread writes.

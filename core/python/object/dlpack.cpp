@@ -12,6 +12,7 @@
 #include "engine/graph/memory_budget.h"
 #include "python/bindings.h"
 #include "python/capture/capture.h"
+#include "python/object/create.h"
 #include "python/object/numpy_interop.h"
 #include "python/object/numpy_memory.h"
 #include "python/runtime/accelerators.h"
@@ -198,6 +199,8 @@ nb::object taken(nb::handle capsule, int device, int copy, const char* name, con
   if (!bools && copy == 0)
     refuse("from_dlpack: bools must be bytes of 0 or 1 to be shared, got others with copy=False");
   if (must && copy == 0 && e.layout.size) refuse("from_dlpack: elements must be aligned to be shared, got copy=False");
+  if (copy == 0 && host_budget_of(device)->device != device)
+    refuse("from_dlpack: copy must not be False for the memory of " + device_name(device));
   if (must || copy == 1) return wrapped(from_object("from_dlpack", view_of(e, first).ptr(), device));
   // Broadcast tensors stay read-only, and so do overlapping windows that the producer marks: as a whole and in parts.
   bool broadcast = false, marked = false;
@@ -207,10 +210,11 @@ nb::object taken(nb::handle capsule, int device, int copy, const char* name, con
   e.layout.read_only = broadcast || (marked && e.layout.overlaps_itself());
   auto bytes = static_cast<size_t>(e.high - e.low);
   e.layout.offset = -e.low;
-  Array array(Buffer::make(bytes, budget_of(device)), e.layout);
+  Array array(Buffer::make(bytes, host_budget_of(device)), e.layout);
   array.storage()->adopt(new Block{first + e.low, bytes, nullptr, 1, Import<T>::drop, owner.get()});
   owner.release();
   array.storage()->materialized = true;
+  if (device_of(array) != device) return wrapped(copied(with_values(std::move(array)), e.layout.dtype, device));
   return wrapped(with_values(std::move(array)));
 }
 

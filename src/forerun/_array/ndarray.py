@@ -493,7 +493,8 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
 
 def _unpickled(values: numpy.ndarray, device: str) -> Array:
-    there = Device("cpu", int(device.partition(":")[2]))
+    kind, _, number = device.partition(":")
+    there = Device(kind, int(number))
     return _core.from_numpy(values, there if there in used_devices() else resolve())
 
 

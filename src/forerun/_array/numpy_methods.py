@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy
 
+from .._runtime.device import info
 from ..ops._base import convert
 from ..ops._base import core as _core
 from ..ops._base import host_task as host
@@ -76,6 +77,25 @@ class Flags:
         return "\n".join(f"  {name.upper()} : {getattr(self, name)}" for name in self.__slots__)
 
 
+_DLPACK_TYPES = {"cuda": 2, "rocm": 10, "oneapi": 14}  # DLPack's numbers, by platform
+_OTHER = 12  # a device of another kind
+
+
+def _dlpack_type(device: Any) -> int:
+    return _DLPACK_TYPES.get(info(device)["platform"], _OTHER)
+
+
+def _from_gpu(x: Any, max_version: tuple[int, int] | None, asked: tuple[int, int] | None, copy: bool | None) -> Any:
+    """The capsule of a copy in the memory of the host, if it is asked for; else BufferError."""
+    if copy is False or (asked is None and not copy):
+        raise BufferError(
+            f"__dlpack__: the memory of {x.device} cannot be shared; ask for a copy on the host, with dl_device=(1, 0) "
+            "or copy=True"
+        )
+    versioned = max_version is not None and max_version[0] >= 1
+    return _core.to_dlpack(_core.detach(x).to_device("cpu:0"), versioned, True)
+
+
 class NumpyMethods:
     """Attributes and methods of NumPy's arrays that are not operations: a base of the array class."""
 
@@ -139,19 +159,24 @@ class NumpyMethods:
 
         From version 1 on the capsule is marked as read-only, unless copy is True. Older versions have no such mark, so
         that their readers get a copy; BufferError if copy is False. RuntimeError for a stream: the host has none.
+        The memory of a GPU is not shared: the capsule has a copy on the host, for those who ask for that with dl_device
+        or copy; else BufferError.
         """
         if stream is not None:
             raise RuntimeError(f"__dlpack__: stream must be None on the host, got {stream!r}")
         if dl_device is not None and tuple(dl_device) != (1, 0):
             raise BufferError(f"__dlpack__: dl_device must be (1, 0), the host, got {dl_device}")
+        if self.device.device_type == "gpu":
+            return _from_gpu(self, max_version, dl_device, copy)
         versioned = max_version is not None and max_version[0] >= 1
         if not versioned and copy is False:
             raise BufferError("__dlpack__: max_version must be (1, 0) or more to share memory, which is read-only")
         return _core.to_dlpack(self, versioned, bool(copy) or not versioned)
 
-    def __dlpack_device__(self) -> tuple[int, int]:
-        """Return the host's device, whichever forerun device computes with the array."""
-        return (1, 0)
+    def __dlpack_device__(self: Any) -> tuple[int, int]:
+        """Return DLPack's type and number of the device that has the values: (1, 0), the host, for all CPU devices."""
+        device = self.device
+        return (1, 0) if device.device_type == "cpu" else (_dlpack_type(device), device.device_id)
 
     def __class_getitem__(cls, item: Any) -> types.GenericAlias:
         return types.GenericAlias(cls, item)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy
 
+from .._runtime.device import resolve
 from ..ops._base import core as _core
 from ..ops._base.convert import asarray
 from . import npy
@@ -222,7 +223,7 @@ def reads(op: str, header: Header, fill: Callable[..., Any], after: Any = None, 
     _core.capture_refuse("it reads a file")
     inputs = [] if after is None else [after]
     task = fill if after is None else lambda _, room, after=after: fill(room)  # and keeps the mark
-    (x,) = _core.host(task, inputs, [(header.laid_out, header.native)], device, op, "io", True, True)
+    (x,) = _core.host(task, inputs, [(header.laid_out, header.native)], resolve(device), op, "io", True, True)
     _bounded(x)
     return x.transpose() if header.fortran else x
 

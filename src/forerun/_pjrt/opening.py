@@ -34,7 +34,7 @@ def open_all() -> tuple[int, list[str], Exception | None]:
         return 0, [], error
     for file in files:
         try:
-            with _quiet("3" if platform_of(file) == "cpu" else "1"):
+            with _quiet(file):
                 found = _open(file, _core.FIRST_ACCELERATOR + n)
         except Exception as error:
             error = _advised(error, file)
@@ -49,14 +49,13 @@ def open_all() -> tuple[int, list[str], Exception | None]:
 
 
 @contextmanager
-def _quiet(level: str) -> Iterator[None]:
-    """Leave the lines of XLA out that report no problem, unless the environment asks for them.
+def _quiet(file: Path) -> Iterator[None]:
+    """No lines of XLA that report no problem, unless the environment asks for them.
 
-    Of processors it takes compiled modules for those of another machine, with an error for each: it adds options to the
-    names of the machine's abilities.
+    Plugins for processors report an error for each module of the disk whose code prefers instructions.
     """
     given = "TF_CPP_MIN_LOG_LEVEL" in os.environ
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", level)
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3" if platform_of(file) == "cpu" else "1")
     try:
         yield
     finally:

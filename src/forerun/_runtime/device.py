@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from .. import _core
 from .logging import say
@@ -199,6 +199,11 @@ def num_gpus() -> int:
     True
     """
     return len(_gpus())
+
+
+def info(device: Device) -> dict[str, Any]:
+    """Return what a GPU's plugin states: its model ("kind"), platform, and bytes of memory."""
+    return _core.accelerator_info(device.index)
 
 
 def num_cpus() -> int:

@@ -105,7 +105,7 @@ def _of(values: Any, title: str | None, limit: int, recorded: bool | None) -> Gr
     if recorded is None:
         recorded = any(isinstance(a.node, _core.Node) for a in arrays)
     boxes = (of_tape if recorded else of_pending)(arrays, limit)
-    names = {device.device_id: repr(device) for device in used_devices()}
+    names = {device.index: repr(device) for device in used_devices()}
     return Graph(boxes, title or ("Recorded" if recorded else "Not there yet"), names)
 
 

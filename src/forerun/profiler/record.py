@@ -47,7 +47,7 @@ class Recording:
         if error := _core.trace_start(path):
             raise OSError(error, os.strerror(error), path)
         for device in used_devices():
-            _core.trace_say("d", device.device_id, repr(device))
+            _core.trace_say("d", device.index, repr(device))
 
     def stop(self, wait: bool = True, raises: bool = True) -> Trace:
         """Wait for all work, end the recording and return the trace.

@@ -1,12 +1,16 @@
-"""`torch.cuda` as far as programs ask it: without a GPU it waits for the CPU devices, and has nothing to show."""
+"""`torch.cuda` as far as programs ask it: without a GPU it waits for the CPU devices."""
 
 from __future__ import annotations
 
 from .._runtime import core as _core
-from .._runtime.device import num_gpus
+from .._runtime.device import Device, info, num_gpus
+from .._runtime.device import current_device as current_place
 from .places import Where, where
 
-__all__ = ["is_available", "device_count", "current_device", "synchronize", "empty_cache", "memory_allocated"]
+__all__ = [
+    "is_available", "device_count", "current_device", "get_device_name", "synchronize", "empty_cache",
+    "memory_allocated", "max_memory_allocated", "mem_get_info",
+]  # fmt: skip
 
 
 def is_available() -> bool:
@@ -20,10 +24,10 @@ def device_count() -> int:
 
 
 def current_device() -> int:
-    """Return number of the GPU in use: 0. Raises RuntimeError without a GPU."""
+    """Return the number of the current device if it is a GPU, else 0. Raises RuntimeError without a GPU."""
     if not is_available():
         raise RuntimeError("cuda.current_device: there must be a GPU, got none")
-    return 0
+    return _gpu(None).device_id
 
 
 def synchronize(device: Where = None) -> None:
@@ -50,5 +54,36 @@ def empty_cache() -> None:
 
 
 def memory_allocated(device: Where = None) -> int:
-    """Return bytes of the live arrays of a device."""
-    return int(_core.memory(where(device).index)["live"])
+    """Return bytes of the live arrays of a device: by default of the current GPU, or without one of the CPU."""
+    return int(_core.memory(_counted(device).index)["live"])
+
+
+def max_memory_allocated(device: Where = None) -> int:
+    """Return the most bytes that live arrays of a device have taken."""
+    return int(_core.memory(_counted(device).index)["peak"])
+
+
+def mem_get_info(device: Where = None) -> tuple[int, int]:
+    """Return bytes of a GPU's memory: free ones, and all. Raises RuntimeError if its plugin does not count them."""
+    facts = info(_gpu(device))
+    if facts["memory_limit"] is None or facts["memory_in_use"] is None:
+        raise RuntimeError(f"cuda.mem_get_info: the plugin must count the memory of {_gpu(device)}, got no count")
+    return facts["memory_limit"] - facts["memory_in_use"], facts["memory_limit"]
+
+
+def get_device_name(device: Where = None) -> str:
+    """Return the model of a GPU, as its plugin names it. ValueError without one."""
+    return str(info(_gpu(device))["kind"])
+
+
+def _gpu(device: Where) -> Device:
+    """Return the GPU meant: None is the current device if that is a GPU, else the first."""
+    if device is None:
+        current = current_place()
+        return current if current.device_type == "gpu" else where("cuda")
+    return where(device)
+
+
+def _counted(device: Where) -> Device:
+    """Return the device whose memory is asked for: None is a GPU if there is one, else the current device."""
+    return _gpu(device) if device is not None or is_available() else current_place()

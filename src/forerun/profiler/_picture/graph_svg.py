@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import Any
 from xml.sax.saxutils import escape
 
+from ..._runtime.core import FIRST_ACCELERATOR
 from ..svg import FAINT, INK, QUIET, document, element, fitted, text, text_width
 from .boxes import Box, Boxes, Op
 from .layers import Node, layered
@@ -27,6 +28,11 @@ _tip = (
     '<defs><marker id="tip" viewBox="0 0 8 8" refX="7.2" refY="4" markerWidth="7" markerHeight="7" '
     'orient="auto"><path d="M0 0.8 7.5 4 0 7.2z" fill="#8a97a5"/></marker></defs>'
 )
+
+
+def _tint(device: int) -> tuple[str, str]:
+    """Return the colours of a device; those of gpu(0) are not those of cpu(0)."""
+    return _tints[(device if device < FIRST_ACCELERATOR else device - FIRST_ACCELERATOR + 1) % len(_tints)]
 
 
 def picture(boxes: Boxes, title: str, names: Mapping[int, str], left_out: int = 0) -> str:
@@ -97,7 +103,7 @@ def _width(box: Box) -> float:
 
 def _box(box: Box, x: float, y: float, width: float) -> str:
     """Return an op, in the colour of its device; or a frame with those that run as one."""
-    fill, edge = _leaf if box.kind == "leaf" else _tints[box.device % len(_tints)]
+    fill, edge = _leaf if box.kind == "leaf" else _tint(box.device)
     thick = 2.6 if box.kind == "result" else 1.0
     height = _height(box)
     top, left = y - height / 2, x - width / 2
@@ -155,7 +161,7 @@ def _legend(boxes: Boxes, names: Mapping[int, str], y: float) -> tuple[list[str]
         return [], y + MARGIN
     parts, x = [], MARGIN
     for device in devices:
-        fill, edge = _tints[device % len(_tints)]
+        fill, edge = _tint(device)
         name = names.get(device, f"device {device}")
         parts.append(element("rect", x=x, y=y + 28, width=14.0, height=14.0, rx=3, fill=fill, stroke=edge))
         parts.append(text(x + 21, y + 39.5, name, 12))

@@ -1,0 +1,14 @@
+"""GPUs are seen by these tests alone."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.devices import hide
+
+
+@pytest.fixture(autouse=True)
+def seen_here_alone() -> Iterator[None]:
+    """The plugin that a test has opened stays open, but other tests have no GPUs."""
+    yield
+    hide()
