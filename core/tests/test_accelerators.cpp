@@ -522,6 +522,53 @@ void an_operation_reads_arrays_of_two_devices() {
   }
 }
 
+void a_result_may_be_in_any_memory() {
+  TwoDevices devices;
+  const Array a = filled(kFirst, {100}, 3);
+  for (int device : {kHost, kFirst, kSecond})
+    for (int memory : {kHost, kFirst, kSecond}) {
+      const Array out = Array::make(DType::i64, {100}, budget_of(memory));
+      compute(kAdd, device, a, &a, {}, out);
+      check(all_are(numbers(out), 6), "values of an operation for one device in the memory of another");
+    }
+}
+
+// Writes all of a storage that it reads, and names the write first.
+struct Increment final : Kernel {
+  const char* name() const override { return "increment"; }
+  void run(Op& op, int64_t) override {
+    for (size_t i = 0; i < op.access(0).storage->bytes; i += 8) {
+      int64_t value;
+      std::memcpy(&value, operand_data(op, 1, static_cast<int64_t>(i)), 8);
+      ++value;
+      std::memcpy(operand_data(op, 0, static_cast<int64_t>(i)), &value, 8);
+    }
+  }
+};
+
+void an_operation_reads_the_storage_that_it_overwrites() {
+  TwoDevices devices;
+  const Array a = filled(kFirst, {100}, 3);
+  issue(kFirst, [&](Op& op) {
+    op.emplace<Increment>();
+    op.cost = 1000;
+    op.add(a.storage(), Mode::write), op.add(a.storage(), Mode::read);
+  });
+  check(all_are(numbers(a), 4), "values");
+  check(devices.first.downloads == 2, "it is copied to the host once");
+}
+
+// Ops are used again: the ones that place() makes have nothing of their former lives.
+void a_copy_is_no_host_task() {
+  TwoDevices devices;
+  const Array a = filled(kFirst, {100}, 3);
+  std::vector<Op*> ops;
+  for (int i = 0; i < 8; ++i) ops.push_back(Engine::get().make_op());
+  for (Op* op : ops) op->cost = UINT32_MAX, Engine::get().discard(op);
+  compute(kScaled, kFirst, a, &a, {}, a);  // submit() looks at the copies
+  check(all_are(numbers(a), 9), "values");
+}
+
 void values_go_from_device_to_device(bool reaches) {
   TwoDevices devices;
   devices.second.reaches_others = reaches;
@@ -593,6 +640,10 @@ void a_device_fails() {
   check(all_are(numbers(other), 6) && all_are(numbers(here), 7), "the other devices have not");
   fill(a, 1);
   check(all_are(numbers(a), 1), "it goes on");
+  devices.first.fails = 1;
+  fill(part(a, 0, 10), 2);
+  check(failure_of(part(a, 50, 60)) == "simple(0) has failed", "where a part is written, all of the array is lost");
+  fill(a, 1);
   devices.first.broken = true;
   add_number(a, 1);
   copy(b, other);
@@ -806,6 +857,9 @@ int main(int argc, char** argv) {
   several_threads_submit(steps);
   the_host_has_what_it_reads_and_gives_back_what_it_writes();
   an_operation_reads_arrays_of_two_devices();
+  a_result_may_be_in_any_memory();
+  an_operation_reads_the_storage_that_it_overwrites();
+  a_copy_is_no_host_task();
   values_go_from_device_to_device(true);
   values_go_from_device_to_device(false);
   a_part_may_be_written_first();
