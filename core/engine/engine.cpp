@@ -126,6 +126,7 @@ void Engine::after_fork(bool child) {
     task_waits.forget_all();
     producer.forget();
     pool.after_fork_in_child();
+    devices.lose_accelerators();
     if (!ring.idle()) lost_.store(true);
   }
   relief.after_fork(child);

@@ -102,6 +102,8 @@ void Buffer::dispose() {
   if (block_) block_->release();
   block_ = nullptr, data_ = nullptr;
   if (taken_on_device_) write_off();
+  if (values && budget->lost.load(std::memory_order_relaxed)) [[unlikely]]
+    values.release();  // the device's threads, which might have to help, are the parent's
   values.reset();
   set_failure(nullptr);
   FreeList<Buffer>::give(this);

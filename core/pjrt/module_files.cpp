@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -62,6 +63,9 @@ bool write_all(int file, std::string_view bytes) {
   }
   return true;
 }
+
+// Whatever has not been finished for so long never will be: its process has ended.
+constexpr std::chrono::hours kAbandoned{1};
 
 // A name that no other process or thread uses.
 fs::path unfinished(const fs::path& path) {
@@ -120,14 +124,18 @@ void ModuleFiles::trim(uint64_t bytes) const {
   uint64_t total = 0;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder_, error)) {
+    const fs::file_time_type used = entry.last_write_time(error);
+    if (error) continue;
+    if (entry.path().extension() == ".part" && used < fs::file_time_type::clock::now() - kAbandoned)
+      fs::remove(entry.path(), error);
     const uint64_t size = entry.file_size(error);
     if (error || entry.path().extension() != ".module") continue;
-    files.push_back({entry.last_write_time(error), entry.path(), size});
+    files.push_back({used, entry.path(), size});
     total += size;
   }
   std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.used < b.used; });
   for (size_t i = 0; i < files.size() && total > bytes; ++i)
-    if (fs::remove(files[i].path, error)) total -= files[i].size;
+    if (fs::remove(files[i].path, error); !error) total -= files[i].size;  // perhaps another process has removed it
 }
 
 }  // namespace forerun::pjrt

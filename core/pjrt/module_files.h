@@ -16,7 +16,8 @@ class ModuleFiles {
   // Bytes stored under this very key and undamaged.
   std::optional<std::string> read(std::string_view key) const;
   bool write(std::string_view key, std::string_view bytes) const;
-  // Removes the files that were used the longest ago, until at most this many bytes are left.
+  // Removes the files that were used the longest ago, until at most this many bytes are left; and what processes that
+  // were killed have left unfinished.
   void trim(uint64_t bytes) const;
   const std::filesystem::path& folder() const { return folder_; }
 

@@ -7,6 +7,7 @@
 
 #include "array/array.h"
 #include "cpu/kernels/copy/copy.h"
+#include "cpu/kernels/copy/zeros.h"
 #include "device/accelerator.h"
 #include "device/op_spec.h"
 #include "engine/engine.h"
@@ -19,6 +20,12 @@ constexpr int kHost = 0;  // the device that works for accelerators
 
 Accelerator* accelerator_of(const Storage& storage) { return storage.budget->accelerator; }
 MemoryBudget* budget_of_device(int device) { return Engine::get().devices[device].budget.get(); }
+
+void check_usable(const MemoryBudget& budget) {
+  if (!budget.lost.load(std::memory_order_relaxed)) return;
+  throw Error(ErrorKind::runtime,
+              budget.accelerator->name() + ": must be used by the process that has opened it, got a forked child");
+}
 
 // An op that is given back unless it is submitted.
 class Owned {
@@ -64,9 +71,15 @@ class Placing {
   Placing(Op* op, Queue::Kind kind, const Submit& submit) : op_(op), kind_(kind), submit_(submit) {}
 
   Placed run(int device) {
+    check_usable(*budget_of_device(device));
     Accelerator* const here = budget_of_device(device)->accelerator;
     const bool together = all_in_memory_of(here);
     if (together && !here) return op_.release(), Placed::as_it_is;
+    for (int i = 0; i < op_->n_access; ++i) {
+      const Access& a = op_->access(i);
+      check_usable(*a.storage->budget);
+      if (accelerator_of(*a.storage) && a.mode != Mode::write) write_if_new(*a.storage);
+    }
     Description description;
     OpSpec& spec = description.spec();
     const bool described = op_->kernel()->describe(*op_, spec);
@@ -92,7 +105,7 @@ class Placing {
     return all_accesses([&](const Access& a) { return a.mode == Mode::read || accelerator_of(*a.storage) == here; });
   }
 
-  // The op as the device has it, behind copies of what is elsewhere; false: the device has no code for it.
+  // The op as the device has it, behind copies of operands that are elsewhere; false: the device has no code for it.
   bool run_on(int device, Accelerator& here, const OpSpec& spec) {
     if (!here.lower(*op_, spec)) return false;
     for (int i = 0; i < op_->n_access; ++i)
@@ -110,8 +123,27 @@ class Placing {
       use(a, there);
       if (a.mode != Mode::read) remember_write(original, there);
     }
-    submit_(op_.release(), device, kind_, device);
+    try {
+      submit_(op_.release(), device, kind_, device);
+    } catch (...) {
+      // Where each op is waited for, it may have failed: its results have failed, too.
+      for (auto& [original, there] : written_)
+        if (there.storage()->settled() && there.storage()->failure)
+          original.storage()->set_failure(there.storage()->failure);
+      throw;
+    }
     for (auto& [original, there] : written_) transfer(there, original);
+  }
+
+  // A storage that nothing has written yet, and of which a part is going to be written, or read: it has no values on a
+  // device, not even any.
+  void write_if_new(Storage& storage) {
+    if (storage.issued.load(std::memory_order_relaxed) > 0 || storage.failure) return;
+    const auto dtype = storage.form.dtype == DebugShape::kNone ? DType::u8 : static_cast<DType>(storage.form.dtype);
+    const auto items = static_cast<int64_t>(storage.bytes / item_size(dtype));
+    Owned op(Engine::get().make_op());
+    build_zeros(*op, Array(static_cast<Buffer*>(&storage), Layout::dense(dtype, Dims{items})));
+    place(op.release(), storage.budget->device, Queue::Kind::compute, submit_);
   }
 
   // The values of a storage in the memory of another device. The copy is submitted, but where all is overwritten.
@@ -161,7 +193,7 @@ class Placing {
     return Array(static_cast<Buffer*>(op_->access(operand.access).storage), operand.layout);
   }
 
-  // Values go from storage to storage; so they are put together first, and spread afterwards, where they are no whole
+  // Values go from storage to storage; so they are put together first, and spread afterwards, where they are part of a
   // storage.
   void copy_between(const OpSpec& spec) {
     Array from = operand(spec.inputs[0]), to = operand(spec.outputs[0]);
@@ -194,6 +226,7 @@ class Placing {
     Owned op(Engine::get().make_op());
     op->add(from.storage(), Mode::read);
     op->add(to.storage(), Mode::write);
+    op->cost = static_cast<uint32_t>(std::min<size_t>(50 + from.storage()->bytes / 4, INT32_MAX));
     if (source && target && !target->build_transfer(*op, *source)) {
       Buffer* made = Buffer::make(from.storage()->bytes, budget_of_device(kHost));
       made->form = from.storage()->form;

@@ -10,14 +10,6 @@ void limit(MemoryBudget& budget, const MemoryLimits& limits) {
   budget.soft.store(limits.soft), budget.hard.store(limits.hard), budget.io_headroom.store(limits.io_headroom);
 }
 
-size_t bytes_written(const Op& given) {
-  auto& op = const_cast<Op&>(given);  // which is not changed
-  size_t sum = 0;
-  for (int i = 0; i < op.n_access; ++i)
-    if (op.access(i).mode != Mode::read) sum += op.access(i).storage->charged();
-  return sum;
-}
-
 }  // namespace
 
 void DeviceTable::configure(const std::vector<int>& workers, int io_threads) {
@@ -65,8 +57,12 @@ void DeviceTable::set_accelerator(int i, Accelerator& accelerator, Lane& compute
   set_lane(i, Queue::Kind::compute, &compute);
   set_lane(i, Queue::Kind::copy, &copy);
   MemoryBudget& budget = *devices_[i]->budget;
-  budget.accelerator = &accelerator;
+  budget.accelerator = &accelerator, budget.lost.store(false);
   limit(budget, {memory, memory});
+}
+
+void DeviceTable::lose_accelerators() {
+  for (Device* device : made_) device->budget->lost.store(device->budget->accelerator != nullptr);
 }
 
 Device* DeviceTable::use(int i) {
@@ -128,12 +124,15 @@ bool DeviceTable::crowded(const Op& op) const {
          (all + op.to_take > shared_limits_.soft_of_all || all + op.to_take + older > shared_limits_.hard_of_all);
 }
 
-std::string DeviceTable::over_limit_message(const Op& op) const {
+std::string DeviceTable::over_limit_message(Op& op) const {
   size_t live = op.budget->live.load(), limit = op.budget->hard.load();
   if (op.queue->lane && op.to_take + op.budget->occupied() <= limit) {
-    const size_t own = bytes_written(op);  // which are counted as live since the device was asked
-    return "memory: the device must have memory for the operation, asked for " + std::to_string(own) +
-           " bytes beside those that it computes with, with " + std::to_string(live - std::min(live, own)) + " live";
+    size_t asked = 0, counted = 0;  // its outputs are counted as live from its first try on
+    for (int i = 0; i < op.n_access; ++i)
+      if (const Access& a = op.access(i); a.mode != Mode::read)
+        asked += a.storage->memory(), counted += a.storage->taken() ? a.storage->memory() : 0;
+    return "memory: the device must have memory for the operation, asked for " + std::to_string(asked) +
+           " bytes beside what it computes with, with " + std::to_string(live - std::min(live, counted)) + " live";
   }
   if (op.to_take + op.budget->occupied() <= limit && occupied_by_all() > 0) {  // the devices together have too much
     live = 0, limit = shared_limits_.hard_of_all;

@@ -45,6 +45,8 @@ class DeviceTable {
   void set_lane(int i, Queue::Kind kind, Lane* lane);
   // The device's memory and lanes are an accelerator's; it has this much memory. While nothing is in flight.
   void set_accelerator(int i, Accelerator& accelerator, Lane& compute, Lane& copy, size_t memory);
+  // In the child of a process that forked, which has none of them.
+  void lose_accelerators();
   // The queues have room for a ring of so many slots.
   void make_room(uint64_t slots);
   const std::vector<Queue*>& queues() const { return queues_; }  // of the devices in use
@@ -56,7 +58,7 @@ class DeviceTable {
   bool crowded(const Op& op) const;
   // Bytes of all devices; 0 while there are no devices but those over which the cores are split.
   size_t occupied_by_all() const;
-  std::string over_limit_message(const Op& op) const;
+  std::string over_limit_message(Op& op) const;
 
  private:
   void make(int i);

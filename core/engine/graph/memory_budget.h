@@ -52,6 +52,7 @@ class MemoryBudget {
 
   const int device;
   Accelerator* accelerator = nullptr;    // null: host memory. Written before the device is used
+  std::atomic<bool> lost{false};         // it is the parent's, of a process that forked: its threads are not here
   std::atomic<size_t> live{0}, peak{0};  // of what somebody still refers to
   std::atomic<size_t> reserved{0};       // for ops that have started and not yet taken their memory
   std::atomic<size_t> soft{SIZE_MAX};    // ops ahead of program order stay below

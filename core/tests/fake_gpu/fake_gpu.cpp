@@ -9,8 +9,9 @@
 //   FAIL_COMPILE, FAIL_COPY, FAIL_EXECUTE   the number of the call, from 1, that fails
 //   FAIL_LATER=1     a failing execution is handed over, and fails then
 //   ORDER            "at_once": events are ready when the call returns; "reversed": those that are due are reported
-//   newest
-//                    first
+//                    newest first
+//
+// Of the program, by functions of this library: fake_gpu_hold(), fake_gpu_most_lanes() and fake_gpu_log().
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -70,6 +71,12 @@ struct Held {
   Device* device;
   Failure failure;
 };
+// Work of a lane of a device, which takes its time; an event reports its end.
+struct Work {
+  int lane;
+  Device* device;
+  Time start, end;
+};
 struct Waiting {  // what the client has as an Event
   Event* inner;   // of the plugin below; may be none
   Time due;
@@ -88,6 +95,9 @@ auto& due = *new std::vector<Waiting*>;     // in the order in which they were m
 auto& held = *new std::map<Buffer*, Held>;
 auto& lanes = *new std::map<std::pair<Device*, int>, Time>;  // when each is free
 double used = 0, peak = 0;
+auto& log_of_work = *new std::vector<Work>;  // in the order in which it was handed over
+size_t awaited = 0;                          // so many lanes must have work at the same time before an end is reported
+auto& at_work = *new std::set<std::pair<Device*, int>>;  // those that have had some since then
 int compiled = 0, copied = 0, executed = 0;
 
 Error* error_of(const Failure& failure) {
@@ -175,6 +185,13 @@ Event* event_at(Event* inner, Time at, const Failure& failure = {}) {
   return reinterpret_cast<Event*>(event);
 }
 
+// Whether ends are held back. They are reported after a while in any case: a program that waits for one fails, and does
+// not hang.
+bool held_back(Time oldest) {
+  if (at_work.size() >= awaited || Clock::now() > oldest + std::chrono::seconds(20)) awaited = 0;
+  return awaited > 0;
+}
+
 // Ends events as their times come.
 void tell() {
   for (;;) {
@@ -184,6 +201,10 @@ void tell() {
         (*std::min_element(due.begin(), due.end(), [](auto* a, auto* b) { return a->due < b->due; }))->due;
     if (next > Clock::now()) {
       changed.wait_until(lock, next);
+      continue;
+    }
+    if (held_back(next)) {
+      changed.wait_until(lock, Clock::now() + std::chrono::milliseconds(20));
       continue;
     }
     std::vector<Waiting*> now;
@@ -243,7 +264,11 @@ Error* event_on_ready(EventOnReady* a) {
 Time occupy(Device* device, Lane lane, Time from, double us) {
   std::lock_guard lock(mutex);
   Time& free = lanes[{device, lane}];
-  free = std::max({free, from, Clock::now()}) + std::chrono::nanoseconds(int64_t(us * 1e3));
+  const Time start = std::max({free, from, Clock::now()});
+  free = start + std::chrono::nanoseconds(int64_t(us * 1e3));
+  log_of_work.push_back({lane, device, start, free});
+  if (awaited > 0) at_work.insert({device, lane});
+  changed.notify_all();
   return free;
 }
 size_t size_of(Buffer* buffer) {
@@ -421,4 +446,33 @@ extern "C" __attribute__((visibility("default"))) const Table* GetPjrtApi() {
   replace(buffer_destroy), replace(buffer_delete), replace(execute);
   std::thread(tell).detach();
   return &own;
+}
+
+// From now on no end is reported before so many lanes have work at the same time.
+extern "C" __attribute__((visibility("default"))) void fake_gpu_hold(size_t lanes) {
+  std::lock_guard lock(mutex);
+  awaited = lanes, at_work.clear();
+}
+
+// How many lanes had work before an end was reported.
+extern "C" __attribute__((visibility("default"))) size_t fake_gpu_lanes_at_work() {
+  std::lock_guard lock(mutex);
+  return at_work.size();
+}
+
+// All work so far, in the order of its hand-over; a line each: the lane, the number of the device, the start (of the
+// clock of the device, in nanoseconds after the first) and the time that it takes.
+extern "C" __attribute__((visibility("default"))) const char* fake_gpu_log() {
+  static std::string text;
+  static constexpr const char* kNames[] = {"compute", "in", "out", "across"};
+  std::lock_guard lock(mutex);
+  text.clear();
+  std::map<Device*, size_t> numbers;
+  for (const Work& work : log_of_work) {
+    const size_t device = numbers.emplace(work.device, numbers.size()).first->second;
+    const auto since = [](Time from, Time to) { return std::to_string(std::chrono::nanoseconds(to - from).count()); };
+    text += std::string(kNames[work.lane]) + ' ' + std::to_string(device) + ' ' +
+            since(log_of_work.front().start, work.start) + ' ' + since(work.start, work.end) + '\n';
+  }
+  return text.c_str();
 }
