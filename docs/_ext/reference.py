@@ -50,6 +50,7 @@ NAMESPACES = {  # pages of the reference; those of `np` itself are made by subje
     "forerun.torch.optim": "Its optimizers",
     "forerun.d2l": "Helpers of Dive into Deep Learning",
     "forerun.safetensors": "Files of safetensors",
+    "forerun.onnx": "Networks as ONNX files",
     "forerun.profiler": "The profiler",
     "forerun.extend": "Custom operations",
     "forerun.testing": "Help for tests",
@@ -217,7 +218,7 @@ def contents(pages: dict[str, str]) -> dict[str, str]:
     """The tables of contents."""
     others = [n.removeprefix("forerun.") for n in NAMESPACES]
     parts = {
-        "index": ("The package", ["forerun", "profiler", "command", "safetensors", "extend", "testing"]),
+        "index": ("The package", ["forerun", "profiler", "command", "safetensors", "extend", "testing", "onnx"]),
         "np": (
             "NumPy's names",
             [

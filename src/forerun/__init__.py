@@ -49,6 +49,7 @@ if TYPE_CHECKING:  # what is imported when it is first used
     from . import metric as metric
     from . import np as np
     from . import npx as npx
+    from . import onnx as onnx
     from . import optimizer as optimizer
     from . import profiler as profiler
     from . import safetensors as safetensors
@@ -70,7 +71,7 @@ _wiring.wire_engine()
 
 # Front ends are imported when they are first used, to keep `import forerun` short; functions, with the module of each.
 _MODULES = (
-    "as_numpy", "autograd", "d2l", "extend", "gluon", "image", "init", "lr_scheduler", "metric", "np", "npx",
+    "as_numpy", "autograd", "d2l", "extend", "gluon", "image", "init", "lr_scheduler", "metric", "np", "npx", "onnx",
     "optimizer", "profiler", "safetensors", "testing", "torch", "tour", "typing",
 )  # fmt: skip
 _FUNCTIONS = {
