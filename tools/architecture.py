@@ -52,7 +52,7 @@ ROOMS = [
     ("gluon", "gluon init optimizer lr_scheduler metric image", "blocks, layers, data, training"),
     ("torch, mxnet, d2l", "torch d2l compat as_numpy onnx", "the programs of other libraries"),
     ("profiler", "profiler", "reports, timelines, graphs"),
-    ("cli, tour", "cli tour testing __main__", "the command, its experiments, test tools"),
+    ("cli, tour", "cli tour testing pytest_plugin __main__", "the command, its experiments, test tools"),
 ]
 WIRING = "_wiring"  # registers Python's functions with the core; `np` imports it, so it is above all and below np
 

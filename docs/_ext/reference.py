@@ -54,6 +54,7 @@ NAMESPACES = {  # pages of the reference; those of `np` itself are made by subje
     "forerun.profiler": "The profiler",
     "forerun.extend": "Custom operations",
     "forerun.testing": "Help for tests",
+    "forerun.pytest_plugin": "A plugin of pytest",
 }
 Seen = dict[int, str]  # where each object stands first, by its id
 SMALL = 3  # subjects of `np` with fewer names share a page
@@ -218,7 +219,10 @@ def contents(pages: dict[str, str]) -> dict[str, str]:
     """The tables of contents."""
     others = [n.removeprefix("forerun.") for n in NAMESPACES]
     parts = {
-        "index": ("The package", ["forerun", "profiler", "command", "safetensors", "extend", "testing", "onnx"]),
+        "index": (
+            "The package",
+            ["forerun", "profiler", "command", "safetensors", "extend", "testing", "pytest_plugin", "onnx"],
+        ),
         "np": (
             "NumPy's names",
             [
