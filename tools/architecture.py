@@ -50,7 +50,7 @@ ROOMS = [
     ("_interop", "_interop", "DLPack, Dask, einops, import hooks"),
     ("np", "np npx nd extend", "public namespaces: names over ops"),
     ("gluon", "gluon init optimizer lr_scheduler metric image", "blocks, layers, data, training"),
-    ("torch, mxnet, d2l", "torch d2l compat as_numpy onnx", "the programs of other libraries"),
+    ("torch, mxnet, d2l", "torch d2l compat as_numpy onnx sklearn", "the programs of other libraries"),
     ("profiler", "profiler", "reports, timelines, graphs"),
     ("cli, tour", "cli tour testing pytest_plugin __main__", "the command, its experiments, test tools"),
 ]

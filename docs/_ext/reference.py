@@ -51,6 +51,7 @@ NAMESPACES = {  # pages of the reference; those of `np` itself are made by subje
     "forerun.d2l": "Helpers of Dive into Deep Learning",
     "forerun.safetensors": "Files of safetensors",
     "forerun.onnx": "Networks as ONNX files",
+    "forerun.sklearn": "Networks as estimators of scikit-learn",
     "forerun.profiler": "The profiler",
     "forerun.extend": "Custom operations",
     "forerun.testing": "Help for tests",
@@ -221,7 +222,7 @@ def contents(pages: dict[str, str]) -> dict[str, str]:
     parts = {
         "index": (
             "The package",
-            ["forerun", "profiler", "command", "safetensors", "extend", "testing", "pytest_plugin", "onnx"],
+            ["forerun", "profiler", "command", "safetensors", "extend", "testing", "pytest_plugin", "onnx", "sklearn"],
         ),
         "np": (
             "NumPy's names",

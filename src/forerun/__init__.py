@@ -53,6 +53,7 @@ if TYPE_CHECKING:  # what is imported when it is first used
     from . import optimizer as optimizer
     from . import profiler as profiler
     from . import safetensors as safetensors
+    from . import sklearn as sklearn
     from . import testing as testing
     from . import torch as torch
     from . import tour as tour
@@ -72,7 +73,7 @@ _wiring.wire_engine()
 # Front ends are imported when they are first used, to keep `import forerun` short; functions, with the module of each.
 _MODULES = (
     "as_numpy", "autograd", "d2l", "extend", "gluon", "image", "init", "lr_scheduler", "metric", "np", "npx", "onnx",
-    "optimizer", "profiler", "safetensors", "testing", "torch", "tour", "typing",
+    "optimizer", "profiler", "safetensors", "sklearn", "testing", "torch", "tour", "typing",
 )  # fmt: skip
 _FUNCTIONS = {
     "as_completed": "_runtime.asyncio", "gather": "_runtime.asyncio", "graph": "profiler",

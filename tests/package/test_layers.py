@@ -68,7 +68,7 @@ PYTHON_ORDER = [
     {"_interop"},
     {"np", "npx", "nd", "safetensors", "typing", "extend"},
     {"init", "optimizer", "lr_scheduler", "metric", "image", "gluon"},
-    {"torch", "d2l", "compat", "as_numpy", "onnx"},
+    {"torch", "d2l", "compat", "as_numpy", "onnx", "sklearn"},
     {"profiler"},
     {"tour", "cli", "testing", "pytest_plugin", "__main__"},
     {"_wiring"},
