@@ -41,7 +41,7 @@ clients: $(BUILT)  ## calls libraries with forerun's arrays, and writes the tabl
 	$(BIN)/python -m compatibility.clients.page $(ARGS)
 
 adapters: $(BUILT) $(ADAPTERS)/.installed  ## tests beside libraries that `make test` does not install, and skips; ARGS: of pytest
-	$(ADAPTERS)/bin/python -m pytest -q -n 0 tests/adapters docs/howto src/forerun/onnx $(ARGS)
+	$(ADAPTERS)/bin/python -m pytest -q -n 0 tests/adapters docs/howto src/forerun/onnx src/forerun/profiler/_hooks $(ARGS)
 
 suites: $(BUILT)  ## SciPy's and scikit-learn's own tests on our arrays
 	$(BIN)/python compatibility/suites.py scipy

@@ -88,6 +88,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "load_ipython_extension":  # IPython asks for it by `%load_ext forerun`
+        return importlib.import_module(".profiler._hooks.magic", __name__).load_ipython_extension
     if name in _MODULES:
         return importlib.import_module(f".{name}", __name__)
     if name in _FUNCTIONS:
