@@ -73,7 +73,7 @@ class _NetEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
                 trainer.step(len(chosen))
                 total = total + error.sum()
             losses.append(total / len(data))
-        net.hybridize(False)  # programs of training are not needed any more
+        net.hybridize()  # anew: programs of training are not needed any more
         self.net_ = net
         self.losses_ = np.stack(losses).tolist() if losses else []
 
