@@ -7,10 +7,11 @@ TOOLS   := $(VENV)/.tools
 BUILT   := $(VENV)/.built
 INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps --config-settings=build-dir=build/venv
 SUITE   := build/array-api-tests
+ADAPTERS := build/adapters
 SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test browser standard clients suites model faults load soak fuzz bench bench-own docs figures plugins gpu-compile lint tsan asan aarch64 wheels develop clean
+.PHONY: tour test browser standard clients adapters suites model faults load soak fuzz bench bench-own docs figures plugins gpu-compile lint tsan asan aarch64 wheels develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
@@ -38,6 +39,9 @@ soak: $(BUILT)  ## a program like a service, and whether anything grows; ARGS="-
 
 clients: $(BUILT)  ## calls libraries with forerun's arrays, and writes the tables of docs/reference/clients.md; ARGS: names of libraries
 	$(BIN)/python -m compatibility.clients.page $(ARGS)
+
+adapters: $(BUILT) $(ADAPTERS)/.installed  ## tests beside libraries that `make test` does not install, and skips; ARGS: of pytest
+	$(ADAPTERS)/bin/python -m pytest -q -n 0 tests/adapters docs/howto src/forerun/onnx src/forerun/profiler/_hooks $(ARGS)
 
 suites: $(BUILT)  ## SciPy's and scikit-learn's own tests on our arrays
 	$(BIN)/python compatibility/suites.py scipy
@@ -131,6 +135,14 @@ $(TOOLS): pyproject.toml
 $(BUILT): $(TOOLS) CMakeLists.txt $(CORE)
 	$(INSTALL) -e .
 	cp build/venv/_core.pyi src/forerun/_core.pyi  # where type checkers look for it
+	touch $@
+
+# An environment of its own, in which everything of .venv can be imported, too.
+$(ADAPTERS)/.installed: $(TOOLS)
+	$(BIN)/python -m venv --without-pip $(ADAPTERS)
+	cd $(ADAPTERS)/lib/python3* && echo "import site; site.addsitedir('$$(echo $(CURDIR)/$(VENV)/lib/python3*/site-packages)')" > site-packages/base.pth
+	$(BIN)/python tools/requirements.py adapters > $(ADAPTERS)/requirements.txt
+	$(BIN)/pip --python $(ADAPTERS)/bin/python install -q --disable-pip-version-check -r $(ADAPTERS)/requirements.txt
 	touch $@
 
 $(SUITE):

@@ -63,4 +63,5 @@ def setup(app: Any) -> None:
         app.connect("builder-inited", reference.write)
     app.connect("source-read", pages.read)
     app.connect("autodoc-process-docstring", docstrings.process)
+    app.connect("autodoc-skip-member", docstrings.foreign)
     app.connect("autodoc-process-signature", docstrings.signature)

@@ -119,6 +119,9 @@ def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def surroundings() -> dict[str, str]:
-    """The environment, pytest's own variables aside, and the current folder: child processes get both."""
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    """The environment and the current folder: child processes get both.
+
+    Without pytest's own variables, and those of OpenMP that scikit-learn sets when it is imported.
+    """
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "KMP_"))}
     return variables | {"the current folder": os.getcwd()}

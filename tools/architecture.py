@@ -50,9 +50,9 @@ ROOMS = [
     ("_interop", "_interop", "DLPack, Dask, einops, import hooks"),
     ("np", "np npx nd extend", "public namespaces: names over ops"),
     ("gluon", "gluon init optimizer lr_scheduler metric image", "blocks, layers, data, training"),
-    ("torch, mxnet, d2l", "torch d2l compat as_numpy", "the programs of other libraries"),
+    ("torch, mxnet, d2l", "torch d2l compat as_numpy onnx sklearn", "the programs of other libraries"),
     ("profiler", "profiler", "reports, timelines, graphs"),
-    ("cli, tour", "cli tour testing __main__", "the command, its experiments, test tools"),
+    ("cli, tour", "cli tour testing pytest_plugin __main__", "the command, its experiments, test tools"),
 ]
 WIRING = "_wiring"  # registers Python's functions with the core; `np` imports it, so it is above all and below np
 

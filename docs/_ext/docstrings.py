@@ -15,6 +15,12 @@ def process(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[
     lines[:] = as_rst(lines, parameters(obj))
 
 
+def foreign(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    """Called by Sphinx for each member: those that another library's classes give are left out."""
+    module = getattr(obj, "__module__", None)
+    return True if isinstance(module, str) and not module.startswith("forerun") else None
+
+
 def signature(app: Any, what: str, name: str, obj: Any, options: Any, given: str | None, back: str | None) -> Any:
     """Called by Sphinx for each signature: a parameter that may be anything has no type there."""
     if given is None:
@@ -37,6 +43,9 @@ def as_rst(lines: list[str], named: Collection[str] = ()) -> list[str]:
     are."""
     found: list[str] = []
     for block in blocks(lines):
+        if len(block) > 1 and set(block[1]) == {"-"}:  # a section, such as Parameters
+            found += ["", f".. rubric:: {block[0]}", ""]
+            block = block[2:] or [""]
         if block[0].lstrip().startswith(">>>"):
             found += ["", *block, ""]
         elif block[0].startswith(" "):

@@ -50,9 +50,12 @@ NAMESPACES = {  # pages of the reference; those of `np` itself are made by subje
     "forerun.torch.optim": "Its optimizers",
     "forerun.d2l": "Helpers of Dive into Deep Learning",
     "forerun.safetensors": "Files of safetensors",
+    "forerun.onnx": "Networks as ONNX files",
+    "forerun.sklearn": "Networks as estimators of scikit-learn",
     "forerun.profiler": "The profiler",
     "forerun.extend": "Custom operations",
     "forerun.testing": "Help for tests",
+    "forerun.pytest_plugin": "A plugin of pytest",
 }
 Seen = dict[int, str]  # where each object stands first, by its id
 SMALL = 3  # subjects of `np` with fewer names share a page
@@ -217,7 +220,10 @@ def contents(pages: dict[str, str]) -> dict[str, str]:
     """The tables of contents."""
     others = [n.removeprefix("forerun.") for n in NAMESPACES]
     parts = {
-        "index": ("The package", ["forerun", "profiler", "command", "safetensors", "extend", "testing"]),
+        "index": (
+            "The package",
+            ["forerun", "profiler", "command", "safetensors", "extend", "testing", "pytest_plugin", "onnx", "sklearn"],
+        ),
         "np": (
             "NumPy's names",
             [

@@ -49,9 +49,11 @@ if TYPE_CHECKING:  # what is imported when it is first used
     from . import metric as metric
     from . import np as np
     from . import npx as npx
+    from . import onnx as onnx
     from . import optimizer as optimizer
     from . import profiler as profiler
     from . import safetensors as safetensors
+    from . import sklearn as sklearn
     from . import testing as testing
     from . import torch as torch
     from . import tour as tour
@@ -70,8 +72,8 @@ _wiring.wire_engine()
 
 # Front ends are imported when they are first used, to keep `import forerun` short; functions, with the module of each.
 _MODULES = (
-    "as_numpy", "autograd", "d2l", "extend", "gluon", "image", "init", "lr_scheduler", "metric", "np", "npx",
-    "optimizer", "profiler", "safetensors", "testing", "torch", "tour", "typing",
+    "as_numpy", "autograd", "d2l", "extend", "gluon", "image", "init", "lr_scheduler", "metric", "np", "npx", "onnx",
+    "optimizer", "profiler", "safetensors", "sklearn", "testing", "torch", "tour", "typing",
 )  # fmt: skip
 _FUNCTIONS = {
     "as_completed": "_runtime.asyncio", "gather": "_runtime.asyncio", "graph": "profiler",
@@ -86,6 +88,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "load_ipython_extension":  # IPython asks for it by `%load_ext forerun`
+        return importlib.import_module(".profiler._hooks.magic", __name__).load_ipython_extension
     if name in _MODULES:
         return importlib.import_module(f".{name}", __name__)
     if name in _FUNCTIONS:

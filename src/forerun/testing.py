@@ -1,4 +1,7 @@
-"""Help for tests of programs: of gradients, of bits, and of code that must not wait."""
+"""Help for tests of programs: of gradients, of bits, of code that must not wait, and of errors that nothing reads.
+
+`forerun.pytest_plugin` is a plugin of pytest.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from ._runtime.settings import config
 from .profiler import guard
 from .typing import Array, ArrayLike
 
-__all__ = ["assert_same_bits", "check_grads", "closed_gate"]
+__all__ = ["assert_same_bits", "check_grads", "closed_gate", "unread_errors"]
 
 
 def assert_same_bits(found: ArrayLike, expected: ArrayLike) -> None:
@@ -77,6 +80,28 @@ def _close(blocks: int) -> None:
     with _closing:
         _closed += blocks
         _core.gate(_closed > 0)
+
+
+def unread_errors() -> list[str]:
+    """Return the errors of operations that no read has raised, with the lines that issued them. Waits for all work.
+
+    They count as read from then on: they are neither reported at exit, nor raised by `waitall`.
+
+    >>> from forerun import np
+    >>> x = np.linalg.inv(np.zeros((2, 2)))
+    >>> unread_errors()
+    ['LinAlgError: Singular matrix, issued at ...']
+    >>> unread_errors()
+    []
+    """
+    _core.quiesce()
+    found = []
+    for message, site in _core.unseen_failures():
+        if message is None:
+            found.append(f"and {site} more")
+        else:
+            found.append(message if site is None else f"{message}, issued at {site[0]}:{site[1]}")
+    return found
 
 
 # --- gradients -------------------------------------------------------------------------------------------------------

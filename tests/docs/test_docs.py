@@ -141,6 +141,17 @@ class TestDocstrings:
             "",
         ]
 
+    def test_a_section_is_a_heading_without_a_place_in_the_contents(self, helper):
+        lines = helper("docstrings").as_rst(
+            ["Does it.", "", "Parameters", "----------", "x : int", "    A number."], {"x"}
+        )
+        assert [line for line in lines if line] == ["Does it.", ".. rubric:: Parameters", "x : int", "    A number."]
+
+    def test_members_of_other_libraries_are_left_out(self, helper):
+        foreign = helper("docstrings").foreign
+        assert foreign(None, "class", "x", subprocess.run, False, None)
+        assert foreign(None, "class", "x", forerun.pace, False, None) is None
+
     def test_types_that_say_nothing_are_left_out(self, helper):
         signature = helper("docstrings").signature
         given = signature(None, "", "", None, None, "(a: ~typing.Any, axis: int | None = None)", "~typing.Any")

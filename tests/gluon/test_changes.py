@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from forerun import gluon, np
+from forerun import autograd, gluon, np
 from forerun.gluon import nn
 
 
@@ -210,7 +210,7 @@ def test_what_has_read_a_parameter_is_not_kept() -> None:
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda net: pickle.loads(pickle.dumps(net))])
 def test_copies_have_changes_of_their_own(copied: Callable[[Any], Any]) -> None:
     net = net_of(nn.Dense(1, in_units=1))
-    net.hybridize()  # programs of calls cannot be copied
+    net.hybridize()
     net._recorded._revalidate()
     trainer = trainer_of(net)
     twin, trainers_twin = copied((net, trainer))
@@ -221,3 +221,21 @@ def test_copies_have_changes_of_their_own(copied: Callable[[Any], Any]) -> None:
     twin.setattr("grad_req", "null")
     assert trainers_twin._trained() == []
     assert not trainer._snapshot.stale
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda net: pickle.loads(pickle.dumps(net))])
+def test_copies_capture_programs_of_their_own(copied: Callable[[Any], Any]) -> None:
+    """Of a network that has been trained: its programs and their arrays stay behind."""
+    net = nn.HybridSequential()
+    net.add(nn.Dense(3, activation="relu", in_units=2), nn.Dense(1, in_units=3))
+    net.initialize()
+    net.hybridize()
+    x = np.ones((2, 2))
+    for _ in range(3):
+        with autograd.record():
+            total = net(x).sum()
+        total.backward()
+    twin = copied(net)
+    assert twin.hybridized == "0 programs"
+    assert [twin(x).tolist() for _ in range(3)] == [net(x).tolist() for _ in range(3)]
+    assert twin.hybridized.startswith("1 program: matmul")

@@ -68,9 +68,9 @@ PYTHON_ORDER = [
     {"_interop"},
     {"np", "npx", "nd", "safetensors", "typing", "extend"},
     {"init", "optimizer", "lr_scheduler", "metric", "image", "gluon"},
-    {"torch", "d2l", "compat", "as_numpy"},
+    {"torch", "d2l", "compat", "as_numpy", "onnx", "sklearn"},
     {"profiler"},
-    {"tour", "cli", "testing", "__main__"},
+    {"tour", "cli", "testing", "pytest_plugin", "__main__"},
     {"_wiring"},
 ]
 PYTHON_RANK = {name: rank for rank, row in enumerate(PYTHON_ORDER) for name in row}
@@ -410,5 +410,5 @@ def test_what_stands_on_top_is_what_users_import() -> None:
     """All else is in folders with `_`; and no function of the package hides a module of its name."""
     modules = {path.stem for path in PACKAGE.iterdir() if path.is_dir() or path.suffix == ".py"}
     modules = {name for name in modules if not name.startswith("_")}
-    assert modules == {*forerun._MODULES, "cli", "compat", "nd", "ops"}
+    assert modules == {*forerun._MODULES, "cli", "compat", "nd", "ops", "pytest_plugin"}
     assert not modules & {name for name in forerun.__all__ if name not in forerun._MODULES}

@@ -30,6 +30,7 @@ from ..ops.reduce import scan as scans
 from ..ops.shape import join as joining
 from ..ops.shape import views as shape
 from ..ops.sort import sort as sorting  # fmt: skip
+from . import arrow_protocol as arrow
 from . import numpy_protocols as protocols
 from .call_forms import delegate
 from .mxnet_methods import MxnetMethods
@@ -64,6 +65,8 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     __array_ufunc__ = protocols.array_ufunc
     __array_function__ = protocols.array_function
     __array_namespace__ = protocols.array_namespace
+    __arrow_c_array__ = property(arrow.arrow_c_array)
+    __arrow_c_stream__ = property(arrow.arrow_c_stream)
 
     # --- shape: views where memory allows ---
 

@@ -127,6 +127,9 @@ class Recorded:
         self.refused: dict[tuple[bool, bool], str] = {}
         self._warned = False
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"calls": [], "refused": {}}  # a copy captures its own
+
     def clear(self) -> None:
         """Drop all programs, also those that other threads are capturing."""
         self.calls, self.refused = [], {}

@@ -7,7 +7,7 @@ import shutil
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TextIO, TypeVar
 
 from .._runtime import core as _core
@@ -41,12 +41,19 @@ def progress(items: Iterable[T], title: str = "", *, total: int | None = None, d
     >>> w.tolist()
     [0.0625, 0.0625, 0.0625]
     """
-    if total is None and isinstance(items, Sized):
-        total = done + len(items)
+    if total is None and (length := _length(items)) is not None:
+        total = done + length
     if done < 0 or (total is not None and total < 0):
         raise ValueError(f"progress: total and done must not be negative, got {total} and {done}")
     show = _picture()
     return _shown(items, _Loop(title, total, done), show) if show else iter(items)
+
+
+def _length(items: Any) -> int | None:
+    try:
+        return len(items)
+    except TypeError:
+        return None
 
 
 class _Loop:

@@ -67,7 +67,7 @@ ABSENT: dict[str, str] = {
     "engine": "is not provided: operations are put together without being asked to; see forerun.configure",
     "test_utils": "is not provided; use numpy.testing with x.asnumpy()",
     "runtime": "is not provided; use the command `forerun info`",
-    "onnx": "is not provided; use net.export() and gluon.SymbolBlock.imports()",
+    "onnx": "is not provided; use forerun.onnx.export(net, x, path) and forerun.onnx.import_model(path)",
     "amp": "is not provided; use net.cast() and dtypes in programs",
     "base": "is not provided; errors are Python's own, such as ValueError",
     "error": "is not provided; errors are Python's own, such as ValueError",

@@ -8,8 +8,8 @@ are alive.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Generator, Iterable, Iterator, Sized
+from typing import Any, TypeVar
 
 from .. import _core
 
@@ -22,7 +22,8 @@ def pace(iterable: Iterable[T], ahead: int = 1) -> Iterator[T]:
     """Iterate, with the loop at most `ahead` iterations ahead of its operations.
 
     All operations issued up to the end of iteration t have ended before iteration t + 1 + ahead begins; the
-    making of an item counts as part of its iteration. ahead=0 is a barrier after each iteration.
+    making of an item counts as part of its iteration. ahead=0 is a barrier after each iteration. The result has the
+    length of the iterable, for bars such as `tqdm`, which counts iterations as the loop begins them.
 
     Raises ValueError if ahead is negative; at the beginning of an iteration the errors of operations that have ended
     and that no read has raised, as `waitall` does.
@@ -37,10 +38,36 @@ def pace(iterable: Iterable[T], ahead: int = 1) -> Iterator[T]:
     """
     if ahead < 0:
         raise ValueError(f"pace: ahead must not be negative, got {ahead}")
-    return _paced(iter(iterable), ahead)
+    return _Paced(_paced(iter(iterable), ahead), iterable)
 
 
-def _paced(items: Iterator[T], ahead: int) -> Iterator[T]:
+class _Paced(Generator[T, None, None]):
+    """The iterator of `pace`: a generator with a length."""
+
+    def __init__(self, generator: Generator[T, None, None], iterable: Iterable[T]) -> None:
+        self._generator, self._iterable = generator, iterable
+
+    def __iter__(self) -> Generator[T, None, None]:
+        return self._generator
+
+    def __next__(self) -> T:
+        return next(self._generator)
+
+    def __len__(self) -> int:
+        if isinstance(self._iterable, Sized):
+            return len(self._iterable)
+        raise TypeError(f"pace: iterable must have a length, got {type(self._iterable).__name__}")
+
+    def send(self, value: None) -> T:
+        """Return the next item."""
+        return self._generator.send(value)
+
+    def throw(self, *error: Any) -> T:
+        """Raise an error where the loop stands."""
+        return self._generator.throw(*error)
+
+
+def _paced(items: Iterator[T], ahead: int) -> Generator[T, None, None]:
     ends: deque[int] = deque()  # one mark per iteration whose operations may not have ended
     while True:
         if len(ends) > ahead:

@@ -11,6 +11,8 @@
 with `.json` a file for Perfetto; `graph(p.trace, "graph.svg")` draws what read the results of what.
 """
 
+from ._hooks.spans import spans as spans
+from ._hooks.summaries import Summaries as Summaries
 from .blockers import Blocker as Blocker
 from .blockers import blockers as blockers
 from .cost import Bound as Bound

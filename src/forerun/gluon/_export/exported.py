@@ -19,7 +19,7 @@ from ...ops._base.registry import operations, tuples
 from ...ops.create import fill as creation
 from .format_1 import of_format_1
 
-__all__ = ["FORMAT", "FORMATS", "Reader", "NotExportable", "computed", "fitted", "operations_of"]
+__all__ = ["FORMAT", "FORMATS", "Reader", "NotExportable", "applied", "computed", "fitted", "operations_of"]
 
 FORMAT = "forerun operations 2"
 # Those that are read, and what the names of operations in them are now.
@@ -247,7 +247,7 @@ def computed(reader: Reader, inputs: Sequence[Any], parameters: Mapping[str, Any
 
     try:
         for op, args, rest in reader.operations:
-            found = _applied(op, value(args), value(rest))
+            found = applied(op, value(args), value(rest))
             made.append(found if isinstance(found, tuple) else (found,))
         return value(reader.result)
     except (TypeError, AttributeError, LookupError, ArithmeticError, RuntimeError) as error:
@@ -255,7 +255,8 @@ def computed(reader: Reader, inputs: Sequence[Any], parameters: Mapping[str, Any
         raise ValueError(f"SymbolBlock: operation {len(made)}, {name}, must fit what it gets: {error}") from None
 
 
-def _applied(op: Any, args: list[Any], rest: Any) -> Any:
+def applied(op: Any, args: list[Any], rest: Any) -> Any:
+    """Return what an operation gives for inputs and the rest, as `Reader.operations` has them."""
     if isinstance(op, _core.Primitive):
         return op(*args, *(rest or ()))
     return op(*args) if isinstance(op, _core.Ufunc) else op.repeated(args, rest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -20,7 +20,10 @@ from ..parameter.loading import set_values
 from ..parameter.parameter import Devices, Parameter
 from .exported import FORMAT, FORMATS, NotExportable, Reader, computed, fitted, operations_of
 
-__all__ = ["SymbolBlock", "export"]
+if TYPE_CHECKING:
+    from ...typing import Array
+
+__all__ = ["SymbolBlock", "described", "export"]
 
 _LONGEST = 100_000_000  # bytes of a symbol file
 
@@ -96,6 +99,24 @@ class SymbolBlock(HybridBlock):
 
 def export(block: HybridBlock, path: str, epoch: int, called: tuple[Any, Sequence[Spec]]) -> tuple[str, str]:
     """Write path-symbol.json and path-0000.params; see `HybridBlock.export`."""
+    said, values = described(block, called)
+    files = f"{path}-symbol.json", f"{path}-{epoch:04d}.params"
+    with replacing(place(files[0])) as out:
+        out.write(json.dumps(said, allow_nan=True).encode())
+
+    def kind(name: str) -> str:
+        return "arg:" if said["parameters"][name][2] else "aux:"
+
+    save_named("export", files[1], {kind(name) + name: x for name, x in values.items()})
+    return files
+
+
+def described(block: HybridBlock, called: tuple[Any, Sequence[Spec]]) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Return what a block computes, in words of JSON, and the parameters and constants by their names there.
+
+    called: the structure of its arguments, and the specs of the arrays in it. The description is compared with
+    the block on values of its own. ValueError if it cannot be described.
+    """
     form, specs = called
 
     def run(*arrays: Any) -> Any:
@@ -114,22 +135,12 @@ def export(block: HybridBlock, path: str, epoch: int, called: tuple[Any, Sequenc
         name: [list(x.shape), x.dtype.name, name in params and params[name].grad_req != "null"]
         for name, x in {**arrays, **kept}.items()
     }
-    text = json.dumps(said, allow_nan=True)
-    read = SymbolBlock(json.JSONDecoder().decode(text))
+    read = SymbolBlock(json.loads(json.dumps(said, allow_nan=True)))
     read.load_dict({**arrays, **kept}, device=specs[0][2] if specs else None)
     if not _alike(run, read, specs, any_number):
         text = "compute with its inputs and parameters alone, in operations that the tape knows"
         raise ValueError(f"export: {block.name} must {text}; got another result again")
-    files = f"{path}-symbol.json", f"{path}-{epoch:04d}.params"
-    with replacing(place(files[0])) as out:
-        out.write(text.encode())
-
-    def kind(name: str) -> str:
-        return "arg:" if said["parameters"][name][2] else "aux:"
-
-    values = {name: p.mean_data() for name, p in params.items()} | kept
-    save_named("export", files[1], {kind(name) + name: x for name, x in values.items()})
-    return files
+    return said, {name: p.mean_data() for name, p in params.items()} | kept
 
 
 def _unseen(run: Callable[..., Any], arrays: Sequence[Any]) -> Any:

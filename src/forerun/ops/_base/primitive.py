@@ -18,7 +18,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, cast
 
 from ... import _core
-from .registry import register
+from .registry import reduced, register
 
 if TYPE_CHECKING:
     import numpy
@@ -208,6 +208,8 @@ class Elementwise(_core.Ufunc):
         self.__name__ = self.__qualname__ = name
         self.__doc__ = doc
 
+    __reduce__ = reduced
+
     def __repr__(self) -> str:
         return f"<forerun op {self.name!r}>"
 
@@ -374,6 +376,8 @@ class Primitive(_core.Primitive):
         rules, save = _rules(grads, names[:arrays], names[arrays:] + kept)
         defaults = tuple(p.default for p in parameters.values())
         super().__init__(forward, name, names, defaults, arrays, rules, save, len(kept))
+
+    __reduce__ = reduced
 
     def __repr__(self) -> str:
         return f"<forerun op {self.name!r}>"

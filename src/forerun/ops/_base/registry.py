@@ -7,12 +7,13 @@ The named tuples that operations take and give have names too.
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
-__all__ = ["Names", "operations", "register", "registered_tuple", "tuples"]
+__all__ = ["Names", "operations", "reduced", "register", "registered_tuple", "tuples"]
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -63,6 +64,12 @@ class Names:
         """Return the name that a thing was registered by, or None."""
         return self._names.get(id(thing))
 
+    def place_of(self, thing: Any) -> tuple[str, str] | None:
+        """Return the module that registered a thing, and its name; None if it is not registered."""
+        name = self.name_of(thing)
+        owner = None if name is None else self._entries[name].owner
+        return None if name is None or owner is None else (owner.__name__, name)
+
     def __getitem__(self, name: str) -> Any:
         return self._entries[name].thing
 
@@ -86,6 +93,25 @@ def register(module: str, *ops: Any) -> None:
     """
     for op in ops:
         operations.add(op.name, op, module)
+
+
+def _operation(module: str, name: str) -> Any:
+    importlib.import_module(module)
+    return operations[name]
+
+
+def reduced(op: Any) -> tuple[Callable[..., Any], tuple[str, str]]:
+    """Return how an operation is pickled and copied: by its name. TypeError if it is not registered.
+
+    >>> import pickle
+    >>> from forerun import np
+    >>> pickle.loads(pickle.dumps(np.add)) is np.add
+    True
+    """
+    place = operations.place_of(op)
+    if place is None:
+        raise TypeError(f"pickle: operation must be registered, got {op!r}")
+    return _operation, place
 
 
 def registered_tuple(name: str) -> Callable[[_Class], _Class]:

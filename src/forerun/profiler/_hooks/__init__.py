@@ -1,0 +1,1 @@
+"""The profiler in other tools: `spans` for OpenTelemetry, `summaries` for TensorBoard, `magic` for notebooks."""
