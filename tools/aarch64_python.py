@@ -21,7 +21,15 @@ WORK = ROOT / "build" / "aarch64-python"
 PACKAGES = WORK / "packages"
 VERSION, MACHINE = "3.11", "aarch64"
 BLAS = ROOT / "build" / "aarch64-blas"  # that of `make aarch64`
-WANTED = ("numpy>=2,<3", "pytest>=8,<10", "hypothesis>=6.80,<7", "ml_dtypes>=0.5,<1", "scipy>=1.11,<2", "pillow>=10,<14", "pandas>=2.2,<4")
+WANTED = (
+    "numpy>=2,<3",
+    "pytest>=8,<10",
+    "hypothesis>=6.80,<7",
+    "ml_dtypes>=0.5,<1",
+    "scipy>=1.11,<2",
+    "pillow>=10,<14",
+    "pandas>=2.2,<4",
+)
 # The parts of the suite in which a processor can make a difference: loops, orders of sums, memory, threads.
 FILES = ("tests/array", "tests/autograd", "tests/engine/test_fusion.py", "tests/engine/test_order.py")
 PROCESSES = 2
@@ -37,7 +45,14 @@ def install() -> None:
         done = folder / ".complete"
         if not done.exists():
             platforms = [f"--platform=manylinux{name}_{MACHINE}" for name in ("2014", "_2_17", "_2_27", "_2_28")]
-            foreign = ["--only-binary=:all:", *platforms, f"--python-version={VERSION}", "--upgrade", "--target", folder]
+            foreign = [
+                "--only-binary=:all:",
+                *platforms,
+                f"--python-version={VERSION}",
+                "--upgrade",
+                "--target",
+                folder,
+            ]
             run(sys.executable, "-m", "pip", "install", "-q", *dependencies, *foreign, *packages)
             done.touch()
 

@@ -22,7 +22,17 @@ def test_benchmark_on_the_fake_gpu(tmp_path: Path) -> None:
         "FORERUN_PJRT": str(fake_gpu(tmp_path)),
         "FORERUN_MODULE_CACHE": "",
     }
-    command = [sys.executable, "benchmarks/gpu.py", "--quick", "--rounds", "3", "--seconds", "1", "--json", str(figures)]
+    command = [
+        sys.executable,
+        "benchmarks/gpu.py",
+        "--quick",
+        "--rounds",
+        "3",
+        "--seconds",
+        "1",
+        "--json",
+        str(figures),
+    ]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(figures.read_text())
