@@ -87,9 +87,11 @@ class Backend {
     std::string key;
     std::shared_ptr<Code> code;
   };
+  const std::shared_ptr<Code>* find(const std::string& key);
+
   std::list<Known> known_;  // the one used last in front
   std::unordered_map<std::string_view, std::list<Known>::iterator> places_;
-  std::string key_;
+  std::string key_;  // of the operation that is looked for
 };
 
 }  // namespace forerun::pjrt
