@@ -15,7 +15,7 @@ pytest.importorskip("check_jsonschema")
 
 GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
-SCHEMAS = {path: "vendor.github-workflows" for path in WORKFLOWS} | {GITHUB / "dependabot.yml": "vendor.dependabot"}
+SCHEMAS = dict.fromkeys(WORKFLOWS, "vendor.github-workflows") | {GITHUB / "dependabot.yml": "vendor.dependabot"}
 
 
 def check(file: Path, schema: str) -> subprocess.CompletedProcess[str]:

@@ -104,6 +104,7 @@ def warn_of_look(name: str, look: Any, more: str = "") -> None:
     """Warn, at a line that reads values, that functions that cannot be captured for that reason run as written."""
     file, line = look
     message = f"{name} runs as written, without hybridization, as its code depends on values at {file}:{line}"
+    more += "; np.where chooses between arrays without reading values"
     warnings.warn_explicit(f"hybridize: {message}{more}", UserWarning, file, line)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,14 +17,26 @@ from .logging import say
 __all__ = ["configure", "config"]
 
 _settings: dict[str, Any] = {}
-_SAME: Any = object()  # what is not given stays as it is
+
+
+class _Unchanged:
+    def __repr__(self) -> str:
+        return "<unchanged>"
+
+
+_SAME: Any = _Unchanged()  # what is not given stays as it is
+
+
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:([KMGT])(?:i?B)?|B)?\s*", re.IGNORECASE)
 
 
 def _size(text: str) -> int:
-    """Return bytes from text such as "512M" or "2G"."""
-    units = {"K": 10, "M": 20, "G": 30, "T": 40}
-    unit = text.strip()[-1:].upper()
-    return int(float(text.strip()[:-1]) * 2 ** units[unit]) if unit in units else int(text)
+    """Return bytes from text such as "512M", "2GB" or "1.5 GiB"; all units are powers of 1024."""
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise ValueError
+    number, unit = match.groups()
+    return int(float(number) * 1024 ** ("KMGT".index(unit.upper()) + 1)) if unit else int(number)
 
 
 def _switch(text: str) -> bool:
@@ -37,6 +51,7 @@ def _module_cache() -> str:
     return str(pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "forerun" / "modules")
 
 
+_KINDS = {_size: "a size such as 512M or 2GiB", _switch: "0 or 1", int: "an integer"}
 VARIABLES: dict[str, tuple[str, Callable[[str], Any]]] = {  # of the environment: the setting, and how it is read
     "FORERUN_ENGINE": ("engine", str),
     "FORERUN_WORKERS": ("workers", int),
@@ -71,7 +86,7 @@ def _environment() -> dict[str, Any]:
             try:
                 found[key] = read(text) if text else _MAY_BE_EMPTY[key]
             except ValueError:
-                kind = "0 or 1" if read is _switch else read.__name__.strip("_")
+                kind = _KINDS.get(read, "a number")
                 raise ValueError(f"{name}: must be {kind}, got {text!r}") from None
     return found
 
@@ -235,6 +250,17 @@ def _tell_of_surroundings() -> None:
         say("info", "memory: %d bytes of the machine's %d are available to this process", granted, machine)
     for name in unknown_variables():
         say("warning", "environment: %s is not a setting; the settings are %s", name, ", ".join(sorted(KNOWN)))
+        if meant := _probably_meant(name):
+            warnings.warn(f"{name} in the environment is not a setting: did you mean {meant}?", stacklevel=2)
+
+
+def _probably_meant(name: str) -> str | None:
+    """Return the setting of which a variable's name is a misspelling; names that are quite different are another's."""
+    import difflib  # only now: it takes longer to import than the rest of this module
+
+    endings = [known.removeprefix("FORERUN_") for known in KNOWN]
+    found = difflib.get_close_matches(name.removeprefix("FORERUN_"), endings, 1, 0.8)
+    return f"FORERUN_{found[0]}" if found else None
 
 
 def _is_the_command() -> bool:
