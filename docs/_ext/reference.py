@@ -38,7 +38,7 @@ NAMESPACES = {  # pages of the reference; those of `np` itself are made by subje
     "forerun.gluon.data": "Data sets and loaders",
     "forerun.gluon.data.vision.transforms": "Transforms of images",
     "forerun.gluon.utils": "Helpers for training",
-    "forerun.gluon.model_zoo.vision": "Networks of the literature",
+    "forerun.gluon.model_zoo.vision": "Standard networks for images",
     "forerun.optimizer": "Optimizers",
     "forerun.lr_scheduler": "Learning rates that change",
     "forerun.metric": "Metrics",
