@@ -1,3 +1,3 @@
-"""Standard networks (ResNet, VGG, MobileNet and others), ready to be trained, in Gluon's names: `vision` has those for images."""
+"""Standard networks (ResNet, VGG and others), ready to be trained, in Gluon's names: `vision` has those for images."""
 
 from . import vision as vision
