@@ -79,6 +79,6 @@ print(x[8:].real.min().item(), x[8:].real.max().item(), sum(times for *_, times 
 
 @pytest.mark.parametrize("engine", ["async", "sync"])
 def test_writes_to_parts_of_an_array_of_which_one_runs_on_the_host(engine: str) -> None:
-    """What the host writes goes back as a whole; nothing else may come between the copies, not even in a full window."""
+    """An array that the host writes goes back as a whole; nothing comes between the copies, even in a full window."""
     found = words_of(WRITES, FORERUN_OPS_AHEAD="8", FORERUN_ENGINE=engine)
     assert found == ["1000.0", "1000.0", "300"]

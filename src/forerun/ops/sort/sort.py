@@ -167,7 +167,8 @@ def argsort(
 
     places = _by_core("argsort", flip(x, a) if descending else x, a)
     if places is not None:
-        return x.shape[a] - 1 - flip(places, a) if descending else places
+        of_first: Array = x.shape[a] - 1 - flip(places, a) if descending else places
+        return of_first
 
     def positions(v: numpy.ndarray) -> numpy.ndarray:
         if not descending:
