@@ -38,6 +38,7 @@ ROOMS = [
     ("capture", "core/capture", "captured programs"),
     ("pjrt", "core/pjrt", "plugins of accelerators: clients, buffers, compiled modules"),
     ("cpu", "core/cpu", "the CPU: kernels, fused kernels, threads, cgroup limits, BLAS"),
+    ("placement", "core/placement", "where an operation runs: on a device, or on the host between copies"),
     ("python", "core/python", "the extension module: array type, dispatch, autograd"),
     ("_runtime", "_runtime", "the engine for Python: settings, devices, waits, life cycle"),
     ("_display", "_display", "progress bars, terminals, notebooks"),

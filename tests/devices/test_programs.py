@@ -37,7 +37,7 @@ def test_a_program_is_one_module() -> None:
 
 
 def test_a_program_that_writes_its_inputs() -> None:
-    """Of what is written in place, the old memory may be taken: values that are read elsewhere stay."""
+    """An array that is written in place may give its old memory: values that are read elsewhere stay."""
     (device,) = gpus(1)
     w, g = on(device, 1, 2, 3, 4), on(device, 10, 20, 30, 40)
 

@@ -1,6 +1,6 @@
 """Every operation on a GPU: the values that the CPU gives, and where it ran.
 
-The table of cases has arguments for each function. What runs on the host is listed in docs/reference/devices.md.
+The table of cases has arguments for each function. docs/reference/devices.md lists functions that run on the host.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def documented(heading: str) -> dict[str, set[str]]:
     return {kind.strip(): set(re.findall(r"`([^`]+)`", names)) for kind, names in rows}
 
 
-ON_HOST = documented("What runs on a GPU")
+ON_HOST = documented("Operations on a GPU")
 COMPLEX_ON_HOST = ON_HOST.pop("of complex numbers")
 SOMETIMES_ON_HOST = ON_HOST.pop("for some arguments")
 ALL_ON_HOST = set().union(*ON_HOST.values())
@@ -129,7 +129,8 @@ def compare(case: Case, gpu: Any) -> set[str]:
             assert len(got) == len(want)
             for g, w in zip(got, want):
                 if not isinstance(g, _core.Array):
-                    assert (type(g), g) == (type(w), w), what
+                    assert type(g) is type(w), what
+                    assert g == w, what
                     continue
                 assert g.device == gpu, what
                 assert_near(g, w, max(case.tolerance, STEPS), what)

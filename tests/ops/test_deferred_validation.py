@@ -18,8 +18,9 @@ V = numpy.ones(3, "float32")
 
 DEVICES = "cpu(0) to cpu(63)"
 NO_GPU = (
-    f"device: must be one of {DEVICES}, got gpu(0), and there is no GPU: no plugin of a GPU is installed. A GPU needs the "
-    "plugin of its vendor: `pip install forerun[cuda]`, or [rocm], [oneapi], [tpu]; FORERUN_PJRT can name a plugin's file."
+    f"device: must be one of {DEVICES}, got gpu(0), and there is no GPU: no plugin of a GPU is installed. A GPU needs "
+    "the plugin of its vendor: `pip install forerun[cuda]`, or [rocm], [oneapi], [tpu]; "
+    "FORERUN_PJRT can name a plugin's file."
 )
 
 Broken = Callable[[Any, Any], Any]
@@ -54,7 +55,7 @@ AT_THE_CALL: list[tuple[Broken, type[Exception], str]] = [
      "broadcast_to: shape must broadcast to (2, 4), got (2, 3)"),
     (lambda x, v: np.squeeze(x, 0), ValueError, "squeeze: axes must have extent 1, got axis 0 of shape (2, 3)"),
     (lambda x, v: np.concatenate([x, v]), ValueError,
-     "concatenate: arrays must agree in dtype and all axes but one, got (2, 3) and (3,)"),
+     "concatenate: arrays must have as many axes as each other, got (2, 3) and (3,)"),
     (lambda x, v: np.concatenate([]), ValueError, "concatenate: there must be at least one array, got none"),
     (lambda x, v: np.stack([]), ValueError, "stack: there must be at least one array, got none"),
     (lambda x, v: np.hstack([]), ValueError, "hstack: there must be at least one array, got none"),
@@ -120,16 +121,19 @@ AT_THE_CALL: list[tuple[Broken, type[Exception], str]] = [
      "fully_connected: weight must have 5 rows, got shape (4, 3)"),
     (lambda x, v: len(np.ones(())), TypeError, "len: array must have at least one dimension, got shape ()"),
     (lambda x, v: float(x), TypeError, "float: array must have exactly one element, got shape (2, 3)"),
-    (lambda x, v: bool(x), ValueError, "bool: array must have exactly one element, got shape (2, 3)"),
+    (lambda x, v: bool(x), ValueError,
+     "bool: array must have exactly one element, got shape (2, 3); any() and all() give one"),
     # dtypes
-    (lambda x, v: ~x, TypeError, "invert: no loop for dtype, got float32"),
-    (lambda x, v: x << 1, TypeError, "left_shift: no loop for dtype, got float32"),
-    (lambda x, v: np.floor(x * 1j), TypeError, "floor: no loop for dtype, got complex64"),
+    (lambda x, v: ~x, TypeError, "invert: no loop for dtype, got float32; it is defined for bools, integers"),
+    (lambda x, v: x << 1, TypeError, "left_shift: no loop for dtype, got float32; it is defined for integers"),
+    (lambda x, v: np.floor(x * 1j), TypeError,
+     "floor: no loop for dtype, got complex64; it is defined for bools, integers, floats"),
     (lambda x, v: npx.softmax(x * 1j), TypeError, "softmax: array must be real, got complex64"),
     (lambda x, v: npx.sigmoid(x * 1j), TypeError, "sigmoid: array must be real, got complex64"),
     (lambda x, v: npx.erf(x * 1j), TypeError, "erf: array must be real, got complex64"),
     (lambda x, v: npx.gamma(x * 1j), TypeError, "gamma: array must be real, got complex64"),
-    (lambda x, v: (x > 0) - (x > 0), TypeError, "subtract: no loop for dtype, got bool"),
+    (lambda x, v: (x > 0) - (x > 0), TypeError,
+     "subtract: no loop for dtype, got bool; it is defined for integers, floats, complex numbers"),
     (lambda x, v: np.add(x, x, out=np.ones((2, 3), "int32")), TypeError,
      "add: result of dtype float32 must fit out's kind, got int32"),
     (lambda x, v: np.ones(3, "S4"), TypeError,

@@ -12,7 +12,7 @@ const Module& Code::module(ModuleCache& modules, const char* name, uint32_t site
   return *module_;
 }
 
-// One device, with a lane for computation and one for copies: a plugin orders all of them by what they read, so each
+// One device, with a lane for computation and one for copies: a plugin orders all of them by their inputs, so each
 // may be handed over behind any other.
 class Backend::DeviceOf final : public Accelerator {
  public:

@@ -15,7 +15,7 @@
 
 namespace forerun::pjrt {
 
-// What the front end writes: modules in StableHLO. None: there is no lowering.
+// The modules in StableHLO, which the front end writes. None: there is no lowering.
 class Writer {
  public:
   struct Step {
@@ -55,7 +55,7 @@ class Code {
   const std::optional<OpSpec> spec_;
   const std::string text_;
   std::mutex mutex_;
-  ModuleCache::ModulePtr module_;  // guarded until it is there
+  ModuleCache::ModulePtr module_;  // guarded until it is set
 };
 
 // The client of a plugin, with its modules and its devices. Lives as long as the process: storages refer to it.
@@ -81,7 +81,7 @@ class Backend {
   const std::unique_ptr<Writer> writer_;
   std::vector<std::unique_ptr<DeviceOf>> devices_;
 
-  // The codes that were used last, by the key of what they compute. Guarded by the interpreter lock.
+  // The codes that were used last, by the key of their computations. Guarded by the interpreter lock.
   static constexpr size_t kMostCodes = 4096;
   struct Known {
     std::string key;

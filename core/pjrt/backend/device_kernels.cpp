@@ -45,7 +45,7 @@ FailurePtr failure_of(const Op& op, ErrorKind kind, const std::string& text) {
   return Engine::get().failures.made(kind, op, [&] { return std::string(op.kernel()->name()) + ": " + text; });
 }
 
-// Completes an op when all of some events are there, with the first error that they report.
+// Completes an op when all of some events are ready, with the first error that they report.
 class Completing {
  public:
   // `bad`, if not null, tells at the end whether the values were such that the op has failed, with this text.
@@ -193,7 +193,7 @@ class ModuleKernel final : public DeviceKernel {
     return all;
   }
 
-  // Looks at the results that tell of bad values, when they are there.
+  // Looks at the results that tell of bad values, when they are ready.
   class Checking final : public Completing {
    public:
     Checking(Op& op, std::shared_ptr<const Call> call)

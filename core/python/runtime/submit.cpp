@@ -53,7 +53,7 @@ void find_room(Engine& engine) {
                                         std::to_string(engine.ring.ops_ahead()) + " operations issued since it began");
 }
 
-// What an op writes, to wait for it where each operation is waited for.
+// The outputs of an op, to wait for them where each operation is waited for.
 class Outputs {
  public:
   explicit Outputs(Op& op) {

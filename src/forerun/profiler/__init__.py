@@ -8,11 +8,15 @@
 ['full', 'matmul']
 
 `report(p.trace)` says it in tables; `timeline(p.trace, "run.html")` is a page to look at it, with `.svg` a picture,
-with `.json` a file for Perfetto; `graph(p.trace, "graph.svg")` draws what read the results of what.
+with `.json` a file for Perfetto; `graph(p.trace, "graph.svg")` draws what read the results of what;
+`whatif(p.trace, devices=8, ranks=64)` predicts a step on another machine.
 """
 
 from ._hooks.spans import spans as spans
 from ._hooks.summaries import Summaries as Summaries
+from ._replay.prediction import Change as Change
+from ._replay.prediction import Prediction as Prediction
+from ._replay.prediction import whatif as whatif
 from .blockers import Blocker as Blocker
 from .blockers import blockers as blockers
 from .cost import Bound as Bound

@@ -167,8 +167,8 @@ def argsort(
 
     places = _by_core("argsort", flip(x, a) if descending else x, a)
     if places is not None:
-        of_first: Array = x.shape[a] - 1 - flip(places, a) if descending else places
-        return of_first
+        ascending: Array = places
+        return x.shape[a] - 1 - flip(places, a) if descending else ascending
 
     def positions(v: numpy.ndarray) -> numpy.ndarray:
         if not descending:
