@@ -23,8 +23,10 @@ from .cost import Bound as Bound
 from .cost import Cost as Cost
 from .cost import bound as bound
 from .cost import cost as cost
+from .events import Compiled as Compiled
 from .events import Event as Event
 from .events import Line as Line
+from .events import OnHost as OnHost
 from .events import Trace as Trace
 from .graph import Graph as Graph
 from .graph import graph as graph
