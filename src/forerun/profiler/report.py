@@ -49,8 +49,8 @@ def report(trace: Trace, limit: int = 20) -> Shown:
     advice = [(*row, b.advice) for row, b in zip(waits, found)]
     tables = table((*_waits, "instead"), advice[:limit]) + table(_ops, ops[:limit])
     left = preformatted("\n".join(pending)) if (pending := _pending(trace, limit)) else ""
-    said = "".join(f"<p>{escape(line)}</p>" for line in text[:2])
-    return Shown("\n".join(text), said + tables + left)
+    shown = "".join(f"<p>{escape(line)}</p>" for line in text[:2])
+    return Shown("\n".join(text), shown + tables + left)
 
 
 def _summary(trace: Trace) -> str:
