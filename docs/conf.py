@@ -36,7 +36,7 @@ maximum_signature_line_length = 96
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
-suppress_warnings = ["myst.header", *(["toc.excluded", "toc.not_readable"] if tags.has("pages") else [])]  # noqa: F821
+suppress_warnings = ["myst.header", *(["toc.excluded", "toc.not_readable", "ref.doc"] if tags.has("pages") else [])]  # noqa: F821
 
 html_theme = "furo"
 html_title = f"forerun {release}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import inspect
 import io
 import os
 import pkgutil
@@ -38,7 +39,7 @@ NAMESPACES = {  # pages of the reference; those of `np` itself are made by subje
     "forerun.gluon.data": "Data sets and loaders",
     "forerun.gluon.data.vision.transforms": "Transforms of images",
     "forerun.gluon.utils": "Helpers for training",
-    "forerun.gluon.model_zoo.vision": "Networks of the literature",
+    "forerun.gluon.model_zoo.vision": "Standard networks for images",
     "forerun.optimizer": "Optimizers",
     "forerun.lr_scheduler": "Learning rates that change",
     "forerun.metric": "Metrics",
@@ -146,15 +147,30 @@ def entry(namespace: str, name: str, obj: Any) -> list[str]:
             "",
         ]
     if isinstance(obj, FUNCTIONS):
-        return [f".. autofunction:: {namespace}.{name}", ""]
-    inputs = ", ".join("xyzw"[: getattr(obj, "inputs", 1)]) if isinstance(getattr(obj, "inputs", 1), int) else "*arrays"
+        return [f".. autofunction:: {namespace}.{name}", "", *numpys_page(namespace, name)]
     body = docstrings.as_rst((obj.__doc__ or "").splitlines())
     return [
-        f".. py:function:: {name}({inputs}, /, out=None, *, where=True, dtype=None)",
+        f".. py:function:: {name}{inspect.signature(obj)}",
         "",
         *(f"   {line}" for line in body),
         "",
+        *numpys_page(namespace, name, "   "),
     ]
+
+
+def numpys_page(namespace: str, name: str, indent: str = "") -> list[str]:
+    """Return a link to NumPy's page of a function that NumPy has."""
+    path = namespace.removeprefix("forerun.").replace("np", "numpy", 1)
+    if (
+        not namespace.startswith("forerun.np")
+        or namespace == "forerun.np.random"
+        or namespace.startswith("forerun.npx")
+    ):
+        return []
+    if not hasattr(importlib.import_module(path), name):
+        return []
+    page = f"https://numpy.org/doc/stable/reference/generated/{path}.{name}.html"
+    return [f"{indent}NumPy's page: `{path}.{name} <{page}>`__.", ""]
 
 
 def np_pages(seen: Seen) -> dict[str, str]:

@@ -48,11 +48,25 @@ _MARK = "__forerun__"
 def install_as_mxnet() -> None:
     """Make `import mxnet` and `from mxnet import ...` give forerun's modules, in this process.
 
-    `mxnet.np`, `npx`, `autograd`, `gluon` and the others are forerun's own modules, imported once, so both names may be
-    used side by side; so are modules inside, such as `mxnet.numpy.random` and `mxnet.gluon.nn.basic_layers`, however
-    they are imported. Modules that forerun lacks are missing in `mxnet`, too: ModuleNotFoundError says what to use
-    instead. `mxnet.nd` has the few names that programs over `np` use (see `forerun.nd`). A second call does nothing.
-    Call it before the program is imported. Raises RuntimeError if the real MXNet has been imported already.
+    Call it before the program is imported; a second call does nothing. `mxnet.np`, `npx`, `autograd`, `gluon` and the
+    others are forerun's own modules, imported once, so that both names may be used side by side; so are modules
+    inside, such as `mxnet.numpy.random` and `mxnet.gluon.nn.basic_layers`. Modules that forerun lacks are missing in
+    `mxnet`, too: ModuleNotFoundError says what to use instead. `mxnet.nd` has the names that programs over `np` use
+    (see `forerun.nd`).
+
+    Raises
+    ------
+    RuntimeError
+        If the real MXNet has been imported already.
+
+    Examples
+    --------
+    >>> from forerun.compat import install_as_mxnet, uninstall_as_mxnet
+    >>> install_as_mxnet()
+    >>> from mxnet import np
+    >>> np.ones(2).tolist()
+    [1.0, 1.0]
+    >>> uninstall_as_mxnet()
     """
     present = sys.modules.get("mxnet")
     if present is not None:

@@ -136,7 +136,7 @@ class _Descent(LRScheduler):
 
 
 class PolyScheduler(_Descent):
-    """final_lr + (base_lr - final_lr) (1 - t)**pwr, where t goes from 0 to 1 until step `max_update`.
+    """`final_lr + (base_lr - final_lr) (1 - t)**pwr`, where t goes from 0 to 1 until step `max_update`.
 
     >>> rate = PolyScheduler(max_update=4, base_lr=1.0)
     >>> [rate(n) for n in range(6)]
@@ -157,8 +157,9 @@ class PolyScheduler(_Descent):
 
 
 class CosineScheduler(_Descent):
-    """final_lr + (base_lr - final_lr) (1 + cos(pi t)) / 2, t from 0 to 1 until step `max_update` (Loshchilov and
-    Hutter, 2016).
+    """`final_lr + (base_lr - final_lr) (1 + cos(pi t)) / 2`, t from 0 to 1 until step `max_update`.
+
+    Loshchilov and Hutter (2016).
 
     >>> rate = CosineScheduler(max_update=2, base_lr=1.0, final_lr=0.5)
     >>> [rate(n) for n in range(4)]

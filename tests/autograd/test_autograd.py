@@ -138,7 +138,7 @@ class TestWhatIsKept:
             y = x * x
         y.backward(retain_graph=True)
         y.backward()
-        with pytest.raises(RuntimeError, match="multiply must not have been walked before"):
+        with pytest.raises(RuntimeError, match=r"graph of multiply must not .* pass retain_graph=True"):
             y.backward()
 
     def test_long_tapes_need_no_recursion(self) -> None:

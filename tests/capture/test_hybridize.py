@@ -436,7 +436,7 @@ def test_head_gradients_and_a_kept_graph() -> None:
         twice = net[0].weight.grad().asnumpy()
         y.backward()
         assert all_same_bits(twice, 2 * net[0].weight.grad().asnumpy())
-        with pytest.raises(RuntimeError, match="must not have been walked before"):
+        with pytest.raises(RuntimeError, match="must not have been freed"):
             y.backward()
 
 

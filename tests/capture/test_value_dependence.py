@@ -131,7 +131,7 @@ def test_code_that_depends_on_values_runs_as_written(name: str) -> None:
     where = f"{__file__}:{line_of(look)}"
     assert str(warning.message) == (
         f"hybridize: {block.name} runs as written, without hybridization, as its code depends on values at "
-        f"{where}; hybridize(strict=True) makes this an error"
+        f"{where}; hybridize(strict=True) makes this an error; np.where chooses between arrays without reading values"
     )
     assert (warning.filename, warning.lineno) == (__file__, line_of(look))
     assert block.hybridized.startswith("runs as written: code must not depend on values, got a ")
@@ -350,7 +350,9 @@ def test_optimizers_of_ones_own_that_look() -> None:
     w, bounded = np.zeros(2), Bounded(learning_rate=1.0)
     state = bounded.create_state(0, w)
     steps = [[(0, w, np.array([g, -g]), state)] for g in (1.0, 3.0, 1.0)]
-    with pytest.warns(UserWarning, match=r"step of Bounded runs as written, .* at .*_dependence.py:\d+$") as told:
+    with pytest.warns(
+        UserWarning, match=r"step of Bounded runs as written, .* at .*_dependence.py:\d+; np.where"
+    ) as told:
         list(map(bounded.update_all, steps))
     assert len(told) == 1
     assert w.tolist() == [-2.0, 2.0]

@@ -156,3 +156,40 @@ class TestDocstrings:
         signature = helper("docstrings").signature
         given = signature(None, "", "", None, None, "(a: ~typing.Any, axis: int | None = None)", "~typing.Any")
         assert given == ("(a, axis: int | None = None)", None)
+
+
+class TestReadme:
+    TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    def test_its_first_program_runs(self):
+        program = re.search(r"^```python\n(from forerun.*?)^```", self.TEXT, re.MULTILINE | re.DOTALL)
+        assert program is not None
+        done = subprocess.run(
+            [sys.executable, "-c", program[1]], capture_output=True, text=True, timeout=120, check=True
+        )
+        assert abs(float(done.stdout)) > 0
+
+    def test_links_lead_somewhere(self):
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", self.TEXT):
+            assert (ROOT / target).exists(), target
+
+    def test_its_table_has_the_figures_of_the_page_of_benchmarks(self):
+        page = (DOCS / "project" / "benchmarks.md").read_text(encoding="utf-8")
+        columns, *measured = rows_of(page[page.index("## Comparison with other libraries") :])
+        known = {row[0]: dict(zip(columns[1:], row[1:])) for row in measured}
+        columns, *shown = rows_of(self.TEXT)
+        assert len(shown) >= 8
+        for label, *cells, multiple in shown:
+            times = dict(zip(columns[1:-1], cells))
+            assert times == {name: known[label][name] for name in times}
+            others = [float(time) for name, time in times.items() if time != "-" and name != "forerun"]
+            assert float(multiple) == pytest.approx(float(times["forerun"]) / min(others), abs=0.006)
+        assert any(float(row[-1]) > 1 for row in shown), "rows in which forerun is slower belong in it"
+
+
+def rows_of(text: str) -> list[list[str]]:
+    """Return the cells of the first table of a page, without the multiples in brackets."""
+    table = re.search(r"^\|.*(?:\n\|.*)+", text, re.MULTILINE)
+    assert table is not None
+    rows = [[cell.strip().strip("*") for cell in line.split("|")[1:-1]] for line in table[0].splitlines()]
+    return [[re.sub(r" \([\d.]+\)$", "", cell) for cell in row] for row in rows if not set(row[1]) <= set("-:")]

@@ -127,7 +127,7 @@ class TestMisuse:
             [*command, "info"], capture_output=True, text=True, timeout=60, check=False,
             env={**os.environ, "FORERUN_WORKERS": "two"},
         )  # fmt: skip
-        self.check(done, "FORERUN_WORKERS: must be int, got 'two'")
+        self.check(done, "FORERUN_WORKERS: must be an integer, got 'two'")
 
     def test_a_program_gets_the_exception(self):
         done = subprocess.run(

@@ -6,9 +6,9 @@
 
 namespace forerun::pjrt {
 
-const Module& Code::module(ModuleCache& modules) {
+const Module& Code::module(ModuleCache& modules, const char* name, uint32_t site) {
   std::lock_guard held(mutex_);
-  if (!module_) module_ = modules.get(text_);
+  if (!module_) module_ = modules.get(text_, {name, site});
   return *module_;
 }
 

@@ -148,7 +148,7 @@ class ModuleKernel final : public DeviceKernel {
   uint64_t* key() override { return facts_.draws ? key_ : nullptr; }
 
   Lane::Outcome hand_over(Op& op, const Device& device, Shared& shared) override {
-    const Module& module = code_->module(shared.modules);
+    const Module& module = code_->module(shared.modules, facts_.name, op.site);
     return unless_out_of_memory([&] { execute(op, device, shared.scalars, module); });
   }
 

@@ -209,8 +209,8 @@ class BackwardPass {
           at->second = gradients[i];
     if (!node->inputs)
       throw Error(ErrorKind::runtime,
-                  "backward: " + name_of(node->op) +
-                      " must not have been walked before, got a second walk; say retain_graph=True in the first one");
+                  "backward: the graph of " + name_of(node->op) +
+                      " must not have been freed: an earlier backward() freed it; pass retain_graph=True to that one");
     check_versions(node);
     if (is_program(node->op)) return propagate_captured(node, gradients);
     nb::object inputs = nb::borrow(node->inputs), outputs = placed(node), g;

@@ -56,6 +56,24 @@ const Signature* find_loop(UfuncObject* u, DType common, const Input* in) {
   return nullptr;
 }
 
+// The kinds of numbers that a ufunc takes, for messages.
+std::string kinds_taken(const UfuncObject* u) {
+  bool bools = false, integers = false, floats = false, complexes = false;
+  for (const Signature& s : *u->signatures)
+    for (int i = 0; i < u->nin; ++i) {
+      DType t = s.types[i];
+      bools = bools || (t == DType::b1 && u->facts.takes_bools);
+      integers = integers || is_integer(t);
+      complexes = complexes || is_complex(t);
+      floats = floats || is_real_float(t);
+    }
+  std::string text;
+  for (auto [taken, kind] :
+       {std::pair{bools, "bools"}, {integers, "integers"}, {floats, "floats"}, {complexes, "complex numbers"}})
+    if (taken) text += (text.empty() ? "" : ", ") + std::string(kind);
+  return text;
+}
+
 }  // namespace
 
 const Signature* named_loop(UfuncObject* u, PyObject* dtypes) {
@@ -90,7 +108,9 @@ const Signature* resolve(UfuncObject* u, const Input* in, PyObject* dtype) {
   }
   if (select) return &(*u->signatures)[static_cast<int>(common)];
   const Signature* found = common == DType::b1 && !u->facts.takes_bools ? nullptr : find_loop(u, common, in);
-  if (!found) throw Error(ErrorKind::type, std::string(u->name) + ": no loop for dtype, got " + name(common));
+  if (!found)
+    throw Error(ErrorKind::type, std::string(u->name) + ": no loop for dtype, got " + name(common) +
+                                     "; it is defined for " + kinds_taken(u));
   return found;
 }
 

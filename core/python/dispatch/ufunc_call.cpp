@@ -157,8 +157,9 @@ PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObje
   bool taped = false;
   for (int i = 0; i < u->nin; ++i) taped = taped || on_tape(inputs[i]);
   if (given && recording && (taped || as_array(out)->node))
-    throw Error(ErrorKind::runtime,
-                std::string(u->name) + ": an array on the tape must not be written in place while recording");
+    throw Error(ErrorKind::runtime, std::string(u->name) +
+                                        ": an array on the tape must not be written in place while recording; "
+                                        "write x = x + 1 in place of x += 1, or write outside of autograd.record()");
   PyObject* results[kMaxOperands] = {};
   Array made[kMaxOperands];
   const Array* outputs[kMaxOperands];

@@ -226,7 +226,8 @@ const char* only_element(const char* op, PyObject* self) {
   if (const char* there = is_scalar(self) ? looked_at_once(a) : nullptr) return there;
   if (a.layout.size != 1)
     throw Error(std::strcmp(op, "bool") == 0 || std::strcmp(op, "item") == 0 ? ErrorKind::value : ErrorKind::type,
-                std::string(op) + ": array must have exactly one element, got shape " + to_string(a.layout.shape));
+                std::string(op) + ": array must have exactly one element, got shape " + to_string(a.layout.shape) +
+                    (std::strcmp(op, "bool") == 0 ? "; any() and all() give one" : ""));
   BlockingCall call(op);
   if (!on_host(a)) {
     alignas(16) thread_local char value[16];  // that was read last by this thread

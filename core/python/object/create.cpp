@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "array/array.h"
+#include "base/readable_size.h"
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "device/op_spec.h"
@@ -69,10 +70,9 @@ Dims checked_shape(const char* op, nb::handle shape, DType dtype, int device) {
   }
   size_t limit = budget_of(device)->hard.load();
   if (bytes > 9e18 || bytes > static_cast<double>(limit))
-    throw Error(ErrorKind::memory, std::string(op) + ": array must fit into memory, asked for " +
-                                       std::to_string(static_cast<uint64_t>(std::min(bytes, 9e18))) + " bytes with " +
-                                       std::to_string(budget_of(device)->live.load()) + " live and a limit of " +
-                                       std::to_string(limit));
+    throw Error(ErrorKind::memory, std::string(op) + ": array must fit into memory, asked for " + readable_size(bytes) +
+                                       " with " + readable_size(static_cast<double>(budget_of(device)->live.load())) +
+                                       " live and a limit of " + readable_size(static_cast<double>(limit)));
   return dims;
 }
 

@@ -15,6 +15,11 @@ namespace forerun {
 
 namespace {
 
+Error unlike(const std::string& wanted, const Layout& a, const Layout& b) {
+  return Error(ErrorKind::value,
+               "concatenate: arrays must " + wanted + ", got " + to_string(a.shape) + " and " + to_string(b.shape));
+}
+
 nb::object concatenate(nb::handle sequence, int64_t axis) {
   std::vector<Array> arrays = args("concatenate", sequence);
   if (arrays.empty()) throw Error(ErrorKind::value, "concatenate: there must be at least one array, got none");
@@ -24,11 +29,11 @@ nb::object concatenate(nb::handle sequence, int64_t axis) {
   shape[at] = 0;
   for (const Array& a : arrays) {
     same_device("concatenate", arrays[0], a);
-    bool fits = a.layout.ndim() == first.ndim() && a.layout.dtype == first.dtype;
-    for (int i = 0; fits && i < first.ndim(); ++i) fits = i == at || a.layout.shape[i] == first.shape[i];
-    if (!fits)
-      throw Error(ErrorKind::value, "concatenate: arrays must agree in dtype and all axes but one, got " +
-                                        to_string(first.shape) + " and " + to_string(a.layout.shape));
+    if (a.layout.dtype != first.dtype) throw Error(ErrorKind::type, "concatenate: arrays must have one dtype");
+    if (a.layout.ndim() != first.ndim()) throw unlike("have as many axes as each other", first, a.layout);
+    for (int i = 0; i < first.ndim(); ++i)
+      if (i != at && a.layout.shape[i] != first.shape[i])
+        throw unlike("have equal extents along axis " + std::to_string(i), first, a.layout);
     shape[at] += a.layout.shape[at];
   }
   Array out = Array::make(first.dtype, shape, budget_of(device_of(arrays[0])));

@@ -77,6 +77,9 @@ def takes_extents(method: F) -> F:
     @functools.wraps(method)
     def call(x: Any, *args: Any, **kwargs: Any) -> Any:
         extents = args and isinstance(args[0], (int, numpy.integer, tuple, list))
+        if extents and len(args) > 1 and name not in _functions:
+            shape = ", ".join(map(str, args))
+            raise TypeError(f"{name}: must be given a dtype, as in NumPy, got {shape}: write x.reshape({shape})")
         return (_functions.get(name, method) if extents else method)(x, *args, **kwargs)
 
     return cast(F, call)

@@ -104,6 +104,7 @@ def warn_of_read(name: str, look: Any, more: str = "") -> None:
     """Warn, at a line that reads values, that functions that cannot be captured for that reason run as written."""
     file, line = look
     message = f"{name} runs as written, without hybridization, as its code depends on values at {file}:{line}"
+    more += "; np.where chooses between arrays without reading values"
     warnings.warn_explicit(f"hybridize: {message}{more}", UserWarning, file, line)
 
 
@@ -305,15 +306,31 @@ def _filled(form: Any, arrays: Any) -> Any:
 
 
 def hybrid(function: Callable[..., Any] | None = None, *, strict: bool = False) -> Callable[..., Any]:
-    """Return a function that is recorded on its first call, and issued as one program afterwards.
+    """Return a function that is captured on its first call, and issued as one program afterwards.
 
-    The function takes and returns arrays (also in tuples, lists and dicts, beside plain values). Side effects other
-    than operations happen only while it is captured; other arrays that it uses are those of that call, with the values
-    that they have later. An array that is printed meanwhile gives a placeholder. Where the function looks at values
-    (`bool`, `item`, `asnumpy`), its calls run as they are written, with one warning.
+    Side effects other than operations happen only while it is captured; other arrays that it uses are those of that
+    call, with the values that they have later. An array that is printed meanwhile gives a placeholder. Where the
+    function reads values (`bool`, `item`, `asnumpy`), its calls run as they are written, with one warning.
 
-    strict: such a look raises RuntimeError instead: `@forerun.hybrid(strict=True)`.
+    Parameters
+    ----------
+    function : callable
+        It takes and returns arrays, also in tuples, lists and dicts, beside plain values.
+    strict : bool
+        True: reading a value raises RuntimeError instead of the warning. `@forerun.hybrid(strict=True)` is a decorator.
 
+    Returns
+    -------
+    callable
+        A function of the same arguments.
+
+    Raises
+    ------
+    RuntimeError
+        From the returned function, if it is strict and the code reads a value.
+
+    Examples
+    --------
     >>> from forerun import autograd, np
     >>> square = hybrid(lambda x: x * x)
     >>> x = np.array([3.0]); x.attach_grad()

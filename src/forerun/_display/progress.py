@@ -24,15 +24,33 @@ def progress(items: Iterable[T], title: str = "", *, total: int | None = None, d
     """Iterate over items, and show how many iterations have been issued, and how many of these are computed.
 
     A loop that issues is through its items long before the work is done; a bar that counted items would be full at
-    once. This one has two parts. It waits for nothing: where the loop ends, the last iterations may still be computed,
-    and the last words say how many. On a terminal it is a line of standard error, in a notebook a bar below the cell;
-    elsewhere nothing is shown.
+    once. This one has two parts. It waits for nothing: where the loop ends, the last iterations may still be
+    computed, and the last words say how many. On a terminal it is a line of standard error, in a notebook a bar below
+    the cell; elsewhere nothing is shown.
 
-    total: how many iterations there are in all; by default, `done` and the items' length, if they have one.
-    done: how many came before, in a program that goes on where another one has stopped.
+    Parameters
+    ----------
+    items : iterable
+        The items.
+    title : str
+        Text before the bar.
+    total : int, optional
+        How many iterations there are in all; by default `done` and the items' length, if they have one.
+    done : int
+        How many came before, in a program that goes on where another one has stopped.
 
-    Raises ValueError if a number is negative.
+    Returns
+    -------
+    iterator
+        The items.
 
+    Raises
+    ------
+    ValueError
+        If a number is negative.
+
+    Examples
+    --------
     >>> import forerun
     >>> from forerun import np
     >>> w = np.ones(3)

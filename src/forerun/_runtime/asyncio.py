@@ -24,14 +24,30 @@ _AT_ONCE = 8  # watches that are notified in one iteration of the loop; their ta
 
 
 async def gather(*arrays: Any, return_exceptions: bool = False) -> list[Any]:
-    """Wait, as `await` does, for all the arrays, also those inside lists, tuples and dicts; return the same structure.
+    """Wait for arrays as `await` does, also for those inside lists, tuples and dicts.
 
-    When all have ended and one computation has failed, its error is raised, however many arrays it has poisoned; of
-    several computations, an ExceptionGroup. return_exceptions: no error is raised; the result has it in place of the
-    array.
+    Parameters
+    ----------
+    *arrays : arrays, or nested lists, tuples and dicts of arrays
+        The arrays to wait for.
+    return_exceptions : bool
+        True: no error is raised; the result has the error in place of the array.
 
-    Raises TypeError for anything that is neither an array nor a list, tuple or dict of them.
+    Returns
+    -------
+    list
+        The arguments, in the same structure, with computed arrays.
 
+    Raises
+    ------
+    TypeError
+        For anything that is neither an array nor a list, tuple or dict of them.
+    Exception
+        Once all have ended: the error of the computation that failed, however many arrays it has poisoned; of several
+        computations, an ExceptionGroup.
+
+    Examples
+    --------
     >>> import asyncio, forerun
     >>> from forerun import np
     >>> async def main():
@@ -61,13 +77,30 @@ async def gather(*arrays: Any, return_exceptions: bool = False) -> list[Any]:
 
 
 def as_completed(arrays: Iterable[Any]) -> AsyncIterator[Any]:
-    """Iterate asynchronously over arrays in the order in which they are computed; computed ones come first.
+    """Iterate asynchronously over arrays in the order in which they are computed.
 
-    Each comes as often as it was given. One whose computation failed comes like the others; to read or to await it
+    An array comes as often as it was given. One whose computation failed comes like the others; reading or awaiting it
     raises. Leaving the loop early, or cancelling it, is always possible: the computations go on.
 
-    Raises TypeError for other objects than arrays, RuntimeError without a running event loop.
+    Parameters
+    ----------
+    arrays : iterable of arrays
+        Computed ones come first.
 
+    Returns
+    -------
+    asynchronous iterator
+        The arrays.
+
+    Raises
+    ------
+    TypeError
+        For other objects than arrays.
+    RuntimeError
+        Without a running event loop.
+
+    Examples
+    --------
     >>> import asyncio, forerun
     >>> from forerun import np
     >>> async def main():

@@ -155,14 +155,31 @@ def _go_to(device: Device | None) -> None:
 
 
 def cpu(device_id: int = 0) -> Device:
-    """Return the logical CPU device number `device_id`, from 0 to 63.
+    """Return the logical CPU device number `device_id`.
 
-    `FORERUN_CPU_DEVICES` says over how many of them the cores are split: one, by default. Any other is made when it is
-    used for the first time: it has queues of its own, and shares cores and memory with all.
+    The setting `cpu_devices` says over how many of them the cores are split: one, by default. Any other is made when
+    it is used for the first time: it has queues of its own, and shares cores and memory with the others.
 
-    >>> from forerun import np, npx
-    >>> np.zeros(2, device=npx.cpu(0)).device
-    cpu(0)
+    Parameters
+    ----------
+    device_id : int
+        A number from 0 to 63.
+
+    Returns
+    -------
+    Device
+        The device; two with one number are equal.
+
+    Raises
+    ------
+    ValueError
+        If an array is made on a device with another number.
+
+    Examples
+    --------
+    >>> import forerun
+    >>> forerun.np.zeros(2, device=forerun.cpu(1)).device
+    cpu(1)
     """
     return Device("cpu", device_id)
 
@@ -180,8 +197,23 @@ def cpu_pinned(device_id: int = 0) -> Device:
 def gpu(device_id: int = 0) -> Device:
     """Return the GPU number `device_id`: a device of a plugin (docs/howto/gpu.md), numbered through over all plugins.
 
-    Any can be named; using one that does not exist raises ValueError.
+    Parameters
+    ----------
+    device_id : int
+        Its number. Any can be named.
 
+    Returns
+    -------
+    Device
+        The device; two with one number are equal.
+
+    Raises
+    ------
+    ValueError
+        If an array is made on a device that does not exist.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.gpu(1)
     gpu(1)
@@ -192,8 +224,20 @@ def gpu(device_id: int = 0) -> Device:
 def num_gpus() -> int:
     """Return the number of GPUs that the installed plugins find; `FORERUN_PJRT` says which plugins.
 
-    The first call opens the plugins. Raises the error of a plugin that was chosen and cannot be used.
+    The first call opens the plugins.
 
+    Returns
+    -------
+    int
+        The number, 0 without a plugin.
+
+    Raises
+    ------
+    Exception
+        The error of a plugin that was chosen and cannot be used.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.num_gpus() >= 0
     True
@@ -215,6 +259,17 @@ def devices() -> list[Device]:
     """Return the devices over which the cores are split, in the order of their numbers.
 
     Others may be used: see `cpu`.
+
+    Returns
+    -------
+    list of Device
+        One device, unless the setting `cpu_devices` names more.
+
+    Examples
+    --------
+    >>> import forerun
+    >>> forerun.devices()
+    [cpu(0)]
     """
     return list(_devices)
 
@@ -227,9 +282,17 @@ def used_devices() -> list[Device]:
 def current_device() -> Device:
     """Return the device on which this thread creates arrays by default.
 
-    >>> from forerun import npx
-    >>> npx.current_device()
-    cpu(0)
+    Returns
+    -------
+    Device
+        `cpu(0)`, or the device of the `with` block that surrounds the call.
+
+    Examples
+    --------
+    >>> import forerun
+    >>> with forerun.cpu(1):
+    ...     forerun.current_device()
+    cpu(1)
     """
     return _here.device or _devices[0]
 

@@ -12,11 +12,22 @@ __all__ = ["wait", "waitall", "memory", "empty_cache", "stats"]
 
 
 def wait(arrays: Any) -> None:
-    """Wait until arrays have their values: one, or any nesting of sequences and dicts of them.
+    """Wait until arrays have their values. Work that they do not need may go on.
 
-    Work that these arrays do not need may go on. Raises the error of their computation, once all
-    have ended; several different errors as an `ExceptionGroup`. Raises TypeError for other objects than arrays.
+    Parameters
+    ----------
+    arrays : array, or nested sequences and dicts of arrays
+        The arrays to wait for.
 
+    Raises
+    ------
+    TypeError
+        For other objects than arrays.
+    Exception
+        The error of their computation, once all have ended; several different errors as an `ExceptionGroup`.
+
+    Examples
+    --------
     >>> import forerun
     >>> from forerun import np
     >>> x = np.ones(3)
@@ -36,27 +47,83 @@ def _arrays(nested: Any) -> Iterator[_core.Array]:
 
 
 def waitall() -> None:
-    """Wait until all operations issued so far have ended; raise the errors that no read has raised.
+    """Wait until all operations issued so far have ended.
 
-    One is raised as itself, several as an `ExceptionGroup`. Raises RuntimeError in a host task, which would wait for
-    its own end.
+    Raises
+    ------
+    Exception
+        The error of an operation that no read has raised; several as an `ExceptionGroup`.
+    RuntimeError
+        In a host task, which would wait for its own end.
 
+    Examples
+    --------
     >>> import forerun
+    >>> y = forerun.np.ones((1000, 1000)) + 1
     >>> forerun.waitall()
+    >>> y.ready
+    True
     """
     _core.waitall()
 
 
 def memory(device: Device | None = None) -> dict[str, int]:
-    """Return bytes of a CPU device's arrays: live, cached, peak, budget, limit."""
+    """Return how many bytes the arrays of a CPU device take, and its limits.
+
+    Parameters
+    ----------
+    device : Device, optional
+        `cpu(0)` by default.
+
+    Returns
+    -------
+    dict of int
+        "live": bytes of present arrays. "peak": their maximum so far. "cached": bytes of freed buffers that are kept
+        for later arrays. "budget" and "limit": the settings `memory_budget` and `memory_limit`.
+
+    Examples
+    --------
+    >>> import forerun
+    >>> x = forerun.np.ones(1000)
+    >>> x.wait()
+    >>> forerun.memory()["live"] >= x.nbytes
+    True
+    """
     return _core.memory(device.index if device is not None else 0)
 
 
 def empty_cache() -> int:
-    """Return cached memory to the system; return the number of bytes."""
+    """Return the memory of freed buffers to the system.
+
+    Returns
+    -------
+    int
+        The number of bytes.
+
+    Examples
+    --------
+    >>> import forerun
+    >>> forerun.empty_cache() >= 0
+    True
+    """
     return _core.empty_cache()
 
 
 def stats() -> dict[str, int]:
-    """Return counts since the start: operations issued, planned, done, failed, and run by waiting threads; waits."""
+    """Return counts since the start of the process.
+
+    Returns
+    -------
+    dict of int
+        Among others "issued", "done", "failed" and "dropped": operations; "fused": operations that ran as part of a
+        group; "at_once": those that ran in their call; "waits": calls that waited.
+
+    Examples
+    --------
+    >>> import forerun
+    >>> before = forerun.stats()["issued"]
+    >>> x = forerun.np.ones((1000, 1000)) + 1
+    >>> forerun.stats()["issued"] > before
+    True
+    """
     return _core.stats()

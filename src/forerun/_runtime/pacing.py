@@ -21,13 +21,30 @@ T = TypeVar("T")
 def pace(iterable: Iterable[T], ahead: int = 1) -> Iterator[T]:
     """Iterate, with the loop at most `ahead` iterations ahead of its operations.
 
-    All operations issued up to the end of iteration t have ended before iteration t + 1 + ahead begins; the
-    making of an item counts as part of its iteration. ahead=0 is a barrier after each iteration. The result has the
-    length of the iterable, for bars such as `tqdm`, which counts iterations as the loop begins them.
+    All operations issued up to the end of iteration t have ended before iteration t + 1 + ahead begins; making an item
+    counts as part of its iteration.
 
-    Raises ValueError if ahead is negative; at the beginning of an iteration the errors of operations that have ended
-    and that no read has raised, as `waitall` does.
+    Parameters
+    ----------
+    iterable : iterable
+        The items.
+    ahead : int
+        How many iterations may be pending. 0 is a barrier after each iteration.
 
+    Returns
+    -------
+    iterator
+        The items. It has the length of the iterable, for bars such as `tqdm`, which counts iterations when they begin.
+
+    Raises
+    ------
+    ValueError
+        If `ahead` is negative.
+    Exception
+        At the beginning of an iteration: errors of ended operations that no read has raised, as `waitall` does.
+
+    Examples
+    --------
     >>> import forerun
     >>> from forerun import np
     >>> total = np.zeros(2)

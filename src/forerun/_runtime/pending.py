@@ -17,10 +17,30 @@ _LINES = 12  # that it prints
 class Pending(NamedTuple):
     """An operation that has not ended.
 
-    number: its place in the order of the program. name: what it computes. site: file and line that issued it, or
-    None. state: "issued" (not planned yet), "waiting" (for other operations), "ready" (for a thread, or memory) or
-    "running". after: the number of the oldest operation that it waits for, or 0. device: the number of its device,
-    queue: "compute", "copy" or "io". needs: bytes of memory that it has yet to be given.
+    Attributes
+    ----------
+    number : int
+        Its place in program order.
+    name : str
+        The operation, such as "matmul".
+    site : (str, int) or None
+        The file and the line that issued it.
+    state : {"issued", "waiting", "ready", "running"}
+        "issued": not planned yet; "waiting": for other operations; "ready": for a thread, or for memory.
+    after : int
+        The number of the oldest operation that it waits for, or 0.
+    device : int
+        The number of its device.
+    queue : {"compute", "copy", "io"}
+        The queue that runs it.
+    needs : int
+        Bytes of memory that it still has to allocate.
+
+    Examples
+    --------
+    >>> import forerun
+    >>> [operation.name for operation in forerun.pending() if operation.state == "running"]
+    []
     """
 
     number: int
@@ -51,10 +71,25 @@ class Pending(NamedTuple):
 
 
 def pending(most: int = 100) -> list[Pending]:
-    """Return operations that have been issued and have not ended, the oldest first; at most so many.
+    """Return operations that have been issued and have not ended, the oldest first, without waiting.
 
-    It waits for nothing. Raises ValueError if `most` is negative.
+    Parameters
+    ----------
+    most : int
+        The number of operations to return at most.
 
+    Returns
+    -------
+    list of Pending
+        Each with its name, the line that issued it, its state and the operation that it waits for.
+
+    Raises
+    ------
+    ValueError
+        If `most` is negative.
+
+    Examples
+    --------
     >>> import forerun
     >>> forerun.waitall()
     >>> forerun.pending()

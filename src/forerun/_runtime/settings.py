@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,14 +17,26 @@ from .logging import say
 __all__ = ["configure", "config"]
 
 _settings: dict[str, Any] = {}
-_SAME: Any = object()  # what is not given stays as it is
+
+
+class _Unchanged:
+    def __repr__(self) -> str:
+        return "<unchanged>"
+
+
+_SAME: Any = _Unchanged()  # what is not given stays as it is
+
+
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:([KMGT])(?:i?B)?|B)?\s*", re.IGNORECASE)
 
 
 def _size(text: str) -> int:
-    """Return bytes from text such as "512M" or "2G"."""
-    units = {"K": 10, "M": 20, "G": 30, "T": 40}
-    unit = text.strip()[-1:].upper()
-    return int(float(text.strip()[:-1]) * 2 ** units[unit]) if unit in units else int(text)
+    """Return bytes from text such as "512M", "2GB" or "1.5 GiB"; all units are powers of 1024."""
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise ValueError
+    number, unit = match.groups()
+    return int(float(number) * 1024 ** ("KMGT".index(unit.upper()) + 1)) if unit else int(number)
 
 
 def _switch(text: str) -> bool:
@@ -37,6 +51,7 @@ def _module_cache() -> str:
     return str(pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "forerun" / "modules")
 
 
+_KINDS = {_size: "a size such as 512M or 2GiB", _switch: "0 or 1", int: "an integer"}
 VARIABLES: dict[str, tuple[str, Callable[[str], Any]]] = {  # of the environment: the setting, and how it is read
     "FORERUN_ENGINE": ("engine", str),
     "FORERUN_WORKERS": ("workers", int),
@@ -71,7 +86,7 @@ def _environment() -> dict[str, Any]:
             try:
                 found[key] = read(text) if text else _MAY_BE_EMPTY[key]
             except ValueError:
-                kind = "0 or 1" if read is _switch else read.__name__.strip("_")
+                kind = _KINDS.get(read, "a number")
                 raise ValueError(f"{name}: must be {kind}, got {text!r}") from None
     return found
 
@@ -95,39 +110,71 @@ def configure(
     gpu_preallocate: bool = _SAME,
     module_cache: str | None = _SAME,
 ) -> None:
-    """Change settings of the engine; what is not given stays as it is. Waits for all pending work first.
+    """Change settings of the engine, after all pending operations have ended. Settings that are not given are kept.
 
-    engine: "async" (the default), or "sync": each op has ended when its call returns, errors are raised there.
-    workers: threads of each CPU device. None (the default): the cores that the process may use, shared by the devices.
-    cpu_devices: into how many logical devices the cores are split. Others that are used share the cores with these.
-    ops_ahead: how many ops may be issued and not yet ended.
-    memory_budget: bytes of live arrays per device above which no op runs ahead of program order. None (the
-    default): half of the memory that the process may use, shared by the devices.
-    memory_limit: bytes of live arrays per device above which ops fail with MemoryError. None (the default):
-    nine tenths of that memory.
-    io_threads: threads of each CPU device that read and write files, and run host tasks with `queue="io"`.
-    io_memory: bytes per device that arrays may take beyond the peak of program order, for arrays that are read from
-    files and written to files during the computation. 256 MiB by default.
-    direct_reads: whether large arrays are read past the system's page cache (docs/reference/storage.md), for files
-    that are read once. None (the default): uncached parts are, while all cores compute.
-    passes: rewrites of pending ops, as names with commas between them: "drop" (ops with unused results do not run),
-    "fuse" (element-wise ops and reductions run as one kernel, without memory for intermediate values), "reuse" (a
-    result is written into the memory of an operand that is not needed any more), "at_once" (an op that costs less than
-    handing it to a worker runs in the call, if its operands are computed), "apart" (ops that use parts of one array
-    that do not overlap are not ordered). "" for none. Results have the same bits.
-    exit_status: whether a program that would succeed ends with status 1 after an error that no read has raised. True
-    by default. The error is reported either way.
-    hang_report: seconds after which a wait during which no op has ended prints what it waits for, line by line, to
-    standard error, and again each time they have passed. None (the default): never.
-    pjrt: the plugins of devices: "auto" (the default) takes those of installed packages, "off" none, anything else is
-    their files, with commas between them. This and what follows can be set before the first use of a GPU.
-    gpu_memory: the part of a GPU's memory that arrays may take, 0.9 by default.
-    gpu_preallocate: whether this part is taken at once, rather than as it is needed. False by default.
-    module_cache: the folder where what was compiled for a device is kept for later processes; None: nowhere. By
-    default `forerun/modules` in the user's cache (`$XDG_CACHE_HOME` or `~/.cache`).
+    Parameters
+    ----------
+    engine : {"async", "sync"}
+        "async" is the default. With "sync" each operation has ended when its call returns, and errors are raised there.
+    workers : int or None
+        Threads of each CPU device. None, the default: the cores that the process may use, shared by the devices.
+    cpu_devices : int
+        The number of logical devices over which the cores are split. Others that are used share the cores with these.
+    ops_ahead : int
+        How many operations may be issued and not yet ended.
+    memory_budget : int or None
+        Bytes of live arrays per device above which no operation runs ahead of program order. None, the default: half of
+        the memory that the process may use, shared by the devices.
+    memory_limit : int or None
+        Bytes of live arrays per device above which operations fail with MemoryError. None, the default: nine tenths of
+        that memory.
+    io_threads : int
+        Threads of each CPU device that read and write files, and run host tasks with `queue="io"`.
+    io_memory : int
+        Bytes per device that arrays may take beyond the peak of program order, for arrays that are read from files and
+        written to files during the computation. 256 MiB by default.
+    direct_reads : bool or None
+        Whether large arrays are read past the system's page cache, for files that are read once. None, the default:
+        only uncached parts, and only while all cores compute.
+    passes : str
+        Rewrites of pending operations, as names with commas between them: "drop" (operations with unused results do not
+        run), "fuse" (element-wise operations and reductions run as one kernel, without memory for intermediate values),
+        "reuse" (a result is written into the memory of an operand that is not needed any more), "at_once" (an operation
+        that costs less than handing it to a worker runs in the call, if its operands are computed), "apart" (operations
+        on parts of one array that do not overlap are not ordered). "" for none. Results have the same bits.
+    exit_status : bool
+        Whether a program that would succeed ends with status 1 after an error that no read has raised. True by default.
+        The error is reported either way.
+    hang_report : float or None
+        Seconds after which a wait during which no operation has ended prints to standard error which lines it waits
+        for, and again each time they have passed. None, the default: never.
+    pjrt : str
+        The plugins of devices: "auto", the default, takes those of installed packages, "off" none; otherwise their
+        files, with commas between them. This and the following settings must be set before the first use of a GPU.
+    gpu_memory : float
+        The part of a GPU's memory that arrays may take, 0.9 by default.
+    gpu_preallocate : bool
+        Whether this part is allocated at once, instead of when it is needed. False by default.
+    module_cache : str or None
+        The folder in which modules that were compiled for a device are kept for later processes; None: nowhere. By
+        default `forerun/modules` in the user's cache (`$XDG_CACHE_HOME` or `~/.cache`).
 
-    Raises ValueError for values out of range, TypeError for those of a wrong type, RuntimeError in a host task, or
-    for settings of plugins after these have been opened.
+    Raises
+    ------
+    ValueError
+        For values out of range.
+    TypeError
+        For values of a wrong type.
+    RuntimeError
+        In a host task; or for settings of plugins after these have been opened.
+
+    Examples
+    --------
+    >>> import forerun
+    >>> forerun.configure(memory_limit=2 << 30, engine="sync")
+    >>> forerun.config()["engine"]
+    'sync'
+    >>> forerun.configure(memory_limit=None, engine="async")
     """
     given = {k: v for k, v in locals().items() if v is not _SAME}
     new = {**_settings, **given}
@@ -225,7 +272,19 @@ def worker_counts(settings: dict[str, Any]) -> tuple[list[int], int]:
 
 
 def config() -> dict[str, Any]:
-    """Return the settings in force, as `configure` takes them."""
+    """Return the settings in force, as `configure` takes them.
+
+    Returns
+    -------
+    dict
+        The value of each setting, by its name.
+
+    Examples
+    --------
+    >>> import forerun
+    >>> forerun.config()["engine"] in ("async", "sync")
+    True
+    """
     return dict(_settings)
 
 
@@ -235,6 +294,17 @@ def _tell_of_surroundings() -> None:
         say("info", "memory: %d bytes of the machine's %d are available to this process", granted, machine)
     for name in unknown_variables():
         say("warning", "environment: %s is not a setting; the settings are %s", name, ", ".join(sorted(KNOWN)))
+        if meant := _probably_meant(name):
+            warnings.warn(f"{name} in the environment is not a setting: did you mean {meant}?", stacklevel=2)
+
+
+def _probably_meant(name: str) -> str | None:
+    """Return the setting of which a variable's name is a misspelling; names that are quite different are another's."""
+    import difflib  # only now: it takes longer to import than the rest of this module
+
+    endings = [known.removeprefix("FORERUN_") for known in KNOWN]
+    found = difflib.get_close_matches(name.removeprefix("FORERUN_"), endings, 1, 0.8)
+    return f"FORERUN_{found[0]}" if found else None
 
 
 def _is_the_command() -> bool:

@@ -58,11 +58,22 @@ _installed: _Installation | None = None
 def install_as_numpy(*folders: str | os.PathLike[str]) -> None:
     """Make `import numpy` give forerun's functions to the program's own files, from now on, in this process.
 
-    folders: where the program's files are, at any depth; by default the folder of the file that calls, or the current
-    one where there is no file, as in a notebook. Installed packages below them keep NumPy. Creation and promotion
-    follow NumPy's rules from then on (float64), for `forerun.np` too. Once more, it adds folders.
+    Creation and promotion follow NumPy's rules from then on (float64), for `forerun.np` too. Call it before the
+    program's files are imported: a module that has imported NumPy keeps it. A further call adds folders.
 
-    Call it before the program's files are imported: a module that has imported NumPy keeps what it has.
+    Parameters
+    ----------
+    *folders : path
+        Where the program's files are, at any depth; by default the folder of the file that calls, or the current one
+        where there is no file, as in a notebook. Installed packages below them keep NumPy.
+
+    Examples
+    --------
+    >>> import forerun
+    >>> forerun.install_as_numpy()  # doctest: +SKIP
+    >>> import numpy as np  # doctest: +SKIP
+    >>> np.ones(2).dtype  # doctest: +SKIP
+    dtype('float64')
     """
     global _installed
     given = tuple(os.fspath(folder) for folder in folders) or (_folder_of(sys._getframe(1).f_globals),)

@@ -33,7 +33,7 @@ def backward(
 ) -> None:
     """Compute the gradients of heads (an array or several) and put them where leaves have them (`x.grad`).
 
-    head_grads: gradients of the heads, ones by default. retain_graph: the tape stays for another walk.
+    head_grads: gradients of the heads, ones by default. retain_graph: the tape stays for another backward pass.
     Returns at once: the gradients are ops like any other. RuntimeError if a head is not on the tape, was
     walked before, or if a value that a gradient needs was overwritten.
 

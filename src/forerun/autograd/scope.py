@@ -68,35 +68,142 @@ def record(train_mode: bool = True) -> Scope:
 
 
 def pause(train_mode: bool = False) -> Scope:
-    """Inside, nothing is recorded."""
+    """Return a context manager in which operations of this thread are not recorded.
+
+    Parameters
+    ----------
+    train_mode : bool
+        Whether the thread is in training mode meanwhile.
+
+    Returns
+    -------
+    context manager
+        For a `with` statement.
+
+    Examples
+    --------
+    >>> from forerun import autograd
+    >>> with autograd.record(), autograd.pause():
+    ...     autograd.is_recording()
+    False
+    """
     return Scope(False, train_mode)
 
 
 def train_mode() -> Scope:
-    """Inside, the program counts as training: dropout drops, batch normalisation uses the batch."""
+    """Return a context manager in which this thread is in training mode: dropout drops, batch normalization uses the
+    batch.
+
+    Returns
+    -------
+    context manager
+        For a `with` statement.
+
+    Examples
+    --------
+    >>> from forerun import autograd
+    >>> with autograd.train_mode():
+    ...     autograd.is_recording(), autograd.is_training()
+    (False, True)
+    """
     return Scope(None, True)
 
 
 def predict_mode() -> Scope:
-    """Inside, the program counts as predicting."""
+    """Return a context manager in which this thread is not in training mode: dropout keeps everything.
+
+    Returns
+    -------
+    context manager
+        For a `with` statement.
+
+    Examples
+    --------
+    >>> from forerun import autograd
+    >>> with autograd.record(), autograd.predict_mode():
+    ...     autograd.is_recording(), autograd.is_training()
+    (True, False)
+    """
     return Scope(None, False)
 
 
 def is_recording() -> bool:
-    """Return whether operations of this thread are recorded."""
+    """Return whether operations of this thread are recorded.
+
+    Returns
+    -------
+    bool
+        True inside of `record()`.
+
+    Examples
+    --------
+    >>> from forerun import autograd
+    >>> with autograd.record():
+    ...     autograd.is_recording()
+    True
+    """
     return _core.recording()
 
 
 def is_training() -> bool:
-    """Return whether this thread is in training mode."""
+    """Return whether this thread is in training mode.
+
+    Returns
+    -------
+    bool
+        True inside of `record()` and `train_mode()`.
+
+    Examples
+    --------
+    >>> from forerun import autograd
+    >>> with autograd.predict_mode():
+    ...     autograd.is_training()
+    False
+    """
     return _core.training()
 
 
 def set_recording(is_recording: bool) -> bool:
-    """Switch recording of this thread; return how it was."""
+    """Switch the recording of this thread.
+
+    Parameters
+    ----------
+    is_recording : bool
+        Whether operations are recorded from now on.
+
+    Returns
+    -------
+    bool
+        Whether they were before.
+
+    Examples
+    --------
+    >>> from forerun import autograd
+    >>> before = autograd.set_recording(True)
+    >>> autograd.set_recording(before)
+    True
+    """
     return _core.set_recording(is_recording)
 
 
 def set_training(train_mode: bool) -> bool:
-    """Switch training of this thread; return how it was."""
+    """Switch the training mode of this thread.
+
+    Parameters
+    ----------
+    train_mode : bool
+        Whether the thread is in training mode from now on.
+
+    Returns
+    -------
+    bool
+        Whether it was before.
+
+    Examples
+    --------
+    >>> from forerun import autograd
+    >>> before = autograd.set_training(True)
+    >>> autograd.set_training(before)
+    True
+    """
     return _core.set_training(train_mode)

@@ -177,12 +177,23 @@ class SoftmaxCrossEntropyLoss(Loss):
 
     def elements(self, pred: Array, label: Array) -> Array:
         """Return the cross entropy, with extent 1 along the axis of classes."""
-        if self._sparse_label and not self._from_logits:
-            return npx.cross_entropy(pred, label, axis=self._axis, keepdims=True)
-        log_p = pred if self._from_logits else npx.log_softmax(pred, axis=self._axis)
         if self._sparse_label:
-            return -npx.pick(log_p, label, axis=self._axis, keepdims=True)
+            try:
+                return self._of_classes(pred, label)
+            except ValueError:
+                wanted = f"label must have pred's shape without axis {self._axis}"
+                raise ValueError(
+                    f"{type(self).__name__}: {wanted}, got label {label.shape} for pred {pred.shape}; for labels that "
+                    "are distributions, pass sparse_label=False"
+                ) from None
+        log_p = pred if self._from_logits else npx.log_softmax(pred, axis=self._axis)
         return -(log_p * _like("SoftmaxCrossEntropyLoss", label, pred)).sum(axis=self._axis, keepdims=True)
+
+    def _of_classes(self, pred: Array, label: Array) -> Array:
+        """Return the cross entropy for labels that are class numbers."""
+        if self._from_logits:
+            return -npx.pick(pred, label, axis=self._axis, keepdims=True)
+        return npx.cross_entropy(pred, label, axis=self._axis, keepdims=True)
 
 
 class SigmoidBinaryCrossEntropyLoss(Loss):

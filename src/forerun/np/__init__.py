@@ -13,6 +13,7 @@ from NumPy's.
 from __future__ import annotations
 
 import math as _math
+import sys as _sys
 from typing import Any as _Any
 
 import numpy as _numpy
@@ -192,7 +193,10 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> _Any:
     """bfloat16 when it is first asked for: its dtype comes from the package ml_dtypes."""
     if name != "bfloat16":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        message = f"module {__name__!r} has no attribute {name!r}"
+        if not name.startswith("_") and hasattr(_numpy, name):
+            message += f"; numpy.{name} exists, and takes forerun's arrays as numpy.asarray(x), which waits"
+        raise AttributeError(message, name=name, obj=_sys.modules[__name__])
     try:
         return _numpy.dtype(_core.bfloat16()).type
     except ImportError as error:

@@ -6,7 +6,7 @@ Subclasses state a rule for one weight; see `Optimizer`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Never, Protocol
 
 from .. import np
 from .._capture import core as _core
@@ -38,6 +38,15 @@ class Multiplied(Protocol):
 
     lr_mult: float
     wd_mult: float
+
+
+_OTHER_NAMES = {"lr": "learning_rate", "weight_decay": "wd", "betas": "beta1 and beta2", "eps": "epsilon"}  # PyTorch's
+
+
+def _unknown_option(kind: type, name: str) -> str:
+    """Return the message for an option that an optimizer does not have."""
+    meant = _OTHER_NAMES.get(name)
+    return f"{kind.__name__}: got an unknown option {name!r}" + (f"; it is called {meant} here" if meant else "")
 
 
 class Optimizer:
@@ -87,7 +96,10 @@ class Optimizer:
         begin_num_update: int = 0,
         param_idx2name: Mapping[int, str] | None = None,
         lazy_update: bool = False,
+        **unknown: Never,
     ) -> None:
+        if unknown:
+            raise TypeError(_unknown_option(type(self), next(iter(unknown))))
         if aggregate_num is not None and aggregate_num < 0:
             raise ValueError(f"{type(self).__name__}: aggregate_num must not be negative, got {aggregate_num}")
         self.multi_precision, self.lazy_update = multi_precision, lazy_update

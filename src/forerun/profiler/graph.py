@@ -65,16 +65,36 @@ def graph(
 ) -> Graph:
     """Return the graph of operations: a box for each, with an arrow from each operation whose result it reads.
 
-    values: an array, or several in lists and the like; or a trace, for all that ran in it. Of arrays that are recorded
-    for gradients, the graph goes back to the leaves; of others it has what has not ended yet and they wait for.
     Fused operations are in one frame. The call does not wait and changes nothing.
 
-    path: where to write the picture (`.svg`) or text (`.dot`), too. limit: how many operations are drawn: the first of
-    a trace, the latest that arrays need. recorded: True for the tape alone, False for pending operations, though they
-    are recorded.
+    Parameters
+    ----------
+    values : array, nested sequences and dicts of arrays, or Trace
+        A trace: all operations that ran in it. Arrays that are recorded for gradients: their operations back to the
+        leaves. Other arrays: the operations that they wait for.
+    path : path, optional
+        Where to write the picture (`.svg`) or text (`.dot`), too.
+    title : str, optional
+        The heading of the picture.
+    limit : int
+        How many operations are drawn: the first of a trace, the latest that arrays need.
+    recorded : bool, optional
+        True for the tape alone, False for pending operations, although they are recorded.
 
-    Raises TypeError for other values, ValueError for another ending.
+    Returns
+    -------
+    Graph
+        Text in the DOT language; a notebook shows it as a picture.
 
+    Raises
+    ------
+    TypeError
+        For other values.
+    ValueError
+        For another ending of the path.
+
+    Examples
+    --------
     >>> import forerun
     >>> from forerun import autograd, np
     >>> w = np.ones((2, 2))

@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import builtins
 import math as _math
+import sys as _sys
 
+from .. import np as _np
 from .._runtime.device import Device as Device
 from ..np import ndarray
 from ..npx import load as load
@@ -50,6 +52,25 @@ def save(tensors: object, file: object, *, wait: builtins.bool = True) -> ndarra
     wait: the file is written when the call returns; with wait=False the call returns at once, as `np.save` does.
     """
     return _write(file, tensors, wait=wait)
+
+
+_INSTEAD = {  # of PyTorch's names that programs often use
+    "compile": "no call is needed: operations are fused as they are issued; `net.hybridize()` captures a network",
+    "jit": "no call is needed: operations are fused as they are issued; `net.hybridize()` captures a network",
+    "distributed": "forerun.gluon.Trainer sums the gradients of several devices",
+    "sparse": "arrays are dense",
+    "fft": "use forerun.np.fft",
+    "linalg": "use forerun.np.linalg",
+}
+
+
+def __getattr__(name: str) -> object:
+    message = f"module {__name__!r} has no attribute {name!r}"
+    if name in _INSTEAD:
+        message += f": {_INSTEAD[name]} (docs/howto/pytorch.md)"
+    elif not name.startswith("_") and hasattr(_np, name):
+        message += f"; forerun.np.{name} exists"
+    raise AttributeError(message, name=name, obj=_sys.modules[__name__])
 
 
 del annotations

@@ -61,7 +61,14 @@ class Dense(HybridBlock):
         device = x.device
         weight = self.weight.data(device)
         bias = self.bias.data(device) if self.bias is not None else None
-        y = npx.fully_connected(x, weight, bias, flatten=self._flatten)
+        try:
+            y = npx.fully_connected(x, weight, bias, flatten=self._flatten)
+        except ValueError:
+            features = math.prod(x.shape[1:]) if self._flatten else x.shape[-1]
+            if features == weight.shape[1]:
+                raise
+            message = f"Dense: the input must have in_units = {weight.shape[1]} features, got {features}"
+            raise ValueError(f"{message}: shape {x.shape} for {self.name or 'a layer'}, {self!r}") from None
         return self.act(y) if self.act is not None else y
 
     def __repr__(self) -> str:

@@ -39,6 +39,11 @@ __all__ = [
     "is_supported", "promote", "set_defaults", "unsupported", "vector_of", "warn_of_lost_parts", "write_out",
 ]  # fmt: skip
 
+NOT_IN_PLACE = (
+    "an array on the tape must not be written in place while recording; write x = x + 1 in place of x += 1, or write "
+    "outside of autograd.record()"
+)
+
 
 def is_array(x: object) -> TypeIs[Array]:
     """Return whether x is a forerun array.
@@ -284,7 +289,7 @@ def write_out(op: str, result: Array, out: Out, casting: str | None = "same_kind
         out[...] = result.numpy()
         return out  # type: ignore[return-value]  # as in NumPy, the array that was given
     if casting is not None and _core.recording() and (out.node is not None or result.node is not None):
-        raise RuntimeError(f"{op}: an array on the tape must not be written in place while recording")
+        raise RuntimeError(f"{op}: {NOT_IN_PLACE}")
     _core.assign(out, result)
     return out
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, cast
 
 from ... import _core
 from .registry import reduced, register
+from .ufunc_text import docstring
 
 if TYPE_CHECKING:
     import numpy
@@ -186,9 +187,24 @@ class OpFacts(TypedDict, total=False):
     operator: str | None
 
 
+class _Docstring:
+    """The docstring of the class, or of one of its functions, which is put together when it is asked for."""
+
+    def __init__(self, of_class: str) -> None:
+        self.of_class = of_class
+
+    def __get__(self, op: Elementwise | None, kind: type) -> str:
+        return self.of_class if op is None else docstring(op.name, op.nin, op.summary)
+
+
 class Elementwise(_core.Ufunc):
-    """An element-wise op: issues the compiled loops of a NumPy ufunc, tile by tile, without the interpreter
-    lock."""
+    __doc__ = _Docstring(
+        "An element-wise op: issues the compiled loops of a NumPy ufunc, tile by tile, without the interpreter lock."
+    )
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.__doc__ = _Docstring(cls.__doc__ or "")  # type: ignore[assignment]
 
     stateless = True  # gradients depend on the tape alone
     operator: str | None  # the operator of Python's that it is behind, as `_wiring` says
@@ -206,7 +222,7 @@ class Elementwise(_core.Ufunc):
         self.operator = facts.pop("operator", None)
         super().__init__(ufunc, name, rules, save, **facts)
         self.__name__ = self.__qualname__ = name
-        self.__doc__ = doc
+        self.summary = doc
 
     __reduce__ = reduced
 
@@ -313,7 +329,7 @@ def elementwise(
     name
         That of the ufunc, unless it is given.
     doc
-        Its docstring.
+        The first line of its docstring; `ufunc_text` has the rest.
     exact
         True: each result is rounded once, so that its bits do not depend on the layout of the inputs; they need not be
         packed for the loop then. "real": that is so for real numbers.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import _has_arrays, asarray, is_array, is_bfloat16, is_supported, warn_of_lost_parts
+from .._base.convert import NOT_IN_PLACE, _has_arrays, asarray, is_array, is_bfloat16, is_supported, warn_of_lost_parts
 from ..shape.views import reshape
 from .parser import Key, entries_of, is_basic, is_mask
 
@@ -69,7 +69,7 @@ def untaped(op: str, *arrays: Any) -> None:
     >>> untaped("op", asarray(1), 2)
     """
     if _core.recording() and any(getattr(x, "node", None) is not None for x in arrays):
-        raise RuntimeError(f"{op}: an array on the tape must not be written in place while recording")
+        raise RuntimeError(f"{op}: {NOT_IN_PLACE}")
 
 
 def no_scalar(op: str, x: ArrayLike) -> None:
