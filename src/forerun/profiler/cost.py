@@ -7,8 +7,8 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ._devices.lanes import is_on_lane
 from .blockers import blockers
-from .device_lanes import is_on_lane
 from .events import Event, Trace
 from .intervals import Interval, at_least, fewer_than, length
 from .record import Recording

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from .._runtime import core as _core
 from .._runtime.device import used_devices
+from ._devices.work import Counts, counts, since, split, spoken
 from .decode import decoded
-from .device_work import Counts, counts, since, split, spoken
 from .events import Line, Trace
 
 __all__ = ["Recording", "load", "record", "start", "stop"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from .._runtime import core as _core
-from .events import Compiled, OnHost
+from ..._runtime import core as _core
+from ..events import Compiled, OnHost
 
 __all__ = ["Counts", "counts", "heard", "since", "split", "spoken"]
 

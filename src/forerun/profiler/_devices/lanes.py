@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from .._runtime.device import FIRST_GPU
-from .events import Event
+from ..._runtime.device import FIRST_GPU
+from ..events import Event
 
 __all__ = ["is_on_lane", "on_lanes"]
 
