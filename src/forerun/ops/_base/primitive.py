@@ -204,7 +204,7 @@ class Elementwise(_core.Ufunc):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls.__doc__ = _Docstring(cls.__doc__ or "")  # type: ignore[assignment]
+        cls.__doc__ = _Docstring(cls.__doc__ or "")
 
     stateless = True  # gradients depend on the tape alone
     operator: str | None  # the operator of Python's that it is behind, as `_wiring` says
