@@ -151,7 +151,14 @@ class TestDocstrings:
         lines = helper("docstrings").as_rst(
             ["Does it.", "", "Parameters", "----------", "x : int", "    A number."], {"x"}
         )
-        assert [line for line in lines if line] == ["Does it.", ".. rubric:: Parameters", "x : int", "    A number."]
+        assert [line for line in lines if line] == [
+            "Does it.", ".. rubric:: Parameters", "**x** : int", "    A number.",
+        ]  # fmt: skip
+
+    def test_names_of_several_parameters_are_bold(self, helper):
+        assert helper("docstrings").terms(["x1, x2 : array\\_like", "    At 3 : 1.", "\\*arrays : arrays"]) == [
+            "**x1, x2** : array\\_like", "    At 3 : 1.", "**\\*arrays** : arrays",
+        ]  # fmt: skip
 
     def test_members_of_other_libraries_are_left_out(self, helper):
         foreign = helper("docstrings").foreign

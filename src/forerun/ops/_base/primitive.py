@@ -198,13 +198,13 @@ class _Docstring:
 
 
 class Elementwise(_core.Ufunc):
-    __doc__ = _Docstring(  # type: ignore[assignment]
+    __doc__ = _Docstring(
         "An element-wise op: issues the compiled loops of a NumPy ufunc, tile by tile, without the interpreter lock."
     )
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls.__doc__ = _Docstring(cls.__doc__ or "")
+        cls.__doc__ = _Docstring(cls.__doc__ or "")  # type: ignore[assignment]
 
     stateless = True  # gradients depend on the tape alone
     operator: str | None  # the operator of Python's that it is behind, as `_wiring` says
