@@ -85,7 +85,7 @@ def on(device: Any, values: Any) -> Any:
 
 
 def issue(device: Any, peers: Peers, quick: bool) -> Row:
-    """What the program pays: x + 1 is issued, and nobody waits."""
+    """The cost to the program: x + 1 is issued, without a wait."""
     x, count = np.ones((1, 2), device=device), 1000
 
     def run() -> None:

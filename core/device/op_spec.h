@@ -22,7 +22,7 @@ inline DType dtype_of_storage(const Storage& storage) {
 }
 
 struct OpSpec {
-  // A view of the storage of an access; or a scalar, whose value is not part of what is computed.
+  // A view of the storage of an access; or a scalar, whose value is not part of the computation's description.
   struct Operand {
     int access = -1;  // -1: a scalar
     Layout layout;    // of a scalar: its dtype, and no axes
@@ -39,7 +39,7 @@ struct OpSpec {
   std::string name;
   std::vector<Operand> inputs, outputs;
   std::vector<std::pair<const char*, Attribute>> attributes;
-  // What is wrong if the values are not those that the operation takes (with the attribute `check`).
+  // The error if the values are not those that the operation takes (with the attribute `check`).
   ErrorKind error = ErrorKind::value;
   std::string error_message;
 

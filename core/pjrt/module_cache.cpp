@@ -18,7 +18,7 @@ ModuleCache::ModuleCache(const Client& client, std::optional<std::filesystem::pa
   if (files_) files_->trim(kMostBytes);
 }
 
-ModuleCache::ModulePtr ModuleCache::get(const std::string& stablehlo) {
+ModuleCache::ModulePtr ModuleCache::get(const std::string& stablehlo, const Issuer& issuer) {
   std::promise<ModulePtr> promise;
   {
     std::unique_lock lock(mutex_);
@@ -34,7 +34,7 @@ ModuleCache::ModulePtr ModuleCache::get(const std::string& stablehlo) {
     make_room();
   }
   try {
-    ModulePtr module = make(stablehlo);
+    ModulePtr module = make(stablehlo, issuer);
     promise.set_value(module);
     return module;
   } catch (...) {
@@ -44,10 +44,10 @@ ModuleCache::ModulePtr ModuleCache::get(const std::string& stablehlo) {
   }
 }
 
-ModuleCache::ModulePtr ModuleCache::make(const std::string& stablehlo) {
+ModuleCache::ModulePtr ModuleCache::make(const std::string& stablehlo, const Issuer& issuer) {
   const std::string key = platform_ + stablehlo;
   if (ModulePtr module = read(key)) return module;
-  ModulePtr module = compile(stablehlo);
+  ModulePtr module = compile(stablehlo, issuer);
   try {
     if (files_) files_->write(key, module->serialize());
   } catch (const Error&) {
@@ -69,12 +69,16 @@ ModuleCache::ModulePtr ModuleCache::read(const std::string& key) {
   }
 }
 
-ModuleCache::ModulePtr ModuleCache::compile(const std::string& stablehlo) {
+ModuleCache::ModulePtr ModuleCache::compile(const std::string& stablehlo, const Issuer& issuer) {
   const auto start = std::chrono::steady_clock::now();
   ModulePtr module = Module::compile(client_, stablehlo);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   std::lock_guard lock(mutex_);
   ++stats_.compiled, stats_.seconds += took.count();
+  if (issuers_.size() < kMostIssuers || issuers_.contains(issuer)) {
+    Compiled& all = issuers_[issuer];
+    ++all.modules, all.seconds += took.count();
+  }
   return module;
 }
 
@@ -99,6 +103,11 @@ CompileStats ModuleCache::stats() const {
   CompileStats stats = stats_;
   stats.held = entries_.size();
   return stats;
+}
+
+std::map<Issuer, Compiled> ModuleCache::issuers() const {
+  std::lock_guard lock(mutex_);
+  return issuers_;
 }
 
 }  // namespace forerun::pjrt

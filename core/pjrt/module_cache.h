@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <future>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "pjrt/module.h"
 #include "pjrt/module_files.h"
@@ -26,6 +28,13 @@ struct CompileStats {
   size_t held = 0;         // modules now
 };
 
+// Whose module it is: the name of an operation, and the number of the line that issued it.
+using Issuer = std::pair<std::string, uint32_t>;
+struct Compiled {
+  uint64_t modules = 0;
+  double seconds = 0;
+};
+
 // The modules that were used last, at most `most` of them; and all as files, if there is a folder. One of them that is
 // dropped stays as long as somebody executes it. Any thread: two that want the same text get the same module, of which
 // one waits for the other.
@@ -34,13 +43,16 @@ class ModuleCache {
   using ModulePtr = std::shared_ptr<const Module>;
   static constexpr size_t kMost = 512;
   static constexpr uint64_t kMostBytes = uint64_t{1} << 30;  // of files
+  static constexpr size_t kMostIssuers = 10'000;
 
   ModuleCache(const Client& client, std::optional<std::filesystem::path> folder, size_t most = kMost);
 
   // Compiles, reads the file, or waits for a thread that does. Throws PluginError with the compiler's text, also in
   // threads that waited; the next call compiles again.
-  ModulePtr get(const std::string& stablehlo);
+  ModulePtr get(const std::string& stablehlo, const Issuer& issuer = {});
   CompileStats stats() const;
+  // What was compiled for each issuer that was the first to need it, of the first kMostIssuers.
+  std::map<Issuer, Compiled> issuers() const;
 
  private:
   using Order = std::list<std::string>;  // texts, the one used last in front
@@ -48,9 +60,9 @@ class ModuleCache {
     std::shared_future<ModulePtr> module;
     Order::iterator place;
   };
-  ModulePtr make(const std::string& stablehlo);
+  ModulePtr make(const std::string& stablehlo, const Issuer& issuer);
   ModulePtr read(const std::string& key);
-  ModulePtr compile(const std::string& stablehlo);
+  ModulePtr compile(const std::string& stablehlo, const Issuer& issuer);
   void make_room();  // the lock is held
   void forget(const std::string& stablehlo);
 
@@ -62,6 +74,7 @@ class ModuleCache {
   std::unordered_map<std::string, Entry> entries_;
   Order order_;
   CompileStats stats_;
+  std::map<Issuer, Compiled> issuers_;
 };
 
 }  // namespace forerun::pjrt

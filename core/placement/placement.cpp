@@ -123,15 +123,7 @@ class Placing {
       use(a, there);
       if (a.mode != Mode::read) remember_write(original, there);
     }
-    try {
-      submit_(op_.release(), device, kind_, device);
-    } catch (...) {
-      // Where each op is waited for, it may have failed: its results have failed, too.
-      for (auto& [original, there] : written_)
-        if (there.storage()->settled() && there.storage()->failure)
-          original.storage()->set_failure(there.storage()->failure);
-      throw;
-    }
+    submit_(op_.release(), device, kind_, device);
     for (auto& [original, there] : written_) transfer(there, original);
   }
 

@@ -4,11 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from forerun import _core
 from tests.support.devices import hide
 
 
 @pytest.fixture(autouse=True)
 def seen_here_alone() -> Iterator[None]:
     """The plugin that a test has opened stays open, but other tests have no GPUs."""
+    _core.forget_fallbacks()
     yield
     hide()

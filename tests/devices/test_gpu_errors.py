@@ -14,7 +14,8 @@ def test_an_error_of_values_reaches_the_results_and_names_the_line() -> None:
     one = gpus()[0]
     x = np.take(np.arange(3.0, device=one), np.array([0, 7], device=one), mode="raise")
     y = x * 2
-    with pytest.raises(IndexError, match=r"take: index must be in \[-3, 3\), got 7\nissued at .*test_gpu_errors.py:15"):
+    text = r"take: indices must be from -3 to 2, got others\nissued at .*test_gpu_errors.py:15"
+    with pytest.raises(IndexError, match=text):
         y.numpy()
     assert (np.ones(3, device=one) * 2).tolist() == [2.0, 2.0, 2.0]
 
@@ -50,7 +51,7 @@ if child == 0:
             said.add("no error")
         except RuntimeError as error:
             said.add(str(error).partition("\\n")[0])
-    print(*said, (np.ones(3) * 2).sum(), flush=True)
+    print(*sorted(said), (np.ones(3) * 2).sum(), flush=True)
     sys.exit(0)
 print(os.waitpid(child, 0)[1], y, (x + 1).sum())
 """
@@ -60,8 +61,8 @@ def test_a_forked_child_is_refused_and_the_parent_goes_on() -> None:
     done = run(FORKING)
     assert done.returncode == 0, done.stderr
     child, parent = done.stdout.splitlines()
-    refused = "pjrt: devices of the platform cpu must be used by the process that opened them, got a forked child of it"
-    assert child == f"{refused} 6.0"
+    refused = "must be used by the process that has opened it, got a forked child"
+    assert child == f"gpu(0): {refused} gpu(1): {refused} 6.0"
     assert parent == "0 2.7e+07 180000.0"
 
 

@@ -25,19 +25,19 @@ def test_a_program_is_one_module() -> None:
     (device,) = gpus(1)
     x, w = on(device, 1, 2, 3), on(device, 4, 5, 6)
     program = forerun.hybrid(lambda x, w: np.exp(-x) * w + x / w - 1.25)
-    program(x, w), program(x, w), program(x, w)
-    forerun.waitall()
+    kept = [program(x, w) for _ in range(3)]
     before, number = compiled(), forerun.stats()["issued"]
     found = program(x, w)
     assert forerun.stats()["issued"] - number == 1
     h, v = numpy.float32([1, 2, 3]), numpy.float32([4, 5, 6])
     numpy.testing.assert_allclose(found.asnumpy(), numpy.exp(-h) * v + h / v - 1.25, rtol=1e-6)
     assert compiled() == before
+    assert all(numpy.array_equal(k.asnumpy(), found.asnumpy()) for k in kept)
     assert _core.fallback_counts() == []
 
 
 def test_a_program_that_writes_its_inputs() -> None:
-    """Of what is written in place, the old memory may be taken: values that are read elsewhere stay."""
+    """An array that is written in place may give its old memory: values that are read elsewhere stay."""
     (device,) = gpus(1)
     w, g = on(device, 1, 2, 3, 4), on(device, 10, 20, 30, 40)
 

@@ -1,12 +1,14 @@
 """Every operation on a GPU: the values that the CPU gives, and where it ran.
 
-The table of cases has arguments for each function. What runs on the host is listed in docs/reference/devices.md.
+The table of cases has arguments for each function. docs/reference/devices.md lists functions that run on the host.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy
@@ -46,8 +48,9 @@ def documented(heading: str) -> dict[str, set[str]]:
     return {kind.strip(): set(re.findall(r"`([^`]+)`", names)) for kind, names in rows}
 
 
-ON_HOST = documented("What runs on a GPU")
+ON_HOST = documented("Operations on a GPU")
 COMPLEX_ON_HOST = ON_HOST.pop("of complex numbers")
+SOMETIMES_ON_HOST = ON_HOST.pop("for some arguments")
 ALL_ON_HOST = set().union(*ON_HOST.values())
 
 
@@ -103,6 +106,13 @@ def dtypes_of(case: Case) -> list[numpy.dtype]:
 
 @by_name(CASES)
 def test_values_and_place(case: Case, gpu: Any) -> None:
+    ran = compare(case, gpu)
+    if case.name not in COMPLEX_ON_HOST | SOMETIMES_ON_HOST:
+        assert bool(ran) == (case.name in ALL_ON_HOST), f"{case.name}: ran on the host: {sorted(ran)}"
+
+
+def compare(case: Case, gpu: Any) -> set[str]:
+    """Compares the values of a case with the CPU's; returns the operations that ran on the host."""
     compared = COMPARED.get(case.name, lambda function: function)
     ran: set[str] = set()
     for dtype in dtypes_of(case):
@@ -119,12 +129,17 @@ def test_values_and_place(case: Case, gpu: Any) -> None:
             assert len(got) == len(want)
             for g, w in zip(got, want):
                 if not isinstance(g, _core.Array):
-                    assert type(g) is type(w) and g == w, what
+                    assert type(g) is type(w), what
+                    assert g == w, what
                     continue
                 assert g.device == gpu, what
                 assert_near(g, w, max(case.tolerance, STEPS), what)
-    if case.name not in COMPLEX_ON_HOST:
-        assert bool(ran) == (case.name in ALL_ON_HOST), f"{case.name}: ran on the host: {sorted(ran)}"
+    return ran
+
+
+@pytest.mark.parametrize("name", sorted(SOMETIMES_ON_HOST))
+def test_some_arguments_take_a_function_to_the_host(name: str, gpu: Any) -> None:
+    assert {bool(compare(case, gpu)) for case in CASES if case.name == name} == {True, False}
 
 
 def seeded(case: Case, compared: Any, args: Any, device: Any) -> list[Any]:
@@ -135,7 +150,7 @@ def seeded(case: Case, compared: Any, args: Any, device: Any) -> list[Any]:
 
 
 def test_documented_functions_are_in_the_table() -> None:
-    assert {case.name for case in CASES} >= (ALL_ON_HOST | COMPLEX_ON_HOST)
+    assert {case.name for case in CASES} >= (ALL_ON_HOST | COMPLEX_ON_HOST | SOMETIMES_ON_HOST)
 
 
 # --- element-wise operations: the ulps that are stated
@@ -143,8 +158,11 @@ def test_documented_functions_are_in_the_table() -> None:
 UFUNCS = [c for c in CASES if isinstance(c.op, Elementwise) and c.op.nin <= 2]
 
 
-def ulps_off(got: numpy.ndarray, exact: numpy.ndarray) -> float:
-    """The largest distance from the exact values, in units in the last place of the result's dtype."""
+def ulps_off(got: numpy.ndarray, exact: numpy.ndarray, others: Sequence[numpy.ndarray] = ()) -> float:
+    """The largest distance from the exact values, in units in the last place of the result's dtype.
+
+    others: of which the unit is, where they are larger than the result.
+    """
     eps = EPS[got.dtype.name]
     tiny = (
         2.0**-126 if got.dtype.name in ("float32", "bfloat16") else 2.0**-14 if got.dtype.itemsize == 2 else 2.0**-1022
@@ -152,7 +170,8 @@ def ulps_off(got: numpy.ndarray, exact: numpy.ndarray) -> float:
     got, exact = got.astype("longdouble"), exact.astype("longdouble")
     fine = numpy.isfinite(got) & numpy.isfinite(exact)
     assert (numpy.isnan(got) == numpy.isnan(exact)).all()
-    unit = numpy.exp2(numpy.floor(numpy.log2(numpy.maximum(numpy.abs(exact[fine]), tiny)))) * eps
+    largest = functools.reduce(numpy.maximum, map(numpy.abs, (exact, *others)))[fine]
+    unit = numpy.exp2(numpy.floor(numpy.log2(numpy.maximum(largest, tiny)))) * eps
     return float((numpy.abs(got[fine] - exact[fine]) / unit).max(initial=0))
 
 
@@ -180,11 +199,13 @@ def test_ulps_of_an_elementwise_operation(case: Case, dtype: str, gpu: Any) -> N
             assert same_bits(g.numpy(), w.numpy()), f"{case.name} of {dtype}"
             continue
         exact = case.op.ufunc if isinstance(case.op.ufunc, numpy.ufunc) else None
-        reference = exact(*(x.astype("float64").numpy().astype("longdouble") for x in args)) if exact else None
+        wide = [x.astype("float64").numpy().astype("longdouble") for x in args]
+        reference = exact(*wide) if exact else None
         if reference is None:
             assert_near(g, w, 2 * bound, f"{case.name} of {dtype}")
         else:
-            assert ulps_off(g.numpy(), numpy.asarray(reference)) <= bound + 0.5, f"{case.name} of {dtype}"
+            others = wide if name in accuracy.OF_THE_LARGEST else ()
+            assert ulps_off(g.numpy(), numpy.asarray(reference), others) <= bound + 0.5, f"{case.name} of {dtype}"
 
 
 # --- views, dtypes, sizes
@@ -336,7 +357,7 @@ def test_integer_random_numbers_are_the_cpus(gpu: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "call, error, text",
+    ("call", "error", "text"),
     [
         (lambda x: np.take(x, np.array([0, 9]), 0), IndexError, "take: indices must be from -6 to 5, got others"),
         (lambda x: x[np.array([1, -7])], IndexError, "indices must be from -6 to 5, got others"),
@@ -365,9 +386,13 @@ def test_integer_random_numbers_are_the_cpus(gpu: Any) -> None:
 )
 def test_values_that_an_operation_does_not_take(call: Any, error: Any, text: str, gpu: Any) -> None:
     x = stored("float32", gpu)
-    with pytest.raises(error, match=re.escape(text)) as caught:
+
+    def read() -> None:
         found = call(x)
         (x if found is None else found).numpy()
+
+    with pytest.raises(error, match=re.escape(text)) as caught:
+        read()
     assert "test_table.py" in "".join(getattr(caught.value, "__notes__", [])) + str(caught.value)
     assert not fallbacks()
 

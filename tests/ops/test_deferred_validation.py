@@ -17,6 +17,11 @@ X = numpy.ones((2, 3), "float32")
 V = numpy.ones(3, "float32")
 
 DEVICES = "cpu(0) to cpu(63)"
+NO_GPU = (
+    f"device: must be one of {DEVICES}, got gpu(0), and there is no GPU: no plugin of a GPU is installed. A GPU needs "
+    "the plugin of its vendor: `pip install forerun[cuda]`, or [rocm], [oneapi], [tpu]; "
+    "FORERUN_PJRT can name a plugin's file."
+)
 
 Broken = Callable[[Any, Any], Any]
 
@@ -163,10 +168,10 @@ AT_THE_CALL: list[tuple[Broken, type[Exception], str]] = [
     (lambda x, v: np.diagonal(v), IndexError, "diagonal: axis must be in [-1, 1), got 1"),
     (lambda x, v: npx.sequence_mask(x, v, True, axis=2), ValueError, "sequence_mask: axis must be 0 or 1, got 2"),
     # devices
-    (lambda x, v: np.ones(3, device="gpu"), ValueError, f"device: must be one of {DEVICES}, got gpu(0)"),
+    (lambda x, v: np.ones(3, device="gpu"), ValueError, NO_GPU),
     (lambda x, v: np.ones(3, device=forerun.cpu(64)), ValueError, f"device: must be one of {DEVICES}, got cpu(64)"),
     (lambda x, v: np.ones(3, device=3), TypeError, "device: must be a Device, a string or None, got int"),
-    (lambda x, v: x.as_in_ctx(npx.gpu()), ValueError, f"device: must be one of {DEVICES}, got gpu(0)"),
+    (lambda x, v: x.as_in_ctx(npx.gpu()), ValueError, NO_GPU),
     # indices
     (lambda x, v: x[5], IndexError, "getitem: index must be in [-2, 2), got 5"),
     (lambda x, v: x[0, 0, 0], IndexError, "getitem: an index must have at most 2 entries for shape (2, 3), got 3"),

@@ -101,6 +101,7 @@ LATE_IMPORTS = {
     ("cli/run.py", "forerun"),
     ("cli/tour.py", "forerun"),
     ("cli/trace.py", "forerun"),
+    ("cli/whatif.py", "forerun"),
 }
 
 

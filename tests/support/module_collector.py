@@ -12,15 +12,17 @@ from typing import Any
 
 from forerun._pjrt.builder import Builder
 
-_folder = Path(os.environ["FORERUN_MODULES"])
-_folder.mkdir(parents=True, exist_ok=True)
 _module = Builder.module
 
 
 def _kept(self: Builder, *arguments: Any, **options: Any) -> str:
     text = _module(self, *arguments, **options)
-    (_folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.mlir").write_text(text)
+    folder = Path(os.environ["FORERUN_MODULES"])
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.mlir").write_text(text)
     return text
 
 
-Builder.module = _kept  # type: ignore[method-assign]
+def pytest_configure() -> None:
+    """Keep the modules from now on: pytest has been given this plugin."""
+    Builder.module = _kept  # type: ignore[method-assign]

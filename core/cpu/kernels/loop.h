@@ -15,7 +15,7 @@ using RowsFunction = void (*)(char** args, intptr_t rows, intptr_t n, const intp
 // The operation of a loop of plain arithmetic; `square` has one input.
 enum class Arithmetic : uint8_t { none, add, subtract, multiply, divide, square };
 
-// What a loop that may throw looks at.
+// The checks of a loop that may throw.
 enum class Checked : uint8_t { anything, exponents, limits };  // of integers; those of elementwise/limits.h
 
 struct Loop {

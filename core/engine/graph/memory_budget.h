@@ -89,7 +89,7 @@ class MemoryBudget {
   size_t ahead_ = 0;             // bytes taken by them ahead of program order
   size_t freed_early_ = 0;       // bytes given back by those that have ended ahead of program order
   size_t peak_in_order_ = 0;     // the most that would have been live when an oldest op started, had all run in order;
-                              // since all work last ended
+                                 // since all work last ended
   // The bytes that would be live now, had all run in order.
   size_t live_in_order(size_t now) const { return now + freed_early_ - std::min(now + freed_early_, ahead_); }
 };

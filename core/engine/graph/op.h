@@ -95,7 +95,7 @@ class Kernel {
   // `out`, which it overwrites, may take the memory of `in`: no element is written before it has been read for the last
   // time.
   virtual bool may_share(Op&, const Storage*, const Storage*) const { return false; }
-  // Describes what it computes to devices that have code of their own (device/op_spec.h). False: it cannot be told.
+  // Describes what it computes to devices that have code of their own (device/op_spec.h). False: it has no description.
   virtual bool describe(Op&, OpSpec&) const { return false; }
   // It may be run within a group.
   virtual bool fusible() const { return false; }

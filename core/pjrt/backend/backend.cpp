@@ -6,13 +6,13 @@
 
 namespace forerun::pjrt {
 
-const Module& Code::module(ModuleCache& modules) {
+const Module& Code::module(ModuleCache& modules, const char* name, uint32_t site) {
   std::lock_guard held(mutex_);
-  if (!module_) module_ = modules.get(text_);
+  if (!module_) module_ = modules.get(text_, {name, site});
   return *module_;
 }
 
-// One device, with a lane for computation and one for copies: a plugin orders all of them by what they read, so each
+// One device, with a lane for computation and one for copies: a plugin orders all of them by their inputs, so each
 // may be handed over behind any other.
 class Backend::DeviceOf final : public Accelerator {
  public:
@@ -79,18 +79,24 @@ void Backend::set_name(size_t i, std::string name) { devices_.at(i)->name_ = std
 std::shared_ptr<Code> Backend::code(const OpSpec& spec) {
   key_.clear();
   spec.append_key(key_);
-  if (auto found = places_.find(key_); found != places_.end()) {
-    known_.splice(known_.begin(), known_, found->second);
-    return known_.front().code;
-  }
+  if (const auto* known = find(key_)) return *known;
+  const std::string key = key_;  // while Python writes the text, other threads may come here
   std::optional<std::string> text = writer_->operation(spec);
-  known_.push_front({key_, text ? std::make_shared<Code>(std::move(*text), spec) : nullptr});
+  if (const auto* known = find(key)) return *known;
+  known_.push_front({key, text ? std::make_shared<Code>(std::move(*text), spec) : nullptr});
   places_.emplace(known_.front().key, known_.begin());
   if (known_.size() > kMostCodes) {
     places_.erase(known_.back().key);
     known_.pop_back();
   }
   return known_.front().code;
+}
+
+const std::shared_ptr<Code>* Backend::find(const std::string& key) {
+  const auto found = places_.find(key);
+  if (found == places_.end()) return nullptr;
+  known_.splice(known_.begin(), known_, found->second);
+  return &known_.front().code;
 }
 
 }  // namespace forerun::pjrt

@@ -15,7 +15,7 @@
 
 namespace forerun::pjrt {
 
-// What the front end writes: modules in StableHLO. None: there is no lowering.
+// The modules in StableHLO, which the front end writes. None: there is no lowering.
 class Writer {
  public:
   struct Step {
@@ -46,8 +46,8 @@ class Code {
   bool joined() const { return !spec_; }
   // Of the first operation with this code: those of others differ in values and in the numbers of accesses.
   const OpSpec& spec() const { return *spec_; }
-  // Compiles, or waits for the thread that does. Throws PluginError with the compiler's text.
-  const Module& module(ModuleCache& modules);
+  // Compiles for an operation that was issued at `site`, or waits for the thread that does. Throws PluginError with the compiler's text.
+  const Module& module(ModuleCache& modules, const char* name, uint32_t site);
   // Of the last operation with this code. Guarded by the interpreter lock.
   std::shared_ptr<const Call> call;
 
@@ -55,7 +55,7 @@ class Code {
   const std::optional<OpSpec> spec_;
   const std::string text_;
   std::mutex mutex_;
-  ModuleCache::ModulePtr module_;  // guarded until it is there
+  ModuleCache::ModulePtr module_;  // guarded until it is set
 };
 
 // The client of a plugin, with its modules and its devices. Lives as long as the process: storages refer to it.
@@ -81,15 +81,17 @@ class Backend {
   const std::unique_ptr<Writer> writer_;
   std::vector<std::unique_ptr<DeviceOf>> devices_;
 
-  // The codes that were used last, by the key of what they compute. Guarded by the interpreter lock.
+  // The codes that were used last, by the key of their computations. Guarded by the interpreter lock.
   static constexpr size_t kMostCodes = 4096;
   struct Known {
     std::string key;
     std::shared_ptr<Code> code;
   };
+  const std::shared_ptr<Code>* find(const std::string& key);
+
   std::list<Known> known_;  // the one used last in front
   std::unordered_map<std::string_view, std::list<Known>::iterator> places_;
-  std::string key_;
+  std::string key_;  // of the operation that is looked for
 };
 
 }  // namespace forerun::pjrt

@@ -45,7 +45,7 @@ FailurePtr failure_of(const Op& op, ErrorKind kind, const std::string& text) {
   return Engine::get().failures.made(kind, op, [&] { return std::string(op.kernel()->name()) + ": " + text; });
 }
 
-// Completes an op when all of some events are there, with the first error that they report.
+// Completes an op when all of some events are ready, with the first error that they report.
 class Completing {
  public:
   // `bad`, if not null, tells at the end whether the values were such that the op has failed, with this text.
@@ -148,7 +148,7 @@ class ModuleKernel final : public DeviceKernel {
   uint64_t* key() override { return facts_.draws ? key_ : nullptr; }
 
   Lane::Outcome hand_over(Op& op, const Device& device, Shared& shared) override {
-    const Module& module = code_->module(shared.modules);
+    const Module& module = code_->module(shared.modules, facts_.name, op.site);
     return unless_out_of_memory([&] { execute(op, device, shared.scalars, module); });
   }
 
@@ -193,7 +193,7 @@ class ModuleKernel final : public DeviceKernel {
     return all;
   }
 
-  // Looks at the results that tell of bad values, when they are there.
+  // Looks at the results that tell of bad values, when they are ready.
   class Checking final : public Completing {
    public:
     Checking(Op& op, std::shared_ptr<const Call> call)

@@ -15,7 +15,7 @@ namespace forerun::pjrt {
 class Code;
 class Writer;
 
-// What the ops of a device use together.
+// Caches that the ops of a device use together.
 struct Shared {
   ModuleCache& modules;
   ScalarCache& scalars;

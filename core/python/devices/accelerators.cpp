@@ -11,6 +11,7 @@
 #include "python/bindings.h"
 #include "python/devices/pjrt.h"
 #include "python/runtime/accelerators.h"
+#include "python/runtime/call_site.h"
 #include "python/runtime/errors.h"
 #include "python/runtime/gil.h"
 
@@ -172,6 +173,16 @@ nb::list all_compile_stats() {
   return all;
 }
 
+nb::list all_compiled() {
+  nb::list all;
+  for (const auto& backend : backends)
+    for (const auto& [issuer, compiled] : backend->modules().issuers()) {
+      const Site where = site(issuer.second);
+      all.append(nb::make_tuple(issuer.first, where.file, where.line, compiled.modules, compiled.seconds));
+    }
+  return all;
+}
+
 }  // namespace
 
 void init_pjrt_accelerators(nb::module_& m) {
@@ -190,6 +201,9 @@ void init_pjrt_accelerators(nb::module_& m) {
   m.def("accelerator_compile_stats", all_compile_stats,
         nb::sig("def accelerator_compile_stats() -> list[dict[str, Any]]"),
         "Return for each plugin how many modules were compiled, in which time, and how many were found.");
+  m.def("compiled_modules", all_compiled,
+        nb::sig("def compiled_modules() -> list[tuple[str, str, int, int, float]]"),
+        "Return for which operations modules were compiled: name, file, line, how many, and the seconds that took.");
 }
 
 }  // namespace forerun

@@ -1,4 +1,4 @@
-// How Python gives the options of plugins, and what it is told of their modules.
+// How Python gives the options of plugins, and the information about their modules that it gets.
 #pragma once
 #include <nanobind/nanobind.h>
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,18 @@ constinit thread_local bool exchanging = false;
 
 namespace {
 
+// The ops of one placement are submitted without a wait between them, so that no other thread that has the interpreter
+// lock comes between a copy to the host and the copy back.
+constinit thread_local bool placing = false;
+
+class PlacedTogether {
+ public:
+  ~PlacedTogether() { placing = before_; }
+
+ private:
+  const bool before_ = std::exchange(placing, true);
+};
+
 // A task must not wait for room: its own op may be the one that has not ended.
 void find_room(Engine& engine) {
   if (!in_host_task()) {
@@ -39,6 +52,42 @@ void find_room(Engine& engine) {
     throw Error(ErrorKind::runtime, "issue: a host task must leave room for others, got more than " +
                                         std::to_string(engine.ring.ops_ahead()) + " operations issued since it began");
 }
+
+// The outputs of an op, to wait for them where each operation is waited for.
+class Outputs {
+ public:
+  explicit Outputs(Op& op) {
+    all_.reserve(static_cast<size_t>(op.n_access));
+    for (int i = 0; i < op.n_access; ++i)
+      if (op.access(i).mode != Mode::read)
+        all_.emplace_back(op.access(i).storage, op.region(op.access(i))), all_.back().first->retain();
+  }
+  Outputs(const Outputs&) = delete;
+  ~Outputs() {
+    for (auto& [storage, region] : all_) storage->release();
+  }
+  // Raises the failure of one.
+  void wait() {
+    Engine& engine = Engine::get();
+    const uint64_t end = engine.ring.next();
+    logged_wait(
+        "synchronous",
+        [&](auto slice) {
+          if (all_.empty()) return engine.waiter.wait_mark(end, slice);
+          return std::all_of(all_.begin(), all_.end(),
+                             [&](auto& output) { return engine.waiter.wait(*output.first, slice); });
+        },
+        all_.empty() ? nullptr : all_.front().first);
+    for (auto& [storage, region] : all_)
+      if (const FailurePtr failure = storage->failure_in(region)) {
+        set_python_error(*failure);
+        throw PythonError{};
+      }
+  }
+
+ private:
+  std::vector<std::pair<Storage*, Region>> all_;
+};
 
 // A device that was used before the settings changed.
 void use_again(Engine& engine, Op* op, int device) {
@@ -70,61 +119,46 @@ void issue_placed(Op* op, int device, Queue::Kind kind, int memory, bool cheap) 
   op->site = current_site();
   op->inner = in_host_task();
   op->urgent = exchanging;
-  std::vector<std::pair<Storage*, Region>> outputs;
-  if (SubmissionGate::is_closed() || engine.ring.full() || capture || synchronous) {
+  const bool full = placing ? engine.ring.nearly_full() : engine.ring.full();
+  if (SubmissionGate::is_closed() || full || capture || synchronous) {
     try {
       if (SubmissionGate::is_closed()) SubmissionGate::wait_open(false);
-      if (engine.ring.full()) find_room(engine);
-      if (synchronous) outputs.reserve(static_cast<size_t>(op->n_access));
+      if (full) find_room(engine);
       if (capture) capture->add(*op);
     } catch (...) {
       engine.discard(op);
       throw;
     }
   }
-  if (!synchronous) {
+  if (!synchronous || placing) {
     if (engine.issue(op) % Waiter::kKeepUp == 0) engine.waiter.keep_up();
     return;
   }
-  for (int i = 0; i < op->n_access; ++i)
-    if (op->access(i).mode != Mode::read)
-      outputs.emplace_back(op->access(i).storage, op->region(op->access(i))), outputs.back().first->retain();
-  uint64_t seq = engine.issue(op);
-  FailurePtr failure;
-  auto end = [&](bool look) {
-    for (auto& [s, region] : outputs) {
-      if (look && !failure) failure = s->failure_in(region);
-      s->release();
-    }
-  };
-  try {
-    logged_wait(
-        "synchronous",
-        [&](auto slice) {
-          if (outputs.empty()) return engine.waiter.wait_mark(seq + 1, slice);
-          return std::all_of(outputs.begin(), outputs.end(),
-                             [&](auto& output) { return engine.waiter.wait(*output.first, slice); });
-        },
-        outputs.empty() ? nullptr : outputs.front().first);
-  } catch (...) {
-    end(false);  // it may still run
-    throw;
-  }
-  end(true);
-  if (failure) {
-    set_python_error(*failure);
-    throw PythonError{};
-  }
+  Outputs outputs(*op);
+  engine.issue(op);
+  outputs.wait();
 }
 
 void issue(Op* op, int device, Queue::Kind kind, bool cheap) {
   if (has_accelerators) [[unlikely]] {
     const char* name = op->kernel()->name();
+    Engine& engine = Engine::get();
+    if (engine.ring.full()) {
+      try {
+        find_room(engine);
+      } catch (...) {
+        engine.discard(op);
+        throw;
+      }
+    }
+    std::optional<Outputs> outputs;
+    if (synchronous) outputs.emplace(*op);
+    PlacedTogether together;
     const Placed placed = place(op, device, kind, [](Op* each, int where, Queue::Kind queue, int memory) {
       issue_placed(each, where, queue, memory);
     });
     if (placed == Placed::on_host) note_fallback(name);
-    if (placed != Placed::as_it_is) return;
+    if (placed != Placed::as_it_is) return outputs ? outputs->wait() : void();
   }
   issue_placed(op, device, kind, device, cheap);
 }

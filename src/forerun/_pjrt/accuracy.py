@@ -6,7 +6,7 @@ below the smallest normal one may be 0 on a device, as operands and as results.
 
 from __future__ import annotations
 
-__all__ = ["ULPS", "bound"]
+__all__ = ["OF_THE_LARGEST", "ULPS", "bound"]
 
 # By the name of a ufunc, for float32 and float64 within the range where it is not ill-conditioned. Results of float16
 # and bfloat16 are those of float32, rounded: 1 at most.
@@ -18,6 +18,10 @@ ULPS = {
     "degrees": 1, "radians": 1, "deg2rad": 1, "rad2deg": 1, "sqrt": 1, "divide": 1, "reciprocal": 1,
     "erf": 8, "erfc": 40,
 }  # fmt: skip
+
+# Their results may be near 0 where operands are not, which are rounded themselves: the unit is that of the largest of
+# the operands and the result.
+OF_THE_LARGEST = frozenset({"logaddexp", "logaddexp2"})
 
 
 def bound(name: str, dtype: str) -> float:

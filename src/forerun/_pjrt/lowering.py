@@ -1,4 +1,4 @@
-"""What the core asks for: the modules of operations that it describes."""
+"""Functions that the core calls: the modules of operations that it describes."""
 
 from __future__ import annotations
 

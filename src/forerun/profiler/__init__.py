@@ -8,19 +8,25 @@
 ['full', 'matmul']
 
 `report(p.trace)` says it in tables; `timeline(p.trace, "run.html")` is a page to look at it, with `.svg` a picture,
-with `.json` a file for Perfetto; `graph(p.trace, "graph.svg")` draws what read the results of what.
+with `.json` a file for Perfetto; `graph(p.trace, "graph.svg")` draws what read the results of what;
+`whatif(p.trace, devices=8, ranks=64)` predicts a step on another machine.
 """
 
 from ._hooks.spans import spans as spans
 from ._hooks.summaries import Summaries as Summaries
+from ._replay.prediction import Change as Change
+from ._replay.prediction import Prediction as Prediction
+from ._replay.prediction import whatif as whatif
 from .blockers import Blocker as Blocker
 from .blockers import blockers as blockers
 from .cost import Bound as Bound
 from .cost import Cost as Cost
 from .cost import bound as bound
 from .cost import cost as cost
+from .events import Compiled as Compiled
 from .events import Event as Event
 from .events import Line as Line
+from .events import OnHost as OnHost
 from .events import Trace as Trace
 from .graph import Graph as Graph
 from .graph import graph as graph

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .blockers import blockers
+from .device_lanes import is_on_lane
 from .events import Event, Trace
 from .intervals import Interval, at_least, fewer_than, length
 from .record import Recording
@@ -23,6 +24,7 @@ _SAYS = {
     "front end": "the front end is the limit: hybridize, or issue fewer and larger operations",
     "chain": "one operation at a time: the chain of operations that need one another is the limit",
     "cores": "the cores are the limit: all have work",
+    "device": "the device is the limit: it has work all the time",
     "copies": "copies and files are the limit: nothing else ran meanwhile",
     "nothing": "nothing was run",
 }
@@ -32,7 +34,7 @@ _SAYS = {
 class Bound:
     """The limit of a program."""
 
-    kind: str  # "memory", "turn", "waits", "front end", "chain", "cores", "copies" or "nothing"
+    kind: str  # "memory", "turn", "waits", "front end", "device", "chain", "cores", "copies" or "nothing"
     share: float  # of the time
     line: str | None = None  # where, for "memory", "turn" and "waits"
     advice: str = ""
@@ -47,9 +49,9 @@ def bound(trace: Trace) -> Bound:
 
     The kinds are: `memory`, ready operations waited for the memory budget while a core was idle; `turn`, they would
     have raised memory above the peak of program order; `waits`, the time that waits lost (see `blockers`). In the rest
-    of the time either nothing ran, because of the `front end`; or fewer threads ran than there are cores, because of
-    the `chain` of dependencies; or the `cores` were busy; or only `copies` and files ran. One of the first three is
-    returned if it takes a fifth of the time; otherwise the largest of the others is.
+    of the time either nothing ran, because of the `front end`; or a `device` of a plugin computed; or fewer threads ran
+    than there are cores, because of the `chain` of dependencies; or the `cores` were busy; or only `copies` and files
+    ran. One of the first three is returned if it takes a fifth of the time; otherwise the largest of the others is.
     """
     span = _recorded(trace)
     if not trace.pieces or span <= 0:
@@ -62,8 +64,15 @@ def bound(trace: Trace) -> Bound:
 def _largest(trace: Trace, span: float) -> Bound:
     lanes = list(_lanes(trace).values())
     one, all_of = at_least(1, lanes), at_least(max(2, trace.cores), lanes)
+    computing = [e for e in trace.pieces if e.queue == "compute"]
+    device, compute = (
+        length((e.started, e.ended) for e in some) for some in (filter(is_on_lane, computing), computing)
+    )
     any_of = length((e.started, e.ended) for e in trace.pieces)
-    shares = {"front end": span - any_of, "cores": all_of, "chain": one - all_of, "copies": any_of - one}
+    shares = {
+        "front end": span - any_of, "device": device, "cores": all_of, "chain": one - all_of,
+        "copies": any_of - compute,
+    }  # fmt: skip
     if trace.cores == 1:  # one at a time is all that there is
         shares["cores"], shares["chain"] = one, 0.0
     kind = max(shares, key=shares.__getitem__)
@@ -71,9 +80,10 @@ def _largest(trace: Trace, span: float) -> Bound:
 
 
 def _lanes(trace: Trace) -> dict[int, list[Interval]]:
+    """When threads of the processor computed."""
     lanes: dict[int, list[Interval]] = {}
     for e in trace.pieces:
-        if e.queue == "compute":
+        if e.queue == "compute" and not is_on_lane(e):
             lanes.setdefault(e.thread, []).append((e.started, e.ended))
     return lanes
 

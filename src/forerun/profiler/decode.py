@@ -9,6 +9,8 @@ from typing import Any
 import numpy
 
 from .causes import cause_of, shown
+from .device_lanes import on_lanes
+from .device_work import COMPILED, ON_HOST, heard, split
 from .events import Event, Line, Trace, joined
 
 __all__ = ["decoded"]
@@ -57,6 +59,7 @@ class Parts:
     names: dict[int, str] = field(default_factory=dict)
     sites: dict[int, tuple[str, int]] = field(default_factory=dict)
     devices: dict[int, str] = field(default_factory=dict)
+    work: list[tuple[str, int, str]] = field(default_factory=list)  # see device_work
     first: int = 0
 
     def rate(self) -> float:
@@ -119,12 +122,14 @@ def _read_text(text: str, found: Parts) -> None:
             found.sites[int(number)] = (file, int(line))
         elif kind == "d":
             found.devices[int(number)] = rest
+        elif kind in (COMPILED, ON_HOST):
+            found.work.append((kind, int(number), rest))
 
 
 def _trace(parts: Parts, since: float) -> Trace:
     seconds = parts.seconds()
     ops = [e for e in _ops(parts, seconds) if e is not None]
-    done = [e for e in ops if e.ended > 0]
+    done = on_lanes([e for e in ops if e.ended > 0])
     trace = Trace.from_events(
         [*done, *_tiles(parts, seconds), *(w for w in _waits(parts, seconds) if w.started >= since)],
         parts.devices,
@@ -137,6 +142,7 @@ def _trace(parts: Parts, since: float) -> Trace:
     trace.issued = max(int(parts.head["next"]), last) - parts.first
     trace.cores = int(parts.head["cores"])
     trace.complete = bool(parts.head["ended"])
+    trace.compiled, trace.on_host = split(heard(parts.work))
     return trace
 
 

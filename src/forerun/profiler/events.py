@@ -9,7 +9,7 @@ from pathlib import PurePath
 from .axis import counted
 from .intervals import at_least, length
 
-__all__ = ["Event", "Line", "Trace", "joined"]
+__all__ = ["Compiled", "Event", "Line", "OnHost", "Trace", "joined"]
 
 _NAMES = 8  # of a group's operations, in its name
 
@@ -81,6 +81,25 @@ class Line(_Placed):
     # what idle cores could have run comes on top: see `blockers`
 
 
+@dataclass(frozen=True, slots=True)
+class Compiled(_Placed):
+    """The modules that plugins compiled for an operation of a line of the program."""
+
+    name: str  # of the operation
+    site: tuple[str, int] | None
+    modules: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class OnHost(_Placed):
+    """How often an operation of a line ran on the host, between copies, as its device has no code for it."""
+
+    name: str
+    site: tuple[str, int] | None
+    times: int
+
+
 @dataclass(slots=True, repr=False)
 class Trace:
     """The events of a recorded stretch of a program, in the order in which they started.
@@ -98,6 +117,8 @@ class Trace:
     issued: int = 0  # of this many
     cores: int = 1  # threads that may run ops at once
     complete: bool = True  # False: the process died while it recorded
+    compiled: list[Compiled] = field(default_factory=list)  # modules of devices of plugins
+    on_host: list[OnHost] = field(default_factory=list)  # operations that these devices have no code for
 
     def __len__(self) -> int:
         return len(self.events)

@@ -10,6 +10,7 @@ from pathlib import Path
 from .._runtime import core as _core
 from .._runtime.device import used_devices
 from .decode import decoded
+from .device_work import Counts, counts, since, split, spoken
 from .events import Line, Trace
 
 __all__ = ["Recording", "load", "record", "start", "stop"]
@@ -28,6 +29,7 @@ class Recording:
         self.trace = Trace([])
         self._first, self._since = 0, 0.0
         self._before: list[Line] = []
+        self._counted: Counts = {}  # on devices of plugins, before
 
     def start(self) -> Recording:
         """Begin to record. Raises RuntimeError if it records, or for a file within another recording; OSError if the
@@ -38,6 +40,7 @@ class Recording:
             self._before = decoded(_core.trace_look()).lines
         else:
             self._begin()
+        self._counted = counts()
         self._first, self._since = _core.mark(), time.perf_counter()
         _running.append(self)
         return self
@@ -80,11 +83,15 @@ class Recording:
 
     def _end(self) -> None:
         _running.remove(self)
+        work = since(self._counted)
+        for row in spoken(work) if self.path else ():
+            _core.trace_say(*row)
         data = _core.trace_look() if _running else _core.trace_stop()
         if not data:
             return
         self.trace = decoded(data, self._first, self._since)
         self.trace.lines = _since(self._before, self.trace.lines)
+        self.trace.compiled, self.trace.on_host = split(work)
         if self.path is not None:
             _replace(self.path, data)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from html import escape
 
 from .._display.notebook import Shown, preformatted, table
@@ -15,6 +15,8 @@ from .events import Event, Trace
 __all__ = ["report"]
 
 _ops = ("op", "count", "total ms", "mean us", "bytes")
+_compiled = ("modules compiled by line", "modules", "total ms")
+_on_host = ("on the host by line", "times")
 _waits = ("waits by line", "waits", "reads", "total ms", "lost ms", "idle")
 
 
@@ -23,6 +25,9 @@ def report(trace: Trace, limit: int = 20) -> Shown:
 
     Times of ops are the sum over all threads. A wait counts in full, also while the waiting thread ran ops; `lost` and
     `idle` are those of `blockers`.
+
+    Of devices of plugins it says how many modules were compiled, in which time, for which lines; and which operations
+    ran on the host, between copies, as the device has no code for them.
 
     limit: rows per table; the last line of a table says how many more there are.
 
@@ -36,20 +41,24 @@ def report(trace: Trace, limit: int = 20) -> Shown:
     found = blockers(trace)
     ops = list(map(_op_row, _groups(trace.ops, lambda e: e.name)))
     waits = list(map(_wait_row, found))
+    beside = list(_beside(trace))
     text = [
         _summary(trace),
         str(bound(trace)),
+        *_of_devices(trace),
         "",
         *_table(_ops, ops, len(ops), limit),
         "",
         *_table(_waits, waits, len(waits), limit),
+        *(line for head, rows in beside for line in ("", *_table(head, rows, len(rows), limit))),
         *_instead(found, trace.span, limit),
         *_pending(trace, limit),
     ]
     advice = [(*row, b.advice) for row, b in zip(waits, found)]
     tables = table((*_waits, "instead"), advice[:limit]) + table(_ops, ops[:limit])
+    tables += "".join(table(head, rows[:limit]) for head, rows in beside)
     left = preformatted("\n".join(pending)) if (pending := _pending(trace, limit)) else ""
-    said = "".join(f"<p>{escape(line)}</p>" for line in text[:2])
+    said = "".join(f"<p>{escape(line)}</p>" for line in text[: text.index("")])
     return Shown("\n".join(text), said + tables + left)
 
 
@@ -60,6 +69,29 @@ def _summary(trace: Trace) -> str:
     sample = f"; a sample: {trace.recorded:,} of {trace.issued:,} operations" if trace.sampled else ""
     died = "" if trace.complete else "; the process died while it recorded"
     return f"{parts}; two or more threads ran ops {share:.0%} of the time{sample}{died}"
+
+
+def _of_devices(trace: Trace) -> list[str]:
+    """Return a line about what devices of plugins took beside their work, if they took any."""
+    parts = []
+    if trace.compiled:
+        n, took = sum(x.modules for x in trace.compiled), sum(x.seconds for x in trace.compiled)
+        parts.append(f"compiled {counted(n, 'module')} in {took:.1f} s")
+    if trace.on_host:
+        n = sum(x.times for x in trace.on_host)
+        parts.append(f"{counted(n, 'operation')} of devices ran on the host, between copies")
+    return ["; ".join(parts)] if parts else []
+
+
+def _beside(trace: Trace) -> Iterator[tuple[tuple[str, ...], list[tuple[str, ...]]]]:
+    """Yield tables of the same, by line."""
+    if trace.compiled:
+        yield (
+            _compiled,
+            [(f"{x.where}  {x.name}", f"{x.modules:,}", f"{x.seconds * 1e3:,.3f}") for x in trace.compiled],
+        )
+    if trace.on_host:
+        yield _on_host, [(f"{x.where}  {x.name}", f"{x.times:,}") for x in trace.on_host]
 
 
 def _instead(found: list[Blocker], span: float, limit: int) -> list[str]:

@@ -230,7 +230,7 @@ bool PoolKernel::describe(Op&, OpSpec& spec) const {
   };
   spec.kind = way == Way::forward ? "pool" : "pool_back", spec.name = name();
   const int inputs = way == Way::to_first ? 3 : 1;
-  const int data = way == Way::forward ? 0 : 1;  // the input that is no number for each window
+  const int data = way == Way::forward ? 0 : 1;  // the input without one number for each window
   for (int i = 0; i < inputs; ++i) spec.input(i, planes(i, i == data ? p.extents : p.counts));
   spec.output(inputs, planes(inputs, way == Way::forward ? p.counts : p.extents));
   spec.set("largest", p.largest);

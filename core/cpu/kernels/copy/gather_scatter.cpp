@@ -220,7 +220,7 @@ void IndexKernel::cut() {
   tiles_ = ceil_div(n, per_tile_);
 }
 
-// What an error says of all indices, as only their values on a device tell which of them is wrong.
+// The error's text about all indices, as only their values on a device tell which of them is wrong.
 std::string IndexKernel::said_of_range() const {
   std::string text = std::string(title()) + ": indices must be ";
   for (size_t k = 0; k < selection.extents.size(); ++k) {

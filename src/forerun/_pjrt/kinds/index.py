@@ -133,7 +133,7 @@ def _written(
 
 
 def _combining(b: Builder, name: str, dtype: str) -> Callable[[Value, Value], Value]:
-    """What becomes of an element of that dtype, and a value, both in the dtype in which they are combined."""
+    """Return the function of an element of that dtype and a value, which are combined in the wider dtype."""
 
     def combine(element: Value, value: Value) -> Value:
         results = combined(b, name, [element, value])

@@ -23,6 +23,7 @@ from .._base.convert import (
 )
 from .._base.host_task import host_op
 from .._base.primitive import direct, numpy_when_small, plain_calls
+from ..create.fill import zeros
 from ..index.getitem import take_along_axis
 from ..shape.views import flip, reshape
 
@@ -46,6 +47,8 @@ def _by_core(entry: str, x: Array, axis: int) -> Any:
     """Return what the core makes of an array on a GPU, whose lines it sorts or searches there; else None."""
     if entry not in _CORE or not _on_gpu(x):
         return None
+    if x.size == 0:  # of which there is no order
+        return zeros(x.shape, "int64" if entry == "argsort" else x.dtype, device=x.device)
     values = _core.detach(x)
     # In a dtype that the core takes; the order is the same.
     return _CORE[entry](values.astype("float32") if x.dtype.name == "bfloat16" else values, axis)
@@ -164,7 +167,8 @@ def argsort(
 
     places = _by_core("argsort", flip(x, a) if descending else x, a)
     if places is not None:
-        return x.shape[a] - 1 - flip(places, a) if descending else places
+        ascending: Array = places
+        return x.shape[a] - 1 - flip(places, a) if descending else ascending
 
     def positions(v: numpy.ndarray) -> numpy.ndarray:
         if not descending:

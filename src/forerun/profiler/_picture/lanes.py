@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
+from ..._runtime.device import FIRST_GPU
 from ..events import Event, Trace
 from ..intervals import Interval, length
 
 __all__ = ["Lane", "Span", "in_turn", "lanes"]
 
 _roles = {"compute": "worker", "copy": "copies", "io": "files"}
+_on_devices = {**_roles, "compute": "operations"}  # of plugins, which have one lane for each
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +81,9 @@ def _worker_labels(homes: dict[int, tuple[int, str]]) -> list[tuple[int, str]]:
     found = []
     for t, (device, queue) in sorted(homes.items(), key=lambda item: (*_rank(item[1]), item[0])):
         count[device, queue] += 1
-        number = f" {count[device, queue]}" if queue == "compute" or total[device, queue] > 1 else ""
-        found.append((t, _roles.get(queue, queue) + number))
+        roles = _roles if device < FIRST_GPU else _on_devices
+        number = f" {count[device, queue]}" if roles.get(queue) == "worker" or total[device, queue] > 1 else ""
+        found.append((t, roles.get(queue, queue) + number))
     return found
 
 

@@ -47,10 +47,11 @@ def nextafter(b: Builder, x: Value, y: Value) -> Value:
 
 
 def spacing(b: Builder, x: Value) -> Value:
-    """The distance to the next number away from 0, with x's sign."""
-    infinity = copysign(b, b.constant(float("inf"), x.type), x)
-    there = nextafter(b, x, infinity)
-    return b.select(x.equals(infinity), float("nan"), there - x)
+    """The distance to the next number away from 0, with x's sign; of float16 upwards, as NumPy's."""
+    infinity = b.constant(float("inf"), x.type)
+    away = infinity if x.dtype == "float16" else copysign(b, infinity, x)
+    there = nextafter(b, x, away)
+    return b.select(b.unary("abs", x).equals(infinity), float("nan"), there - x)
 
 
 def scaled(b: Builder, x: Value, exponent: Value) -> Value:

@@ -1,0 +1,110 @@
+"""Machines: devices, ranks, the links between them, and what a collective takes there."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+__all__ = ["COLLECTIVES", "Link", "Machine"]
+
+_BYTES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
+_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+_RATE = re.compile(r"([\d.]+)\s*([kmgt]?)(bit|b)/s", re.IGNORECASE)
+_TIME = re.compile(r"([\d.]+)\s*(ns|us|ms|s)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link: bytes a second in each direction, and seconds until the first byte arrives."""
+
+    rate: float
+    latency: float
+
+    @classmethod
+    def parse(cls, text: str) -> Link:
+        """Return the link that a text names. ValueError if it names none.
+
+        >>> Link.parse("25GB/s,2us")
+        Link(rate=25000000000.0, latency=2e-06)
+        >>> Link.parse("100Gbit/s, 10us").rate
+        12500000000.0
+        """
+        parts = [part.strip() for part in text.split(",")]
+        rate = _RATE.fullmatch(parts[0])
+        time = _TIME.fullmatch(parts[1]) if len(parts) == 2 else None
+        if rate is None or time is None or float(rate[1]) <= 0:
+            raise ValueError(f'link must be a rate and a latency as "25GB/s,2us", got {text!r}')
+        scale = _BYTES[rate[2].lower()] / (8 if rate[3].lower() == "bit" else 1)
+        return cls(float(rate[1]) * scale, float(time[1]) * _SECONDS[time[2].lower()])
+
+    def __str__(self) -> str:
+        return f"{self.rate / 1e9:g} GB/s, {self.latency * 1e6:g} us"
+
+
+def _ring(n: int, size: float, link: Link) -> float:
+    return 2 * (n - 1) * (size / n / link.rate + link.latency)
+
+
+def _tree(n: int, size: float, link: Link) -> float:
+    return 2 * math.ceil(math.log2(n)) * (size / link.rate + link.latency)
+
+
+def _halving(n: int, size: float, link: Link) -> float:
+    return 2 * ((n - 1) / n * size / link.rate + math.ceil(math.log2(n)) * link.latency)
+
+
+def _best(n: int, size: float, link: Link) -> float:
+    return min(f(n, size, link) for f in (_ring, _tree, _halving))
+
+
+COLLECTIVES: dict[str, Callable[[int, float, Link], float]] = {
+    "ring": _ring, "tree": _tree, "halving": _halving, "best": _best,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine: `ranks` processes, each with `devices` like the recorded one and as much data for each of them.
+
+    link: between ranks. local: between devices of a rank; None where they share memory, and gradients are added there
+    by operations as fast as the recorded updates. slowdown: how many times as long an operation takes while all devices
+    run: they may share memory, caches and cores. bucket, first: bytes of gradients that a collective takes.
+    """
+
+    devices: int = 1
+    ranks: int = 1
+    link: Link = Link(25e9, 2e-6)
+    collective: str = "ring"
+    local: Link | None = None
+    slowdown: float = 1.0
+    bucket: int = 4 << 20
+    first: int = 256 << 10
+
+    def __post_init__(self) -> None:
+        if self.collective not in COLLECTIVES:
+            raise ValueError(f"collective must be one of {', '.join(COLLECTIVES)}, got {self.collective!r}")
+        for name in ("devices", "ranks", "bucket", "first"):
+            if (value := getattr(self, name)) < 1:
+                raise ValueError(f"{name} must be at least 1, got {value}")
+        if not self.slowdown > 0:
+            raise ValueError(f"slowdown must be positive, got {self.slowdown}")
+
+    def between_ranks(self, size: float) -> float:
+        """Return seconds of a sum over all ranks of so many bytes.
+
+        >>> Machine(ranks=2, link=Link(1e9, 0.0)).between_ranks(1e9)
+        1.0
+        """
+        return COLLECTIVES[self.collective](self.ranks, size, self.link) if self.ranks > 1 else 0.0
+
+    def between_devices(self, size: float) -> float:
+        """Return seconds of a sum over the devices of a rank that have links."""
+        if self.local is None or self.devices == 1:
+            return 0.0
+        return COLLECTIVES[self.collective](self.devices, size, self.local)
+
+    def __str__(self) -> str:
+        parts = f"{self.devices} device{'s' * (self.devices > 1)}, {self.ranks} rank{'s' * (self.ranks > 1)}"
+        return f"{parts}, {self.collective} over {self.link}" if self.ranks > 1 else parts

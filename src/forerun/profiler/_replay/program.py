@@ -1,0 +1,328 @@
+"""The recorded program as it would be on another machine: a copy of the work for each device, and sums of gradients.
+
+Each device gets the operations of the recorded one, issued by the same threads: where a line issued several in a row,
+the copies follow one another. The gradients are what the line of the updates reads of other lines in the same step.
+Over devices that share memory they are added as `gluon.Trainer` does it, over ranks in buckets, the last layers first.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from itertools import groupby
+from statistics import median
+
+from .machine import Machine
+from .recorded import Act, Op, Recorded, Site
+
+__all__ = ["NETWORK", "Issue", "Program", "Task", "gradients", "made"]
+
+NETWORK = (-1, "network")  # the lane of collectives between ranks
+LINKS = (-1, "links")  # and of those between the devices of a rank
+_COLLECTIVES = ("allreduce", "all_reduce", "allgather", "reduce_scatter", "broadcast", "all_to_all", "barrier")
+_PARAMETER = "copy of parameter"
+_COPY = 2 / 3  # of the time of an update: it moves two streams of memory, the update three
+
+
+@dataclass(slots=True)
+class Task:
+    """Work of a lane: an operation of one device, a sum over devices, or a collective."""
+
+    name: str
+    site: Site
+    lane: tuple[int, str]
+    pieces: tuple[float, ...]
+    latency: float
+    deps: list[int]
+    order: float
+    step: int
+    urgent: bool = False
+    inline: bool = False
+    size: int = 0
+
+
+@dataclass(slots=True)
+class Issue:
+    """An action of a thread: it issues a task, or waits for some."""
+
+    gap: float
+    task: int  # -1: a wait
+    needs: tuple[int, ...]
+    wake: float
+    site: Site
+    name: str
+    cause: str
+    step: int
+
+
+@dataclass(slots=True)
+class Program:
+    """Tasks, and what the threads do."""
+
+    tasks: list[Task] = field(default_factory=list)
+    threads: list[list[Issue]] = field(default_factory=list)
+    servers: dict[tuple[int, str], int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Gradients:
+    """The gradients of a step, with the operations that use them, in the order of issue."""
+
+    site: Site  # the line of the updates
+    users: dict[int, list[int]]  # by the gradient's number: all operations of that line that need it
+    update: dict[int, float]  # seconds of the largest of these: what it takes to go over the gradient once
+    joint: set[int] = field(default_factory=set)  # operations that need several gradients
+
+    @property
+    def all_users(self) -> set[int]:
+        """Return all operations that need gradients."""
+        return {n for users in self.users.values() for n in users}
+
+
+def gradients(run: Recorded) -> dict[int, Gradients]:
+    """Return the gradients of each step that has some."""
+    site = _line_of_updates(run)
+    found: dict[int, Gradients] = {}
+    if site is None:
+        return found
+    owner: dict[int, set[int]] = {}
+    for n, op in run.ops.items():
+        if op.site != site or op.step < 0:
+            continue
+        mine: set[int] = set()
+        for d in op.deps:
+            dep = run.ops.get(d)
+            if dep is None or dep.step != op.step:
+                continue
+            mine |= owner.get(d, set()) if dep.site == site else {d}
+        owner[n] = mine
+        step = found.setdefault(op.step, Gradients(site, {}, {}))
+        total = sum(run.ops[g].size for g in mine) or 1
+        for g in mine:
+            step.users.setdefault(g, []).append(n)
+            step.update[g] = max(step.update.get(g, 0.0), op.seconds * run.ops[g].size / total)
+            step.joint |= {n} if len(mine) > 1 else set()
+    for step in found.values():
+        step.users = dict(sorted(step.users.items()))
+    return {k: step for k, step in found.items() if step.users}
+
+
+def _line_of_updates(run: Recorded) -> Site:
+    """Return the line whose operations write what the next step reads; of several, where these take longest."""
+    seconds: dict[Site, float] = defaultdict(float)
+    reads_other: set[Site] = set()
+    carried = set()
+    for op in run.ops.values():
+        for d in op.deps:
+            dep = run.ops.get(d)
+            if dep is None:
+                continue
+            if dep.step + 1 == op.step and dep.step >= 0 and dep.in_place:
+                carried.add(d)
+            if dep.step == op.step and dep.site != op.site:
+                reads_other.add(op.site)
+    for n in carried:
+        seconds[run.ops[n].site] += run.ops[n].seconds
+    best = [s for s in seconds if s is not None and s in reads_other]
+    return max(best, key=lambda s: seconds[s], default=None)
+
+
+def made(run: Recorded, machine: Machine) -> Program:
+    """Return the program of a rank of the machine."""
+    return _Maker(run, machine).make()
+
+
+class _Maker:
+    def __init__(self, run: Recorded, machine: Machine) -> None:
+        self.run, self.machine = run, machine
+        self.program = Program()
+        self.number: dict[tuple[int, int], int] = {}  # of a task, by operation and device
+        self.uses: dict[tuple[int, int], dict[int, int]] = {}  # by operation and device: what it needs instead
+        several = machine.devices > 1 or machine.ranks > 1
+        self.recorded = any(op.name in _COLLECTIVES for op in run.ops.values())
+        self.gradients = gradients(run) if several else {}
+        self.updates = {n for found in self.gradients.values() for n in found.all_users}
+        self.gone: set[tuple[int, int]] = set()  # updates that another device does
+        self.after: dict[tuple[int, int], list[int]] = {}  # by update and device: copies of parameters from others
+        self.exchanges: dict[int, list[int]] = {}  # by step: tasks of sums and collectives, in the order of issue
+
+    def make(self) -> Program:
+        program, devices = self.program, range(self.machine.devices)
+        for (device, queue), count in self.run.servers.items():
+            for d in devices:
+                program.servers[self._device(device, d), queue] = count
+        program.servers[NETWORK] = program.servers[LINKS] = 1
+        for op in self.run.ops.values():
+            for d in devices:
+                self.number[op.number, d] = len(program.tasks)
+                program.tasks.append(self._task(op, d))
+        if self.machine.devices > 1 or not self.recorded:
+            for step, found in self.gradients.items():
+                self._exchange(step, found)
+        for op in self.run.ops.values():
+            for d in devices:
+                program.tasks[self.number[op.number, d]].deps = self._deps(op, d)
+        program.threads = [self._thread(acts) for acts in self.run.acts.values()]
+        return program
+
+    def _device(self, recorded: int, replica: int) -> int:
+        return recorded + replica * len({d for d, _ in self.run.servers})
+
+    def _task(self, op: Op, d: int) -> Task:
+        lane, pieces = (self._device(op.device, d), op.queue), op.pieces
+        if self.machine.devices > 1 and op.queue == "compute":
+            pieces = tuple(p * self.machine.slowdown for p in pieces)
+        if op.name in _COLLECTIVES and self.machine.ranks > 1:
+            lane, pieces = NETWORK, (self.machine.between_ranks(op.size) if d == 0 else 0.0,)
+        return Task(
+            op.name, op.site, lane, pieces, op.latency, [], op.number, op.step, inline=op.inline, size=op.size
+        )  # fmt: skip
+
+    def _deps(self, op: Op, d: int) -> list[int]:
+        instead = self.uses.get((op.number, d), {})
+        found = []
+        for n in op.deps:
+            if n in instead:
+                found.append(instead[n])
+            elif n in self.run.ops:
+                results = self._results(n, d)
+                found += results[: (n, d) not in self.gone] if op.number in self.updates else results
+        return found
+
+    def _results(self, n: int, d: int) -> list[int]:
+        """Return the tasks after which a device has the result of an operation."""
+        own = [] if (n, d) in self.gone else [self.number[n, d]]
+        return own + self.after.get((n, d), [])
+
+    def _add(self, step: int, name: str, lane: tuple[int, str], seconds: float, deps: list[int], size: int) -> int:
+        """Add a task of the exchange of a step."""
+        found = self.gradients[step]
+        order = (max if name == _PARAMETER else min)(found.all_users) + (0.5 if name == _PARAMETER else -0.5)
+        task = Task(name, found.site, lane, (seconds,), 0.0, deps, order, step, urgent=True, size=size)
+        self.program.tasks.append(task)
+        self.exchanges.setdefault(step, []).append(len(self.program.tasks) - 1)
+        return len(self.program.tasks) - 1
+
+    def _exchange(self, step: int, found: Gradients) -> None:
+        """Sum the gradients of a step, first over devices, then over ranks; updates use the sums."""
+        m = self.machine
+        slots = found.joint or any(sum(self.run.ops[n].in_place for n in users) > 1 for users in found.users.values())
+        each = (m.devices == 2 and m.ranks == 1 and not slots) or m.local is not None or m.devices == 1
+        owners = self._owners(found)
+        sums: dict[int, list[int]] = {}  # of each gradient, for each device
+        for g in found.users:
+            sums[g] = self._sum(step, found, g, owners[g], each)
+        if m.ranks > 1 and not self.recorded:
+            self._reduce(step, found, sums, owners)
+        for g, users in found.users.items():
+            for d in range(m.devices):
+                for n in users:
+                    self.uses[n, d] = {**self.uses.get((n, d), {}), g: sums[g][d]}
+        for n in found.all_users:
+            for d in range(m.devices):
+                self.program.tasks[self.number[n, d]].urgent = True
+        if not each:
+            self._divide(found, owners)
+            for g in found.users:
+                self._copies(step, found, g, owners[g])
+
+    def _divide(self, found: Gradients, owners: dict[int, int]) -> None:
+        """Let each device update the parameters whose gradients it has added."""
+        for n in found.all_users:
+            mine = [g for g, users in found.users.items() if n in users]
+            total = sum(self.run.ops[g].size for g in mine) or 1
+            for d in range(self.machine.devices):
+                share = sum(self.run.ops[g].size for g in mine if owners[g] == d) / total
+                task = self.program.tasks[self.number[n, d]]
+                task.pieces = tuple(p * share for p in task.pieces)
+                if not share:
+                    self.gone.add((n, d))
+
+    def _owners(self, found: Gradients) -> dict[int, int]:
+        """Return the device that adds each gradient: all have as much to do."""
+        loads = [0] * self.machine.devices
+        owners = {}
+        for g in sorted(found.users, key=lambda g: (-self.run.ops[g].size, g)):
+            owners[g] = loads.index(min(loads))
+            loads[owners[g]] += self.run.ops[g].size
+        return owners
+
+    def _sum(self, step: int, found: Gradients, g: int, owner: int, each: bool) -> list[int]:
+        """Add tasks for the sum of a gradient over devices; return what holds the sum on each."""
+        m, size = self.machine, self.run.ops[g].size
+        all_of = [self.number[g, d] for d in range(m.devices)]
+        if m.devices == 1:
+            return all_of
+        if m.local is not None:
+            return [self._add(step, "sum over devices", LINKS, m.between_devices(size), all_of, size)] * m.devices
+        at = range(m.devices) if each else [owner]
+        lanes = [(self._device(self.run.ops[g].device, d), "compute") for d in at]
+        seconds = found.update[g] * (m.devices - 1) * m.slowdown
+        tasks = [self._add(step, "sum over devices", lane, seconds, all_of, size) for lane in lanes]
+        return tasks if each else tasks * m.devices
+
+    def _reduce(self, step: int, found: Gradients, sums: dict[int, list[int]], owners: dict[int, int]) -> None:
+        """Add a collective for each bucket, and the copies into buckets."""
+        for bucket in self._buckets(list(found.users)):
+            copies = []
+            for g in bucket:
+                lane = self._device(self.run.ops[g].device, owners[g]), "compute"
+                seconds = found.update[g] * _COPY if len(bucket) > 1 else 0.0
+                size = self.run.ops[g].size
+                copies += [self._add(step, "copy to bucket", lane, seconds, [sums[g][0]], size)] if seconds else sums[g]
+            size = sum(self.run.ops[g].size for g in bucket)
+            task = self._add(step, "allreduce", NETWORK, self.machine.between_ranks(size), copies, size)
+            for g in bucket:
+                sums[g] = [task] * self.machine.devices
+
+    def _buckets(self, numbers: list[int]) -> list[list[int]]:
+        buckets: list[list[int]] = [[]]
+        size, limit = 0, self.machine.first
+        for g in numbers:
+            if buckets[-1] and size + self.run.ops[g].size > limit:
+                buckets.append([])
+                size, limit = 0, self.machine.bucket
+            buckets[-1].append(g)
+            size += self.run.ops[g].size
+        return buckets
+
+    def _copies(self, step: int, found: Gradients, g: int, owner: int) -> None:
+        """Let the owner update the parameter, and the other devices copy it."""
+        users = found.users[g]
+        last = users[-1]
+        for d in range(self.machine.devices):
+            if d == owner:
+                continue
+            lane = self._device(self.run.ops[g].device, d), "compute"
+            seconds, size = found.update[g] * _COPY * self.machine.slowdown, self.run.ops[g].size
+            copy = self._add(step, _PARAMETER, lane, seconds, [self.number[last, owner]], size)
+            for n in users:
+                self.after.setdefault((n, d), []).append(copy)
+
+    def _thread(self, acts: list[Act]) -> list[Issue]:
+        found: list[Issue] = []
+        begun: set[int] = set()
+        for _, some in groupby(acts, key=lambda a: (a.site, a.op > 0, a.step)):
+            row = list(some)
+            if row[0].op and row[0].step not in begun and self._is_exchange(row[0]):
+                begun.add(row[0].step)
+                pause = median(a.gap for a in row[1:]) if len(row) > 1 else 0.0
+                for t in self.exchanges[row[0].step]:
+                    task = self.program.tasks[t]
+                    found.append(Issue(pause, t, (), 0.0, task.site, task.name, "", task.step))
+            for d in range(self.machine.devices if row[0].op else 1):
+                found += [i for a in row if (i := self._issue(a, d)) is not None]
+        return found
+
+    def _is_exchange(self, act: Act) -> bool:
+        return act.step in self.exchanges and act.site == self.gradients[act.step].site
+
+    def _issue(self, act: Act, d: int) -> Issue | None:
+        if act.op:
+            if (act.op, d) in self.gone or act.op not in self.run.ops:
+                return None
+            number = self.number[act.op, d]
+            return Issue(act.gap, number, (), 0.0, act.site, act.name, act.cause, act.step)
+        devices = range(self.machine.devices)
+        needs = [t for n in act.needs if n in self.run.ops for k in devices for t in self._results(n, k)]
+        return Issue(act.gap, -1, tuple(dict.fromkeys(needs)), act.wake, act.site, act.name, act.cause, act.step)

@@ -1,0 +1,390 @@
+"""`profiler.whatif`: replays of recorded programs on other machines, with durations that are known."""
+
+from __future__ import annotations
+
+import json
+import random
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import forerun
+from forerun import autograd, cli, gluon, np, npx, profiler
+from forerun.profiler import Event, Trace
+from forerun.profiler._replay import program as programs
+from forerun.profiler._replay.machine import Link, Machine
+from forerun.profiler._replay.program import Issue, Program, Task
+from forerun.profiler._replay.recorded import Recorded
+from forerun.profiler._replay.simulate import run
+from tests.support.settings import configured
+
+MS = 1e-3
+CPU = (0, "compute")
+
+
+def task(seconds: float, *deps: int, order: float = 0.0, pieces: int = 1, **more: object) -> Task:
+    known = {"lane": CPU, "latency": 0.0, "step": 0, **more}
+    return Task("op", ("p.py", 1), pieces=(seconds / pieces,) * pieces, deps=list(deps), order=order, **known)  # type: ignore[arg-type]
+
+
+def issued(*tasks: Task, servers: int = 1, gap: float = 0.0, more: tuple[Issue, ...] = ()) -> Program:
+    """All tasks issued by one thread, one after the other."""
+    rows = [Issue(gap, n, (), 0.0, ("p.py", 1), "op", "", 0) for n in range(len(tasks))]
+    return Program(list(tasks), [[*rows, *more]], {CPU: servers})
+
+
+def op(seq: int, name: str, line: int, start: float, seconds: float, *deps: int, **more: object) -> Event:
+    """An operation of cpu(0), in milliseconds, that was issued at once with all others."""
+    known: dict[str, object] = {"shape": (1000, 1000), "dtype": "float32", "issuer": 0, **more}
+    times = 0.0, start * MS, (start + seconds) * MS
+    return Event("op", seq, name, ("train.py", line), 1, 0, "compute", *times, deps=deps, **known)  # type: ignore[arg-type]
+
+
+def training(steps: int = 6) -> Trace:
+    """Steps of 20 ms: forward 10 ms, two gradients of 4 MB in 4 ms each, two updates in place of 1 ms each."""
+    events, seq, before = [], 1, ()
+    for k in range(steps):
+        at = 20.0 * k
+        forward = op(seq, "matmul", 1, at, 10, *before)
+        last = op(seq + 1, "matmul", 2, at + 10, 4, seq)
+        first = op(seq + 2, "matmul", 2, at + 14, 4, seq + 1)
+        updates = [
+            op(seq + 3 + i, "sgd", 3, at + 18 + i, 1, seq + 1 + i, *before[i : i + 1], shape=None, dtype=None)
+            for i in range(2)
+        ]
+        events += [forward, last, first, *updates]
+        before, seq = (seq + 3, seq + 4), seq + 5
+    trace = Trace.from_events(events, {0: "cpu(0)"})
+    trace.issued = trace.recorded = len(events)
+    return trace
+
+
+class TestLinks:
+    @pytest.mark.parametrize(
+        ("text", "rate", "latency"),
+        [("25GB/s,2us", 25e9, 2e-6), ("100Gbit/s, 1.5 us", 12.5e9, 1.5e-6), ("800MB/s,1ms", 8e8, 1e-3)],
+    )
+    def test_a_link_is_a_rate_and_a_latency(self, text, rate, latency):
+        assert Link.parse(text) == Link(pytest.approx(rate), pytest.approx(latency))
+
+    @pytest.mark.parametrize("text", ["", "25GB/s", "2us,25GB/s", "25GB,2us", "0GB/s,2us", "25GB/s,2us,3"])
+    def test_other_texts_are_refused(self, text):
+        with pytest.raises(ValueError, match="link must be a rate and a latency"):
+            Link.parse(text)
+
+    def test_collectives_take_what_their_steps_take(self):
+        link = Link(1e9, 1e-6)
+        took = {c: Machine(ranks=8, link=link, collective=c).between_ranks(8e6) for c in ("ring", "tree", "halving")}
+        assert took["ring"] == pytest.approx(14 * (1e6 / 1e9 + 1e-6))
+        assert took["tree"] == pytest.approx(6 * (8e6 / 1e9 + 1e-6))
+        assert took["halving"] == pytest.approx(2 * 7e6 / 1e9 + 6e-6)
+        assert Machine(ranks=8, link=link, collective="best").between_ranks(8e6) == min(took.values())
+        assert Machine(ranks=1).between_ranks(1e9) == 0
+
+    @pytest.mark.parametrize(
+        ("field", "value"), [("devices", 0), ("ranks", 0), ("bucket", 0), ("slowdown", 0.0), ("collective", "gossip")]
+    )
+    def test_machines_that_there_are_not(self, field, value):
+        with pytest.raises(ValueError, match=field):
+            Machine(**{field: value})
+
+
+class TestSimulation:
+    """Programs with known durations have one exact answer."""
+
+    def test_a_chain_takes_the_sum(self):
+        assert run(issued(task(1), task(2, 0), task(3, 1), servers=4)).seconds == 6
+
+    def test_independent_tasks_share_servers(self):
+        assert run(issued(task(1), task(2), task(3), servers=3)).seconds == 3
+        assert run(issued(task(1), task(2), task(3), servers=1)).seconds == 6
+
+    def test_pieces_of_a_task_share_servers(self):
+        assert run(issued(task(4, pieces=4), servers=2)).seconds == 2
+
+    def test_the_oldest_ready_task_goes_first(self):
+        found = run(issued(task(1), task(1, 0, order=9), task(1, 0, order=5), task(1, order=7)))
+        assert [p.task for p in found.pieces] == [0, 2, 3, 1]
+
+    def test_an_urgent_task_goes_before_older_ones(self):
+        found = run(issued(task(1), task(1, order=1), task(1, 0, order=9, urgent=True)))
+        assert [p.task for p in found.pieces] == [0, 2, 1]
+
+    def test_latency_keeps_no_server(self):
+        found = run(issued(task(1), task(1, 0, latency=5), task(4, order=1)))
+        assert found.ended == {0: 1, 2: 5, 1: 7}
+
+    def test_a_wait_keeps_the_thread(self):
+        wait = Issue(1.0, -1, (0,), 0.5, None, "item", "item", 0)
+        late = Issue(0.25, 1, (), 0.0, None, "op", "", 0)
+        found = run(Program([task(3), task(1)], [[Issue(0, 0, (), 0, None, "op", "", 0), wait, late]], {CPU: 1}))
+        assert found.ended == {0: 3, 1: 3 + 0.5 + 0.25 + 1}
+        ready = replace(wait, gap=10.0)
+        found = run(Program([task(3), task(1)], [[Issue(0, 0, (), 0, None, "op", "", 0), ready, late]], {CPU: 1}))
+        assert found.ended[1] == 10 + 0.25 + 1
+
+    def test_what_ran_in_the_call_needs_no_server(self):
+        found = run(issued(task(5), task(1, inline=True)))
+        assert found.ended == {0: 5, 1: 1}
+
+    def test_a_circle_is_told(self):
+        with pytest.raises(RuntimeError, match="wait for one another"):
+            run(issued(task(1, 1), task(1, 0)))
+
+
+def recorded_graph(draw: random.Random) -> Trace:
+    """A random program that the engine ran, with known durations in the place of those measured."""
+    with configured(passes="drop"), profiler.record() as p:
+        arrays = [np.ones((64, 64)) for _ in range(3)]
+        for _ in range(60):
+            a, b = draw.choice(arrays), draw.choice(arrays)
+            arrays.append(draw.choice((np.add, np.multiply, np.matmul))(a, b) * 0.01)
+        kept = np.stack(arrays).wait()
+        del kept
+    events = [replace(e, started=0.0, ended=draw.randrange(1, 50) * MS, issued=0.0) for e in p.trace.ops]
+    trace = Trace(sorted(events, key=lambda e: e.seq), {0: "cpu(0)"})
+    trace.issued = trace.recorded = len(events)
+    return trace
+
+
+def seconds_of_threads(trace: Trace, threads: int) -> float:
+    """Replay the durations of a trace alone, all issued at once."""
+    found = Recorded.of(trace)
+    for o in found.ops.values():
+        o.latency, o.inline = 0.0, False
+        o.pieces = (next(e.duration for e in trace.ops if e.seq == o.number),)
+    found.servers = dict.fromkeys(found.servers, threads)
+    return run(programs.made(found, Machine())).seconds
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_recorded_graphs_are_replayed_exactly(seed):
+    trace = recorded_graph(random.Random(seed))
+    ends: dict[int, float] = {}
+    for e in trace.ops:  # in the order of issue: what is read was issued before
+        ends[e.seq] = e.duration + max((ends[d] for d in e.deps if d in ends), default=0.0)
+    assert seconds_of_threads(trace, 10_000) == pytest.approx(max(ends.values()))
+    assert seconds_of_threads(trace, 1) == pytest.approx(sum(e.duration for e in trace.ops))
+    two = seconds_of_threads(trace, 2)
+    assert max(max(ends.values()), sum(e.duration for e in trace.ops) / 2) <= two * (1 + 1e-9)
+    assert two <= sum(e.duration for e in trace.ops)
+
+
+class TestPredictions:
+    def test_the_recorded_machine(self):
+        found = profiler.whatif(training())
+        assert (found.steps, found.recorded, found.seconds) == (6, pytest.approx(20 * MS), pytest.approx(20 * MS))
+        assert found.error == pytest.approx(0, abs=1e-9)
+        assert (found.efficiency, found.speed) == (pytest.approx(1), pytest.approx(1))
+
+    def test_two_devices_add_each_gradient_once(self):
+        found = profiler.whatif(training(), devices=2)
+        assert found.seconds == pytest.approx(22 * MS)
+        assert found.speed == pytest.approx(2 * 20 / 22)
+
+    def test_four_devices_add_updates_and_copies_where_the_owner_is(self):
+        # Device 0 adds three gradients of the last layer, from 14 to 17 ms, and updates, before it computes that of the
+        # first one, to 22. Device 1 adds those to 25 and updates to 26; then the others copy the parameter in 2/3 ms.
+        found = profiler.whatif(training(), devices=4)
+        assert found.seconds == pytest.approx((10 + 4 + 3 + 1 + 4 + 3 + 1 + 2 / 3) * MS)
+
+    def test_devices_that_share_cores(self):
+        found = profiler.whatif(training(), devices=2, slowdown=1.5)
+        assert found.seconds == pytest.approx(1.5 * 22 * MS)
+
+    def test_one_update_of_all_parameters_is_divided_among_devices(self):
+        events = []
+        for e in training().ops:
+            k = (e.seq - 1) // 5 * 5
+            if e.seq == k + 4:  # instead of two updates: one of 2 ms
+                deps = tuple(d for d in (k + 2, k + 3, k - 1) if d > 0)
+                events.append(replace(e, ended=e.ended + 1 * MS, deps=deps))
+            elif e.seq != k + 5:
+                events.append(replace(e, deps=tuple(d - (d % 5 == 0) for d in e.deps)))
+        trace = Trace.from_events(events, {0: "cpu(0)"})
+        trace.issued = trace.recorded = len(events)
+        # Each device adds one gradient of 1 ms, updates a half in 1 ms, and copies the other half in 2/3 ms. The sum of
+        # the last layer's gradient delays the first layer's on one device: until 19 ms; the other adds that to 20.
+        assert profiler.whatif(trace, devices=2).seconds == pytest.approx((20 + 1 + 2 / 3) * MS)
+
+    def test_links_between_devices(self):
+        found = profiler.whatif(training(), devices=2, local_link="1GB/s,0us")
+        # 4 ms for each gradient: the last layer's beside the backward pass, the first layer's after it.
+        assert found.seconds == pytest.approx(23 * MS)
+
+    @pytest.mark.parametrize(("ranks", "seconds"), [(2, 23.0), (4, 18 + 6 + 2 + 1)])
+    def test_ranks_overlap_with_the_backward_pass(self, ranks, seconds):
+        # Of 4 ranks a sum takes 6 ms: from 14 to 20 and from 20 to 26; the last update ends at 27.
+        found = profiler.whatif(training(), ranks=ranks, link="1GB/s,0us")
+        assert found.seconds == pytest.approx(seconds * MS)
+
+    def test_small_gradients_share_buckets(self):
+        run_ = Recorded.of(training()).cut(6000)
+        machine = Machine(ranks=2, first=1, bucket=16 << 20)
+        names = [t.name for t in programs.made(run_, machine).tasks if t.step == 2]
+        assert names.count("allreduce") == 1 + 1  # the first bucket is full with one gradient
+        machine = Machine(ranks=2, first=16 << 20)
+        tasks = [t for t in programs.made(run_, machine).tasks if t.step == 2]
+        assert [t.size for t in tasks if t.name == "allreduce"] == [8_000_000]
+        assert [t.name for t in tasks].count("copy to bucket") == 2
+
+    def test_gradients_are_what_the_line_of_the_updates_reads(self):
+        found = programs.gradients(Recorded.of(training()))
+        assert found[1].site == ("train.py", 3)
+        assert found[1].users == {7: [9], 8: [10]}
+
+    def test_scaling_to_1024_ranks(self):
+        found = profiler.whatif(training(), ranks=3, link="1GB/s,0us")
+        assert [n for n, _ in found.scaling()] == [1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
+        times = dict(found.scaling())
+        assert times[1] == pytest.approx(20 * MS)
+        assert times[1024] == pytest.approx((14 + 2 * 2 * 1023 * 4e6 / 1024 / 1e9 * 1e3 + 1) * MS)
+
+    def test_what_waits_for_what(self):
+        found = profiler.whatif(training(), ranks=1024, link="1GB/s,0us")
+        shares = {(s.kind, s.site[1] if s.site else 0): s for s in found.waits}
+        assert shares["network", 3].seconds == pytest.approx(2 * 7.992 * MS, rel=1e-3)
+        assert shares["operations", 1].seconds == pytest.approx(10 * MS)
+        assert sum(s.seconds for s in found.waits) == pytest.approx(found.seconds)
+
+    def test_the_line_to_change_next_is_the_one_that_gains_most(self):
+        first = profiler.whatif(training()).changes()[0]
+        assert (first.kind, first.where, first.seconds) == ("operations", "train.py:1", pytest.approx(15 * MS))
+        first = profiler.whatif(training(), ranks=1024, link="0.1GB/s,0us").changes()[0]
+        assert (first.kind, first.where) == ("network", "train.py:3")
+
+    def test_the_error_is_printed_with_each_prediction(self):
+        text = str(profiler.whatif(training(), devices=8, ranks=64))
+        assert "an error of +0.0%" in text
+        assert "beyond the 2 devices and 4 ranks that were checked" in text
+        assert "checked against runs" in str(profiler.whatif(training(), devices=2))
+        assert text.count("change next") == 1
+        assert "1,024" in text
+
+    def test_the_picture(self, tmp_path):
+        found = profiler.whatif(training(), devices=2, ranks=64)
+        found.save(tmp_path / "whatif.svg")
+        picture = ElementTree.parse(tmp_path / "whatif.svg").getroot()
+        text = "".join(picture.itertext())
+        assert all(word in text for word in ("1,024", "network", "worker 1", "ideal"))
+        with pytest.raises(ValueError, match="svg"):
+            found.save(tmp_path / "whatif.png")
+
+    def test_the_predicted_run_is_a_trace(self):
+        trace = profiler.whatif(training(), devices=2, ranks=4).trace
+        assert "allreduce" in profiler.report(trace)
+        assert "<svg" in profiler.timeline(trace)
+
+    def test_a_step_may_be_named_by_its_line(self):
+        assert profiler.whatif(training(), step="train.py:1").steps == 6
+        with pytest.raises(ValueError, match=r"got none in train\.py:9"):
+            profiler.whatif(training(), step="train.py:9")
+
+    def test_one_step_is_replayed_whole(self):
+        found = profiler.whatif(training(1), step="train.py:1")
+        assert (found.steps, found.seconds) == (1, pytest.approx(20 * MS))
+
+    def test_what_cannot_be_replayed(self):
+        with pytest.raises(ValueError, match="there must be operations"):
+            profiler.whatif(Trace([]))
+
+    def test_of_a_sample_the_longest_part_without_gaps_counts(self):
+        whole = training(600)
+        sample = Trace([e for e in whole.events if not 1024 <= e.seq < 2048], {0: "cpu(0)"})
+        sample.recorded, sample.issued = len(sample.events), 3000
+        found = Recorded.of(sample)
+        assert (min(found.ops), max(found.ops)) == (1, 1023)
+        assert profiler.whatif(sample).seconds == pytest.approx(20 * MS)
+
+
+@pytest.fixture
+def one_worker() -> Iterator[None]:
+    with configured(workers=1):
+        yield
+
+
+def trained(steps: int, path: Path | None = None) -> Trace:
+    """A recorded training of two layers, a batch ahead."""
+    net = gluon.nn.Sequential()
+    net.add(gluon.nn.Dense(32, activation="relu", in_units=32), gluon.nn.Dense(1, in_units=32))
+    net.initialize()
+    trainer = gluon.Trainer(net.collect_params(), "adam")
+    x, y = np.ones((16, 32)), np.ones((16, 1))
+
+    def step() -> None:
+        with autograd.record():
+            loss = gluon.loss.L2Loss()(net(x), y)
+        loss.backward()
+        trainer.step(16)
+
+    step()
+    forerun.waitall()
+    with profiler.record(path) as p:
+        for _ in forerun.pace(range(steps)):
+            step()
+    return p.trace
+
+
+def test_steps_of_a_training_are_found(one_worker):
+    found = Recorded.of(trained(7))
+    assert found.steps == 7
+    step = programs.gradients(found)[3]
+    sizes = sorted(found.ops[g].size for g in step.users)
+    assert sizes == [4, 32 * 4, 32 * 4, 32 * 32 * 4]  # each parameter's gradient, once
+    paces = [a for a in next(iter(found.acts.values())) if a.name == "pace"]
+    for act in paces:  # a batch ahead: it waits for all up to the end of the step before the last
+        assert max(found.ops[n].step for n in act.needs) == act.step - 1
+
+
+def test_waits_for_one_result_are_replayed(one_worker):
+    with profiler.record() as p:
+        for _ in range(5):
+            (y,) = npx.host(lambda v: v, [np.ones(3)], [((3,), "float32")])
+            y.sum().item()
+    found = Recorded.of(p.trace)
+    (acts,) = found.acts.values()
+    items = [a for a in acts if a.name == "item"]
+    assert len(items) == 5
+    assert all(found.ops[a.needs[-1]].name == "sum" for a in items)
+
+
+class TestCommand:
+    @pytest.fixture
+    def recording(self, tmp_path, one_worker):
+        trained(6, tmp_path / "profile.frec")
+        return tmp_path / "profile.frec"
+
+    def test_it_predicts_and_draws(self, recording, tmp_path, capsys):
+        words = ["--devices", "8", "--ranks", "64", "--link", "25GB/s,2us", "--collective", "ring"]
+        assert cli.main(["whatif", str(recording), *words, "--out", str(tmp_path / "out")]) == 0
+        out = capsys.readouterr().out
+        assert "on 8 devices, 64 ranks, ring over 25 GB/s, 2 us" in out
+        assert "an error of" in out
+        assert (tmp_path / "out" / "profile.svg").read_text().startswith("<svg")
+
+    def test_as_json(self, recording, tmp_path, capsys):
+        assert cli.main(["whatif", str(recording), "--ranks", "4", "--json", "--out", str(tmp_path)]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (found["devices"], found["ranks"], found["checked"]) == (1, 4, True)
+        assert found["scaling"][-1]["ranks"] == 1024
+
+    @pytest.mark.parametrize(
+        ("words", "says"),
+        [
+            (["nothing.frec"], "cannot read nothing.frec"), (["FILE", "--link", "fast"], "link must be a rate"),
+            (["FILE", "--ranks", "0"], "ranks must be at least 1"), (["FILE", "--collective", "x"], "one of ring"),
+            (["FILE", "--step", "a.py:1"], "got none in a.py:1"),
+        ],
+    )  # fmt: skip
+    def test_misuse_is_one_line(self, words, says, recording, tmp_path, capsys):
+        words = [str(recording) if w == "FILE" else w for w in words]
+        assert cli.main(["whatif", *words, "--out", str(tmp_path)]) == 2
+        assert says in capsys.readouterr().err
+
+    def test_another_file_is_refused(self, tmp_path, capsys):
+        (tmp_path / "x.frec").write_bytes(b"nothing")
+        assert cli.main(["whatif", str(tmp_path / "x.frec"), "--out", str(tmp_path)]) == 2
+        assert "must be a recording" in capsys.readouterr().err
