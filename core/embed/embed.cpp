@@ -15,7 +15,7 @@
 #include "cpu/cgroup_limits.h"
 #include "cpu/threads.h"
 #include "engine/engine.h"
-#include "memory/cache.h"
+#include "memory/caching_allocator.h"
 
 namespace forerun::embed {
 
@@ -58,7 +58,7 @@ void apply(const Settings& settings) {
   size_t limit = settings.memory_limit ? settings.memory_limit : memory - memory / 10;
   MemoryBudget& of_device = *engine.devices[0].budget;
   of_device.soft.store(budget), of_device.hard.store(limit);
-  MemoryCache::get().set_limits(limit / 4, limit);
+  CachingAllocator::get().set_limits(limit / 4, limit);
 }
 
 std::once_flag configured;

@@ -1,6 +1,7 @@
 """A recurrent network learns to spell: from each character on, it guesses the next.
 
     python examples/training/characters.py [--cell gru] [--epochs 8] [--quick] [--resume] [--hybridize] [--devices 2]
+        [--device gpu]
 
 The text is Python's own help, as it comes with CPython; its last tenth is held back. Guesses are judged in bits: a
 character of chance p costs -log2 p. For comparison, the program prints what it costs to know how often each character
@@ -9,6 +10,7 @@ follows each other. After training the network writes a few lines of its own.
 
 from __future__ import annotations
 
+import argparse
 import math
 from typing import Any
 
@@ -61,9 +63,8 @@ def written(net: Any, alphabet: str, begin: str, n: int) -> str:
     return said
 
 
-def main() -> None:
+def train(given: argparse.Namespace) -> None:
     """Trains, prints bits per character after each epoch, and lets the network write."""
-    given = options(__doc__, epochs=8, cell=["lstm", "gru"])
     np.random.seed(SEED)
     numbers, alphabet = text(given.quick)
     past, held = numbers[: len(numbers) * 9 // 10], numbers[len(numbers) * 9 // 10 :]
@@ -93,4 +94,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    chosen = options(__doc__, epochs=8, cell=["lstm", "gru"])
+    with chosen.on[0]:  # where new arrays are
+        train(chosen)

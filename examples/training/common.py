@@ -26,7 +26,10 @@ def options(about: str | None, epochs: int, **choices: list[str]) -> argparse.Na
     parser.add_argument("--quick", action="store_true", help="little data: shows that it works, not how well")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint in the folder")
     parser.add_argument("--hybridize", action="store_true", help="issue each call of the network as one program")
-    parser.add_argument("--devices", type=int, default=1, help="into how many devices the cores are split")
+    parser.add_argument(
+        "--devices", type=int, default=1, help="into how many devices the cores are split, or how many GPUs"
+    )
+    parser.add_argument("--device", choices=["cpu", "gpu"], default="cpu", help="cpu, or --devices GPUs (default: cpu)")
     parser.add_argument("--every", type=int, default=50, help="batches from one checkpoint to the next")
     parser.add_argument("--out", type=Path, help="folder for checkpoints (default: one in build/training)")
     for name, words in choices.items():
@@ -34,9 +37,14 @@ def options(about: str | None, epochs: int, **choices: list[str]) -> argparse.Na
     given = parser.parse_args()
     if given.epochs is None:
         given.epochs = 2 if given.quick else epochs
-    if given.devices > 1:
-        forerun.configure(cpu_devices=given.devices)
-    given.on = [npx.cpu(i) for i in range(given.devices)]
+    if given.device == "gpu":
+        if given.devices > npx.num_gpus():
+            parser.error(f"--devices: there must be that many GPUs, got {given.devices} for {npx.num_gpus()}")
+        given.on = [npx.gpu(i) for i in range(given.devices)]
+    else:
+        if given.devices > 1:
+            forerun.configure(cpu_devices=given.devices)
+        given.on = [npx.cpu(i) for i in range(given.devices)]
     words_given = [getattr(given, name) for name in choices]
     given.out = given.out or Path("build/training", "-".join([Path(sys.argv[0]).stem, *words_given]))
     given.out.mkdir(parents=True, exist_ok=True)

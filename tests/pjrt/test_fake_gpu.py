@@ -50,7 +50,7 @@ def test_results_are_those_of_the_plugin_below(opened: Open, order: str) -> None
 
 
 def test_memory_is_bounded_and_given_back(opened: Open) -> None:
-    client = opened(memory=4096)
+    client = opened(bytes=4096)
     for _ in range(100):
         assert add(client) == [2, 2, 2, 2]
     device = _core.pjrt_info(client)["devices"][0]

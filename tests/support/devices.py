@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 import pytest
@@ -11,7 +12,7 @@ from forerun._runtime import device
 from tests.support.plugins import plugin_file
 from tests.support.subprocesses import execute, output
 
-NAME = "fastatomstruct-xla-cpu"
+NAME = os.environ.get("FORERUN_TEST_PLUGIN", "fastatomstruct-xla-cpu")  # one of tests.support.plugins.FILES
 _opened: list[forerun.Device] = []
 
 
@@ -35,11 +36,16 @@ def hide() -> None:
         device._used.difference_update(device.FIRST_GPU + one.device_id for one in _opened)
 
 
+def settings() -> dict[str, str]:
+    """Return the variables of a process that has the plugin's devices."""
+    return {"FORERUN_PJRT": str(plugin_file(NAME)), "FORERUN_MODULE_CACHE": ""}
+
+
 def words_of(program: str, **more: str) -> list[str]:
     """Return the words that a program prints that has the plugin's devices."""
-    return output(program, FORERUN_PJRT=str(plugin_file(NAME)), FORERUN_MODULE_CACHE="", **more)
+    return output(program, **settings() | more)
 
 
 def run(program: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run a program that has the plugin's devices to its end."""
-    return execute(program, FORERUN_PJRT=str(plugin_file(NAME)), FORERUN_MODULE_CACHE="", **more)
+    return execute(program, **settings() | more)

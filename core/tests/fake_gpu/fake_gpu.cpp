@@ -5,13 +5,14 @@
 //   PLUGIN           the plugin below
 //   EXECUTE_US       how long each execution takes, in microseconds
 //   BANDWIDTH        bytes that a copy moves in a microsecond
-//   MEMORY           bytes of each client
+//   BYTES            the memory of each client
 //   FAIL_COMPILE, FAIL_COPY, FAIL_EXECUTE   the number of the call, from 1, that fails
 //   FAIL_LATER=1     a failing execution is handed over, and fails then
 //   ORDER            "at_once": events are ready when the call returns; "reversed": those that are due are reported
 //                    newest first
 //
-// Of the program, by functions of this library: fake_gpu_hold(), fake_gpu_most_lanes() and fake_gpu_log().
+// Of the program, by functions of this library: fake_gpu_hold(), fake_gpu_lanes_at_work(), fake_gpu_log() and
+// fake_gpu_die().
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -90,6 +91,7 @@ struct Waiting {  // what the client has as an Event
 auto& mutex = *new std::mutex;  // guards all below
 auto& changed = *new std::condition_variable;
 Settings settings;
+auto& lost = *new std::set<Device*>;        // those that have died
 auto& errors = *new std::set<const void*>;  // of those that the client has, the ones made here
 auto& due = *new std::vector<Waiting*>;     // in the order in which they were made
 auto& held = *new std::map<Buffer*, Held>;
@@ -300,6 +302,12 @@ Error* refuse_memory(double bytes) {
   }
   return error_of(failure);
 }
+Error* refuse_lost(Device* device) {
+  std::unique_lock lock(mutex);
+  if (!lost.contains(device)) return nullptr;
+  lock.unlock();
+  return error_of({Code::internal, "fake_gpu: the device was lost"});
+}
 bool fails(int& count, int Settings::* which) {
   std::lock_guard lock(mutex);
   return ++count == settings.*which;
@@ -309,7 +317,7 @@ Error* client_create(ClientCreate* a) {
   {
     std::lock_guard lock(mutex);
     settings = {
-        setting("EXECUTE_US", 0),        setting("BANDWIDTH", 1e12),         setting("MEMORY", 1e18),
+        setting("EXECUTE_US", 0),        setting("BANDWIDTH", 1e12),         setting("BYTES", 1e18),
         int(setting("FAIL_COMPILE", 0)), int(setting("FAIL_COPY", 0)),       int(setting("FAIL_EXECUTE", 0)),
         setting("FAIL_LATER", 0) != 0,   text_setting("ORDER") == "at_once", text_setting("ORDER") == "reversed"};
     compiled = copied = executed = 0, peak = used;
@@ -338,6 +346,7 @@ Error* from_host(ClientBufferFromHostBuffer* a) {
   static constexpr int kSizes[] = {0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 2, 8, 16};
   double bytes = kSizes[std::min<int>(int(a->type), 15)];
   for (size_t i = 0; i < a->num_dims; ++i) bytes *= double(a->dims[i]);
+  if (Error* error = refuse_lost(a->device)) return error;
   if (Error* error = refuse_memory(bytes)) return error;
   a->host_buffer_semantics = HostBuffer::immutable_during_call;  // a device has memory of its own
   if (Error* error = ask(*a)) return error;
@@ -354,15 +363,18 @@ Held copy_of(Buffer* buffer) {
 Error* to_host(BufferToHostBuffer* a) {
   if (a->dst && fails(copied, &Settings::fail_copy))
     return error_of({Code::internal, "fake_gpu: this copy was to fail"});
+  const Held source = copy_of(a->src);
+  if (Error* error = refuse_lost(source.device)) return error;
   Error* error = ask(*a);
   if (error || !a->dst) return error;
-  const Held source = copy_of(a->src);
   const Time at = occupy(source.device, kOut, source.ready, double(source.bytes) / settings.bandwidth);
   a->event = event_at(a->event, at, source.failure);
   return nullptr;
 }
 Error* copy_across(BufferCopyToDevice* a) {
   const Held source = copy_of(a->buffer);
+  for (Device* device : {source.device, a->dst_device})
+    if (Error* error = refuse_lost(device)) return error;
   if (Error* error = refuse_memory(double(source.bytes))) return error;
   if (Error* error = ask(*a)) return error;
   const Time at = occupy(source.device, kAcross, source.ready, double(source.bytes) / settings.bandwidth);
@@ -405,6 +417,7 @@ Error* execute(LoadedExecutableExecute* a) {
   Failure failure;
   if (fails(executed, &Settings::fail_execute)) failure = {Code::internal, "fake_gpu: this execution was to fail"};
   if (failure.code != Code::ok && !settings.fail_later) return error_of(failure);
+  if (Error* error = refuse_lost(a->execute_device)) return error;
   const auto [results, bytes] = results_of(a->executable);
   if (Error* error = refuse_memory(bytes)) return error;
   Time from;
@@ -458,6 +471,15 @@ extern "C" __attribute__((visibility("default"))) void fake_gpu_hold(size_t lane
 extern "C" __attribute__((visibility("default"))) size_t fake_gpu_lanes_at_work() {
   std::lock_guard lock(mutex);
   return at_work.size();
+}
+
+// The device that was the n-th to have work, from 0, takes no more of it, and gives nothing back.
+extern "C" __attribute__((visibility("default"))) void fake_gpu_die(size_t n) {
+  std::lock_guard lock(mutex);
+  std::vector<Device*> known;
+  for (const Work& work : log_of_work)
+    if (std::find(known.begin(), known.end(), work.device) == known.end()) known.push_back(work.device);
+  lost.insert(known.at(n));
 }
 
 // All work so far, in the order of its hand-over; a line each: the lane, the number of the device, the start (of the

@@ -7,8 +7,8 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ._devices.lanes import is_on_lane
 from .blockers import blockers
-from .device_lanes import is_on_lane
 from .events import Event, Trace
 from .intervals import Interval, at_least, fewer_than, length
 from .record import Recording
@@ -64,8 +64,8 @@ def bound(trace: Trace) -> Bound:
     if not trace.pieces or span <= 0:
         return Bound("nothing", 0.0)
     lost = _lost(trace)
-    told = max(_blocked(trace, span), lost, key=lambda b: b.share)
-    return told if told.share >= _TELLING else _largest(trace, span)
+    found = max(_blocked(trace, span), lost, key=lambda b: b.share)
+    return found if found.share >= _TELLING else _largest(trace, span)
 
 
 def _largest(trace: Trace, span: float) -> Bound:

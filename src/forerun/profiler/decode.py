@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy
 
+from ._devices.lanes import on_lanes
+from ._devices.work import COMPILED, ON_HOST, heard, split
 from .causes import cause_of, shown
-from .device_lanes import on_lanes
-from .device_work import COMPILED, ON_HOST, heard, split
 from .events import Event, Line, Trace, joined
 
 __all__ = ["decoded"]
@@ -59,7 +59,7 @@ class Parts:
     names: dict[int, str] = field(default_factory=dict)
     sites: dict[int, tuple[str, int]] = field(default_factory=dict)
     devices: dict[int, str] = field(default_factory=dict)
-    work: list[tuple[str, int, str]] = field(default_factory=list)  # see device_work
+    work: list[tuple[str, int, str]] = field(default_factory=list)  # see _devices/work.py
     first: int = 0
 
     def rate(self) -> float:

@@ -11,9 +11,9 @@ from typing import Any
 
 from .._display.terminal import Terminal
 from .._runtime import core as _core
-from .._runtime.device import devices
+from .._runtime.device import devices, num_gpus
 from .._runtime.settings import config
-from .experiments import TOUR
+from .experiments import ON_GPUS, TOUR
 from .finding import Finding
 from .screen import as_json, show
 
@@ -23,18 +23,20 @@ STOPS = list(TOUR)
 
 
 def run(out: Path, quick: bool = False, silent: bool = False) -> dict[str, Any]:
-    """Run all experiments, and return what they found.
+    """Run all experiments, and return what they found: on the CPU, and then on GPUs, where there are enough of them.
 
     out: the folder for pictures. quick: at reduced size, to see that they work. silent: prints nothing but the bar.
     """
     out.mkdir(parents=True, exist_ok=True)
     screen, start = Terminal(), time.perf_counter()
-    found = []
+    found, n_gpus = [], num_gpus()
     if not silent:
         workers = config()["workers"] or f"{_core.granted_cores()} (all cores)"
-        screen.line(f"forerun tour: {len(devices())} device, workers {workers}, {_core.blas_info()}")
-    for number, experiment in enumerate(STOPS):
-        screen.bar(number, len(STOPS), experiment.title)
+        there = f", {n_gpus} GPU{'s' * (n_gpus > 1)}" if n_gpus else ""
+        screen.line(f"forerun tour: {len(devices())} device{there}, workers {workers}, {_core.blas_info()}")
+    stops = [*STOPS, *(experiment for experiment, needed in ON_GPUS.items() if n_gpus >= needed)]
+    for number, experiment in enumerate(stops):
+        screen.bar(number, len(stops), experiment.title)
         try:
             finding = experiment.run(quick, out)
         except ModuleNotFoundError as missing:

@@ -10,11 +10,35 @@ from typing import Any
 
 from .. import np, profiler
 from .._runtime import core as _core
+from .._runtime.device import Device, gpu, info, num_gpus
 from .._runtime.settings import config, configure
 
-__all__ = ["HANDED_OVER", "in_turn", "median_ratio", "medians", "numbered", "seconds", "settings", "wait"]
+__all__ = [
+    "HANDED_OVER",
+    "apart",
+    "gpus",
+    "in_turn",
+    "median_ratio",
+    "medians",
+    "numbered",
+    "seconds",
+    "settings",
+    "wait",
+]
 
 HANDED_OVER = "drop,fuse,reuse"  # passes with which the smallest operations do not run in the call, either
+
+
+def gpus(n: int) -> list[Device]:
+    """Return the first `n` GPUs. ValueError if there are fewer."""
+    if num_gpus() < n:
+        raise ValueError(f"gpus: there must be {n} or more, got {num_gpus()}")
+    return [gpu(i) for i in range(n)]
+
+
+def apart(devices: Iterable[Device]) -> bool:
+    """Whether none is a part of the processor, as those of plugins for tests are: then they share its cores."""
+    return all(info(device)["platform"] != "cpu" for device in devices)
 
 
 def seconds(program: Callable[[], object]) -> float:

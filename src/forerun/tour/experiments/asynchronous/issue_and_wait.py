@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy
 
 from forerun import np, npx
 
 from ...finding import Finding, Run, Table, experiment, ratio, seconds
-from ...measure import medians
+from ...measure import apart, gpus, medians
 
 TIMES = 10
 
@@ -43,10 +45,10 @@ def issue_and_waitall(n: int) -> None:
     del results
 
 
-@experiment(
-    "A1", "Issuing is not computing",
-    "issuing returns orders of magnitude sooner than the work is done; a wait shows the true time.",
-)  # fmt: skip
+PROMISE = "issuing returns orders of magnitude sooner than the work is done; a wait shows the true time."
+
+
+@experiment("A1", "Issuing is not computing", PROMISE)
 def issue_and_wait(run: Run) -> Finding:
     n = run.size("n", 100, 1000)
     issue_and_waitall(n)  # the first run makes threads and memory
@@ -67,4 +69,38 @@ def issue_and_wait(run: Run) -> Finding:
         ],
         [f"Issuing takes {issued / done:.2%} of the time that the work takes: {done / issued:,.0f} times less."],
         [] if run.quick or issued < done / 10 else ["issuing took more than a tenth of the time of the work"],
+    )
+
+
+@experiment("A1", "Issuing is not computing, on a GPU either", PROMISE)
+def issue_and_wait_on_gpu(run: Run) -> Finding:
+    n, devices = run.size("n", 100, 1000), gpus(1)
+
+    def on_gpu(program: Callable[[int], object]) -> Callable[[], object]:
+        def there() -> object:
+            with devices[0]:
+                return program(n)
+
+        return there
+
+    on_gpu(issue_and_waitall)()  # the first run compiles
+    issue_and_waitall(n)
+    programs = {
+        "NumPy, float32": lambda: in_numpy_float32(n),
+        "forerun on cpu(0), waited for": lambda: issue_and_waitall(n),
+        "forerun on gpu(0), issued": on_gpu(issue),
+        "forerun on gpu(0), waited for": on_gpu(issue_and_waitall),
+    }
+    found = medians(programs, run.rounds)
+    base, _, issued, done = found.values()
+    late = apart(devices) and not run.quick and issued >= done / 10
+    return Finding(
+        [
+            Table(
+                (f"{TIMES} x (normal {n} x {n}, dot)", "time", "to NumPy float32"),
+                [(name, seconds(t), ratio(t, base)) for name, t in found.items()],
+            )
+        ],
+        [f"Issuing takes {issued / done:.2%} of the time that the work takes: {done / issued:,.0f} times less."],
+        ["issuing took more than a tenth of the time of the work"] if late else [],
     )

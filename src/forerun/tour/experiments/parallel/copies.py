@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from forerun import np, npx, profiler
 
+from ...._runtime.device import Device
 from ...finding import Figure, Finding, Run, Table, experiment, seconds
-from ...measure import medians, settings, wait
+from ...measure import gpus, medians, settings, wait
 
 
 def run(x: np.ndarray, times: int) -> list[np.ndarray]:
@@ -23,37 +24,48 @@ def copy_to_cpu(results: list[np.ndarray]) -> list[np.ndarray]:
     return [y.copyto(npx.cpu(0)) for y in results]
 
 
-@experiment(
-    "E2", "Computation and communication", "results are copied while later ones are still computed.",
-)  # fmt: skip
+PROMISE = "results are copied while later ones are still computed."
+
+
+@experiment("E2", "Computation and communication", PROMISE)
 def copies(setup: Run) -> Finding:
-    n, inner, times = setup.size("n", 64, 1000), setup.size("inner", 8, 100), setup.size("times", 4, 24)
     with settings(cpu_devices=2):
-        x = np.random.uniform(size=(n, inner), device=npx.cpu(1))
+        return computed_and_copied(setup, npx.cpu(1), "e2")
 
-        def with_wait() -> None:
-            y = run(x, times)
-            wait(y)
-            wait(copy_to_cpu(y))
 
-        def without() -> None:
-            wait(copy_to_cpu(run(x, times)))
+@experiment("E2", "Computation on a GPU, and copies to the CPU", PROMISE)
+def copies_from_gpu(setup: Run) -> Finding:
+    return computed_and_copied(setup, gpus(1)[0], "e2_gpu")
 
-        with_wait()  # the first run makes threads and memory
+
+def computed_and_copied(setup: Run, device: Device, prefix: str) -> Finding:
+    """Products on a device, copied to cpu(0): with a wait between, and without."""
+    n, inner, times = setup.size("n", 64, 1000), setup.size("inner", 8, 100), setup.size("times", 4, 24)
+    x = np.random.uniform(size=(n, inner), device=device)
+
+    def with_wait() -> None:
         y = run(x, times)
-        programs = {
-            "compute": lambda: wait(run(x, times)), "copy": lambda: wait(copy_to_cpu(y)),
-            "compute, wait, copy": with_wait, "compute and copy": without,
-        }  # fmt: skip
-        found = medians(programs, setup.rounds)
-        early, pictures = [], []
-        for name, program in (("with", with_wait), ("without", without)):
-            with profiler.record() as p:
-                program()
-            pictures.append(setup.out / f"e2_{name}.svg")
-            profiler.timeline(p.trace, pictures[-1], title=f"Compute and copy, {name} a wait between")
-            last = max(e.ended for e in p.trace.ops if e.queue == "compute")
-            early.append((name, Figure(sum(e.started < last for e in p.trace.ops if e.queue == "copy"))))
+        wait(y)
+        wait(copy_to_cpu(y))
+
+    def without() -> None:
+        wait(copy_to_cpu(run(x, times)))
+
+    with_wait()  # the first run makes threads and memory, or compiles
+    y = run(x, times)
+    programs = {
+        "compute": lambda: wait(run(x, times)), "copy": lambda: wait(copy_to_cpu(y)),
+        "compute, wait, copy": with_wait, "compute and copy": without,
+    }  # fmt: skip
+    found = medians(programs, setup.rounds)
+    early, pictures = [], []
+    for name, program in (("with", with_wait), ("without", without)):
+        with profiler.record() as p:
+            program()
+        pictures.append(setup.out / f"{prefix}_{name}.svg")
+        profiler.timeline(p.trace, pictures[-1], title=f"Compute and copy, {name} a wait between")
+        last = max(e.ended for e in p.trace.ops if e.queue == "compute")
+        early.append((name, Figure(sum(e.started < last for e in p.trace.ops if e.queue == "copy"))))
     return Finding(
         [
             Table(

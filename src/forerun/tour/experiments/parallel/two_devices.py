@@ -1,7 +1,7 @@
 """E1: the same work on two devices at once takes clearly less time than on one after the other.
 
 `run(x)` issues a number of products of a matrix with itself, on the device where the matrix is. The cores are split
-into two logical devices. Nothing in the program says "parallel".
+into two logical devices; or the devices are two GPUs. Nothing in the program says "parallel".
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import time
 from forerun import np, npx, profiler
 
 from ...._runtime import core as _core
+from ...._runtime.device import Device
 from ...finding import Figure, Finding, Row, Run, Table, experiment, percent, ratio, seconds
-from ...measure import medians, settings, wait
+from ...measure import apart, gpus, medians, settings, wait
 
 
 def run(x: np.ndarray, times: int) -> list[np.ndarray]:
@@ -20,27 +21,40 @@ def run(x: np.ndarray, times: int) -> list[np.ndarray]:
     return [x.dot(x) for _ in range(times)]
 
 
-@experiment(
-    "E1", "Two devices at once", "two devices together take less than the sum of both.",
-)  # fmt: skip
+PROMISE = "two devices together take less than the sum of both."
+
+
+@experiment("E1", "Two devices at once", PROMISE)
 def two_devices(setup: Run) -> Finding:
-    n, times = setup.size("n", 64, 500), setup.size("times", 4, 50)
     with settings(cpu_devices=2):
-        first, second = (np.random.uniform(size=(n, n), device=npx.cpu(i)) for i in range(2))
-        wait(run(first, 1) + run(second, 1))  # the first run makes threads and memory
-        found = medians(
-            {
-                "device 0": lambda: wait(run(first, times)),
-                "device 1": lambda: wait(run(second, times)),
-                "both at once": lambda: wait(run(first, times) + run(second, times)),
-            },
-            setup.rounds,
-        )
-        cpu = time.process_time()
-        with profiler.record() as p:
-            wait(run(first, times) + run(second, times))
-        cores = (time.process_time() - cpu) / p.trace.span
-    picture = setup.out / "e1_two_devices.svg"
+        return alone_and_together(setup, [npx.cpu(0), npx.cpu(1)], _core.granted_cores() > 1, "e1_two_devices")
+
+
+@experiment("E1", "Two GPUs at once", PROMISE)
+def two_gpus(setup: Run) -> Finding:
+    devices = gpus(2)
+    return alone_and_together(setup, devices, apart(devices), "e1_two_gpus")
+
+
+def alone_and_together(setup: Run, devices: list[Device], gains: bool, name: str) -> Finding:
+    """The products on each of two devices, and on both. gains: whether they do not share a processor."""
+    n, times = setup.size("n", 64, 500), setup.size("times", 4, 50)
+    first, second = (np.random.uniform(size=(n, n), device=device) for device in devices)
+    wait(run(first, 1) + run(second, 1))  # the first run makes threads and memory, or compiles
+    found = medians(
+        {
+            "device 0": lambda: wait(run(first, times)),
+            "device 1": lambda: wait(run(second, times)),
+            "both at once": lambda: wait(run(first, times) + run(second, times)),
+        },
+        setup.rounds,
+    )
+    cpu = time.process_time()
+    with profiler.record() as p:
+        wait(run(first, times) + run(second, times))
+        cpu = time.process_time() - cpu
+    cores = cpu / p.trace.span
+    picture = setup.out / f"{name}.svg"
     profiler.timeline(p.trace, picture, title=f"{times} products on each of two devices")
 
     one, other, both = found.values()
@@ -51,7 +65,7 @@ def two_devices(setup: Run) -> Finding:
         ("the sum", seconds(one + other), "", ratio(1, 1)),
         ("both at once", seconds(both), Figure(2 * work / both, "GFLOP/s"), ratio(both, one + other)),
     ]
-    late = both > 0.8 * (one + other) and _core.granted_cores() > 1 and not setup.quick
+    late = both > 0.8 * (one + other) and gains and not setup.quick
     return Finding(
         [Table((f"{times} products of {n} x {n} on each", "time", "rate", "to the sum"), rows)],
         [

@@ -15,7 +15,7 @@ from forerun.profiler import Event
 from ...._runtime.device import Device
 from ...._runtime.engine import stats
 from ...finding import Figure, Finding, Row, Run, Table, experiment, seconds
-from ...measure import HANDED_OVER, numbered, settings
+from ...measure import HANDED_OVER, gpus, numbered, settings
 
 RATE = 0.01
 
@@ -60,15 +60,25 @@ def needs(op: Event, ops: dict[int, Event]) -> set[int]:
     return found
 
 
-@experiment(
-    "E3", "A two-layer network on a CPU and two further devices",
-    "gradients are exchanged as soon as each is ready, while the backward pass goes on.",
-)  # fmt: skip
+PROMISE = "gradients are exchanged as soon as each is ready, while the backward pass goes on."
+
+
+@experiment("E3", "A two-layer network on a CPU and two further devices", PROMISE)
 def two_layers(run: Run) -> Finding:
+    with settings(cpu_devices=3):
+        return trained(run, [npx.cpu(1), npx.cpu(2)], "a CPU and two further devices", "e3")
+
+
+@experiment("E3", "A two-layer network on a CPU and two GPUs", PROMISE)
+def two_layers_on_gpus(run: Run) -> Finding:
+    return trained(run, gpus(2), "a CPU and two GPUs", "e3_gpus")
+
+
+def trained(run: Run, two: list[Device], where: str, prefix: str) -> Finding:
+    """The steps on two devices and on cpu(0), the graph and the timeline of one of them, and how early sums began."""
     sizes, steps = ((8, 8, 16), 2) if run.quick else ((800, 800, 512), 5)
     # No small operation runs in the call: each is in the queues, and in the graph.
-    with settings(cpu_devices=3, passes=HANDED_OVER):
-        two = [npx.cpu(1), npx.cpu(2)]
+    with settings(passes=HANDED_OVER):
         weights, x, y = network(*sizes)
         alone, _, _ = network(*sizes)
         for _ in range(steps):
@@ -86,14 +96,14 @@ def two_layers(run: Run) -> Finding:
             first = next(e for e in ops if e.seq > passes and e.name == "add")
             ended = max(e.ended for e in backward)
             early += first.started < ended
-    pictures = [run.out / f"e3_{name}.svg" for name in ("graph", "timeline")]
-    profiler.graph(p.trace, pictures[0], title="A two-layer network on a CPU and two further devices")
-    profiler.timeline(p.trace, pictures[1], title="One step, on a CPU and two further devices")
+    pictures = [run.out / f"{prefix}_{name}.svg" for name in ("graph", "timeline")]
+    profiler.graph(p.trace, pictures[0], title=f"A two-layer network on {where}")
+    profiler.timeline(p.trace, pictures[1], title=f"One step, on {where}")
 
     needed = needs(first, {e.seq: e for e in ops})
     rows: list[Row] = [
         ("ops", Figure(len(ops))),
-        *((f"ops on {p.trace.device_name(i)}", Figure(sum(e.device == i for e in ops))) for i in range(3)),
+        *((f"ops on {d}", Figure(sum(e.device == d.index for e in ops))) for d in (npx.cpu(0), *two)),
         ("ops of the backward passes", Figure(len(backward))),
         ("  of them not needed by the first sum of gradients", Figure(sum(e.seq not in needed for e in backward))),
         ("the first sum began at", seconds(first.started - p.trace.start)),

@@ -1,12 +1,12 @@
-"""What devices of plugins cost beside their work: modules that are compiled, and operations that run on the host."""
+"""Costs of devices of plugins beside their work: modules that are compiled, and operations that run on the host."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from .._runtime import core as _core
-from .events import Compiled, OnHost
+from ..._runtime import core as _core
+from ..events import Compiled, OnHost
 
 __all__ = ["Counts", "counts", "heard", "since", "split", "spoken"]
 

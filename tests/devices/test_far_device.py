@@ -1,0 +1,84 @@
+"""What a card may do to a program: it dies, or has too little memory. The processor, and other cards, go on."""
+
+from __future__ import annotations
+
+import re
+
+from tests.support.far_device import lines_of
+
+
+def test_a_device_that_dies_takes_its_arrays_with_it() -> None:
+    program = """
+x, y, z = np.ones(4, device=gpu), np.ones(4, device=other), np.ones(4)
+before = np.exp(x)
+forerun.waitall()
+fake.fake_gpu_die(0)
+print(said(lambda: x.numpy()), said(lambda: print(before)), said(lambda: x.sum().item()), sep="\\n")
+print(said(lambda: (x + 1).wait()), said(lambda: x.copyto(other).numpy()), sep="\\n")
+print(said(lambda: x.__iadd__(1).wait()))
+print(said(lambda: np.arange(3.0, device=gpu).wait()), said(lambda: z.copyto(gpu).wait()), sep="\\n")
+with gpu:
+    print(said(lambda: np.linalg.inv(np.eye(3)).wait()))
+print((y + 1).sum(), (z + 1).sum(), y.copyto(forerun.cpu(0)).sum(), z.copyto(other).sum())
+"""
+    *errors, last = lines_of(program)
+    assert len(errors) == 9
+    for error in errors:
+        assert error.startswith("RuntimeError: "), error
+        assert error.endswith("fake_gpu: the device was lost"), error
+    assert last == "8.0 8.0 4.0 4.0"
+
+
+def test_a_loop_on_a_device_that_dies_ends_with_the_line() -> None:
+    program = """
+x = np.ones(4, device=gpu)
+x.wait()
+fake.fake_gpu_die(0)
+for _ in range(1000):
+    x = x * 1.5
+try:
+    x.wait()
+except RuntimeError as error:
+    print(*str(error).splitlines(), *getattr(error, "__notes__", []), sep="\\n")
+"""
+    found = lines_of(program)
+    assert found[0].endswith("fake_gpu: the device was lost")
+    assert re.fullmatch(r"issued at <string>:\d+", found[1]), found
+
+
+class TestMemory:
+    """The fake has 1 MB for both devices together; forerun lets each have nine tenths of it."""
+
+    def test_an_array_that_cannot_fit(self) -> None:
+        program = "print(said(lambda: np.ones((1000, 1000), device=gpu).wait()))\nprint(np.ones(3, device=gpu).sum())"
+        error, last = lines_of(program, bytes=1_000_000)
+        asked = "asked for 3.8 MiB with 0 bytes live and a limit of 879 KiB"
+        assert error == f"MemoryError: ones: array must fit into memory, {asked}"
+        assert last == "3.0"
+
+    def test_a_loop_that_would_pile_up_arrays_waits_for_memory(self) -> None:
+        program = """
+total = np.zeros((), device=gpu)
+for i in range(100):
+    total = total + np.full((50_000,), i, dtype="float32", device=gpu).sum()
+print(total.item(), forerun.memory(gpu)["peak"] <= 900_000)
+"""
+        assert lines_of(program, bytes=1_000_000) == ["247500000.0 True"]
+
+    def test_memory_that_others_have(self) -> None:
+        """What the plugin refuses is tried again as the oldest operation, and then is an error that names bytes."""
+        program = """
+a = np.ones((160_000,), device=gpu)
+a.wait()
+b = np.ones((160_000,), device=other)
+c = b * 2
+print(said(b.wait), said(c.wait), sep="\\n")
+print(np.ones(3, device=other).sum(), a[:3].sum())
+del a, b, c
+print(np.ones((160_000,), device=other).sum())
+"""
+        first, second, middle, last = lines_of(program, bytes=1_000_000)
+        text = "MemoryError: memory: the device must have memory for the operation, asked for 640000 bytes"
+        assert first.startswith(text)
+        assert second.startswith(text)
+        assert (middle, last) == ("3.0 3.0", "160000.0")
