@@ -73,21 +73,42 @@ class Constant(Initializer):
 
 
 class Zero(Constant):
-    """Fills with zeros."""
+    """Fills with zeros.
+
+    >>> from forerun import np
+    >>> w = np.full(2, 5.0)
+    >>> Zero()(w)
+    >>> w.tolist()
+    [0.0, 0.0]
+    """
 
     def __init__(self) -> None:
         super().__init__(0)
 
 
 class One(Constant):
-    """Fills with ones."""
+    """Fills with ones.
+
+    >>> from forerun import np
+    >>> w = np.full(2, 5.0)
+    >>> One()(w)
+    >>> w.tolist()
+    [1.0, 1.0]
+    """
 
     def __init__(self) -> None:
         super().__init__(1)
 
 
 class Uniform(Initializer):
-    """Draws from the uniform distribution on [-scale, scale)."""
+    """Draws from the uniform distribution on [-scale, scale).
+
+    >>> from forerun import np
+    >>> w = np.zeros((3, 4))
+    >>> Uniform()(w)
+    >>> bool(abs(w).max() <= 0.07)
+    True
+    """
 
     def __init__(self, scale: float = 0.07) -> None:
         self.scale = scale
@@ -97,7 +118,14 @@ class Uniform(Initializer):
 
 
 class Normal(Initializer):
-    """Draws from the normal distribution with mean 0 and standard deviation sigma."""
+    """Draws from the normal distribution with mean 0 and standard deviation sigma.
+
+    >>> from forerun import np
+    >>> w = np.zeros((3, 4))
+    >>> Normal()(w)
+    >>> bool(abs(w).mean() < 0.1)
+    True
+    """
 
     def __init__(self, sigma: float = 0.01) -> None:
         self.sigma = sigma
@@ -110,6 +138,12 @@ class TruncNorm(Initializer):
     """Draws from the normal distribution, again where a value is further than two standard deviations from the mean.
 
     After four draws what is still outside (4 in a million values) is clipped.
+
+    >>> from forerun import np
+    >>> w = np.zeros((3, 4))
+    >>> TruncNorm()(w)
+    >>> bool(abs(w).max() <= 0.02)
+    True
     """
 
     def __init__(self, mean: float = 0.0, stdev: float = 0.01) -> None:
@@ -130,6 +164,12 @@ class Xavier(Initializer):
     The scale is sqrt(magnitude / factor), where factor is the mean of fan-in and fan-out, or one of them. "uniform"
     draws on [-scale, scale), "gaussian" with that standard deviation. Weights are (out, in, ...); ValueError for fewer
     axes.
+
+    >>> from forerun import np
+    >>> w = np.zeros((3, 4))
+    >>> Xavier()(w)
+    >>> bool(abs(w).max() <= (3 / 3.5) ** 0.5)
+    True
     """
 
     def __init__(self, rnd_type: str = "uniform", factor_type: str = "avg", magnitude: float = 3) -> None:
@@ -150,14 +190,28 @@ class Xavier(Initializer):
 
 
 class MSRAPrelu(Xavier):
-    """Xavier's rule for layers followed by a (leaky) ReLU of the given slope (He et al., 2015)."""
+    """Xavier's rule for layers followed by a (leaky) ReLU of the given slope (He et al., 2015).
+
+    >>> from forerun import np
+    >>> w = np.zeros((3, 4))
+    >>> MSRAPrelu()(w)
+    >>> bool(abs(w).mean() < 2)
+    True
+    """
 
     def __init__(self, factor_type: str = "avg", slope: float = 0.25) -> None:
         super().__init__("gaussian", factor_type, 2 / (1 + slope**2))
 
 
 class He(Xavier):
-    """Normal draws with variance 2 / fan-in: the rule for layers followed by a ReLU (He et al., 2015)."""
+    """Normal draws with variance 2 / fan-in: the rule for layers followed by a ReLU (He et al., 2015).
+
+    >>> from forerun import np
+    >>> w = np.zeros((3, 4))
+    >>> He()(w)
+    >>> bool(abs(w).mean() < 2)
+    True
+    """
 
     def __init__(self) -> None:
         super().__init__("gaussian", "in", 2)
@@ -167,6 +221,13 @@ class Orthogonal(Initializer):
     """An orthogonal matrix times `scale` (Saxe et al., 2013): rows, or columns if there are fewer, are orthogonal.
 
     Axes after the first count as one. ValueError for arrays of fewer than two axes.
+
+    >>> from forerun import np
+    >>> w = np.zeros((2, 4))
+    >>> Orthogonal(scale=1.0)(w)
+    >>> print(abs(np.round(w @ w.T, 3)))
+    [[1. 0.]
+     [0. 1.]]
     """
 
     def __init__(self, scale: float = math.sqrt(2), rand_type: str = "uniform") -> None:
@@ -340,7 +401,15 @@ def alias(*names: str) -> Callable[[_Kind], _Kind]:
 
 
 def register(klass: _Kind) -> _Kind:
-    """Make a class known to `create`, by its name in small letters; usable as a decorator. Returns the class."""
+    """Make a class known to `create`, by its name in small letters; usable as a decorator. Returns the class.
+
+    >>> @register
+    ... class Sevens(Constant):
+    ...     def __init__(self):
+    ...         super().__init__(7)
+    >>> type(create("sevens")).__name__
+    'Sevens'
+    """
     return alias(klass.__name__)(klass)
 
 

@@ -26,6 +26,7 @@ sys.path.insert(0, str(ROOT / "docs" / "_ext"))
 import reference
 
 WITH_EXAMPLES = ["np", "np.linalg", "np.fft", "np.random", "npx", "npx.image", "npx.random", "autograd", "lr_scheduler",
+                 "optimizer", "gluon.loss", "gluon.nn", "init", "metric",
                  "safetensors", "onnx", "sklearn", "testing"]  # fmt: skip
 WITH_SECTIONS = ["", "autograd"]
 # NumPy-style docstrings that are yet to be written: their parameters are described in sentences.

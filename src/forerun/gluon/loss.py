@@ -86,7 +86,12 @@ class L2Loss(Loss):
 
 
 class L1Loss(Loss):
-    """The absolute error: |label - pred|."""
+    """The absolute error: |label - pred|.
+
+    >>> from forerun import np
+    >>> L1Loss()(np.array([[0.5], [2.0]]), np.array([1.0, -1.0])).tolist()
+    [0.5, 3.0]
+    """
 
     def elements(self, pred: Array, label: Array) -> Array:
         """Return the absolute error."""
@@ -94,7 +99,12 @@ class L1Loss(Loss):
 
 
 class HuberLoss(Loss):
-    """error**2 / (2 rho) where the absolute error is at most rho, and |error| - rho / 2 elsewhere."""
+    """The Huber loss: error**2 / (2 rho) where the absolute error is at most rho, and |error| - rho / 2 elsewhere.
+
+    >>> from forerun import np
+    >>> HuberLoss()(np.array([[0.5], [2.0]]), np.array([1.0, -1.0])).tolist()
+    [0.125, 2.5]
+    """
 
     def __init__(self, rho: float = 1.0, weight: float | None = 1.0, batch_axis: int = 0) -> None:
         super().__init__(weight, batch_axis)
@@ -109,7 +119,12 @@ class HuberLoss(Loss):
 
 
 class HingeLoss(Loss):
-    """max(0, margin - pred * label), for labels -1 and 1."""
+    """The hinge loss: max(0, margin - pred * label), for labels -1 and 1.
+
+    >>> from forerun import np
+    >>> HingeLoss()(np.array([[0.5], [2.0]]), np.array([1.0, -1.0])).tolist()
+    [0.5, 3.0]
+    """
 
     def __init__(self, margin: float = 1.0, weight: float | None = 1.0, batch_axis: int = 0) -> None:
         super().__init__(weight, batch_axis)
@@ -121,7 +136,12 @@ class HingeLoss(Loss):
 
 
 class SquaredHingeLoss(HingeLoss):
-    """max(0, margin - pred * label)**2, for labels -1 and 1."""
+    """The squared hinge loss: max(0, margin - pred * label)**2, for labels -1 and 1.
+
+    >>> from forerun import np
+    >>> SquaredHingeLoss()(np.array([[0.5], [2.0]]), np.array([1.0, -1.0])).tolist()
+    [0.25, 9.0]
+    """
 
     def elements(self, pred: Array, label: Array) -> Array:
         """Return the square of what the hinge loss is."""
@@ -129,7 +149,9 @@ class SquaredHingeLoss(HingeLoss):
 
 
 class LogisticLoss(Loss):
-    """log(1 + exp(-pred * label)), for labels -1 and 1; with label_format "binary" for labels 0 and 1.
+    """The logistic loss: log(1 + exp(-pred * label)), for labels -1 and 1.
+
+    label_format: "binary" for labels 0 and 1.
 
     ValueError for another format.
 
@@ -231,9 +253,13 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
 
 
 class KLDivLoss(Loss):
-    """label * (log(label) - log(pred)): the divergence of pred from the distribution `label`, 0 where label is 0.
+    """The divergence of pred from the distribution `label`: label * (log(label) - log(pred)), 0 where label is 0.
 
     from_logits: pred holds log probabilities already; otherwise their softmax along `axis` is taken first.
+
+    >>> from forerun import np
+    >>> KLDivLoss(from_logits=False)(np.zeros((1, 2)), np.array([[0.5, 0.5]])).tolist()
+    [0.0]
     """
 
     def __init__(
@@ -317,7 +343,9 @@ class PoissonNLLLoss(Loss):
 
 
 class TripletLoss(Loss):
-    """max(0, margin + |pred - positive|**2 - |pred - negative|**2): an example, one like it, and one unlike it.
+    """The triplet loss of an example, one like it, and one unlike it.
+
+    It is max(0, margin + |pred - positive|**2 - |pred - negative|**2).
 
     Called as loss(pred, positive, negative), three arrays of one shape (ValueError if not), or with weights of shape
     (batch,) (Schroff et al. 2015).
@@ -340,7 +368,9 @@ class TripletLoss(Loss):
 
 
 class CosineEmbeddingLoss(Loss):
-    """1 - cos(a, b) for label 1, max(0, cos(a, b) - margin) for label -1; cos is of vectors along the last axis.
+    """The cosine loss: 1 - cos(a, b) for label 1, max(0, cos(a, b) - margin) for label -1.
+
+    The cosine is that of vectors along the last axis.
 
     Called as loss(a, b, label), with label (batch,), or with weights too.
 

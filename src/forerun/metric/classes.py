@@ -44,7 +44,15 @@ class Accuracy(EvalMetric):
 
 
 class BinaryAccuracy(EvalMetric):
-    """The share of predictions above (for label 1) or not above (for label 0) the threshold."""
+    """The share of predictions above (for label 1) or not above (for label 0) the threshold.
+
+    >>> from forerun import np
+    >>> metric = BinaryAccuracy()
+    >>> metric.update(np.array([1, 0]), np.array([0.9, 0.7]))
+    >>> name, value = metric.get()
+    >>> name, round(value, 3)
+    ('binary_accuracy', 0.5)
+    """
 
     def __init__(self, name: str = "binary_accuracy", threshold: float = 0.5, **names: Any) -> None:
         super().__init__(name, **names)
@@ -57,7 +65,14 @@ class BinaryAccuracy(EvalMetric):
 
 
 class TopKAccuracy(EvalMetric):
-    """The share of labels that are among the `top_k` largest of pred's last axis. ValueError unless top_k > 1."""
+    """The share of labels that are among the `top_k` largest of pred's last axis. ValueError unless top_k > 1.
+
+    >>> from forerun import np
+    >>> metric = TopKAccuracy(top_k=2)
+    >>> metric.update(np.array([2, 0]), np.array([[0.1, 0.6, 0.3], [0.1, 0.6, 0.3]]))
+    >>> metric.get()
+    ('top_k_accuracy_2', 0.5)
+    """
 
     def __init__(self, top_k: int = 2, name: str = "top_k_accuracy", **names: Any) -> None:
         if top_k < 2:
@@ -152,7 +167,7 @@ class Fbeta(_Confusion):
 
 
 class F1(Fbeta):
-    """2 p r / (p + r): Fbeta with beta=1.
+    """The F1 score of precision p and recall r: 2 p r / (p + r).
 
     >>> from forerun import np
     >>> f1 = F1()
@@ -169,7 +184,15 @@ class F1(Fbeta):
 
 
 class MCC(_Confusion):
-    """Matthews' correlation of labels and predictions of two classes; 0 where it is not defined."""
+    """Matthews' correlation of labels and predictions of two classes; 0 where it is not defined.
+
+    >>> from forerun import np
+    >>> metric = MCC()
+    >>> metric.update(np.array([1, 0, 1]), np.array([[0.2, 0.8], [0.7, 0.3], [0.6, 0.4]]))
+    >>> name, value = metric.get()
+    >>> name, round(value, 3)
+    ('mcc', 0.5)
+    """
 
     def __init__(self, name: str = "mcc", **names: Any) -> None:
         super().__init__(name, **names)
@@ -226,6 +249,13 @@ class CrossEntropy(EvalMetric):
 
     ignore_label: examples with this label do not count. from_logits: pred holds scores, whose softmax is the
     probabilities. IndexError, when the metric is read, for a label out of range.
+
+    >>> from forerun import np
+    >>> metric = CrossEntropy()
+    >>> metric.update(np.array([0, 1]), np.array([[0.5, 0.5], [0.5, 0.5]]))
+    >>> name, value = metric.get()
+    >>> name, round(value, 3)
+    ('cross-entropy', 0.693)
     """
 
     def __init__(
@@ -263,7 +293,15 @@ class NegativeLogLikelihood(CrossEntropy):
 
 
 class Perplexity(CrossEntropy):
-    """exp of the cross entropy: as many classes as would be equally likely."""
+    """The perplexity, exp of the cross entropy: as many classes as would be equally likely.
+
+    >>> from forerun import np
+    >>> metric = Perplexity()
+    >>> metric.update(np.array([0, 1]), np.array([[0.5, 0.5], [0.5, 0.5]]))
+    >>> name, value = metric.get()
+    >>> name, round(value, 3)
+    ('perplexity', 2.0)
+    """
 
     def __init__(
         self, ignore_label: int | None = None, axis: int = -1, name: str = "perplexity", eps: float = 1e-10,

@@ -12,7 +12,15 @@ __all__ = ["MAE", "MSE", "RMSE", "MeanPairwiseDistance", "MeanCosineSimilarity",
 
 
 class MAE(EvalMetric):
-    """The mean absolute error."""
+    """The mean absolute error.
+
+    >>> from forerun import np
+    >>> metric = MAE()
+    >>> metric.update(np.array([1.0, 2.0]), np.array([1.5, 2.0]))
+    >>> name, value = metric.get()
+    >>> name, round(value, 3)
+    ('mae', 0.25)
+    """
 
     def __init__(self, name: str = "mae", **names: Any) -> None:
         super().__init__(name, **names)
@@ -23,7 +31,15 @@ class MAE(EvalMetric):
 
 
 class MSE(EvalMetric):
-    """The mean squared error."""
+    """The mean squared error.
+
+    >>> from forerun import np
+    >>> metric = MSE()
+    >>> metric.update(np.array([1.0, 2.0]), np.array([1.5, 2.0]))
+    >>> name, value = metric.get()
+    >>> name, round(value, 3)
+    ('mse', 0.125)
+    """
 
     def __init__(self, name: str = "mse", **names: Any) -> None:
         super().__init__(name, **names)
@@ -100,7 +116,15 @@ def _rows(pred: Any) -> int:
 
 
 class PearsonCorrelation(EvalMetric):
-    """The linear correlation of labels and predictions over all batches; NaN where either does not vary."""
+    """The linear correlation of labels and predictions over all batches; NaN where either does not vary.
+
+    >>> from forerun import np
+    >>> metric = PearsonCorrelation()
+    >>> metric.update(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0]))
+    >>> name, value = metric.get()
+    >>> name, round(value, 3)
+    ('pearsonr', 1.0)
+    """
 
     def __init__(self, name: str = "pearsonr", **names: Any) -> None:
         super().__init__(name, **names)

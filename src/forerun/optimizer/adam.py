@@ -15,7 +15,15 @@ __all__ = ["Adam", "AdamW", "AdaBelief", "Nadam", "Adamax"]
 
 
 class Adam(Optimizer):
-    """Steps of lr * m / (sqrt(v) + epsilon): bias-corrected moving means of g and of g**2 (Kingma and Ba, 2015)."""
+    """Steps of lr * m / (sqrt(v) + epsilon): bias-corrected moving means of g and of g**2 (Kingma and Ba, 2015).
+
+    >>> from forerun import np
+    >>> w, g = np.ones(2), np.ones(2)
+    >>> made = Adam(learning_rate=0.1)
+    >>> made.update(0, w, g, made.create_state(0, w))
+    >>> print(np.round(w, 3))
+    [0.9 0.9]
+    """
 
     slots = ("mean", "variance")
     constants: tuple[str, ...] = ("beta1", "beta2", "epsilon")
@@ -50,6 +58,13 @@ class AdamW(Adam):
     """Adam with decoupled weight decay: weight *= 1 - lr * wd (Loshchilov and Hutter).
 
     correct_bias: False leaves out Adam's corrections of the means.
+
+    >>> from forerun import np
+    >>> w, g = np.ones(2), np.ones(2)
+    >>> made = AdamW(learning_rate=0.1)
+    >>> made.update(0, w, g, made.create_state(0, w))
+    >>> print(np.round(w, 3))
+    [0.9 0.9]
     """
 
     constants = (*Adam.constants, "correct_bias")
@@ -80,6 +95,13 @@ class AdaBelief(Adam):
     m = beta1 * m + (1 - beta1) * g; s = beta2 * s + (1 - beta2) * (g - m)**2 + epsilon;
     weight -= lr * sqrt(1 - beta2**t) / (1 - beta1**t) * m / (sqrt(s) + epsilon). correct_bias: False is without the
     factor of t.
+
+    >>> from forerun import np
+    >>> w, g = np.ones(2), np.ones(2)
+    >>> made = AdaBelief(learning_rate=0.1)
+    >>> made.update(0, w, g, made.create_state(0, w))
+    >>> print(np.round(w, 3))
+    [0.889 0.889]
     """
 
     constants = (*Adam.constants, "correct_bias")
@@ -111,6 +133,13 @@ class Nadam(Adam):
     u(t) = beta1 * (1 - 0.5 * 0.96**(t * schedule_decay)), and p(t) = u(1) * ... * u(t). A step goes by
     (1 - u(t)) * g / (1 - p(t)) + u(t + 1) * m / (1 - p(t + 1)), over sqrt(v / (1 - beta2**t)) + epsilon, with Adam's
     moving means m and v.
+
+    >>> from forerun import np
+    >>> w, g = np.ones(2), np.ones(2)
+    >>> made = Nadam(learning_rate=0.1)
+    >>> made.update(0, w, g, made.create_state(0, w))
+    >>> print(np.round(w, 3))
+    [0.894 0.894]
     """
 
     constants = Adam.constants
@@ -154,6 +183,13 @@ class Adamax(Optimizer):
     """Adam with the largest |g| so far, which fades, in place of sqrt(v) (Kingma and Ba 2015, section 7).
 
     m = beta1 * m + (1 - beta1) * g; u = max(beta2 * u, |g|); weight -= lr / (1 - beta1**t) * m / (u + epsilon).
+
+    >>> from forerun import np
+    >>> w, g = np.ones(2), np.ones(2)
+    >>> made = Adamax(learning_rate=0.1)
+    >>> made.update(0, w, g, made.create_state(0, w))
+    >>> print(np.round(w, 3))
+    [0.9 0.9]
     """
 
     slots = ("mean", "largest")

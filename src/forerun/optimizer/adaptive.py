@@ -20,6 +20,13 @@ class RMSProp(Optimizer):
     centered: v less the square of the moving mean of g, and momentum (Graves 2013): d = momentum * d - lr * g /
     sqrt(v - m**2 + epsilon), weight += d; momentum is of this form alone. clip_weights: bound of the absolute values of
     weights after each step. gamma1, gamma2: rho and momentum in the spelling of MXNet 1.x; they win.
+
+    >>> from forerun import np
+    >>> w, g = np.ones(2), np.ones(2)
+    >>> made = RMSProp(learning_rate=0.1)
+    >>> made.update(0, w, g, made.create_state(0, w))
+    >>> print(np.round(w, 3))
+    [0.684 0.684]
     """
 
     constants = ("rho", "momentum", "epsilon", "centered", "clip_weights")
@@ -57,6 +64,13 @@ class AdaGrad(Optimizer):
     """Steps of lr * g / (sqrt(h) + epsilon), where h is the sum of all g**2 so far (Duchi et al., 2011).
 
     eps: epsilon in the spelling of MXNet 1.x; it wins.
+
+    >>> from forerun import np
+    >>> w, g = np.ones(2), np.ones(2)
+    >>> made = AdaGrad(learning_rate=0.1)
+    >>> made.update(0, w, g, made.create_state(0, w))
+    >>> print(np.round(w, 3))
+    [0.9 0.9]
     """
 
     slots = ("history",)
@@ -79,6 +93,13 @@ class AdaDelta(Optimizer):
     """Steps of lr * d, where d = sqrt(s + epsilon) / sqrt(v + epsilon) * g (Zeiler 2012).
 
     v and s are the moving means of g**2 and d**2: v = rho * v + (1 - rho) * g**2, and s likewise, after the step.
+
+    >>> from forerun import np
+    >>> w, g = np.ones(2), np.ones(2)
+    >>> made = AdaDelta(learning_rate=0.1)
+    >>> made.update(0, w, g, made.create_state(0, w))
+    >>> print(np.round(w, 3))
+    [1. 1.]
     """
 
     slots = ("variance", "steps")
@@ -104,6 +125,13 @@ class Ftrl(Optimizer):
 
     z += g - (sqrt(n + g**2) - sqrt(n)) / lr * weight; n += g**2; then the weight is 0 where |z| <= lamda1, and
     (sign(z) * lamda1 - z) / ((beta + sqrt(n)) / lr + wd) elsewhere. wd is not added to the gradient.
+
+    >>> from forerun import np
+    >>> w, g = np.ones(2), np.ones(2)
+    >>> made = Ftrl(learning_rate=0.1)
+    >>> made.update(0, w, g, made.create_state(0, w))
+    >>> print(np.round(w, 3))
+    [0.45 0.45]
     """
 
     slots = ("z", "n")
@@ -129,6 +157,13 @@ class FTML(Optimizer):
 
     v = beta2 * v + (1 - beta2) * g**2; d = (1 - beta1**t) / lr * (sqrt(v / (1 - beta2**t)) + epsilon);
     z = beta1 * z + (1 - beta1) * g - (d - beta1 * d before) * weight; weight = -z / d.
+
+    >>> from forerun import np
+    >>> w, g = np.ones(2), np.ones(2)
+    >>> made = FTML(learning_rate=0.1)
+    >>> made.update(0, w, g, made.create_state(0, w))
+    >>> print(np.round(w, 3))
+    [0.9 0.9]
     """
 
     slots = ("variance", "d", "z")

@@ -343,6 +343,9 @@ def create(name: str | Optimizer, **settings: Any) -> Optimizer:
     """Return the optimizer of that name with these settings; an optimizer itself is returned as it is.
 
     Raises ValueError for an unknown name, or for settings beside an object.
+
+    >>> create("adam", learning_rate=0.01).learning_rate
+    0.01
     """
     if isinstance(name, Optimizer):
         if settings:

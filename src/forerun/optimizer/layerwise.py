@@ -36,6 +36,13 @@ class LARS(SGD):
     names end in gamma, beta or bias; g is the gradient before the weight decay. The rest is as in `SGD`.
     momentum_correction: after a change of the learning rate, momentum is multiplied by the new one over the old one
     (Goyal et al. 2017). eps: epsilon in the spelling of MXNet 1.x; it wins.
+
+    >>> from forerun import np
+    >>> w, g = np.ones(2), np.ones(2)
+    >>> made = LARS(learning_rate=0.1)
+    >>> made.update(0, w, g, made.create_state(0, w))
+    >>> print(np.round(w, 3))
+    [1. 1.]
     """
 
     constants: tuple[str, ...] = (*SGD.constants, "eta", "epsilon")
@@ -83,6 +90,13 @@ class LAMB(Adam):
 
     r is the step with its decay; the scale is 1 where either norm is 0. lower_bound, upper_bound: of the weight's norm.
     bias_correction: of the moving means, as in Adam. wd is not added to the gradient.
+
+    >>> from forerun import np
+    >>> w, g = np.ones(2), np.ones(2)
+    >>> made = LAMB(learning_rate=0.1)
+    >>> made.update(0, w, g, made.create_state(0, w))
+    >>> print(np.round(w, 3))
+    [0.9 0.9]
     """
 
     constants = (*Adam.constants, "lower_bound", "upper_bound", "bias_correction")
@@ -126,6 +140,13 @@ class LANS(LAMB):
     With g over its norm, Adam's corrected m and v, and root = sqrt(v) + epsilon, the step is lr * |weight| *
     (beta1 * r / |r| + (1 - beta1) * c / |c|), where r = m / root + wd * weight and c = g / root + wd * weight; a norm
     of 0 scales by 1. lower_bound, upper_bound: of the weight's norm.
+
+    >>> from forerun import np
+    >>> w, g = np.ones(2), np.ones(2)
+    >>> made = LANS(learning_rate=0.1)
+    >>> made.update(0, w, g, made.create_state(0, w))
+    >>> print(np.round(w, 3))
+    [0.9 0.9]
     """
 
     constants = LAMB.constants

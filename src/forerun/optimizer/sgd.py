@@ -18,6 +18,13 @@ class SGD(Optimizer):
     """Gradient descent: weight -= lr * g. With momentum: v = momentum * v - lr * g, weight += v.
 
     nesterov: the step is momentum * v - lr * g, with the v that is new.
+
+    >>> from forerun import np
+    >>> w, g = np.ones(2), np.ones(2)
+    >>> made = SGD(learning_rate=0.1)
+    >>> made.update(0, w, g, made.create_state(0, w))
+    >>> print(np.round(w, 3))
+    [0.9 0.9]
     """
 
     constants: tuple[str, ...] = ("momentum", "nesterov")
@@ -57,7 +64,15 @@ class SGD(Optimizer):
 
 
 class NAG(SGD):
-    """Nesterov's accelerated gradient: SGD with nesterov=True."""
+    """Nesterov's accelerated gradient: SGD with nesterov=True.
+
+    >>> from forerun import np
+    >>> w, g = np.ones(2), np.ones(2)
+    >>> made = NAG(learning_rate=0.1)
+    >>> made.update(0, w, g, made.create_state(0, w))
+    >>> print(np.round(w, 3))
+    [0.81 0.81]
+    """
 
     constants = SGD.constants
 
@@ -70,6 +85,13 @@ class Signum(Optimizer):
     others, 2018).
 
     wd is added to the gradient; wd_lh: the weight is multiplied by 1 - lr * wd_lh instead.
+
+    >>> from forerun import np
+    >>> w, g = np.ones(2), np.ones(2)
+    >>> made = Signum(learning_rate=0.1)
+    >>> made.update(0, w, g, made.create_state(0, w))
+    >>> print(np.round(w, 3))
+    [0.9 0.9]
     """
 
     constants = ("momentum",)
@@ -128,6 +150,13 @@ class DCASGD(Optimizer):
     """Descent with gradients that are late, corrected for how the weight has moved since (Zheng et al. 2017).
 
     v = momentum * v - lr * (g + wd * weight + lamda * g * g * (weight - previous)); previous = weight; weight += v.
+
+    >>> from forerun import np
+    >>> w, g = np.ones(2), np.ones(2)
+    >>> made = DCASGD(learning_rate=0.1)
+    >>> made.update(0, w, g, made.create_state(0, w))
+    >>> print(np.round(w, 3))
+    [0.9 0.9]
     """
 
     constants = ("momentum", "lamda")

@@ -64,5 +64,12 @@ class Updater:
 
 
 def get_updater(optimizer: Optimizer) -> Updater:
-    """Return an `Updater` of this optimizer."""
+    """Return an `Updater` of this optimizer.
+
+    >>> from forerun import np, optimizer
+    >>> update, w = get_updater(optimizer.create("sgd", learning_rate=0.5)), np.ones(1)
+    >>> update(0, np.ones(1), w)
+    >>> w.tolist()
+    [0.5]
+    """
     return Updater(optimizer)

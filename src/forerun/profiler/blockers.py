@@ -50,6 +50,13 @@ def blockers(trace: Trace) -> list[Blocker]:
     have done this in the time of the wait; and of the operations that it issued there, those that need nothing that was
     still to come could have run, as far as cores were idle. The longer of the two is lost, but no more than the wait
     took. Whether the program could do without the value is not known.
+
+    >>> from forerun import np, profiler
+    >>> with profiler.record() as recording:
+    ...     for step in range(3):
+    ...         y = np.ones((300, 300)).sum().item()
+    >>> [(found.line.name, found.line.waits + found.line.reads) for found in blockers(recording.trace)]
+    [('item', 3)]
     """
     found: dict[_Key, _Sums] = defaultdict(_Sums)
     for wait, lost, idle in _waits(trace):

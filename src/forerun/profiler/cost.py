@@ -52,6 +52,13 @@ def bound(trace: Trace) -> Bound:
     of the time either nothing ran, because of the `front end`; or a `device` of a plugin computed; or fewer threads ran
     than there are cores, because of the `chain` of dependencies; or the `cores` were busy; or only `copies` and files
     ran. One of the first three is returned if it takes a fifth of the time; otherwise the largest of the others is.
+
+    >>> from forerun import np, profiler
+    >>> with profiler.record() as recording:
+    ...     x = np.ones((500, 500))
+    ...     y = (x @ x).sum().item()
+    >>> 0 < bound(recording.trace).share <= 1
+    True
     """
     span = _recorded(trace)
     if not trace.pieces or span <= 0:

@@ -148,12 +148,27 @@ def record(path: str | os.PathLike[str] | None = None) -> Recording:
 
 
 def start(path: str | os.PathLike[str] | None = None) -> Recording:
-    """Begin to record; `stop()` ends it."""
+    """Begin to record; `stop()` ends it. path: as for `record`.
+
+    >>> from forerun import np, profiler
+    >>> recording = profiler.start()
+    >>> x = np.ones((100, 100)) + 1
+    >>> len(profiler.stop().ops) > 0
+    True
+    """
     return Recording(path).start()
 
 
 def stop() -> Trace:
-    """Wait for all work, end the recording that `start()` began, and return the trace."""
+    """Wait for all work, end the recording that `start()` began, and return the trace.
+
+    Raises RuntimeError if nothing is recorded.
+
+    >>> from forerun import profiler
+    >>> recording = profiler.start()
+    >>> profiler.stop().waits
+    []
+    """
     if not _running:
         raise RuntimeError("record: must be recording to be stopped")
     return _running[-1].stop()
@@ -163,5 +178,13 @@ def load(path: str | os.PathLike[str]) -> Trace:
     """Return the trace in a file that `record(path)` or `FORERUN_PROFILE` has written, also if the process was killed.
 
     ValueError if the file is not a recording.
+
+    >>> import tempfile
+    >>> from forerun import np, profiler
+    >>> with tempfile.NamedTemporaryFile(suffix=".trace") as file:
+    ...     with profiler.record(file.name):
+    ...         x = (np.ones((100, 100)) + 1).wait()
+    ...     len(profiler.load(file.name).ops) > 0
+    True
     """
     return decoded(Path(path).read_bytes())

@@ -18,7 +18,7 @@ _QUARTER = Constant(0.25)
 
 
 class LeakyReLU(HybridBlock):
-    """x where it is positive, alpha * x elsewhere. ValueError if alpha is negative.
+    """Returns x where it is positive, alpha * x elsewhere. ValueError if alpha is negative.
 
     >>> from forerun import np
     >>> LeakyReLU(0.5)(np.array([-4.0, 2.0])).tolist()
@@ -40,7 +40,7 @@ class LeakyReLU(HybridBlock):
 
 
 class PReLU(HybridBlock):
-    """x where it is positive, alpha * x elsewhere, where alpha is trained (He et al., 2015).
+    """Returns x where it is positive, alpha * x elsewhere, where alpha is trained (He et al., 2015).
 
     in_channels: one alpha for all (1), or one for each channel on axis 1; data must have that many.
 
@@ -71,7 +71,7 @@ class PReLU(HybridBlock):
 
 
 class ELU(HybridBlock):
-    """x where it is positive, alpha * (exp(x) - 1) elsewhere (Clevert et al., 2015).
+    """Returns x where it is positive, alpha * (exp(x) - 1) elsewhere (Clevert et al., 2015).
 
     >>> from forerun import np
     >>> ELU(0.5)(np.array([-1000.0, 2.0])).tolist()
@@ -128,7 +128,7 @@ class GELU(HybridBlock):
 
 
 class Swish(HybridBlock):
-    """x * sigmoid(beta * x) (Ramachandran et al., 2017).
+    """Returns x * sigmoid(beta * x) (Ramachandran et al., 2017).
 
     >>> from forerun import np
     >>> Swish(2.0)(np.array([0.0, 100.0])).tolist()
@@ -148,7 +148,7 @@ class Swish(HybridBlock):
 
 
 class SiLU(HybridBlock):
-    """x * sigmoid(x) (Elfwing et al., 2017).
+    """Returns x * sigmoid(x) (Elfwing et al., 2017).
 
     >>> from forerun import np
     >>> SiLU()(np.array([0.0, 100.0])).tolist()

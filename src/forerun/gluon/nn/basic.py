@@ -18,7 +18,7 @@ __all__ = ["Dense"]
 
 
 class Dense(HybridBlock):
-    """x @ weight.T + bias, and an activation on top: weight (units, in_units), bias (units,).
+    """A fully connected layer: x @ weight.T + bias, and an activation; weight (units, in_units), bias (units,).
 
     flatten: axes after the first count as one; otherwise only the last axis of x is changed.
     in_units: 0 is inferred from the first data. ValueError if units is not positive.

@@ -61,4 +61,14 @@ class Sequential(Block):
 
 
 class HybridSequential(Sequential, HybridBlock):
-    """Sequential; MXNet could compile these."""
+    """Blocks that are called one after the other, as in `Sequential`; `hybridize()` captures their calls.
+
+    >>> from forerun import np
+    >>> from forerun.gluon import nn
+    >>> net = HybridSequential()
+    >>> net.add(nn.Dense(8, activation="relu"), nn.Dense(2))
+    >>> net.initialize()
+    >>> net.hybridize()
+    >>> net(np.ones((4, 3))).shape
+    (4, 2)
+    """

@@ -74,7 +74,12 @@ class Flatten(HybridBlock):
 
 
 class Identity(HybridBlock):
-    """Returns its argument."""
+    """Returns its argument.
+
+    >>> from forerun import np
+    >>> Identity()(np.ones(2)).tolist()
+    [1.0, 1.0]
+    """
 
     def forward(self, x: Array) -> Array:
         """Return x."""
@@ -106,7 +111,12 @@ class Lambda(Block):
 
 
 class HybridLambda(Lambda, HybridBlock):
-    """Lambda; MXNet could compile these."""
+    """A function as a block, as `Lambda`; `hybridize()` captures its calls.
+
+    >>> from forerun import np
+    >>> HybridLambda(lambda x: x * 2)(np.ones(2)).tolist()
+    [2.0, 2.0]
+    """
 
 
 def _named(name: str) -> Callable[..., Any]:

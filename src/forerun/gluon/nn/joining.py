@@ -48,4 +48,12 @@ class Concatenate(Sequential):
 
 
 class HybridConcatenate(Concatenate, HybridBlock):
-    """Concatenate, as a hybrid block."""
+    """Blocks that are called side by side, as in `Concatenate`; `hybridize()` captures their calls.
+
+    >>> from forerun import np
+    >>> from forerun.gluon import nn
+    >>> both = HybridConcatenate(axis=-1)
+    >>> both.add(nn.Identity(), nn.Identity())
+    >>> both(np.ones((1, 2))).shape
+    (1, 4)
+    """

@@ -109,6 +109,12 @@ class SyncBatchNorm(BatchNorm):
 
     Statistics over the parts of a batch on several devices would have to be known before the second device's part is
     issued. `BatchNorm` takes each part's own.
+
+    >>> from forerun import np
+    >>> norm = SyncBatchNorm(in_channels=3)
+    >>> norm.initialize()
+    >>> norm(np.ones((2, 3, 4, 4))).shape
+    (2, 3, 4, 4)
     """
 
     def __init__(self, in_channels: int = 0, num_devices: int | None = None, **settings: Any) -> None:

@@ -179,25 +179,45 @@ class _Global(_Pooling):
 
 
 class GlobalMaxPool1D(_Global):
-    """The largest element of each channel of sequences: (batch, channels, width) to (batch, channels, 1)."""
+    """The largest element of each channel of sequences: (batch, channels, width) to (batch, channels, 1).
+
+    >>> from forerun import np
+    >>> GlobalMaxPool1D()(np.ones((2, 3, 5))).shape
+    (2, 3, 1)
+    """
 
     _axes, _kind = 1, "max"
 
 
 class GlobalMaxPool2D(_Global):
-    """The largest element of each channel of images: (batch, channels, height, width) to (batch, channels, 1, 1)."""
+    """The largest element of each channel of images: (batch, channels, height, width) to (batch, channels, 1, 1).
+
+    >>> from forerun import np
+    >>> GlobalMaxPool2D()(np.ones((2, 3, 4, 4))).shape
+    (2, 3, 1, 1)
+    """
 
     _axes, _kind = 2, "max"
 
 
 class GlobalMaxPool3D(_Global):
-    """The largest element of each channel of volumes, to (batch, channels, 1, 1, 1)."""
+    """The largest element of each channel of volumes, to (batch, channels, 1, 1, 1).
+
+    >>> from forerun import np
+    >>> GlobalMaxPool3D()(np.ones((2, 3, 4, 4, 4))).shape
+    (2, 3, 1, 1, 1)
+    """
 
     _axes, _kind = 3, "max"
 
 
 class GlobalAvgPool1D(_Global):
-    """The mean of each channel of sequences: (batch, channels, width) to (batch, channels, 1)."""
+    """The mean of each channel of sequences: (batch, channels, width) to (batch, channels, 1).
+
+    >>> from forerun import np
+    >>> GlobalAvgPool1D()(np.ones((2, 3, 5))).shape
+    (2, 3, 1)
+    """
 
     _axes, _kind = 1, "avg"
 
@@ -214,6 +234,11 @@ class GlobalAvgPool2D(_Global):
 
 
 class GlobalAvgPool3D(_Global):
-    """The mean of each channel of volumes, to (batch, channels, 1, 1, 1)."""
+    """The mean of each channel of volumes, to (batch, channels, 1, 1, 1).
+
+    >>> from forerun import np
+    >>> GlobalAvgPool3D()(np.ones((2, 3, 4, 4, 4))).shape
+    (2, 3, 1, 1, 1)
+    """
 
     _axes, _kind = 3, "avg"

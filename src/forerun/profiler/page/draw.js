@@ -138,6 +138,7 @@ const waitPaint = (waits) => ({
   label: (i) => `${trace.names[waits.name[i]]}  ${trace.lines[waits.line[i]]}`,
   ink: () => theme.ink,
   fused: () => false,
+  plate: true,  // letters on hatching are hard to read
 });
 
 function drawStretches(spans, y, height, paint) {
@@ -155,16 +156,18 @@ function drawBox({ start, end }, i, y, height, paint) {
   pen.fillStyle = paint.style(i);
   pen.fillRect(left, y, wide, height);
   if (paint.fused(i)) pen.fillStyle = paint.ink(i), pen.fillRect(left, y + height - 4, wide, 1.5);
-  if (wide > 26) drawName(paint.label(i), paint.ink(i), left, wide, y + height / 2);
+  if (wide > 26) drawName(paint.label(i), paint.ink(i), left, wide, y + height / 2, paint.plate);
   pen.globalAlpha = 1;
 }
 
-function drawName(name, ink, left, wide, y) {
+function drawName(name, ink, left, wide, y, plate) {
   const from = Math.max(left, GUTTER), room = left + wide - from - 8;
   pen.font = "12px system-ui, sans-serif";
   const letters = Math.floor((room / pen.measureText(name).width) * name.length);
-  if (letters >= name.length) write(name, from + 4, y, { size: 12, colour: ink });
-  else if (letters >= 4) write(`${name.slice(0, letters - 1)}…`, from + 4, y, { size: 12, colour: ink });
+  if (letters < Math.min(4, name.length)) return;
+  const text = letters >= name.length ? name : `${name.slice(0, letters - 1)}…`;
+  if (plate) pen.fillStyle = theme.ground, pen.fillRect(from + 1, y - 7, pen.measureText(text).width + 6, 14);
+  write(text, from + 4, y, { size: 12, colour: ink });
 }
 
 // One pixel for all that begins in it and is narrower: in the colour of the longest (of those that the filter means, if
