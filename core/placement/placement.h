@@ -12,7 +12,8 @@
 namespace forerun {
 
 // Submits an op, which it takes over also where it throws, to a queue of `device`; its outputs are in the memory of
-// the device `memory`.
+// the device `memory`. It does not wait for the op: the ops of one placement follow each other, and those of other
+// threads that write the same storages must not come between them.
 using Submit = std::function<void(Op* op, int device, Queue::Kind kind, int memory)>;
 
 enum class Placed : uint8_t {
