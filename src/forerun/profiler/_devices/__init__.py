@@ -1,1 +1,1 @@
-"""Devices of plugins in profiles: their lanes, the modules that were compiled for them, what the host did for them."""
+"""Devices of plugins in profiles: their lanes, modules compiled for them, operations that the host ran for them."""
