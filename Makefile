@@ -11,7 +11,7 @@ ADAPTERS := build/adapters
 SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test browser standard clients adapters suites model faults load soak fuzz bench bench-own docs figures plugins gpu-compile lint tsan asan aarch64 wheels develop clean
+.PHONY: tour test browser standard clients adapters frontends suites model faults load soak fuzz bench bench-own docs figures plugins gpu-compile lint tsan asan aarch64 wheels develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
@@ -42,6 +42,9 @@ clients: $(BUILT)  ## calls libraries with forerun's arrays, and writes the tabl
 
 adapters: $(BUILT) $(ADAPTERS)/.installed  ## tests beside libraries that `make test` does not install, and skips; ARGS: of pytest
 	$(ADAPTERS)/bin/python -m pytest -q -n 0 tests/adapters docs/howto src/forerun/onnx src/forerun/profiler/_hooks $(ARGS)
+
+frontends: $(BUILT)  ## the programs in R and Julia of examples/frontends, where these are installed; ARGS: of pytest
+	$(BIN)/python -m pytest -q -n 0 -rs tests/examples/test_frontends.py $(ARGS)
 
 suites: $(BUILT)  ## SciPy's and scikit-learn's own tests on our arrays
 	$(BIN)/python compatibility/suites.py scipy
@@ -95,7 +98,7 @@ gpu-compile: $(BUILT) plugins $(GPU_PLUGIN)  ## compiles all modules of the test
 lint: $(BUILT)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check --quiet .
-	find core stress -name '*.h' -o -name '*.cpp' | xargs $(BIN)/clang-format --dry-run --Werror
+	find core include examples/embed stress -name '*.h' -o -name '*.cpp' | xargs $(BIN)/clang-format --dry-run --Werror
 	$(BIN)/mypy
 
 model: $(BUILT)  ## the models of the hand-overs between threads: states, and the fault of each mutant

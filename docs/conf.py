@@ -32,7 +32,8 @@ autodoc_member_order = "bysource"
 python_use_unqualified_type_names = True
 add_module_names = False
 toc_object_entries_show_parents = "hide"
-maximum_signature_line_length = 96
+maximum_signature_line_length = 120
+smartquotes = False  # strings of Python are written with straight quotes
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
@@ -53,8 +54,8 @@ html_theme_options = {
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 highlight_language = "text"  # of blocks that name no language; examples in docstrings are Python
-pygments_style = "friendly"
-pygments_dark_style = "monokai"
+pygments_style = "default"  # its colours, as those of the next, have the contrast that WCAG asks for (AA)
+pygments_dark_style = "github-dark"
 
 
 def setup(app: Any) -> None:

@@ -40,6 +40,7 @@ ROOMS = [
     ("cpu", "core/cpu", "the CPU: kernels, fused kernels, threads, cgroup limits, BLAS"),
     ("placement", "core/placement", "where an operation runs: on a device, or on the host between copies"),
     ("python", "core/python", "the extension module: array type, dispatch, autograd"),
+    ("embed", "core/embed", "the engine for C++ programs: include/forerun/forerun.h"),
     ("_runtime", "_runtime", "the engine for Python: settings, devices, waits, life cycle"),
     ("_display", "_display", "progress bars, terminals, notebooks"),
     ("autograd", "autograd", "recording, leaves, the backward pass"),

@@ -83,7 +83,7 @@ MUTANTS: list[tuple[type[Model], str, Bounds]] = [
     (Completion, "arm_late", {}),
     (Completion, "mark_first", {}),
     (Completion, "store_mark", {"waits": (("mark", 1), ("mark", 2)), "chain": True}),
-    (Completion, "told_nothing", {"hands": True}),
+    (Completion, "notified_nothing", {"hands": True}),
     (Tiles, "claim_unlocked", {}),
     (Tiles, "count_late", {}),
     (Tiles, "ends_with_last_claim", {}),

@@ -64,16 +64,4 @@ Dims broadcast(const char* op, const Dims& a, const Dims& b);
 // The same elements seen under a larger shape: strides of repeated axes become 0. Throws Error(value).
 Layout broadcast_to(const char* op, const Layout& a, const Dims& shape);
 
-// The loop nest over one iteration space for several operands, merged and ordered so that the innermost axis is
-// long and the last operand (the output) is walked in memory order. Axes of extent 1 are gone; ndim >= 1.
-struct Nest {
-  static constexpr int kMaxOperands = 6;
-  Dims shape;                  // outermost first
-  Dims strides[kMaxOperands];  // bytes, per operand
-  int operands = 0;
-};
-Nest make_nest(const Dims& shape, const Dims* const* strides, int operands);
-// Whether elements of `size` bytes of an operand follow one another as the nest is walked.
-bool is_dense(const Nest& nest, int operand, int64_t size);
-
 }  // namespace forerun

@@ -63,7 +63,7 @@ std::unique_ptr<Program::Instance> Program::make_instance() const {
   std::vector<int> outer(slots_.size(), -1);
   for (size_t i = 0; i < outer_.size(); ++i) outer[outer_[i]] = static_cast<int>(i);
   for (size_t s = 0; s < slots_.size(); ++s) {
-    if (slots_[s].place != Place::temporary) continue;
+    if (slots_[s].kind != SlotKind::temporary) continue;
     Layout bytes;
     made->own.emplace_back(buffers[s] = make(s), bytes);
     if (!buffers[s]->take()) throw std::bad_alloc();
@@ -154,7 +154,7 @@ Recording::Recording(const std::vector<Array>& inputs) {
   for (const Array& a : inputs) {
     auto [at, fresh] = slots_.try_emplace(a.storage(), static_cast<int>(program_->slots_.size()));
     if (fresh)
-      program_->slots_.push_back({Program::Place::input,
+      program_->slots_.push_back({Program::SlotKind::input,
                                   a.storage()->bytes,
                                   a.storage()->budget,
                                   a.storage()->form,
@@ -168,11 +168,11 @@ int Recording::slot_of(Buffer* buffer, Mode mode) {
   auto& all = program_->slots_;
   bool fresh = mode == Mode::write && buffer->issued.load() == 0 && !buffer->taken();
   auto at = slots_.find(buffer);
-  if (at != slots_.end() && !(fresh && all[at->second].place == Program::Place::temporary)) return at->second;
+  if (at != slots_.end() && !(fresh && all[at->second].kind == Program::SlotKind::temporary)) return at->second;
   int slot = static_cast<int>(all.size());
   slots_[buffer] = slot;
   // A constant is held from now on: no other storage takes its address.
-  all.push_back({fresh ? Program::Place::temporary : Program::Place::constant, buffer->bytes, buffer->budget,
+  all.push_back({fresh ? Program::SlotKind::temporary : Program::SlotKind::constant, buffer->bytes, buffer->budget,
                  buffer->form, fresh ? Array() : Array(buffer, Layout{}), 0});
   return slot;
 }
@@ -195,7 +195,7 @@ std::pair<int, const char*> Recording::maker(const Storage* storage) const {
   auto at = slots_.find(const_cast<Storage*>(storage));
   if (at == slots_.end()) return {-1, "constant"};
   const Program::Slot& slot = program_->slots_[at->second];
-  if (slot.place == Program::Place::input) return {static_cast<int>(slot.first), nullptr};
+  if (slot.kind == Program::SlotKind::input) return {static_cast<int>(slot.first), nullptr};
   auto& steps = program_->steps_;
   auto writes = [&](auto& step) {
     return std::any_of(step->uses.begin(), step->uses.end(),
@@ -209,7 +209,7 @@ std::pair<int, const char*> Recording::maker(const Storage* storage) const {
 void Recording::drop_dead() {
   auto& steps = program_->steps_;
   std::vector<bool> wanted(program_->slots_.size());
-  for (size_t s = 0; s < wanted.size(); ++s) wanted[s] = program_->slots_[s].place != Program::Place::temporary;
+  for (size_t s = 0; s < wanted.size(); ++s) wanted[s] = program_->slots_[s].kind != Program::SlotKind::temporary;
   std::vector<std::unique_ptr<Program::Step>> live;
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     bool lives = (*step)->op.cost == UINT32_MAX;
@@ -227,7 +227,7 @@ void Recording::join(Accelerator& device) {
   for (const Program::Slot& slot : program_->slots_) {
     const DType dtype = slot.form.dtype == DebugShape::kNone ? DType::u8 : static_cast<DType>(slot.form.dtype);
     joint.slots.push_back(
-        {dtype, static_cast<int64_t>(slot.bytes / item_size(dtype)), slot.place != Program::Place::temporary});
+        {dtype, static_cast<int64_t>(slot.bytes / item_size(dtype)), slot.kind != Program::SlotKind::temporary});
   }
   for (const auto& step : program_->steps_) {
     auto& made = joint.steps.emplace_back(DeviceProgram::Step{&step->op, {}, step->number});
@@ -241,7 +241,7 @@ std::shared_ptr<Program> Recording::finish(const std::vector<Array>& outputs) {
   Program& p = *program_;
   for (const Array& a : outputs) {
     int slot = slot_of(a.storage(), Mode::read);
-    if (p.slots_[slot].place == Program::Place::temporary) p.slots_[slot].place = Program::Place::output;
+    if (p.slots_[slot].kind == Program::SlotKind::temporary) p.slots_[slot].kind = Program::SlotKind::output;
     p.outputs_.push_back({slot, a.layout});
   }
   drop_dead();
@@ -260,16 +260,16 @@ std::shared_ptr<Program> Recording::finish(const std::vector<Array>& outputs) {
     }
   }
   for (size_t s = 0; s < p.slots_.size(); ++s)
-    if (p.slots_[s].used && p.slots_[s].place != Program::Place::temporary) p.outer_.push_back(static_cast<int>(s));
+    if (p.slots_[s].used && p.slots_[s].kind != Program::SlotKind::temporary) p.outer_.push_back(static_cast<int>(s));
   Accelerator* accelerator = queue && queue->lane ? queue->budget->accelerator : nullptr;
   if (together && accelerator && p.steps_.size() > 1) join(*accelerator);
   p.whole_ = p.joined_ || (together && !accelerator && p.cost_ <= kWholeCost);
   for (auto& slot : p.slots_)
-    p.writes_inputs_ = p.writes_inputs_ || (slot.written && slot.place == Program::Place::input);
+    p.writes_inputs_ = p.writes_inputs_ || (slot.written && slot.kind == Program::SlotKind::input);
   for (size_t s = 0; s < p.slots_.size(); ++s) {
-    auto place = p.slots_[s].place;
-    if (place == Program::Place::constant) p.constants_.push_back(static_cast<int>(s));
-    if (place == Program::Place::output || (place == Program::Place::temporary && !p.whole_))
+    auto kind = p.slots_[s].kind;
+    if (kind == Program::SlotKind::constant) p.constants_.push_back(static_cast<int>(s));
+    if (kind == Program::SlotKind::output || (kind == Program::SlotKind::temporary && !p.whole_))
       p.made_.push_back(static_cast<int>(s));
   }
   return std::move(program_);

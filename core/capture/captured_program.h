@@ -28,9 +28,9 @@ class Program : public std::enable_shared_from_this<Program> {
     uint64_t number = 0;  // of a kernel that draws random numbers: how many the program drew before
   };
   // A storage, as the program knows it.
-  enum class Place { input, constant, temporary, output };
+  enum class SlotKind { input, constant, temporary, output };
   struct Slot {
-    Place place;
+    SlotKind kind;
     size_t bytes;
     MemoryBudget* budget;
     DebugShape form;
@@ -114,11 +114,11 @@ class Recording {
   }
   const std::string& refused() const { return refused_; }
   // The same for a read of values in this line, after which a capture is of no use.
-  void refuse_look(const std::string& why, std::string file, int line) {
-    if (refused_.empty()) refused_ = why, look_file_ = std::move(file), look_line_ = line;
+  void refuse_read(const std::string& why, std::string file, int line) {
+    if (refused_.empty()) refused_ = why, read_file_ = std::move(file), read_line_ = line;
   }
-  const std::string& look_file() const { return look_file_; }
-  int look_line() const { return look_line_; }  // 0: there was none
+  const std::string& read_file() const { return read_file_; }
+  int read_line() const { return read_line_; }  // 0: there was none
   bool repeatable() const { return strict || refused_.empty(); }
   bool strict = false;  // a read of values raises instead
   // The number of the input that a storage is, or -1 and the name of the last op that wrote it ("constant" if there is
@@ -135,8 +135,8 @@ class Recording {
 
   std::shared_ptr<Program> program_ = std::make_shared<Program>();
   std::unordered_map<Storage*, int> slots_;
-  std::string refused_, look_file_;
-  int look_line_ = 0;
+  std::string refused_, read_file_;
+  int read_line_ = 0;
 };
 
 }  // namespace forerun

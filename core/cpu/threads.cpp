@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "memory/cache.h"
+#include "memory/caching_allocator.h"
 
 namespace forerun {
 
@@ -24,10 +24,10 @@ std::vector<std::thread>& threads() {
 sigset_t front_end_mask;  // of the thread that has started the workers last
 thread_local bool is_worker = false;
 
-void before_fork() { Engine::get().before_fork(), MemoryCache::get().before_fork(); }
+void before_fork() { Engine::get().before_fork(), CachingAllocator::get().before_fork(); }
 void after_fork(bool child) {
   if (child) new (&threads()) std::vector<std::thread>;  // those of the parent are not there to be joined
-  MemoryCache::get().after_fork(), Engine::get().after_fork(child);
+  CachingAllocator::get().after_fork(), Engine::get().after_fork(child);
 }
 
 // False: the system gives no thread.
@@ -71,7 +71,7 @@ void use_cpu_workers(Engine& engine) {
     threads().clear();
   };
   pthread_atfork(before_fork, [] { after_fork(false); }, [] { after_fork(true); });
-  engine.executor.trim = [] { return MemoryCache::get().trim(); };
+  engine.executor.trim = [] { return CachingAllocator::get().trim(); };
 }
 
 FrontEndSignals::FrontEndSignals() {

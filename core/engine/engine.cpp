@@ -35,7 +35,7 @@ uint64_t Engine::issue(Op* op) {
   if (op->cost > kTinyCost) producer.submitted(op->cost);
   ring.put(seq, op);
   // A worker in a timed wait looks by itself.
-  if (queue->sleeping.load() > 0 && (queue->dozing.load() == 0 || producer.fresh_cost() >= kWakeCost))
+  if (queue->sleeping.load() > 0 && (queue->timed_waits.load() == 0 || producer.fresh_cost() >= kWakeCost))
     pool.wake(*queue);
   return seq;
 }
@@ -127,11 +127,11 @@ void Engine::after_fork(bool child) {
     producer.forget();
     pool.after_fork_in_child();
     devices.lose_accelerators();
-    if (!ring.idle()) lost_.store(true);
+    if (!ring.idle()) abandoned_.store(true);
   }
   relief.after_fork(child);
   notifier.after_fork(child);
-  mutex_.let_go();
+  mutex_.release();
 }
 
 }  // namespace forerun

@@ -68,13 +68,13 @@ class Engine {
   void after_fork(bool child);  // just after it. The child has no other thread
   // In the child of a process that forked while work was pending: that work, and with it the engine, is the parent's
   // alone.
-  bool lost() const { return lost_.load(); }
+  bool abandoned() const { return abandoned_.load(); }
 
  private:
   Engine() = default;
 
   EngineMutex mutex_;
-  std::atomic<bool> lost_{false};
+  std::atomic<bool> abandoned_{false};
 
  public:
   // --- The parts ---

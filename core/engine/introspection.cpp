@@ -44,7 +44,7 @@ std::vector<Pending> Introspection::pending(size_t most) {
   std::vector<Pending> all;
   const uint64_t planned = ring_.planned();
   for (uint64_t seq = ring_.front(), next = ring_.next(); seq < next && all.size() < most; ++seq) {
-    Op* op = ring_.look(seq);
+    Op* op = ring_.peek(seq);
     if (op && !op->dropped) all.push_back(describe(op, seq, planned));
   }
   for (uint64_t seq = ring_.front(); seq < planned; ++seq) {
@@ -65,7 +65,7 @@ std::vector<Needed> Introspection::needed(const std::vector<const Storage*>& res
   std::vector<Needed> all;
   const uint64_t planned = ring_.planned();
   for (uint64_t seq = ring_.front(), next = ring_.next(); seq < next; ++seq) {
-    Op* op = ring_.look(seq);
+    Op* op = ring_.peek(seq);
     if (!op || op->dropped) continue;
     Needed& one = all.emplace_back(Needed{describe(op, seq, planned)});
     for (int i = 0; i < op->n_access; ++i)
@@ -93,7 +93,7 @@ std::vector<Needed> Introspection::needed(const std::vector<const Storage*>& res
 uint64_t Introspection::writer(const Storage& storage) {
   Lock held = mutex_.lock();
   for (uint64_t seq = ring_.next(); --seq >= ring_.front();) {
-    Op* op = ring_.look(seq);
+    Op* op = ring_.peek(seq);
     for (int i = 0; op && !op->dropped && i < op->n_access; ++i)
       if (op->access(i).storage == &storage && op->access(i).mode != Mode::read) return seq;
   }

@@ -6,16 +6,16 @@
 
 #include "base/free_list.h"
 #include "engine/graph/memory_budget.h"
-#include "memory/cache.h"
+#include "memory/caching_allocator.h"
 
 namespace forerun {
 
 namespace {
 
 Block* make_block(size_t bytes, MemoryBudget* budget) {
-  char* data = MemoryCache::get().take(bytes);
+  char* data = CachingAllocator::get().take(bytes);
   auto* block = data ? new (std::nothrow) Block{data, bytes, budget} : nullptr;
-  if (data && !block) MemoryCache::get().give(data, bytes);
+  if (data && !block) CachingAllocator::get().give(data, bytes);
   if (block && budget) budget->charge(bytes);
   return block;
 }
@@ -28,7 +28,7 @@ void Block::release() {
   if (drop)
     drop(owner);
   else
-    MemoryCache::get().give(data, bytes);
+    CachingAllocator::get().give(data, bytes);
   delete this;
 }
 

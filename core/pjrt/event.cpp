@@ -36,7 +36,7 @@ struct Event::Watch {
   void done() {
     if (left.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
-  static void told(abi::Error* error, void* self) {
+  static void on_ready(abi::Error* error, void* self) {
     auto* watch = static_cast<Watch*>(self);
     watch->callback(watch->event.plugin_->take(error));
     watch->done();
@@ -46,7 +46,7 @@ struct Event::Watch {
 void Event::on_ready(Callback callback) && {
   auto* watch = new Watch{std::move(*this), std::move(callback)};
   auto a = abi::arguments<abi::EventOnReady>();
-  a.event = watch->event.raw_, a.callback = Watch::told, a.user_arg = watch;
+  a.event = watch->event.raw_, a.callback = Watch::on_ready, a.user_arg = watch;
   try {
     watch->event.plugin_->call(a);
   } catch (const PluginError& error) {  // it will not be called

@@ -4,15 +4,26 @@
 
 namespace forerun::pjrt {
 
-std::string_view compile_options() {
-  // Protocol buffers: field number * 8 + kind of value, then the value; kind 0 is a number, kind 2 bytes after their
-  // length.
-  static constexpr char kOptions[] = {
-      3 * 8 + 2, 4,            // CompileOptionsProto.executable_build_options, of four bytes:
-      4 * 8,     1, 5 * 8, 1,  //   num_replicas = 1, num_partitions = 1
-      4 * 8,     1,            // CompileOptionsProto.compile_portable_executable = true
-  };
-  return {kOptions, sizeof kOptions};
+namespace {
+
+// A field of a protocol buffer: field number * 8 + 2, the length, the bytes.
+std::string bytes_field(int number, const std::string& bytes) {
+  return std::string{static_cast<char>(number * 8 + 2), static_cast<char>(bytes.size())} + bytes;
+}
+std::string true_field(int number) { return {static_cast<char>(number * 8), 1}; }
+
+}  // namespace
+
+std::string compile_options(bool deterministic) {
+  std::string options = bytes_field(3, true_field(4) + true_field(5)) +  // executable_build_options: num_replicas = 1,
+                        true_field(4);  //                            num_partitions = 1; compile_portable_executable
+  if (deterministic)  // env_option_overrides: a map from names to values, of which bools have the number 2
+    options += bytes_field(7, bytes_field(1, "xla_gpu_exclude_nondeterministic_ops") + bytes_field(2, true_field(2)));
+  return options;
+}
+
+std::string compile_options(const Client& client) {
+  return compile_options(client.platform() == "cuda" || client.platform() == "rocm");
 }
 
 abi::Program program_of(std::string_view stablehlo) {
@@ -28,7 +39,8 @@ std::unique_ptr<Module> Module::compile(const Client& client, std::string_view s
   const abi::Program program = program_of(stablehlo);
   auto a = abi::arguments<abi::ClientCompile>();
   a.client = client.raw(), a.program = &program;
-  a.compile_options = compile_options().data(), a.compile_options_size = compile_options().size();
+  const std::string options = compile_options(client);
+  a.compile_options = options.data(), a.compile_options_size = options.size();
   client.plugin().call(a);
   return std::unique_ptr<Module>(new Module(client, a.executable));
 }

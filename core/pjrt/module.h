@@ -11,8 +11,10 @@
 
 namespace forerun::pjrt {
 
-// A serialized CompileOptionsProto: one device at a time, any of the client's.
-std::string_view compile_options();
+// A serialized CompileOptionsProto: one device at a time, any of the client's. `deterministic`: GPUs give the same bits
+// each time that a module runs, so they must not add in the order in which threads happen to arrive.
+std::string compile_options(bool deterministic);
+std::string compile_options(const Client& client);
 
 abi::Program program_of(std::string_view stablehlo);  // refers to the text
 

@@ -7,7 +7,7 @@ namespace {
 std::string platform_of(const Client& client) {
   std::string text = client.platform() + '\n' + client.platform_version() + '\n' + client.plugin().fingerprint();
   for (const Device& device : client.devices()) text += device.kind() + '\n';
-  return text.append(compile_options()) + '\n';
+  return text.append(compile_options(client)) + '\n';
 }
 
 }  // namespace

@@ -19,11 +19,12 @@ Topology::~Topology() {
   a.topology = raw_, plugin_.give_back(a);
 }
 
-void Topology::compile(std::string_view stablehlo) const {
+void Topology::compile(std::string_view stablehlo, bool deterministic) const {
   const abi::Program program = program_of(stablehlo);
   auto a = abi::arguments<abi::Compile>();
   a.topology = raw_, a.program = &program;
-  a.compile_options = compile_options().data(), a.compile_options_size = compile_options().size();
+  const std::string options = compile_options(deterministic);
+  a.compile_options = options.data(), a.compile_options_size = options.size();
   plugin_.call(a);
   auto made = abi::arguments<abi::ExecutableDestroy>();
   made.executable = a.executable, plugin_.give_back(made);

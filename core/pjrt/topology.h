@@ -15,7 +15,7 @@ class Topology {
   Topology(const Topology&) = delete;
 
   // Compiles a module in StableHLO for them. Throws PluginError with the compiler's text.
-  void compile(std::string_view stablehlo) const;
+  void compile(std::string_view stablehlo, bool deterministic) const;
 
  private:
   const Plugin& plugin_;

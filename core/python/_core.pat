@@ -168,13 +168,13 @@ _core.__prefix__:
 _core\.(empty|full|from_numpy|taken|cast|copy|view|reshape|transpose|broadcast_to|getitem|as_scalar|as_array|detach|blank|as_base_array)$:
     def \1(*args: Any, **kwargs: Any) -> _ndarray: ...
 
-_core\.(reduce|sum_to|scan|matmul|correlate|correlate_back|correlate_weight|pool|pool_back|gather|gather_along|concatenate|random)$:
+_core\.(reduce|sum_to|scan|matmul|conv|conv_back|conv_weight|pool|pool_back|gather|gather_along|concatenate|random)$:
     def \1(*args: Any, **kwargs: Any) -> _ndarray: ...
 
 _core\.(reinterpret|part|read_only|from_dlpack|clock|transform|read)$:
     def \1(*args: Any, **kwargs: Any) -> _ndarray: ...
 
-_core\.(host|recur|recur_back)$:
+_core\.(host|rnn|rnn_back)$:
     def \1(*args: Any, **kwargs: Any) -> list[_ndarray]: ...
 
 _core\.(stats|in_use)$:
@@ -189,5 +189,5 @@ _core\.bfloat16$:
 _core\.gradient_versions$:
     def gradient_versions(arrays: Sequence[Any], /) -> list[int]: ...
 
-_core\.(scalars|capture_end|neighbours|record|walk|current_site)$:
+_core\.(scalars|capture_end|neighbours|record|run_backward|current_site)$:
     def \1(*args: Any, **kwargs: Any) -> Any: ...

@@ -78,7 +78,7 @@ void copy(const Array& from, const Array& to) {
   issue(device_of(to), [&](Op& op) { build_copy(op, from, to); }, Queue::Kind::copy);
 }
 // The values of an array, once they are computed; the failure, or "".
-std::string look(const Array& array, std::vector<char>& values) {
+std::string text_of(const Array& array, std::vector<char>& values) {
   Array here = array;
   if (budget_of(device_of(array))->accelerator || !array.covers_storage()) {
     here = Array::make(array.layout.dtype, array.layout.shape, budget_of(kHost));
@@ -189,7 +189,7 @@ void add_number(const Array& to, int64_t value) {
 }
 std::vector<int64_t> numbers(const Array& array) {
   std::vector<char> bytes;
-  const std::string failure = look(array, bytes);
+  const std::string failure = text_of(array, bytes);
   check(failure.empty(), "good values, got: " + failure);
   std::vector<int64_t> all(bytes.size() / 8);
   std::memcpy(all.data(), bytes.data(), bytes.size());
@@ -197,7 +197,7 @@ std::vector<int64_t> numbers(const Array& array) {
 }
 std::string failure_of(const Array& array) {
   std::vector<char> bytes;
-  return look(array, bytes);
+  return text_of(array, bytes);
 }
 bool all_are(const std::vector<int64_t>& values, int64_t value) {
   return !values.empty() && std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == value; });
@@ -252,7 +252,7 @@ class Run {
     std::vector<std::string> all;
     for (const Slot& slot : slots_) {
       std::vector<char> values;
-      const std::string failure = look(slot.array, values);
+      const std::string failure = text_of(slot.array, values);
       all.push_back(failure.empty() ? std::string(values.begin(), values.end()) : failure);
     }
     return all;
@@ -445,7 +445,7 @@ class Run {
 
 void Run::check_one(const Slot& slot) {
   std::vector<char> values;
-  const std::string failure = look(slot.array, values);
+  const std::string failure = text_of(slot.array, values);
   check(failure == slot.failure, "failure: got '" + failure + "' instead of '" + slot.failure + "'");
   if (failure.empty())
     check(values == slot.values, "values of an array of device " + std::to_string(device_of(slot.array)));

@@ -20,13 +20,13 @@ struct Put final : Kernel {
   explicit Put(bool throws) : throws(throws) {}
   const char* name() const override { return "put"; }
   void run(Op&, int64_t) override {
-    if (throws) throw Error(ErrorKind::value, "put: told to fail");
+    if (throws) throw Error(ErrorKind::value, "put: completed to fail");
   }
 };
 
 struct Watch : Completion {
   bool fails;  // what the last write before it did
-  bool told = false, gone = false;
+  bool completed = false, gone = false;
 };
 
 // One front-end thread with a loop of its own: it issues, watches, cancels, and polls its queue, all at random.
@@ -49,7 +49,7 @@ class Loop {
     switch (random_() % 8) {
       case 0:
       case 1: return watch(value);
-      case 2: return let_go();
+      case 2: return release_one();
       case 3: return hear(false);
       default: return issue(value);
     }
@@ -83,14 +83,14 @@ class Loop {
     if (engine_.watch(w, *value.buffer, queue_))
       ++left_;
     else
-      told(w);
+      completed(w);
   }
 
-  void let_go() {
+  void release_one() {
     if (watches_.empty()) return;
     Watch& w = *watches_[random_() % watches_.size()];
     engine_.notifier.unwatch(w);
-    if (!w.told && !w.gone) w.gone = true, --left_;
+    if (!w.completed && !w.gone) w.gone = true, --left_;
   }
 
   void hear(bool wait) {
@@ -100,14 +100,14 @@ class Loop {
     if (ready == 0) return;
     Completion* found[3];
     size_t n = engine_.notifier.pop_completed(queue_, found, 3);
-    for (size_t i = 0; i < n; ++i) --left_, told(static_cast<Watch&>(*found[i]));
+    for (size_t i = 0; i < n; ++i) --left_, completed(static_cast<Watch&>(*found[i]));
   }
 
-  void told(Watch& w) {
-    check(!w.told && !w.gone, "reported once, and only if it is not cancelled");
-    w.told = true;
-    check(w.storage->has_ended(w.target), "told when all writes before it have ended");
-    check(static_cast<bool>(w.failure) == w.fails, "told what was wrong with the values then");
+  void completed(Watch& w) {
+    check(!w.completed && !w.gone, "reported once, and only if it is not cancelled");
+    w.completed = true;
+    check(w.storage->has_ended(w.target), "completed when all writes before it have ended");
+    check(static_cast<bool>(w.failure) == w.fails, "completed what was wrong with the values then");
   }
 
   Engine& engine_ = Engine::get();
@@ -125,7 +125,7 @@ void in_threads(void (*work)(uint32_t)) {
   wait_all();
 }
 
-void everybody_is_told(uint32_t thread) {
+void all_watches_complete(uint32_t thread) {
   for (uint32_t round = 0; round < 5; ++round) {
     Loop loop(10 * round + thread);
     for (int i = 0; i < 2000; ++i) loop.step();
@@ -133,7 +133,7 @@ void everybody_is_told(uint32_t thread) {
   }
 }
 
-void loops_end_while_others_are_to_be_told(uint32_t thread) {
+void loops_end_before_completions(uint32_t thread) {
   for (uint32_t round = 0; round < 500; ++round) {
     auto loop = std::make_unique<Loop>(10 * round + thread);
     for (int i = 0; i < 40; ++i) loop->step();
@@ -147,8 +147,8 @@ int main() {
   for (const std::vector<int>& workers : {std::vector<int>{1}, {3}}) {
     stop_workers();
     Engine::get().configure(workers, 2);
-    in_threads(everybody_is_told);
-    in_threads(loops_end_while_others_are_to_be_told);
+    in_threads(all_watches_complete);
+    in_threads(loops_end_before_completions);
   }
   stop_workers();
   return 0;

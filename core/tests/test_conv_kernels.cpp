@@ -92,19 +92,19 @@ Correlation of_any() {
 }
 
 template <class T>
-void correlate() {
+void conv() {
   Correlation c = below(2) ? of_any() : of_three_by_three();
-  if (c.flops() > (kSanitized ? 8e6 : 3e7)) return correlate<T>();
+  if (c.flops() > (kSanitized ? 8e6 : 3e7)) return conv<T>();
   Dims weight{c.groups * c.out, c.in, c.kernel[0], c.kernel[1], c.kernel[2]};
   Array x = random_array<T>(field(c.examples, c.groups * c.in, c.extents)), w = random_array<T>(weight),
         y = random_array<T>(field(c.examples, c.groups * c.out, c.counts));
   Array to_y = Array::make(dtype_of<T>, y.layout.shape, budget()),
         to_x = Array::make(dtype_of<T>, x.layout.shape, budget());
-  int64_t parts = correlate_parts(c, dtype_of<T>);
+  int64_t parts = conv_weight_parts(c, dtype_of<T>);
   Array to_w = Array::make(dtype_of<T>, {parts, weight[0], weight[1], weight[2] * weight[3] * weight[4]}, budget());
-  issue([&](Op& op) { build_correlate(op, c, x, w, to_y); });
-  issue([&](Op& op) { build_correlate_back(op, c, y, w, to_x); });
-  issue([&](Op& op) { build_correlate_weight(op, c, y, x, to_w); });
+  issue([&](Op& op) { build_conv(op, c, x, w, to_y); });
+  issue([&](Op& op) { build_conv_back(op, c, y, w, to_x); });
+  issue([&](Op& op) { build_conv_weight(op, c, y, x, to_w); });
   auto size = [](const Array& a) { return static_cast<size_t>(a.layout.size); };
   std::vector<double> ys(size(y)), xs(size(x)), ws(size(w));
   for (int64_t e = 0; e < c.examples; ++e)
@@ -129,7 +129,7 @@ void correlate() {
                    vy = static_cast<double>(data_of<T>(y)[iy]);
             ys[iy] += vx * vw, xs[ix] += vy * vw, ws[iw] += vx * vy;
           }
-  same<T>("correlate", to_y, ys);
+  same<T>("conv", to_y, ys);
   for (bool back : {false, true}) {
     if (!winograd_takes(c, dtype_of<T>, back)) continue;
     Array points = Array::make(dtype_of<T>, {winograd_points(c, back)}, budget()),
@@ -139,14 +139,14 @@ void correlate() {
     same<T>("winograd", to, back ? xs : ys);
     ++taken;
   }
-  same<T>("correlate_back", to_x, xs);
+  same<T>("conv_back", to_x, xs);
   auto total = [&](const char* what, const Array& sums) {
     wait_for(*sums.storage());
     for (int64_t i = w.layout.size; i < sums.layout.size; ++i)
       data_of<T>(sums)[i % w.layout.size] += data_of<T>(sums)[i];
     same<T>(what, sums, ws);
   };
-  total("correlate_weight", to_w);
+  total("conv_weight", to_w);
   if (winograd_takes(c, dtype_of<T>, false)) {
     Array sums = Array::make(dtype_of<T>, {winograd_parts(c), w.layout.size}, budget());
     issue([&](Op& op) { build_winograd_weight(op, c, y, x, sums); });
@@ -196,7 +196,7 @@ void pool() {
 
 // The rules step by step in double precision; their gradients by differences are checked in Python.
 template <class T>
-void recur() {
+void rnn() {
   Recurrence r;
   r.rule = static_cast<Rule>(below(4)), r.reversed = below(2), r.steps = 1 + below(5), r.batch = 1 + below(40),
   r.units = 1 + below(60);
@@ -212,14 +212,14 @@ void recur() {
   const Array *cell = lstm ? &cells : nullptr, *saved = r.kept() ? &kept : nullptr;
   const bool from_zeros = below(3) == 0;
   const Array *h0 = from_zeros ? nullptr : &h, *c0 = from_zeros || !lstm ? nullptr : &c;
-  Array u = made({recur_packed_size(r, false)}), u_back = made({recur_packed_size(r, true)});
-  issue([&](Op& op) { build_recur_pack(op, r, false, w, u); });
-  issue([&](Op& op) { build_recur_pack(op, r, true, w, u_back); });
-  issue([&](Op& op) { build_recur(op, r, {&x, h0, c0, &u, &b, &y, cell, saved}); });
+  Array u = made({rnn_packed_size(r, false)}), u_back = made({rnn_packed_size(r, true)});
+  issue([&](Op& op) { build_rnn_pack(op, r, false, w, u); });
+  issue([&](Op& op) { build_rnn_pack(op, r, true, w, u_back); });
+  issue([&](Op& op) { build_rnn(op, r, {&x, h0, c0, &u, &b, &y, cell, saved}); });
   issue([&](Op& op) {
-    build_recur_back(op, r,
-                     {&gy, lstm ? &gc : nullptr, h0, c0, &u_back, &y, cell, saved, &gx, h0 ? &gh : nullptr,
-                      c0 ? &gc0 : nullptr, r.rule == Rule::gru ? &gu : nullptr});
+    build_rnn_back(op, r,
+                   {&gy, lstm ? &gc : nullptr, h0, c0, &u_back, &y, cell, saved, &gx, h0 ? &gh : nullptr,
+                    c0 ? &gc0 : nullptr, r.rule == Rule::gru ? &gu : nullptr});
   });
   auto value = [](const Array& a, int64_t i) { return static_cast<double>(data_of<T>(a)[i]); };
   auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
@@ -251,9 +251,9 @@ void recur() {
         ys[static_cast<size_t>((t * r.batch + row) * n + k)] = now[at];
       }
   }
-  same<T>("recur", y, ys);
+  same<T>("rnn", y, ys);
   wait_for(*gx.storage());
-  check(!gx.storage()->failure, "recur_back");
+  check(!gx.storage()->failure, "rnn_back");
 }
 
 // A matrix of small whole numbers, whose sums of products are exact, with steps of either order and sign; its memory
@@ -330,9 +330,9 @@ int main(int argc, char** argv) {
   for (int i = 0; i < cases; ++i) {
     constexpr TileVersion versions[] = {TileVersion::best, TileVersion::avx2, TileVersion::plain};
     tile_version = versions[i % (has_avx2() ? 3 : 1)];
-    correlate<float>(), correlate<double>();
+    conv<float>(), conv<double>();
     pool<float>(), pool<double>();
-    if (i % 4 == 0) recur<float>(), recur<double>();
+    if (i % 4 == 0) rnn<float>(), rnn<double>();
     wait_all();
     product<float>(), product<double>();
     if (gemm_pays())

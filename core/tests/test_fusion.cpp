@@ -70,7 +70,7 @@ struct Scarce final : Storage {
 };
 
 struct Successor final : Kernel {
-  struct All final : Group {
+  struct All final : FusedGroup {
     const char* name() const override { return "all"; }
     bool add(Op& op) override { return ops.push_back(&op), true; }
     bool elide(Storage*) override { return false; }
@@ -82,7 +82,7 @@ struct Successor final : Kernel {
   explicit Successor(bool throws) : throws(throws) {}
   const char* name() const override { return "successor"; }
   bool fusible() const override { return true; }
-  Group* new_group(Op& op) const override {
+  FusedGroup* new_group(Op& op) const override {
     All* group = new All;
     group->add(op);
     return group;

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "cpu/threads.h"
-#include "memory/cache.h"
+#include "memory/caching_allocator.h"
 
 using namespace forerun;
 using namespace forerun::test;
@@ -96,7 +96,7 @@ void a_child_finds_no_lock_held() {
   std::atomic<bool> over{false};
   std::thread busy([&] {
     for (int i = 0; !over; ++i) {
-      MemoryCache::get().give(MemoryCache::get().take(1000), 1000);
+      CachingAllocator::get().give(CachingAllocator::get().take(1000), 1000);
       Engine::get().introspection.stats();
     }
   });
@@ -104,7 +104,7 @@ void a_child_finds_no_lock_held() {
     pid_t child = fork();
     if (child == 0) {
       alarm(20);  // ends a child that hangs
-      MemoryCache::get().give(MemoryCache::get().take(1000), 1000);
+      CachingAllocator::get().give(CachingAllocator::get().take(1000), 1000);
       Engine::get().introspection.stats();
       _exit(0);
     }

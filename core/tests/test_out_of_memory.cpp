@@ -5,7 +5,7 @@
 #include "base/free_list.h"
 #include "calculation.h"
 #include "cpu/threads.h"
-#include "memory/cache.h"
+#include "memory/caching_allocator.h"
 #include "refuse.h"
 
 bool refusal::exempt() { return forerun::test::outside; }
@@ -20,7 +20,7 @@ void drop_what_is_kept() {
   wait_all();
   stop_workers();
   FreeList<Op>::trim(), FreeList<Buffer>::trim(), FreeList<KernelRoom>::trim();
-  MemoryCache::get().trim();
+  CachingAllocator::get().trim();
 }
 
 void forget_failures() {

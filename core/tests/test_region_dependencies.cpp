@@ -56,25 +56,25 @@ bool meet(const std::set<int64_t>& a, const std::set<int64_t>& b) {
 // where there is none.
 void check_regions(int rounds) {
   Random random(5);
-  int told = 0, apart = 0;
+  int known_apart = 0, apart = 0;
   for (int i = 0; i < rounds; ++i) {
     Dims shape = random() % 2 ? Dims{4, 9} : random() % 2 ? Dims{3, 4, 5} : random() % 2 ? Dims{2, 3, 2, 5} : Dims{23};
     bool stepped = random() % 2;
     Layout whole = Layout::dense(random() % 2 ? DType::f64 : DType::u8, shape);
     Layout a = part_of(whole, random, stepped), b = part_of(whole, random, stepped);
-    bool said = a.region().apart(b.region()), overlap = meet(bytes_of(a), bytes_of(b));
-    check(said == b.region().apart(a.region()), "both see the same");
-    check(!(said && overlap), "what overlaps is not apart");
-    told += said, apart += !overlap;
-    if (!stepped && shape.size() <= 2) check(said == !overlap, "blocks of a matrix are distinguished");
+    bool known = a.region().apart(b.region()), overlap = meet(bytes_of(a), bytes_of(b));
+    check(known == b.region().apart(a.region()), "both see the same");
+    check(!(known && overlap), "what overlaps is not apart");
+    known_apart += known, apart += !overlap;
+    if (!stepped && shape.size() <= 2) check(known == !overlap, "blocks of a matrix are distinguished");
     int64_t bytes = 0;
     Layout copy = a.apart(bytes);
     auto [low, high] = copy.range();
     check(low == 0 && high <= bytes && copy.size == a.size, "a copy has room for its elements");
     check(!copy.overlaps_itself() && copy.contiguous() == a.contiguous(), "a copy lies as its elements did");
   }
-  check(told * 10 >= apart * 9,
-        "nearly all that does not overlap is known to: " + std::to_string(told) + " of " + std::to_string(apart));
+  check(known_apart * 10 >= apart * 9, "nearly all that does not overlap is known to: " + std::to_string(known_apart) +
+                                           " of " + std::to_string(apart));
   // The diagonal and what is beside it; even and odd elements.
   Layout square = Layout::dense(DType::f64, Dims{8, 8}), even = Layout::dense(DType::f64, Dims{4}), odd = even,
          diagonal = even, under = even;
@@ -451,16 +451,17 @@ void check_order_of_ends() {
   const uint64_t before = engine.introspection.stats().ended;
   CompletionQueue queue(engine.notifier);
   Completion completion;
-  Completion* told = nullptr;
+  Completion* known_apart = nullptr;
   issue(0, &open), issue(1, &at_once);
   check(engine.watch(completion, *array.storage(), queue), "there is something to wait for");
   issue(2, &at_once), issue(3, &at_once);
   while (engine.introspection.stats().ended < before + 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  check(engine.notifier.pop_completed(queue, &told, 1) == 0 && !array.storage()->settled(),
+  check(engine.notifier.pop_completed(queue, &known_apart, 1) == 0 && !array.storage()->settled(),
         "the first write has not ended");
   open = true;
   wait_all();
-  check(engine.notifier.pop_completed(queue, &told, 1) == 1 && told == &completion && array.storage()->settled(),
+  check(engine.notifier.pop_completed(queue, &known_apart, 1) == 1 && known_apart == &completion &&
+            array.storage()->settled(),
         "all have");
 }
 

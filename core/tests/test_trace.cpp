@@ -63,7 +63,7 @@ void while_others_issue(int threads, int steps) {
   for (int round = 0; round < 8 || recorded == 0; ++round) {
     check(engine.introspection.record_into(nullptr) == 0, "a recording begins");
     for (int i = 0; i < 200; ++i) std::this_thread::yield();
-    look_at(engine.trace.look(engine.ring.next()));
+    look_at(engine.trace.so_far(engine.ring.next()));
     recorded += look_at(engine.introspection.take_record());
   }
   over = true;

@@ -74,7 +74,7 @@ int Trace::start(const char* path, uint64_t next, uint64_t oldest, int cores) {
   return 0;
 }
 
-std::string Trace::look(uint64_t next) {
+std::string Trace::so_far(uint64_t next) {
   std::lock_guard guard(mutex_);
   return on() ? copy(next) : std::string();
 }

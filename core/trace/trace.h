@@ -33,7 +33,7 @@ class Trace {
   // an errno: EBUSY if another process records into that file.
   int start(const char* path, uint64_t next, uint64_t oldest, int cores);
   // The recording until now, in one piece, without unused parts; `next`: the next op to be issued.
-  std::string look(uint64_t next);
+  std::string so_far(uint64_t next);
   // Ends it; then take() is the last look. `next` and `oldest` are taken after stop().
   void stop() { key_.store(0); }
   std::string take(uint64_t next, uint64_t oldest);

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
+TERM = re.compile(r"^(\*{0,2}\w[\w, ]*) : ")  # of a section of NumPy's style: names, and what they are
 PARAMETER = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*): (.*)")
 
 
@@ -51,7 +52,8 @@ def as_rst(lines: list[str], named: Collection[str] = ()) -> list[str]:
         elif block[0].startswith(" "):
             found += ["", "::", "", *block, ""]
         else:
-            found += ["", *fields(escaped("\n".join(block)).split("\n"), named), ""]
+            lines = escaped("\n".join(block)).split("\n")
+            found += ["", *(terms(lines) if TERM.match(block[0]) else fields(lines, named)), ""]
     return found
 
 
@@ -79,6 +81,11 @@ def escaped(text: str) -> str:
         if parts[i][:1].isalnum() or parts[i].startswith("\\"):
             parts[i] = "\\ " + parts[i]
     return "".join(parts)
+
+
+def terms(lines: list[str]) -> list[str]:
+    """Make the names of a section bold: `x : array_like`."""
+    return [re.sub(r"^((?:\\\*)*\w[\w\\, ]*?) : ", r"**\1** : ", line) for line in lines]
 
 
 def fields(lines: list[str], named: Collection[str]) -> list[str]:

@@ -71,7 +71,7 @@ def front_and_back() -> None:
             a = np.tanh(a @ a / 22)
         return a.sum().item()
 
-    timeline("front-and-back", "six steps are issued, then one number is asked for", program)
+    timeline("front-and-back", "six steps are queued, then one number is read", program)
 
 
 def often_and_once() -> None:

@@ -11,6 +11,7 @@ import inspect
 import io
 import os
 import pkgutil
+import re
 import types
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,19 @@ NAMESPACES = {  # pages of the reference; those of `np` itself are made by subje
     "forerun.pytest_plugin": "A plugin of pytest",
 }
 Seen = dict[int, str]  # where each object stands first, by its id
-SMALL = 3  # subjects of `np` with fewer names share a page
+GROUPS = {  # NumPy's groups of functions: a title, and the folders and modules of forerun.ops that have them
+    "creation": ("Array creation", "create index.from_data index.grids"),
+    "manipulation": ("Array manipulation", "shape index.insert_delete"),
+    "math": ("Mathematical functions, comparisons, logic", "elementwise"),
+    "reductions": ("Sums, products, means, tests of arrays", "reduce"),
+    "indexing": ("Indexing", "index"),
+    "linalg": ("Linear algebra", "linalg"),
+    "sorting": ("Sorting, searching, counting, sets", "sort"),
+    "statistics": ("Statistics and histograms", "statistics"),
+    "signal": ("Sampled functions, polynomials, windows", "signal"),
+    "dtypes": ("Dtypes", "_base"),
+    "np": ("Arrays, files, printing, settings", ""),
+}
 
 
 def write(app: Any = None) -> None:
@@ -148,9 +161,12 @@ def entry(namespace: str, name: str, obj: Any) -> list[str]:
         ]
     if isinstance(obj, FUNCTIONS):
         return [f".. autofunction:: {namespace}.{name}", "", *numpys_page(namespace, name)]
-    body = docstrings.as_rst((obj.__doc__ or "").splitlines())
+    signature = inspect.signature(obj)
+    shown = [p for p in signature.parameters.values() if p.name not in ("casting", "order", "subok", "signature")]
+    text = re.sub(r"See `numpy\.\w+` for the remaining parameters\.\n", "", obj.__doc__ or "")  # a link follows
+    body = docstrings.as_rst(text.splitlines())
     return [
-        f".. py:function:: {name}{inspect.signature(obj)}",
+        f".. py:function:: {name}{signature.replace(parameters=shown)}",
         "",
         *(f"   {line}" for line in body),
         "",
@@ -174,36 +190,31 @@ def numpys_page(namespace: str, name: str, indent: str = "") -> list[str]:
 
 
 def np_pages(seen: Seen) -> dict[str, str]:
-    """A page for each module of operations, with the names that `np` has from it."""
+    """Return a page for each group of functions, with the names that `np` has of it."""
     np = importlib.import_module("forerun.np")
-    home, by_module = homes(), {}  # type: dict[str, str], dict[str, list[str]]
+    home, by_group = homes(), {}  # type: dict[str, str], dict[str, list[str]]
     for n in public(np):
-        place = home.get(n) or home.get(
-            getattr(getattr(np, n), "__name__", ""), "forerun.np"
-        )  # an alias: by its own name
-        by_module.setdefault(place, []).append(n)
-    by_module["further"] = []
-    for module in [m for m in by_module if 0 < len(by_module[m]) < SMALL and m != "forerun.np"]:
-        by_module["further"] += by_module.pop(module)
+        module = home.get(n) or home.get(getattr(getattr(np, n), "__name__", ""), "")  # an alias: by its own name
+        by_group.setdefault(group(module), []).append(n)
     return {
-        f"np-{module.rpartition('.')[2]}": "\n".join([title(subject(module)), *entries("forerun.np", np, names, seen)])
-        for module, names in sorted(by_module.items())
+        f"np-{slug}": "\n".join([title(GROUPS[slug][0]), *entries("forerun.np", np, by_group[slug], seen)])
+        for slug in GROUPS
+        if slug in by_group
     }
 
 
-def subject(module: str) -> str:
-    """Return the subject of a module of operations in a few words."""
-    if module in ("forerun.np", "further"):
-        return "Arrays" if module == "forerun.np" else "Further functions"
-    about = " ".join((importlib.import_module(module).__doc__ or "").split())
-    return about.split(". ")[0].split(":")[0].rstrip(".")
+def group(module: str) -> str:
+    """Return the group to which the functions of a module of operations belong: the first that names it."""
+    names = module.removeprefix("forerun.ops.").split(".")
+    found = [slug for slug, (_, modules) in GROUPS.items() if {names[0], ".".join(names)} & set(modules.split())]
+    return found[0] if found else "np"
 
 
 def homes() -> dict[str, str]:
-    """Which module of operations each name of `np` comes from."""
+    """Return the module of operations that each name of `np` comes from."""
     ops = importlib.import_module("forerun.ops")
-    found = {}
-    for module in pkgutil.iter_modules(ops.__path__, "forerun.ops."):
+    found: dict[str, str] = {}
+    for module in pkgutil.walk_packages(ops.__path__, "forerun.ops."):
         for name in getattr(importlib.import_module(module.name), "__all__", ()):
             found.setdefault(name, module.name)
     return found
@@ -243,8 +254,7 @@ def contents(pages: dict[str, str]) -> dict[str, str]:
         "np": (
             "NumPy's names",
             [
-                "np-np",
-                *sorted((n for n in pages if n.startswith("np-") and n != "np-np"), key=lambda n: pages[n]),
+                *(n for n in pages if n.startswith("np-")),
                 *(n for n in others if n.startswith("np.")),
             ],
         ),

@@ -91,8 +91,8 @@ class Benchmark:
         issued = self.timer.stop()
         _core.wait_mark(_core.mark())
         done = time.perf_counter() - self.timer.tik
-        said = never_run(_dropped() - self._before)
-        print(f"{self.description}: issued after {issued:.4f} sec, done after {done:.4f} sec{said}")
+        shown = never_run(_dropped() - self._before)
+        print(f"{self.description}: issued after {issued:.4f} sec, done after {done:.4f} sec{shown}")
 
 
 def _dropped() -> int:
@@ -106,8 +106,8 @@ def never_run(dropped: int) -> str:
     >>> never_run(9)
     ' (9 operations dropped: result never read)'
     """
-    said = "1 operation" if dropped == 1 else f"{dropped:,} operations"
-    return f" ({said} dropped: result never read)" if dropped else ""
+    shown = "1 operation" if dropped == 1 else f"{dropped:,} operations"
+    return f" ({shown} dropped: result never read)" if dropped else ""
 
 
 class Accumulator:

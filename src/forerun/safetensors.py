@@ -170,7 +170,7 @@ class safe_open:
 class Slices:
     """An array of a file, of which parts can be read."""
 
-    def __init__(self, file: issue.Opened, at: form.Place, device: Device | None) -> None:
+    def __init__(self, file: issue.Opened, at: form.TensorEntry, device: Device | None) -> None:
         self._file, self._at, self._device = file, at, device
 
     def get_shape(self) -> list[int]:
@@ -189,7 +189,7 @@ class Slices:
         first, last, _ = parts[0].indices(shape[0])
         rows = max(0, last - first)
         row = self._at.nbytes // shape[0] if shape[0] else 0
-        part = form.Place(self._at.kind, (rows, *shape[1:]), self._at.start + first * row, rows * row)
+        part = form.TensorEntry(self._at.kind, (rows, *shape[1:]), self._at.start + first * row, rows * row)
         return _read("get_slice", self._file, part, self._device)[(slice(None), *parts[1:])]
 
 
@@ -203,7 +203,7 @@ def _opened(op: str, path: str) -> tuple[issue.Opened, form.Contents]:
         return file, form.read_contents(stream, file.size, op)
 
 
-def _read(op: str, file: issue.Opened, at: form.Place, device: Device | None) -> Any:
+def _read(op: str, file: issue.Opened, at: form.TensorEntry, device: Device | None) -> Any:
     header = at.header()
     return issue.reads(op, header, partial(issue.values, op, file, at.start, header), None, device)
 
@@ -224,7 +224,7 @@ def _promised(path: str, write: order.Write, name: str, header: Header, device: 
     return issue.reads("load_file", header, fill, write.mark, device)
 
 
-def _copied(data: bytes, at: form.Place) -> Any:
+def _copied(data: bytes, at: form.TensorEntry) -> Any:
     header = at.header()
     values = numpy.frombuffer(data[at.start : at.start + at.nbytes], header.dtype)
     return asarray(values.reshape(header.shape))

@@ -46,10 +46,16 @@ def test_the_pages_build_without_a_warning(tmp_path):
     assert done.returncode == 0
 
 
+def targets(text: str) -> list[str]:
+    """Return the files that the links of a page name; code has no links."""
+    prose = re.sub(r"^ *```.*?^ *```|`[^`\n]+`", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", prose)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
 def test_links_lead_somewhere_as_files_too(page):
     """For those who read the folder without Sphinx."""
-    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+    for target in targets(page.read_text()):
         assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
@@ -145,7 +151,14 @@ class TestDocstrings:
         lines = helper("docstrings").as_rst(
             ["Does it.", "", "Parameters", "----------", "x : int", "    A number."], {"x"}
         )
-        assert [line for line in lines if line] == ["Does it.", ".. rubric:: Parameters", "x : int", "    A number."]
+        assert [line for line in lines if line] == [
+            "Does it.", ".. rubric:: Parameters", "**x** : int", "    A number.",
+        ]  # fmt: skip
+
+    def test_names_of_several_parameters_are_bold(self, helper):
+        assert helper("docstrings").terms(["x1, x2 : array\\_like", "    At 3 : 1.", "\\*arrays : arrays"]) == [
+            "**x1, x2** : array\\_like", "    At 3 : 1.", "**\\*arrays** : arrays",
+        ]  # fmt: skip
 
     def test_members_of_other_libraries_are_left_out(self, helper):
         foreign = helper("docstrings").foreign
@@ -170,7 +183,7 @@ class TestReadme:
         assert abs(float(done.stdout)) > 0
 
     def test_links_lead_somewhere(self):
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", self.TEXT):
+        for target in targets(self.TEXT):
             assert (ROOT / target).exists(), target
 
     def test_its_table_has_the_figures_of_the_page_of_benchmarks(self):

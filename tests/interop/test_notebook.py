@@ -118,7 +118,7 @@ class TestShown:
         (shown,) = seen
         assert isinstance(shown, Shown)
         assert "Total params: 15" in shown
-        assert "15 parameters, 15 of them trained" in shown._repr_html_()
+        assert "15 parameters, 15 trainable" in shown._repr_html_()
         assert '<td style="text-align:left">(2, 3)</td>' in shown._repr_html_()
 
     @pytest.mark.parametrize("ipython", [None, types.SimpleNamespace(get_ipython=lambda: None)])

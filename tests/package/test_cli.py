@@ -212,6 +212,23 @@ class TestTrace:
         assert sum(op["count"] for op in report["ops"]) >= 9
 
 
+class TestRun:
+    """With forerun as NumPy: tests/interop/test_as_numpy.py."""
+
+    def test_with_forerun_as_mxnet(self, tmp_path):
+        (tmp_path / "train.py").write_text(
+            "import sys\n"
+            "from mxnet import np, npx\n"
+            "from mxnet.gluon import nn\n"
+            "npx.set_np()\n"
+            "net = nn.Dense(2)\n"
+            "net.initialize()\n"
+            "print(net(np.ones((1, 3))).shape, sys.argv[1:])\n"
+        )
+        done = forerun_command("run", "--as-mxnet", "train.py", "--epochs", "5", folder=tmp_path)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "(1, 2) ['--epochs', '5']\n", "")
+
+
 class TestInfo:
     def test_says_what_is_in_force_and_why(self):
         done = forerun_command("info", "--json", FORERUN_CPU_DEVICES="2", FORERUN_WORKERS="3", FORERUN_NOTHING="x")

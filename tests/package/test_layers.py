@@ -21,7 +21,9 @@ import counts
 CORE = ROOT / "core"
 PACKAGE = ROOT / "src" / "forerun"
 
-CORE_ORDER = ["base", "trace", "engine", "memory", "array", "device", "capture", "cpu", "placement", "pjrt", "python"]
+CORE_ORDER = [
+    "base", "trace", "engine", "memory", "array", "device", "capture", "cpu", "placement", "pjrt", "embed", "python",
+]  # fmt: skip
 # The rooms of core/engine, from the bottom up; its own files are above them.
 ENGINE_ORDER = ["sync", "graph", "passes", "scheduling", "execution", ""]
 # The rooms of core/python, from the bottom up, in the order that the fewest includes break. Of the files outside of

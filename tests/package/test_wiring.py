@@ -15,7 +15,7 @@ PACKAGE = Path(_wiring.__file__).parent
 
 # Functions of the core that set something, and are not registrations: states of a thread or of the engine, settings.
 SETTINGS = {
-    "set_blas_limits", "set_cache_limits", "set_default_device", "set_defaults", "set_exchanging", "set_exit_status",
+    "set_blas_limits", "set_cache_limits", "set_default_device", "set_defaults", "set_in_collective", "set_exit_status",
     "set_fallback", "set_guard", "set_hang_report", "set_memory", "set_numpy_rules", "set_passes", "set_promotion",
     "set_recording", "set_synchronous", "set_tracing", "set_training",
 }  # fmt: skip

@@ -295,7 +295,7 @@ class TestManyLoops:
             thread.join()
         assert sorted(ends) == [[201.0 + k] * 3 for k in range(4)]
 
-    def test_a_child_has_bells_of_its_own(self):
+    def test_a_child_has_queues_of_its_own(self):
         assert output(
             """
 import asyncio, os, threading
@@ -310,10 +310,10 @@ async def main():
     return (await x).tolist()
 loop = asyncio.new_event_loop()
 assert loop.run_until_complete(main()) == [2, 2, 2]
-assert len(aio._bells) == 1
+assert len(aio._queues) == 1
 pid = os.fork()
 if pid == 0:
-    assert len(aio._bells) == 0
+    assert len(aio._queues) == 0
     os._exit(asyncio.run(main()) != [2, 2, 2])
 assert loop.run_until_complete(main()) == [2, 2, 2]
 print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))

@@ -3,7 +3,7 @@ where it would in order.
 
 Code: MemoryBudget (memory_budget.h, memory_budget.cpp); alone, is_starved (memory_admission.cpp); over_limit
 (devices.cpp); start, put_back, admissible, finish (scheduler.cpp); end_one (dependency_graph.cpp); take_memory
-(executor.cpp). Fields of the same names: live, reserved, running, needs_turn,
+(executor.cpp). Fields of the same names: live, reserved, running, retries_alone,
 ahead_, unstarted_demand_, front_.
 
 Whether an op may start ahead of program order is left open here wherever MemoryBudget::admits may allow it: each
@@ -84,7 +84,7 @@ class Runner(Program):
 
     def starts(self, s: Any, op: int) -> bool:
         d, want = self.device, self.wants(s, op)
-        if op in s.needs_turn and not self.alone(s, op, 0) and self.model.broken != "no_turn":
+        if op in s.retries_alone and not self.alone(s, op, 0) and self.model.broken != "no_turn":
             return False
         now = s.live[d] + s.reserved[d]
         if want and now + want > self.model.hard and self.model.broken != "no_limit":
@@ -133,7 +133,7 @@ class Runner(Program):
         else:  # put_back
             s.unstarted_demand = add(s.unstarted_demand, d, self.model.tasks[op].takes)
             s.ahead = add(s.ahead, op, -s.ahead[op])
-            s.needs_turn |= {op}
+            s.retries_alone |= {op}
             s.ready |= {op}
         me.got = True
         if self.model.broken != "tells_nobody":
@@ -202,7 +202,7 @@ class Budgets(Model):
             "ready": ready,
             "ended": none,
             "failed": none,
-            "needs_turn": none,
+            "retries_alone": none,
             "live": zero,
             "reserved": zero,
             "running": zero,

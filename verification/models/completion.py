@@ -3,13 +3,14 @@ goes to sleep.
 
 Code: end_one (dependency_graph.cpp); finish_and_fetch's end (dispatcher.cpp); wait_until, wait, wait_mark, make_room
 (waiter.cpp); notify, front_is, arm (notifier.cpp). Fields of the same names: Storage::ended (`ended`),
-Storage::watched, front_, mark_ (`watch_mark`), due_ (`notify`), told_. `asleep` are the threads that wait for wake_.
+Storage::watched, front_, mark_ (`watch_mark`), due_ (`notify`), notifications_. `asleep` are the threads that wait for
+wake_.
 
 No thread is woken by time here: the slices of a wait (40 ms, to look for signals) are not leaned on.
 
 Memory orders: `ended`, `watched`, front_ and mark_ are seq_cst in the code, as here: the side that ends
 an op writes `ended` and then reads `watched`; who waits writes `watched` and then reads `ended`. One of the
-two sees the other. told_ is written with the lock of Notifier held, and the read that decides has it, too.
+two sees the other. notifications_ is written with the lock of Notifier held, and the read that decides has it, too.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ class Ender(Program):
     def tell(self, s: Any, me: Any) -> str | None:  # notify
         if self.model.broken != "notify_without_mutex" and s.watch_mutex is not None:
             return None
-        s.told = s.told + 1 if self.model.hands else 0
+        s.notifications = s.notifications + 1 if self.model.hands else 0
         me.notify = False
         notify_all(s, "asleep")
         return "take"
@@ -157,15 +158,15 @@ class Waiter(Sleeping):
 class Hand(Sleeping):
     """A thread that waits in an engine without workers: it runs the op itself, unless another has taken it.
 
-    Op 1 waits for op 0. A thread that finds nothing to run sleeps; told_ changes when there may be work again.
+    Op 1 waits for op 0. A thread that finds nothing to run sleeps; notifications_ changes when there may be work again.
     """
 
     def __init__(self, name: str, model: Completion, target: int) -> None:
-        super().__init__(name, "told", seen=0, op=-1)
+        super().__init__(name, "notifications", seen=0, op=-1)
         self.model, self.target = model, target
 
-    def told(self, s: Any, me: Any) -> str:
-        me.seen = s.told
+    def notifications(self, s: Any, me: Any) -> str:
+        me.seen = s.notifications
         return "help"
 
     def help(self, s: Any, me: Any) -> str | None:  # finish_and_fetch: pick_any
@@ -187,12 +188,12 @@ class Hand(Sleeping):
     def tell(self, s: Any, me: Any) -> str | None:  # due_ = true without workers; notify
         if s.watch_mutex is not None:
             return None
-        s.told += 1
+        s.notifications += 1
         notify_all(s, "asleep")
         return "done"
 
     def done(self, s: Any, me: Any) -> str:
-        return END if s.front >= self.target else "told"
+        return END if s.front >= self.target else "notifications"
 
     def watch(self, s: Any, me: Any) -> str | None:
         if not lock(s, self.number, "watch_mutex"):
@@ -203,9 +204,9 @@ class Hand(Sleeping):
         if s.front >= self.target:
             unlock(s, "watch_mutex")
             return END
-        if s.told != me.seen and self.model.broken != "told_nothing":
+        if s.notifications != me.seen and self.model.broken != "notified_nothing":
             unlock(s, "watch_mutex")
-            return "told"
+            return "notifications"
         wait(s, self.number, "asleep", "watch_mutex")
         return "asleep"
 
@@ -222,7 +223,7 @@ class Completion(Model):
         "arm_late": "a waiter looks, arms, and does not look again",
         "mark_first": "a thread that ends an op reads mark_ before it moves front_",
         "store_mark": "a waiter overwrites a mark that is nearer than its own",
-        "told_nothing": "without workers, a waiter sleeps though something has ended since it looked (so it was)",
+        "notified_nothing": "without workers, a waiter sleeps though something has ended since it looked (so it was)",
     }
 
     def __init__(
@@ -241,7 +242,7 @@ class Completion(Model):
             "front": 0,
             "watch_mark": NEVER,
             "notify": False,
-            "told": 0,
+            "notifications": 0,
             "mutex": None,
             "watch_mutex": None,
             "asleep": none,

@@ -3,10 +3,10 @@ limit, look or work.
 
 Code: Engine::issue (engine.cpp); wake, start_all, sleep, wake_others, wake_for_leftovers (worker_pool.cpp); serve,
 finish_and_fetch (dispatcher.cpp); plan, pick (scheduler.cpp). Fields of the same names: next_ (`head`), planned_,
-fresh_cost_ (`unseen_cost`), slots_, gave_way_, and the queue's sleeping, `dozing`, looking, called. `asleep` are the
-threads in Queue::parked, of whom any may be woken.
+fresh_cost_ (`unseen_cost`), slots_, gave_way_, and the queue's sleeping, `timed_waits`, looking, called. `asleep` are
+the threads in Queue::parked, of whom any may be woken.
 
-Memory orders. next_, sleeping, looking, called, `dozing` are seq_cst in the code where one side writes one and
+Memory orders. next_, sleeping, looking, called, `timed_waits` are seq_cst in the code where one side writes one and
 then reads another (a number, then the parked; sleeping, then the numbers): as here. planned_ is relaxed and
 written under the lock; a thread without the lock that sees an old one sees too much fresh work, and asks for
 a look too many. A slot is stored with release and loaded with acquire: it carries the op; a planning thread that does
@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 from verification.checker import END, Model, Program, Violation, lock, notify_one, timed_out, unlock, wait, woken
 
-DOZES = 1  # kDozes: timed waits of a worker before it sleeps
+TIMEOUTS = 1  # kTimeouts: timed waits of a worker before it sleeps
 
 
 class Issuer(Program):
@@ -58,7 +58,7 @@ class Issuer(Program):
         return "who_dozes" if sleep else self.next(me)
 
     def who_dozes(self, s: Any, me: Any) -> str:
-        return "who_looks" if s.dozing == 0 or s.unseen_cost else self.next(me)
+        return "who_looks" if s.timed_waits == 0 or s.unseen_cost else self.next(me)
 
     def who_looks(self, s: Any, me: Any) -> str:  # wake() begins
         return self.next(me) if s.looking > 0 else "who_is_called"
@@ -106,7 +106,7 @@ class Worker(Program):
     serves = True
 
     def __init__(self, name: str, model: Wake) -> None:
-        super().__init__(name, "born", op=-1, last=0, dozes=0, dozed=False, changed=False, left=False)
+        super().__init__(name, "born", op=-1, last=0, timeouts=0, timed=False, changed=False, left=False)
         self.model = model
 
     def born(self, s: Any, me: Any) -> str | None:
@@ -137,7 +137,7 @@ class Worker(Program):
                 s.ready -= {me.op}
                 s.busy += 1
                 wake_others(s, self.model, True, me.changed)
-                me.changed, me.dozes = False, 0
+                me.changed, me.timeouts = False, 0
                 unlock(s)
                 return "away"
         return "look"
@@ -153,7 +153,7 @@ class Worker(Program):
             me.left = bool(s.helping and self.model.tiny)
         left = me.left or (s.gave_way and self.model.broken != "gave_way")
         me.left, me.changed = False, False
-        return "doze" if me.dozes < DOZES or left else "sleep"
+        return "timed_wait" if me.timeouts < TIMEOUTS or left else "sleep"
 
     def forget(self, s: Any, me: Any) -> str:  # plan(): unseen_cost_ is set back first, then head_ is read
         s.unseen_cost = False
@@ -174,14 +174,14 @@ class Worker(Program):
         return self.find(s, me)
 
     # WorkerPool::sleep, for a while.
-    def doze(self, s: Any, me: Any) -> str:
-        me.dozes, me.dozed = me.dozes + (me.dozes < DOZES), True
-        s.dozing += 1
+    def timed_wait(self, s: Any, me: Any) -> str:
+        me.timeouts, me.timed = me.timeouts + (me.timeouts < TIMEOUTS), True
+        s.timed_waits += 1
         return "sleep" if self.model.broken != "look_before_sleeping" else "not_looking"
 
     # For good, and for a while from here on.
     def sleep(self, s: Any, me: Any) -> str:
-        if self.model.broken == "look_before_sleeping" and not me.dozed:
+        if self.model.broken == "look_before_sleeping" and not me.timed:
             if s.head != s.planned:
                 return "look"
             s.sleeping += 1
@@ -195,14 +195,14 @@ class Worker(Program):
 
     def last_look(self, s: Any, me: Any) -> str:
         blind = self.model.broken in ("look_before_sleeping", "no_last_look")
-        if not me.dozed and s.head != s.planned and not blind:
+        if not me.timed and s.head != s.planned and not blind:
             return "wakes"
         wait(s, self.number, "asleep")
         return "asleep"
 
     def asleep(self, s: Any, me: Any) -> str | None:
-        if me.dozed and not self.model.endless and self.number in s.asleep:
-            return "wakes" if timed_out(s, self.number, "asleep") else None  # leans on time: wait_for(kDoze)
+        if me.timed and not self.model.endless and self.number in s.asleep:
+            return "wakes" if timed_out(s, self.number, "asleep") else None  # leans on time: wait_for(kTimeout)
         return "wakes" if woken(s, self.number, "asleep") else None
 
     def wakes(self, s: Any, me: Any) -> str:
@@ -211,13 +211,13 @@ class Worker(Program):
 
     def up(self, s: Any, me: Any) -> str:
         s.sleeping -= 1
-        s.dozing -= me.dozed
-        me.dozed = False
+        s.timed_waits -= me.timed
+        me.timed = False
         return "answer"
 
     def answer(self, s: Any, me: Any) -> str:
         if s.called and self.model.broken != "stays_called":
-            s.called, me.dozes = False, 0
+            s.called, me.timeouts = False, 0
         return self.find(s, me)
 
     # serve: what it has taken takes long, so it does not count as looking.
@@ -297,7 +297,7 @@ class Helper(Program):
         if not lock(s, self.number):
             return None
         me.rest = False
-        if not s.dozing:
+        if not s.timed_waits:
             wake_others(s, self.model, False, True)
         unlock(s)
         return "waits"
@@ -372,7 +372,7 @@ class Wake(Model):
             "busy": 0,
             "seen_head": 0,
             "sleeping": 1,
-            "dozing": 0,
+            "timed_waits": 0,
             "looking": 0,
             "called": False,
             "helping": 0,

@@ -15,8 +15,8 @@ constexpr int kLooks = 30;  // at the ring, before a worker sleeps
 // lines, and one that finds several at once plans them at once. A thread that waits for a result does not wait for
 // this: it works itself.
 constexpr uint64_t kLookCycles = 8000;
-constexpr std::chrono::microseconds kDoze{200}, kShortDoze{30};
-constexpr int kDozes = 50;
+constexpr std::chrono::microseconds kTimeout{200}, kShortTimeout{30};
+constexpr int kTimeouts = 50;
 
 }  // namespace
 
@@ -80,8 +80,8 @@ bool Dispatcher::help(uint32_t most, bool& rest) {
 void Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
   DependencyGraph::Released released;
   bool notify;
-  int dozes = 0;
-  auto doze = kDoze;
+  int timeouts = 0;
+  auto timeout = kTimeout;
   bool patient = queue != nullptr;
   {
     Lock held = mutex_.lock();
@@ -109,10 +109,10 @@ void Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idl
       changed = changed || graph_.take_changed();
       if (idle == Idle::leave || notifier_.due() || graph_.has_released()) break;  // those first
       if (changed) pool_.wake_others(queue, true), changed = false;
-      pool_.sleep(*queue, held, left || dozes++ < kDozes ? doze : ParkingLot::kForever);
-      doze = kDoze;
+      pool_.sleep(*queue, held, left || timeouts++ < kTimeouts ? timeout : ParkingLot::kForever);
+      timeout = kTimeout;
       if (queue->called.exchange(false))
-        dozes = 0, doze = kShortDoze;  // for the op that it was called for it looks twice, soon
+        timeouts = 0, timeout = kShortTimeout;  // for the op that it was called for it looks twice, soon
     }
     batch.rest = pool_.wake_others(queue, graph_.take_changed() || changed, &batch, !queue && most == 0);
     notify = notifier_.take_due();

@@ -11,13 +11,13 @@ thread_local RunningTask* Executor::task_ = nullptr;
 void Executor::run(Batch& batch) {
   RunningTask running{batch.is_task() ? batch.work[0].op : nullptr, task_};
   if (running.op) task_ = &running;
-  bool sound = true;
+  bool inputs_ok = true;
   for (int i = 0; i < batch.n; ++i) {
     Work& work = batch.work[i];
-    if ((work.held_back = !sound && i >= batch.sure)) continue;
+    if ((work.held_back = !inputs_ok && i >= batch.sure)) continue;
     run(work);
     if (work.accepted) continue;  // it belongs to its lane, and is alone in the batch
-    sound = sound && !work.no_memory && !(work.op->n_tiles == 1 && work.op->failure);
+    inputs_ok = inputs_ok && !work.no_memory && !(work.op->n_tiles == 1 && work.op->failure);
   }
   task_ = running.outer;
 }

@@ -41,7 +41,7 @@ bool Waiter::wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uin
   Deadline deadline(limit);
   bool over = false, late = false, rest = false;
   while (!over && !late) {
-    const uint64_t told = notifier_.told();
+    const uint64_t notifications = notifier_.notifications();
     producer_.begins_to_help();
     for (int idle = 0; idle < kLooks && !over; ++idle) {
       if (dispatcher_.help(most, rest)) idle = -1;
@@ -50,7 +50,7 @@ bool Waiter::wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uin
     }
     producer_.stops_helping();
     if (over) break;
-    const Notifier::Woken woken = notifier_.sleep(told, done, arm, deadline);
+    const Notifier::Woken woken = notifier_.sleep(notifications, done, arm, deadline);
     over = woken == Notifier::Woken::done, late = woken == Notifier::Woken::late;
   }
   producer_.resumes();

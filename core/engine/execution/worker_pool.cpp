@@ -112,7 +112,7 @@ void WorkerPool::wake_all() {
 void WorkerPool::wake_for_leftovers() {
   Lock held = mutex_.lock();
   for (Queue* q : devices_.queues())
-    if (has_work_for_sleeper(*q) && q->dozing.load() == 0) q->parked.wake_one(scheduler_.cpus());
+    if (has_work_for_sleeper(*q) && q->timed_waits.load() == 0) q->parked.wake_one(scheduler_.cpus());
 }
 
 // A task that waits holds no place, so that another thread can do what it waits for; if none sleeps, one is started,
@@ -138,14 +138,14 @@ bool WorkerPool::has_work_for_sleeper(const Queue& queue) const {
 // Modelled in verification/models/wake.py. A worker without work first waits for a limited time, so that a thread that
 // submits small ops need not wake it; then it is parked.
 void WorkerPool::sleep(Queue& queue, Lock& held, std::chrono::microseconds limit) {
-  bool doze = limit != ParkingLot::kForever;
-  queue.dozing.fetch_add(doze);
+  bool timeout = limit != ParkingLot::kForever;
+  queue.timed_waits.fetch_add(timeout);
   queue.sleeping.fetch_add(1);
   queue.looking.fetch_sub(1);
-  if (doze || scheduler_.gate_closed() || !ring_.has_fresh()) queue.parked.sleep(held, limit);
+  if (timeout || scheduler_.gate_closed() || !ring_.has_fresh()) queue.parked.sleep(held, limit);
   queue.looking.fetch_add(1);
   queue.sleeping.fetch_sub(1);
-  queue.dozing.fetch_sub(doze);
+  queue.timed_waits.fetch_sub(timeout);
 }
 
 bool WorkerPool::wake_others(Queue* mine, bool changed, const Batch* taken, bool resumes) {
@@ -157,7 +157,7 @@ bool WorkerPool::wake_others(Queue* mine, bool changed, const Batch* taken, bool
       rest = true;
       continue;
     }
-    if (q->only_tiny() && q->dozing.load() > 0) continue;  // it looks by itself soon
+    if (q->only_tiny() && q->timed_waits.load() > 0) continue;  // it looks by itself soon
     bool worth = q == mine ? !q->sharing.empty() || q->ready_cost + cost > kWakeCost : changed || mine == nullptr;
     if (worth) q->parked.wake_one(scheduler_.cpus());
   }
@@ -171,7 +171,7 @@ void WorkerPool::after_fork_in_child() {
     q->parked.forget();
     q->sleeping.store(1);
     q->threads = q->tasks = q->waiting = 0;
-    q->in_tasks.store(0), q->spinning.store(0), q->looking.store(0), q->dozing.store(0), q->called.store(false);
+    q->in_tasks.store(0), q->spinning.store(0), q->looking.store(0), q->timed_waits.store(0), q->called.store(false);
   }
   new (&all_ended_) std::condition_variable;
   lives_.fetch_add(started_);

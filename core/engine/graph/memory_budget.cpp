@@ -81,9 +81,9 @@ bool MemoryBudget::admits(Op& op) {
   if (transient == want) return true;  // nothing reads it: it is freed as soon as it is written
   // The long look is not repeated before half of the older ops have ended.
   uint64_t front = order_.front()->seq;
-  if (front < op.look_again) return false;
+  if (front < op.recheck_at) return false;
   if (fits(op)) return true;
-  op.look_again = front + (op.seq - front) / 2;
+  op.recheck_at = front + (op.seq - front) / 2;
   return false;
 }
 
@@ -115,10 +115,10 @@ bool MemoryBudget::admits_group(Op& first, size_t own) const {
          allowed = std::max(peak_in_order_, live_in_order(occupied()) + own);
   if (want <= own) return true;
   if (all > std::min(soft.load(std::memory_order_relaxed), hard.load(std::memory_order_relaxed))) return false;
-  return all <= allowed + slack(allowed) || all <= in_turn(first) + want / 16;
+  return all <= allowed + slack(allowed) || all <= group_peak_in_order(first) + want / 16;
 }
 
-size_t MemoryBudget::in_turn(Op& first) const {
+size_t MemoryBudget::group_peak_in_order(Op& first) const {
   for (const Op* op = order_.front(); op != &first; op = op->next_planned)
     if (!op->started && !op->ended) return 0;
   size_t level = occupied(), most = level;

@@ -74,7 +74,7 @@ class MemoryBudget {
   bool fits(Op& op) const;  // looks at all ops before it
   // The most that would be live if all ops from a group's first to its last ran in order, by themselves; 0: it is not
   // possible, as older ones are to start yet.
-  size_t in_turn(Op& first) const;
+  size_t group_peak_in_order(Op& first) const;
   void take_out(Op* op);
   void merge_next(Op* op);
 

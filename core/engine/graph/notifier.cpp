@@ -64,7 +64,7 @@ void Notifier::arm(uint64_t mark) {
 
 void Notifier::notify() {
   std::lock_guard held(mutex_);
-  told_.fetch_add(1);
+  notifications_.fetch_add(1);
   wake_.notify_all();
   make_readable();
 }

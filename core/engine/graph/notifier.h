@@ -47,21 +47,21 @@ class Notifier {
   bool has_watchers() const { return watching_.load() > 0; }  // completions that are still to come
 
   // How often sleeping threads have been notified.
-  uint64_t told() const { return told_.load(); }
+  uint64_t notifications() const { return notifications_.load(); }
   // Asks, in sleep(), for a notification when all ops before `mark` have ended.
   void arm(uint64_t mark);
-  // A thread sleeps until `done`, or a notification since `told`, or the deadline; the two calls with the lock
+  // A thread sleeps until `done`, or a notification since `notifications`, or the deadline; the two calls with the lock
   // of this class. `arm` asks for a notification.
-  enum class Woken { done, told, late };
+  enum class Woken { done, notified, late };
   template <class Done, class Arm>
-  Woken sleep(uint64_t told, Done done, Arm arm, Deadline& deadline) {
+  Woken sleep(uint64_t notifications, Done done, Arm arm, Deadline& deadline) {
     std::unique_lock held(mutex_);
     arm();
     if (done()) return Woken::done;
     // If notified since it last looked for work, it looks again: without workers no other thread takes what there is.
-    const bool late =
-        deadline.passed() || (told == told_.load() && wake_.wait_until(held, deadline.at()) == std::cv_status::timeout);
-    return done() ? Woken::done : late ? Woken::late : Woken::told;
+    const bool late = deadline.passed() || (notifications == notifications_.load() &&
+                                            wake_.wait_until(held, deadline.at()) == std::cv_status::timeout);
+    return done() ? Woken::done : late ? Woken::late : Woken::notified;
   }
   // All that sleep look again, and completion queues become readable.
   void notify();
@@ -89,7 +89,7 @@ class Notifier {
   std::condition_variable wake_;
   CompletionQueue* unread_ = nullptr;       // queues that are to become readable
   std::atomic<int> watching_{0};            // written with mutex_
-  std::atomic<uint64_t> told_{0};           // written with mutex_
+  std::atomic<uint64_t> notifications_{0};  // written with mutex_
   std::atomic<uint64_t> mark_{UINT64_MAX};  // somebody sleeps until the front reaches it
 };
 

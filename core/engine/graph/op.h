@@ -64,7 +64,7 @@ struct Access {
 };
 static_assert(sizeof(Access) == 64);
 
-class Group;
+class FusedGroup;
 
 // Thrown by a kernel that is run at once (AtOnceRunner::run) and cannot be: it is issued, and runs on a thread of the
 // engine.
@@ -100,11 +100,11 @@ class Kernel {
   // It may be run within a group.
   virtual bool fusible() const { return false; }
   // A new group that has this kernel's op as its first; only of fusible kernels.
-  virtual Group* new_group(Op&) const { return nullptr; }
+  virtual FusedGroup* new_group(Op&) const { return nullptr; }
 };
 
 // Ops that one worker runs in one go, tile by tile, in program order: the kernel that stands for theirs.
-class Group : public Kernel {
+class FusedGroup : public Kernel {
  public:
   // Whether `op`, whose kernel is fusible, may be run in this group after those that are in it; if so it is in it now.
   virtual bool add(Op& op) = 0;
@@ -191,8 +191,8 @@ class Op {
       drop_edges();
     failure.reset();
     pending_dependencies = 0;
-    ahead = freed = files = 0, look_again = 0, refused_after = UINT64_MAX;
-    started = ended = needs_turn = dropped = kept = false;
+    ahead = freed = files = 0, recheck_at = 0, refused_after = UINT64_MAX;
+    started = ended = retries_alone = dropped = kept = false;
     returned = handed_over = completed = unreported = false, followed = 0;
     group.reset(), empty(members), empty(reused);
     group_cost = seen = 0, reached = 0;
@@ -226,24 +226,24 @@ class Op {
   size_t wants = 0;                             // bytes that its outputs lacked when it was planned
   size_t freed = 0;                             // bytes that came back when it ended
   size_t files = 0;         // bytes that it reads or writes, if its queue is that for files; counted by its budget
-  uint64_t look_again = 0;  // refused by the budget: until the oldest op has this number
+  uint64_t recheck_at = 0;  // refused by the budget: until the oldest op has this number
   uint64_t refused_after = UINT64_MAX;  // the ops that had ended when it was last refused memory,
   size_t refused_beside = 0;            // and the bytes that were occupied
   int64_t n_tiles = 1, next_tile = 0, tiles_left = 0;
   bool started = false, ended = false;
-  bool needs_turn = false;   // found no memory: only as the oldest op, alone, it may try again
-  bool kept = false;         // others wait for it in place of its own dependencies: it must not be dropped
-  bool dropped = false;      // nothing reads its results: it will not run, and has released its storages
-  bool returned = false;     // Lane::hand_over() has returned,
-  bool handed_over = false;  // and the lane has accepted it;
-  bool completed = false;    // the lane is done with it, or never got it,
-  bool unreported = false;   // and its failure is the lane's, not in the FailureLog yet
+  bool retries_alone = false;  // found no memory: only as the oldest op, alone, it may try again
+  bool kept = false;           // others wait for it in place of its own dependencies: it must not be dropped
+  bool dropped = false;        // nothing reads its results: it will not run, and has released its storages
+  bool returned = false;       // Lane::hand_over() has returned,
+  bool handed_over = false;    // and the lane has accepted it;
+  bool completed = false;      // the lane is done with it, or never got it,
+  bool unreported = false;     // and its failure is the lane's, not in the FailureLog yet
   bool may_start() const { return pending_dependencies == followed; }
   bool lane_is_done() const { return pending_dependencies == 0 && completed && returned; }
-  FailurePtr failure;            // first failure of a tile, or inherited from an input
-  std::unique_ptr<Group> group;  // of the first op of a group: what runs in place of the members' kernels,
-  std::vector<Op*> members;      // and the others, in program order; they start and end together
-  uint32_t group_cost = 0;       // of all of them
+  FailurePtr failure;                 // first failure of a tile, or inherited from an input
+  std::unique_ptr<FusedGroup> group;  // of the first op of a group: what runs in place of the members' kernels,
+  std::vector<Op*> members;           // and the others, in program order; they start and end together
+  uint32_t group_cost = 0;            // of all of them
   struct Reuse {
     Storage *in, *out;
   };
@@ -260,7 +260,7 @@ class Op {
   void drop_edges() {
     while (MoreEdge* edge = more_edges) more_edges = edge->next_free, FreeList<MoreEdge>::give(edge);
   }
-  struct Place {
+  struct AccessRegion {
     Region region;
     Section* section;
   };
@@ -273,8 +273,8 @@ class Op {
   Kernel* kernel_ = nullptr;
   KernelRoom* room_ = nullptr;  // of the kernel, if it is not in buffer_
   Access inline_access_[kInlineAccess];
-  std::vector<Place> places_;        // of accesses that have regions
-  std::vector<Access> more_access_;  // never grows after issue: accesses are linked by address
+  std::vector<AccessRegion> places_;  // of accesses that have regions
+  std::vector<Access> more_access_;   // never grows after issue: accesses are linked by address
   alignas(16) unsigned char buffer_[kKernelBytes];
 };
 

@@ -82,7 +82,7 @@ class Queue {
       UINT64_MAX;  // how many ops had ended when the budget refused all of it; as long as no more have, it does
   // Read at each issue: on a cache line that workers seldom write.
   alignas(64) std::atomic<int> sleeping{0};  // workers in `parked`, plus 1 while no worker has been started
-  std::atomic<int> dozing{0};       // of them, those that look at the window again within a fraction of a millisecond
+  std::atomic<int> timed_waits{0};  // of them, those that look at the window again within a fraction of a millisecond
   std::atomic<bool> called{false};  // a worker has been woken, and has not looked yet
   std::atomic<int> spinning{0};     // workers that look for work without sleeping
   std::atomic<int> looking{0};      // workers that will look at the window within microseconds

@@ -47,7 +47,7 @@ class SubmissionRing {
 
   // --- With the engine's lock ---
   // The op with that number, or null: it is being put down at this moment, or has ended.
-  Op* look(uint64_t seq) const { return slot(seq).load(std::memory_order_acquire); }
+  Op* peek(uint64_t seq) const { return slot(seq).load(std::memory_order_acquire); }
   // The same of one that is planned.
   Op* op(uint64_t seq) const { return slot(seq).load(std::memory_order_relaxed); }
   void clear(uint64_t seq) { slot(seq).store(nullptr, std::memory_order_relaxed); }

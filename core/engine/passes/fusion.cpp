@@ -58,7 +58,7 @@ bool Fusion::collect(Op* first, size_t most) {
     first->group.reset(first->kernel()->new_group(*first));
     for (int i = 0; i < n_found_ && first->group && members.size() < most; ++i) {
       Op* op = found_[i];
-      if (op->pending_dependencies != op->reached || op->needs_turn || !DependencyGraph::inputs_ok(op) ||
+      if (op->pending_dependencies != op->reached || op->retries_alone || !DependencyGraph::inputs_ok(op) ||
           dead_ops_.dead(*op) || !first->group->add(*op))
         continue;
       members.push_back(op);

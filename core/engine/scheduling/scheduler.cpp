@@ -19,7 +19,7 @@ void Scheduler::plan() {
            now = recorder_.now();
   bool passed = false;
   for (; next < last; ++next) {
-    Op* op = ring_.look(next);
+    Op* op = ring_.peek(next);
     if (!op) break;  // its number is drawn, but it has not been put down yet
     if (op == SubmissionRing::ended_already())
       ring_.clear(next), passed = true;
@@ -188,10 +188,10 @@ bool Scheduler::start(Op* op) {
   bool reuses = settings_.on(Pass::reuse) && op->to_take > 0 && !op->queue->lane;
   size_t whole = op->to_take;
   if (reuses) op->to_take -= BufferReuse::possible(op);
-  if (op->needs_turn && !memory_.alone(*op, 0)) return false;
+  if (op->retries_alone && !memory_.alone(*op, 0)) return false;
   if (!memory_.admits(*op)) return memory_.refuse(*op);
   size_t own = op->to_take;
-  if (settings_.on(Pass::fuse) && fusion_.worth(*op) && op->pending_dependencies == 0 && !op->needs_turn &&
+  if (settings_.on(Pass::fuse) && fusion_.worth(*op) && op->pending_dependencies == 0 && !op->retries_alone &&
       !op->failure && op->kernel()->fusible())
     fusion_.fuse(op);
   if (reuses) op->to_take = (op->group ? op->to_take : whole) - buffer_reuse_.commit(op);
@@ -210,7 +210,7 @@ void Scheduler::put_back(Op* op, bool no_memory) {
   budget.undo_start(*op);
   DependencyGraph::mark_materialized(*op, false);
   op->started = false;
-  op->needs_turn = no_memory;
+  op->retries_alone = no_memory;
   if (op->may_start()) op->queue->push(op);
 }
 
@@ -222,7 +222,7 @@ bool Scheduler::finish(Batch& batch, Lock& held) {
     Op* op = work.op;
     op->queue->tasks -= op->is_task();
     // Ops that ran beside it the first time may have ended meanwhile, and given memory back.
-    if (work.no_memory && op->needs_turn && memory_.alone(*op, 1))
+    if (work.no_memory && op->retries_alone && memory_.alone(*op, 1))
       memory_.fail(*op), work.no_memory = false, op->tiles_left = 1;
     if (work.no_memory || work.held_back) {
       put_back(op, work.no_memory);

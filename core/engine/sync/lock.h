@@ -15,7 +15,7 @@ class EngineMutex {
   Lock lock();
   // While the process forks.
   void hold() { mutex_.lock(); }
-  void let_go() { mutex_.unlock(); }
+  void release() { mutex_.unlock(); }
 
  private:
   alignas(64) std::mutex mutex_;

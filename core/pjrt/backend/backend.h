@@ -46,7 +46,8 @@ class Code {
   bool joined() const { return !spec_; }
   // Of the first operation with this code: those of others differ in values and in the numbers of accesses.
   const OpSpec& spec() const { return *spec_; }
-  // Compiles for an operation that was issued at `site`, or waits for the thread that does. Throws PluginError with the compiler's text.
+  // Compiles for an operation that was issued at `site`, or waits for the thread that does. Throws PluginError with the
+  // compiler's text.
   const Module& module(ModuleCache& modules, const char* name, uint32_t site);
   // Of the last operation with this code. Guarded by the interpreter lock.
   std::shared_ptr<const Call> call;

@@ -61,7 +61,7 @@ class Completing {
 
  private:
   void ended(std::unique_ptr<PluginError> error) {
-    if (error && !said_.exchange(true)) error_ = std::move(error);
+    if (error && !has_error_.exchange(true)) error_ = std::move(error);
     if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     FailurePtr failed = error_ ? failure_of(op_, error_->kind, error_->what()) : failure();
     Op& op = op_;
@@ -70,7 +70,7 @@ class Completing {
   }
 
   std::atomic<int> left_;
-  std::atomic<bool> said_{false};
+  std::atomic<bool> has_error_{false};
   std::unique_ptr<PluginError> error_;  // of the first event with one; read by the last
 };
 

@@ -303,8 +303,8 @@ struct Switches {
   bool recorded, trained;
 };
 
-nb::object walk(const char* name, nb::handle head_list, nb::object head_grads, nb::object variables, bool keep,
-                bool create, bool train, bool zeros) {
+nb::object run_backward(const char* name, nb::handle head_list, nb::object head_grads, nb::object variables, bool keep,
+                        bool create, bool train, bool zeros) {
   std::string op = name;
   auto heads = list_of<nb::object>(head_list);
   std::vector<nb::object> wanted;
@@ -333,8 +333,9 @@ nb::object walk(const char* name, nb::handle head_list, nb::object head_grads, n
 }  // namespace
 
 void init_backward(nb::module_& m) {
-  m.def("walk", walk, nb::arg("op"), nb::arg("heads"), nb::arg("head_grads").none(), nb::arg("variables").none(),
-        nb::arg("keep_graph"), nb::arg("create_graph"), nb::arg("train_mode"), nb::arg("zeros") = true,
+  m.def("run_backward", run_backward, nb::arg("op"), nb::arg("heads"), nb::arg("head_grads").none(),
+        nb::arg("variables").none(), nb::arg("keep_graph"), nb::arg("create_graph"), nb::arg("train_mode"),
+        nb::arg("zeros") = true,
         "Passes gradients from heads back: to the leaves, or, if variables are given, into a list of new arrays for "
         "them; zeros, or None, where none arrives.");
   m.def(

@@ -59,15 +59,15 @@ void init_tape(nb::module_& m) {
   m.def("training", [] { return training; });
   m.def("set_training", [](bool on) { return std::exchange(training, on); });
   m.def(
-      "set_exchanging", [](bool on) { return std::exchange(exchanging, on); },
+      "set_in_collective", [](bool on) { return std::exchange(in_collective, on); },
       "Whether this thread's operations are part of an exchange between devices: they may read others' arrays, and go "
       "first. Returns how it was.");
   m.def("record", record_call, nb::arg("op"), nb::arg("inputs"), nb::arg("outputs"), nb::arg("attrs").none(),
         nb::arg("save"));
   m.def("detach", [](nb::handle a) { return wrapped_like(a, arg("detach", a)); });
   m.def(
-      "blank", [](nb::handle a) { return wrapped(Array(nullptr, as_array(a.ptr())->array.layout)); }, nb::arg("a"),
-      "An array like `a`, without value.");
+      "empty_handle", [](nb::handle a) { return wrapped(Array(nullptr, as_array(a.ptr())->array.layout)); },
+      nb::arg("a"), "An array like `a`, without value.");
   m.def("has_value", [](nb::handle a) { return as_array(a.ptr())->array.storage() != nullptr; });
   m.def(
       "place",

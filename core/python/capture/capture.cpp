@@ -15,13 +15,13 @@ namespace forerun {
 
 constinit thread_local Recording* capture = nullptr;
 
-void note_look(const char* how) {
+void refuse_in_capture(const char* how) {
   if (!capture || !capture->repeatable()) return;
   Site where = site(current_site());
   std::string what = std::string("code must not depend on values, got a ") + how + " at " + where.file + ":" +
                      std::to_string(where.line);
   if (capture->strict) throw Error(ErrorKind::runtime, "hybridize: " + what + "; without strict=True it may");
-  capture->refuse_look(what, std::move(where.file), where.line);
+  capture->refuse_read(what, std::move(where.file), where.line);
 }
 
 Array with_values(Array made) {

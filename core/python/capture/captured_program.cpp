@@ -105,9 +105,9 @@ nb::object maker(nb::handle o) {
   return input >= 0 ? nb::object(nb::int_(input)) : nb::object(nb::str(name));
 }
 
-nb::object look() {
-  if (!capture || !capture->look_line()) return nb::none();
-  return nb::make_tuple(capture->look_file(), capture->look_line());
+nb::object first_read() {
+  if (!capture || !capture->read_line()) return nb::none();
+  return nb::make_tuple(capture->read_file(), capture->read_line());
 }
 
 // --- running ---------------------------------------------------------------------------------------------------------
@@ -341,7 +341,8 @@ void init_captured_programs(nb::module_& m) {
       nb::arg("strict"),
       "Sets whether a read of values raises while this thread captures; else there will be no program. Returns the "
       "former setting.");
-  m.def("capture_look", look, "The first read of values, which has ended the capture, as (file, line); or None.");
+  m.def("capture_first_read", first_read,
+        "The first read of values, which has ended the capture, as (file, line); or None.");
   m.def("capture_maker", maker, nb::arg("a"),
         "The origin of an array while this thread captures: the number of an input, or the name of an op; else None.");
   m.def("tape_position", tape_position, "The number of the newest node.");

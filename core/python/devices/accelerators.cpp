@@ -201,8 +201,7 @@ void init_pjrt_accelerators(nb::module_& m) {
   m.def("accelerator_compile_stats", all_compile_stats,
         nb::sig("def accelerator_compile_stats() -> list[dict[str, Any]]"),
         "Return for each plugin how many modules were compiled, in which time, and how many were found.");
-  m.def("compiled_modules", all_compiled,
-        nb::sig("def compiled_modules() -> list[tuple[str, str, int, int, float]]"),
+  m.def("compiled_modules", all_compiled, nb::sig("def compiled_modules() -> list[tuple[str, str, int, int, float]]"),
         "Return for which operations modules were compiled: name, file, line, how many, and the seconds that took.");
 }
 

@@ -206,7 +206,7 @@ nb::list run(int number, size_t device, const char* stablehlo, nb::handle given,
 }
 
 // Seconds, or the compiler's text, for each module.
-nb::list compile_for(const char* path, nb::handle given, nb::handle texts) {
+nb::list compile_for(const char* path, nb::handle given, nb::handle texts, bool deterministic) {
   const pjrt::Topology topology(pjrt::Plugin::load(path), options_of(given));
   nb::list all;
   for (const std::string& text : list_of<std::string>(texts)) {
@@ -214,7 +214,7 @@ nb::list compile_for(const char* path, nb::handle given, nb::handle texts) {
     const auto begun = std::chrono::steady_clock::now();
     without_lock([&] {
       try {
-        topology.compile(text);
+        topology.compile(text, deterministic);
       } catch (const Error& error) {
         failure = error.what();
       }
@@ -241,8 +241,9 @@ void init_pjrt(nb::module_& m) {
         nb::sig("def pjrt_compile_stats(client: int) -> dict[str, Any]"),
         "Return how many modules were compiled, in which time, and how many were found.");
   m.def("pjrt_compile_for", compile_for, nb::arg("path"), nb::arg("options"), nb::arg("modules"),
-        nb::sig("def pjrt_compile_for(path: str, options: dict[str, bool | int | float | str], modules: Sequence[str]) "
-                "-> list[float | str]"),
+        nb::arg("deterministic") = true,
+        nb::sig("def pjrt_compile_for(path: str, options: dict[str, bool | int | float | str], modules: Sequence[str], "
+                "deterministic: bool = True) -> list[float | str]"),
         "Compiles modules for devices that are not there, which the options describe. Returns the seconds that each "
         "took, or the compiler's text.");
   m.def("pjrt_run", run, nb::arg("client"), nb::arg("device"), nb::arg("stablehlo"), nb::arg("arrays"),

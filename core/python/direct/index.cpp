@@ -365,12 +365,12 @@ class PicksReader {
 };
 
 PyObject* gathered(const Picks& p) {
-  static const char* said = intern("take");
+  static const char* op_name = intern("take");
   if (p.indices.size() == 1)
     if (PyObject* found = picked(p.view, p.indices[0])) return found;
   Array out = Array::make(p.view.layout.dtype, p.shape(), budget_of(device_of(p.view)));
   Building op;
-  build_gather(*op, p.view, p.indices, p.axis, out, said);
+  build_gather(*op, p.view, p.indices, p.axis, out, op_name);
   op.issue(device_of(p.view));
   return wrap(std::move(out));
 }
@@ -399,10 +399,10 @@ bool scattered(const Picks& p, Array values, const Combine* combine = nullptr) {
 
 // x[mask] = values, where the mask has the array's shape.
 bool put_under(const Array& x, const Array& mask, const Array* values, PyObject* value) {
-  static const char* said = intern("setitem");
+  static const char* op_name = intern("setitem");
   Building op;
   if (values && values->layout.size != 1) {
-    build_place(*op, x, mask, *values, Placing::each, said);
+    build_place(*op, x, mask, *values, Placing::each, op_name);
   } else {
     const DType types[2] = {x.layout.dtype, x.layout.dtype};
     const Array* output = &x;
@@ -416,7 +416,7 @@ bool put_under(const Array& x, const Array& mask, const Array* values, PyObject*
       operand.array = &one;
     else if (!put_scalar("setitem", value, x.layout.dtype, operand.scalar.bytes))
       return PyErr_Clear(), false;
-    build_masked(*op, said, Loop{}, types, &operand, 1, &output, 1, mask);
+    build_masked(*op, op_name, Loop{}, types, &operand, 1, &output, 1, mask);
   }
   op.issue(device_of(x));
   return true;

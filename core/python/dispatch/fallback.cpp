@@ -59,10 +59,10 @@ PyObject* tuple_of(PyObject* const* items, Py_ssize_t n) {
 PyObject* call_otherwise(FallbackObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames,
                          PyObject* error) {
   PyObject *all = tuple_of(args, n), *named = PyDict_New(), *result = nullptr;
-  bool sound = all && named;
-  for (Py_ssize_t i = 0; sound && kwnames && i < PyTuple_GET_SIZE(kwnames); ++i)
-    sound = PyDict_SetItem(named, PyTuple_GET_ITEM(kwnames, i), args[n + i]) == 0;
-  if (sound) result = PyObject_CallFunctionObjArgs(self->otherwise, error, all, named, nullptr);
+  bool ok = all && named;
+  for (Py_ssize_t i = 0; ok && kwnames && i < PyTuple_GET_SIZE(kwnames); ++i)
+    ok = PyDict_SetItem(named, PyTuple_GET_ITEM(kwnames, i), args[n + i]) == 0;
+  if (ok) result = PyObject_CallFunctionObjArgs(self->otherwise, error, all, named, nullptr);
   Py_XDECREF(all);
   Py_XDECREF(named);
   return result;

@@ -54,7 +54,7 @@ void gather_inputs(UfuncCall& c, PyObject* const* inputs) {
     if (!is_array(inputs[i])) continue;
     const ArrayObject* a = as_array(inputs[i]);
     if (!a->array.storage()) throw Error(ErrorKind::runtime, std::string(u->name) + ": the array's value was not kept");
-    if (first && first->device != a->device && !exchanging)
+    if (first && first->device != a->device && !in_collective)
       throw Error(ErrorKind::value, std::string(u->name) + ": arrays must be on one device, got " +
                                         device_name(first->device) + " and " + device_name(a->device));
     if (!first) first = a, c.device = a->device;

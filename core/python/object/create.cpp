@@ -167,7 +167,8 @@ void assign(nb::handle to_object, nb::handle value) {
     const Array& from = arg("assign", value);
     if (from.same_elements(to)) return;  // `x[i] += y` ends so
     build_copy(*op, from, to);
-    op.issue(device_of(to), exchanging || device_of(from) == device_of(to) ? Queue::Kind::compute : Queue::Kind::copy);
+    op.issue(device_of(to),
+             in_collective || device_of(from) == device_of(to) ? Queue::Kind::compute : Queue::Kind::copy);
     return;
   }
   Scalar scalar{};

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "array/array.h"
+#include "array/iteration_space.h"
 #include "cpu/kernels/loop.h"
 #include "engine/graph/memory_budget.h"
 #include "python/capture/capture.h"
@@ -93,7 +94,7 @@ void make_bools(char* data, int64_t n) {
 bool only_bools(const Layout& layout, const char* data) {
   if (layout.dtype != DType::b1) return true;
   const Dims* strides[] = {&layout.strides};
-  const Nest nest = make_nest(layout.shape, strides, 1);
+  const IterationSpace nest = make_iteration_space(layout.shape, strides, 1);
   const int64_t n = nest.shape.back(), step = nest.strides[0].back();
   for (int64_t row = 0, rows = layout.size ? layout.size / n : 0; row < rows; ++row) {
     const char* from = data + layout.offset + offset_at(row, nest.shape, nest.strides[0], nest.shape.size() - 1);

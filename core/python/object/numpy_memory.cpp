@@ -52,7 +52,7 @@ Array on_block(Block* block, DType t, PyArrayObject* values) {
 }  // namespace
 
 Block* block_of(PyObject* object, Py_ssize_t refs, DType t, MemoryBudget* budget) {
-  if (!PyArray_CheckExact(object) || t == DType::b1) return nullptr;
+  if (!PyArray_CheckExact(object) || t == DType::b1 || budget->accelerator) return nullptr;
   auto* array = reinterpret_cast<PyArrayObject*>(object);
   const auto bytes = static_cast<int64_t>(PyArray_NBYTES(array));
   bool known = false;

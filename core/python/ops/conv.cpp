@@ -35,7 +35,7 @@ void set_axes(int64_t (&to)[3], nb::handle values, int n) {
 Correlation settings(nb::handle given, const Dims& weight) {
   int n = weight.size() - 2;
   if (n < 1 || n > 3)
-    throw Error(ErrorKind::value, "correlate: weight must have three to five axes, got shape " + to_string(weight));
+    throw Error(ErrorKind::value, "conv: weight must have three to five axes, got shape " + to_string(weight));
   Correlation c;
   set_axes(c.stride, given[0], n), set_axes(c.dilate, given[1], n), set_axes(c.pad, given[2], n);
   c.groups = nb::cast<int64_t>(given[3]);
@@ -50,7 +50,7 @@ Correlation settings(nb::handle given, const Dims& weight) {
     good = left >= 0;
     c.counts[a] = left / c.stride[a] + 1;
   }
-  if (!good) throw Error(ErrorKind::value, "correlate: settings must fit, got weight " + to_string(weight));
+  if (!good) throw Error(ErrorKind::value, "conv: settings must fit, got weight " + to_string(weight));
   return c;
 }
 
@@ -83,8 +83,8 @@ bool by_winograd(const Correlation& c, const Array& operand, bool back) {
 }
 
 nb::object sweep(nb::handle source_object, nb::handle w_object, nb::handle given, bool back) {
-  const Array &source = arg("correlate", source_object), &w = arg("correlate", w_object);
-  int device = checked_pair("correlate", source, w), n = w.layout.ndim() - 2;
+  const Array &source = arg("conv", source_object), &w = arg("conv", w_object);
+  int device = checked_pair("conv", source, w), n = w.layout.ndim() - 2;
   Correlation c = settings(given, w.layout.shape);
   c.examples = source.layout.ndim() ? source.layout.shape[0] : 0;
   Dims data = field_shape(c.examples, c.groups * c.in, c.extents, n),
@@ -99,27 +99,27 @@ nb::object sweep(nb::handle source_object, nb::handle w_object, nb::handle given
     first.issue(device);
     build_winograd(*op, c, back, source, w, points, target);
   } else {
-    (back ? build_correlate_back : build_correlate)(*op, c, source, w, target);
+    (back ? build_conv_back : build_conv)(*op, c, source, w, target);
   }
   op.issue(device);
   return wrapped(std::move(target));
 }
 
-nb::object correlate_weight(nb::handle y_object, nb::handle x_object, nb::handle given, nb::handle shape) {
-  const Array &y = arg("correlate", y_object), &x = arg("correlate", x_object);
-  Dims weight = parse_dims("correlate", shape.ptr());
-  int device = checked_pair("correlate", y, x), n = weight.size() - 2;
+nb::object conv_weight(nb::handle y_object, nb::handle x_object, nb::handle given, nb::handle shape) {
+  const Array &y = arg("conv", y_object), &x = arg("conv", x_object);
+  Dims weight = parse_dims("conv", shape.ptr());
+  int device = checked_pair("conv", y, x), n = weight.size() - 2;
   Correlation c = settings(given, weight);
   c.examples = x.layout.ndim() ? x.layout.shape[0] : 0;
   check_shape(x, field_shape(c.examples, c.groups * c.in, c.extents, n)),
       check_shape(y, field_shape(c.examples, c.groups * c.out, c.counts, n));
   Dims parts(weight.size() + 1);
   bool winograd = by_winograd(c, x, false);
-  parts[0] = winograd ? winograd_parts(c) : correlate_parts(c, x.layout.dtype);
+  parts[0] = winograd ? winograd_parts(c) : conv_weight_parts(c, x.layout.dtype);
   std::copy(weight.begin(), weight.end(), parts.begin() + 1);
   Array sums = Array::make(x.layout.dtype, parts, budget_of(device));
   Building op;
-  (winograd ? build_winograd_weight : build_correlate_weight)(*op, c, y, x, sums);
+  (winograd ? build_winograd_weight : build_conv_weight)(*op, c, y, x, sums);
   op.issue(device);
   return wrapped(std::move(sums));
 }
@@ -191,13 +191,13 @@ namespace {
 
 // Sums of neighbours with weights, of vectors of one dtype; none where there is nothing for them.
 nb::object neighbours(nb::handle in_object, nb::handle weights_object, int64_t first, int64_t length) {
-  const Array &in = arg("correlate", in_object), &weights = arg("correlate", weights_object);
+  const Array &in = arg("conv", in_object), &weights = arg("conv", weights_object);
   const DType t = in.layout.dtype;
   const bool good = (t == DType::f32 || t == DType::f64) && weights.layout.dtype == t && in.layout.ndim() == 1 &&
                     weights.layout.ndim() == 1 && in.layout.contiguous() && in.layout.size > 0 &&
                     weights.layout.size > 0 && weights.layout.size <= kMostWeights && length > 0;
   if (!good) return nb::none();
-  Array out = Array::make(t, Dims{length}, budget_of(same_device("correlate", in, weights)));
+  Array out = Array::make(t, Dims{length}, budget_of(same_device("conv", in, weights)));
   Building op;
   build_neighbours(*op, in, weights, first, out);
   op.issue(device_of(in));
@@ -210,14 +210,14 @@ void init_conv(nb::module_& m) {
   m.def("neighbours", neighbours, nb::arg("a"), nb::arg("weights"), nb::arg("first"), nb::arg("length"),
         "Sums of a[first + i + j] * weights[j] over j, of few weights; None if it does not suit them.");
   m.def(
-      "correlate", [](nb::handle x, nb::handle w, nb::handle settings) { return sweep(x, w, settings, false); },
+      "conv", [](nb::handle x, nb::handle w, nb::handle settings) { return sweep(x, w, settings, false); },
       nb::arg("x"), nb::arg("w"), nb::arg("settings"),
       "The correlation of data with a weight; settings: (stride, dilate, pad, groups, extents of the data).");
   m.def(
-      "correlate_back", [](nb::handle y, nb::handle w, nb::handle settings) { return sweep(y, w, settings, true); },
-      nb::arg("y"), nb::arg("w"), nb::arg("settings"), "The gradient of `correlate` for the data.");
-  m.def("correlate_weight", correlate_weight, nb::arg("y"), nb::arg("x"), nb::arg("settings"), nb::arg("shape"),
-        "The gradient of `correlate` for a weight of that shape, in parts along a new first axis.");
+      "conv_back", [](nb::handle y, nb::handle w, nb::handle settings) { return sweep(y, w, settings, true); },
+      nb::arg("y"), nb::arg("w"), nb::arg("settings"), "The gradient of `conv` for the data.");
+  m.def("conv_weight", conv_weight, nb::arg("y"), nb::arg("x"), nb::arg("settings"), nb::arg("shape"),
+        "The gradient of `conv` for a weight of that shape, in parts along a new first axis.");
   m.def("pool", pool, nb::arg("x"), nb::arg("kernel"), nb::arg("stride"), nb::arg("largest"),
         "The largest element of each window along the last axes, or the sum.");
   m.def("pool_back", pool_back, nb::arg("g"), nb::arg("x").none(), nb::arg("y").none(), nb::arg("shape"),

@@ -70,12 +70,12 @@ Indexed read_indices(const char* op, const Array& a, nb::handle indices, int64_t
   return x;
 }
 
-nb::object gather(nb::handle a_object, nb::handle indices, int64_t axis, const char* said) {
+nb::object gather(nb::handle a_object, nb::handle indices, int64_t axis, const char* op_name) {
   const Array& a = arg("take", a_object);
   Indexed x = read_indices("take", a, indices, axis);
   Array out = Array::make(a.layout.dtype, x.shape, budget_of(device_of(a)));
   Building op;
-  build_gather(*op, a, x.indices, x.axis, out, intern(said));
+  build_gather(*op, a, x.indices, x.axis, out, intern(op_name));
   op.issue(device_of(a));
   return wrapped_result(std::move(out));
 }
@@ -126,16 +126,16 @@ const Array& mask_for(const char* op, const Array& a, nb::handle mask_object) {
 
 // a[..., mask, ...] = values, of which there is one for each element under the mask along `axis`.
 void scatter_masked(nb::handle a_object, nb::handle mask_object, int64_t axis, nb::handle values_object,
-                    const char* said, nb::handle ufunc, nb::handle dtypes) {
-  const Array& a = writable(said, get_writable(said, a_object.ptr()));
-  const Array& mask = mask_for(said, a, mask_object);
+                    const char* op_name, nb::handle ufunc, nb::handle dtypes) {
+  const Array& a = writable(op_name, get_writable(op_name, a_object.ptr()));
+  const Array& mask = mask_for(op_name, a, mask_object);
   std::optional<Combine> combine = combining(ufunc, dtypes, a.layout.dtype);
-  const Array& values = values_for(said, a, values_object, combine ? &*combine : nullptr);
+  const Array& values = values_for(op_name, a, values_object, combine ? &*combine : nullptr);
   const int covered = mask.layout.ndim(), n = a.layout.ndim(), at = static_cast<int>(axis);
   bool fits = covered > 0 && at >= 0 && at + covered <= n;
   for (int i = 0; fits && i < covered; ++i) fits = mask.layout.shape[i] == a.layout.shape[at + i];
   if (!fits)
-    throw Error(ErrorKind::index, std::string(said) + ": mask must have the shape of axes from " +
+    throw Error(ErrorKind::index, std::string(op_name) + ": mask must have the shape of axes from " +
                                       std::to_string(axis) + " on, got " + to_string(mask.layout.shape) + " for " +
                                       to_string(a.layout.shape));
   Dims shape(n - covered + 1);
@@ -143,24 +143,24 @@ void scatter_masked(nb::handle a_object, nb::handle mask_object, int64_t axis, n
   const int lead = shape.size() - values.layout.ndim();
   shape[at] = lead > at ? 1 : values.layout.shape[at - lead];
   Building op;
-  build_scatter_masked(*op, a, mask, at, Array(values.storage(), broadcast_to(said, values.layout, shape)),
-                       combine ? &*combine : nullptr, intern(said));
+  build_scatter_masked(*op, a, mask, at, Array(values.storage(), broadcast_to(op_name, values.layout, shape)),
+                       combine ? &*combine : nullptr, intern(op_name));
   op.issue(device_of(a));
 }
 
 // Elements of the flat array, however it lies, at positions in a vector; values start over if there are fewer.
-void put(nb::handle a_object, nb::handle index_object, nb::handle values_object, const char* said) {
-  const Array &a = writable(said, get_writable(said, a_object.ptr())), &index = arg(said, index_object);
-  const Array& values = values_for(said, a, values_object, nullptr);
-  same_device(said, a, index);
+void put(nb::handle a_object, nb::handle index_object, nb::handle values_object, const char* op_name) {
+  const Array &a = writable(op_name, get_writable(op_name, a_object.ptr())), &index = arg(op_name, index_object);
+  const Array& values = values_for(op_name, a, values_object, nullptr);
+  same_device(op_name, a, index);
   if (!is_integer(index.layout.dtype))
-    throw Error(ErrorKind::index, std::string(said) + ": indices must be integers, got " + name(index.layout.dtype));
+    throw Error(ErrorKind::index, std::string(op_name) + ": indices must be integers, got " + name(index.layout.dtype));
   if (index.layout.ndim() != 1 || values.layout.ndim() != 1 || values.layout.size == 0)
-    throw Error(ErrorKind::value, std::string(said) +
+    throw Error(ErrorKind::value, std::string(op_name) +
                                       ": indices and values must be vectors, and values not empty, got " +
                                       to_string(index.layout.shape) + " and " + to_string(values.layout.shape));
   Building op;
-  build_put(*op, a, index, values, intern(said));
+  build_put(*op, a, index, values, intern(op_name));
   op.issue(device_of(a));
 }
 
@@ -206,26 +206,27 @@ void masked(nb::handle ufunc, nb::handle inputs, nb::handle where_object, nb::ha
 }
 
 // to[where] = value, cast to its dtype.
-void masked_copy(nb::handle to_object, nb::handle where_object, nb::handle value, const char* said) {
-  const Array& to = writable(said, get_writable(said, to_object.ptr()));
-  const Array& mask = mask_for(said, to, where_object);
-  Operand operand = operand_of(said, value, to.layout.dtype);
-  if (operand.array) same_device(said, to, *operand.array);
+void masked_copy(nb::handle to_object, nb::handle where_object, nb::handle value, const char* op_name) {
+  const Array& to = writable(op_name, get_writable(op_name, to_object.ptr()));
+  const Array& mask = mask_for(op_name, to, where_object);
+  Operand operand = operand_of(op_name, value, to.layout.dtype);
+  if (operand.array) same_device(op_name, to, *operand.array);
   const DType types[2] = {to.layout.dtype, to.layout.dtype};  // to which the operand is cast
   const Array* output = &to;
   Building op;
-  build_masked(*op, intern(said), Loop{}, types, &operand, 1, &output, 1, mask);
+  build_masked(*op, intern(op_name), Loop{}, types, &operand, 1, &output, 1, mask);
   op.issue(device_of(to));
 }
 
 // Values one after the other under a mask of the array's shape. placing: "each", "in turn" or "in place", see Placing.
 void place(nb::handle to_object, nb::handle mask_object, nb::handle values_object, const char* placing,
-           const char* said) {
-  const Array& to = writable(said, get_writable(said, to_object.ptr()));
-  const Array& mask = mask_for(said, to, mask_object);
-  const Array& values = values_for(said, to, values_object, nullptr);
+           const char* op_name) {
+  const Array& to = writable(op_name, get_writable(op_name, to_object.ptr()));
+  const Array& mask = mask_for(op_name, to, mask_object);
+  const Array& values = values_for(op_name, to, values_object, nullptr);
   if (!(mask.layout.shape == to.layout.shape) || values.layout.ndim() != 1)
-    throw Error(ErrorKind::value, std::string(said) + ": mask must have the array's shape and values one axis, got " +
+    throw Error(ErrorKind::value, std::string(op_name) +
+                                      ": mask must have the array's shape and values one axis, got " +
                                       to_string(mask.layout.shape) + " and " + to_string(values.layout.shape));
   const std::string_view how = placing;
   Building op;
@@ -233,7 +234,7 @@ void place(nb::handle to_object, nb::handle mask_object, nb::handle values_objec
               how == "each"      ? Placing::each
               : how == "in turn" ? Placing::in_turn
                                  : Placing::in_place,
-              intern(said));
+              intern(op_name));
   op.issue(device_of(to));
 }
 
@@ -252,12 +253,12 @@ int check_along(const char* op, const Array& a, const Array& index, int64_t axis
   return at;
 }
 
-nb::object gather_along(nb::handle a_object, nb::handle indices, int64_t axis, const char* said, bool from_end) {
+nb::object gather_along(nb::handle a_object, nb::handle indices, int64_t axis, const char* op_name, bool from_end) {
   const Array &a = arg("take_along_axis", a_object), &index = arg("take_along_axis", indices);
   int at = check_along("take_along_axis", a, index, axis);
   Array out = Array::make(a.layout.dtype, index.layout.shape, budget_of(device_of(a)));
   Building op;
-  build_gather_along(*op, a, index, at, out, intern(said), from_end);
+  build_gather_along(*op, a, index, at, out, intern(op_name), from_end);
   op.issue(device_of(a));
   return wrapped(std::move(out));
 }
@@ -281,19 +282,19 @@ void scatter_along(nb::handle a_object, nb::handle indices, int64_t axis, nb::ha
 }  // namespace
 
 void init_index(nb::module_& m) {
-  m.def("gather", gather, nb::arg("a"), nb::arg("indices"), nb::arg("axis") = 0, nb::arg("said") = "take");
+  m.def("gather", gather, nb::arg("a"), nb::arg("indices"), nb::arg("axis") = 0, nb::arg("op_name") = "take");
   m.def("scatter", scatter, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"),
         nb::arg("add") = false, nb::arg("ufunc").none() = nb::none(), nb::arg("loop").none() = nb::none(),
         "ufunc, loop: what combines elements and values, and the dtypes that it takes and gives; by default values "
         "take their place.");
   m.def("scatter_masked", scatter_masked, nb::arg("a"), nb::arg("mask"), nb::arg("axis"), nb::arg("values"),
-        nb::arg("said") = "setitem", nb::arg("ufunc").none() = nb::none(), nb::arg("loop").none() = nb::none());
-  m.def("put", put, nb::arg("a"), nb::arg("index"), nb::arg("values"), nb::arg("said") = "put");
+        nb::arg("op_name") = "setitem", nb::arg("ufunc").none() = nb::none(), nb::arg("loop").none() = nb::none());
+  m.def("put", put, nb::arg("a"), nb::arg("index"), nb::arg("values"), nb::arg("op_name") = "put");
   m.def("masked", masked, nb::arg("ufunc"), nb::arg("inputs"), nb::arg("where"), nb::arg("outs"), nb::arg("loop"));
-  m.def("masked_copy", masked_copy, nb::arg("to"), nb::arg("where"), nb::arg("value"), nb::arg("said") = "setitem");
+  m.def("masked_copy", masked_copy, nb::arg("to"), nb::arg("where"), nb::arg("value"), nb::arg("op_name") = "setitem");
   m.def("place", place, nb::arg("to"), nb::arg("mask"), nb::arg("values"), nb::arg("placing"),
-        nb::arg("said") = "place");
-  m.def("gather_along", gather_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("said") = "take",
+        nb::arg("op_name") = "place");
+  m.def("gather_along", gather_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("op_name") = "take",
         nb::arg("from_end") = true);
   m.def("scatter_along", scatter_along, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"),
         nb::arg("add") = false);

@@ -30,15 +30,15 @@ Recurrence recurrence(const char* rule, bool reversed, const Dims& y) {
 class Operands {
  public:
   explicit Operands(const Array& first) : dtype_(first.layout.dtype), device_(device_of(first)) {
-    check_has_kernels("recur", dtype_);
+    check_has_kernels("rnn", dtype_);
   }
   Array given(nb::handle object, const Dims& shape) const {
-    const Array& a = arg("recur", object);
+    const Array& a = arg("rnn", object);
     if (a.layout.dtype != dtype_ || device_of(a) != device_)
-      throw Error(ErrorKind::value, "recur: operands must be on one device, of one dtype");
+      throw Error(ErrorKind::value, "rnn: operands must be on one device, of one dtype");
     if (!(a.layout.shape == shape))
       throw Error(ErrorKind::value,
-                  "recur: operand must have shape " + to_string(shape) + ", got " + to_string(a.layout.shape));
+                  "rnn: operand must have shape " + to_string(shape) + ", got " + to_string(a.layout.shape));
     return dense(a);
   }
   Array given_or_none(nb::handle object, const Dims& shape) const {
@@ -59,21 +59,21 @@ nb::object result(Array& a) { return a.storage() ? wrapped(std::move(a)) : nb::n
 // The matrix of the states, laid out; on an accelerator as it is.
 Array packed(const Operands& all, const Recurrence& what, bool back, const Array& w) {
   if (!on_host(w)) return w;
-  Array u = all.made({recur_packed_size(what, back)});
+  Array u = all.made({rnn_packed_size(what, back)});
   Building op;
-  build_recur_pack(*op, what, back, w, u);
+  build_rnn_pack(*op, what, back, w, u);
   op.issue(all.device());
   return u;
 }
 
 Dims with_width(const Dims& shape, int64_t width) { return {shape[0], shape[1], width}; }
 
-nb::object recur(const char* rule, bool reversed, nb::handle x_object, nb::handle h_object, nb::handle c_object,
-                 nb::handle w_object, nb::handle b_object) {
-  const Array &first = arg("recur", x_object), &matrix = arg("recur", w_object);
+nb::object rnn(const char* rule, bool reversed, nb::handle x_object, nb::handle h_object, nb::handle c_object,
+               nb::handle w_object, nb::handle b_object) {
+  const Array &first = arg("rnn", x_object), &matrix = arg("rnn", w_object);
   if (first.layout.ndim() != 3 || matrix.layout.ndim() != 2 || first.layout.size == 0 || matrix.layout.size == 0)
     throw Error(ErrorKind::value,
-                "recur: operands must be (steps, batch, gates * units) and (gates * units, units), got " +
+                "rnn: operands must be (steps, batch, gates * units) and (gates * units, units), got " +
                     to_string(first.layout.shape) + " and " + to_string(matrix.layout.shape));
   Operands all(first);
   Recurrence what = recurrence(rule, reversed, with_width(first.layout.shape, matrix.layout.shape[1]));
@@ -85,17 +85,17 @@ nb::object recur(const char* rule, bool reversed, nb::handle x_object, nb::handl
   if (what.rule == Rule::lstm) cells = all.made(outputs);
   if (what.kept()) kept = all.made(with_width(outputs, what.kept() * n));
   Building op;
-  build_recur(*op, what, {&x, if_any(h), if_any(c), &u, &b, &y, if_any(cells), if_any(kept)});
+  build_rnn(*op, what, {&x, if_any(h), if_any(c), &u, &b, &y, if_any(cells), if_any(kept)});
   op.issue(all.device());
   return nb::make_tuple(wrapped(std::move(y)), result(cells), result(kept));
 }
 
-nb::object recur_back(const char* rule, bool reversed, nb::handle gy_object, nb::handle gc_object, nb::handle h_object,
-                      nb::handle c_object, nb::handle w_object, nb::handle y_object, nb::handle cells_object,
-                      nb::handle kept_object) {
-  const Array& first = arg("recur", y_object);
+nb::object rnn_back(const char* rule, bool reversed, nb::handle gy_object, nb::handle gc_object, nb::handle h_object,
+                    nb::handle c_object, nb::handle w_object, nb::handle y_object, nb::handle cells_object,
+                    nb::handle kept_object) {
+  const Array& first = arg("rnn", y_object);
   if (first.layout.ndim() != 3 || first.layout.size == 0)
-    throw Error(ErrorKind::value, "recur: results must be (steps, batch, units), got " + to_string(first.layout.shape));
+    throw Error(ErrorKind::value, "rnn: results must be (steps, batch, units), got " + to_string(first.layout.shape));
   Operands all(first);
   const Dims& outputs = first.layout.shape;
   Recurrence what = recurrence(rule, reversed, outputs);
@@ -111,9 +111,9 @@ nb::object recur_back(const char* rule, bool reversed, nb::handle gy_object, nb:
   if (c.storage()) gc0 = all.made(states);
   if (what.rule == Rule::gru) gu = all.made(with_width(outputs, g));
   Building op;
-  build_recur_back(*op, what,
-                   {&gy, if_any(gc), if_any(h), if_any(c), &u, &y, if_any(cells), if_any(kept), &gx, if_any(gh),
-                    if_any(gc0), if_any(gu)});
+  build_rnn_back(*op, what,
+                 {&gy, if_any(gc), if_any(h), if_any(c), &u, &y, if_any(cells), if_any(kept), &gx, if_any(gh),
+                  if_any(gc0), if_any(gu)});
   op.issue(all.device());
   return nb::make_tuple(wrapped(std::move(gx)), result(gh), result(gc0), result(gu));
 }
@@ -121,11 +121,11 @@ nb::object recur_back(const char* rule, bool reversed, nb::handle gy_object, nb:
 }  // namespace
 
 void init_rnn(nb::module_& m) {
-  m.def("recur", recur, nb::arg("rule"), nb::arg("reversed"), nb::arg("x"), nb::arg("h").none(), nb::arg("c").none(),
+  m.def("rnn", rnn, nb::arg("rule"), nb::arg("reversed"), nb::arg("x"), nb::arg("h").none(), nb::arg("c").none(),
         nb::arg("w"), nb::arg("b"),
         "A recurrent layer over all steps: (results, cells or None, what the way back needs or None). States that are "
         "None are zeros.");
-  m.def("recur_back", recur_back, nb::arg("rule"), nb::arg("reversed"), nb::arg("gy"), nb::arg("gc").none(),
+  m.def("rnn_back", rnn_back, nb::arg("rule"), nb::arg("reversed"), nb::arg("gy"), nb::arg("gc").none(),
         nb::arg("h").none(), nb::arg("c").none(), nb::arg("w"), nb::arg("y"), nb::arg("cells").none(),
         nb::arg("kept").none(),
         "Its gradients: of x, of the states that are given, and of w @ h + b where that is not x's; else None.");

@@ -84,14 +84,14 @@ uint32_t lookup(PyCodeObject* code, int offset) {
 }  // namespace
 
 namespace {
-thread_local uint32_t said = 0;  // by a SiteScope
+thread_local uint32_t given = 0;  // by a SiteScope
 }
 
-SiteScope::SiteScope(uint32_t site) : before_(std::exchange(said, site)) {}
-void SiteScope::end() { said = before_; }
+SiteScope::SiteScope(uint32_t site) : before_(std::exchange(given, site)) {}
+void SiteScope::end() { given = before_; }
 
 uint32_t current_site(const char** called) {
-  if (said) return said;
+  if (given) return given;
   PyFrameObject* frame = PyEval_GetFrame();
   Py_XINCREF(frame);
   uint32_t found = 0;

@@ -73,7 +73,7 @@ void before_fork() {
 void after_fork(bool child) {
   SubmissionGate::open();
   Engine& engine = Engine::get();
-  if (child && engine.lost()) abandon_pending_work("a child of a process that forked before the work had ended");
+  if (child && engine.abandoned()) abandon_pending_work("a child of a process that forked before the work had ended");
   if (child) engine.failures.take_unseen();  // the parent tells them
   if (interrupted) Py_AddPendingCall(raise_interrupted, nullptr);
 }
@@ -86,7 +86,7 @@ int exit_status = 0;
 
 void at_exit(int status, void*) {
   if (status == 0) status = exit_status;
-  if (engine_abandoned() && !Engine::get().lost()) {
+  if (engine_abandoned() && !Engine::get().abandoned()) {
     std::fflush(nullptr);
     _exit(status);
   }

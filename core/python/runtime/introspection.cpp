@@ -8,7 +8,7 @@
 #include "base/free_list.h"
 #include "cpu/kernels/fusion/fused_kernel.h"
 #include "engine/engine.h"
-#include "memory/cache.h"
+#include "memory/caching_allocator.h"
 #include "python/bindings.h"
 #include "python/object/array_type.h"
 #include "python/object/dtypes.h"
@@ -50,7 +50,7 @@ nb::dict memory(int device) {
   MemoryBudget& b = *Engine::get().devices[device].budget;
   nb::dict d;
   d["live"] = b.live.load(), d["peak"] = b.peak.load(), d["limit"] = b.hard.load(), d["budget"] = b.soft.load();
-  d["cached"] = MemoryCache::get().cached();
+  d["cached"] = CachingAllocator::get().cached();
   return d;
 }
 
@@ -70,12 +70,12 @@ nb::dict in_use() {
   nb::dict d;
   d["storages"] = FreeList<Buffer>::in_use(), d["ops"] = FreeList<Op>::in_use(),
   d["rooms"] = FreeList<KernelRoom>::in_use();
-  d["blocks"] = MemoryCache::get().in_use();
+  d["blocks"] = CachingAllocator::get().in_use();
   return d;
 }
 
 size_t empty_cache() {
-  size_t bytes = MemoryCache::get().trim();
+  size_t bytes = CachingAllocator::get().trim();
   trim_objects();
   FreeList<Buffer>::trim(), FreeList<Op>::trim(), FreeList<KernelRoom>::trim();
   malloc_trim(0);

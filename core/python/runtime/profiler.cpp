@@ -18,8 +18,8 @@ int trace_start(nb::handle path) {
   return error;
 }
 
-nb::bytes trace_look() {
-  std::string all = Engine::get().trace.look(Engine::get().ring.next());
+nb::bytes trace_so_far() {
+  std::string all = Engine::get().trace.so_far(Engine::get().ring.next());
   return nb::bytes(all.data(), all.size());
 }
 
@@ -38,7 +38,7 @@ void init_profiler(nb::module_& m) {
   m.def(
       "set_trace_apart", [](uint64_t ticks) { return std::exchange(Engine::get().trace.apart, ticks); },
       "For tests: see Trace::apart. Returns the former setting.");
-  m.def("trace_look", trace_look, "The recording until now.");
+  m.def("trace_so_far", trace_so_far, "The recording until now.");
   m.def("trace_stop", trace_stop,
         "Ends the recording and returns it (core/trace/record.h). Empty: nothing was being recorded.");
 }

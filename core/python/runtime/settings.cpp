@@ -11,7 +11,7 @@
 #include "cpu/cgroup_limits.h"
 #include "cpu/kernels/gemm/matmul.h"
 #include "engine/engine.h"
-#include "memory/cache.h"
+#include "memory/caching_allocator.h"
 #include "python/bindings.h"
 #include "python/runtime/submission_gate.h"
 #include "python/runtime/submit.h"
@@ -87,7 +87,7 @@ void init_settings(nb::module_& m) {
         nb::arg("devices"),
         "Limits of each device that shares the cores; all together keep to those of so many devices.");
   m.def(
-      "set_cache_limits", [](size_t cached, size_t total) { MemoryCache::get().set_limits(cached, total); },
+      "set_cache_limits", [](size_t cached, size_t total) { CachingAllocator::get().set_limits(cached, total); },
       nb::arg("cached"), nb::arg("total"),
       "Bytes that are kept for the next array at most, and bytes that these and the arrays' blocks may take together "
       "before some are given back.");

@@ -25,7 +25,7 @@
 namespace forerun {
 
 bool synchronous = false;
-constinit thread_local bool exchanging = false;
+constinit thread_local bool in_collective = false;
 
 namespace {
 
@@ -118,7 +118,7 @@ void issue_placed(Op* op, int device, Queue::Kind kind, int memory, bool cheap) 
   op->cost = cost;
   op->site = current_site();
   op->inner = in_host_task();
-  op->urgent = exchanging;
+  op->urgent = in_collective;
   const bool full = placing ? engine.ring.nearly_full() : engine.ring.full();
   if (SubmissionGate::is_closed() || full || capture || synchronous) {
     try {

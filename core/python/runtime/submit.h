@@ -9,7 +9,7 @@ namespace forerun {
 extern bool synchronous;
 // Of this thread: what it issues belongs to an exchange between devices. It may read arrays of other CPU devices where
 // they are, and goes before older ready ops.
-extern constinit thread_local bool exchanging;
+extern constinit thread_local bool in_collective;
 // Hands `op` to a queue of the device. May wait for room; throws PythonError if that is interrupted, or (synchronous
 // mode) if the op fails. `cheap`: a host task that costs no more than handing it over, so that it may run at once.
 void issue(Op* op, int device, Queue::Kind kind = Queue::Kind::compute, bool cheap = false);

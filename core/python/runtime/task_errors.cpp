@@ -49,9 +49,10 @@ void add_site(nb::handle exception, uint32_t where) {
 
 std::string described(PyObject* exception) {
   std::string text = Py_TYPE(exception)->tp_name;
-  nb::object said = nb::steal(PyObject_Str(exception));
+  nb::object message = nb::steal(PyObject_Str(exception));
   PyErr_Clear();
-  nb::object bytes = nb::steal(said ? PyUnicode_AsEncodedString(said.ptr(), "utf-8", "backslashreplace") : nullptr);
+  nb::object bytes =
+      nb::steal(message ? PyUnicode_AsEncodedString(message.ptr(), "utf-8", "backslashreplace") : nullptr);
   PyErr_Clear();
   return bytes ? text + ": " + PyBytes_AS_STRING(bytes.ptr()) : text + ", whose text could not be had";
 }

@@ -440,8 +440,8 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         try:
             return preformatted(repr(self), about)
         except Exception as error:
-            said = "\n".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])])
-            return preformatted(said, about)
+            shown = "\n".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])])
+            return preformatted(shown, about)
 
     def __format__(self, spec: str) -> str:
         if self.ndim and spec:

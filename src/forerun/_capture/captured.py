@@ -70,14 +70,14 @@ class _Call:
 
         heads: gradients of the results, or None. No program: None.
         """
-        ends: list[Any] = [_core.blank(x) for x in inputs]
+        ends: list[Any] = [_core.empty_handle(x) for x in inputs]
         for x in ends:
             x.node = Variable(None, "null")
         given = [g for g in heads if g is not None]
         _core.capture((*given, *saved))
         try:
             results = [y for y, g in zip(self.replay(saved, ends), heads) if g is not None]
-            all_ = _core.walk("backward", results, given, ends, False, False, _core.training(), zeros=False)
+            all_ = _core.run_backward("backward", results, given, ends, False, False, _core.training(), zeros=False)
             flows = [i for i, g in enumerate(all_) if g is not None]
             found = [all_[i] for i in flows]
             program = None
@@ -100,7 +100,7 @@ def _recording(function: Callable[..., Any], *args: Any) -> Any:
 _warning = threading.Lock()
 
 
-def warn_of_look(name: str, look: Any, more: str = "") -> None:
+def warn_of_read(name: str, look: Any, more: str = "") -> None:
     """Warn, at a line that reads values, that functions that cannot be captured for that reason run as written."""
     file, line = look
     message = f"{name} runs as written, without hybridization, as its code depends on values at {file}:{line}"
@@ -155,13 +155,13 @@ class Recorded:
 
     def inside(self, function: Callable[..., Any], args: Arrays) -> Any:
         """Call a function whose operations belong to the program of another one, which is being captured."""
-        looked, strict = _core.capture_look(), _core.capture_strict(True) if self.strict else False
+        looked, strict = _core.capture_first_read(), _core.capture_strict(True) if self.strict else False
         try:
             return function(*args)
         finally:
             if self.strict:
                 _core.capture_strict(strict)
-            if looked is None and _core.capture_look() is not None:
+            if looked is None and _core.capture_first_read() is not None:
                 self._warned = True  # the other one's warning names the line
 
     def _record(self, args: Arrays, shape: Any, arrays: Arrays, held: Arrays) -> Any:
@@ -187,7 +187,7 @@ class Recorded:
                 del calls[_MOST:]
             except NotRepeatable as why:
                 refused[_core.recording(), _core.training()] = str(why)
-            look = _core.capture_look()
+            look = _core.capture_first_read()
         finally:
             _core.capture_drop()
             traced.inputs.names = names
@@ -203,7 +203,7 @@ class Recorded:
         with _warning:
             warned, self._warned = self._warned, True
         if not warned:
-            warn_of_look(self.name, look, "; hybridize(strict=True) makes this an error")
+            warn_of_read(self.name, look, "; hybridize(strict=True) makes this an error")
 
     def _given(self, x: Any, ends: list[tuple[int, int]]) -> Any:
         """Return the array that the function gets for an argument: itself, or one with a node of its own."""

@@ -27,9 +27,9 @@ class _TapeRef(NamedTuple):
 
 
 class _Array(NamedTuple):
-    """An input or output of a node: a blank of it, which of the saved values it has (-1: none), and its place."""
+    """An input or output of a node: an empty handle of it, its number among the saved values (-1: none), its place."""
 
-    blank: Any
+    empty_handle: Any
     saved: int
     place: _TapeRef | None
 
@@ -103,7 +103,7 @@ class TapeTemplate:
 
     def _array(self, x: Any) -> _Array:
         saved = self._save(x) if _core.has_value(x) else -1
-        return _Array(_core.blank(x), saved, self._place(x))
+        return _Array(_core.empty_handle(x), saved, self._place(x))
 
     def _save(self, x: Any) -> int:
         number = self._known.setdefault(_core.place(x), len(self.saved))
@@ -126,7 +126,7 @@ class TapeTemplate:
         made: list[Any] = []
 
         def array(like: _Array) -> Any:
-            x: Any = _core.detach(saved[like.saved]) if like.saved >= 0 else _core.blank(like.blank)
+            x: Any = _core.detach(saved[like.saved]) if like.saved >= 0 else _core.empty_handle(like.empty_handle)
             if like.place is not None:
                 at = inputs if like.place.node < 0 else made[like.place.node]
                 x.node, x.index = at[like.place.number].node, at[like.place.number].index

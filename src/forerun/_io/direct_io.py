@@ -24,7 +24,7 @@ from .._runtime.settings import config
 __all__ = ["BLOCK", "LEAST", "Direct", "Reading"]
 
 BLOCK = 4096  # bytes; devices that want 512 take it too
-LEAST = 1 << 20  # bytes that are worth it; arrays of so many begin with a block in memory (core/memory/cache.cpp)
+LEAST = 1 << 20  # bytes that are worth it; arrays of so many begin with a block in memory (caching_allocator.cpp)
 _libc = ctypes.PyDLL(None)  # with the interpreter lock: its calls take microseconds
 _libc.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
 _REFUSED = (errno.EINVAL, errno.EOPNOTSUPP)  # by the file system, or by a device of larger blocks

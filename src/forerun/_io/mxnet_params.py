@@ -17,7 +17,7 @@ import numpy
 from ..ops._base import core as _core
 from .npy import Header
 
-__all__ = ["MAGIC", "Place", "read_contents"]
+__all__ = ["MAGIC", "TensorEntry", "read_contents"]
 
 MAGIC = (0x112).to_bytes(8, "little")
 _DTYPES = ("f4", "f8", "f2", "u1", "i4", "i1", "i8", "?", "i2", "u2", "u4", "u8")  # by number; 12: bfloat16
@@ -29,7 +29,7 @@ _AXES = 64
 
 
 @dataclass(frozen=True)
-class Place:
+class TensorEntry:
     """An array, and where its values begin in the file. sparse: its storage type, if it is not a dense one."""
 
     header: Header
@@ -76,7 +76,7 @@ class _Bytes:
         return int(n)
 
 
-def read_contents(file: BinaryIO, size: int, op: str) -> dict[str, Place] | list[Place]:
+def read_contents(file: BinaryIO, size: int, op: str) -> dict[str, TensorEntry] | list[TensorEntry]:
     """Return where the arrays of a file of so many bytes are: by their names, or in order if they have none.
 
     ValueError if it is in another format, or says what cannot be; ImportError for bfloat16 without ml_dtypes.
@@ -108,7 +108,7 @@ def _name(data: _Bytes) -> str:
         raise data.refused(f"be in UTF-8, got {raw[:50]!r}") from None
 
 
-def _place(data: _Bytes) -> Place:
+def _place(data: _Bytes) -> TensorEntry:
     (mark,) = data.take("<I")
     parts = 0
     if mark in (_THIRD, _NUMPY):
@@ -130,10 +130,10 @@ def _place(data: _Bytes) -> Place:
         return _sparse(data, header, stored, parts)
     start = data.at
     data.skip(header.nbytes)
-    return Place(header, start)
+    return TensorEntry(header, start)
 
 
-def _sparse(data: _Bytes, header: Header, stored: tuple[int, ...], parts: int) -> Place:
+def _sparse(data: _Bytes, header: Header, stored: tuple[int, ...], parts: int) -> TensorEntry:
     """Return the place of a sparse array, which is not read; the arrays behind it need its size."""
     further = []
     for _ in range(parts):
@@ -141,7 +141,7 @@ def _sparse(data: _Bytes, header: Header, stored: tuple[int, ...], parts: int) -
         further.append(Header(_shape(data), dtype, False))
     start = data.at
     data.skip(Header(stored, header.dtype, False).nbytes + sum(h.nbytes for h in further))
-    return Place(header, start, "row_sparse" if parts == 1 else "csr")
+    return TensorEntry(header, start, "row_sparse" if parts == 1 else "csr")
 
 
 def _dtype(data: _Bytes) -> numpy.dtype[Any]:

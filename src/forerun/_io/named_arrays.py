@@ -22,7 +22,7 @@ from .npy import Header
 
 __all__ = ["format_of", "read_named", "save_named", "params_by_name"]
 
-Places = dict[str, tuple[Header, int]]
+Entries = dict[str, tuple[Header, int]]
 
 
 def format_of(file: BinaryIO, size: int) -> str:
@@ -51,18 +51,18 @@ def read_named(file: BinaryIO, op: str) -> dict[str, numpy.ndarray]:
     return {name: _read(file, header, start + at, op, name) for name, (header, at) in found.items()}
 
 
-def _tensors(file: BinaryIO, size: int, op: str) -> Places:
+def _tensors(file: BinaryIO, size: int, op: str) -> Entries:
     contents = tensors.read_contents(file, size, op).tensors
     return {name: (at.header(), at.start) for name, at in contents.items()}
 
 
-def _params(file: BinaryIO, size: int, op: str) -> Places:
+def _params(file: BinaryIO, size: int, op: str) -> Entries:
     found = params.read_contents(file, size, op)
     named = found if isinstance(found, dict) else {str(i): at for i, at in enumerate(found)}
     return {name: (_dense(name, at, op), at.start) for name, at in named.items()}
 
 
-def _dense(name: str, at: params.Place, op: str) -> Header:
+def _dense(name: str, at: params.TensorEntry, op: str) -> Header:
     if at.sparse:
         raise ValueError(f"{op}: {name} must be a dense array, got a {at.sparse} one")
     return at.header
@@ -105,7 +105,7 @@ def params_by_name(op: str, path: str, device: Any = None) -> dict[str, Any] | l
     return {name: _issued(op, file, name, at, device) for name, at in found.items()}
 
 
-def _issued(op: str, file: issue.Opened, name: str, at: params.Place, device: Any) -> Any:
+def _issued(op: str, file: issue.Opened, name: str, at: params.TensorEntry, device: Any) -> Any:
     header = _dense(name, at, op)
     fill: Callable[..., Any] = partial(issue.values, op, file, at.start, header)
     return issue.reads(op, header, fill, None, device)

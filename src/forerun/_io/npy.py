@@ -244,9 +244,9 @@ def write_array(file: BinaryIO, x: numpy.ndarray, header: Header | None = None, 
     """
     header = header or header_of(x.shape, x.strides, x.dtype)
     descr = npy.dtype_to_descr(header.dtype)
-    said = {"descr": descr, "fortran_order": header.fortran, "shape": header.shape}
+    fields = {"descr": descr, "fortran_order": header.fortran, "shape": header.shape}
     begin = io.BytesIO()
-    npy.write_array_header_1_0(begin, said)
+    npy.write_array_header_1_0(begin, fields)
     padded = at is not None and header.nbytes >= direct.LEAST
     file.write(_padded(begin.getvalue(), at or 0) if padded else begin.getvalue())
     write_values(file, x.T if header.fortran else x)

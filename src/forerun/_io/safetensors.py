@@ -18,7 +18,7 @@ from ..ops._base import core as _core
 from .direct_io import BLOCK, LEAST
 from .npy import Header, possible, write_values
 
-__all__ = ["Contents", "Place", "read_contents", "laid_out", "write", "LONGEST"]
+__all__ = ["Contents", "TensorEntry", "read_contents", "laid_out", "write", "LONGEST"]
 
 LONGEST = 100_000_000  # bytes of a header, as in the reference implementation
 _NAMES = {
@@ -30,7 +30,7 @@ _ALIGNMENT = 8
 
 
 @dataclass(frozen=True)
-class Place:
+class TensorEntry:
     """Where a tensor's values are. start: in the file."""
 
     kind: str
@@ -48,7 +48,7 @@ class Place:
 class Contents:
     """The header of a file."""
 
-    tensors: dict[str, Place]
+    tensors: dict[str, TensorEntry]
     metadata: dict[str, str] | None
 
 
@@ -57,12 +57,12 @@ def read_contents(file: BinaryIO, size: int, op: str) -> Contents:
     length = int.from_bytes(file.read(8), "little") if size >= 8 else 0
     if not 2 <= length <= min(LONGEST, size - 8):
         raise ValueError(f"{op}: file must be in the safetensors format, got {size} bytes, header of {length}")
-    said = _parsed(file.read(length), op)
-    metadata = said.pop("__metadata__", None)
+    header = _parsed(file.read(length), op)
+    metadata = header.pop("__metadata__", None)
     if metadata is not None and not _texts(metadata):
         raise ValueError(f"{op}: metadata must map strings to strings, got {str(metadata)[:200]}")
     begin = 8 + length
-    tensors = {name: _place(name, entry, begin, op) for name, entry in said.items()}
+    tensors = {name: _place(name, entry, begin, op) for name, entry in header.items()}
     end = begin
     for name, place in sorted(tensors.items(), key=lambda item: (item[1].start, item[1].nbytes)):
         if place.start != end:
@@ -75,12 +75,12 @@ def read_contents(file: BinaryIO, size: int, op: str) -> Contents:
 
 def _parsed(text: bytes, op: str) -> dict[str, Any]:
     try:
-        said = _json.decode(text.decode())
+        header = _json.decode(text.decode())
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{op}: header must be in JSON, got {str(error)[:200]}") from None
-    if not isinstance(said, dict):
-        raise ValueError(f"{op}: header must name tensors, got {str(said)[:200]}")
-    return said
+    if not isinstance(header, dict):
+        raise ValueError(f"{op}: header must name tensors, got {str(header)[:200]}")
+    return header
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def _texts(metadata: Any) -> bool:
     return isinstance(metadata, dict) and all(isinstance(value, str) for value in metadata.values())
 
 
-def _place(name: str, entry: Any, begin: int, op: str) -> Place:
+def _place(name: str, entry: Any, begin: int, op: str) -> TensorEntry:
     if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
         raise ValueError(f"{op}: {name} must have dtype, shape and data_offsets, got {str(entry)[:200]}")
     kind, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
@@ -115,7 +115,7 @@ def _place(name: str, entry: Any, begin: int, op: str) -> Place:
     if offsets[1] - offsets[0] != nbytes or not possible(shape, _SIZES[kind]):
         text = f"{offsets[0]} to {offsets[1]} for {kind} of shape {tuple(shape)}"
         raise ValueError(f"{op}: {name} must have as many bytes as its values take, got {text}"[:400])
-    return Place(kind, tuple(shape), begin + offsets[0], nbytes)
+    return TensorEntry(kind, tuple(shape), begin + offsets[0], nbytes)
 
 
 def _counts(numbers: Any) -> bool:
@@ -140,12 +140,12 @@ def laid_out(
     large = {name for name, x in tensors.items() if x.nbytes >= LEAST}
     whole = {name for name in large if tensors[name].nbytes % BLOCK == 0}
     order = sorted(tensors, key=lambda name: (name not in whole, -_SIZES[kinds[name]], name))
-    said: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
+    header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
     end = 0
     for name in order:
         start, end = end, end + tensors[name].nbytes
-        said[name] = {"dtype": kinds[name], "shape": list(tensors[name].shape), "data_offsets": [start, end]}
-    text = json.dumps(said, separators=(",", ":"), ensure_ascii=False).encode()
+        header[name] = {"dtype": kinds[name], "shape": list(tensors[name].shape), "data_offsets": [start, end]}
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     text += b" " * (-(8 + len(text)) % (BLOCK if large else _ALIGNMENT))
     if len(text) > LONGEST:
         raise ValueError(f"{op}: header must have at most {LONGEST} bytes, got {len(text)}")

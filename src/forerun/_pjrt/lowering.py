@@ -9,7 +9,7 @@ from .emit import emit
 from .program import Slot, Step, emit_program
 from .spec import Operand, Output, Spec
 
-__all__ = ["emit_joined", "emit_operation"]
+__all__ = ["emit_concatenated", "emit_operation"]
 
 
 def emit_operation(
@@ -30,7 +30,7 @@ def emit_operation(
     return emit(_spec(kind, name, inputs, outputs, attributes))
 
 
-def emit_joined(
+def emit_concatenated(
     steps: Sequence[tuple[tuple[Any, ...], tuple[int, ...], tuple[int, ...]]],
     slots: Sequence[tuple[str, int, bool, bool]],
     donated: Sequence[int],

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .._runtime import core as _core
 from .._runtime.settings import config
-from .lowering import emit_joined, emit_operation
+from .lowering import emit_concatenated, emit_operation
 from .plugins import client_options, load_vendor_libraries, platform_of, plugin_files
 
 __all__ = ["open_all"]
@@ -71,7 +71,7 @@ def _open(file: Path, first: int) -> int:
     part = 1.0 if "memory_fraction" in options else settings["gpu_memory"]  # of the limit that the plugin states
     folder = _folder(settings["module_cache"])
     return _core.open_accelerators(
-        str(file), options, folder, _MOST_MODULES, first, "gpu", part, emit_operation, emit_joined
+        str(file), options, folder, _MOST_MODULES, first, "gpu", part, emit_operation, emit_concatenated
     )
 
 

@@ -1,6 +1,6 @@
 """Arrays in asyncio: one, several, or in the order in which they come. No thread waits.
 
-Each event loop has a bell, a file descriptor that it polls beside its sockets. When writes end that somebody awaits,
+Each event loop has a queue, a file descriptor that it polls beside its sockets. When writes end that somebody awaits,
 the core rings it, and the loop tells the tasks.
 """
 
@@ -114,7 +114,7 @@ def as_completed(arrays: Iterable[Any]) -> AsyncIterator[Any]:
 def arrival(x: Any) -> Generator[Any, None, None]:
     """Suspend the running task until the values are computed; raise the error of their computation."""
     loop = asyncio.get_running_loop()
-    watch = _Watch(_bell(loop).core, x)
+    watch = _Watch(_queue_of(loop).core, x)
     if watch.waits:
         future = loop.create_future()
         watch.completed = partial(_settle, future)
@@ -125,7 +125,7 @@ def arrival(x: Any) -> Generator[Any, None, None]:
 
 
 class _Watch(_core.Watch):
-    """Has `told()` called by the loop when its array has come; unless it is gone by then, as after a cancellation."""
+    """The loop calls `completed()` when the array is computed, unless this is gone by then, as after a cancellation."""
 
     __slots__ = ("completed",)
     completed: Callable[[], object]
@@ -140,10 +140,10 @@ class _Arrivals:
     """Watches on arrays, and those that have been notified. left: how many `next` has not returned yet."""
 
     def __init__(self, arrays: list[Any]) -> None:
-        bell = _bell(asyncio.get_running_loop()).core
+        queue = _queue_of(asyncio.get_running_loop()).core
         self.came: asyncio.Queue[int] = asyncio.Queue()
         self.left = len(arrays)
-        self.watches = [_Watch(bell, x) for x in arrays]
+        self.watches = [_Watch(queue, x) for x in arrays]
         for number, watch in enumerate(self.watches):
             watch.completed = partial(self.came.put_nowait, number)
             if not watch.waits:
@@ -199,67 +199,67 @@ def _error(watch: _Watch) -> BaseException:
     raise AssertionError("only of watches with a failure")
 
 
-# --- bells ---
+# --- queues ---
 
 
-class _Bell:
+class _LoopQueue:
     """The completion queue of one event loop, which owns it until the loop is closed."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.core = _core.CompletionQueue()
         try:
-            loop.add_reader(self.core.fileno(), self.ring)
+            loop.add_reader(self.core.fileno(), self.report)
         except NotImplementedError:
             _poller().add(self, loop)
 
-    def ring(self) -> None:
+    def report(self) -> None:
         """Report completed watches. If more are left, the descriptor stays readable: the loop calls this again."""
         for watch in self.core.take(_AT_ONCE):
             watch.completed()
 
 
-_bells: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, weakref.ref[_Bell]] = weakref.WeakKeyDictionary()
+_queues: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, weakref.ref[_LoopQueue]] = weakref.WeakKeyDictionary()
 
 
-def _bell(loop: asyncio.AbstractEventLoop) -> _Bell:
-    known = _bells.get(loop)
-    bell = known() if known else None
-    if bell is None:
-        bell = _Bell(loop)
-        _bells[loop] = weakref.ref(bell)
-    return bell
+def _queue_of(loop: asyncio.AbstractEventLoop) -> _LoopQueue:
+    known = _queues.get(loop)
+    queue = known() if known else None
+    if queue is None:
+        queue = _LoopQueue(loop)
+        _queues[loop] = weakref.ref(queue)
+    return queue
 
 
 class _Poller:
-    """One thread, which polls the bells of all loops that cannot poll descriptors themselves."""
+    """One thread, which polls the queues of all loops that cannot poll descriptors themselves."""
 
     def __init__(self) -> None:
         self.poll = select.epoll()
-        self.bells: dict[int, tuple[weakref.ref[asyncio.AbstractEventLoop], _Bell]] = {}
+        self.queues: dict[int, tuple[weakref.ref[asyncio.AbstractEventLoop], _LoopQueue]] = {}
         threading.Thread(target=self.run, name="forerun-await", daemon=True).start()
 
-    def add(self, bell: _Bell, loop: asyncio.AbstractEventLoop) -> None:
-        descriptor = bell.core.fileno()
-        self.bells[descriptor] = weakref.ref(loop), bell
+    def add(self, queue: _LoopQueue, loop: asyncio.AbstractEventLoop) -> None:
+        descriptor = queue.core.fileno()
+        self.queues[descriptor] = weakref.ref(loop), queue
         weakref.finalize(loop, self.remove, descriptor).atexit = False
         self.poll.register(descriptor, select.EPOLLIN | select.EPOLLONESHOT)
 
     def remove(self, descriptor: int) -> None:
         self.poll.unregister(descriptor)
-        del self.bells[descriptor]
+        del self.queues[descriptor]
 
     def run(self) -> None:
         while True:
             for descriptor, _ in self.poll.poll():
-                loop = self.bells[descriptor][0]() if descriptor in self.bells else None
+                loop = self.queues[descriptor][0]() if descriptor in self.queues else None
                 if loop:
                     with suppress(RuntimeError):  # it has been closed
-                        loop.call_soon_threadsafe(self.ring, descriptor)
+                        loop.call_soon_threadsafe(self.report, descriptor)
                 del loop
 
-    def ring(self, descriptor: int) -> None:
+    def report(self, descriptor: int) -> None:
         """In the loop's thread. The thread does not look at the descriptor again before."""
-        self.bells[descriptor][1].ring()
+        self.queues[descriptor][1].report()
         self.poll.modify(descriptor, select.EPOLLIN | select.EPOLLONESHOT)
 
 
@@ -278,7 +278,7 @@ def _poller() -> _Poller:
 def _after_fork() -> None:
     """Forget the threads, which a child does not have; its loops get queues of their own."""
     global _the_poller, _starting
-    _bells.clear()
+    _queues.clear()
     _the_poller, _starting = None, threading.Lock()
 
 

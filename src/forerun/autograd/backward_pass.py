@@ -45,7 +45,7 @@ def backward(
     [6.0]
     """
     heads, head_grads = _listed("backward", heads, head_grads)
-    _core.walk("backward", heads, head_grads, None, retain_graph, create_graph, train_mode)
+    _core.run_backward("backward", heads, head_grads, None, retain_graph, create_graph, train_mode)
 
 
 def grad(
@@ -73,7 +73,7 @@ def grad(
             raise ValueError("grad: variables must be on the tape (attach_grad), got one that is not")
     heads, head_grads = _listed("grad", heads, head_grads)
     keep = create_graph if retain_graph is None else retain_graph
-    results = _core.walk("grad", heads, head_grads, wanted, keep, create_graph, train_mode)
+    results = _core.run_backward("grad", heads, head_grads, wanted, keep, create_graph, train_mode)
     return results[0] if single else results
 
 
@@ -92,6 +92,6 @@ def of_steps(function: Callable[..., Any], g: Any, inputs: tuple[Any, ...]) -> t
     y = function(*inputs)
     results, heads = (list(v) if isinstance(v, tuple) else [v] for v in (y, g))
     on_tape = [x for x in inputs if x.node is not None]
-    found = _core.walk("grad", results, heads, on_tape, True, True, _core.training(), False)
+    found = _core.run_backward("grad", results, heads, on_tape, True, True, _core.training(), False)
     by_id = {id(x): v for x, v in zip(on_tape, found)}
     return tuple(by_id.get(id(x)) for x in inputs)

@@ -1,8 +1,10 @@
-"""Runs a script as Python would, with forerun in the place of NumPy if asked to.
+"""Runs a script as Python would, with forerun in the place of NumPy or MXNet if asked to.
 
 With `--as-numpy`, `import numpy` in the script and in the modules beside it gives forerun, by NumPy's rules: float64,
 NumPy's own random numbers, and NumPy's functions where forerun has none. Installed packages keep NumPy. The script is
 not changed. Its output is that with NumPy, but for the last digits of sums.
+
+With `--as-mxnet`, `import mxnet` gives forerun's modules; docs/howto/mxnet.md lists the differences.
 
 The exit status is the script's own: 1 if it raised, the argument of `sys.exit`, 1 if an operation failed and no
 read raised the error.
@@ -18,18 +20,20 @@ from typing import Any
 
 from .program import Program
 
-HELP = "run a script, with forerun as its NumPy"
+HELP = "run a script, with forerun as its NumPy or MXNet"
 EPILOG = """\
 examples:
   forerun run --as-numpy simulate.py --steps 100     what follows the script is the script's
   forerun run --as-numpy --report simulate.py        and what ran ahead, and what was NumPy's
   forerun run --as-numpy -m package.simulate         a module, as with python -m
+  forerun run --as-mxnet train.py                    a program that imports mxnet
 """
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     command.add_argument("--as-numpy", action="store_true", help="`import numpy` in the script's files gives forerun")
+    command.add_argument("--as-mxnet", action="store_true", help="`import mxnet` gives forerun's modules")
     command.add_argument("--report", action="store_true", help="say at the end what ran ahead, and what fell back")
     command.add_argument("-m", dest="module", action="store_true", help="SCRIPT is the name of a module")
     command.add_argument("script", metavar="SCRIPT", help="a file of Python, or with -m a module")
@@ -41,6 +45,10 @@ def run(given: argparse.Namespace) -> int:
     program = Program(given.script, given.arguments, given.module)
     if given.as_numpy:
         replace_numpy(given)
+    if given.as_mxnet:
+        from ..compat import install_as_mxnet
+
+        install_as_mxnet()
     if not given.report:
         return program.run()
     status, trace = _recorded(program)

@@ -94,8 +94,8 @@ class _Confusion(EvalMetric):
     def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
         """True positives, false positives, false negatives, true negatives, each for all classes."""
         n = label.size
-        one, said = self._marks(label, pred)
-        kinds = [one & said, ~one & said, one & ~said, ~one & ~said]
+        one, predicted = self._marks(label, pred)
+        kinds = [one & predicted, ~one & predicted, one & ~predicted, ~one & ~predicted]
         return [kind.sum(axis=0) for kind in kinds], n
 
     def _marks(self, label: Any, pred: Any) -> Pair:
@@ -204,8 +204,8 @@ class PCC(EvalMetric):
         k = pred.shape[-1] if scores else 0
         label, pred = _classes("PCC", label, pred)
         k = k or int(np.maximum(label.max(), pred.max()).item()) + 1
-        one, said = (npx.one_hot(x.reshape(-1), k).astype("float64") for x in (label, pred))
-        return [np.dot(one.T, said)], label.size
+        one, predicted = (npx.one_hot(x.reshape(-1), k).astype("float64") for x in (label, pred))
+        return [np.dot(one.T, predicted)], label.size
 
     def added(self, before: Any, new: Any) -> Any:
         """Return the sum, as large as the larger of both."""
@@ -216,9 +216,9 @@ class PCC(EvalMetric):
     def value(self, sums: list[Any], n: float) -> float:
         """Of the counts."""
         counts = sums[0]
-        so, said, right = counts.sum(1), counts.sum(0), numpy.trace(counts)
-        below = (n * n - (so * so).sum()) * (n * n - (said * said).sum())
-        return float((n * right - (so * said).sum()) / math.sqrt(below)) if below > 0 else 0.0
+        so, predicted, right = counts.sum(1), counts.sum(0), numpy.trace(counts)
+        below = (n * n - (so * so).sum()) * (n * n - (predicted * predicted).sum())
+        return float((n * right - (so * predicted).sum()) / math.sqrt(below)) if below > 0 else 0.0
 
 
 class CrossEntropy(EvalMetric):

@@ -25,12 +25,12 @@ _LAST, _FIRST = 2**63 - 1, -(2**63)
 class Translator:
     """The graph, and the results of an operation by their shapes and dtypes: for functions of the table."""
 
-    def __init__(self, drawing: Drawing, name: str, results: Sequence[Any], said: Any, operand: Any) -> None:
+    def __init__(self, drawing: Drawing, name: str, results: Sequence[Any], saved: Any, operand: Any) -> None:
         self.drawing, self.name = drawing, name
         self.add, self.several, self.constant = drawing.add, drawing.several, drawing.constant
         self.results, later = results
         self.result, self.later = self.results[0], later[0]  # the second: with one example more
-        self.said, self.operand = said, operand
+        self.saved, self.operand = saved, operand
 
     def use(self, x: Any, dtype: Any = None) -> str:
         """Return the name by which a node reads an operand or a number, in this dtype; by default its own."""
@@ -55,7 +55,7 @@ class Translator:
         """Return the name and inputs of the operation that made an operand; "" if there is none."""
         if not isinstance(x, Operand) or x.made_by < 0:
             return "", []
-        name, inputs, _ = self.said[x.made_by]
+        name, inputs, _ = self.saved[x.made_by]
         return name, [self.operand(word) for word in inputs]
 
     def made_of(self, x: Any, *names: str) -> Any:
@@ -331,12 +331,12 @@ def _cumsum(t: Translator, x: Any, axis: int, *_: Any) -> str:
 
 
 @_operation("matmul")
-def _matmul(t: Translator, a: Any, b: Any, turn_a: bool = False, turn_b: bool = False) -> str:
+def _matmul(t: Translator, a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> str:
     names = [t.use(x, t.result.dtype) for x in (a, b)]
-    if len(a.shape) == len(b.shape) == 2 and (turn_a or turn_b) and t.result.dtype.kind == "f":
-        return t.add("Gemm", *names, transA=int(turn_a), transB=int(turn_b))
-    for i, (x, turn) in enumerate(((a, turn_a), (b, turn_b))):
-        if turn and len(x.shape) > 1:
+    if len(a.shape) == len(b.shape) == 2 and (transpose_a or transpose_b) and t.result.dtype.kind == "f":
+        return t.add("Gemm", *names, transA=int(transpose_a), transB=int(transpose_b))
+    for i, (x, transpose) in enumerate(((a, transpose_a), (b, transpose_b))):
+        if transpose and len(x.shape) > 1:
             n = len(x.shape)
             names[i] = t.add("Transpose", names[i], perm=[*range(n - 2), n - 1, n - 2])
     return t.add("MatMul", *names)

@@ -84,8 +84,8 @@ def export(
     given = args if isinstance(args, tuple) else (args,)
     net(*given)  # parameters that wait for their shapes get them
     arrays, form = _flat(given)
-    said, values = described(net, (form, [(x.shape, x.dtype, x.device) for x in arrays]))
-    translated = _Translation(said, values, _names("data", len(arrays), input_names))
+    saved, values = described(net, (form, [(x.shape, x.dtype, x.device) for x in arrays]))
+    translated = _Translation(saved, values, _names("data", len(arrays), input_names))
     model = translated.model(onnx, net.name, output_names)
     onnx.checker.check_model(model, full_check=True)
     if path is not None:
@@ -104,17 +104,17 @@ def _names(word: str, count: int, given: Sequence[str] | None) -> list[str]:
 class _Translation:
     """The operations of a description, run once on zeros for shapes and dtypes, and written down as nodes."""
 
-    def __init__(self, said: Mapping[str, Any], values: Mapping[str, Any], names: list[str]) -> None:
-        self.said, self.names, self.values = said, names, values
-        self.any_number = said["examples"]
-        self.inputs = [np.zeros(shape, dtype) for shape, dtype in said["inputs"]]
-        self.reader = Reader(said, len(names), list(values))
+    def __init__(self, saved: Mapping[str, Any], values: Mapping[str, Any], names: list[str]) -> None:
+        self.saved, self.names, self.values = saved, names, values
+        self.any_number = saved["examples"]
+        self.inputs = [np.zeros(shape, dtype) for shape, dtype in saved["inputs"]]
+        self.reader = Reader(saved, len(names), list(values))
         self.drawing = Drawing(names[0] if names else "")
         self.one_more = [np.zeros((x.shape[0] + 1, *x.shape[1:]), x.dtype) for x in self.inputs if self.any_number]
         self.made: list[Any] = []  # arrays of each operation
         self.later: list[Any] = []  # the same with one example more; without any if the number must be this
         self.results: list[list[Operand]] = []  # and the operands that stand for them
-        for number, (name, args, rest) in enumerate(said["operations"]):
+        for number, (name, args, rest) in enumerate(saved["operations"]):
             self.translate(name, number, args, rest)
 
     def read(self, word: Any, later: bool = False) -> Any:
@@ -137,7 +137,7 @@ class _Translation:
             return
         if name not in OPERATIONS:
             raise ValueError(f"export: operations must have a counterpart in ONNX, got {name}")
-        translator = Translator(self.drawing, name, (arrays, self.later[-1]), self.said["operations"], self.operand)
+        translator = Translator(self.drawing, name, (arrays, self.later[-1]), self.saved["operations"], self.operand)
         outputs = OPERATIONS[name](translator, *map(self.operand, args), *self.attributes(rest))
         outputs = [outputs] if isinstance(outputs, str) else outputs
         self.results.append([Operand(n, x.dtype, x.shape, None, number) for n, x in zip(outputs, arrays)])
@@ -184,14 +184,14 @@ class _Translation:
 
     def model(self, onnx: Any, title: str, output_names: Sequence[str] | None) -> Any:
         """Return the model."""
-        words = _arrays_in(self.said["result"])
+        words = _arrays_in(self.saved["result"])
         names = _names("output", len(words), output_names)
         found = [self.operand(word) for word in words]
         inner = [x.name if x.value is None else self.drawing.constant(x.value) for x in found]
         nodes, arrays = self.drawing.finish(list(zip(inner, names)), self.names)
         helper = onnx.helper
 
-        def told(name: str, x: Any, later: Any) -> Any:
+        def value_info(name: str, x: Any, later: Any) -> Any:
             shape = [n if n == m else "examples" if m == n + 1 else None for n, m in zip(x.shape, later.shape)]
             dtype = helper.np_dtype_to_tensor_dtype(numpy.dtype(x.dtype))
             return helper.make_tensor_value_info(name, dtype, shape)
@@ -199,8 +199,8 @@ class _Translation:
         graph = helper.make_graph(
             [helper.make_node(n.kind, n.inputs, n.outputs, **n.attributes) for n in nodes],
             title,
-            [told(name, x, y) for name, x, y in zip(self.names, self.inputs, self.one_more or self.inputs)],
-            [told(name, self.read(word), self.read(word, later=True)) for name, word in zip(names, words)],
+            [value_info(name, x, y) for name, x, y in zip(self.names, self.inputs, self.one_more or self.inputs)],
+            [value_info(name, self.read(word), self.read(word, later=True)) for name, word in zip(names, words)],
             [onnx.numpy_helper.from_array(array, name) for name, array in arrays.items()],
         )
         versions = {"producer_name": "forerun", "producer_version": metadata.version("forerun"), "ir_version": _IR}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Never, Protocol
 
 from .. import np
 from .._capture import core as _core
-from .._capture.captured import warn_of_look
+from .._capture.captured import warn_of_read
 from .._runtime.registry import known_by, look_up
 
 if TYPE_CHECKING:
@@ -264,7 +264,7 @@ class Optimizer:
             n = len(advanced[0][0])
             own = [tuple(inputs[0][k * n + i] for i in range(n)) for k in range(len(items))]
             self._update_each(items, [(views, wd) for views, (_, wd) in zip(own, advanced)])
-            look, self._refused = _core.capture_look(), bool(_core.capture_refused())
+            look, self._refused = _core.capture_first_read(), bool(_core.capture_refused())
             if not self._refused:
                 while len(self._programs) >= _MOST:
                     del self._programs[next(iter(self._programs))]
@@ -273,7 +273,7 @@ class Optimizer:
         finally:
             _core.capture_drop()
         if look is not None:
-            warn_of_look(f"step of {type(self).__name__}", look)
+            warn_of_read(f"step of {type(self).__name__}", look)
 
     @property
     def _repeats(self) -> bool:

@@ -57,8 +57,8 @@ def bound(trace: Trace) -> Bound:
     if not trace.pieces or span <= 0:
         return Bound("nothing", 0.0)
     lost = _lost(trace)
-    told = max(_blocked(trace, span), lost, key=lambda b: b.share)
-    return told if told.share >= _TELLING else _largest(trace, span)
+    found = max(_blocked(trace, span), lost, key=lambda b: b.share)
+    return found if found.share >= _TELLING else _largest(trace, span)
 
 
 def _largest(trace: Trace, span: float) -> Bound:

@@ -59,7 +59,7 @@ class Parts:
     names: dict[int, str] = field(default_factory=dict)
     sites: dict[int, tuple[str, int]] = field(default_factory=dict)
     devices: dict[int, str] = field(default_factory=dict)
-    work: list[tuple[str, int, str]] = field(default_factory=list)  # see _devices.work
+    work: list[tuple[str, int, str]] = field(default_factory=list)  # see _devices/work.py
     first: int = 0
 
     def rate(self) -> float:

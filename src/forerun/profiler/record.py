@@ -37,7 +37,7 @@ class Recording:
         if self.running or (_running and self.path):
             raise RuntimeError("record: one recording into a file at a time, got another while one is active")
         if _running:
-            self._before = decoded(_core.trace_look()).lines
+            self._before = decoded(_core.trace_so_far()).lines
         else:
             self._begin()
         self._counted = counts()
@@ -86,7 +86,7 @@ class Recording:
         work = since(self._counted)
         for row in spoken(work) if self.path else ():
             _core.trace_say(*row)
-        data = _core.trace_look() if _running else _core.trace_stop()
+        data = _core.trace_so_far() if _running else _core.trace_stop()
         if not data:
             return
         self.trace = decoded(data, self._first, self._since)

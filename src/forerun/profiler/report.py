@@ -58,8 +58,8 @@ def report(trace: Trace, limit: int = 20) -> Shown:
     tables = table((*_waits, "instead"), advice[:limit]) + table(_ops, ops[:limit])
     tables += "".join(table(head, rows[:limit]) for head, rows in beside)
     left = preformatted("\n".join(pending)) if (pending := _pending(trace, limit)) else ""
-    said = "".join(f"<p>{escape(line)}</p>" for line in text[: text.index("")])
-    return Shown("\n".join(text), said + tables + left)
+    shown = "".join(f"<p>{escape(line)}</p>" for line in text[: text.index("")])
+    return Shown("\n".join(text), shown + tables + left)
 
 
 def _summary(trace: Trace) -> str:

@@ -134,17 +134,17 @@ def test_an_lstm_writes_where_its_operands_stood() -> None:
                 cost = loss(y, after)
                 cost.backward()
             forerun.waitall()
-        taken = {e.name: e.bytes for e in recorded.trace.events if e.kind == "op" and e.name in ("recur", "recur_back")}
+        taken = {e.name: e.bytes for e in recorded.trace.events if e.kind == "op" and e.name in ("rnn", "rnn_back")}
         return [v.asnumpy() for v in (y, *after, x.grad, w.grad, b.grad)], taken
 
     with configured(engine="async", passes="drop,fuse"):
         expected, taken = program()
-        assert taken["recur"] == 6 * nbytes  # results, cells, and four gates for the way back
-        assert taken["recur_back"] >= 4 * nbytes
-        of_states = taken["recur_back"] - 4 * nbytes
+        assert taken["rnn"] == 6 * nbytes  # results, cells, and four gates for the way back
+        assert taken["rnn_back"] >= 4 * nbytes
+        of_states = taken["rnn_back"] - 4 * nbytes
     with configured(engine="async", passes="drop,fuse,reuse"):
         found, taken = program()
-        assert taken == {"recur": 2 * nbytes, "recur_back": of_states}
+        assert taken == {"rnn": 2 * nbytes, "rnn_back": of_states}
     for a, e in zip(found, expected, strict=True):
         assert a.tobytes() == e.tobytes()
 

@@ -22,7 +22,7 @@ constexpr int64_t kAtOnce = 48;  // windows of several examples, where rows are 
 
 class SweepKernel final : public Kernel {
  public:
-  const char* name() const override { return back ? "correlate_back" : "correlate"; }
+  const char* name() const override { return back ? "conv_back" : "conv"; }
   bool droppable() const override { return true; }
   int64_t tiles() const override { return tiles_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
@@ -31,7 +31,7 @@ class SweepKernel final : public Kernel {
   void run(Op& op, int64_t tile) override { dtype == DType::f32 ? run_as<float>(op, tile) : run_as<double>(op, tile); }
   bool describe(Op&, OpSpec& spec) const override {
     const int first = describe_windows(spec, back ? "conv_back" : "conv", name(), c);
-    const Field &data = back ? target : source, &results = back ? source : target;
+    const ImageStrides &data = back ? target : source, &results = back ? source : target;
     const Layout x = data.layout(dtype, c.examples, c.groups * c.in, c.extents, first),
                  y = results.layout(dtype, c.examples, c.groups * c.out, c.counts, first);
     spec.input(0, back ? y : x), spec.input(1, weight.layout(dtype, c.groups * c.out, c.in, c.kernel, first));
@@ -76,7 +76,7 @@ class SweepKernel final : public Kernel {
   Correlation c;
   DType dtype;
   bool back;
-  Field source, weight, target;  // x, w, y; or back: y, w, x
+  ImageStrides source, weight, target;  // x, w, y; or back: y, w, x
 
  private:
   // Results at places that are a stride apart: all of them forward; back, those of one phase.
@@ -192,7 +192,7 @@ class SweepKernel final : public Kernel {
            operand_data(op, 0, source.offset + example * source.example + group * channels_ * source.channel), band_at);
       char* to = operand_data(op, 2, target.offset + example * target.example + group * rows_ * target.channel);
       for (const Job& job : jobs_) {
-        Place at = place_of(job, band_at);
+        BandPosition at = position_of(job, band_at);
         if (at.empty) continue;
         int64_t start = (at.begin[0] * p.extent[1] + at.begin[1]) * p.extent[2] + at.begin[2];
         int64_t span = ((at.count[0] - 1) * p.extent[1] + at.count[1] - 1) * p.extent[2] + at.count[2];
@@ -237,13 +237,13 @@ class SweepKernel final : public Kernel {
 
   // The results of a job in a band, along the axes: numbers of them, counted from the band's first; and elements of the
   // target.
-  struct Place {
+  struct BandPosition {
     int64_t begin[3], count[3], first[3], step[3];
     bool empty = false;
     int64_t windows() const { return count[0] * count[1] * count[2]; }
   };
-  Place place_of(const Job& job, int64_t band_at) const {
-    Place at;
+  BandPosition position_of(const Job& job, int64_t band_at) const {
+    BandPosition at;
     for (int a = 0; a < 3; ++a) {
       int64_t low = first_[a] + (a == band_axis_ ? band_at : 0),
               n = a == band_axis_ ? std::min(band_, n_[a] - band_at) : n_[a];
@@ -263,7 +263,7 @@ class SweepKernel final : public Kernel {
 
   // Sums of one row into the target. Lines and planes of sums are so many elements apart.
   template <class T>
-  void store(const Place& at, const T* from, int64_t line, int64_t plane, char* to) const {
+  void store(const BandPosition& at, const T* from, int64_t line, int64_t plane, char* to) const {
     for (int64_t u = 0; u < at.count[0]; ++u)
       for (int64_t v = 0; v < at.count[1]; ++v) {
         char* first = to + (at.first[0] + u * at.step[0]) * target.axis[0] +
@@ -279,7 +279,8 @@ class SweepKernel final : public Kernel {
     const char* from = operand_data(op, 0, source.offset + group * channels_ * source.channel);
     char* to = operand_data(op, 2, target.offset + group * rows_ * target.channel);
     int64_t most = 0, terms = 0;
-    for (const Job& job : jobs_) most = std::max(most, place_of(job, 0).windows()), terms = std::max(terms, job.terms);
+    for (const Job& job : jobs_)
+      most = std::max(most, position_of(job, 0).windows()), terms = std::max(terms, job.terms);
     Copy p = copy();
     const int64_t step = tile_columns<T>(at_once_ * most), beyond = tile_columns<T>(p.extent[2] + 1);
     T* planes = reinterpret_cast<T*>(scratch(static_cast<size_t>(
@@ -295,7 +296,7 @@ class SweepKernel final : public Kernel {
         std::fill_n(of + p.size, beyond, T{});
       }
       for (const Job& job : jobs_) {
-        Place at = place_of(job, 0);
+        BandPosition at = position_of(job, 0);
         if (at.empty) continue;
         write_out(job, at, p, planes, p.size + beyond, n, columns, step);
         for (int64_t t = 0; t < std::max<int64_t>(1, job.terms); t += kTerms)
@@ -314,8 +315,8 @@ class SweepKernel final : public Kernel {
   // For each term a row: its factors for all windows of n examples. Lines are copied in order, short ones with the
   // bytes behind them, which the next one overwrites.
   template <class T>
-  void write_out(const Job& job, const Place& at, const Copy& p, const T* planes, int64_t example_step, int64_t n,
-                 T* columns, int64_t step) const {
+  void write_out(const Job& job, const BandPosition& at, const Copy& p, const T* planes, int64_t example_step,
+                 int64_t n, T* columns, int64_t step) const {
     int64_t start = (at.begin[0] * p.extent[1] + at.begin[1]) * p.extent[2] + at.begin[2], length = at.count[2];
     bool small = length <= tile_columns<T>(1);
     for (int64_t t = 0; t < job.terms; ++t) {
@@ -353,16 +354,17 @@ class SweepKernel final : public Kernel {
 void build_sweep(Op& op, const Correlation& what, bool back, const Array& source, const Array& w, const Array& target) {
   op.add(source.storage(), Mode::read), op.add(w.storage(), Mode::read), op.add(target.storage(), target.write_mode());
   SweepKernel& k = op.emplace<SweepKernel>();
-  k.back = back, k.source = Field(source.layout), k.weight = Field(w.layout), k.target = Field(target.layout);
+  k.back = back, k.source = ImageStrides(source.layout), k.weight = ImageStrides(w.layout),
+  k.target = ImageStrides(target.layout);
   finish_correlation(op, k, what, target.layout.dtype);
 }
 
 }  // namespace
 
-void build_correlate(Op& op, const Correlation& what, const Array& x, const Array& w, const Array& y) {
+void build_conv(Op& op, const Correlation& what, const Array& x, const Array& w, const Array& y) {
   build_sweep(op, what, false, x, w, y);
 }
-void build_correlate_back(Op& op, const Correlation& what, const Array& y, const Array& w, const Array& x) {
+void build_conv_back(Op& op, const Correlation& what, const Array& y, const Array& w, const Array& x) {
   build_sweep(op, what, true, y, w, x);
 }
 

@@ -21,12 +21,12 @@ struct Correlation {
 
 // Data x (examples, groups * in, *extents), weight w (groups * out, in, *kernel), result y (examples, groups * out,
 // *counts), of one to three axes of extents. The result must be dense.
-void build_correlate(Op& op, const Correlation& what, const Array& x, const Array& w, const Array& y);
+void build_conv(Op& op, const Correlation& what, const Array& x, const Array& w, const Array& y);
 // x[i] = sum over the windows of y that x[i] lies in: the gradient of the data, or the transposed convolution.
-void build_correlate_back(Op& op, const Correlation& what, const Array& y, const Array& w, const Array& x);
+void build_conv_back(Op& op, const Correlation& what, const Array& y, const Array& w, const Array& x);
 // Sums of y times the windows of x, the gradient of the weight: sums (parts, groups * out, in, *kernel), whose sum over
 // the first axis it is. How many parts there are is decided by the shapes and the dtype.
-int64_t correlate_parts(const Correlation& what, DType dtype);
-void build_correlate_weight(Op& op, const Correlation& what, const Array& y, const Array& x, const Array& sums);
+int64_t conv_weight_parts(const Correlation& what, DType dtype);
+void build_conv_weight(Op& op, const Correlation& what, const Array& y, const Array& x, const Array& sums);
 
 }  // namespace forerun

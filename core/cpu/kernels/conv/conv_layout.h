@@ -17,11 +17,11 @@ inline constexpr double kTileFlops = 4e6;  // less is not cut
 inline constexpr int64_t kTiles = 16;      // as many tiles should there be, if the work can be cut so
 
 // Where the elements of an operand lie: steps in bytes.
-struct Field {
+struct ImageStrides {
   int64_t offset = 0, example = 0, channel = 0, axis[3] = {0, 0, 0};
 
-  Field() = default;
-  explicit Field(const Layout& l) : offset(l.offset), example(l.strides[0]), channel(l.strides[1]) {
+  ImageStrides() = default;
+  explicit ImageStrides(const Layout& l) : offset(l.offset), example(l.strides[0]), channel(l.strides[1]) {
     for (int i = 2; i < l.ndim(); ++i) axis[3 - l.ndim() + i] = l.strides[i];
   }
   // With the axes from that one on.

@@ -17,7 +17,7 @@ constexpr int64_t kSums = 128;          // terms that are added at once, at leas
 
 class WeightKernel final : public Kernel {
  public:
-  const char* name() const override { return "correlate_weight"; }
+  const char* name() const override { return "conv_weight"; }
   bool droppable() const override { return true; }
   int64_t tiles() const override { return parts * c.groups * cuts_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
@@ -60,7 +60,7 @@ class WeightKernel final : public Kernel {
 
   Correlation c;
   DType dtype;
-  Field y, x;
+  ImageStrides y, x;
   int64_t sums_offset = 0;
   int64_t parts = 1;  // of the examples
 
@@ -88,7 +88,7 @@ class WeightKernel final : public Kernel {
     for (int64_t example = first; example < last; example += together_)
       for (int64_t at = 0; at < c.counts[band_axis_]; at += band_) {
         Piece p = piece(example, std::min(together_, last - example), at);
-        turn(p, operand_data(op, 1, x.offset + group * c.in * x.channel), data, offsets);
+        copy_padded(p, operand_data(op, 1, x.offset + group * c.in * x.channel), data, offsets);
         std::fill_n(data + p.size, step, T{});
         pack(p, operand_data(op, 0, y.offset + (group * c.out + row) * y.channel), rows, factors);
         for (int64_t i = 0; i < panels; ++i)
@@ -123,7 +123,7 @@ class WeightKernel final : public Kernel {
 
   // The data with its padding, channels last, and where each window begins in it.
   template <class T>
-  void turn(const Piece& p, const char* from, T* to, int64_t* offsets) const {
+  void copy_padded(const Piece& p, const char* from, T* to, int64_t* offsets) const {
     int64_t start[3];
     for (int a = 0; a < 3; ++a) start[a] = (a == band_axis_ ? p.at * c.stride[a] : 0) - c.pad[a];
     Inside in(start[2], 1, p.extent[2], c.extents[2]);
@@ -191,17 +191,17 @@ class WeightKernel final : public Kernel {
 
 }  // namespace
 
-int64_t correlate_parts(const Correlation& what, DType dtype) {
+int64_t conv_weight_parts(const Correlation& what, DType dtype) {
   WeightKernel k;
   k.c = what, k.dtype = dtype;
   k.plan();
   return k.parts;
 }
 
-void build_correlate_weight(Op& op, const Correlation& what, const Array& y, const Array& x, const Array& sums) {
+void build_conv_weight(Op& op, const Correlation& what, const Array& y, const Array& x, const Array& sums) {
   op.add(y.storage(), Mode::read), op.add(x.storage(), Mode::read), op.add(sums.storage(), sums.write_mode());
   WeightKernel& k = op.emplace<WeightKernel>();
-  k.y = Field(y.layout), k.x = Field(x.layout), k.sums_offset = sums.layout.offset;
+  k.y = ImageStrides(y.layout), k.x = ImageStrides(x.layout), k.sums_offset = sums.layout.offset;
   finish_correlation(op, k, what, sums.layout.dtype);
 }
 

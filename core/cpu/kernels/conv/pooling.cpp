@@ -25,7 +25,7 @@ struct Numbers<T, 1> {
 template <class T, int n>
 using Lanes = typename Numbers<T, n>::type;
 template <class T>
-using Place =
+using WindowIndex =
     std::conditional_t<sizeof(T) == 4, int32_t,
                        int64_t>;  // from a window's first element on; as wide as T: comparisons choose by lane
 
@@ -138,8 +138,8 @@ struct ToFirst {
     if constexpr (n == 1) {
       to[at + first(x + at, y[window])] += g[window];
     } else {
-      Place<T> places[n];
-      store<Place<T>, n>(places, firsts<n>(x + at, load<T, n>(y + window)));
+      WindowIndex<T> places[n];
+      store<WindowIndex<T>, n>(places, firsts<n>(x + at, load<T, n>(y + window)));
       for (int64_t w = 0; w < std::min<int64_t>(n, left); ++w) to[at + w * p.stride[2] + places[w]] += g[window + w];
     }
   }
@@ -154,13 +154,13 @@ struct ToFirst {
   }
   // The same for n windows, the last element first.
   template <int n>
-  FORERUN_EACH Lanes<Place<T>, n> firsts(const T* corners, Lanes<T, n> largest) const {
-    Lanes<Place<T>, n> places{};
+  FORERUN_EACH Lanes<WindowIndex<T>, n> firsts(const T* corners, Lanes<T, n> largest) const {
+    Lanes<WindowIndex<T>, n> places{};
     for (int64_t i = p.kernel[0] - 1; i >= 0; --i)
       for (int64_t j = p.kernel[1] - 1; j >= 0; --j)
         for (int64_t k = p.kernel[2] - 1; k >= 0; --k) {
-          const auto place = static_cast<Place<T>>(p.place(i, j, k));
-          places = every<T, n>(corners + place, p.stride[2]) < largest ? places : place - Lanes<Place<T>, n>{};
+          const auto place = static_cast<WindowIndex<T>>(p.place(i, j, k));
+          places = every<T, n>(corners + place, p.stride[2]) < largest ? places : place - Lanes<WindowIndex<T>, n>{};
         }
     return places;
   }

@@ -25,14 +25,14 @@ constexpr int64_t kKernels = 4096;           // that are transformed at once, at
 struct Sweep {
   Correlation c;
   bool back = false;
-  Field weight;
+  ImageStrides weight;
   int64_t rows = 0, channels = 0;
   int64_t rows_step = 0, step = 0;         // rows and channels in full vectors
   int64_t from[2], to[2], pad[2];          // extents of the source and of the target
   int64_t row_step = 0, channel_step = 0;  // of the weight, in bytes
 
   void set(const Correlation& what, bool backwards, const Layout& w) {
-    c = what, back = backwards, weight = Field(w);
+    c = what, back = backwards, weight = ImageStrides(w);
     rows = back ? c.in : c.out, channels = back ? c.out : c.in, rows_step = tile_columns<float>(rows),
     step = tile_columns<float>(channels);
     row_step = back ? weight.channel : weight.example, channel_step = back ? weight.example : weight.channel;
@@ -88,7 +88,7 @@ class PointsKernel final : public Kernel {
 
 class WinogradKernel final : public Kernel {
  public:
-  const char* name() const override { return s.back ? "correlate_back" : "correlate"; }
+  const char* name() const override { return s.back ? "conv_back" : "conv"; }
   bool droppable() const override { return true; }
   int64_t tiles() const override { return s.c.groups * blocks_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
@@ -144,7 +144,7 @@ class WinogradKernel final : public Kernel {
   }
 
   Sweep s;
-  Field source, target;  // x, y; or back: y, x
+  ImageStrides source, target;  // x, y; or back: y, x
   int64_t points_offset = 0;
 
  private:
@@ -221,8 +221,8 @@ void build_winograd(Op& op, const Correlation& what, bool back, const Array& sou
   op.add(source.storage(), Mode::read), op.add(w.storage(), Mode::read), op.add(points.storage(), Mode::read),
       op.add(target.storage(), target.write_mode());
   WinogradKernel& k = op.emplace<WinogradKernel>();
-  k.s.set(what, back, w.layout), k.points_offset = points.layout.offset, k.source = Field(source.layout),
-                                 k.target = Field(target.layout);
+  k.s.set(what, back, w.layout), k.points_offset = points.layout.offset, k.source = ImageStrides(source.layout),
+                                 k.target = ImageStrides(target.layout);
   k.plan();
   op.cost = static_cast<uint32_t>(std::min(500 + what.flops() / 200, 2e9));
 }

@@ -8,15 +8,15 @@ namespace forerun {
 // gradient of the data.
 bool winograd_takes(const Correlation& what, DType dtype, bool back);
 
-// First the weight at the points where products are made, dense and of this size; then as build_correlate or
-// build_correlate_back. Each result is off by rounding relative to the largest elements near its window (2 x 2 results
+// First the weight at the points where products are made, dense and of this size; then as build_conv or
+// build_conv_back. Each result is off by rounding relative to the largest elements near its window (2 x 2 results
 // share 4 x 4 elements), not only in it.
 int64_t winograd_points(const Correlation& what, bool back);
 void build_winograd_points(Op& op, const Correlation& what, bool back, const Array& w, const Array& points);
 void build_winograd(Op& op, const Correlation& what, bool back, const Array& source, const Array& w,
                     const Array& points, const Array& target);
 
-// As build_correlate_weight, for what winograd_takes (back: false).
+// As build_conv_weight, for what winograd_takes (back: false).
 int64_t winograd_parts(const Correlation& what);
 void build_winograd_weight(Op& op, const Correlation& what, const Array& y, const Array& x, const Array& sums);
 

@@ -159,8 +159,8 @@ struct PointsToKernels {
 
 }  // namespace
 
-void turn_line(const char* from, const Field& field, int64_t channels, int64_t line, int64_t first, int64_t lines,
-               int64_t extent, int64_t n, float* to, int64_t step) {
+void transpose_line(const char* from, const ImageStrides& field, int64_t channels, int64_t line, int64_t first,
+                    int64_t lines, int64_t extent, int64_t n, float* to, int64_t step) {
   const Inside in(first, 1, n, line >= 0 && line < lines ? extent : 0);
   std::fill_n(to, in.begin * step, 0.0F), std::fill(to + in.end * step, to + n * step, 0.0F);
   if (in.begin >= in.end) return;
@@ -176,13 +176,14 @@ StripLines::StripLines(float* room, int64_t width, int64_t step) : width_(width)
   for (int64_t i = 0; i < 4; ++i) lines_[i] = room + i * size(width, step) / 4;
   std::fill_n(room, size(width, step), 0.0F);
 }
-void StripLines::to_points(const char* from, const Field& field, int64_t channels, const Strips::At& strip, bool first,
-                           const int64_t (&pad)[2], const int64_t (&extents)[2], float* points, int64_t plane) {
+void StripLines::to_points(const char* from, const ImageStrides& field, int64_t channels, const Strips::At& strip,
+                           bool first, const int64_t (&pad)[2], const int64_t (&extents)[2], float* points,
+                           int64_t plane) {
   const bool below = !first && strip.line > 0;
   if (below) std::swap(lines_[0], lines_[2]), std::swap(lines_[1], lines_[3]);
   for (int64_t k = below ? 2 : 0; k < 4; ++k)
-    turn_line(from, field, channels, strip.line + k - pad[0], strip.first - pad[1], extents[0], extents[1],
-              2 * width_ + 2, lines_[k], step_);
+    transpose_line(from, field, channels, strip.line + k - pad[0], strip.first - pad[1], extents[0], extents[1],
+                   2 * width_ + 2, lines_[k], step_);
   in_best_version(TilesToPoints{lines_, width_, step_, points, plane});
 }
 

@@ -37,8 +37,8 @@ struct Strips {
 void kernels_to_points(const float* w, bool turned, float* points, int64_t plane);
 // n columns of a line of channels, from column `first` on, to [column][step]: zeros where they are outside of lines x
 // extent. The rest of a step, behind the channels, is unchanged.
-void turn_line(const char* from, const Field& field, int64_t channels, int64_t line, int64_t first, int64_t lines,
-               int64_t extent, int64_t n, float* to, int64_t step);
+void transpose_line(const char* from, const ImageStrides& field, int64_t channels, int64_t line, int64_t first,
+                    int64_t lines, int64_t extent, int64_t n, float* to, int64_t step);
 
 // The four lines of a strip, [column][step], where each tile begins two columns after the one before. A strip that lies
 // below the one before shares two of them. step: of channels, a multiple of kVector.
@@ -48,7 +48,7 @@ class StripLines {
   StripLines(float* room, int64_t width, int64_t step);
   // The tiles of a strip of an example's channels to their points: [tile][step], `plane` apart. first: there is no
   // strip before it.
-  void to_points(const char* from, const Field& field, int64_t channels, const Strips::At& strip, bool first,
+  void to_points(const char* from, const ImageStrides& field, int64_t channels, const Strips::At& strip, bool first,
                  const int64_t (&pad)[2], const int64_t (&extents)[2], float* points, int64_t plane);
 
  private:

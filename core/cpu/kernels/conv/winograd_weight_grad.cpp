@@ -19,7 +19,7 @@ constexpr int64_t kBlock = 64;           // tiles that are multiplied at once, a
 
 class WinogradWeightKernel final : public Kernel {
  public:
-  const char* name() const override { return "correlate_weight"; }
+  const char* name() const override { return "conv_weight"; }
   bool droppable() const override { return true; }
   int64_t tiles() const override { return parts * c.groups * cuts_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
@@ -62,8 +62,8 @@ class WinogradWeightKernel final : public Kernel {
         lines.to_points(from + s.example * x.example, x, c.in, s, i == 0, pad, extents,
                         points + i * strips_.width * step_, points_plane);
         for (int64_t k = 0; k < 2; ++k)
-          turn_line(y_from + s.example * y.example, y, rows, s.line + k, s.first, c.counts[1], c.counts[2],
-                    2 * strips_.width, k ? bottom : top, y_step);
+          transpose_line(y_from + s.example * y.example, y, rows, s.line + k, s.first, c.counts[1], c.counts[2],
+                         2 * strips_.width, k ? bottom : top, y_step);
         for (int64_t t = 0; t < strips_.width; ++t)
           for (int64_t panel = 0; panel < panels; ++panel)
             rows_to_points(top + 2 * t * y_step + panel * kTileRows, bottom + 2 * t * y_step + panel * kTileRows,
@@ -93,7 +93,7 @@ class WinogradWeightKernel final : public Kernel {
   }
 
   Correlation c;
-  Field y, x;
+  ImageStrides y, x;
   int64_t sums_offset = 0;
   int64_t parts = 1;  // of the strips
 
@@ -131,7 +131,7 @@ int64_t winograd_parts(const Correlation& what) {
 void build_winograd_weight(Op& op, const Correlation& what, const Array& y, const Array& x, const Array& sums) {
   op.add(y.storage(), Mode::read), op.add(x.storage(), Mode::read), op.add(sums.storage(), sums.write_mode());
   WinogradWeightKernel& k = op.emplace<WinogradWeightKernel>();
-  k.c = what, k.y = Field(y.layout), k.x = Field(x.layout), k.sums_offset = sums.layout.offset;
+  k.c = what, k.y = ImageStrides(y.layout), k.x = ImageStrides(x.layout), k.sums_offset = sums.layout.offset;
   k.plan();
   op.cost = static_cast<uint32_t>(std::min(500 + what.flops() / 200, 2e9));
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "array/iteration_space.h"
 #include "base/rounding.h"
 #include "cpu/kernels/fusion/fusible_operands.h"
 #include "cpu/kernels/item.h"
@@ -19,10 +20,10 @@ constexpr int64_t kTile = int64_t{1} << 17;  // elements that one worker takes a
 uint32_t cost_of(int64_t bytes) { return static_cast<uint32_t>(std::min<int64_t>(50 + bytes / 4, INT32_MAX)); }
 
 // Elements `at` to `at + n` of a nest of two operands.
-void copy_nest(const Nest& nest, const char* from, char* to, int64_t at, int64_t n, const Loop& loop) {
+void copy_space(const IterationSpace& nest, const char* from, char* to, int64_t at, int64_t n, const Loop& loop) {
   const Dims* strides[] = {&nest.strides[0], &nest.strides[1]};
   char* args[] = {const_cast<char*>(from), to};
-  walk_nest(loop, 2, nest.shape, strides, args, nullptr, at, n);
+  loop_over(loop, 2, nest.shape, strides, args, nullptr, at, n);
 }
 
 class CopyKernel final : public Fusible {
@@ -32,9 +33,9 @@ class CopyKernel final : public Fusible {
   int64_t tiles() const override { return tiles_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   bool may_share(Op& op, const Storage* in, const Storage* out) const override {
-    return may_share_part(*this, op, in, out);
+    return may_share_operands(*this, op, in, out);
   }
-  bool part(Part& p) const override {
+  bool fusible_operands(FusibleOperands& p) const override {
     p.loop = cast_loop(from_type, to_type), p.n_in = 1, p.n = 2, p.elements = elements_;
     auto walked = [&](int k, DType type) {
       return is_dense(nest, k, static_cast<int64_t>(item_size(type))) ? nullptr : &nest;
@@ -66,10 +67,10 @@ class CopyKernel final : public Fusible {
     Snapshot snapshot;
     if (overlaps) from = snapshot.take(from, from_offset, range);
     int64_t first = tile * per_tile;
-    copy_nest(nest, from, to, first, std::min(elements_ - first, per_tile), cast_loop(from_type, to_type));
+    copy_space(nest, from, to, first, std::min(elements_ - first, per_tile), cast_loop(from_type, to_type));
   }
 
-  Nest nest;
+  IterationSpace nest;
   DType from_type, to_type;
   int64_t from_offset = 0, to_offset = 0;
   std::optional<Scalar> scalar;
@@ -79,7 +80,7 @@ class CopyKernel final : public Fusible {
 
   void prepare(const Dims& shape, const Dims& from, const Dims& to) {
     const Dims* strides[] = {&from, &to};
-    nest = make_nest(shape, strides, 2);
+    nest = make_iteration_space(shape, strides, 2);
     empty = product(shape) == 0;
     elements_ = per_tile = product(shape);
     if (empty || overlaps) return;
@@ -150,9 +151,9 @@ class ConcatenateKernel final : public Kernel {
     const Layout &f = from[i], &t = to[i];
     if (f.size == 0) return;
     const Dims* strides[] = {&f.strides, &t.strides};
-    Nest nest = make_nest(f.shape, strides, 2);
-    copy_nest(nest, operand_data(op, static_cast<int>(i), f.offset),
-              operand_data(op, static_cast<int>(from.size()), t.offset), 0, f.size, cast_loop(t.dtype, t.dtype));
+    IterationSpace nest = make_iteration_space(f.shape, strides, 2);
+    copy_space(nest, operand_data(op, static_cast<int>(i), f.offset),
+               operand_data(op, static_cast<int>(from.size()), t.offset), 0, f.size, cast_loop(t.dtype, t.dtype));
   }
 };
 

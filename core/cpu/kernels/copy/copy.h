@@ -18,10 +18,10 @@ void build_concatenate(Op& op, const std::vector<Array>& arrays, int axis, const
 // 0), but for those without axes: numbers, which are checked even if index_shape is empty, and overflow where others of
 // uint64 would wrap. They index the consecutive axes axis..axis+k-1 of `from`. to.shape = from.shape[:axis] +
 // index_shape + from.shape[axis+k:], same dtype. Negative indices count from the end. An index out of range throws
-// Error(index, "take: index must be in [-n, n), got i") when it runs, before anything is written. said: what errors
+// Error(index, "take: index must be in [-n, n), got i") when it runs, before anything is written. op_name: what errors
 // call it in place of "take", for ever.
 void build_gather(Op& op, const Array& from, const std::vector<Array>& indices, int axis, const Array& to,
-                  const char* said);
+                  const char* op_name);
 // Elements at offsets, combined with values a step apart.
 using EachFunction = void (*)(char* at, const int64_t* offsets, const char* from, int64_t step, int64_t n);
 // That of a ufunc of NumPy's, by its name, for elements and values of one dtype; null where there is none.
@@ -46,17 +46,17 @@ Combine adding(DType t);
 void build_scatter(Op& op, const Array& to, const std::vector<Array>& indices, int axis, const Array& values,
                    const Combine* combine);
 // The same for the elements under a mask that covers the axes from `axis` on, in C order; the others stand as in what
-// integers select. Error(value) naming `said` if there are not as many elements as values, before the first write.
+// integers select. Error(value) naming `op_name` if there are not as many elements as values, before the first write.
 void build_scatter_masked(Op& op, const Array& to, const Array& mask, int axis, const Array& values,
-                          const Combine* combine, const char* said);
+                          const Combine* combine, const char* op_name);
 // Element index[i] of the flat `to` = values[i % n], of n values in a vector; at least one. index: a vector; `to` may
 // lie in any way.
-void build_put(Op& op, const Array& to, const Array& index, const Array& values, const char* said);
+void build_put(Op& op, const Array& to, const Array& index, const Array& values, const char* op_name);
 
 // The same with one index array of as many axes as the other arrays: it says where along `axis`, its positions say
 // where along the rest. `to` and `values` have its shape; where the indexed array has extent 1, it is repeated.
 // from_end: negative ones may be there; else they are out of range.
-void build_gather_along(Op& op, const Array& from, const Array& index, int axis, const Array& to, const char* said,
+void build_gather_along(Op& op, const Array& from, const Array& index, int axis, const Array& to, const char* op_name,
                         bool from_end);
 void build_scatter_along(Op& op, const Array& to, const Array& index, int axis, const Array& values,
                          const Combine* combine);

@@ -166,8 +166,8 @@ class IndexKernel final : public Kernel {
   Selection selection;
   Layout array, other;                                            // the indexed array; what is read from or put into it
   int axis = 0, axes = 0, along = 0, a_access = 0, b_access = 0;  // along: the axis of one index array for all axes
-  int64_t cycle = 0;           // number of values, which repeat from the first one; 0: one for each position
-  const char* said = nullptr;  // what errors call it, if it is part of something else
+  int64_t cycle = 0;              // number of values, which repeat from the first one; 0: one for each position
+  const char* op_name = nullptr;  // what errors call it, if it is part of something else
   Combine combine;
   bool overlaps = false;  // what is put lies where it is put
 
@@ -176,17 +176,17 @@ class IndexKernel final : public Kernel {
   IndexKernel() = default;
   IndexKernel(const IndexKernel& o)
       : Kernel(o), what(o.what), selection(o.selection), array(o.array), other(o.other), axis(o.axis), axes(o.axes),
-        along(o.along), a_access(o.a_access), b_access(o.b_access), cycle(o.cycle), said(o.said), combine(o.combine),
-        overlaps(o.overlaps), per_tile_(o.per_tile_), tiles_(o.tiles_) {}
+        along(o.along), a_access(o.a_access), b_access(o.b_access), cycle(o.cycle), op_name(o.op_name),
+        combine(o.combine), overlaps(o.overlaps), per_tile_(o.per_tile_), tiles_(o.tiles_) {}
 
  private:
-  const char* title() const { return said ? said : what == Do::gather ? "take" : "put"; }
+  const char* title() const { return op_name ? op_name : what == Do::gather ? "take" : "put"; }
   // Whether elements and values are combined in one dtype.
   bool combines_in_one_dtype() const {
     return combine.n_in == 2 &&
            std::all_of(combine.types, combine.types + 3, [&](DType t) { return t == combine.types[0]; });
   }
-  std::string said_of_range() const;
+  std::string out_of_range_text() const;
   std::unique_ptr<int64_t[]> offsets_;  // of the positions
   const int64_t* at_ = nullptr;         // the positions themselves, where no offsets are needed
   int64_t per_tile_ = 1, tiles_ = 1;    // units of a gather, or elements of the last axis of a scatter
@@ -221,7 +221,7 @@ void IndexKernel::cut() {
 }
 
 // The error's text about all indices, as only their values on a device tell which of them is wrong.
-std::string IndexKernel::said_of_range() const {
+std::string IndexKernel::out_of_range_text() const {
   std::string text = std::string(title()) + ": indices must be ";
   for (size_t k = 0; k < selection.extents.size(); ++k) {
     const int64_t n = selection.extents[k];
@@ -256,7 +256,7 @@ bool IndexKernel::describe(Op&, OpSpec& spec) const {
   }
   if (each) spec.set("from_end", selection.from_end);
   if (!each && !puts) spec.set("n_indices", static_cast<int64_t>(selection.indices.size()));
-  spec.check(ErrorKind::index, said_of_range());
+  spec.check(ErrorKind::index, out_of_range_text());
   return true;
 }
 
@@ -525,22 +525,22 @@ EachFunction each_of(const char* ufunc, DType t) {
 }
 
 void build_gather(Op& op, const Array& from, const std::vector<Array>& indices, int axis, const Array& to,
-                  const char* said) {
-  build_index(op, IndexKernel::Do::gather, from, indices, axis, to).said = said;
+                  const char* op_name) {
+  build_index(op, IndexKernel::Do::gather, from, indices, axis, to).op_name = op_name;
 }
 
 void build_scatter(Op& op, const Array& to, const std::vector<Array>& indices, int axis, const Array& values,
                    const Combine* combine) {
   IndexKernel& k = build_index(op, what_of(combine), to, indices, axis, values);
-  if (combine) k.combine = *combine, k.said = combine->name;
+  if (combine) k.combine = *combine, k.op_name = combine->name;
 }
 
 void build_scatter_masked(Op& op, const Array& to, const Array& mask, int axis, const Array& values,
-                          const Combine* combine, const char* said) {
+                          const Combine* combine, const char* op_name) {
   IndexKernel& k = op.emplace<IndexKernel>();
   const int covered = mask.layout.ndim();
   k.what = what_of(combine);
-  k.array = to.layout, k.other = values.layout, k.axis = axis, k.axes = covered, k.said = said;
+  k.array = to.layout, k.other = values.layout, k.axis = axis, k.axes = covered, k.op_name = op_name;
   if (combine) k.combine = *combine;
   k.selection.masked = true;
   k.selection.indices = {mask.layout};
@@ -556,10 +556,10 @@ void build_scatter_masked(Op& op, const Array& to, const Array& mask, int axis, 
   op.cost = cost_of(values.layout.nbytes() * 4 + mask.layout.size);
 }
 
-void build_put(Op& op, const Array& to, const Array& index, const Array& values, const char* said) {
+void build_put(Op& op, const Array& to, const Array& index, const Array& values, const char* op_name) {
   IndexKernel& k = op.emplace<IndexKernel>();
   k.what = IndexKernel::Do::set;
-  k.array = to.layout, k.other = values.layout, k.axes = 1, k.said = said;
+  k.array = to.layout, k.other = values.layout, k.axes = 1, k.op_name = op_name;
   k.cycle = values.layout.size;
   k.selection.indices = {index.layout};
   k.selection.extents = {to.layout.size}, k.selection.strides = {static_cast<int64_t>(item_size(to.layout.dtype))};
@@ -576,10 +576,10 @@ void build_put(Op& op, const Array& to, const Array& index, const Array& values,
   op.cost = cost_of(index.layout.nbytes() * 4);
 }
 
-void build_gather_along(Op& op, const Array& from, const Array& index, int axis, const Array& to, const char* said,
+void build_gather_along(Op& op, const Array& from, const Array& index, int axis, const Array& to, const char* op_name,
                         bool from_end) {
   IndexKernel& k = build_along(op, IndexKernel::Do::gather, from, index, axis, to);
-  k.said = said, k.selection.from_end = from_end;
+  k.op_name = op_name, k.selection.from_end = from_end;
 }
 
 void build_scatter_along(Op& op, const Array& to, const Array& index, int axis, const Array& values,

@@ -16,7 +16,7 @@ namespace forerun {
 
 namespace {
 
-constexpr int kMost = Nest::kMaxOperands;
+constexpr int kMost = IterationSpace::kMaxOperands;
 
 uint32_t cost_of(int64_t elements, int operands) {
   return static_cast<uint32_t>(std::min<int64_t>(40 + elements * operands / 2, INT32_MAX));
@@ -40,7 +40,7 @@ class DenseKernel final : public Fusible {
   bool droppable() const override { return !loop.may_throw; }
   bool fusible() const override { return !loop.may_throw; }
   bool may_share(Op& op, const Storage* in, const Storage* out) const override {
-    return may_share_part(*this, op, in, out);
+    return may_share_operands(*this, op, in, out);
   }
   bool describe(Op&, OpSpec& spec) const override {
     spec.kind = "elementwise", spec.name = name_;
@@ -55,7 +55,7 @@ class DenseKernel final : public Fusible {
     spec.set("types", std::vector<DType>(types, types + operands));
     return describe_checks(spec, loop);
   }
-  bool part(Part& p) const override {
+  bool fusible_operands(FusibleOperands& p) const override {
     p.loop = loop, p.n_in = operands - 1, p.n = operands, p.elements = n;
     for (int i = 0; i < operands; ++i) {
       const Scalar* value = access[i] < 0 ? &scalar[~access[i]] : nullptr;
@@ -76,7 +76,7 @@ class DenseKernel final : public Fusible {
 };
 
 // Any layouts and dtypes.
-class NestKernel final : public Fusible {
+class StridedKernel final : public Fusible {
  public:
   const char* name() const override { return name_; }
   int64_t tiles() const override { return tiles_; }
@@ -86,9 +86,9 @@ class NestKernel final : public Fusible {
   // No operand must be copied first.
   bool fusible() const override { return fusible_; }
   bool may_share(Op& op, const Storage* in, const Storage* out) const override {
-    return may_share_part(*this, op, in, out);
+    return may_share_operands(*this, op, in, out);
   }
-  bool part(Part& p) const override;
+  bool fusible_operands(FusibleOperands& p) const override;
   bool describe(Op&, OpSpec& spec) const override {
     spec.kind = "elementwise", spec.name = name_;
     describe_operands(spec, nest, part_, n_in, n);
@@ -114,7 +114,7 @@ class NestKernel final : public Fusible {
   Loop loop;
   int n_in = 0, n = 0;
   OperandPlace part_[kMost];
-  Nest nest;
+  IterationSpace nest;
   bool empty = false;
   bool copies[kMost] = {};
 
@@ -126,7 +126,7 @@ class NestKernel final : public Fusible {
   int64_t inner_ = 0, outer_ = 0, pieces_ = 1, rows_ = 1, tiles_ = 1;
 };
 
-bool NestKernel::part(Part& p) const {
+bool StridedKernel::fusible_operands(FusibleOperands& p) const {
   p.loop = loop, p.n_in = n_in, p.n = n, p.elements = product(nest.shape);
   for (int k = 0; k < n; ++k) {
     const OperandPlace& mine = part_[k];
@@ -136,7 +136,7 @@ bool NestKernel::part(Part& p) const {
   return true;
 }
 
-void NestKernel::run(Op& op, int64_t tile) {
+void StridedKernel::run(Op& op, int64_t tile) {
   if (empty) return;
   char* base[kMost];
   std::vector<char> snapshot[kMost];
@@ -159,7 +159,7 @@ void NestKernel::run(Op& op, int64_t tile) {
     for (int k = 0; k < n; ++k) strides[k] = &nest.strides[k];
     int64_t size = inner_ * outer_, from = whole ? 0 : outer_ > 1 ? tile * rows_ * inner_ : inner_ * tile / pieces_;
     int64_t to = whole ? size : outer_ > 1 ? std::min(size, from + rows_ * inner_) : inner_ * (tile + 1) / pieces_;
-    return walk_nest(loop, n, nest.shape, strides, base, nullptr, from, to - from);
+    return loop_over(loop, n, nest.shape, strides, base, nullptr, from, to - from);
   }
   int64_t first = whole        ? 0
                   : outer_ > 1 ? tile * rows_
@@ -184,7 +184,7 @@ void NestKernel::run(Op& op, int64_t tile) {
 }
 
 // One stretch of the innermost axis, through scratch memory where dtypes differ or the loop wants its operands packed.
-void NestKernel::row(char** args, int64_t count) {
+void StridedKernel::row(char** args, int64_t count) {
   constexpr int64_t kChunk = 512;
   struct alignas(64) Scratch {
     char of[kMost][kChunk * 16];
@@ -236,7 +236,7 @@ void NestKernel::row(char** args, int64_t count) {
 
 }  // namespace
 
-void describe_operands(OpSpec& spec, const Nest& nest, const OperandPlace* operands, int n_in, int n) {
+void describe_operands(OpSpec& spec, const IterationSpace& nest, const OperandPlace* operands, int n_in, int n) {
   std::vector<DType> types;
   for (int k = 0; k < n; ++k) {
     const OperandPlace& p = operands[k];
@@ -268,7 +268,7 @@ bool describe_checks(OpSpec& spec, const Loop& loop) {
 }
 
 // Stretch by stretch of the innermost axis, or as many whole ones at once as the next axis has.
-void walk_nest(const Loop& loop, int operands, const Dims& shape, const Dims* const* strides, char* const* args,
+void loop_over(const Loop& loop, int operands, const Dims& shape, const Dims* const* strides, char* const* args,
                const intptr_t* sizes, int64_t at, int64_t n, int64_t pitch) {
   int axes = shape.size() - 1;
   int64_t inner = shape.back(), row = at / inner, column = at % inner;
@@ -349,7 +349,7 @@ void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* t
 void build_elementwise(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in,
                        const Array* const* outputs, int n_out) {
   const Dims& shape = outputs[0]->layout.shape;
-  NestKernel& k = op.emplace<NestKernel>();
+  StridedKernel& k = op.emplace<StridedKernel>();
   k.name_ = name, k.loop = loop, k.n_in = n_in, k.n = n_in + n_out;
   Dims strides[kMost];
   const Dims* all[kMost];
@@ -380,7 +380,7 @@ void build_elementwise(Op& op, const char* name, Loop loop, const DType* types, 
     for (int i = 0; i < n_in; ++i)
       if (k.part_[i].access >= 0 && op.access(k.part_[i].access).storage == op.access(k.part_[o].access).storage)
         op.access(k.part_[o].access).mode = Mode::update;
-  k.nest = make_nest(shape, all, k.n);
+  k.nest = make_iteration_space(shape, all, k.n);
   k.empty = outputs[0]->layout.size == 0;
   k.cut(aliased);
   op.cost = cost_of(outputs[0]->layout.size, k.n);

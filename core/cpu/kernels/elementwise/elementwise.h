@@ -3,6 +3,7 @@
 #include <initializer_list>
 
 #include "array/array.h"
+#include "array/iteration_space.h"
 #include "cpu/kernels/loop.h"
 
 namespace forerun {
@@ -38,7 +39,7 @@ void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* t
                              const Array& out);
 
 // Describes the operands of such an op, inputs before outputs, and the attribute `types` (device/op_spec.h).
-void describe_operands(OpSpec& spec, const Nest& nest, const OperandPlace* operands, int n_in, int n);
+void describe_operands(OpSpec& spec, const IterationSpace& nest, const OperandPlace* operands, int n_in, int n);
 // Describes which values a loop does not take. False: it is not known what it does.
 bool describe_checks(OpSpec& spec, const Loop& loop);
 
@@ -46,7 +47,7 @@ bool describe_checks(OpSpec& spec, const Loop& loop);
 // start at args[k]; those without have elements that follow one another, sizes[k] bytes apart, the first of them at
 // args[k]; or if there is a pitch, whole rows of elements that follow one another, each so many elements after the one
 // before.
-void walk_nest(const Loop& loop, int operands, const Dims& shape, const Dims* const* strides, char* const* args,
+void loop_over(const Loop& loop, int operands, const Dims& shape, const Dims* const* strides, char* const* args,
                const intptr_t* sizes, int64_t at, int64_t n, int64_t pitch = 0);
 
 }  // namespace forerun

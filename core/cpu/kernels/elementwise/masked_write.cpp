@@ -15,7 +15,7 @@ namespace forerun {
 
 namespace {
 
-constexpr int kMost = Nest::kMaxOperands;
+constexpr int kMost = IterationSpace::kMaxOperands;
 constexpr int64_t kChunk = 512;              // elements that go through scratch memory at once
 constexpr int64_t kTile = int64_t{1} << 16;  // elements that one worker takes at once
 constexpr uint64_t kEightOnes = 0x0101010101010101;
@@ -118,7 +118,7 @@ class MaskedKernel final : public Kernel {
   Loop loop;  // no function: a copy
   int n_in = 0, n = 0;
   OperandPlace part_[kMost];  // inputs, outputs, the mask
-  Nest nest;
+  IterationSpace nest;
   bool empty = false;
   bool copies[kMost] = {};  // as if it had been copied before the op: its memory is written in other places
 
@@ -285,7 +285,7 @@ void build_masked(Op& op, const char* name, Loop loop, const DType* types, const
     }
     op.add(array->storage(), is_output ? Mode::update : Mode::read);
   }
-  k.nest = make_nest(shape, all, k.n + 1);
+  k.nest = make_iteration_space(shape, all, k.n + 1);
   k.empty = outputs[0]->layout.size == 0;
   if (!k.empty) k.cut(aliased);
   op.cost = cost_of(outputs[0]->layout.size, k.n + 1);
@@ -310,10 +310,11 @@ class PlaceKernel final : public Kernel {
     spec.output(0, strided(dtype, shape, to_strides, to_offset));
     spec.set("axis", int64_t{0});
     if (placing == Placing::each)
-      spec.check(ErrorKind::value, std::string(said) + ": there must be a value for each element under the mask, got " +
+      spec.check(ErrorKind::value, std::string(op_name) +
+                                       ": there must be a value for each element under the mask, got " +
                                        std::to_string(values) + " for others");
     if (placing == Placing::in_turn && values == 0)
-      spec.check(ErrorKind::value, std::string(said) + ": there must be at least one value, got none");
+      spec.check(ErrorKind::value, std::string(op_name) + ": there must be at least one value, got none");
     return true;
   }
 
@@ -322,7 +323,7 @@ class PlaceKernel final : public Kernel {
   size_t item = 0;
   DType dtype = DType::f32;
   Placing placing;
-  const char* said;
+  const char* op_name;
   std::pair<int64_t, int64_t> mask_range, values_range;
   bool copies_mask = false, copies_values = false;
   int64_t tiles_ = 1;
@@ -355,8 +356,9 @@ class PlaceKernel final : public Kernel {
   PlaceKernel(const PlaceKernel& o)
       : Kernel(o), shape(o.shape), to_strides(o.to_strides), mask_strides(o.mask_strides), size(o.size),
         to_offset(o.to_offset), mask_offset(o.mask_offset), values_offset(o.values_offset), values_step(o.values_step),
-        values(o.values), item(o.item), dtype(o.dtype), placing(o.placing), said(o.said), mask_range(o.mask_range),
-        values_range(o.values_range), copies_mask(o.copies_mask), copies_values(o.copies_values), tiles_(o.tiles_) {}
+        values(o.values), item(o.item), dtype(o.dtype), placing(o.placing), op_name(o.op_name),
+        mask_range(o.mask_range), values_range(o.values_range), copies_mask(o.copies_mask),
+        copies_values(o.copies_values), tiles_(o.tiles_) {}
 };
 
 void PlaceKernel::prepare(Op& op) {
@@ -376,10 +378,11 @@ void PlaceKernel::prepare(Op& op) {
     });
   }
   if (placing == Placing::each && total != values)
-    throw Error(ErrorKind::value, std::string(said) + ": there must be a value for each of " + std::to_string(total) +
-                                      " elements under the mask, got " + std::to_string(values));
+    throw Error(ErrorKind::value, std::string(op_name) + ": there must be a value for each of " +
+                                      std::to_string(total) + " elements under the mask, got " +
+                                      std::to_string(values));
   if (total && !values)
-    throw Error(ErrorKind::value, std::string(said) + ": there must be at least one value, got none for " +
+    throw Error(ErrorKind::value, std::string(op_name) + ": there must be at least one value, got none for " +
                                       std::to_string(total) + " elements");
 }
 
@@ -446,13 +449,15 @@ void merge_axes(const Layout& a, const Layout& b, PlaceKernel& k) {
 
 }  // namespace
 
-void build_place(Op& op, const Array& to, const Array& mask, const Array& values, Placing placing, const char* said) {
+void build_place(Op& op, const Array& to, const Array& mask, const Array& values, Placing placing,
+                 const char* op_name) {
   PlaceKernel& k = op.emplace<PlaceKernel>();
   op.add(to.storage(), Mode::update);
   op.add(mask.storage(), Mode::read);
   op.add(values.storage(), Mode::read);
   merge_axes(to.layout, mask.layout, k);
-  k.size = to.layout.size, k.dtype = to.layout.dtype, k.item = item_size(k.dtype), k.placing = placing, k.said = said;
+  k.size = to.layout.size, k.dtype = to.layout.dtype, k.item = item_size(k.dtype), k.placing = placing,
+  k.op_name = op_name;
   k.to_offset = to.layout.offset, k.mask_offset = mask.layout.offset, k.values_offset = values.layout.offset;
   k.values = values.layout.size, k.values_step = values.layout.ndim() ? values.layout.strides[0] : 0;
   k.mask_range = mask.layout.range(), k.values_range = values.layout.range();

@@ -1,12 +1,13 @@
 // Ops that write the elements under a mask and no others.
 #pragma once
 #include "array/array.h"
+#include "array/iteration_space.h"
 #include "cpu/kernels/elementwise/elementwise.h"
 
 namespace forerun {
 
 // Most operands of a loop that runs under a mask, inputs and outputs.
-inline constexpr int kMaxMasked = Nest::kMaxOperands - 1;
+inline constexpr int kMaxMasked = IterationSpace::kMaxOperands - 1;
 
 // Fills `op` so that it computes loop(inputs...) -> outputs where `mask`, an array of bools, holds. As for
 // build_elementwise: inputs and mask broadcast to the shape that all outputs have, operands of other dtypes than
@@ -23,7 +24,7 @@ enum class Placing {
 };
 
 // to[mask] = values, in C order. mask: to's shape; values: a vector of to's dtype. Errors come before the first write,
-// and name `said`, which outlives the op.
-void build_place(Op& op, const Array& to, const Array& mask, const Array& values, Placing placing, const char* said);
+// and name `op_name`, which outlives the op.
+void build_place(Op& op, const Array& to, const Array& mask, const Array& values, Placing placing, const char* op_name);
 
 }  // namespace forerun

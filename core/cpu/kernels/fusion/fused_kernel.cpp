@@ -11,7 +11,7 @@
 
 namespace forerun {
 
-Group* Fusible::new_group(Op& op) const {
+FusedGroup* Fusible::new_group(Op& op) const {
   auto group = std::make_unique<FusedKernel>();
   return group->add(op) ? group.release() : nullptr;
 }
@@ -22,8 +22,8 @@ constexpr size_t kMostOps = 512;
 // Values of a block are in the L1 cache together, or little is fetched anew from the next one: shorter blocks cost more
 // calls of loops than they save.
 constexpr int64_t kNearBytes = 64 << 10, kLeastBlock = 256;
-constexpr int64_t kVector = 16;                              // elements
-constexpr int64_t kFoldBytes = 64 << 10, kMostBlock = 8192;  // of blocks that have whole rows
+constexpr int64_t kVector = 16;                                   // elements
+constexpr int64_t kReductionBytes = 64 << 10, kMostBlock = 8192;  // of blocks that have whole rows
 // Arrays that do not stay in caches: of so many of them, lines of the next block are fetched beside the steps of this
 // one.
 constexpr int64_t kStreamBytes = 8 << 20, kLine = 64, kLeastAhead = 4 * kLine;
@@ -43,34 +43,34 @@ constexpr int64_t kApart = 192;
 
 const Fusible& kernel_of(const Op& op) { return static_cast<const Fusible&>(*op.kernel()); }
 
-bool same_elements(const Part::Operand& a, const Part::Operand& b) {
+bool same_elements(const FusibleOperands::Operand& a, const FusibleOperands::Operand& b) {
   if (a.offset != b.offset || a.dtype != b.dtype || !a.nest != !b.nest) return false;
   return !a.nest || (a.nest->shape == b.nest->shape && a.nest->strides[a.place] == b.nest->strides[b.place]);
 }
 
-Plan::Place in_scratch(int value, DType dtype) {
-  Plan::Place place;
+Plan::Operand in_scratch(int value, DType dtype) {
+  Plan::Operand place;
   place.value = value, place.size = static_cast<intptr_t>(item_size(dtype));
   return place;
 }
 
 // A step that copies, or casts.
-Plan::Step conversion(const Plan::Place& from, const Plan::Place& to, DType a, DType b) {
+Plan::Step conversion(const Plan::Operand& from, const Plan::Operand& to, DType a, DType b) {
   Plan::Step step;
   step.loop = cast_loop(a, b), step.n = 2, step.n_in = 1;
-  step.place[0] = from, step.place[1] = to;
+  step.operands[0] = from, step.operands[1] = to;
   return step;
 }
 
 // Of a plan with a pitch: a step that copies rows from memory, or to it.
-Plan::Step by_rows(const Plan::Place& from, const Plan::Place& to, DType dtype) {
+Plan::Step by_rows(const Plan::Operand& from, const Plan::Operand& to, DType dtype) {
   Plan::Step step = conversion(from, to, dtype, dtype);
   step.apart = true;
   return step;
 }
 
 // Whether an operand of a nest has the same value for a whole row, and rows follow one another.
-bool repeats_rows(const Part::Operand& operand, int64_t row_length, int64_t size) {
+bool repeats_rows(const FusibleOperands::Operand& operand, int64_t row_length, int64_t size) {
   int64_t inner = 1;
   const Dims &shape = operand.nest->shape, &strides = operand.nest->strides[operand.place];
   int axis = shape.size() - 1;
@@ -100,10 +100,10 @@ uint64_t next_number() {
 }  // namespace
 
 FusedKernel::FusedKernel() : number_(next_number()) {
-  ops_.reserve(8), held_.reserve(16), where_.reserve(24), signature_.reserve(96), sources_.reserve(24);
+  ops_.reserve(8), storages_.reserve(16), where_.reserve(24), signature_.reserve(96), sources_.reserve(24);
 }
 
-bool FusedKernel::Held::as(Use other, const Part::Operand& operand) const {
+bool FusedKernel::StorageUse::as(Use other, const FusibleOperands::Operand& operand) const {
   if (mixed || use != other || offset != operand.offset || size != static_cast<int64_t>(item_size(operand.dtype)))
     return false;
   if (use != Use::other) return true;
@@ -117,44 +117,46 @@ int64_t FusedKernel::tile_elements() const {
   return most / plan_->block * plan_->block;
 }
 
-FusedKernel::Use FusedKernel::use_of(const Part& part, const Part::Operand& operand) const {
+FusedKernel::Use FusedKernel::use_of(const FusibleOperands& part, const FusibleOperands::Operand& operand) const {
   bool of_rows = part.elements != elements_;
   int64_t size = static_cast<int64_t>(item_size(operand.dtype));
   if (part.fold && &operand == &part.operand[1]) return part.fold->by_rows() ? Use::row : Use::total;
   if (!operand.nest) return of_rows ? Use::row : Use::each;
-  if (!of_rows && fold_ && fold_->by_rows() && repeats_rows(operand, fold_->row_length(), size)) return Use::row;
+  if (!of_rows && reduction_ && reduction_->by_rows() && repeats_rows(operand, reduction_->row_length(), size))
+    return Use::row;
   return Use::other;
 }
 
 bool FusedKernel::add(Op& op) {
-  Part part;
-  if (ops_.size() == kMostOps || !kernel_of(op).part(part)) return false;
+  FusibleOperands part;
+  if (ops_.size() == kMostOps || !kernel_of(op).fusible_operands(part)) return false;
   if (ops_.empty()) elements_ = part.elements;
   bool of_rows = part.elements != elements_;
-  if (of_rows && (!fold_ || !fold_->by_rows() || part.fold || part.elements != fold_->rows())) return false;
-  if (part.fold && fold_ && !part.fold->same_tiles(*fold_)) return false;
-  const Fold* before = fold_;
-  if (part.fold && !fold_) fold_ = part.fold;
-  Use uses[Nest::kMaxOperands];
-  int where[Nest::kMaxOperands];  // in held_, or -1
+  if (of_rows && (!reduction_ || !reduction_->by_rows() || part.fold || part.elements != reduction_->rows()))
+    return false;
+  if (part.fold && reduction_ && !part.fold->same_tiles(*reduction_)) return false;
+  const BlockedReduction* before = reduction_;
+  if (part.fold && !reduction_) reduction_ = part.fold;
+  Use uses[IterationSpace::kMaxOperands];
+  int where[IterationSpace::kMaxOperands];  // in storages_, or -1
   bool fits = true;
   for (int i = 0; i < part.n && fits; ++i) {
-    const Part::Operand& operand = part.operand[i];
+    const FusibleOperands::Operand& operand = part.operand[i];
     where[i] = -1;
     if (operand.access < 0) continue;
     uses[i] = use_of(part, operand);
-    const Held* held = find(op.access(operand.access).storage);
-    if (!held) continue;
-    where[i] = static_cast<int>(held - held_.data());
-    if (!held->written && i < part.n_in) continue;
-    fits = uses[i] != Use::total && held->as(uses[i], operand);
+    const StorageUse* known = find(op.access(operand.access).storage);
+    if (!known) continue;
+    where[i] = static_cast<int>(known - storages_.data());
+    if (!known->written && i < part.n_in) continue;
+    fits = uses[i] != Use::total && known->as(uses[i], operand);
   }
   if (!fits) {
-    fold_ = before;
+    reduction_ = before;
     return false;
   }
   for (int i = 0; i < part.n; ++i) {
-    const Part::Operand& operand = part.operand[i];
+    const FusibleOperands::Operand& operand = part.operand[i];
     if (operand.access < 0) continue;
     Storage* storage = op.access(operand.access).storage;
     auto size = static_cast<int64_t>(item_size(operand.dtype));
@@ -162,26 +164,26 @@ bool FusedKernel::add(Op& op) {
     for (int k = 0; k < i && where[i] < 0; ++k)
       if (part.operand[k].access >= 0 && op.access(part.operand[k].access).storage == storage) where[i] = where[k];
     if (where[i] < 0) {
-      where[i] = static_cast<int>(held_.size());
+      where[i] = static_cast<int>(storages_.size());
       storage->place = static_cast<uint32_t>(where[i]), storage->placed_by = number_;
-      held_.push_back({storage, uses[i], writes, false, operand.offset, size, ops_.size(), ops_.size(), operand.nest,
-                       operand.place, false});
+      storages_.push_back({storage, uses[i], writes, false, operand.offset, size, ops_.size(), ops_.size(),
+                           operand.nest, operand.place, false});
       continue;
     }
-    Held& held = held_[where[i]];
-    held.last_use = ops_.size();
-    if (writes && !held.written) held.first_write = ops_.size();
-    if (!held.as(uses[i], operand)) held.use = Use::other, held.mixed = true;
-    held.written = held.written || writes;
+    StorageUse& known = storages_[where[i]];
+    known.last_use = ops_.size();
+    if (writes && !known.written) known.first_write = ops_.size();
+    if (!known.as(uses[i], operand)) known.use = Use::other, known.mixed = true;
+    known.written = known.written || writes;
   }
   ops_.push_back(&op);
   where_.insert(where_.end(), where, where + part.n);
-  sign(part, where);
+  append_signature(part, where);
   return true;
 }
 
 // Two groups of the same signature do the same with their operands.
-void FusedKernel::sign(const Part& part, const int* where) {
+void FusedKernel::append_signature(const FusibleOperands& part, const int* where) {
   auto word = [&](auto value) { signature_.push_back(static_cast<uint64_t>(value)); };
   word(reinterpret_cast<uintptr_t>(part.loop.function));
   word(reinterpret_cast<uintptr_t>(part.loop.data));
@@ -189,38 +191,39 @@ void FusedKernel::sign(const Part& part, const int* where) {
   word(part.n << 16 | part.n_in << 8 | part.loop.packed << 1 | (part.fold != nullptr));
   if (part.fold) word(part.fold->rows()), word(part.fold->row_length());
   for (int i = 0; i < part.n; ++i) {
-    const Part::Operand& o = part.operand[i];
+    const FusibleOperands::Operand& o = part.operand[i];
     word(static_cast<uint64_t>(where[i] + 1) << 32 | static_cast<uint64_t>(o.dtype) << 16 |
          static_cast<uint64_t>(o.loop_dtype) << 8 | (o.nest ? o.nest->shape.size() : 0));
     if (!o.nest) continue;
-    word(o.offset - held_[static_cast<size_t>(where[i])].offset);  // whether it is the same as another of this storage
+    word(o.offset -
+         storages_[static_cast<size_t>(where[i])].offset);  // whether it is the same as another of this storage
     for (int64_t extent : o.nest->shape) word(extent);
     for (int64_t stride : o.nest->strides[o.place]) word(stride);
   }
 }
 
 bool FusedKernel::elide(Storage* storage) {
-  Held* held = find(storage);
-  held->elided = held->use == Use::each && held->written && held->offset == 0 &&
-                 held->size * elements_ == static_cast<int64_t>(storage->bytes);
-  return held->elided;
+  StorageUse* known = find(storage);
+  known->elided = known->use == Use::each && known->written && known->offset == 0 &&
+                  known->size * elements_ == static_cast<int64_t>(storage->bytes);
+  return known->elided;
 }
 
 bool FusedKernel::may_share(Op&, const Storage* in, const Storage* out) const {
-  const Held *from = find(in), *to = find(out);
-  auto whole = [&](const Held* held) {
-    return held->use == Use::each && held->offset == 0 &&
-           held->size * elements_ == static_cast<int64_t>(held->storage->bytes);
+  const StorageUse *from = find(in), *to = find(out);
+  auto whole = [&](const StorageUse* known) {
+    return known->use == Use::each && known->offset == 0 &&
+           known->size * elements_ == static_cast<int64_t>(known->storage->bytes);
   };
   return whole(from) && whole(to) && from->last_use <= to->first_write && !from->written;
 }
 
-bool may_share_part(const Fusible& kernel, Op& op, const Storage* in, const Storage* out) {
-  Part part;
-  kernel.part(part);
+bool may_share_operands(const Fusible& kernel, Op& op, const Storage* in, const Storage* out) {
+  FusibleOperands part;
+  kernel.fusible_operands(part);
   bool good = part.n == part.n_in + 1;
   for (int i = 0; i < part.n && good; ++i) {
-    const Part::Operand& o = part.operand[i];
+    const FusibleOperands::Operand& o = part.operand[i];
     if (o.access < 0) continue;
     const Storage* s = op.access(o.access).storage;
     if (s != in && s != out) continue;
@@ -238,10 +241,10 @@ class PlanMaker {
   explicit PlanMaker(const FusedKernel& group) : group_(group) {}
   std::shared_ptr<const Plan> make() {
     plan_->signature = group_.signature_;
-    count_walks();
+    count_shared_inputs();
     choose_pitch();
     const int* where = group_.where_.data();
-    for (const Part& part : parts_) where = plan_->pitch ? add_pitched(part, where) : add_steps(part, where);
+    for (const FusibleOperands& part : parts_) where = plan_->pitch ? add_pitched(part, where) : add_steps(part, where);
     join_pairs();
     place_values();
     return std::move(plan_);
@@ -255,8 +258,8 @@ class PlanMaker {
   };
   // Inputs whose elements do not follow one another, and that several steps walk in the same way: they are copied once
   // for all of them.
-  struct Walk {
-    const Part::Operand* first;
+  struct SharedInput {
+    const FusibleOperands::Operand* first;
     int where;
     int uses = 0, value = -1;
   };
@@ -265,41 +268,41 @@ class PlanMaker {
     values_.push_back(Value{size});
     return static_cast<int>(values_.size()) - 1;
   }
-  Plan::Place nested(Plan::Place place, const Part::Operand& operand) {
-    plan_->nests.push_back(std::make_unique<Nest>(*operand.nest));
+  Plan::Operand nested(Plan::Operand place, const FusibleOperands::Operand& operand) {
+    plan_->nests.push_back(std::make_unique<IterationSpace>(*operand.nest));
     place.nest = plan_->nests.back().get(), place.place = operand.place;
     return place;
   }
   void emit(const Plan::Step& step) {
     plan_->steps.push_back(step);
-    for (int i = 0; i < step.n; ++i) plan_->steps.back().nested |= step.place[i].nest != nullptr;
+    for (int i = 0; i < step.n; ++i) plan_->steps.back().nested |= step.operands[i].nest != nullptr;
   }
 
   // The copies of storages in scratch memory that a plan with a pitch makes.
   struct Copied {
-    const Part::Operand* operand;
+    const FusibleOperands::Operand* operand;
     int where, value;
   };
 
-  void count_walks();
-  bool has_pitch(const Part::Operand& operand) const, repeats(const Part::Operand& operand) const;
+  void count_shared_inputs();
+  bool has_pitch(const FusibleOperands::Operand& operand) const, repeats(const FusibleOperands::Operand& operand) const;
   void choose_pitch();
   int64_t gained() const;
-  Plan::Place placed(Nest nest, const Part::Operand& operand);
-  Plan::Place row_by_row(const Part::Operand& operand, const Nest* nest);
-  Plan::Place with_gaps(const Part::Operand& operand);
-  const Copied* copied(const Part::Operand& operand, int where) const;
+  Plan::Operand placed(IterationSpace nest, const FusibleOperands::Operand& operand);
+  Plan::Operand row_by_row(const FusibleOperands::Operand& operand, const IterationSpace* nest);
+  Plan::Operand with_gaps(const FusibleOperands::Operand& operand);
+  const Copied* copied(const FusibleOperands::Operand& operand, int where) const;
   void forget(int where);
-  Plan::Place pitched_input(const Part::Operand& operand, int where);
-  Plan::Place elided_value(const Part::Operand& operand, int where);
-  bool add_pitched_copy(const Part& part, const int* where);
-  const int* add_pitched(const Part& part, const int* where);
-  Walk* walk_of(const Part::Operand& operand, int where);
-  const int* add_steps(const Part& part, const int* where);
-  static bool walked_together(const Plan::Step& a, const Plan::Step& b);
+  Plan::Operand pitched_input(const FusibleOperands::Operand& operand, int where);
+  Plan::Operand elided_value(const FusibleOperands::Operand& operand, int where);
+  bool add_pitched_copy(const FusibleOperands& part, const int* where);
+  const int* add_pitched(const FusibleOperands& part, const int* where);
+  SharedInput* shared_input_of(const FusibleOperands::Operand& operand, int where);
+  const int* add_steps(const FusibleOperands& part, const int* where);
+  static bool one_loop_walks(const Plan::Step& a, const Plan::Step& b);
   bool pair(size_t first, size_t second) const;
   void join_pairs();
-  int64_t block_of(int64_t bytes) const, fold_block_of(int64_t bytes) const;
+  int64_t block_of(int64_t bytes) const, reduction_block_of(int64_t bytes) const;
   void place_values();
 
   const FusedKernel& group_;
@@ -307,59 +310,59 @@ class PlanMaker {
   std::vector<Value> values_;
   std::vector<int> value_at_;   // of each storage: its value, if it is elided; -1: none yet
   std::vector<bool> streamed_;  // of each storage: it has been found in one piece
-  std::vector<Walk> walks_;
+  std::vector<SharedInput> shared_inputs_;
   std::vector<Copied> copied_;
-  std::vector<Part> parts_;  // of the ops, in order
-  int sources_ = 0, folds_ = 0;
+  std::vector<FusibleOperands> parts_;  // of the ops, in order
+  int sources_ = 0, reductions_ = 0;
 };
 
-PlanMaker::Walk* PlanMaker::walk_of(const Part::Operand& operand, int where) {
-  for (Walk& walk : walks_) {
-    if (walk.where == where && same_elements(*walk.first, operand)) return &walk;
+PlanMaker::SharedInput* PlanMaker::shared_input_of(const FusibleOperands::Operand& operand, int where) {
+  for (SharedInput& shared : shared_inputs_) {
+    if (shared.where == where && same_elements(*shared.first, operand)) return &shared;
   }
   return nullptr;
 }
 
-void PlanMaker::count_walks() {
-  value_at_.assign(group_.held_.size(), -1), streamed_.assign(group_.held_.size(), false);
+void PlanMaker::count_shared_inputs() {
+  value_at_.assign(group_.storages_.size(), -1), streamed_.assign(group_.storages_.size(), false);
   parts_.resize(group_.ops_.size());
   const int* where = group_.where_.data();
   for (size_t k = 0; k < parts_.size(); ++k) {
-    Part& part = parts_[k];
-    kernel_of(*group_.ops_[k]).part(part);
+    FusibleOperands& part = parts_[k];
+    kernel_of(*group_.ops_[k]).fusible_operands(part);
     for (int i = 0; i < part.n; ++i, ++where) {
-      const Part::Operand& operand = part.operand[i];
-      if (!operand.nest || i >= part.n_in || part.elements != group_.elements_ || group_.held_[*where].written)
+      const FusibleOperands::Operand& operand = part.operand[i];
+      if (!operand.nest || i >= part.n_in || part.elements != group_.elements_ || group_.storages_[*where].written)
         continue;
-      Walk* walk = walk_of(operand, *where);
-      if (!walk) walks_.push_back({&operand, *where}), walk = &walks_.back();
-      ++walk->uses;
+      SharedInput* shared = shared_input_of(operand, *where);
+      if (!shared) shared_inputs_.push_back({&operand, *where}), shared = &shared_inputs_.back();
+      ++shared->uses;
     }
   }
 }
 
 // The op's loop, with casts and copies of operands before and after it.
-const int* PlanMaker::add_steps(const Part& part, const int* where) {
+const int* PlanMaker::add_steps(const FusibleOperands& part, const int* where) {
   Plan::Step step;
   step.loop = part.loop, step.n = part.n, step.n_in = part.n_in;
   step.of_rows = part.elements != group_.elements_;
-  if (part.fold) step.fold = folds_++;
-  auto move = [&](const Plan::Place& from, const Plan::Place& to, DType a, DType b) {
+  if (part.fold) step.fold = reductions_++;
+  auto move = [&](const Plan::Operand& from, const Plan::Operand& to, DType a, DType b) {
     Plan::Step one = conversion(from, to, a, b);
     one.of_rows = step.of_rows;
     return one;
   };
   std::vector<Plan::Step> after;
   for (int i = 0; i < part.n; ++i, ++where) {
-    const Part::Operand& operand = part.operand[i];
-    Plan::Place& place = step.place[i];
+    const FusibleOperands::Operand& operand = part.operand[i];
+    Plan::Operand& place = step.operands[i];
     if (operand.access < 0) {
       place.source = sources_++;
       continue;
     }
-    const FusedKernel::Held& held = group_.held_[*where];
+    const FusedKernel::StorageUse& known = group_.storages_[*where];
     place.size = static_cast<intptr_t>(item_size(operand.dtype));
-    if (held.elided) {
+    if (known.elided) {
       place = elided_value(operand, *where);
     } else {
       const bool walked = !operand.nest && !step.of_rows && !(part.fold && i >= part.n_in) && !streamed_[*where];
@@ -369,21 +372,22 @@ const int* PlanMaker::add_steps(const Part& part, const int* where) {
       place.source = sources_++;
     }
     if (operand.nest) place = nested(place, operand);
-    Walk* walk = operand.nest && i < part.n_in && !step.of_rows && !held.written ? walk_of(operand, *where) : nullptr;
-    if (walk && walk->uses > 1) {
-      if (walk->value < 0) {
-        Plan::Place copy;
-        copy.size = place.size, copy.value = walk->value = new_value(place.size);
+    SharedInput* shared =
+        operand.nest && i < part.n_in && !step.of_rows && !known.written ? shared_input_of(operand, *where) : nullptr;
+    if (shared && shared->uses > 1) {
+      if (shared->value < 0) {
+        Plan::Operand copy;
+        copy.size = place.size, copy.value = shared->value = new_value(place.size);
         emit(move(place, copy, operand.dtype, operand.dtype));
       }
-      place = Plan::Place();
-      place.size = static_cast<intptr_t>(item_size(operand.dtype)), place.value = walk->value;
+      place = Plan::Operand();
+      place.size = static_cast<intptr_t>(item_size(operand.dtype)), place.value = shared->value;
     }
     // A loop whose last bits depend on strides gets its operands packed; a reduction, one after the other.
     intptr_t inner = operand.nest ? operand.nest->strides[operand.place].back() : place.size;
     bool pack = place.nest && ((part.loop.packed && inner != 0 && inner != place.size) || part.fold);
     if (operand.dtype == operand.loop_dtype && !pack) continue;
-    Plan::Place own;
+    Plan::Operand own;
     own.size = static_cast<intptr_t>(item_size(operand.loop_dtype));
     own.value = new_value(own.size);
     if (i < part.n_in)
@@ -401,7 +405,7 @@ const int* PlanMaker::add_steps(const Part& part, const int* where) {
 
 // Whether rows are those of the plan, a pitch apart. The bytes between rows, over which loops run, are part of the
 // array then.
-bool PlanMaker::has_pitch(const Part::Operand& operand) const {
+bool PlanMaker::has_pitch(const FusibleOperands::Operand& operand) const {
   if (!operand.nest || operand.nest->shape.size() < 2 || operand.nest->shape.back() != plan_->row) return false;
   const auto size = static_cast<int64_t>(item_size(operand.dtype));
   const Dims& strides = operand.nest->strides[operand.place];
@@ -412,7 +416,7 @@ bool PlanMaker::has_pitch(const Part::Operand& operand) const {
 }
 
 // Whether an operand of a nest is the same for several rows, so that it is for what lies between them.
-bool PlanMaker::repeats(const Part::Operand& operand) const {
+bool PlanMaker::repeats(const FusibleOperands::Operand& operand) const {
   if (!operand.nest) return false;
   const Dims &shape = operand.nest->shape, &strides = operand.nest->strides[operand.place];
   const int last = shape.size() - 1;
@@ -423,13 +427,13 @@ bool PlanMaker::repeats(const Part::Operand& operand) const {
 int64_t PlanMaker::gained() const {
   int64_t saved = 0;
   const int* where = group_.where_.data();
-  for (const Part& part : parts_)
+  for (const FusibleOperands& part : parts_)
     for (int i = 0; i < part.n; ++i, ++where) {
-      const Part::Operand& operand = part.operand[i];
+      const FusibleOperands::Operand& operand = part.operand[i];
       if (operand.access < 0) continue;
       if (operand.nest && (operand.nest->shape.back() % plan_->row != 0 || operand.nest->shape.size() == kMaxDims))
         return -1;
-      if (group_.held_[*where].elided) continue;
+      if (group_.storages_[*where].elided) continue;
       saved += i < part.n_in && has_pitch(operand) ? 1 : operand.nest ? 0 : -1;
     }
   return saved;
@@ -437,33 +441,33 @@ int64_t PlanMaker::gained() const {
 
 // The pitch that saves most copies, if rows are so short that they are worth it, and little lies between them.
 void PlanMaker::choose_pitch() {
-  if (group_.fold_ || !kMayPassRows) return;
+  if (group_.reduction_ || !kMayPassRows) return;
   int64_t most = 0, row = 0, pitch = 0;
-  for (const Walk& walk : walks_) {
-    const Dims &shape = walk.first->nest->shape, &strides = walk.first->nest->strides[walk.first->place];
+  for (const SharedInput& shared : shared_inputs_) {
+    const Dims &shape = shared.first->nest->shape, &strides = shared.first->nest->strides[shared.first->place];
     if (shape.size() < 2 || shape.back() >= kLongRow) continue;
     plan_->row = shape.back();
-    plan_->pitch = strides[shape.size() - 2] / static_cast<int64_t>(item_size(walk.first->dtype));
+    plan_->pitch = strides[shape.size() - 2] / static_cast<int64_t>(item_size(shared.first->dtype));
     if (plan_->pitch <= plan_->row || (plan_->pitch - plan_->row) * kRowsToGaps > plan_->row ||
-        (plan_->row == row && plan_->pitch == pitch) || !has_pitch(*walk.first))
+        (plan_->row == row && plan_->pitch == pitch) || !has_pitch(*shared.first))
       continue;
     if (const int64_t saved = gained(); saved > most) most = saved, row = plan_->row, pitch = plan_->pitch;
   }
   plan_->row = row, plan_->pitch = pitch;
 }
 
-Plan::Place PlanMaker::placed(Nest nest, const Part::Operand& operand) {
-  plan_->nests.push_back(std::make_unique<Nest>(std::move(nest)));
-  Plan::Place place;
+Plan::Operand PlanMaker::placed(IterationSpace nest, const FusibleOperands::Operand& operand) {
+  plan_->nests.push_back(std::make_unique<IterationSpace>(std::move(nest)));
+  Plan::Operand place;
   place.source = sources_++, place.size = static_cast<intptr_t>(item_size(operand.dtype));
   place.nest = plan_->nests.back().get();
   return place;
 }
 
 // The place of an operand in memory, in rows of the plan's length. nest: null if its elements follow one another.
-Plan::Place PlanMaker::row_by_row(const Part::Operand& operand, const Nest* nest) {
+Plan::Operand PlanMaker::row_by_row(const FusibleOperands::Operand& operand, const IterationSpace* nest) {
   const auto size = static_cast<int64_t>(item_size(operand.dtype));
-  Nest rows;
+  IterationSpace rows;
   rows.operands = 1;
   rows.shape = nest ? nest->shape : Dims{group_.elements_};
   rows.strides[0] = nest ? nest->strides[operand.place] : Dims{size};
@@ -477,10 +481,10 @@ Plan::Place PlanMaker::row_by_row(const Part::Operand& operand, const Nest* nest
 }
 
 // The place in memory of an operand of this pitch, or one that repeats, with the bytes between its rows.
-Plan::Place PlanMaker::with_gaps(const Part::Operand& operand) {
+Plan::Operand PlanMaker::with_gaps(const FusibleOperands::Operand& operand) {
   const Dims &shape = operand.nest->shape, &strides = operand.nest->strides[operand.place];
   const int axes = shape.size() - (shape.back() == plan_->row ? 1 : 0);
-  Nest whole;
+  IterationSpace whole;
   whole.operands = 1;
   whole.shape = Dims(shape.begin(), axes), whole.strides[0] = Dims(strides.begin(), axes);
   whole.shape[axes - 1] = product(shape) / product(Dims(shape.begin(), axes - 1)) / plan_->row * plan_->pitch;
@@ -488,7 +492,7 @@ Plan::Place PlanMaker::with_gaps(const Part::Operand& operand) {
   return placed(std::move(whole), operand);
 }
 
-const PlanMaker::Copied* PlanMaker::copied(const Part::Operand& operand, int where) const {
+const PlanMaker::Copied* PlanMaker::copied(const FusibleOperands::Operand& operand, int where) const {
   auto is = [&](const Copied& c) { return c.where == where && same_elements(*c.operand, operand); };
   auto at = std::find_if(copied_.begin(), copied_.end(), is);
   return at == copied_.end() ? nullptr : &*at;
@@ -500,59 +504,59 @@ void PlanMaker::forget(int where) {
 }
 
 // An input from memory: in its own layout, or copied row by row, once for all steps that read it.
-Plan::Place PlanMaker::pitched_input(const Part::Operand& operand, int where) {
+Plan::Operand PlanMaker::pitched_input(const FusibleOperands::Operand& operand, int where) {
   if (const Copied* known = copied(operand, where)) return ++sources_, in_scratch(known->value, operand.dtype);
   if (has_pitch(operand) || repeats(operand)) return with_gaps(operand);
-  const Plan::Place copy = in_scratch(new_value(static_cast<int64_t>(item_size(operand.dtype))), operand.dtype);
+  const Plan::Operand copy = in_scratch(new_value(static_cast<int64_t>(item_size(operand.dtype))), operand.dtype);
   emit(by_rows(row_by_row(operand, operand.nest), copy, operand.dtype));
   copied_.push_back({&operand, where, copy.value});
   return copy;
 }
 
-Plan::Place PlanMaker::elided_value(const Part::Operand& operand, int where) {
+Plan::Operand PlanMaker::elided_value(const FusibleOperands::Operand& operand, int where) {
   int& value = value_at_[where];
   if (value < 0) value = new_value(static_cast<int64_t>(item_size(operand.dtype)));
   return in_scratch(value, operand.dtype);
 }
 
 // An op that only copies, to memory, needs no more than that. False: it is another.
-bool PlanMaker::add_pitched_copy(const Part& part, const int* where) {
-  const Part::Operand &from = part.operand[0], &to = part.operand[1];
+bool PlanMaker::add_pitched_copy(const FusibleOperands& part, const int* where) {
+  const FusibleOperands::Operand &from = part.operand[0], &to = part.operand[1];
   if (part.n != 2 || from.dtype != to.dtype || part.loop.function != cast_loop(from.dtype, to.dtype).function ||
-      group_.held_[where[1]].elided)
+      group_.storages_[where[1]].elided)
     return false;
-  Plan::Place source;
-  const bool direct = from.access >= 0 && !group_.held_[where[0]].elided && !copied(from, where[0]);
-  const Nest* nest = to.nest ? to.nest : direct ? from.nest : nullptr;  // of both, if both are in memory
+  Plan::Operand source;
+  const bool direct = from.access >= 0 && !group_.storages_[where[0]].elided && !copied(from, where[0]);
+  const IterationSpace* nest = to.nest ? to.nest : direct ? from.nest : nullptr;  // of both, if both are in memory
   if (direct)
     source = row_by_row(from, nest);
   else if (from.access < 0)
     source.source = sources_++;
   else
-    source = group_.held_[where[0]].elided ? elided_value(from, where[0]) : pitched_input(from, where[0]);
+    source = group_.storages_[where[0]].elided ? elided_value(from, where[0]) : pitched_input(from, where[0]);
   emit(by_rows(source, row_by_row(to, nest), to.dtype));
   forget(where[1]);
   return true;
 }
 
 // The op's loop from its block's first element to the last. Its results for memory are copied there, row by row.
-const int* PlanMaker::add_pitched(const Part& part, const int* where) {
+const int* PlanMaker::add_pitched(const FusibleOperands& part, const int* where) {
   if (add_pitched_copy(part, where)) return where + part.n;
   Plan::Step step;
   step.loop = part.loop, step.n = part.n, step.n_in = part.n_in;
   std::vector<Plan::Step> after;
   for (int i = 0; i < part.n; ++i, ++where) {
-    const Part::Operand& operand = part.operand[i];
-    Plan::Place& place = step.place[i];
+    const FusibleOperands::Operand& operand = part.operand[i];
+    Plan::Operand& place = step.operands[i];
     if (operand.access < 0) {
       place.source = sources_++;
       continue;
     }
-    const bool elided = group_.held_[*where].elided, in = i < part.n_in;
+    const bool elided = group_.storages_[*where].elided, in = i < part.n_in;
     place = elided ? elided_value(operand, *where)
             : in   ? pitched_input(operand, *where)
                    : in_scratch(new_value(static_cast<int64_t>(item_size(operand.dtype))), operand.dtype);
-    const Plan::Place stored = place;
+    const Plan::Operand stored = place;
     if (operand.dtype != operand.loop_dtype) {
       place = in_scratch(new_value(static_cast<int64_t>(item_size(operand.loop_dtype))), operand.loop_dtype);
       if (in)
@@ -572,17 +576,17 @@ const int* PlanMaker::add_pitched(const Part& part, const int* where) {
 // --- pairs, and places -----------------------------------------------------------------------------------------------
 
 // Whether one loop can walk the operands of both steps: in rows that are long enough to be walked one by one.
-bool PlanMaker::walked_together(const Plan::Step& a, const Plan::Step& b) {
+bool PlanMaker::one_loop_walks(const Plan::Step& a, const Plan::Step& b) {
   const Dims* shape = nullptr;
   bool good = true;
-  auto look = [&](const Plan::Place& place) {
+  auto check = [&](const Plan::Operand& place) {
     if (!place.nest) return;
     const int64_t inner = place.nest->strides[place.place].back();
     good = good && (inner == 0 || inner == place.size) && place.nest->shape.back() >= kLongRow &&
            (!shape || *shape == place.nest->shape);
     shape = &place.nest->shape;
   };
-  std::for_each_n(a.place, a.n, look), std::for_each_n(b.place, b.n, look);
+  std::for_each_n(a.operands, a.n, check), std::for_each_n(b.operands, b.n, check);
   return good;
 }
 
@@ -591,16 +595,17 @@ bool PlanMaker::walked_together(const Plan::Step& a, const Plan::Step& b) {
 bool PlanMaker::pair(size_t first, size_t second) const {
   const Plan::Step &a = plan_->steps[first], &b = plan_->steps[second];
   if (a.loop.arithmetic == Arithmetic::none || a.loop.arithmetic_dtype != b.loop.arithmetic_dtype) return false;
-  auto one = [](const Plan::Place& place) {
+  auto one = [](const Plan::Operand& place) {
     return place.nest ? place.nest->strides[place.place].back() == 0 : place.size == 0;
   };
-  if (a.of_rows || b.of_rows || !walked_together(a, b) || (one(a.place[0]) && one(a.place[a.n_in - 1]))) return false;
+  if (a.of_rows || b.of_rows || !one_loop_walks(a, b) || (one(a.operands[0]) && one(a.operands[a.n_in - 1])))
+    return false;
   for (size_t s = first + 1; s < second; ++s) {
     const Plan::Step& step = plan_->steps[s];
     for (int out = step.n_in; out < step.n; ++out)
       for (int in = 0; in < a.n_in; ++in)
-        if (step.place[out].value < 0 ? a.place[in].value < 0 && a.place[in].size != 0
-                                      : step.place[out].value == a.place[in].value)
+        if (step.operands[out].value < 0 ? a.operands[in].value < 0 && a.operands[in].size != 0
+                                         : step.operands[out].value == a.operands[in].value)
           return false;
   }
   return true;
@@ -612,28 +617,28 @@ void PlanMaker::join_pairs() {
   std::vector<int> writes(values_.size()), reads(values_.size()), writer(values_.size(), -1);
   for (const Plan::Step& step : steps)
     for (int i = 0; i < step.n; ++i)
-      if (int v = step.place[i].value; v >= 0) ++(i < step.n_in ? reads : writes)[v];
+      if (int v = step.operands[i].value; v >= 0) ++(i < step.n_in ? reads : writes)[v];
   std::vector<bool> gone(steps.size());
   for (size_t s = 0; s < steps.size(); ++s) {
     Plan::Step& step = steps[s];
     bool joined = false;
     for (int i = 0; step.loop.arithmetic != Arithmetic::none && i < step.n_in && !joined; ++i) {
-      int v = step.place[i].value;
+      int v = step.operands[i].value;
       if (v < 0 || writes[v] != 1 || reads[v] != 1 || writer[v] < 0 || !pair(static_cast<size_t>(writer[v]), s))
         continue;
       const Plan::Step& before = steps[writer[v]];
       Plan::Step both;
       both.loop = pair_loop(before.loop, step.loop, i == 0);
-      both.place[0] = before.place[0], both.place[1] = before.place[before.n_in - 1], both.n_in = 2;
-      if (step.n_in == 2) both.place[both.n_in++] = step.place[1 - i];
-      both.place[both.n_in] = step.place[step.n_in], both.n = both.n_in + 1;
+      both.operands[0] = before.operands[0], both.operands[1] = before.operands[before.n_in - 1], both.n_in = 2;
+      if (step.n_in == 2) both.operands[both.n_in++] = step.operands[1 - i];
+      both.operands[both.n_in] = step.operands[step.n_in], both.n = both.n_in + 1;
       both.nested = before.nested || step.nested;
       gone[writer[v]] = true;
       step = both;
       joined = true;
     }
     for (int i = step.n_in; i < step.n; ++i)
-      if (int v = step.place[i].value; v >= 0) writer[v] = static_cast<int>(s);
+      if (int v = step.operands[i].value; v >= 0) writer[v] = static_cast<int>(s);
   }
   size_t kept = 0;
   for (size_t s = 0; s < steps.size(); ++s)
@@ -658,13 +663,13 @@ int64_t PlanMaker::block_of(int64_t bytes) const {
 }
 
 // The same where there are reductions. Those of rows come out alike however many rows a block has, if they are whole.
-int64_t PlanMaker::fold_block_of(int64_t bytes) const {
-  const Fold& fold = *group_.fold_;
+int64_t PlanMaker::reduction_block_of(int64_t bytes) const {
+  const BlockedReduction& fold = *group_.reduction_;
   const int64_t least = fold.range(0).block;
   if (!fold.by_rows()) return std::max(kBlock, least);
   if (!plan_->streams.empty()) return least;  // so that what is fetched for the next block is still near then
-  return std::max(
-      least, std::min(kMostBlock, kFoldBytes / std::max<int64_t>(bytes, 1)) / fold.row_length() * fold.row_length());
+  return std::max(least, std::min(kMostBlock, kReductionBytes / std::max<int64_t>(bytes, 1)) / fold.row_length() *
+                             fold.row_length());
 }
 
 // Gives values that live at different times the same place.
@@ -672,8 +677,8 @@ void PlanMaker::place_values() {
   for (size_t now = 0; now < plan_->steps.size(); ++now) {
     const Plan::Step& step = plan_->steps[now];
     for (int i = 0; i < step.n; ++i) {
-      if (step.place[i].value < 0) continue;
-      Value& value = values_[step.place[i].value];
+      if (step.operands[i].value < 0) continue;
+      Value& value = values_[step.operands[i].value];
       if (value.from < 0) value.from = static_cast<int>(now);
       // A step may write where it reads for the last time: its loop sees the same elements at the same place. Two of
       // its results may not share one, though the first may not be read.
@@ -702,7 +707,7 @@ void PlanMaker::place_values() {
     rooms[found].free_from = value.free_from;
     room_of[v] = found;
   }
-  plan_->block = group_.fold_ ? fold_block_of(bytes) : block_of(bytes);
+  plan_->block = group_.reduction_ ? reduction_block_of(bytes) : block_of(bytes);
   const int64_t length = plan_->pitch ? plan_->block / plan_->row * plan_->pitch : plan_->block;
   int64_t end = 0;
   for (Room& room : rooms) {
@@ -712,7 +717,7 @@ void PlanMaker::place_values() {
   plan_->scratch_bytes = static_cast<size_t>(end);
   for (Plan::Step& step : plan_->steps)
     for (int i = 0; i < step.n; ++i)
-      if (step.place[i].value >= 0) step.place[i].offset = rooms[room_of[step.place[i].value]].offset;
+      if (step.operands[i].value >= 0) step.operands[i].offset = rooms[room_of[step.operands[i].value]].offset;
 }
 
 namespace {
@@ -764,25 +769,25 @@ PlanStats plan_stats() { return plans().stats(); }
 
 void FusedKernel::prepare(Op&) {
   uint64_t elided = 0;
-  for (const Held& held : held_) {
-    elided = elided << 1 | held.elided;
-    if ((&held - held_.data()) % 64 == 63) signature_.push_back(std::exchange(elided, 0));
+  for (const StorageUse& known : storages_) {
+    elided = elided << 1 | known.elided;
+    if ((&known - storages_.data()) % 64 == 63) signature_.push_back(std::exchange(elided, 0));
   }
   signature_.push_back(elided);
   plan_ = plans().get(*this, signature_);
   const int* where = where_.data();
   for (Op* op : ops_) {
-    Part part;
-    kernel_of(*op).part(part);
+    FusibleOperands part;
+    kernel_of(*op).fusible_operands(part);
     for (int i = 0; i < part.n; ++i, ++where) {
-      const Part::Operand& o = part.operand[i];
+      const FusibleOperands::Operand& o = part.operand[i];
       if (o.access < 0)
         sources_.push_back(const_cast<char*>(reinterpret_cast<const char*>(o.scalar->bytes)));
-      else if (const Held& held = held_[*where]; !held.elided)
-        sources_.push_back(static_cast<Buffer*>(held.storage)->data() + o.offset);
+      else if (const StorageUse& known = storages_[*where]; !known.elided)
+        sources_.push_back(static_cast<Buffer*>(known.storage)->data() + o.offset);
     }
     if (!part.fold) continue;
-    folds_.push_back(part.fold);
+    reductions_.push_back(part.fold);
     partials_.push_back(part.fold->partial());
     results_.push_back(sources_.back());
   }
@@ -823,18 +828,18 @@ class Ahead {
 
 void FusedKernel::run(Op&, int64_t tile) {
   char* memory = scratch(plan_->scratch_bytes);
-  for (size_t i = 0; i < folds_.size(); ++i) folds_[i]->begin(tile, results_[i], partials_[i].get());
+  for (size_t i = 0; i < reductions_.size(); ++i) reductions_[i]->begin(tile, results_[i], partials_[i].get());
   const int64_t of_tile = tile_elements();
-  Range range = fold_ ? fold_->range(tile)
-                      : Range{tile * of_tile, std::min(of_tile, elements_ - tile * of_tile), 0, 1, plan_->block};
-  if (fold_ && fold_->by_rows()) range.block = plan_->block;
+  Range range = reduction_ ? reduction_->range(tile)
+                           : Range{tile * of_tile, std::min(of_tile, elements_ - tile * of_tile), 0, 1, plan_->block};
+  if (reduction_ && reduction_->by_rows()) range.block = plan_->block;
   Range block{0, 0};  // that is next
   each_block(range, [&](int64_t at, int64_t n) {
     if (block.length > 0) run_block(tile, block.start, block.length, at, memory);
     block.start = at, block.length = n;
   });
   if (block.length > 0) run_block(tile, block.start, block.length, -1, memory);
-  for (size_t i = 0; i < folds_.size(); ++i) folds_[i]->end(results_[i], partials_[i].get());
+  for (size_t i = 0; i < reductions_.size(); ++i) reductions_[i]->end(results_[i], partials_[i].get());
 }
 
 // next: where the next block starts, or -1.
@@ -844,36 +849,36 @@ void FusedKernel::run_block(int64_t tile, int64_t at, int64_t n, int64_t next, c
     ahead.fetch();
     int64_t first = at;
     intptr_t count = n;
-    if (step.of_rows) first /= fold_->row_length(), count /= fold_->row_length();
+    if (step.of_rows) first /= reduction_->row_length(), count /= reduction_->row_length();
     if (plan_->pitch && !step.apart)  // to the last element of the last row
       first = at / plan_->row * plan_->pitch, count = (n / plan_->row - 1) * plan_->pitch + plan_->row;
-    char* args[Nest::kMaxOperands];
-    intptr_t steps[Nest::kMaxOperands];
+    char* args[IterationSpace::kMaxOperands];
+    intptr_t steps[IterationSpace::kMaxOperands];
     for (int i = 0; i < step.n; ++i) {
-      const Plan::Place& place = step.place[i];
+      const Plan::Operand& place = step.operands[i];
       steps[i] = place.size;
       args[i] =
           place.value >= 0 ? memory + place.offset : sources_[place.source] + (place.nest ? 0 : first * place.size);
     }
     if (step.fold >= 0)
-      folds_[step.fold]->fold(tile, at, n, args[0], results_[step.fold], partials_[step.fold].get());
+      reductions_[step.fold]->fold(tile, at, n, args[0], results_[step.fold], partials_[step.fold].get());
     else if (step.nested)
-      run_nested(step, args, steps, first, count);
+      run_strided(step, args, steps, first, count);
     else
       step.loop.function(args, &count, steps, step.loop.data);
   }
 }
 
-void FusedKernel::run_nested(const Plan::Step& step, char** args, const intptr_t* steps, int64_t at, int64_t n) const {
+void FusedKernel::run_strided(const Plan::Step& step, char** args, const intptr_t* steps, int64_t at, int64_t n) const {
   const Dims* shape = nullptr;
-  const Dims* strides[Nest::kMaxOperands] = {};
+  const Dims* strides[IterationSpace::kMaxOperands] = {};
   for (int i = 0; i < step.n; ++i) {
-    const Plan::Place& place = step.place[i];
+    const Plan::Operand& place = step.operands[i];
     if (!place.nest) continue;
     shape = &place.nest->shape;
     strides[i] = &place.nest->strides[place.place];
   }
-  walk_nest(step.loop, step.n, *shape, strides, args, steps, at, n, step.apart ? plan_->pitch : 0);
+  loop_over(step.loop, step.n, *shape, strides, args, steps, at, n, step.apart ? plan_->pitch : 0);
 }
 
 }  // namespace forerun

@@ -16,13 +16,13 @@ namespace forerun {
 // same share it, so that a loop that issues the same string of ops again and again is planned once.
 struct Plan {
   // Where a loop finds an operand.
-  struct Place {
-    int source = -1;             // an array or a scalar: number of the group's address;
-    int value = -1;              // or a value in scratch memory,
-    int64_t offset = 0;          // which starts there
-    intptr_t size = 0;           // bytes from one element to the next; 0: a scalar
-    const Nest* nest = nullptr;  // if the elements do not follow one another
-    int place = 0;               // in the nest
+  struct Operand {
+    int source = -1;                       // an array or a scalar: number of the group's address;
+    int value = -1;                        // or a value in scratch memory,
+    int64_t offset = 0;                    // which starts there
+    intptr_t size = 0;                     // bytes from one element to the next; 0: a scalar
+    const IterationSpace* nest = nullptr;  // if the elements do not follow one another
+    int place = 0;                         // in the nest
   };
   struct Step {
     Loop loop;
@@ -31,11 +31,11 @@ struct Plan {
     bool of_rows = false;  // walks rows, not elements
     bool nested = false;   // some operand has a nest
     bool apart = false;    // copies rows of a plan with a pitch from memory, or to it
-    Place place[Nest::kMaxOperands];
+    Operand operands[IterationSpace::kMaxOperands];
   };
   std::vector<uint64_t> signature;  // all that the steps follow from
   std::vector<Step> steps;
-  std::vector<std::unique_ptr<Nest>> nests;
+  std::vector<std::unique_ptr<IterationSpace>> nests;
   // Long arrays that are walked from end to end, by the number of their address, and their elements' sizes.
   struct Stream {
     int source;
@@ -55,7 +55,7 @@ struct PlanStats {
 };
 PlanStats plan_stats();
 
-class FusedKernel final : public Group {
+class FusedKernel final : public FusedGroup {
  public:
   FusedKernel();
   const char* name() const override { return "group"; }
@@ -63,7 +63,7 @@ class FusedKernel final : public Group {
   bool elide(Storage* storage) override;
   bool may_share(Op& op, const Storage* in, const Storage* out) const override;
   void prepare(Op& op) override;
-  int64_t tiles() const override { return fold_ ? fold_->tiles() : ceil_div(elements_, tile_elements()); }
+  int64_t tiles() const override { return reduction_ ? reduction_->tiles() : ceil_div(elements_, tile_elements()); }
   void run(Op& op, int64_t tile) override;
 
  private:
@@ -76,43 +76,44 @@ class FusedKernel final : public Group {
     other,  // anything else
     total,  // a result of reductions that is there only when all tiles have ended
   };
-  struct Held {
+  struct StorageUse {
     Storage* storage;
     Use use;
     bool written, elided;
     int64_t offset, size;
     size_t first_write, last_use;  // ops, by their place in the group
-    const Nest* nest;              // of the first use, if the elements do not follow one another
+    const IterationSpace* nest;    // of the first use, if the elements do not follow one another
     int place;                     // in the nest
     bool mixed;                    // there are different uses
     bool as(Use other,
-            const Part::Operand& operand) const;  // all uses, and this one, find the same element at the same position
+            const FusibleOperands::Operand& operand)
+        const;  // all uses, and this one, find the same element at the same position
   };
 
-  Use use_of(const Part& part, const Part::Operand& operand) const;
+  Use use_of(const FusibleOperands& part, const FusibleOperands::Operand& operand) const;
   // While the group is put together, with the engine's lock.
-  const Held* find(const Storage* storage) const {
-    return storage->placed_by == number_ ? &held_[storage->place] : nullptr;
+  const StorageUse* find(const Storage* storage) const {
+    return storage->placed_by == number_ ? &storages_[storage->place] : nullptr;
   }
-  Held* find(const Storage* storage) { return const_cast<Held*>(std::as_const(*this).find(storage)); }
+  StorageUse* find(const Storage* storage) { return const_cast<StorageUse*>(std::as_const(*this).find(storage)); }
   int64_t tile_elements() const;
-  void sign(const Part& part, const int* where);
+  void append_signature(const FusibleOperands& part, const int* where);
   void run_block(int64_t tile, int64_t at, int64_t n, int64_t next, char* memory) const;
-  void run_nested(const Plan::Step& step, char** args, const intptr_t* steps, int64_t at, int64_t n) const;
+  void run_strided(const Plan::Step& step, char** args, const intptr_t* steps, int64_t at, int64_t n) const;
 
   const uint64_t number_;  // of the group; no other has the same
   std::vector<Op*> ops_;
-  std::vector<Held> held_;
-  std::vector<int> where_;  // of each operand of each op, in order: its place in held_; -1: a scalar
+  std::vector<StorageUse> storages_;
+  std::vector<int> where_;  // of each operand of each op, in order: its place in storages_; -1: a scalar
   int64_t elements_ = 0;
-  const Fold* fold_ = nullptr;  // the first: it decides how the elements are cut into tiles
+  const BlockedReduction* reduction_ = nullptr;  // the first: it decides how the elements are cut into tiles
   std::vector<uint64_t> signature_;
   std::shared_ptr<const Plan> plan_;
   // The part that differs between groups of the same plan.
   std::vector<char*> sources_;  // addresses of arrays and scalars, in the order of the operands that are not values
-  std::vector<const Fold*> folds_;
+  std::vector<const BlockedReduction*> reductions_;
   std::vector<char*> results_;  // of the reductions
-  std::vector<std::unique_ptr<Fold::Partial>> partials_;
+  std::vector<std::unique_ptr<BlockedReduction::Partial>> partials_;
 };
 
 }  // namespace forerun

@@ -2,27 +2,28 @@
 // of them.
 #pragma once
 #include "array/array.h"
+#include "array/iteration_space.h"
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/loop.h"
 
 namespace forerun {
 
-class Fold;
+class BlockedReduction;
 
-struct Part {
+struct FusibleOperands {
   struct Operand {
-    int access;               // number of the op's access; -1: a scalar
-    const Scalar* scalar;     // of a scalar; lives as long as the kernel
-    int64_t offset;           // of the first element, in its storage
-    DType dtype, loop_dtype;  // in memory, and as the loop wants it
-    const Nest* nest;         // null: elements that follow one another; else they are walked by the nest,
-    int place;                // in which it is this operand
+    int access;                  // number of the op's access; -1: a scalar
+    const Scalar* scalar;        // of a scalar; lives as long as the kernel
+    int64_t offset;              // of the first element, in its storage
+    DType dtype, loop_dtype;     // in memory, and as the loop wants it
+    const IterationSpace* nest;  // null: elements that follow one another; else they are walked by the nest,
+    int place;                   // in which it is this operand
   };
   Loop loop;
-  int n_in = 0, n = 0;                  // operands: inputs, then outputs
-  int64_t elements = 0;                 // of the space that is walked
-  const Fold* fold = nullptr;           // a reduction: one dense input, one dense output
-  Operand operand[Nest::kMaxOperands];  // the first n; not initialised
+  int n_in = 0, n = 0;                            // operands: inputs, then outputs
+  int64_t elements = 0;                           // of the space that is walked
+  const BlockedReduction* fold = nullptr;         // a reduction: one dense input, one dense output
+  Operand operand[IterationSpace::kMaxOperands];  // the first n; not initialised
 };
 
 // A kernel that can be a part of a group.
@@ -30,12 +31,12 @@ class Fusible : public Kernel {
  public:
   bool droppable() const override { return true; }
   bool fusible() const override { return true; }
-  Group* new_group(Op& op) const override;
+  FusedGroup* new_group(Op& op) const override;
   // False: not as it is.
-  virtual bool part(Part& part) const = 0;
+  virtual bool fusible_operands(FusibleOperands& part) const = 0;
 };
 
 // Kernel::may_share of an element-wise kernel: both are walked element by element, from the first byte to the last.
-bool may_share_part(const Fusible& kernel, Op& op, const Storage* in, const Storage* out);
+bool may_share_operands(const Fusible& kernel, Op& op, const Storage* in, const Storage* out);
 
 }  // namespace forerun

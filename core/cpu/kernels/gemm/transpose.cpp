@@ -54,7 +54,7 @@ FORERUN_EACH Of<T, bytes> pick(Of<T, bytes> a, Of<T, bytes> b, std::integer_sequ
   return __builtin_shufflevector(a, b, (i / side * side + at[i % side] % side + at[i % side] / side * all)...);
 }
 template <class T, int bytes>
-FORERUN_EACH void turn(Of<T, bytes> (&v)[kSide<T>]) {
+FORERUN_EACH void transpose_block(Of<T, bytes> (&v)[kSide<T>]) {
   constexpr auto all = kAll<T, bytes>;
   if constexpr (kSide<T> == 2) {
     Of<T, bytes> left = pick<T, bytes, 0, 2>(v[0], v[1], all);
@@ -99,7 +99,7 @@ struct TurnIn {
     auto square = [&](int64_t i, int64_t k, auto size) __attribute__((always_inline)) {
       Of<T, size> v[side];
       for (int j = 0; j < side; ++j) v[j] = collect<T, size>(at(i + j, k), side * step);
-      turn<T, size>(v);
+      transpose_block<T, size>(v);
       for (int j = 0; j < side; ++j) *reinterpret_cast<Of<T, size>*>(to + (k + j) * places + i) = v[j];
     };
     each_square<T, bytes>(0, lines, n, square,
@@ -120,7 +120,7 @@ struct TurnOut {
     auto square = [this](int64_t i, int64_t k, auto size) __attribute__((always_inline)) {
       Of<T, size> v[side];
       for (int j = 0; j < side; ++j) v[j] = *reinterpret_cast<const Of<T, size>*>(from + (k + j) * places + i);
-      turn<T, size>(v);
+      transpose_block<T, size>(v);
       for (int j = 0; j < side; ++j) spread<T, size>(v[j], to + (i + j) * step + k, side * step);
     };
     each_square<T, bytes>(0, lines, n, square,

@@ -66,7 +66,7 @@ FORERUN_CLONES void add_sums_f64(char* out, const char* in, int64_t rows, int64_
 
 }  // namespace
 
-Fold::Fold(Loop loop, DType dtype, const Scalar& neutral, int64_t a, int64_t r, int64_t c)
+BlockedReduction::BlockedReduction(Loop loop, DType dtype, const Scalar& neutral, int64_t a, int64_t r, int64_t c)
     : loop_(c == 1 && !loop.adds && loop.fallback ? *loop.fallback : loop), dtype_(dtype),
       size_(static_cast<int64_t>(item_size(dtype))), neutral_(neutral), a_(a), r_(r), c_(c) {
   if (c == 1 && r <= kLongRow) {
@@ -94,7 +94,7 @@ Fold::Fold(Loop loop, DType dtype, const Scalar& neutral, int64_t a, int64_t r, 
   tiles_ = std::max<int64_t>(1, tiles_);
 }
 
-Range Fold::range(int64_t tile) const {
+Range BlockedReduction::range(int64_t tile) const {
   int64_t slab = tile / cuts_, from = tile % cuts_ * per_tile_;
   auto some = [&](int64_t unit, int64_t block) {
     return Range{tile * per_tile_ * unit, std::max<int64_t>(0, std::min(per_tile_, a_ - tile * per_tile_)) * unit, 0, 1,
@@ -113,18 +113,18 @@ Range Fold::range(int64_t tile) const {
   return {};
 }
 
-std::unique_ptr<Fold::Partial> Fold::partial() const {
+std::unique_ptr<BlockedReduction::Partial> BlockedReduction::partial() const {
   if (cuts_ == 1 || kind_ == Kind::columns) return nullptr;
   return std::unique_ptr<Partial>(new Partial{CachedRoom(static_cast<size_t>(tiles_ * c_ * size_)), tiles_});
 }
 
-void Fold::apply(char* out, intptr_t out_step, const char* in, intptr_t in_step, int64_t n) const {
+void BlockedReduction::apply(char* out, intptr_t out_step, const char* in, intptr_t in_step, int64_t n) const {
   char* args[3] = {out, const_cast<char*>(in), out};
   intptr_t count = n, steps[3] = {out_step, in_step, out_step};
   loop_.function(args, &count, steps, loop_.data);
 }
 
-void Fold::fill(char* out, int64_t n) const {
+void BlockedReduction::fill(char* out, int64_t n) const {
   int64_t bytes = n * size_, done = std::min(size_, bytes);
   std::memcpy(out, neutral_.bytes, static_cast<size_t>(done));
   for (int64_t more; done < bytes; done += more)
@@ -132,7 +132,7 @@ void Fold::fill(char* out, int64_t n) const {
 }
 
 // Rows of values into one each.
-void Fold::fold_runs(char* out, const char* in, int64_t rows, int64_t length) const {
+void BlockedReduction::reduce_runs(char* out, const char* in, int64_t rows, int64_t length) const {
   if (loop_.adds && dtype_ == DType::f32) return add_sums_f32(out, in, rows, length);
   if (loop_.adds && dtype_ == DType::f64) return add_sums_f64(out, in, rows, length);
   for (int64_t row = 0; row < rows; ++row, out += size_)
@@ -142,7 +142,7 @@ void Fold::fold_runs(char* out, const char* in, int64_t rows, int64_t length) co
 
 // Rows of c values into one row. Short ones by halves: the lower half of the rows is combined with the upper one, and
 // so on.
-void Fold::fold_rows(char* out, const char* in, int64_t rows) const {
+void BlockedReduction::reduce_rows(char* out, const char* in, int64_t rows) const {
   int64_t row = c_ * size_;
   if (c_ > kFewColumns || rows < 4) {
     char* args[3] = {out, const_cast<char*>(in), out};
@@ -165,13 +165,13 @@ void Fold::fold_rows(char* out, const char* in, int64_t rows) const {
   apply(out, size_, scratch, size_, c_);
 }
 
-char* Fold::place(int64_t tile, char* out, Partial* partial) const {
+char* BlockedReduction::place(int64_t tile, char* out, Partial* partial) const {
   if (partial) return partial->values.data() + tile * c_ * size_;
   if (kind_ == Kind::columns) return out + (tile / cuts_ * c_ + tile % cuts_ * per_tile_) * size_;
   return out + tile * (kind_ == Kind::blocks ? 1 : per_tile_ * c_) * size_;
 }
 
-void Fold::begin(int64_t tile, char* out, Partial* partial) const {
+void BlockedReduction::begin(int64_t tile, char* out, Partial* partial) const {
   int64_t n = c_;
   if (kind_ == Kind::rows) n = 0;  // each row by itself
   if (kind_ == Kind::blocks) n = 1;
@@ -180,18 +180,18 @@ void Fold::begin(int64_t tile, char* out, Partial* partial) const {
   fill(place(tile, out, partial), n);
 }
 
-void Fold::fold(int64_t tile, int64_t at, int64_t n, const char* data, char* out, Partial* partial) const {
+void BlockedReduction::fold(int64_t tile, int64_t at, int64_t n, const char* data, char* out, Partial* partial) const {
   switch (kind_) {
     case Kind::rows:
       out += at / r_ * size_;
       fill(out, n / r_);
-      return fold_runs(out, data, n / r_, r_);
-    case Kind::blocks: return fold_runs(place(tile, out, partial), data, 1, n);
-    case Kind::parts: return fold_rows(place(tile, out, partial), data, n / c_);
+      return reduce_runs(out, data, n / r_, r_);
+    case Kind::blocks: return reduce_runs(place(tile, out, partial), data, 1, n);
+    case Kind::parts: return reduce_rows(place(tile, out, partial), data, n / c_);
     case Kind::slabs:
       for (int64_t row = at / c_, end = (at + n) / c_; row < end;) {
         int64_t slab = row / r_, last = std::min(end, (slab + 1) * r_);
-        fold_rows(out + slab * c_ * size_, data + (row * c_ - at) * size_, last - row);
+        reduce_rows(out + slab * c_ * size_, data + (row * c_ - at) * size_, last - row);
         row = last;
       }
       return;
@@ -200,7 +200,7 @@ void Fold::fold(int64_t tile, int64_t at, int64_t n, const char* data, char* out
   }
 }
 
-void Fold::end(char* out, Partial* partial) const {
+void BlockedReduction::end(char* out, Partial* partial) const {
   if (!partial || partial->left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   // The last tile to end combines all, in order: the same bits whichever thread ran a tile.
   int64_t row = c_ * size_;

@@ -6,7 +6,7 @@
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/loop.h"
 #include "cpu/kernels/tile_elements.h"
-#include "memory/cache.h"
+#include "memory/caching_allocator.h"
 
 namespace forerun {
 
@@ -26,10 +26,10 @@ void each_block(const Range& range, F f) {
       f(at, std::min(range.block, end - at));
 }
 
-class Fold {
+class BlockedReduction {
  public:
-  Fold() = default;
-  Fold(Loop loop, DType dtype, const Scalar& neutral, int64_t a, int64_t r, int64_t c);
+  BlockedReduction() = default;
+  BlockedReduction(Loop loop, DType dtype, const Scalar& neutral, int64_t a, int64_t r, int64_t c);
 
   int64_t tiles() const { return tiles_; }
   Range range(int64_t tile) const;
@@ -38,7 +38,7 @@ class Fold {
   int64_t row_length() const { return r_; }
   // A tile has whole rows, and the results of a block's rows are complete when the block has been folded.
   bool by_rows() const { return kind_ == Kind::rows; }
-  bool same_tiles(const Fold& o) const { return a_ == o.a_ && r_ == o.r_ && c_ == o.c_; }
+  bool same_tiles(const BlockedReduction& o) const { return a_ == o.a_ && r_ == o.r_ && c_ == o.c_; }
   DType dtype() const { return dtype_; }
 
   // State that is written while it runs: results of tiles that are parts of a sum.
@@ -63,8 +63,8 @@ class Fold {
   };
   void apply(char* out, intptr_t out_step, const char* in, intptr_t in_step, int64_t n) const;
   void fill(char* out, int64_t n) const;
-  void fold_runs(char* out, const char* in, int64_t rows, int64_t length) const;
-  void fold_rows(char* out, const char* in, int64_t rows) const;
+  void reduce_runs(char* out, const char* in, int64_t rows, int64_t length) const;
+  void reduce_rows(char* out, const char* in, int64_t rows) const;
   // Where the results of a tile start.
   char* place(int64_t tile, char* out, Partial* partial) const;
 

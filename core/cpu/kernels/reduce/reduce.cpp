@@ -24,7 +24,7 @@ uint32_t cost_of(int64_t elements) { return static_cast<uint32_t>(std::min<int64
 
 // Walks over all positions of some axes; `f(offset_a, offset_b)`.
 template <class F>
-void walk(const Dims& shape, const Dims& a, const Dims& b, int64_t first, int64_t last, F f) {
+void for_each_pair(const Dims& shape, const Dims& a, const Dims& b, int64_t first, int64_t last, F f) {
   for (int64_t r = first; r < last; ++r) {
     int64_t rest = r, at_a = 0, at_b = 0;
     for (int i = shape.size() - 1; i >= 0; --i) {
@@ -105,7 +105,8 @@ class ReduceKernel final : public Kernel {
     char* out = operand_data(op, 1, out_offset);
     if (blocks > 0) return run_block(in, out, tile);
     int64_t rows = product(kept), last = std::min(rows, (tile + 1) * per_tile);
-    walk(kept, kept_in, kept_out, tile * per_tile, last, [&](int64_t i, int64_t o) { reduce_one(in + i, out + o); });
+    for_each_pair(kept, kept_in, kept_out, tile * per_tile, last,
+                  [&](int64_t i, int64_t o) { reduce_one(in + i, out + o); });
   }
   bool describe(Op&, OpSpec& spec) const override {
     Dims shape = kept, in_strides = kept_in, out_shape = kept, out_strides = kept_out;
@@ -143,7 +144,7 @@ class ReduceKernel final : public Kernel {
     bool skip_first = !has_identity;
     for (int64_t j = 0; has_identity && j < (rowwise ? inner : 1); ++j)
       std::memcpy(out + j * out_step, identity.bytes, size);
-    walk(reduced, reduced_in, reduced_in, 0, count, [&](int64_t i, int64_t) {
+    for_each_pair(reduced, reduced_in, reduced_in, 0, count, [&](int64_t i, int64_t) {
       const char* p = in + i;
       int64_t n = inner;
       if (skip_first) {
@@ -175,53 +176,54 @@ class ReduceKernel final : public Kernel {
 };
 
 // Of dense values, where the reduced axes follow one another.
-class FoldKernel final : public Fusible {
+class BlockedReductionKernel final : public Fusible {
  public:
-  FoldKernel(const char* ufunc, const char* name, const Fold& fold, DType from, int64_t in_offset, int64_t out_offset)
-      : ufunc_(ufunc), name_(name), fold_(fold), from_(from), in_offset_(in_offset), out_offset_(out_offset) {}
+  BlockedReductionKernel(const char* ufunc, const char* name, const BlockedReduction& fold, DType from,
+                         int64_t in_offset, int64_t out_offset)
+      : ufunc_(ufunc), name_(name), reduction_(fold), from_(from), in_offset_(in_offset), out_offset_(out_offset) {}
   const char* name() const override { return name_; }
-  int64_t tiles() const override { return fold_.tiles(); }
+  int64_t tiles() const override { return reduction_.tiles(); }
   bool copy_to(Op& op) const override {
-    return op.emplace<FoldKernel>(ufunc_, name_, fold_, from_, in_offset_, out_offset_), true;
+    return op.emplace<BlockedReductionKernel>(ufunc_, name_, reduction_, from_, in_offset_, out_offset_), true;
   }
-  void prepare(Op&) override { partial_ = fold_.partial(); }
+  void prepare(Op&) override { partial_ = reduction_.partial(); }
   bool describe(Op&, OpSpec& spec) const override {
-    const int64_t a = fold_.rows(), r = fold_.row_length(), c = fold_.elements() / (a * r);
-    Layout in = Layout::dense(from_, {a, r, c}), out = Layout::dense(fold_.dtype(), {a, c});
+    const int64_t a = reduction_.rows(), r = reduction_.row_length(), c = reduction_.elements() / (a * r);
+    Layout in = Layout::dense(from_, {a, r, c}), out = Layout::dense(reduction_.dtype(), {a, c});
     in.offset = in_offset_, out.offset = out_offset_;
     return describe_reduction(spec, ufunc_, in, {1}, out);
   }
-  bool part(Part& p) const override {
-    p.n_in = 1, p.n = 2, p.elements = fold_.elements(), p.fold = &fold_;
-    p.operand[0] = {0, nullptr, in_offset_, from_, fold_.dtype(), nullptr, 0};
-    p.operand[1] = {1, nullptr, out_offset_, fold_.dtype(), fold_.dtype(), nullptr, 0};
+  bool fusible_operands(FusibleOperands& p) const override {
+    p.n_in = 1, p.n = 2, p.elements = reduction_.elements(), p.fold = &reduction_;
+    p.operand[0] = {0, nullptr, in_offset_, from_, reduction_.dtype(), nullptr, 0};
+    p.operand[1] = {1, nullptr, out_offset_, reduction_.dtype(), reduction_.dtype(), nullptr, 0};
     return true;
   }
   void run(Op& op, int64_t tile) override {
     const char* in = operand_data(op, 0, in_offset_);
     char* out = operand_data(op, 1, out_offset_);
-    intptr_t steps[2] = {static_cast<intptr_t>(item_size(from_)), static_cast<intptr_t>(item_size(fold_.dtype()))};
-    Loop cast = cast_loop(from_, fold_.dtype());
-    fold_.begin(tile, out, partial_.get());
-    each_block(fold_.range(tile), [&](int64_t at, int64_t n) {
+    intptr_t steps[2] = {static_cast<intptr_t>(item_size(from_)), static_cast<intptr_t>(item_size(reduction_.dtype()))};
+    Loop cast = cast_loop(from_, reduction_.dtype());
+    reduction_.begin(tile, out, partial_.get());
+    each_block(reduction_.range(tile), [&](int64_t at, int64_t n) {
       const char* data = in + at * steps[0];
-      if (from_ != fold_.dtype()) {
+      if (from_ != reduction_.dtype()) {
         intptr_t count = n;
         char* args[2] = {const_cast<char*>(data), scratch(static_cast<size_t>(n * steps[1]))};
         cast.function(args, &count, steps, cast.data);
         data = args[1];
       }
-      fold_.fold(tile, at, n, data, out, partial_.get());
+      reduction_.fold(tile, at, n, data, out, partial_.get());
     });
-    fold_.end(out, partial_.get());
+    reduction_.end(out, partial_.get());
   }
 
  private:
   const char *ufunc_, *name_;
-  Fold fold_;
+  BlockedReduction reduction_;
   DType from_;
   int64_t in_offset_, out_offset_;
-  std::unique_ptr<Fold::Partial> partial_;
+  std::unique_ptr<BlockedReduction::Partial> partial_;
 };
 
 // in[a, r, c] if the reduced axes of a dense array follow one another.
@@ -249,8 +251,9 @@ void build_reduce(Op& op, const Combination& how, const Array& in, const bool* i
   op.add(out.storage(), out.write_mode());
   op.cost = cost_of(in.layout.size + out.layout.size);
   if (int64_t a, r, c; neutral && one_stretch(in.layout, is_reduced, &a, &r, &c)) {
-    op.emplace<FoldKernel>(how.ufunc, how.name, Fold(how.loop, out.layout.dtype, *neutral, a, r, c), in.layout.dtype,
-                           in.layout.offset, out.layout.offset);
+    op.emplace<BlockedReductionKernel>(how.ufunc, how.name,
+                                       BlockedReduction(how.loop, out.layout.dtype, *neutral, a, r, c), in.layout.dtype,
+                                       in.layout.offset, out.layout.offset);
     return;
   }
   ReduceKernel& k = op.emplace<ReduceKernel>();
@@ -314,14 +317,15 @@ class ScanKernel final : public Kernel {
     char* out = operand_data(op, 1, out_offset);
     int64_t rows = product(outer);
     if (n == 0) return;
-    walk(outer, outer_in, outer_out, tile * per_tile, std::min(rows, (tile + 1) * per_tile), [&](int64_t i, int64_t o) {
-      char* cast_args[2] = {const_cast<char*>(in) + i, out + o};
-      intptr_t count = n, cast_steps[2] = {in_step, out_step};
-      to_loop_dtype.function(cast_args, &count, cast_steps, to_loop_dtype.data);
-      char* args[3] = {out + o, out + o + out_step, out + o + out_step};
-      intptr_t rest = n - 1, steps[3] = {out_step, out_step, out_step};
-      if (rest > 0) loop.function(args, &rest, steps, loop.data);
-    });
+    for_each_pair(outer, outer_in, outer_out, tile * per_tile, std::min(rows, (tile + 1) * per_tile),
+                  [&](int64_t i, int64_t o) {
+                    char* cast_args[2] = {const_cast<char*>(in) + i, out + o};
+                    intptr_t count = n, cast_steps[2] = {in_step, out_step};
+                    to_loop_dtype.function(cast_args, &count, cast_steps, to_loop_dtype.data);
+                    char* args[3] = {out + o, out + o + out_step, out + o + out_step};
+                    intptr_t rest = n - 1, steps[3] = {out_step, out_step, out_step};
+                    if (rest > 0) loop.function(args, &rest, steps, loop.data);
+                  });
   }
   bool describe(Op&, OpSpec& spec) const override {
     auto lines = [&](DType t, Dims strides, int64_t step, int64_t offset) {

@@ -245,7 +245,7 @@ class RecurBase : public Kernel {
   void lay_out(Op& op, int i, bool back) {
     if (packed) return;
     const Factor size = factor(what, back);
-    laid_out_.resize(static_cast<size_t>(recur_packed_size(what, back)) * item_size(dtype));
+    laid_out_.resize(static_cast<size_t>(rnn_packed_size(what, back)) * item_size(dtype));
     auto with = [&]<class T>(T) {
       pack_columns(operand<T>(op, i), size, back, 0, size.columns, reinterpret_cast<T*>(laid_out_.data()));
     };
@@ -327,7 +327,7 @@ struct States {
 class RecurKernel final : public RecurBase {
  public:
   enum { kX, kH, kC, kU, kB, kY, kCells, kKept };
-  const char* name() const override { return "recur"; }
+  const char* name() const override { return "rnn"; }
   bool may_share(Op& op, const Storage* in, const Storage* out) const override {
     return in_rows(op, kX, in, kKept, out);
   }
@@ -376,7 +376,7 @@ class RecurKernel final : public RecurBase {
 class RecurBackKernel final : public RecurBase {
  public:
   enum { kGy, kGc, kH, kC, kU, kY, kCells, kKept, kGx, kGh, kGc0, kGu };
-  const char* name() const override { return "recur_back"; }
+  const char* name() const override { return "rnn_back"; }
   bool may_share(Op& op, const Storage* in, const Storage* out) const override {
     return in_rows(op, kKept, in, kGx, out);
   }
@@ -439,12 +439,12 @@ void build(Op& op, const Recurrence& what, const Arrays& arrays, DType dtype) {
 
 }  // namespace
 
-int64_t recur_packed_size(const Recurrence& what, bool back) {
+int64_t rnn_packed_size(const Recurrence& what, bool back) {
   const Factor size = factor(what, back);
   return gemm_packed_size(size.terms, size.columns);
 }
 
-void build_recur_pack(Op& op, const Recurrence& what, bool back, const Array& w, const Array& packed) {
+void build_rnn_pack(Op& op, const Recurrence& what, bool back, const Array& w, const Array& packed) {
   RecurPackKernel& k = op.emplace<RecurPackKernel>();
   k.size = factor(what, back), k.back = back, k.dtype = w.layout.dtype;
   k.w_offset = w.layout.offset, k.packed_offset = packed.layout.offset;
@@ -453,10 +453,10 @@ void build_recur_pack(Op& op, const Recurrence& what, bool back, const Array& w,
   op.cost = static_cast<uint32_t>(std::min<int64_t>(500 + k.size.terms * k.size.columns / 4, INT32_MAX));
 }
 
-void build_recur(Op& op, const Recurrence& what, const RecurArrays& arrays) {
+void build_rnn(Op& op, const Recurrence& what, const RecurArrays& arrays) {
   build<RecurKernel>(op, what, arrays, arrays.y->layout.dtype);
 }
-void build_recur_back(Op& op, const Recurrence& what, const RecurBackArrays& arrays) {
+void build_rnn_back(Op& op, const Recurrence& what, const RecurBackArrays& arrays) {
   build<RecurBackKernel>(op, what, arrays, arrays.gx->layout.dtype);
 }
 

@@ -25,9 +25,9 @@ struct Recurrence {
 // are zeros.
 
 // U, laid out for the products with the states, or with their gradients: an operand of what follows, which also take U
-// as it is, and devices have to. w (gates * units, units) is U, packed (recur_packed_size(),).
-int64_t recur_packed_size(const Recurrence& what, bool back);
-void build_recur_pack(Op& op, const Recurrence& what, bool back, const Array& w, const Array& packed);
+// as it is, and devices have to. w (gates * units, units) is U, packed (rnn_packed_size(),).
+int64_t rnn_packed_size(const Recurrence& what, bool back);
+void build_rnn_pack(Op& op, const Recurrence& what, bool back, const Array& w, const Array& packed);
 
 // x (steps, batch, gates * units): what the inputs give to the gates. h, c (batch, units): the states before; u: U
 // packed, b (gates * units,). Results: y (steps, batch, units), of an lstm also its cells in the same shape, and for
@@ -35,13 +35,13 @@ void build_recur_pack(Op& op, const Recurrence& what, bool back, const Array& w,
 struct RecurArrays {
   const Array *x, *h, *c, *u, *b, *y, *cells, *kept;
 };
-void build_recur(Op& op, const Recurrence& what, const RecurArrays& arrays);
+void build_rnn(Op& op, const Recurrence& what, const RecurArrays& arrays);
 
 // From the gradients of y and of the last cells, gy and gc, those of x and of the states. u: U packed for the way back;
 // gu: the gradient of U h + b, for a gru; else it is gx's.
 struct RecurBackArrays {
   const Array *gy, *gc, *h, *c, *u, *y, *cells, *kept, *gx, *gh, *gc0, *gu;
 };
-void build_recur_back(Op& op, const Recurrence& what, const RecurBackArrays& arrays);
+void build_rnn_back(Op& op, const Recurrence& what, const RecurBackArrays& arrays);
 
 }  // namespace forerun

@@ -36,7 +36,7 @@ class NeighboursKernel final : public Kernel {
     const DType t = wide_ ? DType::f64 : DType::f32;
     const auto item = static_cast<int64_t>(item_size(t));
     auto vector = [&](int64_t n, int64_t step, int64_t offset) { return strided(t, {1, 1, n}, {0, 0, step}, offset); };
-    spec.kind = "conv", spec.name = name();
+    spec.kind = "correlate", spec.name = name();
     spec.input(0, vector(n_, item, in_offset_)), spec.input(1, vector(count_, step_, weights_offset_));
     spec.output(2, vector(size_, item, out_offset_));
     spec.set("groups", int64_t{1}), spec.set("kernel", std::vector<int64_t>{count_});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "array/iteration_space.h"
 #include "base/rounding.h"
 #include "device/op_spec.h"
 
@@ -20,7 +21,7 @@ struct Lines {
   intptr_t in_step = 0, out_step = 0;  // bytes from one of them to the next
 };
 
-// Some lines, as walk_nest() wants them: one "element" of an operand is the first of a line.
+// Some lines, as loop_over() wants them: one "element" of an operand is the first of a line.
 void call(char** args, const intptr_t* count, const intptr_t* steps, void* data) {
   auto* lines = static_cast<Lines*>(data);
   const intptr_t extents[] = {*count, lines->n, lines->m};
@@ -31,9 +32,9 @@ void call(char** args, const intptr_t* count, const intptr_t* steps, void* data)
 
 class LineKernel final : public Kernel {
  public:
-  LineKernel(const char* ufunc, const char* name, const Lines& lines, const Nest& nest, int64_t per_tile,
+  LineKernel(const char* ufunc, const char* name, const Lines& lines, const IterationSpace& nest, int64_t per_tile,
              int64_t in_offset, int64_t out_offset)
-      : ufunc_(ufunc), name_(name), lines_(lines), nest_(nest), number_(product(nest.shape)), per_tile_(per_tile),
+      : ufunc_(ufunc), name_(name), lines_(lines), space_(nest), number_(product(nest.shape)), per_tile_(per_tile),
         in_offset_(in_offset), out_offset_(out_offset) {}
   const char* name() const override { return name_; }
   int64_t tiles() const override { return std::max<int64_t>(1, ceil_div(number_, per_tile_)); }
@@ -41,7 +42,7 @@ class LineKernel final : public Kernel {
   bool copy_to(Op& op) const override { return op.copy(*this); }
   bool describe(Op&, OpSpec& spec) const override {
     auto lines = [&](int operand, DType t, int64_t n, int64_t step, int64_t offset) {
-      Dims shape = nest_.shape, strides = nest_.strides[operand];
+      Dims shape = space_.shape, strides = space_.strides[operand];
       shape.push_back(n), strides.push_back(step);
       return strided(t, shape, strides, offset);
     };
@@ -49,21 +50,21 @@ class LineKernel final : public Kernel {
     spec.input(0, lines(0, lines_.in, lines_.n, lines_.in_step, in_offset_));
     spec.scalar(lines_.of_factor, lines_.factor.bytes);
     spec.output(1, lines(1, lines_.out, lines_.m, lines_.out_step, out_offset_));
-    spec.set("axis", int64_t{nest_.shape.size()});
+    spec.set("axis", int64_t{space_.shape.size()});
     return true;
   }
   void run(Op& op, int64_t tile) override {
     const int64_t first = tile * per_tile_, count = std::min(per_tile_, number_ - first);
     if (count <= 0) return;
     char* base[] = {operand_data(op, 0, in_offset_), operand_data(op, 1, out_offset_)};
-    const Dims* strides[] = {&nest_.strides[0], &nest_.strides[1]};
-    walk_nest(Loop{call, &lines_}, 2, nest_.shape, strides, base, nullptr, first, count);
+    const Dims* strides[] = {&space_.strides[0], &space_.strides[1]};
+    loop_over(Loop{call, &lines_}, 2, space_.shape, strides, base, nullptr, first, count);
   }
 
  private:
   const char *ufunc_, *name_;
   Lines lines_;
-  Nest nest_;
+  IterationSpace space_;
   int64_t number_, per_tile_, in_offset_, out_offset_;
 };
 
@@ -80,7 +81,8 @@ void build_line_loop(Op& op, const char* name, const LineLoop& loop, const Array
   const Lines lines{loop.loop,        from.dtype,     to.dtype,           loop.factor,     factor,
                     from.shape[axis], to.shape[axis], from.strides[axis], to.strides[axis]};
   const int64_t per_tile = std::max<int64_t>(1, kTileNs / per_line);
-  op.emplace<LineKernel>(loop.ufunc, name, lines, make_nest(shape, strides, 2), per_tile, from.offset, to.offset);
+  op.emplace<LineKernel>(loop.ufunc, name, lines, make_iteration_space(shape, strides, 2), per_tile, from.offset,
+                         to.offset);
   op.cost = static_cast<uint32_t>(std::min<int64_t>(300 + product(shape) * per_line, INT32_MAX));
 }
 

@@ -136,13 +136,13 @@ class SortKernel final : public LinesKernel {
     room.resize(static_cast<size_t>(kBeside * n_ * size));
     for (int64_t i = tile * per_tile_, count; i < last; i += count) {
       count = std::min({kBeside, last - i, after() - i % after()});
-      turn(in, i, count, true, room.data());
+      copy_lines(in, i, count, true, room.data());
       for (int64_t k = 0; k < count; ++k) sort_line(room.data() + k * n_ * size, room.data() + k * n_ * size);
-      turn(out + dense_offset(i) * size, i, count, false, room.data());
+      copy_lines(out + dense_offset(i) * size, i, count, false, room.data());
     }
   }
   // Copies `count` lines from number `i` on between the array and `room`, where they stand one after the other.
-  void turn(const char* array, int64_t i, int64_t count, bool reads, char* room) const {
+  void copy_lines(const char* array, int64_t i, int64_t count, bool reads, char* room) const {
     int64_t starts[kBeside], step = reads ? in_.strides[axis_] : after() * item();
     for (int64_t k = 0; k < count; ++k) starts[k] = reads ? start_of(i + k) : k * item();
     bool dense = true;

@@ -24,7 +24,7 @@ namespace {
 // spends a fraction of a millisecond on small ops that may compute the values: a worker would take longer to start.
 struct Watch : Completion {
   Watch(nb::handle queue, const Array& array) : array(array), owner(nb::borrow(queue)) {
-    note_look("read of an array");
+    refuse_in_capture("read of an array");
     Engine& engine = Engine::get();
     // Pending work was abandoned, and a wait raises that; or no worker could be started, and only waits run operations.
     if (engine_abandoned() || (!synchronous && engine.devices[device_of(array)].compute->workers == 0)) wait_for(array);
@@ -60,7 +60,7 @@ void raise(const Watch& watch) {
 // Whether the values are computed; then raises the error of their computation.
 bool arrived(nb::handle o) {
   const Array& a = arg("await", o);
-  note_look("read of an array");
+  refuse_in_capture("read of an array");
   if (!a.storage()->settled()) return false;
   check_failure(a);
   return true;

@@ -19,7 +19,7 @@ void set_hang_reporter(PyObject* report) { Py_XSETREF(reporter, Py_NewRef(report
 
 void set_hang_report(double seconds) { patience = std::chrono::duration<double>(seconds); }
 
-bool StallWatch::look() {
+bool StallWatch::check() {
   if (patience.count() <= 0) return true;
   auto now = std::chrono::steady_clock::now();
   uint64_t ended = Engine::get().introspection.stats().ended;

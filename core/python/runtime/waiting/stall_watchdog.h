@@ -13,7 +13,7 @@ class StallWatch {
  public:
   StallWatch(const char* what, Storage* wanted) : what_(what), wanted_(wanted) {}
   // Now and then, with the interpreter lock, while the wait is not over. False: an exception is set.
-  bool look();
+  bool check();
 
  private:
   const char* what_;

@@ -40,7 +40,7 @@ void must_not_be_in_task(const char* what) {
 }  // namespace
 
 void wait_for(const Array& array) {
-  note_look("read of an array");
+  refuse_in_capture("read of an array");
   wait_until_written(array);
 }
 
@@ -53,7 +53,7 @@ void wait_for(const std::vector<Array>& arrays) {
   std::vector<FailurePtr> failures;
   std::optional<LoggedWait> wait;  // one for all of them
   for (const Array& a : arrays) {
-    note_look("read of an array");
+    refuse_in_capture("read of an array");
     if (!wait && !a.storage()->settled()) wait.emplace();
     wait_settled(a);
     if (FailurePtr failure = a.failure()) failures.push_back(std::move(failure));
@@ -70,7 +70,7 @@ void wait_mark(uint64_t mark, const char* what) {
 }
 
 void wait_all(uint64_t mark, const char* what) {
-  note_look("wait");
+  refuse_in_capture("wait");
   wait_mark(mark, what);
   FailureLog::Unseen unseen = Engine::get().failures.take_unseen();
   raise_failures(unseen.failures, unseen.unkept);

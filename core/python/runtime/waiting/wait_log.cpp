@@ -21,19 +21,19 @@ namespace {
 
 PyObject* refuse = nullptr;  // called as refuse(call, site) where a guard objects; guarded by the interpreter lock
 
-struct Place {
+struct CallSite {
   const char* call;
   uint32_t site;
 };
 
 // The package's function that the program has called, or the array's method; or else `what`.
-Place here(const char* what) {
+CallSite here(const char* what) {
   const char* called = nullptr;
   uint32_t site = current_site(&called);
   return {called ? called : BlockingCall::name() ? BlockingCall::name() : what, site};
 }
 
-void object(Place place) {
+void object(CallSite place) {
   if (!refuse) return;
   uint8_t before = std::exchange(guards, 0);  // what it does may wait
   Site s = site(place.site);
@@ -85,7 +85,7 @@ LoggedWait::LoggedWait(const char* what) : what_(what) {
   if (Engine::get().pool.lives() != reported.load(std::memory_order_relaxed)) [[unlikely]]
     log_worker_lives();
   if (guards & kGuardWaits) [[unlikely]]
-    object(what_ ? Place{what_, current_site()} : here("wait"));
+    object(what_ ? CallSite{what_, current_site()} : here("wait"));
   outermost_ = this;
   if (Engine::get().trace.on()) started_ = Trace::now();
 }
@@ -98,13 +98,13 @@ LoggedWait::~LoggedWait() {
   uint64_t ended = Trace::now();
   PyObject *type, *value, *traceback;  // of what ended the wait, perhaps
   PyErr_Fetch(&type, &value, &traceback);
-  Place place = what_ ? Place{what_, current_site()} : here("wait");
+  CallSite place = what_ ? CallSite{what_, current_site()} : here("wait");
   PyErr_Restore(type, value, traceback);
   engine.trace.waited(place.call, place.site, seq_, engine.ring.next(), started_, ended);
 }
 
 void note_read(const char* name) {
-  Place place = here(name);
+  CallSite place = here(name);
   if (guards & kGuardReads) object(place);
   Engine::get().trace.read(place.call, place.site);
 }

@@ -33,7 +33,7 @@ void wait_with_signals(const char* what, F wait, Storage* wanted = nullptr) {
       Unlocked unlocked;
       if (wait(kSlice)) return;
     }
-    if (PyErr_CheckSignals() < 0 || !watch.look()) throw PythonError{};
+    if (PyErr_CheckSignals() < 0 || !watch.check()) throw PythonError{};
     if (!wanted || !Executor::in_task() || !std::has_single_bit(slices))
       continue;  // a look takes as long as much is pending
     if (!of_task) of_task.emplace(Engine::get().task_waits, *wanted);

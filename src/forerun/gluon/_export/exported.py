@@ -66,7 +66,7 @@ class _Teller:
         if isinstance(node.op, _core.Primitive):
             attrs = tuple(attrs or ())[: len(node.op.parameters) - node.op.arrays]
         elif not isinstance(node.op, _core.Ufunc):
-            attrs = node.op.told(attrs)
+            attrs = node.op.exported_attributes(attrs)
         return [name, [self.value(x) for x in node.inputs], self.value(attrs)]
 
     def value(self, v: Any) -> Any:
@@ -159,10 +159,10 @@ def fitted(few: Any, more: Any, most: Any, n: int) -> Any:
 class Reader:
     """The validated operations of a file: each uses values computed before, and is one of forerun's own."""
 
-    def __init__(self, said: Mapping[str, Any], inputs: int, parameters: Sequence[str]) -> None:
+    def __init__(self, saved: Mapping[str, Any], inputs: int, parameters: Sequence[str]) -> None:
         self.inputs, self.parameters = inputs, set(parameters)
-        self.now = FORMATS[said["format"]]
-        listed = said.get("operations")
+        self.now = FORMATS[saved["format"]]
+        listed = saved.get("operations")
         if not isinstance(listed, list):
             raise ValueError(f"imports: operations must be a list, got {type(listed).__name__}")
         self.operations: list[tuple[Any, Any, Any]] = []
@@ -173,7 +173,7 @@ class Reader:
                 raise ValueError(f"imports: operation must be one that this version has, got {str(one[0])[:100]}")
             self.check(one[1:])
             self.operations.append((operations[self.now(one[0])], one[1], one[2]))
-        self.result = said.get("result")
+        self.result = saved.get("result")
         self.check(self.result)
 
     def check(self, value: Any, depth: int = 0) -> None:

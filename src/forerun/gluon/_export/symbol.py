@@ -44,13 +44,13 @@ class SymbolBlock(HybridBlock):
     True
     """
 
-    def __init__(self, said: dict[str, Any]) -> None:
+    def __init__(self, saved: dict[str, Any]) -> None:
         super().__init__()
-        self._inputs = _specs_of(said)
-        for name, (shape, dtype, trained) in _parameters_of(said).items():
+        self._inputs = _specs_of(saved)
+        for name, (shape, dtype, trained) in _parameters_of(saved).items():
             self._params[name] = Parameter(name, "write" if trained else "null", shape, dtype, differentiable=trained)
-        self._any_number = said.get("examples") is True
-        self._reader = Reader(said, len(self._inputs), list(self._params))
+        self._any_number = saved.get("examples") is True
+        self._reader = Reader(saved, len(self._inputs), list(self._params))
 
     @staticmethod
     def imports(
@@ -99,13 +99,13 @@ class SymbolBlock(HybridBlock):
 
 def export(block: HybridBlock, path: str, epoch: int, called: tuple[Any, Sequence[Spec]]) -> tuple[str, str]:
     """Write path-symbol.json and path-0000.params; see `HybridBlock.export`."""
-    said, values = described(block, called)
+    saved, values = described(block, called)
     files = f"{path}-symbol.json", f"{path}-{epoch:04d}.params"
     with replacing(place(files[0])) as out:
-        out.write(json.dumps(said, allow_nan=True).encode())
+        out.write(json.dumps(saved, allow_nan=True).encode())
 
     def kind(name: str) -> str:
-        return "arg:" if said["parameters"][name][2] else "aux:"
+        return "arg:" if saved["parameters"][name][2] else "aux:"
 
     save_named("export", files[1], {kind(name) + name: x for name, x in values.items()})
     return files
@@ -124,23 +124,23 @@ def described(block: HybridBlock, called: tuple[Any, Sequence[Spec]]) -> tuple[d
 
     params = dict(block.collect_params())
     arrays = {name: p.data() for name, p in params.items()}
-    said: dict[str, Any] = {"format": FORMAT, "inputs": [[list(shape), dtype.name] for shape, dtype, _ in specs]}
+    saved: dict[str, Any] = {"format": FORMAT, "inputs": [[list(shape), dtype.name] for shape, dtype, _ in specs]}
     try:
         operations, result, constants, any_number = _described(lambda *arrays: _unseen(run, arrays), arrays, specs)
     except NotExportable as why:
         raise ValueError(f"export: {why}, in {block.name}") from None
-    said |= {"examples": any_number, "operations": operations, "result": result}
+    saved |= {"examples": any_number, "operations": operations, "result": result}
     kept = {f"constant{i}": x for i, x in enumerate(constants)}
-    said["parameters"] = {
+    saved["parameters"] = {
         name: [list(x.shape), x.dtype.name, name in params and params[name].grad_req != "null"]
         for name, x in {**arrays, **kept}.items()
     }
-    read = SymbolBlock(json.loads(json.dumps(said, allow_nan=True)))
+    read = SymbolBlock(json.loads(json.dumps(saved, allow_nan=True)))
     read.load_dict({**arrays, **kept}, device=specs[0][2] if specs else None)
     if not _alike(run, read, specs, any_number):
         text = "compute with its inputs and parameters alone, in operations that the tape knows"
         raise ValueError(f"export: {block.name} must {text}; got another result again")
-    return said, {name: p.mean_data() for name, p in params.items()} | kept
+    return saved, {name: p.mean_data() for name, p in params.items()} | kept
 
 
 def _unseen(run: Callable[..., Any], arrays: Sequence[Any]) -> Any:
@@ -148,7 +148,7 @@ def _unseen(run: Callable[..., Any], arrays: Sequence[Any]) -> Any:
     _core.capture(())
     try:
         result = run(*arrays)
-        if _core.capture_look() is not None:
+        if _core.capture_first_read() is not None:
             raise NotExportable(_core.capture_refused())
         return result
     finally:
@@ -217,13 +217,13 @@ def _read(file: str | os.PathLike[str]) -> dict[str, Any]:
         raise ValueError(f"imports: file must have at most {_LONGEST} bytes, got {os.path.getsize(file)}")
     with open(file, encoding="utf-8", errors="replace") as found:
         try:
-            said = json.load(found)
+            saved = json.load(found)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"imports: file must be in JSON, got {str(error)[:200]}") from None
-    if not isinstance(said, dict) or said.get("format") not in tuple(FORMATS):
-        text = str(said.get("format", "another") if isinstance(said, dict) else "another")[:100]
+    if not isinstance(saved, dict) or saved.get("format") not in tuple(FORMATS):
+        text = str(saved.get("format", "another") if isinstance(saved, dict) else "another")[:100]
         raise ValueError(f"imports: file must be in the format {FORMAT!r}, got {text}")
-    return said
+    return saved
 
 
 def _shape_and_dtype(one: Any, n: int) -> tuple[tuple[int, ...], numpy.dtype[Any]]:
@@ -239,13 +239,13 @@ def _shape_and_dtype(one: Any, n: int) -> tuple[tuple[int, ...], numpy.dtype[Any
     return tuple(one[0]), dtype
 
 
-def _specs_of(said: dict[str, Any]) -> list[tuple[tuple[int, ...], numpy.dtype[Any]]]:
-    if not isinstance(said.get("inputs"), list):
+def _specs_of(saved: dict[str, Any]) -> list[tuple[tuple[int, ...], numpy.dtype[Any]]]:
+    if not isinstance(saved.get("inputs"), list):
         raise ValueError("imports: inputs must be a list, got none")
-    return [_shape_and_dtype(one, 2) for one in said["inputs"]]
+    return [_shape_and_dtype(one, 2) for one in saved["inputs"]]
 
 
-def _parameters_of(said: dict[str, Any]) -> dict[str, tuple[tuple[int, ...], Any, bool]]:
-    if not isinstance(said.get("parameters"), dict):
+def _parameters_of(saved: dict[str, Any]) -> dict[str, tuple[tuple[int, ...], Any, bool]]:
+    if not isinstance(saved.get("parameters"), dict):
         raise ValueError("imports: parameters must be named, got none")
-    return {name: (*_shape_and_dtype(one, 3), one[2] is True) for name, one in said["parameters"].items()}
+    return {name: (*_shape_and_dtype(one, 3), one[2] is True) for name, one in saved["parameters"].items()}

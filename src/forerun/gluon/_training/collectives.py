@@ -22,11 +22,11 @@ Copies = tuple[int, list[Any]]
 @contextmanager
 def collective_scope() -> Iterator[None]:
     """Marks operations of this thread as a collective of several devices, and does not record them for gradients."""
-    recording, before = _core.set_recording(False), _core.set_exchanging(True)
+    recording, before = _core.set_recording(False), _core.set_in_collective(True)
     try:
         yield
     finally:
-        _core.set_exchanging(before)
+        _core.set_in_collective(before)
         _core.set_recording(recording)
 
 

@@ -65,7 +65,7 @@ def _totals(rows: list[_Row], block: Block) -> tuple[int, int, int, int]:
 def _html(rows: list[_Row], totals: tuple[int, int, int, int]) -> str:
     every, trained, _, unique = totals
     cells = [(row.name, row.shape, f"{_count(row.params):,}") for row in rows]
-    note = f"{every:,} parameters, {trained:,} of them trained; {unique:,} without those that layers share"
+    note = f"{every:,} parameters, {trained:,} trainable" + (f", {unique:,} unique" if unique != every else "")
     return table(("layer", "output shape", "parameters"), cells, note)
 
 

@@ -45,7 +45,7 @@ class Epoch:
         return planned(self.dataset, late=self.batchify is None)
 
     def batch(
-        self, number: int, positions: Sequence[Any], place: memory.Place | None = None, ended: Event | None = None
+        self, number: int, positions: Sequence[Any], place: memory.Allocate | None = None, ended: Event | None = None
     ) -> Any:
         """Return the batch of the examples at these positions, but for what `finished` does.
 

@@ -18,12 +18,12 @@ from ...ops._base.convert import default_float, ints_become_floats, is_supported
 
 __all__ = ["empty", "placed", "is_placed", "adopted", "created"]
 
-Place = Callable[[int], memoryview | None]
-_place: ContextVar[Place | None] = ContextVar("where batches are put", default=None)
+Allocate = Callable[[int], memoryview | None]
+_place: ContextVar[Allocate | None] = ContextVar("where batches are put", default=None)
 
 
 @contextmanager
-def placed(place: Place) -> Iterator[None]:
+def placed(place: Allocate) -> Iterator[None]:
     """Lets `empty` ask for memory there, for the statements of a with block."""
     token = _place.set(place)
     try:

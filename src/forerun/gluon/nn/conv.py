@@ -114,12 +114,12 @@ class _Convolution(HybridBlock):
     def __repr__(self) -> str:
         plain = {"pad": 0, "dilate": 1, "adj": 0}
         names = {"pad": "padding", "dilate": "dilation", "adj": "output_padding"}
-        said = [f"kernel_size={self._kernel}", f"stride={self._settings['stride']}"]
-        said += [f"{names[k]}={v}" for k, v in self._settings.items() if k in plain and set(v) != {plain[k]}]
-        said += [f"groups={self._groups}"] if self._groups != 1 else []
-        said += ["bias=False"] if self.bias is None else []
-        said += [repr(self.act)] if self.act is not None else []
-        return f"{type(self).__name__}({self._in_channels()} -> {self._channels}, {', '.join(said)})"
+        facts = [f"kernel_size={self._kernel}", f"stride={self._settings['stride']}"]
+        facts += [f"{names[k]}={v}" for k, v in self._settings.items() if k in plain and set(v) != {plain[k]}]
+        facts += [f"groups={self._groups}"] if self._groups != 1 else []
+        facts += ["bias=False"] if self.bias is None else []
+        facts += [repr(self.act)] if self.act is not None else []
+        return f"{type(self).__name__}({self._in_channels()} -> {self._channels}, {', '.join(facts)})"
 
 
 class Conv1D(_Convolution):

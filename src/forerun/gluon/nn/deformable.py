@@ -57,7 +57,7 @@ class DeformableConvolution(HybridBlock):
             "dilate": per_axis(kind, "dilation", dilation, 2, 1, 1),
         }
         self._moves = 2 * num_deformable_group * kernel[0] * kernel[1]
-        said = self._moves * self._numbers // 2
+        learned = self._moves * self._numbers // 2
 
         def new(name: str, rule: Any, *shape: int) -> Parameter:
             return Parameter(name, shape=shape, init=rule, allow_deferred_init=True)
@@ -65,8 +65,8 @@ class DeformableConvolution(HybridBlock):
         own = channels, in_channels // groups, *kernel
         self.deformable_conv_weight = new("deformable_conv_weight", weight_initializer, *own)
         self.deformable_conv_bias = new("deformable_conv_bias", bias_initializer, channels) if use_bias else None
-        self.offset_weight = new("offset_weight", offset_weight_initializer, said, in_channels, *kernel)
-        self.offset_bias = new("offset_bias", offset_bias_initializer, said) if offset_use_bias else None
+        self.offset_weight = new("offset_weight", offset_weight_initializer, learned, in_channels, *kernel)
+        self.offset_bias = new("offset_bias", offset_bias_initializer, learned) if offset_use_bias else None
         self.act = Activation(activation) if activation is not None else None
 
     def infer_shape(self, x: Array) -> None:
@@ -83,8 +83,8 @@ class DeformableConvolution(HybridBlock):
         activated: Array = self.act(y) if self.act is not None else y
         return activated
 
-    def _convolved(self, x: Any, said: Any, weight: Any, bias: Any) -> Array:
-        return npx.deformable_convolution(x, said, weight, bias, **self._settings, **self._in_groups)
+    def _convolved(self, x: Any, offsets: Any, weight: Any, bias: Any) -> Array:
+        return npx.deformable_convolution(x, offsets, weight, bias, **self._settings, **self._in_groups)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._channels}, kernel_size={self._kernel})"
@@ -102,7 +102,7 @@ class ModulatedDeformableConvolution(DeformableConvolution):
 
     _numbers = 3
 
-    def _convolved(self, x: Any, said: Any, weight: Any, bias: Any) -> Array:
-        offset, mask = said[:, : self._moves], npx.sigmoid(said[:, self._moves :]) * 2
+    def _convolved(self, x: Any, offsets: Any, weight: Any, bias: Any) -> Array:
+        offset, mask = offsets[:, : self._moves], npx.sigmoid(offsets[:, self._moves :]) * 2
         settings = self._settings | self._in_groups
         return npx.modulated_deformable_convolution(x, offset, mask, weight, bias, **settings)

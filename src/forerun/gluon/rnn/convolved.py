@@ -37,8 +37,8 @@ class _ConvCell(RecurrentCell):
         self._layout = conv_layout or LAYOUTS[n]
         self._last = channels_last(name, conv_layout, n)
         if len(input_shape) != n + 1 or hidden_channels < 1:
-            said = f"{tuple(input_shape)} and {hidden_channels} channels"
-            raise ValueError(f"{name}: input_shape must have {n + 1} axes, and channels be positive, got {said}")
+            shown = f"{tuple(input_shape)} and {hidden_channels} channels"
+            raise ValueError(f"{name}: input_shape must have {n + 1} axes, and channels be positive, got {shown}")
         self._input_shape, self._channels = tuple(input_shape), hidden_channels
 
         def numbers(what: str, value: Any, least: int) -> tuple[int, ...]:

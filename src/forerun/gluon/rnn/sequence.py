@@ -98,7 +98,7 @@ class _Sequence:
 
     def __call__(self, rule: str, reversed: bool, x: Any, w: Any, b: Any, *states: Any) -> tuple[Any, ...]:
         h, c = _two(states)
-        y, cells, kept = _core.recur(rule, reversed, x, h, c, w, b)
+        y, cells, kept = _core.rnn(rule, reversed, x, h, c, w, b)
         outputs = (y,) if cells is None else (y, _core.getitem(cells, 0 if reversed else -1))
         if _core.recording():
             inputs = (x, w, b, *states)
@@ -106,7 +106,7 @@ class _Sequence:
             _core.record(self, inputs, outputs, attrs, SAVE_OUTPUTS | ((1 << len(inputs)) - 1))
         return outputs
 
-    def told(self, attrs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def exported_attributes(self, attrs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the arguments of `repeated` besides the inputs."""
         return attrs[:2]
 
@@ -122,7 +122,7 @@ class _Sequence:
             return of_steps(functools.partial(_outputs_by_steps, rule, reversed), g, inputs)
         _, w, b, *states = inputs
         h, c = _two(states)
-        gx, gh, gc0, gu = _core.recur_back(rule, reversed, gy, gc, h, c, w, y, cells, kept)
+        gx, gh, gc0, gu = _core.rnn_back(rule, reversed, gy, gc, h, c, w, y, cells, kept)
         gu = gx if gu is None else gu
         return gx, _weight_gradient(gu, y, h, reversed), _core.sum_to(gu, b.shape), *(gh, gc0)[: len(states)]
 

@@ -198,7 +198,7 @@ class _Docstring:
 
 
 class Elementwise(_core.Ufunc):
-    __doc__ = _Docstring(  # type: ignore[assignment]
+    __doc__ = _Docstring(
         "An element-wise op: issues the compiled loops of a NumPy ufunc, tile by tile, without the interpreter lock."
     )
 

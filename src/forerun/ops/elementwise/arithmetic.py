@@ -68,7 +68,7 @@ divide = elementwise(
     operator="divide",
     exact="real",
     widens_integers=True,
-    doc="Divide arguments, a / b; integers give the default float: divide(1, 2) is 0.5.",
+    doc="Divide arguments, x1 / x2; integers give the default float: divide(1, 2) is 0.5.",
 )
 floor_divide = elementwise(
     numpy.floor_divide,
@@ -76,7 +76,7 @@ floor_divide = elementwise(
     db=nondifferentiable,
     operator="floor_divide",
     exact="real",
-    doc="Return the largest integer not above a / b: floor_divide(-7, 2) is -4. Integers by 0 are 0.",
+    doc="Return the largest integer not above x1 / x2: floor_divide(-7, 2) is -4. Integers by 0 are 0.",
 )
 remainder = elementwise(
     numpy.remainder,
@@ -84,14 +84,14 @@ remainder = elementwise(
     db=lambda g, a, b: -g * floor_divide(a, b),
     operator="remainder",
     exact="real",
-    doc="Return the remainder a - floor(a / b) * b, with the sign of b. remainder(-7, 3) is 2.",
+    doc="Return the remainder x1 - floor(x1 / x2) * x2, with the sign of x2. remainder(-7, 3) is 2.",
 )
 fmod = elementwise(
     numpy.fmod,
     da=lambda g: g,
     db=lambda g, a, b: -g * trunc(a / b),
     exact="real",
-    doc="Return the remainder of C, with the sign of a. fmod(-7, 3) is -1.",
+    doc="Return the remainder of C, with the sign of x1. fmod(-7, 3) is -1.",
 )
 negative = elementwise(
     numpy.negative,
@@ -188,17 +188,21 @@ copysign = elementwise(
     da=lambda g, y, a: g * sign(y) * sign(a),
     db=nondifferentiable,
     exact="real",
-    doc="Return the magnitude of a with the sign of b, also of a zero: copysign(3.0, -0.0) is -3.0.",
+    doc="Return the magnitude of x1 with the sign of x2, also of a zero: copysign(3.0, -0.0) is -3.0.",
 )
 heaviside = elementwise(
     numpy.heaviside,
     da=nondifferentiable,
     db=lambda g, a: g * equal(a, 0),
     exact="real",
-    doc="Return the step function: 0 below 0, 1 above, b at 0: heaviside(0.0, 0.5) is 0.5.",
+    doc="Return the step function: 0 below 0, 1 above, x2 at 0: heaviside(0.0, 0.5) is 0.5.",
 )
 nextafter = elementwise(
-    numpy.nextafter, da=lambda g: g, db=nondifferentiable, exact="real", doc="Return the next number after a towards b."
+    numpy.nextafter,
+    da=lambda g: g,
+    db=nondifferentiable,
+    exact="real",
+    doc="Return the next number after x1 towards x2.",
 )
 spacing = elementwise(
     numpy.spacing, constant=True, exact="real", doc="Return the distance to the next number: spacing(8388608.0) is 1.0."
@@ -233,15 +237,18 @@ class Comparison(Elementwise):
         return (greater_equal if holds else less)(x, least, out=out)
 
 
-less = Comparison(numpy.less, "Test whether a is less than b, a < b.", operator="less", exact=True)
+less = Comparison(numpy.less, "Test whether x1 is less than x2, x1 < x2.", operator="less", exact=True)
 less_equal = Comparison(
-    numpy.less_equal, "Test whether a is less than or equal to b, a <= b.", operator="less_equal", exact=True
+    numpy.less_equal, "Test whether x1 is less than or equal to x2, x1 <= x2.", operator="less_equal", exact=True
 )
-equal = Comparison(numpy.equal, "Test whether elements are equal, a == b.", operator="equal", exact=True)
-not_equal = Comparison(numpy.not_equal, "Test whether elements differ, a != b.", operator="not_equal", exact=True)
-greater = Comparison(numpy.greater, "Test whether a is greater than b, a > b.", operator="greater", exact=True)
+equal = Comparison(numpy.equal, "Test whether elements are equal, x1 == x2.", operator="equal", exact=True)
+not_equal = Comparison(numpy.not_equal, "Test whether elements differ, x1 != x2.", operator="not_equal", exact=True)
+greater = Comparison(numpy.greater, "Test whether x1 is greater than x2, x1 > x2.", operator="greater", exact=True)
 greater_equal = Comparison(
-    numpy.greater_equal, "Test whether a is greater than or equal to b, a >= b.", operator="greater_equal", exact=True
+    numpy.greater_equal,
+    "Test whether x1 is greater than or equal to x2, x1 >= x2.",
+    operator="greater_equal",
+    exact=True,
 )
 
 
@@ -272,11 +279,11 @@ signbit = elementwise(
 # --- bits -----------------------------------------------------------------------------------------
 
 bitwise_and = elementwise(
-    numpy.bitwise_and, constant=True, operator="bitwise_and", doc="Compute the bitwise AND, a & b."
+    numpy.bitwise_and, constant=True, operator="bitwise_and", doc="Compute the bitwise AND, x1 & x2."
 )
-bitwise_or = elementwise(numpy.bitwise_or, constant=True, operator="bitwise_or", doc="Compute the bitwise OR, a | b.")
+bitwise_or = elementwise(numpy.bitwise_or, constant=True, operator="bitwise_or", doc="Compute the bitwise OR, x1 | x2.")
 bitwise_xor = elementwise(
-    numpy.bitwise_xor, constant=True, operator="bitwise_xor", doc="Compute the bitwise XOR, a ^ b."
+    numpy.bitwise_xor, constant=True, operator="bitwise_xor", doc="Compute the bitwise XOR, x1 ^ x2."
 )
 invert = elementwise(
     numpy.invert,
@@ -288,10 +295,10 @@ left_shift = elementwise(
     numpy.left_shift,
     constant=True,
     operator="left_shift",
-    doc="Shift the bits of integers to the left, a << b: left_shift(1, 3) is 8.",
+    doc="Shift the bits of integers to the left, x1 << x2: left_shift(1, 3) is 8.",
 )
 right_shift = elementwise(
-    numpy.right_shift, constant=True, operator="right_shift", doc="Shift the bits of integers to the right, a >> b."
+    numpy.right_shift, constant=True, operator="right_shift", doc="Shift the bits of integers to the right, x1 >> x2."
 )
 bitwise_count = elementwise(
     numpy.bitwise_count, constant=True, doc="Count the bits of |x| that are set: bitwise_count(-7) is 3."

@@ -28,13 +28,13 @@ power = elementwise(
     da=lambda g, a, b: g * conj_if_complex(_slope(power, a, b)),
     db=lambda g, y, a: g * conj_if_complex(y * _safe_log(a)),
     operator="power",
-    doc="Return a to the power b. Integers to negative integer powers are a ValueError.",
+    doc="Return x1 to the power x2. Integers to negative integer powers are a ValueError.",
 )
 float_power = elementwise(
     numpy.float_power,
     da=lambda g, a, b: g * conj_if_complex(_slope(float_power, a, b)),
     db=lambda g, y, a: g * conj_if_complex(y * _safe_log(a)),
-    doc="Return a to the power b, in double precision: float_power(2, -1) is 0.5.",
+    doc="Return x1 to the power x2, in double precision: float_power(2, -1) is 0.5.",
 )
 exp = elementwise(numpy.exp, dx=lambda g, y: g * conj_if_complex(y), doc="Return e to the power x.")
 exp2 = elementwise(numpy.exp2, dx=lambda g, y: g * conj_if_complex(y) * math.log(2), doc="Return 2 to the power x.")
@@ -51,13 +51,13 @@ logaddexp = elementwise(
     numpy.logaddexp,
     da=lambda g, y, a: g * exp(a - y),
     db=lambda g, y, b: g * exp(b - y),
-    doc="Return log(exp(a) + exp(b)) without overflow: logaddexp(1000.0, -inf) is 1000.0.",
+    doc="Return log(exp(x1) + exp(x2)) without overflow: logaddexp(1000.0, -inf) is 1000.0.",
 )
 logaddexp2 = elementwise(
     numpy.logaddexp2,
     da=lambda g, y, a: g * exp2(a - y),
     db=lambda g, y, b: g * exp2(b - y),
-    doc="Return log2(2**a + 2**b) without overflow: logaddexp2(1000.0, 1000.0) is 1001.0.",
+    doc="Return log2(2**x1 + 2**x2) without overflow: logaddexp2(1000.0, 1000.0) is 1001.0.",
 )
 
 sin = elementwise(numpy.sin, dx=lambda g, x: g * conj_if_complex(cos(x)), doc="Return the sine of x radians.")
@@ -78,13 +78,13 @@ arctan2 = elementwise(
     numpy.arctan2,
     da=lambda g, a, b: g * b / (a * a + b * b),
     db=lambda g, a, b: -g * a / (a * a + b * b),
-    doc="Return the angle of the point (b, a) in radians, from -pi to pi: arctan2(0.0, 1.0) is 0.0.",
+    doc="Return the angle of the point (x2, x1) in radians, from -pi to pi: arctan2(0.0, 1.0) is 0.0.",
 )
 hypot = elementwise(
     numpy.hypot,
     da=lambda g, y, a: g * a / y,
     db=lambda g, y, b: g * b / y,
-    doc="Return sqrt(a*a + b*b) without overflow: hypot(3, 4) is 5.0.",
+    doc="Return sqrt(x1*x1 + x2*x2) without overflow: hypot(3, 4) is 5.0.",
 )
 sinh = elementwise(numpy.sinh, dx=lambda g, x: g * conj_if_complex(cosh(x)), doc="Return the hyperbolic sine.")
 cosh = elementwise(numpy.cosh, dx=lambda g, x: g * conj_if_complex(sinh(x)), doc="Return the hyperbolic cosine.")
@@ -115,7 +115,7 @@ ldexp = elementwise(
     da=lambda g, b: g * exp2(b),
     db=nondifferentiable,
     exact="real",
-    doc="Return a times 2 to the integer power b: ldexp(3, 2) is 12.0.",
+    doc="Return x1 times 2 to the integer power x2: ldexp(3, 2) is 12.0.",
 )
 
 

@@ -227,11 +227,11 @@ def _plain(*operands: Any) -> Array | None:
         return sum_(x, axis) if plain else None
     if len(operands) != 3:
         return None
-    _, axes_a, axes_b, turn_a, turn_b = plan
+    _, axes_a, axes_b, transpose_a, transpose_b = plan
     a, b = operands[1:]
     if a.ndim != axes_a or b.ndim != axes_b or a.dtype != b.dtype or a.dtype.kind != "f":
         return None
-    a, b = (a.T if turn_a else a), (b.T if turn_b else b)
+    a, b = (a.T if transpose_a else a), (b.T if transpose_b else b)
     return dot(a, b) if a.shape[-1] == b.shape[0] and a.size and b.size else None
 
 

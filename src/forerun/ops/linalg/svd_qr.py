@@ -195,18 +195,18 @@ def _svd_grad(g: Any, y: Any, x: Any) -> Array:
     (gu, gs, gvh), (u, s, vh) = g, y
     gv, v = adjoint(gvh), adjoint(vh)
     squares = _gaps(s * s)
-    turn_u, turn_v = matmul(adjoint(u), gu), matmul(vh, gv)
-    inner = quotient(_off_diagonal(turn_u - adjoint(turn_u)), squares) * s[..., None, :]
-    inner = inner + s[..., :, None] * quotient(_off_diagonal(turn_v - adjoint(turn_v)), squares) + _spread(gs)
+    rotated_u, rotated_v = matmul(adjoint(u), gu), matmul(vh, gv)
+    inner = quotient(_off_diagonal(rotated_u - adjoint(rotated_u)), squares) * s[..., None, :]
+    inner = inner + s[..., :, None] * quotient(_off_diagonal(rotated_v - adjoint(rotated_v)), squares) + _spread(gs)
     if x.dtype.kind == "c":
-        inner = inner + _spread(1j * quotient(imag(diagonal(turn_u, 0, -2, -1)), s))
+        inner = inner + _spread(1j * quotient(imag(diagonal(rotated_u, 0, -2, -1)), s))
     m, n = x.shape[-2:]
     left = matmul(u, inner)
     if m > n:
-        left = left + quotient(gu - matmul(u, turn_u), s[..., None, :])
+        left = left + quotient(gu - matmul(u, rotated_u), s[..., None, :])
     result = matmul(left, vh)
     if n > m:
-        result = result + matmul(u, adjoint(quotient(gv - matmul(v, turn_v), s[..., None, :])))
+        result = result + matmul(u, adjoint(quotient(gv - matmul(v, rotated_v), s[..., None, :])))
     return result
 
 

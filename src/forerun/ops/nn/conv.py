@@ -90,7 +90,7 @@ class _Plan(NamedTuple):
 def _convolve(a: Any, b: Any, plan: _Plan) -> Array:
     """Data (n, in, *extents) and weight (out, in / groups, *kernel) to (n, out, *counts)."""
     if settings := plan.settings(a):
-        return _core.correlate(a, b, settings)
+        return _core.conv(a, b, settings)
     rows, n = plan.rows(b), a.shape[0]
     y = _core.empty((n, b.shape[0], *plan.counts()), a.dtype, a.device)
     for part in plan.parts(a):
@@ -107,7 +107,7 @@ def _convolve(a: Any, b: Any, plan: _Plan) -> Array:
 def _spread(a: Any, b: Any, plan: _Plan) -> Array:
     """Outputs (n, out, *counts) and weight back to data (n, in, *extents): the transposed convolution."""
     if settings := plan.settings(a):
-        return _core.correlate_back(a, b, settings)
+        return _core.conv_back(a, b, settings)
     rows, channels = plan.rows(b), b.shape[1] * plan.groups
     x = _core.full((a.shape[0], channels, *plan.whole()), 0, a.dtype, a.device)
     for part in plan.parts(x):
@@ -125,7 +125,7 @@ def _weigh(a: Array, b: Array, plan: _Plan) -> Array:
     """Outputs (n, out, *counts) and data (n, in, *extents) to a weight (out, in / groups, *kernel)."""
     shape = (a.shape[1], b.shape[1] // plan.groups, *plan.windows.kernel)
     if settings := plan.settings(a):
-        parts = _core.correlate_weight(a, b, settings, shape)
+        parts = _core.conv_weight(a, b, settings, shape)
         return _core.sum_to(parts, shape) if parts.shape[0] > 1 else _core.reshape(parts, shape)
     total = None
     for part in plan.parts(b):

@@ -70,11 +70,11 @@ def modulated_deformable_convolution(
 class _Plan:
     """Shapes, checked."""
 
-    def __init__(self, op: str, data: Array, weight: Array, said: Any, settings: Any, groups: tuple[int, int]) -> None:
+    def __init__(self, op: str, data: Array, weight: Array, sizes: Any, settings: Any, groups: tuple[int, int]) -> None:
         self.op, self.data, self.weight, (self.groups, self.parts) = op, data, weight, groups
         if self.data.ndim != 4 or self.weight.ndim != 4:
             self._refuse("data and weight must have 4 axes")
-        kernel, filters = said
+        kernel, filters = sizes
         self.windows = Windows(self.weight.shape[2:], *(per_axis(op, "setting", s, 2, 1, 1) for s in settings[:2]))
         self.pads = per_axis(op, "pad", settings[2], 2, 0, 0)
         channels, made = self.data.shape[1], self.weight.shape[0]

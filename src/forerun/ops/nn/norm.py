@@ -103,7 +103,7 @@ class _Norm:
             _core.record(self, inputs, (y,), (axes, eps, own, root), (1 << len(inputs)) - 1)
         return y, own, var
 
-    def told(self, attrs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def exported_attributes(self, attrs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the arguments of `repeated` besides the inputs."""
         return attrs[:2]
 

@@ -64,7 +64,7 @@ class _Concatenate:
         ends = list(itertools.accumulate(x.shape[axis] for x in inputs))
         return [g[_part(axis, end - x.shape[axis], end)] for x, end in zip(inputs, ends)]
 
-    def told(self, axis: int) -> int:
+    def exported_attributes(self, axis: int) -> int:
         """Return the arguments of `repeated` besides the inputs."""
         return axis
 
@@ -92,7 +92,7 @@ class _Split:
         """Return all parts' gradients, one after the other."""
         return (_concatenate(g if isinstance(g, tuple) else (g,), attrs[1]),)
 
-    def told(self, attrs: tuple[list[int], int]) -> tuple[list[int], int]:
+    def exported_attributes(self, attrs: tuple[list[int], int]) -> tuple[list[int], int]:
         """Return the arguments of `repeated` besides the inputs."""
         return attrs
 

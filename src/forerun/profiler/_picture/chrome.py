@@ -99,9 +99,9 @@ class _Records:
             way = [(e.issuer + _ISSUES, e.issued)] if e.issuer in self.front else []  # else a worker's task issued it
             way.append((e.thread, span.start))
             ended = (last.event.thread, _inside(last))
-            told = [(w.thread, _inside(Span(w, w.started, w.ended))) for w in waits.get(seq, [])]
-            yield from self.flow("way", [*way, ended, told[0]] if told else way)
-            for other in told[1:]:
+            ends = [(w.thread, _inside(Span(w, w.started, w.ended))) for w in waits.get(seq, [])]
+            yield from self.flow("way", [*way, ended, ends[0]] if ends else way)
+            for other in ends[1:]:
                 yield from self.flow("way", [ended, other])
 
     def results(self) -> Iterator[Record]:

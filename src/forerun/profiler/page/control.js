@@ -63,9 +63,9 @@ function memoryAt(x, y) {
 // --- the tip beside the pointer ----------------------------------------------------------------------------------------
 function told(thing) {
   if (thing.op === undefined) return [trace.names[thing.lane.waits.name[thing.wait]], describeWait(thing.lane.waits, thing.wait)];
-  const said = describe(thing.op);
-  if (thing.more) said.push(["", `and ${thing.more} more on this pixel: zoom in`]);
-  return [`${trace.names[ops.name[thing.op]]} (op ${ops.number[thing.op]})`, said];
+  const facts = describe(thing.op);
+  if (thing.more) facts.push(["", `and ${thing.more} more on this pixel: zoom in`]);
+  return [`${trace.names[ops.name[thing.op]]} (op ${ops.number[thing.op]})`, facts];
 }
 
 function hover(x, y) {

@@ -113,24 +113,24 @@ function bytes(n) {
 // What there is to say of an op, as pairs of a word and its meaning.
 function describe(op) {
   const ran = first[op], ended = last[op];
-  const said = [["line", trace.places[ops.line[op]]]];
-  if (ops.shape[op] >= 0) said.push(["shapes", trace.shapes[ops.shape[op]]]);
-  said.push(["issued", `at ${duration(ops.issued[op])}`]);
+  const facts = [["line", trace.places[ops.line[op]]]];
+  if (ops.shape[op] >= 0) facts.push(["shapes", trace.shapes[ops.shape[op]]]);
+  facts.push(["issued", `at ${duration(ops.issued[op])}`]);
   if (ran) {
-    said.push(["ran", `${duration(ended.end - ran.start)}, from ${duration(ran.start)} to ${duration(ended.end)}`]);
-    said.push(["on", ran.lane.label + (ran.lane.device ? `, ${ran.lane.device}` : "")]);
-    said.push(["queued", `${duration(Math.max(0, ran.start - ops.issued[op]))} after its issue`]);
+    facts.push(["ran", `${duration(ended.end - ran.start)}, from ${duration(ran.start)} to ${duration(ended.end)}`]);
+    facts.push(["on", ran.lane.label + (ran.lane.device ? `, ${ran.lane.device}` : "")]);
+    facts.push(["queued", `${duration(Math.max(0, ran.start - ops.issued[op]))} after its issue`]);
   }
-  if (over.has(op)) said.push(["held", "back for a while: memory was at its budget"]);
-  if (held.has(op)) said.push(["held", "back until its turn: memory would have risen above the peak in order"]);
-  if (ops.bytes[op]) said.push(["memory", bytes(ops.bytes[op])]);
-  if (ops.members[op] > 1) said.push(["fused", `${ops.members[op]} ops ran as one`]);
-  return said;
+  if (over.has(op)) facts.push(["held", "back for a while: memory was at its budget"]);
+  if (held.has(op)) facts.push(["held", "back until its turn: memory would have risen above the peak in order"]);
+  if (ops.bytes[op]) facts.push(["memory", bytes(ops.bytes[op])]);
+  if (ops.members[op] > 1) facts.push(["fused", `${ops.members[op]} ops ran as one`]);
+  return facts;
 }
 
 function describeWait(waits, i) {
-  const said = [["line", trace.places[waits.line[i]]]];
-  said.push(["waited", `${duration(waits.end[i] - waits.start[i])}, from ${duration(waits.start[i])} to ${duration(waits.end[i])}`]);
-  if (waits.target[i] >= 0) said.push(["for", `${trace.names[ops.name[waits.target[i]]]} (op ${ops.number[waits.target[i]]})`]);
-  return said;
+  const facts = [["line", trace.places[waits.line[i]]]];
+  facts.push(["waited", `${duration(waits.end[i] - waits.start[i])}, from ${duration(waits.start[i])} to ${duration(waits.end[i])}`]);
+  if (waits.target[i] >= 0) facts.push(["for", `${trace.names[ops.name[waits.target[i]]]} (op ${ops.number[waits.target[i]]})`]);
+  return facts;
 }

@@ -9,9 +9,9 @@ function made(tag, text = "", attributes = {}) {
 }
 const heading = (text) => made("strong", text);
 
-function pairs(said) {
+function pairs(facts) {
   const list = made("dl");
-  for (const [word, meaning] of said) list.append(made("dt", word), made("dd", meaning));
+  for (const [word, meaning] of facts) list.append(made("dt", word), made("dd", meaning));
   return list;
 }
 

@@ -13,9 +13,9 @@ namespace forerun {
 // mapped for themselves on huge pages. Any thread.
 // Two limits: on cached memory, and on cached and used memory together. Over the first, blocks of the sizes that have
 // not been asked for the longest go; over the second, the cache makes room for fresh blocks, but never refuses one.
-class MemoryCache {
+class CachingAllocator {
  public:
-  static MemoryCache& get();
+  static CachingAllocator& get();
   char* take(size_t bytes);             // null: none to be had, even with the cache emptied
   void give(char* data, size_t bytes);  // bytes as asked for
   size_t trim(size_t keep = 0);         // gives cached blocks back to the system; returns how many bytes
@@ -66,11 +66,11 @@ class MemoryCache {
 // Memory of the cache for as long as this lives. Throws std::bad_alloc.
 class CachedRoom {
  public:
-  explicit CachedRoom(size_t bytes) : data_(MemoryCache::get().take(bytes)), bytes_(bytes) {
+  explicit CachedRoom(size_t bytes) : data_(CachingAllocator::get().take(bytes)), bytes_(bytes) {
     if (!data_) throw std::bad_alloc();
   }
   CachedRoom(const CachedRoom&) = delete;
-  ~CachedRoom() { MemoryCache::get().give(data_, bytes_); }
+  ~CachedRoom() { CachingAllocator::get().give(data_, bytes_); }
   char* data() const { return data_; }
 
  private:

@@ -1,5 +1,5 @@
 // The cache of blocks and the lists of objects: what they keep is bounded, whatever was asked for before.
-// `test_memory_cache [steps]`.
+// `test_caching_allocator [steps]`.
 #include <unistd.h>
 
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <thread>
 
-#include "memory/cache.h"
+#include "memory/caching_allocator.h"
 #include "program.h"
 
 using namespace forerun;
@@ -34,7 +34,7 @@ size_t resident() {
   return static_cast<size_t>(pages) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
 }
 
-MemoryCache& cache() { return MemoryCache::get(); }
+CachingAllocator& cache() { return CachingAllocator::get(); }
 
 // Blocks of mixed sizes: as many bytes as fit are held, random ones are given back. Each bears its own mark while it is
 // held.

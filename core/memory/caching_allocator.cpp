@@ -1,4 +1,4 @@
-#include "memory/cache.h"
+#include "memory/caching_allocator.h"
 
 #include <sys/mman.h>
 
@@ -54,23 +54,23 @@ void to_system(char* data, size_t bytes) {
 }  // namespace
 
 // In the block itself; but not in pages that may have been given back, of which the first would be a new one.
-MemoryCache::Idle* MemoryCache::remember(char* data, size_t bytes) {
+CachingAllocator::Idle* CachingAllocator::remember(char* data, size_t bytes) {
   Idle* block = bytes < kMapped ? nullptr : new (std::nothrow) Idle;
   return new (block ? static_cast<void*>(block) : data) Idle{nullptr, bytes, data};
 }
 
-char* MemoryCache::forget(Idle* block) {
+char* CachingAllocator::forget(Idle* block) {
   char* data = block->data;
   if (reinterpret_cast<char*>(block) != data) delete block;
   return data;
 }
 
-MemoryCache& MemoryCache::get() {
-  static MemoryCache* cache = new MemoryCache;  // never destroyed: blocks may come back at exit
+CachingAllocator& CachingAllocator::get() {
+  static CachingAllocator* cache = new CachingAllocator;  // never destroyed: blocks may come back at exit
   return *cache;
 }
 
-char* MemoryCache::take(size_t bytes) {
+char* CachingAllocator::take(size_t bytes) {
   int c = size_class(bytes);
   size_t size = class_bytes(c);
   Idle *block, *leaving = nullptr;
@@ -94,7 +94,7 @@ char* MemoryCache::take(size_t bytes) {
   return nullptr;
 }
 
-void MemoryCache::give(char* data, size_t bytes) {
+void CachingAllocator::give(char* data, size_t bytes) {
   int c = size_class(bytes);
   size_t size = class_bytes(c);
   Idle *leaving, *block = remember(data, size);
@@ -110,7 +110,7 @@ void MemoryCache::give(char* data, size_t bytes) {
 
 // Sizes that have not been asked for the longest go first: a program whose sizes have changed does not pay for those it
 // had.
-MemoryCache::Idle* MemoryCache::shrink(size_t keep) {
+CachingAllocator::Idle* CachingAllocator::shrink(size_t keep) {
   Idle* leaving = nullptr;
   while (cached_ > keep) {
     Class* oldest = nullptr;
@@ -126,7 +126,7 @@ MemoryCache::Idle* MemoryCache::shrink(size_t keep) {
   return leaving;
 }
 
-size_t MemoryCache::release(Idle* first) {
+size_t CachingAllocator::release(Idle* first) {
   size_t bytes = 0;
   while (first) {
     Idle* block = first;
@@ -138,7 +138,7 @@ size_t MemoryCache::release(Idle* first) {
   return bytes;
 }
 
-size_t MemoryCache::trim(size_t keep) {
+size_t CachingAllocator::trim(size_t keep) {
   Idle* leaving;
   {
     std::lock_guard held(mutex_);
@@ -147,17 +147,17 @@ size_t MemoryCache::trim(size_t keep) {
   return release(leaving);
 }
 
-size_t MemoryCache::cached() const {
+size_t CachingAllocator::cached() const {
   std::lock_guard held(mutex_);
   return cached_;
 }
 
-size_t MemoryCache::in_use() const {
+size_t CachingAllocator::in_use() const {
   std::lock_guard held(mutex_);
   return in_use_;
 }
 
-void MemoryCache::set_limits(size_t cached, size_t total) {
+void CachingAllocator::set_limits(size_t cached, size_t total) {
   Idle* leaving;
   {
     std::lock_guard held(mutex_);

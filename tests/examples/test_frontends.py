@@ -1,0 +1,38 @@
+"""The programs in R and Julia, where these are installed with their bridges to Python."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.paths import ROOT
+
+FOLDER = ROOT / "examples" / "frontends"
+RSCRIPT, JULIA = shutil.which("Rscript"), shutil.which("julia")
+
+
+def run(*command: str, **more: str) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("FORERUN_")} | more
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+
+
+def test_r():
+    if RSCRIPT is None or run(RSCRIPT, "-e", "library(reticulate)").returncode != 0:
+        pytest.skip("R with reticulate is not installed: apt install r-base-core r-cran-reticulate")
+    done = run(RSCRIPT, str(FOLDER / "r_reticulate.R"), RETICULATE_PYTHON=sys.executable)
+    if "libpython" in done.stderr and "shared" in done.stderr:
+        pytest.skip("reticulate needs a Python with a shared library")
+    assert (done.returncode, done.stdout) == (0, "R: 1 -2 0.5 \n"), done.stderr
+
+
+def test_julia():
+    if JULIA is None or run(JULIA, "-e", "using PythonCall", JULIA_CONDAPKG_BACKEND="Null").returncode != 0:
+        pytest.skip("Julia with PythonCall is not installed")
+    done = run(
+        JULIA, str(FOLDER / "julia_pythoncall.jl"), JULIA_CONDAPKG_BACKEND="Null", JULIA_PYTHONCALL_EXE=sys.executable
+    )
+    assert (done.returncode, done.stdout) == (0, "Julia: [1.0, -2.0, 0.5]\n"), done.stderr
