@@ -68,8 +68,16 @@ docs: $(BUILT)  ## the pages of docs/ and the reference, in build/docs; a warnin
 	$(BIN)/python -m sphinx -q -n -W --keep-going -b html docs build/docs
 	@echo "open build/docs/index.html"
 
-figures: $(BUILT)  ## draws the figures of the tutorial anew, from programs that it runs
+FAKE_GPU := build/fake_gpu.so
+FAR := FORERUN_PJRT=$(CURDIR)/$(FAKE_GPU) FORERUN_MODULE_CACHE= FORERUN_FAKE_GPU_EXECUTE_US=2000 FORERUN_FAKE_GPU_BANDWIDTH=40 \
+  FORERUN_FAKE_GPU_PLUGIN=$(CURDIR)/build/plugins/fastatomstruct-xla-cpu/fastatomstruct_xla_cpu/libpjrt_cpu.so
+$(FAKE_GPU): core/tests/fake_gpu/fake_gpu.cpp core/pjrt/abi.h
+	mkdir -p build
+	$(or $(CXX),c++) -std=c++20 -O1 -shared -fPIC -Icore -o $@ $< -ldl
+
+figures: $(BUILT) plugins $(FAKE_GPU)  ## draws the figures of the pages anew, from programs that it runs
 	$(BIN)/python docs/_ext/figures.py
+	$(FAR) $(BIN)/python docs/_ext/figures.py gpu
 
 # Plugins of PJRT for processors: the oldest version that is accepted, and a newer one. Only for tests.
 plugins: $(TOOLS)  ## fetches two device plugins into build/plugins, for tests/pjrt, which are skipped without them

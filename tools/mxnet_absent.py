@@ -51,7 +51,7 @@ distributions as classes are not there: `np.random` draws, and densities are wri
 (`npx.gammaln`, `npx.erf`)."""
 _FINANCE = "a function of finance that NumPy no longer has; the package numpy-financial has it."
 _GONE = "NumPy 2, whose names `np` has, took this name away: "
-_GPU = "a fact about GPUs, of which this version has none."
+_GPU = "`forerun info` and `forerun.memory(npx.gpu(0))` say it."
 _IMAGES = "MXNet's operation behind a transform; `gluon.data.vision.transforms` has the transform."
 _RECORDS = """\
 records are read, by `gluon.data.RecordFileDataset` and `gluon.data.vision.ImageRecordDataset`, and not written."""
@@ -205,12 +205,9 @@ DIFFERS = {
     "metric.PCC": "over all batches: without 1.x's `has_global_stats`",
     "metric.Perplexity": "`ignore_label` may be left out",
     "gluon.metric.Perplexity": "positional parameters are in 1.x's order, `ignore_label` first",
-    "context.cpu_pinned": "is `cpu(0)`: there is no GPU to pin memory for",
-    "device.cpu_pinned": "is `cpu(0)`: there is no GPU to pin memory for",
-    "npx.cpu_pinned": "is `cpu(0)`: there is no GPU to pin memory for",
-    "context.gpu": "names a device that cannot be used: this version has no GPU devices",
-    "device.gpu": "names a device that cannot be used: this version has no GPU devices",
-    "npx.gpu": "names a device that cannot be used: this version has no GPU devices",
+    "context.cpu_pinned": "is `cpu(0)`: plugins stage copies themselves",
+    "device.cpu_pinned": "is `cpu(0)`: plugins stage copies themselves",
+    "npx.cpu_pinned": "is `cpu(0)`: plugins stage copies themselves",
     "image.imread": "read by Pillow, not OpenCV", "image.imdecode": "read by Pillow, not OpenCV",
     "image.imresize": "by Pillow's filters: images that get smaller are smoothed",
 }  # fmt: skip

@@ -51,7 +51,7 @@ class ModuleCache {
   // threads that waited; the next call compiles again.
   ModulePtr get(const std::string& stablehlo, const Issuer& issuer = {});
   CompileStats stats() const;
-  // The compilations for each issuer that was the first to need them, of the first kMostIssuers.
+  // The modules compiled for each issuer that was the first to need them, of the first kMostIssuers.
   std::map<Issuer, Compiled> issuers() const;
 
  private:

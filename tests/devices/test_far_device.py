@@ -1,4 +1,4 @@
-"""What a card may do to a program: it dies, or has too little memory. The processor, and other cards, go on."""
+"""A card may die, or have too little memory. The processor, and other cards, go on."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ print(total.item(), forerun.memory(gpu)["peak"] <= 900_000)
         assert lines_of(program, bytes=1_000_000) == ["247500000.0 True"]
 
     def test_memory_that_others_have(self) -> None:
-        """What the plugin refuses is tried again as the oldest operation, and then is an error that names bytes."""
+        """An operation that the plugin refuses is tried again as the oldest one, and then fails with the bytes."""
         program = """
 a = np.ones((160_000,), device=gpu)
 a.wait()

@@ -158,6 +158,11 @@ def test_documented_functions_are_in_the_table() -> None:
 UFUNCS = [c for c in CASES if isinstance(c.op, Elementwise) and c.op.nin <= 2]
 
 
+def test_documented_units_in_the_last_place() -> None:
+    of_names = {name: int(units) for units, names in documented("Accuracy").items() for name in names}
+    assert of_names == accuracy.ULPS
+
+
 def ulps_off(got: numpy.ndarray, exact: numpy.ndarray, others: Sequence[numpy.ndarray] = ()) -> float:
     """The largest distance from the exact values, in units in the last place of the result's dtype.
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from forerun._pjrt import plugins
 from forerun._pjrt.plugins import accelerators, client_options, platform_of, plugin_files
 from tests.support.plugins import plugin_file
 
@@ -80,3 +82,11 @@ def test_a_file_that_is_none_is_told(site: Path, monkeypatch: pytest.MonkeyPatch
     assert "must be a shared library" in accelerators()[str(path)]["error"]
     monkeypatch.setenv("FORERUN_PJRT", "/no/such.so")
     assert "got '/no/such.so'" in accelerators()["FORERUN_PJRT"]["error"]
+
+
+def test_versions_of_nvidias_libraries_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    versions = {"nvidia-cudnn-cu13": "9.2", "nvidia-cublas": "13.1", "another": "1.0"}
+    installed = [SimpleNamespace(name=name, version=version) for name, version in versions.items()]
+    monkeypatch.setattr("importlib.metadata.distributions", lambda: installed)
+    assert plugins._libraries(Path("xla_cuda_plugin.so")) == {"libraries": "nvidia-cublas 13.1, nvidia-cudnn-cu13 9.2"}
+    assert plugins._libraries(Path("libpjrt_cpu.so")) == {}

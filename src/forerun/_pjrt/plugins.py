@@ -137,6 +137,18 @@ def accelerators() -> dict[str, dict[str, Any]]:
         return {"FORERUN_PJRT": {"error": str(error)}}
 
 
+def _libraries(path: Path) -> dict[str, str]:
+    """Return the versions of the packages with the libraries that NVIDIA's plugin uses: some do not go together."""
+    if platform_of(path) != "cuda":
+        return {}
+    known = {
+        found.name: found.version
+        for found in importlib.metadata.distributions()
+        if str(found.name).startswith("nvidia-")
+    }
+    return {"libraries": ", ".join(f"{name} {known[name]}" for name in sorted(known))} if known else {}
+
+
 def _described(path: Path) -> dict[str, Any]:
     load_vendor_libraries(path)
     try:
@@ -144,7 +156,7 @@ def _described(path: Path) -> dict[str, Any]:
     except Exception as error:
         return {"error": str(error)}
     if client is None:
-        return {"devices": "none found"}
+        return {"devices": "none found", **_libraries(path)}
     try:
         info = _core.pjrt_info(client)
     finally:
@@ -160,5 +172,6 @@ def _described(path: Path) -> dict[str, Any]:
         "interface": info["api"],
         "devices": kinds,
         **limits,
+        **_libraries(path),
         **info["attributes"],
     }

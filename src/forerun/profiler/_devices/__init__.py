@@ -1,4 +1,1 @@
-"""Devices in recordings.
-
-`lanes`: events of operations that devices run; `work`: modules that were compiled, operations that ran on the host.
-"""
+"""Devices of plugins in profiles: their lanes, modules compiled for them, operations that the host ran for them."""

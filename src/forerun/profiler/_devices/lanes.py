@@ -23,7 +23,7 @@ def on_lanes(events: list[Event]) -> list[Event]:
     """Return the events with a number of its own for each lane, and the times at which devices can have begun.
 
     Operations are handed over while others run, and any thread tells of their ends. Each began when it had been handed
-    over, the writes that it reads had ended, and its lane had ended the one before.
+    over, its operands were computed, and its lane had ended the one before.
     """
     ends = {number: e.ended for e in events for number in (e.seq, *e.members)}
     free: dict[int, float] = {}

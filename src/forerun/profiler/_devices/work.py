@@ -22,7 +22,7 @@ def counts() -> Counts:
 
 
 def since(before: Counts) -> Counts:
-    """Return what has been added to the counts since they were `before`."""
+    """Return the additions to the counts since they were `before`."""
     found = {}
     for key, (n, took) in counts().items():
         was, had = before.get(key, (0, 0.0))
@@ -54,7 +54,7 @@ def heard(rows: Iterable[tuple[str, int, str]]) -> Counts:
 
 
 def split(found: Counts) -> tuple[list[Compiled], list[OnHost]]:
-    """Return both kinds; first what took longest, or happened most often."""
+    """Return both kinds; first the row that took longest, or happened most often."""
     compiled, on_host = [], []
     for (kind, name, file, line), (n, took) in found.items():
         site = (file, line) if line else None
