@@ -222,13 +222,12 @@ void IndexKernel::cut() {
 
 // The error's text about all indices, as only their values on a device tell which of them is wrong.
 std::string IndexKernel::out_of_range_text() const {
-  std::string text = std::string(title()) + ": indices must be ";
+  std::string text = std::string(title()) + (selection.extents.size() > 1 ? ": indices" : ": index") + " must be in ";
   for (size_t k = 0; k < selection.extents.size(); ++k) {
     const int64_t n = selection.extents[k];
-    text +=
-        (k ? " and " : "") + ("from " + std::to_string(selection.from_end ? -n : 0)) + " to " + std::to_string(n - 1);
+    text += (k ? " and [" : "[") + std::to_string(selection.from_end ? -n : 0) + ", " + std::to_string(n) + ")";
   }
-  return text + ", got others";
+  return text + ", got one that is not";
 }
 
 bool IndexKernel::describe(Op&, OpSpec& spec) const {

@@ -263,7 +263,8 @@ bool describe_checks(OpSpec& spec, const Loop& loop) {
   spec.set("low", limits.low), spec.set("high", limits.high);
   spec.set("open_low", limits.open_low), spec.set("open_high", limits.open_high);
   spec.set("takes_nan", limits.takes_nan);
-  spec.check(limits.overflow ? ErrorKind::overflow : ErrorKind::value, limits.message + ", got others");
+  spec.check(limits.overflow ? ErrorKind::overflow : ErrorKind::value,
+             limits.message + ", got a value that breaks this rule");
   return true;
 }
 
