@@ -46,6 +46,7 @@ void init_backward(nb::module_& m);
 void init_captured_programs(nb::module_& m);
 void init_pjrt(nb::module_& m);
 void init_pjrt_accelerators(nb::module_& m);
+void init_net(nb::module_& m);
 void init_wiring(nb::module_& m);
 
 namespace {
@@ -113,5 +114,6 @@ NB_MODULE(_core, m) {
   init_captured_programs(m);
   init_pjrt(m);
   init_pjrt_accelerators(m);
+  init_net(m);
   init_wiring(m);
 }

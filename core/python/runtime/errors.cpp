@@ -15,6 +15,8 @@ namespace forerun {
 
 namespace {
 
+PyObject* rank_failed = nullptr;
+
 PyObject* python_type(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::value: return PyExc_ValueError;
@@ -24,11 +26,14 @@ PyObject* python_type(ErrorKind kind) {
     case ErrorKind::not_implemented: return PyExc_NotImplementedError;
     case ErrorKind::overflow: return PyExc_OverflowError;
     case ErrorKind::zero_division: return PyExc_ZeroDivisionError;
+    case ErrorKind::rank_failed: return rank_failed ? rank_failed : PyExc_RuntimeError;
     default: return PyExc_RuntimeError;
   }
 }
 
 }  // namespace
+
+void set_rank_failed(PyObject* type) { Py_XSETREF(rank_failed, Py_NewRef(type)); }
 
 void check_failure(const Array& array) {
   if (FailurePtr failure = array.failure()) {

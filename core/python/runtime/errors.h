@@ -13,6 +13,8 @@ namespace forerun {
 // Thrown by C++ code when a Python exception is set already.
 struct PythonError {};
 
+// The exception of ErrorKind::rank_failed.
+void set_rank_failed(PyObject* type);
 void set_python_error(const Error& error);
 void set_python_error(const Failure& failure);
 // Raises what there is: one failure as itself, several as a group, with a word on `more` that were not kept.

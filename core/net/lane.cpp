@@ -1,0 +1,302 @@
+#include "net/lane.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "engine/engine.h"
+
+namespace forerun::net {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int64_t kTogether = 64 << 10;                 // bytes up to which values travel while the ranks still compare
+constexpr auto kBusy = 200us;                           // it looks without a pause after something happened,
+constexpr auto kFirstNap = 50us, kLongestNap = 1000us;  // and then with longer and longer ones
+constexpr auto kIdleNap = 100ms;                        // nothing is in flight: for messages of other ranks
+constexpr auto kAtWork = 3us;                           // a look that takes so long has moved values
+constexpr auto kGrace = 1s;                             // for values on their way from a rank that has left
+
+const char* name_of(Kind kind) {
+  constexpr const char* names[] = {"allreduce",  "broadcast", "allgather", "reduce_scatter",
+                                   "all_to_all", "send",      "recv",      "barrier"};
+  return names[static_cast<int>(kind)];
+}
+const char* name_of(Reduction reduction) {
+  constexpr const char* names[] = {"", "sum", "max", "min"};
+  return names[static_cast<int>(reduction)];
+}
+
+int64_t digest(const Call& call, uint64_t number) {
+  uint64_t hash = 1469598103934665603u;
+  for (uint64_t part :
+       {static_cast<uint64_t>(call.kind), static_cast<uint64_t>(call.reduction), static_cast<uint64_t>(call.dtype),
+        static_cast<uint64_t>(call.count), static_cast<uint64_t>(call.kind == Kind::broadcast ? call.peer : 0), number})
+    hash = (hash ^ part) * 1099511628211u, hash ^= hash >> 29;
+  return static_cast<int64_t>(hash >> 2);  // its opposite is a number, too
+}
+
+uint64_t thread_ns() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+}  // namespace
+
+NetLane::NetLane(std::unique_ptr<Network> network, LineOf line_of)
+    : network_(std::move(network)), line_of_(std::move(line_of)) {
+  sigset_t all, before;  // signals are for threads of the front end
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  thread_ = std::thread([this] { serve(); });
+  pthread_setname_np(thread_.native_handle(), "forerun-net");
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+NetLane::~NetLane() {
+  {
+    std::lock_guard<std::mutex> held(mutex_);
+    stop_ = true, fresh_.store(true);
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+Lane::Outcome NetLane::hand_over(Op& op) {
+  {
+    std::lock_guard<std::mutex> held(mutex_);
+    if (failed_.load()) throw Error(ErrorKind::rank_failed, message_ + "; this rank came to " + op.kernel()->name());
+    if (stop_) throw Error(ErrorKind::runtime, std::string(op.kernel()->name()) + ": must be issued before the end");
+    todo_.push_back(&op), fresh_.store(true);
+  }
+  wake_.notify_all();
+  return Outcome::accepted;
+}
+
+void NetLane::fail(const std::string& message) {
+  {
+    std::lock_guard<std::mutex> held(mutex_);
+    if (failed_.load()) return;
+    message_ = message, failed_.store(true), fresh_.store(true);
+  }
+  wake_.notify_all();
+}
+
+bool NetLane::leave() {
+  {
+    std::unique_lock<std::mutex> held(mutex_);
+    if (!thread_.joinable()) return !failed_.load();
+    leaving_ = true, fresh_.store(true), wake_.notify_all();
+    wake_.wait(held, [this] { return left_; });
+    stop_ = true, fresh_.store(true), wake_.notify_all();
+  }
+  thread_.join();
+  if (!failed_.load()) network_->stop_listening();
+  return !failed_.load();
+}
+
+void NetLane::serve() {
+  auto nap = std::chrono::duration_cast<std::chrono::nanoseconds>(kFirstNap);
+  bool said_goodbye = false;
+  for (;;) {
+    bool moved = false;
+    if (fresh_.exchange(false)) {
+      std::deque<Op*> taken;
+      bool stop, leaving;
+      {
+        std::lock_guard<std::mutex> held(mutex_);
+        taken.swap(todo_), stop = stop_, leaving = leaving_;
+      }
+      if (stop && taken.empty() && flights_.empty()) break;
+      for (Op* op : taken) begin(*op);
+      if (leaving && !said_goodbye) said_goodbye = true, tell_all(Message::leaves, "");
+      moved = true;
+    }
+    if (failed_.load() && !dropped_) drop_all();
+    const auto before = Clock::now();
+    if (!failed_.load()) {
+      try {
+        hear();
+        moved |= look();
+      } catch (const std::exception& error) {
+        fail(error.what());
+        continue;
+      }
+    }
+    const auto now = Clock::now();
+    if (moved || now - before > kAtWork) busy_until_ = now + kBusy, nap = kFirstNap;
+    const bool waits =
+        said_goodbye && !failed_.load() && (gone_.size() + 1 < static_cast<size_t>(network_->size()) || !told_.empty());
+    if (said_goodbye && !waits) {
+      std::lock_guard<std::mutex> held(mutex_);
+      if (!left_) left_ = true, wake_.notify_all();
+    }
+    if (!flights_.empty() && now < busy_until_) {
+      sched_yield();
+      continue;
+    }
+    processor_ns_.store(thread_ns(), std::memory_order_relaxed);
+    std::unique_lock<std::mutex> held(mutex_);
+    const bool nothing = flights_.empty() && !waits;
+    wake_.wait_for(held, nothing ? std::chrono::nanoseconds(kIdleNap) : nap, [this] { return fresh_.load(); });
+    nap = std::min(nap * 5 / 4, std::chrono::nanoseconds(kLongestNap));
+  }
+  processor_ns_.store(thread_ns(), std::memory_order_relaxed);
+}
+
+void NetLane::begin(Op& op) {
+  if (failed_.load()) return end(op, message_ + "; this rank came to " + op.kernel()->name());
+  Flight& flight = flights_.emplace_back();
+  flight.op = &op, flight.kernel = static_cast<Collective*>(op.kernel());
+  try {
+    const Call& call = flight.kernel->call;
+    if (!call.collective()) return run(flight);
+    flight.number = ++counts_[call.group];
+    flight.mine[0] = digest(call, flight.number), flight.mine[1] = -flight.mine[0];
+    flight.phase = Phase::comparing;
+    flight.check = network_->compare(call.group, flight.mine, flight.largest, 2);
+    if (call.count * static_cast<int64_t>(item_size(call.dtype)) * network_->group_size(call.group) <= kTogether)
+      run(flight);
+  } catch (const std::exception& error) {
+    fail(std::string(op.kernel()->name()) + ": " + error.what());
+  }
+}
+
+void NetLane::run(Flight& flight) {
+  flight.request =
+      network_->start(flight.kernel->call, flight.kernel->source(*flight.op), flight.kernel->target(*flight.op));
+}
+
+bool NetLane::look() {
+  bool moved = false;
+  for (auto flight = flights_.begin(); flight != flights_.end();) {
+    if (!advance(*flight)) {
+      ++flight;
+      continue;
+    }
+    Op& op = *flight->op;
+    flights_.erase(flight++);  // its kernel may go with the op
+    moved = true;
+    Engine::get().complete(op, nullptr);
+  }
+  return moved;
+}
+
+bool NetLane::advance(Flight& flight) {
+  const Call& call = flight.kernel->call;
+  if (flight.phase == Phase::comparing && flight.check->test()) {
+    if (flight.largest[0] == flight.mine[0] && flight.largest[1] == flight.mine[1]) {
+      flight.phase = Phase::running;
+      if (!flight.request) run(flight);
+    } else {
+      flight.phase = Phase::telling;
+      flight.header.assign(kHeader, 0);
+      describe(flight).copy(flight.header.data(), kHeader - 1);
+      flight.headers.assign(static_cast<size_t>(kHeader) * network_->group_size(call.group), 0);
+      flight.check = network_->exchange(call.group, flight.header.data(), flight.headers.data(), kHeader);
+    }
+  }
+  if (flight.phase == Phase::telling && flight.check->test()) throw std::runtime_error(divergence(flight));
+  if (flight.phase == Phase::running && flight.request->test()) return true;
+  std::string why;
+  if (!gone_.empty() && left_behind(flight, why)) throw std::runtime_error(why);
+  return false;
+}
+
+std::string NetLane::describe(Flight& flight) const {
+  const Call& call = flight.kernel->call;
+  std::string text = name_of(call.kind);
+  if (call.kind != Kind::barrier) text += " of " + std::to_string(call.count) + " " + forerun::name(call.dtype);
+  if (call.reduction != Reduction::none) text += std::string(" (") + name_of(call.reduction) + ")";
+  if (call.kind == Kind::broadcast) text += " from rank " + std::to_string(call.peer);
+  std::string line = line_of_ ? line_of_(flight.op->site) : "";
+  if (line.size() > 110) line = "..." + line.substr(line.size() - 107);
+  return line.empty() ? text : text + " at " + line;
+}
+
+std::string NetLane::divergence(const Flight& flight) const {
+  const Call& call = flight.kernel->call;
+  std::string text =
+      "all ranks must issue the same collectives in the same order, got as number " + std::to_string(flight.number);
+  std::vector<std::string> said;
+  for (int rank = 0; rank < network_->group_size(call.group); ++rank) {
+    std::string one(flight.headers.data() + static_cast<size_t>(rank) * kHeader);
+    if (std::find(said.begin(), said.end(), one) != said.end()) continue;
+    said.push_back(one);
+    text += std::string(rank ? "; " : " ") + one + " on rank " + std::to_string(network_->world_rank(call.group, rank));
+  }
+  return text;
+}
+
+// Its text is the numbers of the collectives of each group: "0:12,1:3".
+bool NetLane::left_behind(const Flight& flight, std::string& why) const {
+  const Call& call = flight.kernel->call;
+  for (int rank = 0; rank < network_->group_size(call.group); ++rank) {
+    const int world = network_->world_rank(call.group, rank);
+    auto gone = gone_.find(world);
+    if (gone == gone_.end()) continue;
+    if (!call.collective() && rank != call.peer) continue;
+    if (Clock::now() - gone_since_.at(world) < kGrace) continue;
+    why = "rank " + std::to_string(world) + " has ended its program";
+    return true;
+  }
+  return false;
+}
+
+void NetLane::hear() {
+  for (auto told = told_.begin(); told != told_.end();)
+    told = told->second->test() ? told_.erase(told) : std::next(told);
+  Message message;
+  if (network_->size() < 2) return;
+  while (network_->hear(message)) {
+    message.text[sizeof message.text - 1] = 0;
+    if (message.type == Message::failed) throw std::runtime_error(message.text);
+    if (message.type == Message::leaves) gone_[message.rank] = message.text, gone_since_[message.rank] = Clock::now();
+  }
+}
+
+void NetLane::tell_all(Message::Type type, const std::string& text) {
+  if (failed_.load()) return;
+  for (int rank = 0; rank < network_->size(); ++rank) {
+    if (rank == network_->rank()) continue;
+    auto message = std::make_unique<Message>();
+    message->type = type, message->rank = network_->rank();
+    text.copy(message->text, sizeof message->text - 1);
+    RequestPtr request = network_->tell(*message, rank);
+    told_.emplace_back(std::move(message), std::move(request));
+  }
+}
+
+// The network may still look at the operands: they stay for the rest of the process.
+void NetLane::drop_all() {
+  dropped_ = true;
+  std::string message;
+  std::list<Flight> dropped;
+  {
+    std::lock_guard<std::mutex> held(mutex_);
+    message = message_, dropped.swap(flights_);
+  }
+  std::vector<std::pair<Op*, std::string>> ended;
+  for (Flight& flight : dropped) {
+    for (int i = 0; i < flight.op->n_access; ++i) flight.op->access(i).storage->retain();
+    ended.emplace_back(flight.op, message + "; this rank waited in " + flight.op->kernel()->name());
+  }
+  new std::list<Flight>(std::move(dropped));
+  for (auto& [op, text] : ended) end(*op, text);
+}
+
+void NetLane::end(Op& op, const std::string& message) {
+  Engine& engine = Engine::get();
+  engine.complete(op, engine.failures.made(ErrorKind::rank_failed, op, [&] { return message; }));
+}
+
+}  // namespace forerun::net

@@ -1,0 +1,62 @@
+// What a network does for the ranks of a program: collective operations that begin at once and end later.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/dtype.h"
+
+namespace forerun::net {
+
+enum class Kind : uint8_t { allreduce, broadcast, allgather, reduce_scatter, all_to_all, send, receive, barrier };
+enum class Reduction : uint8_t { none, sum, max, min };
+
+// One operation, as this rank describes it. All ranks of a group describe a collective in the same words.
+struct Call {
+  Kind kind = Kind::barrier;
+  Reduction reduction = Reduction::none;
+  DType dtype = DType::u8;
+  int32_t peer = 0;       // the root of a broadcast, the other rank of a send or receive
+  int64_t count = 0;      // elements: of the operand; all_to_all, allgather, reduce_scatter: of each rank's part
+  uint32_t group = 0;     // number of the group on this rank
+  bool in_place = false;  // the operand is the result
+
+  bool collective() const { return kind != Kind::send && kind != Kind::receive; }
+};
+
+// What ranks tell each other beside the operations. Of fixed size, and the same on every network.
+struct Message {
+  enum Type : int32_t { none, leaves, failed };
+  int32_t type = none, rank = -1;
+  char text[504] = {};
+};
+
+// One operation in flight. Destroyed: the network need not know it any more.
+class Request {
+ public:
+  virtual ~Request() = default;
+  // Whether it has ended. Throws std::runtime_error if it failed.
+  virtual bool test() = 0;
+};
+using RequestPtr = std::unique_ptr<Request>;
+
+// Used by one thread. Its functions do not wait. They throw std::runtime_error with the network's own words.
+class Network {
+ public:
+  virtual ~Network() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  virtual int group_size(uint32_t group) const = 0;
+  virtual int world_rank(uint32_t group, int rank) const = 0;
+  virtual RequestPtr start(const Call& call, const void* from, void* to) = 0;
+  // Beside the operations of the group, for the lane's own: the largest of each number, or the bytes of each rank.
+  virtual RequestPtr compare(uint32_t group, const int64_t* from, int64_t* to, int count) = 0;
+  virtual RequestPtr exchange(uint32_t group, const void* from, void* to, int bytes) = 0;
+  // A message to a rank of the world, which stays where it is until the request ends; whether one has arrived.
+  virtual RequestPtr tell(const Message& message, int rank) = 0;
+  virtual bool hear(Message& message) = 0;
+  // No message will arrive any more.
+  virtual void stop_listening() {}
+};
+
+}  // namespace forerun::net
