@@ -43,18 +43,14 @@ CORE_PYTHON_ORDER = [
 CORE_PYTHON_TOP = {"module.cpp", "wiring.cpp"}
 # The headers of rooms above that a room includes; each closes a circle. The type of arrays has slots that call
 # operators, indexing and functions on arrays; each operation that is submitted is offered to the capture and to the
-# tape; and waits ask if they are in a host task. The list is to become shorter.
+# tape; and functions that wait take arrays. The list is to become shorter.
 CORE_PYTHON_UP = {
-    ("base", "object/array_type.h"), ("base", "object/scalar.h"), ("base", "runtime/errors.h"),
-    ("runtime", "capture/capture.h"), ("runtime", "object/array_type.h"), ("runtime", "object/dtypes.h"),
-    ("runtime", "ops/host_task.h"),
+    ("runtime", "capture/capture.h"), ("runtime", "object/array_arguments.h"),
     ("object", "autograd/leaf.h"), ("object", "autograd/node.h"), ("object", "capture/capture.h"),
-    ("object", "direct/create.h"), ("object", "direct/function_type.h"), ("object", "direct/index.h"),
+    ("object", "direct/function_type.h"), ("object", "direct/index.h"),
     ("object", "direct/matmul.h"), ("object", "direct/shape.h"), ("object", "dispatch/operator_table.h"),
-    ("object", "dispatch/package_functions.h"),
-    ("capture", "autograd/node.h"), ("capture", "ops/random.h"),
+    ("capture", "autograd/node.h"),
     ("dispatch", "autograd/node.h"), ("dispatch", "direct/function_type.h"),
-    ("autograd", "direct/create.h"),
 }  # fmt: skip
 MOST_MEMBER_FUNCTIONS = 25  # of a class of the engine
 KNOW_PYTHON = {"python"}
