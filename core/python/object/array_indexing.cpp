@@ -12,7 +12,6 @@
 #include "python/capture/capture.h"
 #include "python/direct/function_type.h"
 #include "python/direct/index.h"
-#include "python/dispatch/package_functions.h"
 #include "python/numpy_api.h"
 #include "python/object/array_type.h"
 #include "python/object/create.h"
@@ -20,6 +19,7 @@
 #include "python/runtime/at_once.h"
 #include "python/runtime/devices.h"
 #include "python/runtime/errors.h"
+#include "python/runtime/package_functions.h"
 
 namespace forerun {
 
