@@ -4,12 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <utility>
 #include <vector>
-
-#include "array/array.h"
-#include "python/object/array_type.h"
-#include "python/object/scalar.h"
 
 namespace forerun {
 
@@ -29,15 +24,5 @@ inline nb::object checked(PyObject* o) {
   if (!o) throw nb::python_error();
   return nb::steal(o);
 }
-inline nb::object wrapped(Array array) { return checked(wrap(std::move(array))); }
-inline nb::object wrapped_result(Array array) { return checked(wrap_result(std::move(array))); }
-inline nb::object wrapped_like(nb::handle like, Array array) {
-  return checked(wrap_like(like.ptr(), std::move(array)));
-}
-inline const Array& arg(const char* op, nb::handle o) { return get_array(op, o.ptr()); }
-inline std::vector<Array> args(const char* op, nb::handle sequence) {
-  std::vector<Array> all;
-  for (nb::handle o : sequence) all.push_back(arg(op, o));
-  return all;
-}
+
 }  // namespace forerun

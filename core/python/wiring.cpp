@@ -9,12 +9,12 @@
 #include "base/error.h"
 #include "python/bindings.h"
 #include "python/dispatch/operator_table.h"
-#include "python/dispatch/package_functions.h"
 #include "python/dispatch/promotion.h"
 #include "python/object/array_type.h"
 #include "python/object/iterators.h"
 #include "python/runtime/call_site.h"
 #include "python/runtime/devices.h"
+#include "python/runtime/package_functions.h"
 #include "python/runtime/waiting/stall_watchdog.h"
 #include "python/runtime/waiting/wait_log.h"
 

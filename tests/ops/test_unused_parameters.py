@@ -16,6 +16,7 @@ PACKAGE = ROOT / "src" / "forerun"
 IGNORED = {
     "*Elementwise.__call__.*": "what type checkers see of a call that the core takes",
     "*.__exit__.*": "Python calls it with three arguments, used or not",
+    "*.__get__.*": "Python calls descriptors with the instance and its class",
     # what a function of a family is called with, though only others of the family need it
     "autograd/function.py:Function.gradients.attrs": "the tape calls all operations alike",
     "ops/_base/host_task.py:_NoGradient.gradients.*": "the tape calls all operations alike",

@@ -20,9 +20,9 @@
 #include "python/bindings.h"
 #include "python/capture/captured_program.h"
 #include "python/dispatch/operator_table.h"
-#include "python/dispatch/package_functions.h"
 #include "python/dispatch/primitive_type.h"
 #include "python/dispatch/ufunc_type.h"
+#include "python/object/array_arguments.h"
 #include "python/object/array_indexing.h"
 #include "python/object/array_type.h"
 #include "python/object/create.h"
@@ -32,6 +32,7 @@
 #include "python/runtime/call_site.h"
 #include "python/runtime/devices.h"
 #include "python/runtime/gil.h"
+#include "python/runtime/package_functions.h"
 #include "python/runtime/submit.h"
 
 namespace forerun {

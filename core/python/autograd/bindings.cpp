@@ -8,10 +8,11 @@
 #include "python/autograd/leaf.h"
 #include "python/autograd/node.h"
 #include "python/bindings.h"
-#include "python/direct/create.h"
 #include "python/dispatch/promotion.h"
+#include "python/object/array_arguments.h"
 #include "python/object/array_type.h"
 #include "python/object/dtypes.h"
+#include "python/runtime/devices.h"
 #include "python/runtime/submit.h"
 #include "python/runtime/waiting/wait.h"
 

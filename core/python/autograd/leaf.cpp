@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "python/bindings.h"
 #include "python/capture/capture.h"
+#include "python/object/array_arguments.h"
 #include "python/object/array_type.h"
 #include "python/object/create.h"
 #include "python/object/scalar.h"

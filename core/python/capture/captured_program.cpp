@@ -17,14 +17,15 @@
 #include "python/autograd/node.h"
 #include "python/bindings.h"
 #include "python/capture/capture.h"
+#include "python/object/array_arguments.h"
 #include "python/object/array_type.h"
 #include "python/object/dtypes.h"
 #include "python/object/scalar.h"
-#include "python/ops/random.h"
 #include "python/runtime/devices.h"
 #include "python/runtime/errors.h"
 #include "python/runtime/gil.h"
 #include "python/runtime/op_names.h"
+#include "python/runtime/random_keys.h"
 #include "python/runtime/submit.h"
 
 namespace forerun {

@@ -1,6 +1,4 @@
 // Plain calls of zeros, ones, full, empty and arange.
-#include "python/direct/create.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -32,12 +30,7 @@
 
 namespace forerun {
 
-thread_local int default_device = 0;
-bool ints_become_floats = false;
-
 namespace {
-
-constexpr int64_t kMostZeroed = int64_t{64} << 20;  // bytes of an array whose pages a call asks for again
 
 // Reads an int or a tuple of ints, none negative. False: it is another kind of shape.
 bool plain_shape(PyObject* o, Dims* shape) {
@@ -83,27 +76,6 @@ int here() {
   if (default_device >= Engine::get().devices.size()) Engine::get().use_device(default_device);
   return default_device;
 }
-
-}  // namespace
-
-Array filled_array(const Dims& shape, DType t, const Scalar& value, int device) {
-  const int64_t bytes = product(shape) * static_cast<int64_t>(item_size(t));
-  const bool zero = std::all_of(value.bytes, value.bytes + item_size(t), [](unsigned char b) { return b == 0; });
-  if (zero && bytes >= kPagesOfZeros && bytes <= kMostZeroed && may_work_at_once() && Engine::get().ring.idle()) {
-    if (Array made = made_at_once(t, shape, device); made.storage()) {
-      write_zeros(made.storage()->data(), static_cast<size_t>(bytes));
-      written_at_once(made);
-      return made;
-    }
-  }
-  Array made = Array::make(t, shape, budget_of(device));
-  Building op;
-  zero&& bytes >= kPagesOfZeros ? build_zeros(*op, made) : build_fill(*op, value, made);
-  op.issue(device);
-  return made;
-}
-
-namespace {
 
 PyObject* filled(const Dims& shape, DType t, PyObject* value) {
   Scalar scalar{};

@@ -16,7 +16,6 @@
 #include "base/simd_target.h"
 #include "engine/engine.h"
 #include "python/bindings.h"
-#include "python/direct/create.h"
 #include "python/direct/function_type.h"
 #include "python/numpy_api.h"
 #include "python/object/array_type.h"
@@ -26,6 +25,7 @@
 #include "python/object/numpy_memory.h"
 #include "python/runtime/accelerators.h"
 #include "python/runtime/at_once.h"
+#include "python/runtime/devices.h"
 #include "python/runtime/errors.h"
 #include "python/runtime/waiting/wait.h"
 

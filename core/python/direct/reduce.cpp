@@ -13,6 +13,7 @@
 #include "python/dispatch/operator_table.h"
 #include "python/dispatch/ufunc_type.h"
 #include "python/numpy_api.h"
+#include "python/object/array_arguments.h"
 #include "python/object/array_type.h"
 #include "python/object/dtypes.h"
 #include "python/object/numpy_interop.h"

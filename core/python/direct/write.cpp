@@ -12,6 +12,7 @@
 #include "python/direct/index.h"
 #include "python/dispatch/loop_table.h"
 #include "python/dispatch/ufunc_type.h"
+#include "python/object/array_arguments.h"
 #include "python/object/array_type.h"
 #include "python/ops/index.h"
 #include "python/ops/reduce.h"

@@ -7,6 +7,7 @@
 #include "array/array.h"
 #include "python/bindings.h"
 #include "python/numpy_api.h"
+#include "python/object/array_arguments.h"
 #include "python/object/array_type.h"
 #include "python/object/dtypes.h"
 

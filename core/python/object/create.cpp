@@ -13,24 +13,28 @@
 #include "array/array.h"
 #include "base/readable_size.h"
 #include "cpu/kernels/copy/copy.h"
+#include "cpu/kernels/copy/zeros.h"
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "device/op_spec.h"
 #include "engine/engine.h"
-#include "python/arguments.h"
 #include "python/bindings.h"
-#include "python/direct/create.h"
+#include "python/object/array_arguments.h"
 #include "python/object/array_type.h"
 #include "python/object/dtypes.h"
 #include "python/object/numpy_interop.h"
 #include "python/object/numpy_memory.h"
 #include "python/object/python_scalars.h"
 #include "python/object/scalar.h"
+#include "python/runtime/arguments.h"
+#include "python/runtime/at_once.h"
 #include "python/runtime/devices.h"
 #include "python/runtime/submit.h"
 
 namespace forerun {
 
 namespace {
+
+constexpr int64_t kMostZeroed = int64_t{64} << 20;  // bytes of an array whose pages a call asks for again
 
 // Declares a new array's memory as written, whatever its bytes are.
 class NothingKernel final : public Kernel {
@@ -112,6 +116,23 @@ nb::object full(nb::handle shape, nb::handle value, nb::handle dtype, nb::handle
 }
 
 }  // namespace
+
+Array filled_array(const Dims& shape, DType t, const Scalar& value, int device) {
+  const int64_t bytes = product(shape) * static_cast<int64_t>(item_size(t));
+  const bool zero = std::all_of(value.bytes, value.bytes + item_size(t), [](unsigned char b) { return b == 0; });
+  if (zero && bytes >= kPagesOfZeros && bytes <= kMostZeroed && may_work_at_once() && Engine::get().ring.idle()) {
+    if (Array made = made_at_once(t, shape, device); made.storage()) {
+      write_zeros(made.storage()->data(), static_cast<size_t>(bytes));
+      written_at_once(made);
+      return made;
+    }
+  }
+  Array made = Array::make(t, shape, budget_of(device));
+  Building op;
+  zero&& bytes >= kPagesOfZeros ? build_zeros(*op, made) : build_fill(*op, value, made);
+  op.issue(device);
+  return made;
+}
 
 Array unwritten(Array made) {
   Building op;

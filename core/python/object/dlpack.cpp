@@ -12,6 +12,7 @@
 #include "engine/graph/memory_budget.h"
 #include "python/bindings.h"
 #include "python/capture/capture.h"
+#include "python/object/array_arguments.h"
 #include "python/object/create.h"
 #include "python/object/numpy_interop.h"
 #include "python/object/numpy_memory.h"

@@ -14,6 +14,7 @@
 #include "python/bindings.h"
 #include "python/capture/capture.h"
 #include "python/dispatch/operator_table.h"
+#include "python/object/array_arguments.h"
 #include "python/object/array_type.h"
 #include "python/object/create.h"
 #include "python/runtime/at_once.h"

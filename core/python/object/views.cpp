@@ -8,13 +8,14 @@
 #include "cpu/kernels/copy/copy.h"
 #include "engine/graph/memory_budget.h"
 #include "engine/graph/sections.h"
-#include "python/arguments.h"
 #include "python/bindings.h"
+#include "python/object/array_arguments.h"
 #include "python/object/array_indexing.h"
 #include "python/object/create.h"
 #include "python/object/dtypes.h"
 #include "python/object/numpy_interop.h"
 #include "python/object/scalar.h"
+#include "python/runtime/arguments.h"
 #include "python/runtime/devices.h"
 
 namespace forerun {

@@ -6,8 +6,9 @@
 #include "array/array.h"
 #include "cpu/kernels/copy/copy.h"
 #include "engine/graph/memory_budget.h"
-#include "python/arguments.h"
 #include "python/bindings.h"
+#include "python/object/array_arguments.h"
+#include "python/runtime/arguments.h"
 #include "python/runtime/devices.h"
 #include "python/runtime/submit.h"
 

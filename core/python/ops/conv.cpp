@@ -11,10 +11,11 @@
 #include "cpu/kernels/conv/winograd.h"
 #include "cpu/kernels/signal/convolve.h"
 #include "engine/graph/memory_budget.h"
-#include "python/arguments.h"
 #include "python/bindings.h"
+#include "python/object/array_arguments.h"
 #include "python/object/create.h"
 #include "python/runtime/accelerators.h"
+#include "python/runtime/arguments.h"
 #include "python/runtime/devices.h"
 #include "python/runtime/submit.h"
 

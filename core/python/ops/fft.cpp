@@ -9,6 +9,7 @@
 #include "engine/graph/memory_budget.h"
 #include "python/bindings.h"
 #include "python/dispatch/loop_table.h"
+#include "python/object/array_arguments.h"
 #include "python/object/python_scalars.h"
 #include "python/runtime/devices.h"
 #include "python/runtime/op_names.h"

@@ -13,39 +13,35 @@
 #include "capture/captured_program.h"
 #include "cpu/threads.h"
 #include "engine/engine.h"
-#include "python/arguments.h"
 #include "python/bindings.h"
 #include "python/capture/capture.h"
 #include "python/numpy_api.h"
+#include "python/object/array_arguments.h"
 #include "python/object/array_type.h"
 #include "python/object/dtypes.h"
 #include "python/object/numpy_interop.h"
 #include "python/object/numpy_memory.h"
 #include "python/object/scalar.h"
+#include "python/runtime/arguments.h"
 #include "python/runtime/devices.h"
 #include "python/runtime/errors.h"
 #include "python/runtime/gil.h"
 #include "python/runtime/op_names.h"
 #include "python/runtime/submit.h"
 #include "python/runtime/task_errors.h"
+#include "python/runtime/task_state.h"
 
 namespace forerun {
 
 namespace {
 
-thread_local int depth = 0;           // of host tasks that this thread is running
-thread_local bool self_wait = false;  // the innermost was refused a wait for its own end
-
 // Ops of a task are not recorded with the program that runs in this thread, which may wait for it.
 struct InTask {
-  const bool outer_self_wait = std::exchange(self_wait, false);
-  InTask() { ++depth; }
   ~InTask() {
-    --depth;
     capture = outer;
-    self_wait = outer_self_wait;
     PyErr_Clear();  // nothing is left behind where there was no memory to take it along
   }
+  const TaskScope scope;
   Recording* const outer = std::exchange(capture, nullptr);
 };
 
@@ -65,9 +61,6 @@ PyObject* own_view(const Array& array) {
   PyArray_CLEARFLAGS(made, NPY_ARRAY_WRITEABLE);
   return view.release().ptr();
 }
-
-// The exception of a signal handler in a task that this thread ran at once.
-constinit thread_local PyObject* interruption = nullptr;
 
 class HostKernel final : public Kernel {
  public:
@@ -152,7 +145,7 @@ class HostKernel final : public Kernel {
     nb::object kind = nb::steal(type), exception = nb::steal(value), traceback = nb::steal(trace);
     if (traceback) PyException_SetTraceback(exception.ptr(), traceback.ptr());
     const bool done = call(op, piece);
-    if (done) Py_XSETREF(interruption, exception.release().ptr());
+    if (done) Py_XSETREF(task_state.interruption, exception.release().ptr());
     return done;
   }
 
@@ -210,17 +203,6 @@ class HostKernel final : public Kernel {
 };
 
 }  // namespace
-
-void raise_interruption() {
-  nb::object raised = nb::steal(std::exchange(interruption, nullptr));
-  if (!raised) return;
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
-  throw PythonError{};
-}
-
-bool in_host_task() { return depth > 0; }
-void note_self_wait() { self_wait = true; }
-bool waited_for_itself() { return self_wait; }
 
 constexpr int64_t kMostCopied =
     int64_t{2} << 20;  // bytes of a part of an array that a task gets as a copy, to be ordered by that part

@@ -30,13 +30,4 @@ struct Cut {
 void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs,
                 const std::vector<Array>& outputs, HostTask kind, Cut cut = {});
 
-// A task that this thread is running waits for its own end, and got an error for that. The exception of its failure
-// keeps no frames: they hold the array that failed, which holds the failure.
-void note_self_wait();
-// Of a task that ran at once: raises what a signal's handler raised meanwhile, if one did.
-void raise_interruption();
-
-bool in_host_task();       // whether this thread is running one
-bool waited_for_itself();  // whether the innermost was refused a wait for its own end
-
 }  // namespace forerun

@@ -13,6 +13,7 @@
 #include "engine/graph/memory_budget.h"
 #include "python/bindings.h"
 #include "python/numpy_api.h"
+#include "python/object/array_arguments.h"
 #include "python/object/create.h"
 #include "python/object/dtypes.h"
 #include "python/runtime/devices.h"

@@ -1,5 +1,3 @@
-#include "python/ops/random.h"
-
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,12 +8,14 @@
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/random/random.h"
 #include "engine/graph/memory_budget.h"
-#include "python/arguments.h"
 #include "python/bindings.h"
 #include "python/capture/capture.h"
+#include "python/object/array_arguments.h"
 #include "python/object/dtypes.h"
 #include "python/object/python_scalars.h"
+#include "python/runtime/arguments.h"
 #include "python/runtime/devices.h"
+#include "python/runtime/random_keys.h"
 #include "python/runtime/submit.h"
 
 namespace forerun {
@@ -23,8 +23,6 @@ namespace forerun {
 namespace {
 
 // --- random numbers: a stream is (seed, number of the op) ------------------------------------------------------------
-
-uint64_t seed = 0, next_number = 0;  // guarded by the interpreter lock
 
 void draws_on_host() {
   if (capture) capture->refuse("it draws random numbers on the host, or from a stream of its own");
@@ -65,9 +63,9 @@ nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb:
       throw Error(ErrorKind::value, std::string(kind) + ": scale must not be negative, got " + std::to_string(b));
   }
   Array out = Array::make(t, parse_dims("random", shape.ptr()), budget_of(d));
-  uint64_t from = seed, number = 0;
+  uint64_t from = random_keys.seed, number = 0;
   if (stream.is_none()) {
-    number = next_number++;
+    number = random_keys.next++;
   } else {
     draws_on_host();
     from = nb::cast<uint64_t>(stream[0]), number = nb::cast<uint64_t>(stream[1]);
@@ -80,8 +78,6 @@ nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb:
 
 }  // namespace
 
-Key draw_numbers(uint64_t count) { return {seed, std::exchange(next_number, next_number + count)}; }
-
 void init_random(nb::module_& m) {
   m.def(
       "random",
@@ -89,11 +85,11 @@ void init_random(nb::module_& m) {
          nb::handle stream) { return random(kind, shape, dtype, device, lo, hi, stream); },
       nb::arg("kind"), nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none(), nb::arg("lo"), nb::arg("hi"),
       nb::arg("stream") = nb::none());
-  m.def("random_key", [] { return draws_on_host(), next_number++; });
-  m.def("random_seed", [] { return seed; });
-  m.def("random_drawn", [] { return next_number; });  // how many ops have drawn since then
+  m.def("random_key", [] { return draws_on_host(), random_keys.next++; });
+  m.def("random_seed", [] { return random_keys.seed; });
+  m.def("random_drawn", [] { return random_keys.next; });  // how many ops have drawn since then
   m.def(
-      "seed", [](uint64_t s, uint64_t drawn) { draws_on_host(), seed = s, next_number = drawn; }, nb::arg("value"),
+      "seed", [](uint64_t s, uint64_t drawn) { draws_on_host(), random_keys = {s, drawn}; }, nb::arg("value"),
       nb::arg("drawn") = 0);
 }
 

@@ -6,10 +6,11 @@
 #include "array/array.h"
 #include "cpu/kernels/rnn/rnn.h"
 #include "engine/graph/memory_budget.h"
-#include "python/arguments.h"
 #include "python/bindings.h"
+#include "python/object/array_arguments.h"
 #include "python/object/create.h"
 #include "python/runtime/accelerators.h"
+#include "python/runtime/arguments.h"
 #include "python/runtime/devices.h"
 #include "python/runtime/submit.h"
 

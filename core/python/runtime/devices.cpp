@@ -9,6 +9,9 @@
 
 namespace forerun {
 
+constinit thread_local int default_device = 0;
+bool ints_become_floats = false;
+
 namespace {
 
 PyObject* devices;

@@ -20,4 +20,8 @@ int device_index(const char* op, nanobind::handle device);  // a Device object, 
 // The device of the operands of one op; Error if they have several.
 int same_device(const char* op, const Array& a, const Array& b);
 
+// Where this thread makes new arrays, and whether Python's integers become floats, as the Python package says.
+extern constinit thread_local int default_device;
+extern bool ints_become_floats;
+
 }  // namespace forerun

@@ -11,13 +11,13 @@
 #include "cpu/parent_process.h"
 #include "engine/engine.h"
 #include "python/bindings.h"
-#include "python/ops/host_task.h"
 #include "python/runtime/call_site.h"
 #include "python/runtime/errors.h"
 #include "python/runtime/gil.h"
 #include "python/runtime/settings.h"
 #include "python/runtime/submission_gate.h"
 #include "python/runtime/submit.h"
+#include "python/runtime/task_state.h"
 #include "python/runtime/waiting/wait.h"
 
 namespace forerun {

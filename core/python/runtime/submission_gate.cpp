@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "base/error.h"
-#include "python/ops/host_task.h"
 #include "python/runtime/gil.h"
+#include "python/runtime/task_state.h"
 #include "python/runtime/waiting/wait_loop.h"
 
 namespace forerun {

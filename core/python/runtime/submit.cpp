@@ -14,11 +14,11 @@
 #include "engine/engine.h"
 #include "placement/placement.h"
 #include "python/capture/capture.h"
-#include "python/ops/host_task.h"
 #include "python/runtime/accelerators.h"
 #include "python/runtime/call_site.h"
 #include "python/runtime/errors.h"
 #include "python/runtime/submission_gate.h"
+#include "python/runtime/task_state.h"
 #include "python/runtime/waiting/wait_log.h"
 #include "python/runtime/waiting/wait_loop.h"
 

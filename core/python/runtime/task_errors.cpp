@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "python/bindings.h"
-#include "python/ops/host_task.h"
 #include "python/runtime/call_site.h"
 #include "python/runtime/deferred_release.h"
+#include "python/runtime/task_state.h"
 
 namespace forerun {
 

@@ -9,6 +9,7 @@
 #include "engine/sync/completion.h"
 #include "python/bindings.h"
 #include "python/capture/capture.h"
+#include "python/object/array_arguments.h"
 #include "python/runtime/devices.h"
 #include "python/runtime/errors.h"
 #include "python/runtime/submission_gate.h"

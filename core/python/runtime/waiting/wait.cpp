@@ -10,10 +10,11 @@
 #include "engine/engine.h"
 #include "python/bindings.h"
 #include "python/capture/capture.h"
-#include "python/ops/host_task.h"
+#include "python/object/array_arguments.h"
 #include "python/runtime/errors.h"
 #include "python/runtime/gil.h"
 #include "python/runtime/submission_gate.h"
+#include "python/runtime/task_state.h"
 #include "python/runtime/waiting/wait_log.h"
 #include "python/runtime/waiting/wait_loop.h"
 

@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "engine/engine.h"
 #include "engine/execution/task_wait.h"
-#include "python/ops/host_task.h"
 #include "python/runtime/call_site.h"
+#include "python/runtime/task_state.h"
 
 namespace forerun {
 

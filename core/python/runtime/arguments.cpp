@@ -1,4 +1,4 @@
-#include "python/arguments.h"
+#include "python/runtime/arguments.h"
 
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-#include "python/dispatch/package_functions.h"
+#include "python/runtime/package_functions.h"
 
 #include <cstddef>
 #include <cstring>
