@@ -61,7 +61,7 @@ PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
 
 # From the bottom up; names in one row may use each other. The package itself (`__init__`) is on top.
 PYTHON_ORDER = [
-    {"_core", "_runtime", "_display"},
+    {"_core", "_runtime", "_display", "_launch"},
     {"autograd"},
     {"ops"},
     {"_capture", "_io", "_pjrt"},
@@ -97,6 +97,7 @@ LATE_IMPORTS = {
     ("profiler/events.py", "forerun.profiler._picture.picture"),  # a notebook shows a trace as a picture
     ("cli/bench.py", "forerun"),  # a command imports what it runs
     ("cli/info.py", "forerun"),
+    ("cli/ranks.py", "forerun._launch"),
     ("cli/run.py", "forerun"),
     ("cli/tour.py", "forerun"),
     ("cli/trace.py", "forerun"),
