@@ -15,6 +15,7 @@ from .._base.convert import (
     check_choice,
     copy,
     default_float,
+    extents_of,
     ints_become_floats,
     is_array,
     is_inexact,
@@ -37,23 +38,14 @@ def _device(device: DeviceLike, ctx: DeviceLike) -> Device:
     return resolve(device if device is not None else ctx)
 
 
-def _shape(op: str, shape: Any) -> Any:
-    if isinstance(shape, (int, numpy.integer)):
-        return (shape,)
-    try:
-        return tuple(shape)
-    except TypeError:
-        raise TypeError(f"{op}: shape must be an integer or a sequence of integers, got {shape!r}") from None
-
-
 def _new(op: str, shape: Any, order: Any, like: None, make: Callable[[tuple[int, ...]], Array]) -> Array:
     """Return make(shape); with order "F", the first axis varies fastest in memory."""
     if order == "C" and like is None:
-        return _allocated(op, make, _shape(op, shape))
+        return _allocated(op, make, extents_of(op, "shape", shape))
     unsupported(op, like=like)
     order = order or "C"
     check_choice(op, "order", order, ("C", "F", "A", "K"))
-    extents = _shape(op, shape)
+    extents = extents_of(op, "shape", shape)
     return transpose(_allocated(op, make, extents[::-1])) if order == "F" else _allocated(op, make, extents)
 
 
@@ -282,7 +274,7 @@ def full(
             return _new("full", shape, order, like, lambda extents: _core.full(extents, fill_value, want, where))
         fill_value, dtype = numpy.asarray(fill_value), want
     value = convert.asarray(fill_value, dtype, where, "full")
-    wide = broadcast_to(value, _shape("full", shape))
+    wide = broadcast_to(value, extents_of("full", "shape", shape))
     return _new("full", wide.shape, order, like, lambda _: copy(transpose(wide) if order == "F" else wide))
 
 
@@ -385,7 +377,7 @@ def _as(
         order = "F" if order == "F" or fortran(x) else "C"
     want = x.dtype if dtype is None else as_dtype(op, dtype)
     where = x.device if device is None else resolve(device)
-    return (x.shape if shape is None else _shape(op, shape)), want, order, where
+    return (x.shape if shape is None else extents_of(op, "shape", shape)), want, order, where
 
 
 @direct("empty_like")

@@ -17,6 +17,7 @@ from .._base.convert import (
     broadcast_shapes,
     check_choice,
     count_of,
+    extents_of,
     vector_of,
 )
 from .._base.host_task import host_op, host_ops
@@ -310,8 +311,7 @@ def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[A
     [[1, 1], [2, 0]]
     """
     x = as_index_array(indices)
-    given: Any = (shape,) if isinstance(shape, (int, numpy.integer)) else shape
-    extents = tuple(count_of("unravel_index", "extents", n) for n in given)
+    extents = tuple(count_of("unravel_index", "extents", n) for n in extents_of("unravel_index", "shape", shape))
     if x.dtype.kind not in "iu":
         raise TypeError(f"unravel_index: positions must be integers, got {x.dtype}")
     check_choice("unravel_index", "order", order, ("C", "F"))

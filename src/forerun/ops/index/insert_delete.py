@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import _has_arrays, asarray, asarray_like_device, axis_of, cast, copy, count_of, is_array, promote
+from .._base.convert import (
+    _has_arrays,
+    asarray,
+    asarray_like_device,
+    axis_of,
+    cast,
+    copy,
+    count_of,
+    extents_of,
+    is_array,
+    promote,
+)
 from .._base.primitive import direct, numpy_when_small, numpy_writes
 from ..create.fill import _known, zeros
 from ..elementwise.select import where
@@ -208,8 +219,7 @@ def resize(a: ArrayLike, new_shape: int | Sequence[int]) -> Array:
     [[1, 2], [3, 1]]
     """
     x = ravel(asarray(a))
-    given = (new_shape,) if isinstance(new_shape, (int, numpy.integer)) else tuple(new_shape)
-    shape = tuple(count_of("resize", "extents", n) for n in given)
+    shape = tuple(count_of("resize", "extents", n) for n in extents_of("resize", "new_shape", new_shape))
     if x.size == 0:
         return zeros(shape, x.dtype, device=x.device)
     return reshape(take(x, numpy.arange(math.prod(shape)) % x.size), shape)

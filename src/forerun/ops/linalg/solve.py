@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy
 from numpy.linalg import LinAlgError
 
-from .._base.convert import asarray, asarrays, axes_of, broadcast_shapes, copy
+from .._base.convert import asarray, asarrays, axes_of, broadcast_shapes, copy, is_whole
 from .._base.primitive import numpy_when_small, primitive
 from .._base.promotion import real_of
 from .._base.registry import registered_tuple
@@ -237,8 +237,9 @@ def matrix_power(a: ArrayLike, n: int) -> Array:
     x = asarray(a)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise LinAlgError(f"matrix_power: array must be of square matrices, got shape {x.shape}")
-    if not isinstance(n, (int, numpy.integer)):
+    if not is_whole(n):
         raise TypeError(f"matrix_power: n must be an integer, got {n!r}")
+    n = int(n)
     if n == 0:
         return copy(broadcast_to(eye(x.shape[-1], dtype=x.dtype, device=x.device), x.shape))
     if n < 0:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import asarrays, axes_of, cast, is_array, promote, write_out
+from .._base.convert import asarrays, axes_of, cast, extents_of, is_array, is_whole, promote, write_out
 from .._base.primitive import direct, primitive
 from ..elementwise.arithmetic import conj_if_complex
 from ..shape.views import reshape, swapaxes, transpose
@@ -193,19 +193,14 @@ def outer(a: ArrayLike, b: ArrayLike, out: Out = None) -> Array:
 
 
 def _contracted(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    if isinstance(axes, (int, numpy.integer)):
+    if is_whole(axes):
         n = int(axes)
         if not 0 <= n <= min(a.ndim, b.ndim):
             raise numpy.exceptions.AxisError(f"tensordot: axes must be between 0 and {min(a.ndim, b.ndim)}, got {n}")
         left, right = tuple(range(a.ndim - n, a.ndim)), tuple(range(n))
     else:
-        one, other = axes
-
-        def as_tuple(x: Any) -> tuple[Any, ...]:
-            return (x,) if isinstance(x, (int, numpy.integer)) else tuple(x)
-
-        left = axes_of("tensordot", as_tuple(one), a.ndim)
-        right = axes_of("tensordot", as_tuple(other), b.ndim)
+        one, other = (extents_of("tensordot", "axes", x) for x in axes)
+        left, right = axes_of("tensordot", one, a.ndim), axes_of("tensordot", other, b.ndim)
     if len(left) != len(right) or any(a.shape[i] != b.shape[j] for i, j in zip(left, right)):
         raise ValueError(f"tensordot: summed axes must have one extent, got {a.shape} and {b.shape} over {axes}")
     return left, right

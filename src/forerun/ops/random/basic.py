@@ -28,8 +28,10 @@ from .._base.convert import (
     count_of,
     default_float,
     device_of,
+    extents_of,
     is_array,
     is_real_float,
+    is_whole,
     write_out,
 )
 from .._base.host_task import host_op
@@ -137,8 +139,7 @@ def device_for(device: DeviceLike, *parameters: Any) -> Device:
 def _shape(op: str, size: Shape | None, *parameters: Any) -> tuple[int, ...]:
     if size is None:
         return () if _numbers(*parameters) else broadcast_shapes(op, *(numpy.shape(p) for p in parameters))
-    given: Any = size
-    shape = (int(given),) if isinstance(given, (int, numpy.integer)) else tuple(given)
+    shape = extents_of(op, "size", size)
     if shape and min(shape) < 0:
         raise ValueError(f"{op}: size must not be negative, got {shape}")
     return shape
@@ -692,7 +693,7 @@ def permutation(x: int | Any, axis: int = 0, *, device: DeviceLike = None) -> Ar
     >>> np.sort(np.random.permutation(4)).tolist()
     [0, 1, 2, 3]
     """
-    if isinstance(x, (int, numpy.integer)):
+    if is_whole(x):
         return _order("permutation", count_of("permutation", "x", x), device)
     rows = asarray(x)
     _rows("permutation", rows)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import asarray, axis_of
+from .._base.convert import asarray, axis_of, is_whole
 from .._base.host_task import host_op
 from .._base.random_stream import current
 from ..index.getitem import take
@@ -72,7 +72,7 @@ def choice(
     [7, 7]
     """
     where = device or ctx
-    whole = isinstance(a, (int, numpy.integer))
+    whole = is_whole(a)
     rows = None if whole else asarray(a)
     if rows is None:
         n, at = int(a), 0

@@ -20,6 +20,7 @@ from .._base.convert import (
     check_choice,
     copy,
     counts_of,
+    is_whole,
     promote,
     write_out,
 )
@@ -409,7 +410,7 @@ def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list
     x = asarray(ary)
     a = axis_of("split", axis, x.ndim)
     n = x.shape[a]
-    if isinstance(indices_or_sections, (int, numpy.integer)):
+    if is_whole(indices_or_sections):
         k = operator.index(indices_or_sections)
         if k < 1:
             raise ValueError(f"split: number of sections must be positive, got {k}")
@@ -457,7 +458,7 @@ def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """
     x = asarray(ary)
     n = x.shape[axis_of("split", axis, x.ndim)]
-    whole = isinstance(indices_or_sections, (int, numpy.integer)) and indices_or_sections > 0
+    whole = is_whole(indices_or_sections) and indices_or_sections > 0
     if whole and n % int(indices_or_sections):
         raise ValueError(f"split: axis must divide into equal parts, got extent {n} into {indices_or_sections}")
     return array_split(x, indices_or_sections, axis)

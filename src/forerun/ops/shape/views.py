@@ -16,6 +16,7 @@ from .._base.convert import (
     axis_of,
     broadcast_shapes,
     check_choice,
+    extents_of,
     write_out,
 )
 from .._base.convert import copy as copy_of
@@ -74,7 +75,7 @@ def reshape(a: ArrayLike, /, shape: Shape, order: str = "C", *, copy: bool | Non
     x = asarray(a)
     check_choice("reshape", "order", order, ("C", "F", "A"))
     if order == "F" or (order == "A" and fortran(x)):
-        extents = (shape,) if isinstance(shape, (int, numpy.integer)) else tuple(shape)  # type: ignore[arg-type]
+        extents = extents_of("reshape", "shape", shape)
         result = transpose(_reshape(transpose(x), extents[::-1]))
     else:
         result = _reshape(x, shape)
@@ -156,7 +157,7 @@ def broadcast_to(array: ArrayLike, shape: Shape, subok: bool = False) -> Array:
     [[0, 1, 2], [0, 1, 2]]
     """
     x = asarray(array)
-    if not isinstance(shape, int) and -2 in (shape := tuple(shape)):  # type: ignore[arg-type]
+    if not isinstance(shape, int) and -2 in (shape := extents_of("broadcast_to", "shape", shape)):
         before = len(shape) - x.ndim
         if -2 in shape[: max(before, 0)]:
             raise ValueError(f"broadcast_to: an extent of -2 must stand for an axis, got {shape} for {x.shape}")

@@ -17,7 +17,18 @@ import numpy
 
 from ..._runtime.device import Device, resolve
 from .._base import core as _core
-from .._base.convert import as_dtype, asarray, axes_of, axis_of, cast, check_choice, copy, default_float, write_out
+from .._base.convert import (
+    as_dtype,
+    asarray,
+    axes_of,
+    axis_of,
+    cast,
+    check_choice,
+    copy,
+    default_float,
+    is_whole,
+    write_out,
+)
 from .._base.primitive import numpy_when_small, primitive
 from ..elementwise.arithmetic import conjugate
 from ..index.getitem import getitem
@@ -707,7 +718,7 @@ def _frequencies(op: str, values: numpy.ndarray, dtype: Any, device: Device | st
 
 
 def _positive(op: str, n: int) -> int:
-    if not isinstance(n, (int, numpy.integer)) or n < 1:
+    if not is_whole(n) or n < 1:
         raise ValueError(f"{op}: number of samples must be a positive integer, got {n!r}")
     return int(n)
 

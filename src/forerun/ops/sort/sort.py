@@ -18,6 +18,7 @@ from .._base.convert import (
     count_of,
     device_of,
     is_array,
+    is_whole,
     vector_of,
     write_out,
 )
@@ -345,7 +346,7 @@ def _orders(op: str, kth: int | Sequence[int], n: int) -> tuple[int, ...]:
     """Places in sorted order as numbers from 0 to n - 1."""
     places = tuple(kth) if isinstance(kth, (tuple, list)) else (kth,)
     for k in places:
-        if not isinstance(k, (int, numpy.integer)):
+        if not is_whole(k):
             raise TypeError(f"{op}: kth must be an integer, got {k!r}")
         if not -n <= k < n:
             raise ValueError(f"{op}: kth must be in [{-n}, {n}), got {k}")

@@ -152,7 +152,8 @@ def histogram(
         inputs.append(edges)
         count, dtype = edges.size - 1, edges.dtype
     else:
-        edges, count = None, count_of("histogram", "bins", bins)
+        edges, bins = None, count_of("histogram", "bins", bins)
+        count = bins
         dtype = x.dtype if is_inexact(x.dtype) else default_float()
     if count < 1:
         raise ValueError(f"histogram: there must be at least one bin, got {count}")
@@ -221,9 +222,9 @@ def _columns(sample: Any, *others: Any) -> Array:
 def _edges(bins: Any, x: Any) -> list[Any]:
     """For each axis of points the number of bins, or their edges as an array. Values are not looked at."""
     n = x.shape[1]
-    if not is_array(bins) and not isinstance(bins, (list, tuple, numpy.ndarray)):
+    if isinstance(bins, str) or not numpy.iterable(bins):
         return [count_of("histogramdd", "bins", bins)] * n
-    given: list[Any] = list(bins)  # type: ignore[arg-type]
+    given: list[Any] = list(bins)
     if words := [b for b in given if isinstance(b, str)]:
         raise TypeError(f"histogramdd: bins must be numbers or edges, got {words[0]!r}")
     if len(given) != n:
@@ -344,8 +345,7 @@ def histogram2d(
     x, y = (vector_of("histogram2d", asarray_like_device(v, x, y, bins, weights)) for v in (x, y))
     if x.size != y.size:
         raise ValueError(f"histogram2d: x and y must be of one length, got {x.size} and {y.size}")
-    both = is_array(bins) or isinstance(bins, numpy.ndarray) or (numpy.ndim(bins) == 1 and len(bins) != 2)
-    both = both and len(bins) not in (1, 2)
+    both = not isinstance(bins, str) and numpy.iterable(bins) and len(list(bins)) not in (1, 2)
     counts, edges = histogramdd([x, y], [bins, bins] if both else bins, range, density, weights)
     return counts, edges[0], edges[1]
 
