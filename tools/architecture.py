@@ -43,6 +43,7 @@ ROOMS = [
     ("embed", "core/embed", "the engine for C++ programs: include/forerun/forerun.h"),
     ("_runtime", "_runtime", "the engine for Python: settings, devices, waits, life cycle"),
     ("_display", "_display", "progress bars, terminals, notebooks"),
+    ("_launch", "_launch", "starts ranks, sees how each ends, and tells the others"),
     ("autograd", "autograd", "recording, leaves, the backward pass"),
     ("ops", "ops", "operations and their gradients, a folder per subject"),
     ("_pjrt", "_pjrt", "operations as modules for PJRT plugins"),

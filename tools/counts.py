@@ -33,8 +33,9 @@ SOURCES = ("*.py", "*.h", "*.cpp", "*.md")
 # An operation and a layer that are like any other: the files that name it, without tables that tools write.
 EXAMPLES = {"element-wise operation": "cbrt", "reduction": "ptp", "layer": "PixelShuffle2D"}
 WRITTEN = re.compile(r"^CHANGELOG|names?\.(md|tsv)$|names_|architecture\.md$|^build/|/api/")
-# The CPU's own memory, loops and instructions, named outside of the folders of the CPU.
-OF_THE_CPU = re.compile(r"\bBuffer\b|\bMemoryCache\b|\bCachingAllocator\b|\bbuild_\w+|\b_mm_\w+|\b__rdtsc\b|\"cpu\(")
+# The allocator of the host's memory, instructions of one kind of CPU, and the name of the CPU, where any device may be.
+OF_THE_CPU = re.compile(r"\bMemoryCache\b|\bCachingAllocator\b|\b_mm_\w+|\b__rdtsc\b|\"cpu\(")
+KERNEL = re.compile(r"^class (\w+)(?: final)? : public (\w+) \{\n(.*?)^\};", re.MULTILINE | re.DOTALL)
 CPU_FOLDERS = ("cpu", "kernels", "memory", "tests")
 FUNCTION = re.compile(
     r"^( *)(?!if\b|for\b|while\b|switch\b|else\b|do\b|namespace\b|struct\b|class\b|enum\b)[\w~:].*\{$"
@@ -60,10 +61,28 @@ def naming(root: Path, word: str) -> str:
 
 
 def device_kind(root: Path) -> str:
-    """Count the places of core outside of the CPU's folders that use the CPU's classes and instructions."""
+    """Count the places of core outside of the CPU's folders that know the CPU."""
     paths = [path for path in core_files(root) if path.relative_to(root / "core").parts[0] not in CPU_FOLDERS]
     found = [len(OF_THE_CPU.findall(text(path))) for path in paths]
     return f"{sum(found)} in {sum(map(bool, found))} files"
+
+
+def kernels(root: Path) -> dict[str, bool]:
+    """Return the classes of the CPU's kernels, and whether each describes its operations to other devices."""
+    folders = [root / "core" / "cpu" / "kernels", root / "core" / "kernels"]  # the second one before there were devices
+    paths = [path for folder in folders for kind in ("*.h", "*.cpp") for path in sorted(folder.rglob(kind))]
+    found = {m[1]: (m[2], "bool describe(" in m[3]) for path in paths for m in KERNEL.finditer(text(path))}
+    bases = {base for base, _ in found.values()} | {"FusedGroup"}
+    return {
+        name: described or found.get(base, ("", False))[1]
+        for name, (base, described) in found.items()
+        if name not in bases and base != "FusedGroup" and name.endswith("Kernel")
+    }
+
+
+def described_kernels(root: Path) -> str:
+    found = kernels(root)
+    return f"{sum(found.values())} of {len(found)}"
 
 
 def graph_of_modules(root: Path, late: bool) -> dict[str, set[str]]:
@@ -205,7 +224,8 @@ COUNTS: dict[str, Callable[[Path], str]] = {
         f"files of src, core and docs that name a typical {what} (`{word}`)": partial(naming, word=word)
         for what, word in EXAMPLES.items()
     },
-    "uses of the CPU's classes and instructions in core, outside of the CPU's folders": device_kind,
+    "uses of the CPU's allocator, instructions and name in core, outside of the CPU's folders": device_kind,
+    "kernels of the CPU that describe their operations to other devices": described_kernels,
     "circles of Python modules": circles_of_modules,
     "circles of C++ folders": circles_of_includes,
     "imports inside of functions": late_imports,

@@ -52,13 +52,16 @@ CORE_PYTHON_UP = {
     ("capture", "autograd/node.h"),
     ("dispatch", "autograd/node.h"), ("dispatch", "direct/function_type.h"),
 }  # fmt: skip
+# Kernels of the CPU that only arrays in the host's memory get: Winograd's convolution, for which other devices get the
+# plain one, and the layout of a recurrent network's weights, which other devices take as they are.
+FOR_THE_HOST_ALONE = {"PointsKernel", "WinogradKernel", "WinogradWeightKernel", "RecurPackKernel"}
 MOST_MEMBER_FUNCTIONS = 25  # of a class of the engine
 KNOW_PYTHON = {"python"}
 PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
 
 # From the bottom up; names in one row may use each other. The package itself (`__init__`) is on top.
 PYTHON_ORDER = [
-    {"_core", "_runtime", "_display"},
+    {"_core", "_runtime", "_display", "_launch"},
     {"autograd"},
     {"ops"},
     {"_capture", "_io", "_pjrt"},
@@ -94,6 +97,7 @@ LATE_IMPORTS = {
     ("profiler/events.py", "forerun.profiler._picture.picture"),  # a notebook shows a trace as a picture
     ("cli/bench.py", "forerun"),  # a command imports what it runs
     ("cli/info.py", "forerun"),
+    ("cli/ranks.py", "forerun._launch"),
     ("cli/run.py", "forerun"),
     ("cli/tour.py", "forerun"),
     ("cli/trace.py", "forerun"),
@@ -315,6 +319,21 @@ def test_the_check_sees_an_include_of_a_room_above(tmp_path: Path, monkeypatch: 
     file.parent.mkdir(parents=True)
     file.write_text('#include "python/autograd/node.h"\n#include "python/bindings.h"\n#include "python/module.cpp"\n')
     assert includes_of_rooms_above(file) == {("ops", "autograd/node.h"), ("ops", "module.cpp")}
+
+
+def test_kernels_of_the_cpu_describe_themselves_to_devices() -> None:
+    lacking = {name for name, described in counts.kernels(ROOT).items() if not described}
+    assert lacking == FOR_THE_HOST_ALONE
+
+
+def test_the_count_sees_a_kernel_without_a_description(tmp_path: Path) -> None:
+    file = tmp_path / "core" / "cpu" / "kernels" / "a.cpp"
+    file.parent.mkdir(parents=True)
+    file.write_text(
+        "class AKernel final : public Kernel {\n  bool describe(Op&, OpSpec&) const override;\n};\n"
+        "class BKernel final : public Kernel {\n  void run(Op&, int64_t) override;\n};\n"
+    )
+    assert counts.kernels(tmp_path) == {"AKernel": True, "BKernel": False}
 
 
 @pytest.mark.parametrize("path", engine_files(), ids=lambda path: str(path.relative_to(CORE)))

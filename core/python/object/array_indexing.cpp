@@ -9,6 +9,7 @@
 #include "engine/graph/memory_budget.h"
 #include "python/autograd/node.h"
 #include "python/bindings.h"
+#include "python/capture/capture.h"
 #include "python/direct/function_type.h"
 #include "python/direct/index.h"
 #include "python/numpy_api.h"
@@ -161,15 +162,82 @@ PyObject* read_basic(PyObject* self, PyObject* index) {
   return is_scalar(self) ? wrap(copied(view, view.layout.dtype, device_of(view))) : wrap(std::move(view));
 }
 
+namespace {
+
+bool is_integer_scalar(PyObject* item) { return is_scalar(item) && is_integer(layout_of(item).dtype); }
+
+// The axis that entry i of an index is about. Entries before an ellipsis count from the first axis, those after it from
+// the last.
+int axis_of(PyObject* entries, Py_ssize_t i, int axes) {
+  const Py_ssize_t n = PyTuple_GET_SIZE(entries);
+  int before = 0, behind = 0;
+  bool later = false;
+  for (Py_ssize_t k = 0; k < n; ++k) {
+    PyObject* item = PyTuple_GET_ITEM(entries, k);
+    later = later || (k < i && item == Py_Ellipsis);
+    if (item != Py_None && item != Py_Ellipsis) ++(k < i ? before : behind);
+  }
+  return later ? axes - behind : before;
+}
+
+enum class Unknown { waited_for, left };  // values of scalars that are not computed yet
+
+// A basic index with Python's integers in place of scalars. Null: there are no scalars in it, or it names an element,
+// whose value an operation can read; with Unknown::left also, if a scalar's value is not known or is out of range,
+// which an operation has to tell. A captured program has no values: it reads and writes by operations.
+nb::object with_integers(const Layout& layout, PyObject* index, Unknown values) {
+  const bool tuple = PyTuple_Check(index);
+  if (!(tuple || is_integer_scalar(index)) || tracing || capture) return {};
+  nb::object entries = tuple ? nb::borrow(index) : nb::steal(PyTuple_Pack(1, index));
+  const Py_ssize_t n = PyTuple_GET_SIZE(entries.ptr());
+  bool any = false, integers = n == layout.ndim();
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* item = PyTuple_GET_ITEM(entries.ptr(), i);
+    const bool known = is_integer_scalar(item);
+    if (!known && !is_basic(item)) return {};
+    any = any || known;
+    integers = integers && (known || PyLong_Check(item) || PyArray_IsScalar(item, Integer));
+  }
+  if (!any || integers) return {};
+  nb::object found = nb::steal(PyTuple_New(n));
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* item = PyTuple_GET_ITEM(entries.ptr(), i);
+    int64_t at, offset = 0;
+    if (!is_integer_scalar(item)) {
+      Py_INCREF(item);
+    } else if (values == Unknown::waited_for) {
+      if (!(item = PyNumber_Index(item))) throw PythonError{};
+    } else {
+      const int axis = axis_of(entries.ptr(), i, layout.ndim());
+      if (axis < 0 || axis >= layout.ndim() || !integer_at_once(item, &at) || !step(layout, axis, at, &offset))
+        return {};
+      item = PyLong_FromLongLong(at);
+    }
+    PyTuple_SET_ITEM(found.ptr(), i, item);
+  }
+  return found;
+}
+
+}  // namespace
+
 PyObject* get_item(PyObject* self, PyObject* index) {
-  if (on_tape(self)) return call_package(PackageFunction::getitem, self, index, nullptr);
   const Array& a = as_array(self)->array;
+  if (on_tape(self)) {
+    nb::object known;
+    if (!guarded([&]() -> PyObject* { return known = with_integers(a.layout, index, Unknown::waited_for), Py_None; }))
+      return nullptr;
+    return call_package(PackageFunction::getitem, self, known ? known.ptr() : index, nullptr);
+  }
   int64_t offset;
   if (a.storage() && names_element(a.layout, index, &offset)) return guarded([&] { return element(a, offset); });
-  if (PyLong_CheckExact(index) && a.layout.ndim() > 1 && plain_array(self) &&
+  if ((PyLong_CheckExact(index) || is_scalar(index)) && a.layout.ndim() > 1 && plain_array(self) &&
       step(a.layout, 0, index, &(offset = a.layout.offset)))
     return guarded([&] { return wrap(row_at(a, offset)); });
-  PyObject* found = guarded([&] { return read_basic(self, index); });
+  PyObject* found = guarded([&]() -> PyObject* {
+    if (PyObject* view = read_basic(self, index)) return view;
+    nb::object known = with_integers(a.layout, index, Unknown::waited_for);
+    return known ? read_basic(self, known.ptr()) : nullptr;
+  });
   if (!found && !PyErr_Occurred()) found = pick_directly(self, index);
   return found || PyErr_Occurred() ? found : call_package(PackageFunction::getitem, self, index, nullptr);
 }
@@ -202,6 +270,10 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
   if (!value) return PyErr_SetString(PyExc_TypeError, "delitem: elements of an array must stay, got del"), -1;
   PyObject* checked = guarded([&]() -> PyObject* { return get_writable("setitem", self), Py_None; });
   if (!checked) return -1;
+  nb::object known;
+  if (!guarded([&]() -> PyObject* { return known = with_integers(layout_of(self), index, Unknown::left), Py_None; }))
+    return -1;
+  if (known) index = known.ptr();
   if (int done = assign_directly(self, index, value)) return done < 0 ? -1 : 0;
   PyObject* done = call_package(PackageFunction::setitem, self, index, value);
   Py_XDECREF(done);

@@ -17,11 +17,30 @@ _HOST = (1, 3, 11)  # DLPack's numbers of devices whose memory the host can read
 def from_dlpack(x: Any, /, *, device: Device | str | None = None, copy: bool | None = None) -> Any:
     """Return an array with the values of another library's, by its `__dlpack__`.
 
-    Shares its memory where that is possible: writes here go to a copy, and its owner must not write to it
-    while operations that read it have not ended. copy: True always makes one, False never. device: where the
-    array is created; by default the current device, or the own one of a forerun array. BufferError if the array cannot
-    be imported, or not without a copy.
+    Shares its memory where that is possible: writes here go to a copy, and its owner must not write to it while
+    operations that read it have not ended.
 
+    Parameters
+    ----------
+    x : array_like
+        An array of a library that has `__dlpack__`.
+    device : device, optional
+        Where the array is created; by default the current device, or the own one of a forerun array.
+    copy : bool, optional
+        True always makes one, False never.
+
+    Returns
+    -------
+    array
+        An array with the values of another library's.
+
+    Raises
+    ------
+    BufferError
+        If the array cannot be imported, or not without a copy.
+
+    Examples
+    --------
     >>> import numpy
     >>> from forerun import np
     >>> values = numpy.arange(3.0)

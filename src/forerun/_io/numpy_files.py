@@ -32,10 +32,28 @@ def save(file: Any, arr: Any, allow_pickle: Any = True, *, wait: bool = True) ->
     The file is written when the call returns. Raises OSError, or the error of the computation of the values. A name
     gets ".npy" behind it if it lacks it. A file of that name is replaced when all is on the disk, not before.
 
-    wait=False: to a file given by its name it is an operation, and the call returns at once. `load` comes after it;
-    who else is to find the file there waits for the size, which raises what has failed. Later writes into the array
-    change nothing. An open file is written now in any case. allow_pickle: changes nothing, as arrays hold numbers.
+    wait=False: to a file given by its name it is an operation, and the call returns at once. `load` comes after it; who
+    else is to find the file there waits for the size, which raises what has failed. Later writes into the array change
+    nothing. An open file is written now in any case.
 
+    Parameters
+    ----------
+    file : path or file
+        A path, or an open file.
+    arr : array_like
+        The array to write.
+    allow_pickle : bool, optional
+        Changes nothing, as arrays hold numbers.
+    wait : bool, optional
+        Whether the call returns only when the file is written.
+
+    Returns
+    -------
+    array
+        The size of the file in bytes.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from forerun import np
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -68,6 +86,26 @@ def savez(file: Any, *args: Any, allow_pickle: Any = True, wait: Any = True, **k
     twice). A name of a file gets ".npz" behind it if it lacks it. wait: as for `save`, if it is True or False; anything
     else is an array of that name.
 
+    Parameters
+    ----------
+    file : path or file
+        A path, or an open file.
+    *args : array_like
+        The arrays to write, named arr_0, arr_1 and so on.
+    allow_pickle : bool, optional
+        Has no effect, as arrays hold numbers.
+    wait : bool, optional
+        As in `save`.
+    **kwds : array_like
+        The arrays to write, by name.
+
+    Returns
+    -------
+    array
+        The size of the file in bytes.
+
+    Examples
+    --------
     >>> import io
     >>> from forerun import np
     >>> file = io.BytesIO()
@@ -81,6 +119,26 @@ def savez(file: Any, *args: Any, allow_pickle: Any = True, wait: Any = True, **k
 def savez_compressed(file: Any, *args: Any, allow_pickle: Any = True, wait: Any = True, **kwds: Any) -> Array:
     """Write several arrays as `savez` does, compressed.
 
+    Parameters
+    ----------
+    file : path or file
+        A path, or an open file.
+    *args : array_like
+        The arrays to write, named arr_0, arr_1 and so on.
+    allow_pickle : bool, optional
+        Has no effect, as arrays hold numbers.
+    wait : bool, optional
+        As in `save`.
+    **kwds : array_like
+        The arrays to write, by name.
+
+    Returns
+    -------
+    array
+        The size of the file in bytes.
+
+    Examples
+    --------
     >>> import io
     >>> from forerun import np
     >>> file = io.BytesIO()
@@ -101,14 +159,42 @@ def load(
 ) -> Any:
     """Read an array in NumPy's format, or a mapping of arrays: what `save` or `savez` wrote.
 
-    A file given by its name is opened now, for shape and dtype, and read by an operation; what is wrong with its
-    values is raised by reads of the array. If it is about to be saved, the operation comes after that. The arrays of an
-    npz file are read when they are asked for. An open file is read now.
+    A file given by its name is opened now, for shape and dtype, and read by an operation; what is wrong with its values
+    is raised by reads of the array. If it is about to be saved, the operation comes after that. The arrays of an npz
+    file are read when they are asked for. An open file is read now.
 
-    OSError if there is no such file, ValueError if its format is another. Nothing in a file is executed (pickles are
-    refused, whatever allow_pickle says), and memory is taken only for what the file can hold. ValueError for an
-    mmap_mode: arrays live in the engine's memory.
+    Nothing in a file is executed (pickles are refused, whatever allow_pickle says), and memory is taken only for what
+    the file can hold.
 
+    Parameters
+    ----------
+    file : path or file
+        A path, or an open file.
+    mmap_mode : None, optional
+        Must not be given.
+    allow_pickle : bool, optional
+        Has no effect: pickles are refused.
+    fix_imports : bool, optional
+        Has no effect.
+    encoding : str, optional
+        Has no effect.
+    max_header_size : int, optional
+        Has no effect.
+
+    Returns
+    -------
+    array, or mapping of arrays
+        The array, or the arrays of an npz file by name.
+
+    Raises
+    ------
+    OSError
+        If there is no such file.
+    ValueError
+        If its format is another. For an mmap_mode: arrays live in the engine's memory.
+
+    Examples
+    --------
     >>> import io
     >>> from forerun import np
     >>> file = io.BytesIO()
@@ -168,9 +254,33 @@ def savetxt(fname: Any, X: Any, *args: Any, wait: bool = True, **kwargs: Any) ->
     """Write an array of one or two axes as text, with NumPy's arguments. Returns the file's size, an array.
 
     The file is written when the call returns. wait=False: to a file given by its name it is an operation, as `save` is,
-    and the call returns at once. ".gz", ".bz2" and ".xz" are compressed. ValueError if the array has another number of
-    axes.
+    and the call returns at once. ".gz", ".bz2" and ".xz" are compressed.
 
+    Parameters
+    ----------
+    fname : path or file
+        A path, or an open file.
+    X : array_like
+        An array of one or two axes.
+    *args : any
+        Arguments of NumPy's function.
+    wait : bool, optional
+        Whether the call returns only when the file is written.
+    **kwargs : any
+        Keyword arguments of NumPy's function.
+
+    Returns
+    -------
+    array
+        The size of the file in bytes.
+
+    Raises
+    ------
+    ValueError
+        If the array has another number of axes.
+
+    Examples
+    --------
     >>> import io
     >>> from forerun import np
     >>> file = io.StringIO()
@@ -206,8 +316,26 @@ def _from_text(read: Callable[..., Any], fname: Any, dtype: Any, args: tuple[Any
 def loadtxt(fname: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any:
     """Read an array from text, with NumPy's arguments. Waits: the shape depends on the text.
 
-    dtype: of numbers; floats are those of creation by default. Raises what NumPy raises.
+    Raises what NumPy raises.
 
+    Parameters
+    ----------
+    fname : path or file
+        A path, or an open file.
+    dtype : dtype, optional
+        Of numbers; floats are those of creation by default.
+    *args : any
+        Arguments of NumPy's function.
+    **kwargs : any
+        Keyword arguments of NumPy's function.
+
+    Returns
+    -------
+    array
+        The array that was read.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.loadtxt(["1 2", "3 4"])
     array([[1., 2.],
@@ -219,6 +347,24 @@ def loadtxt(fname: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any:
 def genfromtxt(fname: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any:
     """Read an array from text in which values may be missing, with NumPy's arguments. Waits, as `loadtxt` does.
 
+    Parameters
+    ----------
+    fname : path or file
+        A path, or an open file.
+    dtype : dtype, optional
+        The dtype of the numbers.
+    *args : any
+        Arguments of NumPy's function.
+    **kwargs : any
+        Keyword arguments of NumPy's function.
+
+    Returns
+    -------
+    array
+        The array that was read.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.genfromtxt(["1,2", "3,"], delimiter=",").tolist()
     [[1.0, 2.0], [3.0, nan]]
@@ -229,10 +375,36 @@ def genfromtxt(fname: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any
 def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offset: int = 0) -> Array:
     """Read an array of one axis from a file of bytes, or of text if there is a separator.
 
-    Bytes of a file given by its name are read by an operation; anything else is read now, and waits. count: how many
-    values; -1: all. offset: bytes to leave out. The dtype of floats is that of creation by default. ValueError for an
-    offset outside of the file, TypeError for a dtype of no numbers.
+    Bytes of a file given by its name are read by an operation; anything else is read now, and waits. The dtype of
+    floats is that of creation by default.
 
+    Parameters
+    ----------
+    file : path or file
+        A path, or an open file.
+    dtype : dtype, optional
+        The dtype of the numbers.
+    count : int, optional
+        How many values; -1: all.
+    sep : str, optional
+        The text between two numbers; empty for a file of bytes.
+    offset : int, optional
+        Bytes to leave out.
+
+    Returns
+    -------
+    array
+        The numbers that were read.
+
+    Raises
+    ------
+    ValueError
+        For an offset outside of the file.
+    TypeError
+        For a dtype of no numbers.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from forerun import np
     >>> with tempfile.TemporaryDirectory() as folder:

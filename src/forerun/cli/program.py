@@ -7,7 +7,7 @@ import importlib.util
 import os
 import runpy
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -16,6 +16,7 @@ from .misuse import Misuse
 __all__ = ["Program", "output_to_stderr"]
 
 _OURS = (__file__, runpy.__file__, "<frozen runpy>")
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 
 class Program:
@@ -30,6 +31,7 @@ class Program:
         folder = os.getcwd() if module else str(Path(script).resolve().parent)
         if not module and not os.access(script, os.R_OK):
             raise Misuse(f"cannot read the script {script}" if os.path.exists(script) else f"no such script: {script}")
+        self.on_error: Callable[[BaseException, str], None] | None = None  # called with what ends it, and the line
         self._kept: object = None
         self._path = [folder, *sys.path[1:]]  # in the place of the folder of the command itself
         if module:
@@ -61,6 +63,8 @@ class Program:
             self._kept = error
             traceback = _of_program(error.__traceback__)
             sys.excepthook(type(error), error.with_traceback(traceback), traceback)
+            if self.on_error:
+                self.on_error(error, _line(traceback))
             return 130 if isinstance(error, KeyboardInterrupt) else 1
         return 0
 
@@ -73,6 +77,17 @@ def _status(code: object) -> int:
         return code & 0xFF
     print(code, file=sys.stderr)
     return 1
+
+
+def _line(traceback: TracebackType | None) -> str:
+    """Return the last line of the user's in a traceback."""
+    found = ""
+    while traceback:
+        file = traceback.tb_frame.f_code.co_filename
+        if not file.startswith(_PACKAGE) and not file.startswith("<"):
+            found = f"{file}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    return found
 
 
 def _of_program(traceback: TracebackType | None) -> TracebackType | None:

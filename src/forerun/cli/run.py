@@ -8,6 +8,10 @@ With `--as-mxnet`, `import mxnet` gives forerun's modules; docs/howto/mxnet.md l
 
 The exit status is the script's own: 1 if it raised, the argument of `sys.exit`, 1 if an operation failed and no
 read raised the error.
+
+With `-n 4` four ranks run the script, started by the launcher of the MPI that mpi4py loads. Each line of output has the
+rank in front, and signals go to all ranks. If a rank fails, the others learn who and why within two seconds, and what
+they wait for raises that; nothing is left running. The exit status is that of the rank that failed first.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from .program import Program
+from .ranks import add_launch_arguments, as_rank, launch_ranks
 
 HELP = "run a script, with forerun as its NumPy or MXNet"
 EPILOG = """\
@@ -27,6 +32,8 @@ examples:
   forerun run --as-numpy --report simulate.py        and what ran ahead, and what was NumPy's
   forerun run --as-numpy -m package.simulate         a module, as with python -m
   forerun run --as-mxnet train.py                    a program that imports mxnet
+  forerun run -n 4 train.py                          four ranks
+  forerun run -n 4 --restarts 3 train.py             all start again after a failure, three times at most
 """
 
 
@@ -35,6 +42,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--as-numpy", action="store_true", help="`import numpy` in the script's files gives forerun")
     command.add_argument("--as-mxnet", action="store_true", help="`import mxnet` gives forerun's modules")
     command.add_argument("--report", action="store_true", help="say at the end what ran ahead, and what fell back")
+    add_launch_arguments(command)
     command.add_argument("-m", dest="module", action="store_true", help="SCRIPT is the name of a module")
     command.add_argument("script", metavar="SCRIPT", help="a file of Python, or with -m a module")
     command.add_argument("arguments", metavar="...", nargs=argparse.REMAINDER, help="arguments of the script")
@@ -42,6 +50,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Run the script; report on standard error."""
+    if given.ranks is not None:
+        switches = ("as_numpy", "as_mxnet", "report")
+        return launch_ranks(given, "run", [f"--{n.replace('_', '-')}" for n in switches if getattr(given, n)])
     program = Program(given.script, given.arguments, given.module)
     if given.as_numpy:
         replace_numpy(given)
@@ -49,12 +60,13 @@ def run(given: argparse.Namespace) -> int:
         from ..compat import install_as_mxnet
 
         install_as_mxnet()
-    if not given.report:
-        return program.run()
-    status, trace = _recorded(program)
-    sys.stdout.flush()
-    _report(trace)
-    return status
+    with as_rank(program) as ended:
+        if not given.report:
+            return ended(program.run())
+        status, trace = _recorded(program)
+        sys.stdout.flush()
+        _report(trace)
+        return ended(status)
 
 
 def replace_numpy(given: argparse.Namespace) -> None:

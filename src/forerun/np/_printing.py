@@ -33,6 +33,42 @@ def array2string(
 ) -> str:  # fmt: skip
     """Return an array's values as text, with NumPy's options. Waits.
 
+    Parameters
+    ----------
+    a : array_like
+        The array.
+    max_line_width : int, optional
+        The number of characters after which a line is broken.
+    precision : int, optional
+        The number of digits.
+    suppress_small : bool, optional
+        Whether numbers close to zero are printed as zero.
+    separator : str, optional
+        The text between two elements.
+    prefix : str, optional
+        The text before the array, for its width.
+    formatter : dict, optional
+        A dict of functions that format values, by kind.
+    threshold : int, optional
+        The number of elements from which the text is shortened.
+    edgeitems : int, optional
+        The number of elements at each end of a shortened axis.
+    sign : array_like, optional
+        Whether positive numbers get a sign: "-", "+" or " ".
+    floatmode : array_like, optional
+        How digits are chosen: "fixed", "unique", "maxprec" or "maxprec_equal".
+    suffix : str, optional
+        The text behind the array, for its width.
+    legacy : str, optional
+        The version of NumPy whose format is used.
+
+    Returns
+    -------
+    str
+        An array's values as text.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.array2string(np.array([1.0, 2.5]), separator=", ")
     '[1. , 2.5]'
@@ -49,6 +85,24 @@ def array_repr(
 ) -> str:
     """Return an array as `repr` gives it, with NumPy's options. Waits.
 
+    Parameters
+    ----------
+    arr : array_like
+        The array.
+    max_line_width : int, optional
+        The number of characters after which a line is broken.
+    precision : int, optional
+        The number of digits.
+    suppress_small : bool, optional
+        Whether numbers close to zero are printed as zero.
+
+    Returns
+    -------
+    str
+        An array as `repr` gives it.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.array_repr(np.array([0.25, 1.0]), precision=1)
     'array([0.2, 1. ])'
@@ -62,6 +116,24 @@ def array_str(
 ) -> str:
     """Return an array as `str` gives it, with NumPy's options. Waits.
 
+    Parameters
+    ----------
+    a : array_like
+        The array.
+    max_line_width : int, optional
+        The number of characters after which a line is broken.
+    precision : int, optional
+        The number of digits.
+    suppress_small : bool, optional
+        Whether numbers close to zero are printed as zero.
+
+    Returns
+    -------
+    str
+        An array as `str` gives it.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.array_str(np.array([0.25, 1.0]), precision=1)
     '[0.2 1. ]'
@@ -83,6 +155,35 @@ def set_printoptions(
 ) -> None:  # fmt: skip
     """Return NumPy's print options: arrays are shown by NumPy.
 
+    Parameters
+    ----------
+    precision : int, optional
+        The number of digits.
+    threshold : int, optional
+        The number of elements from which the text is shortened.
+    edgeitems : int, optional
+        The number of elements at each end of a shortened axis.
+    linewidth : int, optional
+        The number of characters in a line.
+    suppress : bool, optional
+        Whether numbers are printed without exponents.
+    nanstr : str, optional
+        The text for NaN.
+    infstr : str, optional
+        The text for infinity.
+    formatter : dict, optional
+        A dict of functions that format values, by kind.
+    sign : array_like, optional
+        Whether positive numbers get a sign: "-", "+" or " ".
+    floatmode : array_like, optional
+        How digits are chosen: "fixed", "unique", "maxprec" or "maxprec_equal".
+    legacy : str, optional
+        The version of NumPy whose format is used.
+    override_repr : callable, optional
+        A function that formats arrays.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.set_printoptions(precision=3); np.array([1 / 3])
     array([0.333])
@@ -97,6 +198,13 @@ def set_printoptions(
 def get_printoptions() -> dict[str, Any]:
     """Return NumPy's print options as they are.
 
+    Returns
+    -------
+    dict
+        NumPy's print options as they are.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.get_printoptions()["precision"]
     8
@@ -107,6 +215,20 @@ def get_printoptions() -> dict[str, Any]:
 def printoptions(*args: Any, **kwargs: Any) -> AbstractContextManager[Any]:
     """`set_printoptions` for the statements of a with block.
 
+    Parameters
+    ----------
+    *args : any
+        Arguments of `set_printoptions`.
+    **kwargs : any
+        Keyword arguments of `set_printoptions`.
+
+    Returns
+    -------
+    context manager
+        A context manager that restores the options.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> with np.printoptions(precision=2):
     ...     np.array([1 / 3])
@@ -129,6 +251,34 @@ def format_float_positional(
 ) -> str:  # fmt: skip
     """Return a number without an exponent, with NumPy's options. Waits for an array without axes.
 
+    Parameters
+    ----------
+    x : array_like
+        The number.
+    precision : int, optional
+        The number of digits.
+    unique : bool, optional
+        Whether to print the shortest text that reads back as the same number.
+    fractional : bool, optional
+        Whether `precision` counts digits behind the point, and not all.
+    trim : str, optional
+        The treatment of zeros at the end: "k", ".", "0" or "-".
+    sign : bool, optional
+        Whether positive numbers get a sign.
+    pad_left : int, optional
+        The number of characters before the point.
+    pad_right : int, optional
+        The number of characters after the point.
+    min_digits : int, optional
+        The least number of digits.
+
+    Returns
+    -------
+    str
+        a number without an exponent.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.format_float_positional(np.array(1e-5))
     '0.00001'
@@ -144,6 +294,32 @@ def format_float_scientific(
 ) -> str:  # fmt: skip
     """Return a number with an exponent, with NumPy's options. Waits for an array without axes.
 
+    Parameters
+    ----------
+    x : array_like
+        The number.
+    precision : int, optional
+        The number of digits.
+    unique : bool, optional
+        Whether to print the shortest text that reads back as the same number.
+    trim : str, optional
+        The treatment of zeros at the end: "k", ".", "0" or "-".
+    sign : bool, optional
+        Whether positive numbers get a sign.
+    pad_left : int, optional
+        The number of characters before the point.
+    exp_digits : int, optional
+        The least number of digits of the exponent.
+    min_digits : int, optional
+        The least number of digits.
+
+    Returns
+    -------
+    str
+        a number with an exponent.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.format_float_scientific(np.array(150.0))
     '1.5e+02'
@@ -154,6 +330,22 @@ def format_float_scientific(
 def base_repr(number: int, base: int = 2, padding: int = 0) -> str:
     """Return an integer in a base from 2 to 36 (ValueError if another), with zeros in front. Waits for an array.
 
+    Parameters
+    ----------
+    number : int
+        The integer.
+    base : int, optional
+        The base.
+    padding : int, optional
+        The number of zeros in front.
+
+    Returns
+    -------
+    str
+        An integer in a base from 2 to 36 (ValueError if another).
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.base_repr(10, 16), np.base_repr(5, padding=2)
     ('A', '00101')
@@ -164,8 +356,25 @@ def base_repr(number: int, base: int = 2, padding: int = 0) -> str:
 def binary_repr(num: int, width: int | None = None) -> str:
     """Return an integer in base two; with a width, negative ones as two's complement. Waits for an array.
 
-    ValueError if the width is too small.
+    Parameters
+    ----------
+    num : int
+        The integer.
+    width : int, optional
+        The number of digits.
 
+    Returns
+    -------
+    str
+        An integer in base two.
+
+    Raises
+    ------
+    ValueError
+        If the width is too small.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.binary_repr(5), np.binary_repr(-3, width=4)
     ('101', '1101')
@@ -174,8 +383,25 @@ def binary_repr(num: int, width: int | None = None) -> str:
 
 
 def typename(char: str) -> str:
-    """Return the description of a dtype's character code. KeyError if there is no such code.
+    """Return the description of a dtype's character code.
 
+    Parameters
+    ----------
+    char : str
+        The character code.
+
+    Returns
+    -------
+    str
+        The description of a dtype's character code.
+
+    Raises
+    ------
+    KeyError
+        If there is no such code.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.typename("f")
     'single precision'
@@ -217,6 +443,26 @@ def seterr(
 ) -> dict[str, Any]:
     """Set how NumPy handles floating-point errors, and return the settings before. See `errstate`.
 
+    Parameters
+    ----------
+    all : str, optional
+        For all kinds of errors.
+    divide : str, optional
+        For divisions by zero.
+    over : str, optional
+        For results that are too large.
+    under : str, optional
+        For results that are too small.
+    invalid : str, optional
+        For results that are not numbers.
+
+    Returns
+    -------
+    dict
+        The settings before.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> before = np.seterr(over="ignore")
     >>> np.geterr()["over"], sorted(np.seterr(**before)) == sorted(before)
@@ -230,6 +476,13 @@ def seterr(
 def geterr() -> dict[str, Any]:
     """Return how NumPy handles floating-point errors.
 
+    Returns
+    -------
+    dict
+        How NumPy handles floating-point errors.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> sorted(np.geterr())
     ['divide', 'invalid', 'over', 'under']

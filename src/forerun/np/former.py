@@ -32,6 +32,18 @@ alltrue, sometrue, product, trapz = all_, any_, prod, trapezoid
 def msort(a: ArrayLike) -> Array:
     """Return a copy of `a` with its elements in ascending order along the first axis.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        `a` copy of `a` with its elements in ascending order along the first axis.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.msort([[3, 1], [0, 2]]).tolist()
     [[0, 1], [3, 2]]
@@ -42,6 +54,24 @@ def msort(a: ArrayLike) -> Array:
 def in1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, invert: bool = False) -> Array:
     """Test whether each element of the flat ar1 is in ar2. Parameters as for `isin`.
 
+    Parameters
+    ----------
+    ar1 : array_like
+        The values to test.
+    ar2 : array_like
+        The values to look for.
+    assume_unique : bool, optional
+        Whether both arrays hold distinct values, which saves time.
+    invert : bool, optional
+        Whether to test the opposite.
+
+    Returns
+    -------
+    array
+        Whether each element of the flat ar1 is in ar2.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.in1d([[1, 2], [3, 4]], [2, 3]).tolist()
     [False, True, True, False]

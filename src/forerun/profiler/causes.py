@@ -37,7 +37,7 @@ ADVICE = {
     "barrier": "wait for the array that is needed, x.wait(), or bound run-ahead by forerun.pace(batches)",
     "item": "keep the number as an array (append it to a list), and read np.stack(list) once at the end",
     "bool": "decide inside: np.where(condition, a, b), np.clip, x[mask] = value; or look a round later",
-    "index": "index with the array itself: x[i], np.take(x, i)",
+    "index": "take by an operation: np.take(x, i, axis=0)",
     "print": "print after the loop, or what the round before has computed",
     "asnumpy": "stay in forerun.np; where only NumPy has the function, issue it: npx.host(function, ...)",
     "keep": "np.save(path, x, wait=False), with a path, returns at once; so does any save",

@@ -236,6 +236,31 @@ def count_of(op: str, name: str, n: Any) -> int:
     return count
 
 
+def is_whole(x: Any) -> bool:
+    """Whether something is an integer: Python's, NumPy's, or an array of integers without axes.
+
+    >>> is_whole(3), is_whole(numpy.int8(3)), is_whole(asarray(3)), is_whole([3])
+    (True, True, True, False)
+    """
+    if isinstance(x, (int, numpy.integer)):
+        return True
+    return (is_array(x) or isinstance(x, numpy.ndarray)) and x.ndim == 0 and x.dtype.kind in "iu"
+
+
+def extents_of(op: str, name: str, shape: Any) -> tuple[Any, ...]:
+    """A shape, of one integer or of a sequence, as a tuple. TypeError if it is neither.
+
+    >>> extents_of("op", "size", 3), extents_of("op", "size", [2, 3])
+    ((3,), (2, 3))
+    """
+    if isinstance(shape, (int, numpy.integer)):
+        return (shape,)
+    try:
+        return tuple(shape) if numpy.iterable(shape) else (operator.index(shape),)
+    except TypeError:
+        raise TypeError(f"{op}: {name} must be an integer or a sequence of integers, got {shape!r}") from None
+
+
 def counts_of(op: str, name: str, values: Any, shape: tuple[int, ...]) -> numpy.ndarray:
     """Return numbers of things as int64, broadcast to a shape.
 

@@ -132,8 +132,23 @@ class finfo:
 def iinfo(dtype: Any) -> Any:
     """Return the limits of integers of a dtype, or of an array's dtype: bits, max, min, dtype.
 
-    ValueError if the dtype is not one of integers.
+    Parameters
+    ----------
+    dtype : dtype
+        A dtype of integers, or an array.
 
+    Returns
+    -------
+    numpy.iinfo
+        The limits.
+
+    Raises
+    ------
+    ValueError
+        If the dtype is not one of integers.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.iinfo("int8").min, np.iinfo(np.arange(2)).max
     (-128, 9223372036854775807)
@@ -150,9 +165,21 @@ _WEAK = (bool, int, float, complex)  # types of Python's numbers, each a step up
 def result_type(*arrays_and_dtypes: Any) -> numpy.dtype:
     """Return the dtype that arrays and dtypes have together, by the rule of `promote_types`.
 
-    Python numbers take part with their kind alone: a float makes integers floats, and nothing wider. Does not
-    wait. ValueError without arguments, TypeError for a dtype that arrays cannot have.
+    Python numbers take part with their kind alone: a float makes integers floats, and nothing wider. Does not wait.
+    ValueError without arguments, TypeError for a dtype that arrays cannot have.
 
+    Parameters
+    ----------
+    *arrays_and_dtypes : array_like
+        Arrays, numbers and dtypes.
+
+    Returns
+    -------
+    dtype
+        The dtype that arrays and dtypes have together.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.result_type(np.arange(2), np.float32, 1.5), np.result_type("int8", 1), np.result_type("int8", 1.0)
     (dtype('float32'), dtype('int8'), dtype('float32'))
@@ -179,9 +206,27 @@ def _with_weak(found: numpy.dtype, rank: int) -> numpy.dtype:
 def promote_types(type1: DTypeLike, type2: DTypeLike) -> numpy.dtype:
     """Return the dtype that arrays of two dtypes have together: an integer and a float give that float.
 
-    bfloat16 and float16, of which neither holds the other, give float32. TypeError for a dtype that arrays cannot
-    have.
+    bfloat16 and float16, of which neither holds the other, give float32.
 
+    Parameters
+    ----------
+    type1 : dtype
+        The first dtype.
+    type2 : dtype
+        The second dtype.
+
+    Returns
+    -------
+    dtype
+        The dtype that arrays of two dtypes have together.
+
+    Raises
+    ------
+    TypeError
+        For a dtype that arrays cannot have.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.promote_types("int64", "float16"), np.promote_types("int8", "uint8")
     (dtype('float16'), dtype('int16'))
@@ -192,9 +237,28 @@ def promote_types(type1: DTypeLike, type2: DTypeLike) -> numpy.dtype:
 def can_cast(from_: ArrayLike | DTypeLike, to: DTypeLike, casting: str = "safe") -> Any:
     """Test whether a dtype, or that of an array, can be cast to another by a rule of NumPy's. Does not wait.
 
-    casting: "no", "equiv", "safe" (each value is kept), "same_kind" (safe, or between floats, or from signed to
-    signed integers and the like) or "unsafe" (any). TypeError for a Python number, which has no dtype of its own.
+    Parameters
+    ----------
+    from_ : dtype or array
+        A dtype, or an array.
+    to : dtype
+        The dtype to cast to.
+    casting : str, optional
+        "no", "equiv", "safe" (each value is kept), "same_kind" (safe, or between floats, or from signed to signed
+        integers and the like) or "unsafe" (any).
 
+    Returns
+    -------
+    bool
+        Whether the cast is allowed.
+
+    Raises
+    ------
+    TypeError
+        For a Python number, which has no dtype of its own.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.can_cast("int32", "int64"), np.can_cast("int64", "int32", casting="same_kind")
     (True, True)
@@ -216,6 +280,20 @@ _ABSTRACT = {generic, number, integer, signedinteger, unsignedinteger, inexact, 
 def issubdtype(arg1: DTypeLike, arg2: DTypeLike) -> Any:
     """Test whether a dtype is another one, or of a class such as `np.floating`. bfloat16 counts as floating.
 
+    Parameters
+    ----------
+    arg1 : dtype
+        The dtype.
+    arg2 : dtype or type
+        A dtype, or a class of dtypes.
+
+    Returns
+    -------
+    bool
+        Whether the dtype belongs to the other.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.issubdtype(np.float32, np.floating), np.issubdtype("int8", np.floating)
     (True, False)
@@ -229,9 +307,29 @@ def issubdtype(arg1: DTypeLike, arg2: DTypeLike) -> Any:
 def isdtype(dtype: Any, kind: Any) -> Any:
     """Test whether a dtype is of a kind: another dtype, a kind's name, or a tuple of these.
 
-    Words: "bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating",
-    "numeric". TypeError if dtype is none (text, say) or kind is neither, ValueError for another word.
+    Words: "bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating", "numeric".
 
+    Parameters
+    ----------
+    dtype : dtype
+        The dtype.
+    kind : dtype, str or tuple
+        A dtype, the name of a kind, or a tuple of these.
+
+    Returns
+    -------
+    bool
+        Whether the dtype is of the kind.
+
+    Raises
+    ------
+    TypeError
+        If dtype is none (text, say) or kind is neither.
+    ValueError
+        For another name of a kind.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.isdtype(np.float32, "real floating"), np.isdtype(np.int8, ("bool", np.float64))
     (True, False)
@@ -256,6 +354,18 @@ def min_scalar_type(a: Any) -> numpy.dtype:
 
     Waits for an array without.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+
+    Returns
+    -------
+    dtype
+        The smallest dtype that holds a number's value.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.min_scalar_type(300), np.min_scalar_type(-1), np.min_scalar_type(np.ones(2))
     (dtype('uint16'), dtype('int8'), dtype('float32'))
@@ -268,8 +378,23 @@ def min_scalar_type(a: Any) -> numpy.dtype:
 def common_type(*arrays: Any) -> Any:
     """Return the common inexact scalar type of the arrays; that of integers is the default float.
 
-    TypeError for bools.
+    Parameters
+    ----------
+    *arrays : array
+        The arrays.
 
+    Returns
+    -------
+    type
+        The common inexact scalar type of the arrays.
+
+    Raises
+    ------
+    TypeError
+        For bools.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.common_type(np.arange(2)) is np.float32, np.common_type(np.ones(2), np.ones(2, "complex128")).__name__
     (True, 'complex128')

@@ -28,9 +28,30 @@ def host(
 ) -> list[Array]:
     """Submit `fn` as an operation: a worker calls it with the inputs as read-only NumPy arrays once they are computed.
 
-    outs: shape and dtype of each result. `fn` returns the result, or a tuple where there is not exactly
-    one. Every read of the results raises its error. queue: "compute", or "io" for callables that read or write files.
+    `fn` returns the result, or a tuple where there is not exactly one. Every read of the results raises its error.
 
+    Parameters
+    ----------
+    fn : callable
+        The function.
+    inputs : sequence of arrays
+        The arrays that it is called with.
+    outs : sequence of (shape, dtype)
+        Shape and dtype of each result.
+    device : device, optional
+        The device of the result.
+    name : str, optional
+        The name of the operation in reports.
+    queue : str, optional
+        "compute", or "io" for callables that read or write files.
+
+    Returns
+    -------
+    list of arrays
+        The results, which are computed later.
+
+    Examples
+    --------
     >>> import numpy
     >>> from forerun import np
     >>> x = np.array([3.0, 1.0, 2.0])

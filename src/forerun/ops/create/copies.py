@@ -18,6 +18,22 @@ __all__ = ["ascontiguousarray", "astype", "copy"]
 def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: None = None) -> Array:
     """Return `a` as an array of at least one axis in C order; `a` itself if it is one.
 
+    Parameters
+    ----------
+    a : array_like
+        Numbers, nested lists, NumPy arrays or arrays.
+    dtype : dtype, optional
+        The dtype of the result; by default that of the values.
+    like : None, optional
+        Must not be given.
+
+    Returns
+    -------
+    array
+        `a` as an array of at least one axis in C order.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.ascontiguousarray(5).shape
     (1,)
@@ -29,8 +45,22 @@ def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: None = Non
 def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> Array:
     """Return a copy of an array, with its dtype, on its device.
 
-    order: "F" for one whose first axis runs fastest in memory, otherwise the last one does. subok changes nothing.
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    order : str, optional
+        "F" for one whose first axis runs fastest in memory, otherwise the last one does.
+    subok : bool, optional
+        Has no effect.
 
+    Returns
+    -------
+    array
+        `a` copy of an array, with its dtype, on its device.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.zeros(2)
     >>> y = np.copy(x); y += 1
@@ -43,9 +73,29 @@ def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> Array:
 def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: bool = True, device: DeviceLike = None) -> Array:
     """Return x with its elements converted to a dtype. Floats lose their fraction in integers.
 
-    TypeError for a dtype that arrays cannot have. copy: False returns x itself if it has that dtype and is on that
-    device. device: where the result is to be, by default where x is.
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    dtype : dtype
+        The new dtype.
+    copy : bool, optional
+        False returns x itself if it has that dtype and is on that device.
+    device : device, optional
+        Where the result is to be, by default where x is.
 
+    Returns
+    -------
+    array
+        `x` with its elements converted to a dtype.
+
+    Raises
+    ------
+    TypeError
+        For a dtype that arrays cannot have.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.astype(np.array([1.5, -1.5]), int).tolist()
     [1, -1]

@@ -15,6 +15,7 @@ from .._base.convert import (
     check_choice,
     copy,
     default_float,
+    extents_of,
     ints_become_floats,
     is_array,
     is_inexact,
@@ -37,23 +38,14 @@ def _device(device: DeviceLike, ctx: DeviceLike) -> Device:
     return resolve(device if device is not None else ctx)
 
 
-def _shape(op: str, shape: Any) -> Any:
-    if isinstance(shape, (int, numpy.integer)):
-        return (shape,)
-    try:
-        return tuple(shape)
-    except TypeError:
-        raise TypeError(f"{op}: shape must be an integer or a sequence of integers, got {shape!r}") from None
-
-
 def _new(op: str, shape: Any, order: Any, like: None, make: Callable[[tuple[int, ...]], Array]) -> Array:
     """Return make(shape); with order "F", the first axis varies fastest in memory."""
     if order == "C" and like is None:
-        return _allocated(op, make, _shape(op, shape))
+        return _allocated(op, make, extents_of(op, "shape", shape))
     unsupported(op, like=like)
     order = order or "C"
     check_choice(op, "order", order, ("C", "F", "A", "K"))
-    extents = _shape(op, shape)
+    extents = extents_of(op, "shape", shape)
     return transpose(_allocated(op, make, extents[::-1])) if order == "F" else _allocated(op, make, extents)
 
 
@@ -71,12 +63,46 @@ def array(
 ) -> Array:  # fmt: skip
     """Return a new array with the values of numbers, nested lists, NumPy arrays or arrays.
 
-    Python floats get the default float (float32), Python integers int64; arrays keep their dtype. copy: None
-    returns an array as it is if its dtype and device fit, False does so or raises ValueError. ndmin: as many axes
-    at least, new ones in front. order: "F" for an array whose first axis runs fastest in memory, "C" for one whose last
-    does. like and ndmax must not be given, subok changes nothing.
-    ValueError if lists at one depth differ in length, TypeError if values are not numbers.
+    Python floats get the default float (float32), Python integers int64; arrays keep their dtype. ndmin: as many axes
+    at least, new ones in front.
 
+    Parameters
+    ----------
+    object : array_like
+        Numbers, nested lists, NumPy arrays or arrays.
+    dtype : dtype, optional
+        The dtype of the result; by default that of the values.
+    copy : bool, optional
+        None returns an array as it is if its dtype and device fit, False does so or raises ValueError.
+    order : str, optional
+        "F" for an array whose first axis runs fastest in memory, "C" for one whose last does.
+    subok : bool, optional
+        Has no effect.
+    ndmin : int, optional
+        The least number of axes; new ones come in front.
+    ndmax : int, optional
+        Must not be given.
+    like : None, optional
+        Must not be given.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for `device`.
+
+    Returns
+    -------
+    array
+        a new array with the values of numbers.
+
+    Raises
+    ------
+    ValueError
+        If lists at one depth differ in length.
+    TypeError
+        If values are not numbers.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.array([[1, 2], [3, 4]]).dtype, np.array([1.5]).dtype
     (dtype('int64'), dtype('float32'))
@@ -95,10 +121,31 @@ def asarray(
 ) -> Array:  # fmt: skip
     """Return `a` as an array: itself if it is one of that dtype and device, otherwise a new one.
 
-    Python floats get the default float; Python integers int64 (the default float after `npx.set_np()`);
-    NumPy arrays keep their dtype. copy: True for a new one in any case, False for ValueError if it takes a new one.
-    Other errors: as for `array`.
+    Python floats get the default float; Python integers int64 (the default float after `npx.set_np()`); NumPy arrays
+    keep their dtype. Other errors: as for `array`.
 
+    Parameters
+    ----------
+    a : array_like
+        Numbers, nested lists, NumPy arrays or arrays.
+    dtype : dtype, optional
+        The dtype of the result; by default that of the values.
+    order : str, optional
+        The order of the elements in memory; has no effect on arrays.
+    device : device, optional
+        The device of the result.
+    copy : bool, optional
+        True for a new one in any case, False for ValueError if it takes a new one.
+    like : None, optional
+        Must not be given.
+
+    Returns
+    -------
+    array
+        `a` as an array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.asarray([1, 2, 3])
     >>> np.asarray(x) is x, np.asarray(x, dtype=float).tolist()
@@ -128,9 +175,35 @@ def empty(
 ) -> Array:  # fmt: skip
     """Return a new array of any values; memory is taken when it is first written or read.
 
-    The default float unless dtype is given. order: "F" for an array whose first axis runs fastest in memory. like must
-    not be given. ValueError if an extent is negative.
+    The default float unless dtype is given.
 
+    Parameters
+    ----------
+    shape : int or tuple of ints
+        The shape of the array.
+    dtype : dtype, optional
+        The dtype; by default the default float.
+    order : str, optional
+        "F" for an array whose first axis runs fastest in memory.
+    device : device, optional
+        The device of the result; by default the current one.
+    like : None, optional
+        Must not be given.
+    ctx : device, optional
+        MXNet's name for `device`.
+
+    Returns
+    -------
+    array
+        a new array of any values.
+
+    Raises
+    ------
+    ValueError
+        If an extent is negative.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.empty((2, 3)).shape
     (2, 3)
@@ -151,10 +224,41 @@ def full(
     """Return a new array with one value everywhere, or with values that broadcast to the shape.
 
     The dtype is that of the value (a Python float: the default float) unless given; a float loses its fraction in
-    integers. order, like: as for `empty`. out: an array for the result.
-    ValueError if an extent is negative or shapes do not fit, OverflowError for an integer that does not fit
-    into the dtype.
+    integers. order, like: as for `empty`.
 
+    Parameters
+    ----------
+    shape : int or tuple of ints
+        The shape of the array.
+    fill_value : array_like
+        The value.
+    dtype : dtype, optional
+        The dtype; by default that of the value.
+    order : str, optional
+        The order of the elements in memory: "C" or "F".
+    device : device, optional
+        The device of the result.
+    like : None, optional
+        Must not be given.
+    ctx : device, optional
+        MXNet's name for `device`.
+    out : array, optional
+        An array for the result.
+
+    Returns
+    -------
+    array
+        a new array with one value everywhere.
+
+    Raises
+    ------
+    ValueError
+        If an extent is negative or shapes do not fit.
+    OverflowError
+        For an integer that does not fit into the dtype.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.full((2, 2), 7).tolist(), np.full(2, [1.5, 2.0]).tolist()
     ([[7, 7], [7, 7]], [1.5, 2.0])
@@ -170,7 +274,7 @@ def full(
             return _new("full", shape, order, like, lambda extents: _core.full(extents, fill_value, want, where))
         fill_value, dtype = numpy.asarray(fill_value), want
     value = convert.asarray(fill_value, dtype, where, "full")
-    wide = broadcast_to(value, _shape("full", shape))
+    wide = broadcast_to(value, extents_of("full", "shape", shape))
     return _new("full", wide.shape, order, like, lambda _: copy(transpose(wide) if order == "F" else wide))
 
 
@@ -186,8 +290,37 @@ def zeros(
 ) -> Array:  # fmt: skip
     """Return a new array of zeros, of the default float (float32) unless dtype is given.
 
-    order, like: as for `empty`. ValueError if an extent is negative, TypeError for a dtype that arrays cannot have.
+    order, like: as for `empty`.
 
+    Parameters
+    ----------
+    shape : int or tuple of ints
+        The shape of the array.
+    dtype : dtype, optional
+        The dtype; by default the default float.
+    order : str, optional
+        The order of the elements in memory: "C" or "F".
+    device : device, optional
+        The device of the result; by default the current one.
+    like : None, optional
+        Must not be given.
+    ctx : device, optional
+        MXNet's name for `device`.
+
+    Returns
+    -------
+    array
+        a new array of zeros.
+
+    Raises
+    ------
+    ValueError
+        If an extent is negative.
+    TypeError
+        For a dtype that arrays cannot have.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.zeros((2, 2)).tolist(), np.zeros(2, int).tolist()
     ([[0.0, 0.0], [0.0, 0.0]], [0, 0])
@@ -203,6 +336,28 @@ def ones(
 ) -> Array:  # fmt: skip
     """Return a new array of ones, of the default float (float32) unless dtype is given. Errors: as `zeros`.
 
+    Parameters
+    ----------
+    shape : int or tuple of ints
+        The shape of the array.
+    dtype : dtype, optional
+        The dtype; by default the default float.
+    order : str, optional
+        The order of the elements in memory: "C" or "F".
+    device : device, optional
+        The device of the result; by default the current one.
+    like : None, optional
+        Must not be given.
+    ctx : device, optional
+        MXNet's name for `device`.
+
+    Returns
+    -------
+    array
+        a new array of ones.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.ones(3).tolist()
     [1.0, 1.0, 1.0]
@@ -222,7 +377,7 @@ def _as(
         order = "F" if order == "F" or fortran(x) else "C"
     want = x.dtype if dtype is None else as_dtype(op, dtype)
     where = x.device if device is None else resolve(device)
-    return (x.shape if shape is None else _shape(op, shape)), want, order, where
+    return (x.shape if shape is None else extents_of(op, "shape", shape)), want, order, where
 
 
 @direct("empty_like")
@@ -232,8 +387,30 @@ def empty_like(
 ) -> Array:  # fmt: skip
     """Return a new array of any values with the shape, dtype and device of another one unless given.
 
-    order: "K" for the layout of that array, "C" or "F". subok changes nothing.
+    Parameters
+    ----------
+    prototype : array_like
+        The array whose shape, dtype and device are used.
+    dtype : dtype, optional
+        Another dtype.
+    order : str, optional
+        "K" for the layout of that array, "C" or "F".
+    subok : bool, optional
+        Has no effect.
+    shape : int or tuple of ints, optional
+        Another shape.
+    device : device, optional
+        Another device.
+    ctx : device, optional
+        MXNet's name for `device`.
 
+    Returns
+    -------
+    array
+        a new array of any values with the shape.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.empty_like(np.arange(6).reshape(2, 3)).shape
     (2, 3)
@@ -249,6 +426,32 @@ def zeros_like(
 ) -> Array:  # fmt: skip
     """Return zeros with the shape, dtype, layout and device of an array unless given. out: an array for the result.
 
+    Parameters
+    ----------
+    a : array_like
+        The array whose shape, dtype and device are used.
+    dtype : dtype, optional
+        Another dtype.
+    order : str, optional
+        The order of the elements in memory: "K" for that of the array, "C" or "F".
+    subok : bool, optional
+        Has no effect.
+    shape : int or tuple of ints, optional
+        Another shape.
+    device : device, optional
+        Another device.
+    ctx : device, optional
+        MXNet's name for `device`.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        Zeros with the shape.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.zeros_like(np.arange(3)).tolist(), np.zeros_like(np.arange(3), shape=(1, 2)).tolist()
     ([0, 0, 0], [[0, 0]])
@@ -264,6 +467,32 @@ def ones_like(
 ) -> Array:  # fmt: skip
     """Return ones with the shape, dtype, layout and device of an array unless given. out: an array for the result.
 
+    Parameters
+    ----------
+    a : array_like
+        The array whose shape, dtype and device are used.
+    dtype : dtype, optional
+        Another dtype.
+    order : str, optional
+        The order of the elements in memory: "K" for that of the array, "C" or "F".
+    subok : bool, optional
+        Has no effect.
+    shape : int or tuple of ints, optional
+        Another shape.
+    device : device, optional
+        Another device.
+    ctx : device, optional
+        MXNet's name for `device`.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        Ones with the shape.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.ones_like(np.arange(3), dtype=float).tolist()
     [1.0, 1.0, 1.0]
@@ -279,9 +508,41 @@ def full_like(
 ) -> Array:  # fmt: skip
     """Return one value everywhere, with the shape, dtype, layout and device of an array unless given.
 
-    out: an array for the result. A float loses its fraction in integers. OverflowError for an integer that does not fit
-    into the dtype.
+    A float loses its fraction in integers.
 
+    Parameters
+    ----------
+    a : array_like
+        The array whose shape, dtype and device are used.
+    fill_value : array_like
+        The value.
+    dtype : dtype, optional
+        Another dtype.
+    order : str, optional
+        The order of the elements in memory: "K" for that of the array, "C" or "F".
+    subok : bool, optional
+        Has no effect.
+    shape : int or tuple of ints, optional
+        Another shape.
+    device : device, optional
+        Another device.
+    ctx : device, optional
+        MXNet's name for `device`.
+    out : array, optional
+        An array for the result.
+
+    Returns
+    -------
+    array
+        One value everywhere.
+
+    Raises
+    ------
+    OverflowError
+        For an integer that does not fit into the dtype.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.full_like(np.arange(3), 7).tolist()
     [7, 7, 7]
@@ -302,8 +563,39 @@ def eye(
 ) -> Array:  # fmt: skip
     """Return ones on diagonal k (above the main one if positive) of an N by M matrix, zeros elsewhere.
 
-    M is N and the dtype the default float unless given. ValueError if an extent is negative.
+    M is N and the dtype the default float unless given.
 
+    Parameters
+    ----------
+    N : int
+        The number of rows.
+    M : int, optional
+        The number of columns; by default that of rows.
+    k : int, optional
+        The diagonal: 0 for the main one, positive above it, negative below it.
+    dtype : dtype, optional
+        The dtype; by default the default float.
+    order : str, optional
+        The order of the elements in memory: "C" or "F".
+    device : device, optional
+        The device of the result; by default the current one.
+    like : None, optional
+        Must not be given.
+    ctx : device, optional
+        MXNet's name for `device`.
+
+    Returns
+    -------
+    array
+        Ones on diagonal k (above the main one if positive) of an N by M matrix.
+
+    Raises
+    ------
+    ValueError
+        If an extent is negative.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.eye(2, 3, 1).tolist()
     [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
@@ -328,6 +620,26 @@ def identity(
 ) -> Array:
     """Return the n by n identity matrix, of the default float unless dtype is given.
 
+    Parameters
+    ----------
+    n : int
+        The number of rows, and of columns.
+    dtype : dtype, optional
+        The dtype; by default the default float.
+    like : None, optional
+        Must not be given.
+    device : device, optional
+        The device of the result; by default the current one.
+    ctx : device, optional
+        MXNet's name for `device`.
+
+    Returns
+    -------
+    array
+        The n by n identity matrix.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.identity(2).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
@@ -342,6 +654,30 @@ def tri(
 ) -> Array:  # fmt: skip
     """Return ones at and below diagonal k of an N by M matrix, zeros above; the default float unless dtype is given.
 
+    Parameters
+    ----------
+    N : int
+        The number of rows.
+    M : int, optional
+        The number of columns; by default that of rows.
+    k : int, optional
+        The diagonal: 0 for the main one, positive above it, negative below it.
+    dtype : dtype, optional
+        The dtype; by default the default float.
+    device : device, optional
+        The device of the result; by default the current one.
+    like : None, optional
+        Must not be given.
+    ctx : device, optional
+        MXNet's name for `device`.
+
+    Returns
+    -------
+    array
+        Ones at and below diagonal k of an N by M matrix.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.tri(2, 3, dtype=int).tolist()
     [[1, 0, 0], [1, 1, 0]]

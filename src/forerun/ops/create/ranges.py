@@ -36,8 +36,38 @@ def arange(
     """Return numbers from start (by default 0) up to, not including, stop: a vector.
 
     int64 from integers, otherwise the default float, unless dtype is given. start by keyword must come with stop.
-    ZeroDivisionError if step is 0, TypeError if neither start nor stop is given or one has axes.
 
+    Parameters
+    ----------
+    start : number or array, optional
+        The first number; 0 by default.
+    stop : number or array, optional
+        The end of the range, which is not included.
+    step : number or array, optional
+        The distance of two numbers.
+    dtype : dtype, optional
+        The dtype of the result.
+    device : device, optional
+        The device of the result; by default the current one.
+    like : None, optional
+        Must not be given.
+    ctx : device, optional
+        MXNet's name for `device`.
+
+    Returns
+    -------
+    array
+        Numbers from start (by default 0) up to.
+
+    Raises
+    ------
+    ZeroDivisionError
+        If step is 0.
+    TypeError
+        If neither start nor stop is given or one has axes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.arange(3).tolist(), np.arange(1, 2, 0.5).tolist()
     ([0, 1, 2], [1.0, 1.5])
@@ -64,9 +94,41 @@ def linspace(
 ) -> Any:  # fmt: skip
     """Return num numbers at equal distances from start to stop, which is the last one unless `endpoint` is False.
 
-    The default float unless dtype is given; start and stop may be arrays, and the numbers lie along a new axis
-    `axis`. retstep: also returns the distance. ValueError if num is negative.
+    The default float unless dtype is given; start and stop may be arrays, and the numbers lie along a new axis `axis`.
 
+    Parameters
+    ----------
+    start : array_like
+        The first number.
+    stop : array_like
+        The last number.
+    num : int, optional
+        The number of values.
+    endpoint : bool, optional
+        Whether `stop` is the last number.
+    retstep : bool, optional
+        Whether to return the distance too.
+    dtype : dtype, optional
+        The dtype; by default the default float.
+    axis : int, optional
+        The axis of the result along which the numbers lie.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for `device`.
+
+    Returns
+    -------
+    array, or tuple of arrays
+        The numbers, with `retstep` also their distance.
+
+    Raises
+    ------
+    ValueError
+        If num is negative.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.linspace(0, 1, 5).tolist(), np.linspace(0, 1, 4, endpoint=False).tolist()
     ([0.0, 0.25, 0.5, 0.75, 1.0], [0.0, 0.25, 0.5, 0.75])
@@ -85,6 +147,34 @@ def logspace(
 ) -> Array:  # fmt: skip
     """Return base to the power of each number of `linspace(start, stop, num)`; the default float unless dtype is given.
 
+    Parameters
+    ----------
+    start : array_like
+        The exponent of the first number.
+    stop : array_like
+        The exponent of the last number.
+    num : int, optional
+        The number of values.
+    endpoint : bool, optional
+        Whether `stop` is the last number.
+    base : array_like, optional
+        The base of the powers.
+    dtype : dtype, optional
+        The dtype; by default the default float.
+    axis : int, optional
+        The axis of the result along which the numbers lie.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for `device`.
+
+    Returns
+    -------
+    array
+        `base` to the power of each number of `linspace(start, stop, num)`; the default float unless dtype is given.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.logspace(0, 3, 4, base=2).tolist()
     [1.0, 2.0, 4.0, 8.0]
@@ -100,8 +190,37 @@ def geomspace(
 ) -> Array:  # fmt: skip
     """Return num numbers at equal ratios from start to stop; the default float unless dtype is given.
 
-    ValueError if start or stop is 0, or num is negative.
+    Parameters
+    ----------
+    start : array_like
+        The first number.
+    stop : array_like
+        The last number.
+    num : int, optional
+        The number of values.
+    endpoint : bool, optional
+        Whether `stop` is the last number.
+    dtype : dtype, optional
+        The dtype; by default the default float.
+    axis : int, optional
+        The axis of the result along which the numbers lie.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for `device`.
 
+    Returns
+    -------
+    array
+        `num` numbers at equal ratios from start to stop; the default float unless dtype is given.
+
+    Raises
+    ------
+    ValueError
+        If start or stop is 0, or num is negative.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.geomspace(1, 8, 4).tolist()
     [1.0, 2.0, 4.0, 8.0]

@@ -159,6 +159,18 @@ def _modf(x: Any) -> Any:
 def frexp(x: ArrayLike) -> tuple[Array, Array]:
     """Return m and n with x = m * 2**n and |m| in [0.5, 1); n is int32. Of 0: both 0.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    tuple of arrays
+        m and n with x = m * 2**n and |m| in [0.5, 1).
+
+    Examples
+    --------
     >>> from forerun import np
     >>> m, n = np.frexp([8.0, 3.0])
     >>> m.tolist(), n.tolist()
@@ -171,6 +183,18 @@ def frexp(x: ArrayLike) -> tuple[Array, Array]:
 def modf(x: ArrayLike) -> tuple[Array, Array]:
     """Return the fractional and the whole part of x, both with the sign of x; of integers in the default float.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    tuple of arrays
+        The fractional and the whole part of x.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> [part.item() for part in np.modf(-1.5)]
     [-0.5, -1.0]
@@ -182,6 +206,20 @@ def modf(x: ArrayLike) -> tuple[Array, Array]:
 def divmod(a: ArrayLike, b: ArrayLike) -> tuple[Any, Any]:
     """Return `floor_divide` and `remainder`: the remainder has the sign of b.
 
+    Parameters
+    ----------
+    a : array_like
+        The dividend.
+    b : array_like
+        The divisor.
+
+    Returns
+    -------
+    tuple of arrays
+        The quotient and the remainder.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> [part.item() for part in np.divmod(-7, 3)]
     [-3, 2]

@@ -20,6 +20,22 @@ __all__ = ["round"]
 def round(a: ArrayLike, decimals: int = 0, out: Out = None) -> Array:
     """Return `a` rounded to decimals, in its dtype; halves go to the even digit.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    decimals : int, optional
+        The number of digits behind the point; negative for digits before it.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        `a` rounded to decimals.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.round([0.5, 1.5, 2.25]).tolist(), np.round([1.25], 1)
     ([0.0, 2.0, 2.0], array([1.2]))

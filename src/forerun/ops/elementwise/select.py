@@ -40,10 +40,30 @@ def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike) -> Array: ...
 def where(condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None = None) -> Any:
     """Return x where the condition holds (is not zero), y elsewhere.
 
-    All three broadcast; the dtypes of x and y are promoted; a Python integer that an integer dtype does not hold
-    wraps around. With the condition alone: `nonzero`, which waits.
-    ValueError if shapes do not fit or only one of x and y is given.
+    All three broadcast; the dtypes of x and y are promoted; a Python integer that an integer dtype does not hold wraps
+    around. With the condition alone: `nonzero`, which waits.
 
+    Parameters
+    ----------
+    condition : array_like
+        The condition, which holds where it is not zero.
+    x : array_like, optional
+        The values where the condition holds.
+    y : array_like, optional
+        The values elsewhere.
+
+    Returns
+    -------
+    array, or tuple of arrays
+        The chosen elements, or the positions where the condition holds.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit or only one of x and y is given.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.where([True, False], [1, 2], 0).tolist()
     [1, 0]
@@ -70,8 +90,25 @@ def _wrapped(n: Any, other: Any) -> Any:
 def nonzero(a: ArrayLike) -> tuple[Any, ...]:
     """Return positions of the elements that are not zero, one int64 vector per axis.
 
-    Their number depends on the values: this waits. ValueError of an array without axes.
+    Their number depends on the values: this waits.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+
+    Returns
+    -------
+    tuple of arrays
+        Positions of the elements that are not zero.
+
+    Raises
+    ------
+    ValueError
+        For an array without axes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> [i.tolist() for i in np.nonzero([[0, 2], [3, 0]])]
     [[0, 1], [1, 0]]
@@ -88,9 +125,32 @@ def clip(
 ) -> Array:  # fmt: skip
     """Return a with values below min raised to it, and values above max lowered to it. NaN stays.
 
-    Either may be None, a number or an array that broadcasts. a_min, a_max: other words for them (ValueError if both
-    are given). kwargs: `dtype`, `where`, `casting` and the like, as of a ufunc; TypeError for others.
+    Either may be None, a number or an array that broadcasts.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    min : array_like, optional
+        The smallest value that stays.
+    max : array_like, optional
+        The largest value that stays.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    a_min : array_like, optional
+        Another name for `min`: ValueError if both are given.
+    a_max : array_like, optional
+        Another name for `max`: ValueError if both are given.
+    **kwargs : any
+        `dtype`, `where`, `casting` and the like, as of a ufunc; TypeError for others.
+
+    Returns
+    -------
+    array
+        `a` with values below min raised to it, and values above max lowered to it.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.clip([1, 5, 9], 2, 6).tolist()
     [2, 5, 6]

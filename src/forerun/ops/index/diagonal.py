@@ -40,10 +40,33 @@ def _on_diagonal(g: Array, shape: tuple[int, ...], offset: int) -> Array:
 @direct("diagonal")
 @view_of_numpy(numpy.ndarray.diagonal, "a offset axis1 axis2", "akkk")
 def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-    """Return a view of diagonal `offset` of two axes, along a new last axis. IndexError if there are not two axes.
+    """Return a view of diagonal `offset` of two axes, along a new last axis.
 
     Writing to it writes to the array.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    offset : int, optional
+        The diagonal: 0 for the main one, positive above it, negative below it.
+    axis1 : int, optional
+        The first of the two axes.
+    axis2 : int, optional
+        The second of the two axes.
+
+    Returns
+    -------
+    array
+        `a` view of diagonal `offset` of two axes, along a new last axis.
+
+    Raises
+    ------
+    IndexError
+        If there are not two axes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.diagonal([[1, 2], [3, 4]]).tolist()
     [1, 4]
@@ -58,6 +81,20 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
 def diag(v: ArrayLike, k: int = 0) -> Array:
     """Return a view of diagonal k of a matrix, or a new matrix with a vector on its diagonal k.
 
+    Parameters
+    ----------
+    v : array_like
+        A vector, or a matrix.
+    k : int, optional
+        The diagonal: 0 for the main one, positive above it, negative below it.
+
+    Returns
+    -------
+    array
+        a view of diagonal k of a matrix.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.diag([[1, 2], [3, 4]]).tolist(), np.diag([1, 2]).tolist()
     ([1, 4], [[1, 0], [0, 2]])
@@ -77,6 +114,28 @@ def trace(
 ) -> Array:
     """Return the sum of the diagonal `offset` of two axes. dtype and out are as in `sum`.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    offset : int, optional
+        The diagonal: 0 for the main one, positive above it, negative below it.
+    axis1 : int, optional
+        The first of the two axes.
+    axis2 : int, optional
+        The second of the two axes.
+    dtype : dtype, optional
+        The dtype to compute in, and of the result.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The sum of the diagonal `offset` of two axes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.trace([[1, 2], [3, 4]]).item()
     5
@@ -98,8 +157,27 @@ def _triangle(x: Any, k: int, lower: bool) -> Array:
 def tril(m: ArrayLike, k: int = 0) -> Array:
     """Return the lower triangle of the last two axes, or of a matrix with the vector m as each row.
 
-    Zeros above diagonal k. ValueError of an array without axes.
+    Zeros above diagonal k.
 
+    Parameters
+    ----------
+    m : array_like
+        The matrices, or a vector.
+    k : int, optional
+        The diagonal: 0 for the main one, positive above it, negative below it.
+
+    Returns
+    -------
+    array
+        The lower triangle of the last two axes.
+
+    Raises
+    ------
+    ValueError
+        For an array without axes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.tril([[1, 2], [3, 4]]).tolist()
     [[1, 0], [3, 4]]
@@ -111,8 +189,27 @@ def tril(m: ArrayLike, k: int = 0) -> Array:
 def triu(m: ArrayLike, k: int = 0) -> Array:
     """Return the upper triangle of the last two axes, or of a matrix with the vector m as each row.
 
-    Zeros below diagonal k. ValueError of an array without axes.
+    Zeros below diagonal k.
 
+    Parameters
+    ----------
+    m : array_like
+        The matrices, or a vector.
+    k : int, optional
+        The diagonal: 0 for the main one, positive above it, negative below it.
+
+    Returns
+    -------
+    array
+        The upper triangle of the last two axes.
+
+    Raises
+    ------
+    ValueError
+        For an array without axes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.triu([[1, 2], [3, 4]]).tolist()
     [[1, 2], [0, 4]]

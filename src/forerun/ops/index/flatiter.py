@@ -184,8 +184,27 @@ class ndenumerate:
 def nditer(op: Any, *args: Any, **kwargs: Any) -> numpy.nditer:
     """Return NumPy's iterator over the values of arrays, which are read-only. Waits.
 
-    ValueError if a forerun array is to be written to.
+    Parameters
+    ----------
+    op : array_like
+        The array, or a sequence of arrays.
+    *args : any
+        Arguments of NumPy's class.
+    **kwargs : any
+        Keyword arguments of NumPy's class.
 
+    Returns
+    -------
+    numpy.nditer
+        NumPy's iterator over the values of arrays.
+
+    Raises
+    ------
+    ValueError
+        If a forerun array is to be written to.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> [int(v) for v in np.nditer(np.array([[1, 2], [3, 4]]))]
     [1, 2, 3, 4]

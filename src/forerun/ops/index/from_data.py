@@ -27,8 +27,33 @@ def fromiter(
 ) -> Array:
     """Return a vector of the first `count` numbers of an iterable, or of all.
 
-    TypeError for a dtype that arrays cannot have, ValueError if there are fewer.
+    Parameters
+    ----------
+    iter : iterable of numbers
+        The numbers.
+    dtype : dtype
+        The dtype of the result.
+    count : int, optional
+        The number of values; -1 for all.
+    like : None, optional
+        Must not be given.
+    device : device, optional
+        The device of the result; by default the current one.
 
+    Returns
+    -------
+    array
+        a vector of the first `count` numbers of an iterable.
+
+    Raises
+    ------
+    TypeError
+        For a dtype that arrays cannot have.
+    ValueError
+        If there are fewer than `count` numbers.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.fromiter((i * i for i in range(4)), "int64").tolist()
     [0, 1, 4, 9]
@@ -45,9 +70,37 @@ def frombuffer(
 
     It is a copy, as operations would read that memory at any later time.
 
-    count: how many; -1: all. offset: bytes to leave out. The default float unless dtype is given. ValueError if the
-    memory does not hold that many, TypeError if it cannot be read.
+    The default float unless dtype is given.
 
+    Parameters
+    ----------
+    buffer : bytes-like
+        An object that has the buffer protocol.
+    dtype : dtype, optional
+        The dtype of the numbers.
+    count : int, optional
+        How many; -1: all.
+    offset : int, optional
+        Bytes to leave out.
+    like : None, optional
+        Must not be given.
+    device : device, optional
+        The device of the result; by default the current one.
+
+    Returns
+    -------
+    array
+        a vector of the numbers in an object's memory.
+
+    Raises
+    ------
+    ValueError
+        If the memory does not hold that many.
+    TypeError
+        If it cannot be read.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.frombuffer(b"\\x01\\x00\\x02\\x00", "int16").tolist()
     [1, 2]
@@ -67,8 +120,33 @@ def fromstring(
 ) -> Array:
     """Return a vector of the numbers in a text, separated by `sep`. The default float unless dtype is given.
 
-    ValueError if the text has something else, or sep is empty.
+    Parameters
+    ----------
+    string : str
+        The text.
+    dtype : dtype, optional
+        The dtype of the numbers.
+    count : int, optional
+        The number of values; -1 for all.
+    sep : str
+        The text between two numbers.
+    like : None, optional
+        Must not be given.
+    device : device, optional
+        The device of the result; by default the current one.
 
+    Returns
+    -------
+    array
+        a vector of the numbers in a text.
+
+    Raises
+    ------
+    ValueError
+        If the text has something else, or sep is empty.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.fromstring("1 2 3", sep=" ").tolist()
     [1.0, 2.0, 3.0]
@@ -83,6 +161,20 @@ def fromstring(
 def diagflat(v: ArrayLike, k: int = 0) -> Array:
     """Return a matrix with the elements of an array, flat, on its diagonal k.
 
+    Parameters
+    ----------
+    v : array_like
+        The elements of the diagonal.
+    k : int, optional
+        The diagonal: 0 for the main one, positive above it, negative below it.
+
+    Returns
+    -------
+    array
+        a matrix with the elements of an array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.diagflat([[1, 2]]).tolist()
     [[1, 0], [0, 2]]
@@ -95,6 +187,22 @@ def asfortranarray(a: ArrayLike, dtype: DTypeLike = None, *, like: None = None) 
 
     A transposed view of a copy, or `a` itself if it lies so.
 
+    Parameters
+    ----------
+    a : array_like
+        Numbers, nested lists, NumPy arrays or arrays.
+    dtype : dtype, optional
+        The dtype of the result; by default that of the values.
+    like : None, optional
+        Must not be given.
+
+    Returns
+    -------
+    array
+        `a` as an array of at least one axis in Fortran order.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.asfortranarray([[1, 2], [3, 4]])
     >>> x.tolist(), np.isfortran(x)
@@ -115,11 +223,35 @@ _FLAGS = {
 def require(a: ArrayLike, dtype: DTypeLike = None, requirements: Any = None, *, like: None = None) -> Array:
     """Return `a` as an array of a dtype that meets the requirements. It is copied only if necessary.
 
-    requirements: "C" or "F" for an order of memory without gaps; "W" for an array that can be written, which views
-    that repeat elements cannot; "O" for memory of its own: always a copy of an array, as no forerun array owns its
-    memory (`flags.owndata`). "A" and "E" hold for all arrays. ValueError if "C" and "F" are both asked for, KeyError
-    for another word.
+    "A" and "E" hold for all arrays.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    dtype : dtype, optional
+        The dtype of the result.
+    requirements : str or sequence of strs, optional
+        "C" or "F" for an order of memory without gaps; "W" for an array that can be written, which views that repeat
+        elements cannot; "O" for memory of its own: always a copy of an array, as no forerun array owns its memory
+        (`flags.owndata`).
+    like : None, optional
+        Must not be given.
+
+    Returns
+    -------
+    array
+        `a` as an array of a dtype that meets the requirements.
+
+    Raises
+    ------
+    ValueError
+        If "C" and "F" are both asked for.
+    KeyError
+        For a word that names no requirement.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.require([1, 2], "float32", ["C", "W"]).dtype
     dtype('float32')
@@ -138,6 +270,22 @@ def require(a: ArrayLike, dtype: DTypeLike = None, requirements: Any = None, *, 
 def row_stack(tup: Any, *, dtype: DTypeLike = None, casting: str = "same_kind") -> Array:
     """Return `vstack`, by its older name.
 
+    Parameters
+    ----------
+    tup : sequence of arrays
+        The arrays to put together.
+    dtype : dtype, optional
+        The dtype of the result.
+    casting : str, optional
+        NumPy's rule for casts that are allowed.
+
+    Returns
+    -------
+    array
+        The joined array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.row_stack([[1, 2], [3, 4]]).tolist()
     [[1, 2], [3, 4]]
@@ -150,8 +298,27 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Axis = None) -> Array:
 
     Its shape depends on values: this waits.
 
-    trim: "f" for the beginning, "b" for the end. axis: by default all. ValueError if trim has other letters.
+    Parameters
+    ----------
+    filt : array_like
+        The values.
+    trim : str, optional
+        "f" for the beginning, "b" for the end.
+    axis : int or tuple of ints, optional
+        By default all.
 
+    Returns
+    -------
+    array
+        a view without the slices of zeros at the beginning and end of axes.
+
+    Raises
+    ------
+    ValueError
+        If trim has other letters.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.trim_zeros([0, 0, 1, 0, 2, 0]).tolist()
     [1, 0, 2]

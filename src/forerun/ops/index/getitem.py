@@ -90,9 +90,34 @@ def _plain_mask(x: Any, mask: Any) -> TypeGuard[Array]:
 def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Out = None, mode: str = "raise") -> Array:
     """Return elements at integer positions along `axis`, or of the flat array. indices may have any shape.
 
-    mode: what happens to positions out of range: "raise" (IndexError, where the result is read if positions are a
-    forerun array), "clip", "wrap". TypeError if positions are not integers, ValueError for another mode.
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    indices : array_like
+        The positions.
+    axis : int, optional
+        The axis; None for the flat array.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    mode : str, optional
+        The treatment of positions out of range: "raise" (IndexError, where the result is read if positions are a
+        forerun array), "clip", "wrap".
 
+    Returns
+    -------
+    array
+        Elements at integer positions along `axis`.
+
+    Raises
+    ------
+    TypeError
+        If positions are not integers.
+    ValueError
+        For another mode.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.take([[1, 2], [3, 4]], [1, 1, 0], axis=0).tolist()
     [[3, 4], [3, 4], [1, 2]]
@@ -164,9 +189,32 @@ def _vector(op: str, indices: Any) -> Array:
 def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -> Array:
     """Return elements of arr at positions along `axis` that differ from place to place, as `argsort` gives them.
 
-    Axis None: of the flat array. ValueError if indices have not as many axes as arr. IndexError if shapes do not fit
-    or indices are not integers, and for a position out of range, where the result is read if they are a forerun array.
+    Axis None: of the flat array.
 
+    Parameters
+    ----------
+    arr : array_like
+        The values.
+    indices : array_like
+        The positions along the axis.
+    axis : int, optional
+        The axis; None for the flat array.
+
+    Returns
+    -------
+    array
+        Elements of arr at positions along `axis` that differ from place to place.
+
+    Raises
+    ------
+    ValueError
+        If indices have not as many axes as arr.
+    IndexError
+        If shapes do not fit or indices are not integers, and for a position out of range, where the result is read if
+        they are a forerun array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.take_along_axis(np.array([[3, 1], [2, 4]]), np.array([[1], [0]]), axis=1).tolist()
     [[1], [2]]
@@ -183,6 +231,18 @@ def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -
 def argwhere(a: ArrayLike) -> Array:
     """Return positions of the elements that are not zero, as rows of an int64 matrix. Waits.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        Positions of the elements that are not zero.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.argwhere([[0, 2], [3, 0]]).tolist()
     [[0, 1], [1, 0]]
@@ -195,6 +255,18 @@ def argwhere(a: ArrayLike) -> Array:
 def flatnonzero(a: ArrayLike) -> Array:
     """Return positions in the flat array of the elements that are not zero. int64. Waits.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        Positions in the flat array of the elements that are not zero.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.flatnonzero([[0, 2], [3, 0]]).tolist()
     [1, 2]
@@ -207,8 +279,31 @@ def flatnonzero(a: ArrayLike) -> Array:
 def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None, out: Out = None) -> Array:
     """Return slices along `axis` where the condition (a vector) holds, or elements of the flat array. Waits.
 
-    ValueError if the condition is not a vector, IndexError if it holds behind the end of the axis.
+    Parameters
+    ----------
+    condition : array_like
+        A vector, which holds where it is not zero.
+    a : array_like
+        The values.
+    axis : int, optional
+        The axis; None for the flat array.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
 
+    Returns
+    -------
+    array
+        Slices along `axis` where the condition (a vector) holds.
+
+    Raises
+    ------
+    ValueError
+        If the condition is not a vector.
+    IndexError
+        If it holds behind the end of the axis.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.compress([False, True], [[1, 2], [3, 4]], axis=1).tolist()
     [[2], [4]]
@@ -228,6 +323,26 @@ def one_hot(
 
     The default float by default. An index out of range has no on_value.
 
+    Parameters
+    ----------
+    indices : array_like
+        The positions of `on_value`.
+    depth : int
+        The extent of the new axis.
+    on_value : float, optional
+        The value at the position.
+    off_value : float, optional
+        The value elsewhere.
+    dtype : dtype, optional
+        The dtype; by default the default float.
+
+    Returns
+    -------
+    array
+        a new last axis of extent `depth` with on_value at the index and off_value elsewhere.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.one_hot([0, 2], 3).tolist()
     [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]

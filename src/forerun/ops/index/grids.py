@@ -198,9 +198,24 @@ r_, c_ = _Row("r_", _ROW), _Row("c_", (-1, 2, 0))
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
     """Return coordinates of a grid: one array per vector, in a tuple.
 
-    indexing: "xy" (the first vector along columns) or "ij" (along rows); ValueError if another. sparse: arrays
-    have extent 1 but along their own axis, and broadcast to the grid. copy: False for views of the vectors.
+    Parameters
+    ----------
+    *xi : array_like
+        The vectors.
+    copy : bool, optional
+        False for views of the vectors.
+    sparse : bool, optional
+        Arrays have extent 1 but along their own axis, and broadcast to the grid.
+    indexing : str, optional
+        "xy" (the first vector along columns) or "ij" (along rows); ValueError if another.
 
+    Returns
+    -------
+    tuple of arrays
+        Coordinates of a grid.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> [c.tolist() for c in np.meshgrid([1, 2], [3, 4, 5], indexing="ij")]
     [[[1, 1, 1], [2, 2, 2]], [[3, 4, 5], [3, 4, 5]]]
@@ -226,8 +241,24 @@ def indices(
 ) -> Any:
     """Return positions in a grid: one array of shape `dimensions` per axis, along a new first axis. int64 by default.
 
-    sparse: a tuple of arrays instead, with extent 1 but along their own axis.
+    Parameters
+    ----------
+    dimensions : tuple of ints
+        The shape of the grid.
+    dtype : dtype, optional
+        The dtype of the positions.
+    sparse : bool, optional
+        A tuple of arrays instead, with extent 1 but along their own axis.
+    device : device, optional
+        The device of the result; by default the current one.
 
+    Returns
+    -------
+    array, or tuple of arrays
+        The positions.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.indices((2, 2)).tolist()
     [[[0, 0], [1, 1]], [[0, 1], [0, 1]]]
@@ -246,6 +277,26 @@ def fromfunction(
 
     Positions are of the default float unless dtype is given.
 
+    Parameters
+    ----------
+    function : callable
+        A function of one array for each axis.
+    shape : int or tuple of ints
+        The shape of the grid.
+    dtype : dtype, optional
+        The dtype of the coordinates.
+    like : None, optional
+        Must not be given.
+    **kwargs : any
+        Keyword arguments of the function.
+
+    Returns
+    -------
+    array
+        The result of the function.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.fromfunction(lambda i, j: 10 * i + j, (2, 3), dtype=int).tolist()
     [[0, 1, 2], [10, 11, 12]]
@@ -262,9 +313,29 @@ _MOST_STEPS = 64  # columns that are made one from the other, as NumPy does
 def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Array:
     """Return powers of a vector's elements as N columns, from power N - 1 down to 0, or up with `increasing`.
 
-    N: as many as there are elements, unless given. x's dtype, but small integers give int64. ValueError if x is no
-    vector or N is negative.
+    N: as many as there are elements, unless given. x's dtype, but small integers give int64.
 
+    Parameters
+    ----------
+    x : array_like
+        The vector.
+    N : int, optional
+        The number of rows.
+    increasing : bool, optional
+        Whether the powers rise.
+
+    Returns
+    -------
+    array
+        Powers of a vector's elements as N columns.
+
+    Raises
+    ------
+    ValueError
+        If `x` is not a vector, or `N` is negative.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.vander([1, 2, 3], increasing=True).tolist()
     [[1, 1, 1], [1, 2, 4], [1, 3, 9]]

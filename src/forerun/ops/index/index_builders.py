@@ -17,6 +17,7 @@ from .._base.convert import (
     broadcast_shapes,
     check_choice,
     count_of,
+    extents_of,
     vector_of,
 )
 from .._base.host_task import host_op, host_ops
@@ -40,8 +41,31 @@ def _placed(arrays: Sequence[numpy.ndarray], device: DeviceLike) -> tuple[Any, .
 def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike = None) -> tuple[Any, Any]:
     """Return rows and columns of the elements at and below diagonal k of an n by m matrix (m = n by default). int64.
 
-    TypeError if an extent is not an integer, ValueError if it is negative.
+    Parameters
+    ----------
+    n : int
+        The number of rows.
+    k : int, optional
+        The diagonal: 0 for the main one, positive above it, negative below it.
+    m : int, optional
+        The number of columns; by default that of rows.
+    device : device, optional
+        The device of the result; by default the current one.
 
+    Returns
+    -------
+    tuple of arrays
+        Rows and columns of the elements at and below diagonal k of an n by m matrix (m = n by default).
+
+    Raises
+    ------
+    TypeError
+        If an extent is not an integer.
+    ValueError
+        If an extent is negative.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> [i.tolist() for i in np.tril_indices(2)]
     [[0, 1, 1], [0, 0, 1]]
@@ -54,8 +78,31 @@ def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike
 def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike = None) -> tuple[Any, Any]:
     """Return rows and columns of the elements at and above diagonal k of an n by m matrix (m = n by default). int64.
 
-    TypeError if an extent is not an integer, ValueError if it is negative.
+    Parameters
+    ----------
+    n : int
+        The number of rows.
+    k : int, optional
+        The diagonal: 0 for the main one, positive above it, negative below it.
+    m : int, optional
+        The number of columns; by default that of rows.
+    device : device, optional
+        The device of the result; by default the current one.
 
+    Returns
+    -------
+    tuple of arrays
+        Rows and columns of the elements at and above diagonal k of an n by m matrix (m = n by default).
+
+    Raises
+    ------
+    TypeError
+        If an extent is not an integer.
+    ValueError
+        If an extent is negative.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> [i.tolist() for i in np.triu_indices(2)]
     [[0, 0, 1], [0, 1, 1]]
@@ -73,8 +120,27 @@ def _matrix(op: str, x: Any) -> Any:
 
 
 def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, Any]:
-    """Return rows and columns of the elements at and below diagonal k of a matrix. ValueError if arr is none.
+    """Return rows and columns of the elements at and below diagonal k of a matrix.
 
+    Parameters
+    ----------
+    arr : array_like
+        An array whose shape is used.
+    k : int, optional
+        The diagonal: 0 for the main one, positive above it, negative below it.
+
+    Returns
+    -------
+    tuple of arrays
+        Rows and columns of the elements at and below diagonal k of a matrix.
+
+    Raises
+    ------
+    ValueError
+        If `arr` is not a matrix.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.array([[1, 2], [3, 4]])
     >>> x[np.tril_indices_from(x)].tolist()
@@ -85,8 +151,27 @@ def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, Any]:
 
 
 def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, Any]:
-    """Return rows and columns of the elements at and above diagonal k of a matrix. ValueError if arr is none.
+    """Return rows and columns of the elements at and above diagonal k of a matrix.
 
+    Parameters
+    ----------
+    arr : array_like
+        An array whose shape is used.
+    k : int, optional
+        The diagonal: 0 for the main one, positive above it, negative below it.
+
+    Returns
+    -------
+    tuple of arrays
+        Rows and columns of the elements at and above diagonal k of a matrix.
+
+    Raises
+    ------
+    ValueError
+        If `arr` is not a matrix.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.array([[1, 2], [3, 4]])
     >>> x[np.triu_indices_from(x)].tolist()
@@ -99,6 +184,22 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, Any]:
 def diag_indices(n: int, ndim: int = 2, *, device: DeviceLike = None) -> tuple[Any, ...]:
     """Return positions of the main diagonal of an array with ndim axes of extent n, one int64 vector for each axis.
 
+    Parameters
+    ----------
+    n : int
+        The extent of each axis.
+    ndim : int, optional
+        The number of axes.
+    device : device, optional
+        The device of the result; by default the current one.
+
+    Returns
+    -------
+    tuple of arrays
+        Positions of the main diagonal of an array with ndim axes of extent n.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> [i.tolist() for i in np.diag_indices(3)]
     [[0, 1, 2], [0, 1, 2]]
@@ -110,8 +211,23 @@ def diag_indices(n: int, ndim: int = 2, *, device: DeviceLike = None) -> tuple[A
 def diag_indices_from(arr: ArrayLike) -> tuple[Any, ...]:
     """Return positions of the main diagonal of an array whose axes have one extent, as `diag_indices`.
 
-    ValueError if they have not, or there are not two.
+    Parameters
+    ----------
+    arr : array_like
+        An array whose shape is used.
 
+    Returns
+    -------
+    tuple of arrays
+        Positions of the main diagonal of an array whose axes have one extent.
+
+    Raises
+    ------
+    ValueError
+        If they have not, or there are not two.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.array([[1, 2], [3, 4]])
     >>> x[np.diag_indices_from(x)].tolist()
@@ -126,9 +242,25 @@ def diag_indices_from(arr: ArrayLike) -> tuple[Any, ...]:
 def ix_(*args: Any) -> tuple[Any, ...]:
     """Return vectors of positions, shaped so that together they pick all combinations.
 
-    A mask is replaced by the positions of its true elements, which waits for it. ValueError if an argument is not a
-    vector.
+    A mask is replaced by the positions of its true elements, which waits for it.
 
+    Parameters
+    ----------
+    *args : array_like
+        Vectors of positions, or masks.
+
+    Returns
+    -------
+    tuple of arrays
+        Vectors of positions.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not a vector.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.arange(6).reshape(2, 3)[np.ix_([0, 1], [0, 2])].tolist()
     [[0, 2], [3, 5]]
@@ -151,16 +283,35 @@ def _is_empty(v: Array) -> bool:
 def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[Any, ...]:
     """Convert positions in the flat array to positions along each axis of a shape: int64, one array per axis.
 
-    order: "F" if the first axis runs fastest in the flat array. TypeError if positions are not integers; ValueError
-    where they are read if one is out of range.
+    Parameters
+    ----------
+    indices : array_like
+        The positions in the flat array.
+    shape : int or tuple of ints
+        The shape of the array.
+    order : str, optional
+        "F" if the first axis runs fastest in the flat array.
 
+    Returns
+    -------
+    tuple of arrays
+        The positions along each axis.
+
+    Raises
+    ------
+    TypeError
+        If positions are not integers.
+    ValueError
+        Where they are read if one is out of range.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> [i.tolist() for i in np.unravel_index([5, 3], (2, 3))]
     [[1, 1], [2, 0]]
     """
     x = as_index_array(indices)
-    given: Any = (shape,) if isinstance(shape, (int, numpy.integer)) else shape
-    extents = tuple(count_of("unravel_index", "extents", n) for n in given)
+    extents = tuple(count_of("unravel_index", "extents", n) for n in extents_of("unravel_index", "shape", shape))
     if x.dtype.kind not in "iu":
         raise TypeError(f"unravel_index: positions must be integers, got {x.dtype}")
     check_choice("unravel_index", "order", order, ("C", "F"))
@@ -177,10 +328,29 @@ def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[A
 def ravel_multi_index(multi_index: Sequence[Any], dims: Sequence[int], mode: str = "raise", order: str = "C") -> Array:
     """Convert positions along each axis of an array of shape `dims` to positions in the flat array. int64.
 
-    mode: what happens to positions out of range: "raise" (ValueError where the result is read), "clip",
-    "wrap". order: "F" if the first axis runs fastest in the flat array.
-    ValueError if there is not an array of positions for each axis.
+    Parameters
+    ----------
+    multi_index : tuple of arrays
+        The positions along each axis.
+    dims : tuple of ints
+        The shape of the array.
+    mode : str, optional
+        The treatment of positions out of range: "raise" (ValueError where the result is read), "clip", "wrap".
+    order : str, optional
+        "F" if the first axis runs fastest in the flat array.
 
+    Returns
+    -------
+    array
+        The positions in the flat array.
+
+    Raises
+    ------
+    ValueError
+        If there is not an array of positions for each axis.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.ravel_multi_index(([1, 1], [2, 0]), (2, 3)).tolist()
     [5, 3]

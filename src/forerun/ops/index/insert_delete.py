@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import _has_arrays, asarray, asarray_like_device, axis_of, cast, copy, count_of, is_array, promote
+from .._base.convert import (
+    _has_arrays,
+    asarray,
+    asarray_like_device,
+    axis_of,
+    cast,
+    copy,
+    count_of,
+    extents_of,
+    is_array,
+    promote,
+)
 from .._base.primitive import direct, numpy_when_small, numpy_writes
 from ..create.fill import _known, zeros
 from ..elementwise.select import where
@@ -36,8 +47,27 @@ __all__ = [
 def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
     """Return arr with values at its end along `axis`; without an axis, both flat. Dtypes are promoted.
 
-    ValueError if shapes differ along another axis.
+    Parameters
+    ----------
+    arr : array_like
+        The values.
+    values : array_like
+        The values to append.
+    axis : int, optional
+        The axis; None for the flat array.
 
+    Returns
+    -------
+    array
+        `arr` with values at its end along `axis`; without an axis, both flat.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ along another axis.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.append([1, 2], [3]).tolist(), np.append([[1, 2]], [[3, 4]], axis=0).tolist()
     ([1, 2, 3], [[1, 2], [3, 4]])
@@ -74,8 +104,27 @@ def _positions(op: str, obj: Any, n: int, last: int) -> numpy.ndarray:
 def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> Array:
     """Return arr without the elements at positions along `axis`, or of the flat array.
 
-    obj: an int, a slice, integers or a mask; if it is an array, this waits for it. IndexError out of range.
+    Parameters
+    ----------
+    arr : array_like
+        The values.
+    obj : int, slice or array_like
+        An int, a slice, integers or a mask; if it is an array, this waits for it.
+    axis : int, optional
+        The axis; None for the flat array.
 
+    Returns
+    -------
+    array
+        `arr` without the elements at positions along `axis`, or of the flat array.
+
+    Raises
+    ------
+    IndexError
+        If a position is out of range.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.delete(np.array([5, 6, 7]), 1).tolist()
     [5, 7]
@@ -92,9 +141,31 @@ def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> Array:
 def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> Array:
     """Return arr with values before the elements at positions along `axis`, or of the flat array.
 
-    obj: an int, a slice, integers or a mask; if it is an array, this waits for it. Values are cast to arr's
-    dtype and broadcast. IndexError out of range.
+    Values are cast to arr's dtype and broadcast.
 
+    Parameters
+    ----------
+    arr : array_like
+        The values.
+    obj : int, slice or array_like
+        An int, a slice, integers or a mask; if it is an array, this waits for it.
+    values : array_like
+        The values to insert.
+    axis : int, optional
+        The axis; None for the flat array.
+
+    Returns
+    -------
+    array
+        `arr` with values before the elements at positions along `axis`, or of the flat array.
+
+    Raises
+    ------
+    IndexError
+        If a position is out of range.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.insert(np.array([5, 7]), 1, 6).tolist()
     [5, 6, 7]
@@ -122,15 +193,33 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
 def resize(a: ArrayLike, new_shape: int | Sequence[int]) -> Array:
     """Return an array of another shape and size: the elements of `a` as often as it takes; zeros if there are none.
 
-    In `a`'s dtype. ValueError if an extent is negative.
+    In `a`'s dtype.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    new_shape : int or tuple of ints
+        The new shape.
+
+    Returns
+    -------
+    array
+        An array of another shape and size.
+
+    Raises
+    ------
+    ValueError
+        If an extent is negative.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.resize([1, 2, 3], (2, 2)).tolist()
     [[1, 2], [3, 1]]
     """
     x = ravel(asarray(a))
-    given = (new_shape,) if isinstance(new_shape, (int, numpy.integer)) else tuple(new_shape)
-    shape = tuple(count_of("resize", "extents", n) for n in given)
+    shape = tuple(count_of("resize", "extents", n) for n in extents_of("resize", "new_shape", new_shape))
     if x.size == 0:
         return zeros(shape, x.dtype, device=x.device)
     return reshape(take(x, numpy.arange(math.prod(shape)) % x.size), shape)
@@ -139,8 +228,29 @@ def resize(a: ArrayLike, new_shape: int | Sequence[int]) -> Array:
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
     """Build an array by taking each element from the first choice whose condition holds, else `default`.
 
-    ValueError if there is not a choice for each condition, TypeError if conditions are not of bools.
+    Parameters
+    ----------
+    condlist : sequence of arrays
+        The conditions.
+    choicelist : sequence of arrays
+        The values for each condition.
+    default : array_like, optional
+        The value where no condition holds.
 
+    Returns
+    -------
+    array
+        The selected elements.
+
+    Raises
+    ------
+    ValueError
+        If there is not a choice for each condition.
+    TypeError
+        If conditions are not of bools.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.arange(5)
     >>> np.select([x < 2, x > 3], [x, 10 * x], -1).tolist()
@@ -167,6 +277,20 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
     """Return views cut along the third axis; as `split`.
 
+    Parameters
+    ----------
+    ary : array_like
+        The array to cut.
+    indices_or_sections : int or sequence of ints
+        The number of parts, or the positions to cut at.
+
+    Returns
+    -------
+    list of arrays
+        Views cut along the third axis.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> [a.shape for a in np.dsplit(np.zeros((2, 3, 4)), 2)]
     [(2, 3, 2), (2, 3, 2)]
@@ -187,9 +311,25 @@ def _depth(blocks: Any) -> int:
 def block(arrays: Any) -> Array:
     """Return an array from nested lists of blocks.
 
-    Those of the innermost lists stand side by side along the last axis, these rows along the second to last,
-    and so on. ValueError if lists are empty or not of one depth, or shapes do not fit.
+    Those of the innermost lists stand side by side along the last axis, these rows along the second to last, and so on.
 
+    Parameters
+    ----------
+    arrays : nested lists of arrays
+        Nested lists of arrays.
+
+    Returns
+    -------
+    array
+        An array from nested lists of blocks.
+
+    Raises
+    ------
+    ValueError
+        If lists are empty or not of one depth, or shapes do not fit.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> a = np.ones((2, 2), "int64")
     >>> np.block([[a, 0 * a], [5 * a[:1], a[:1]]]).tolist()
@@ -224,8 +364,21 @@ _KINDS = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}  # of arrays th
 def copyto(dst: Array | numpy.ndarray, src: ArrayLike, casting: str = "same_kind", where: ArrayLike = True) -> None:
     """Write values into an array, in place: broadcast, and cast if the rule allows it (TypeError if not).
 
-    where: a mask of the elements to write. Into a NumPy array: waits.
+    Into a NumPy array: waits.
 
+    Parameters
+    ----------
+    dst : array or ndarray
+        The array that is written.
+    src : array_like
+        The values to write.
+    casting : str, optional
+        NumPy's rule for casts that are allowed.
+    where : array_like, optional
+        A mask of the elements to write.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.zeros(3)
     >>> np.copyto(x, [1, 2, 3], where=[True, False, True]); x.tolist()
@@ -253,9 +406,22 @@ def copyto(dst: Array | numpy.ndarray, src: ArrayLike, casting: str = "same_kind
 def put(a: Array | numpy.ndarray, ind: Any, v: ArrayLike, mode: str = "raise") -> None:
     """Write values at positions of the flat array, in place; values start over if there are fewer.
 
-    Values are cast to a's dtype; without any, nothing is written. mode: what happens to positions out of range:
-    "raise" (IndexError, where the array is read if positions are a forerun array), "clip", "wrap".
+    Values are cast to a's dtype; without any, nothing is written.
 
+    Parameters
+    ----------
+    a : array or ndarray
+        The array that is written.
+    ind : array_like
+        The positions in the flat array.
+    v : array_like
+        The values to write.
+    mode : str, optional
+        The treatment of positions out of range: "raise" (IndexError, where the array is read if positions are a
+        forerun array), "clip", "wrap".
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.zeros((2, 2))
     >>> np.put(x, [0, 3], [5, 6]); x.tolist()
@@ -293,6 +459,19 @@ def put_along_axis(arr: Array | numpy.ndarray, indices: ArrayLike, values: Array
     Values are cast to arr's dtype and broadcast. Axis None: into the flat array. Errors as `take_along_axis`;
     ValueError if values do not fit.
 
+    Parameters
+    ----------
+    arr : array or ndarray
+        The array that is written.
+    indices : array_like
+        The positions along the axis.
+    values : array_like
+        The values to write.
+    axis : int
+        The axis; None for the flat array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.array([[3, 1], [2, 4]])
     >>> np.put_along_axis(x, np.array([[1], [0]]), 9, axis=1); x.tolist()
@@ -313,9 +492,19 @@ def put_along_axis(arr: Array | numpy.ndarray, indices: ArrayLike, values: Array
 def fill_diagonal(a: Array | numpy.ndarray, val: ArrayLike, wrap: bool = False) -> None:
     """Write values on the main diagonal, in place; values start over if there are fewer.
 
-    The axes of an array of more than two must have one extent (ValueError). wrap: in a matrix with more rows
-    than columns, again below each square.
+    The axes of an array of more than two must have one extent (ValueError).
 
+    Parameters
+    ----------
+    a : array or ndarray
+        The array that is written.
+    val : array_like
+        The values to write.
+    wrap : bool, optional
+        In a matrix with more rows than columns, again below each square.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.zeros((2, 3))
     >>> np.fill_diagonal(x, 7); x.tolist()

@@ -41,10 +41,28 @@ __all__ = ["choose", "extract", "mask_indices", "piecewise", "place", "putmask"]
 def choose(a: ArrayLike, choices: Sequence[ArrayLike] | Array, out: Out = None, mode: str = "raise") -> Array:
     """Build an array by choosing, for each number in `a`, the element of that choice. All broadcast together.
 
-    mode: what happens to other numbers: "raise" (ValueError, where the result is read if a is a forerun array),
-    "clip", "wrap". ValueError without choices or if shapes do not fit, TypeError if numbers are not integers.
-    Differentiable in the choices.
+    ValueError without choices or if shapes do not fit, TypeError if numbers are not integers. Differentiable in the
+    choices.
 
+    Parameters
+    ----------
+    a : array_like
+        The number of a choice for each element.
+    choices : sequence of arrays
+        The arrays to choose from.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    mode : str, optional
+        The treatment of other numbers: "raise" (ValueError, where the result is read if a is a forerun array), "clip",
+        "wrap".
+
+    Returns
+    -------
+    array
+        The chosen elements.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.choose([1, 0, 1], [[1, 2, 3], [10, 20, 30]]).tolist()
     [10, 2, 30]
@@ -84,8 +102,25 @@ def _in_range(numbers: numpy.ndarray, n: int) -> numpy.ndarray:
 def extract(condition: ArrayLike, arr: ArrayLike) -> Array:
     """Return elements of the flat array where the flat condition holds. Waits.
 
-    IndexError if it holds behind the end of the array.
+    Parameters
+    ----------
+    condition : array_like
+        The condition, which holds where it is not zero.
+    arr : array_like
+        The values.
 
+    Returns
+    -------
+    array
+        Elements of the flat array where the flat condition holds.
+
+    Raises
+    ------
+    IndexError
+        If it holds behind the end of the array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.arange(5)
     >>> np.extract(x % 2 == 0, x).tolist()
@@ -116,9 +151,26 @@ def _safe_values(op: str, x: Any, values: Any) -> Array:
 def putmask(a: Array | numpy.ndarray, mask: ArrayLike, values: ArrayLike) -> None:
     """Write values where a mask holds, in place: each element gets the one at its own place in the flat array.
 
-    Values start over if there are fewer; without any, nothing is written. ValueError if the mask has another size,
-    TypeError if an array of values cannot be cast safely.
+    Values start over if there are fewer; without any, nothing is written.
 
+    Parameters
+    ----------
+    a : array or ndarray
+        The array that is written.
+    mask : array_like
+        The mask, which holds where it is not zero.
+    values : array_like
+        The values to write.
+
+    Raises
+    ------
+    ValueError
+        If the mask has another size.
+    TypeError
+        If an array of values cannot be cast safely.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.arange(5)
     >>> np.putmask(x, x > 2, [10, 20]); x.tolist()
@@ -140,9 +192,25 @@ def putmask(a: Array | numpy.ndarray, mask: ArrayLike, values: ArrayLike) -> Non
 def place(arr: Array | numpy.ndarray, mask: ArrayLike, vals: ArrayLike) -> None:
     """Write values where a mask holds, in place, one after the other; they start over if there are fewer.
 
-    ValueError if the mask has another size, and, where the array is read, if there are no values for a mask that
-    holds somewhere; TypeError if an array of values cannot be cast safely.
+    Parameters
+    ----------
+    arr : array or ndarray
+        The array that is written.
+    mask : array_like
+        The mask, which holds where it is not zero.
+    vals : array_like
+        The values to write.
 
+    Raises
+    ------
+    ValueError
+        If the mask has another size, and, where the array is read, if there are no values for a mask that holds
+        somewhere.
+    TypeError
+        If an array of values cannot be cast safely.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.arange(5)
     >>> np.place(x, x > 1, [10, 20]); x.tolist()
@@ -163,8 +231,33 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
 
     A function is called with all of x, and its values are taken where the condition holds (NumPy calls it with the
     elements there, for which this would have to wait); it may be a number instead. With one more function than
-    conditions that is for the rest; without, zeros. ValueError for other numbers of functions.
+    conditions that is for the rest; without, zeros.
 
+    Parameters
+    ----------
+    x : array_like
+        The argument of the functions.
+    condlist : sequence of arrays
+        The conditions.
+    funclist : sequence of callables or numbers
+        A function, or a number, for each condition.
+    *args : any
+        Further arguments of the functions.
+    **kw : any
+        Keyword arguments of the functions.
+
+    Returns
+    -------
+    array
+        Values of functions.
+
+    Raises
+    ------
+    ValueError
+        For other numbers of functions.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.array([-2.0, 0.0, 3.0])
     >>> np.piecewise(x, [x < 0, x >= 0], [lambda v: -v, lambda v: 10 * v]).tolist()
@@ -202,8 +295,29 @@ def _conditions(x: Array, condlist: Any) -> list[Any]:
 def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Any, ...]:
     """Return positions where `mask_func(x, k)` of an n by n matrix x of ones is not zero. Waits.
 
-    TypeError if n is not an integer, ValueError if it is negative.
+    Parameters
+    ----------
+    n : int
+        The number of rows, and of columns.
+    mask_func : callable
+        A function of a matrix and `k`, as `np.triu`.
+    k : array_like, optional
+        The second argument of the function.
 
+    Returns
+    -------
+    tuple of arrays
+        Positions where `mask_func(x, k)` of an n by n matrix x of ones is not zero.
+
+    Raises
+    ------
+    TypeError
+        If n is not an integer.
+    ValueError
+        If `n` is negative.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> [i.tolist() for i in np.mask_indices(3, np.triu, 1)]
     [[0, 0, 1], [1, 2, 2]]

@@ -31,8 +31,25 @@ __all__ = [
 def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Return the matrix of all products of an element of x1 and one of x2, which are vectors.
 
-    ValueError if they are not.
+    Parameters
+    ----------
+    x1 : array_like
+        The first vector.
+    x2 : array_like
+        The second vector.
 
+    Returns
+    -------
+    array
+        The matrix of all products of an element of x1 and one of x2.
+
+    Raises
+    ------
+    ValueError
+        If `x1` or `x2` is not a vector.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.linalg.outer([1, 2], [3, 4]).tolist()
     [[3, 4], [6, 8]]
@@ -46,8 +63,27 @@ def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
     """Return the cross product of vectors of three elements along an axis; the others broadcast.
 
-    ValueError if vectors have not three elements.
+    Parameters
+    ----------
+    x1 : array_like
+        The first vectors.
+    x2 : array_like
+        The second vectors.
+    axis : int, optional
+        The axis of vectors in all three.
 
+    Returns
+    -------
+    array
+        The cross products.
+
+    Raises
+    ------
+    ValueError
+        If vectors have not three elements.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.linalg.cross(np.array([1, 0, 0]), np.array([0, 1, 0])).tolist()
     [0, 0, 1]
@@ -66,8 +102,27 @@ def _two_axes(op: str, x: Any) -> Any:
 
 
 def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
-    """Return elements on diagonal `offset` of matrices, the last two axes. ValueError if there are not two.
+    """Return elements on diagonal `offset` of matrices, the last two axes.
 
+    Parameters
+    ----------
+    x : array_like
+        The matrices: the last two axes.
+    offset : int, optional
+        The diagonal: 0 for the main one, positive above it, negative below it.
+
+    Returns
+    -------
+    array
+        Elements on diagonal `offset` of matrices.
+
+    Raises
+    ------
+    ValueError
+        If there are not two axes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.linalg.diagonal([[[1, 2], [3, 4]], [[5, 6], [7, 8]]]).tolist()
     [[1, 4], [5, 8]]
@@ -78,8 +133,27 @@ def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
 def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> Array:
     """Return the sums of diagonal `offset` of matrices, the last two axes; dtype as `sum`.
 
-    ValueError if there are not two.
+    Parameters
+    ----------
+    x : array_like
+        The matrices: the last two axes.
+    offset : int, optional
+        The diagonal: 0 for the main one, positive above it, negative below it.
+    dtype : dtype, optional
+        The dtype to compute in, and of the result.
 
+    Returns
+    -------
+    array
+        The sums of diagonal `offset` of matrices.
+
+    Raises
+    ------
+    ValueError
+        If there are not two axes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.linalg.trace([[[1, 2], [3, 4]], [[5, 6], [7, 8]]]).tolist()
     [5, 13]

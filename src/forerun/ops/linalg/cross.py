@@ -32,9 +32,36 @@ def cross(
 ) -> Array:
     """Return the cross product of vectors of three elements along axes of a and b, or of two, whose third counts as 0.
 
-    It lies along `axisc` of the result; the other axes broadcast. axis: the same one for all three. Of two vectors of
-    two elements the third element alone, without an axis for it. ValueError if vectors have another number of elements.
+    It lies along `axisc` of the result; the other axes broadcast. Of two vectors of two elements the third element
+    alone, without an axis for it.
 
+    Parameters
+    ----------
+    a : array_like
+        The first vectors.
+    b : array_like
+        The second vectors.
+    axisa : int, optional
+        The axis of vectors in `a`.
+    axisb : int, optional
+        The axis of vectors in `b`.
+    axisc : int, optional
+        The axis of vectors in the result.
+    axis : int, optional
+        The same one for all three.
+
+    Returns
+    -------
+    array
+        The cross products.
+
+    Raises
+    ------
+    ValueError
+        If vectors have another number of elements.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.cross(np.array([1, 0, 0]), np.array([0, 1, 0])).tolist()
     [0, 0, 1]

@@ -96,10 +96,30 @@ def _triangle(op: str, uplo: str, upper: bool | None) -> str:
 def eigh(a: ArrayLike, UPLO: str = "L", *, upper: bool | None = None) -> EighResult:
     """Return eigenvalues in ascending order and eigenvectors (columns) of symmetric or Hermitian matrices.
 
-    Eigenvalues are real. UPLO: the triangle that is looked at, "L" for the lower or "U" for the upper, which upper
-    (True or False) also says; gradients are symmetric. LinAlgError (a ValueError) if matrices are not square, and
-    where results are read if it does not converge.
+    Eigenvalues are real.
 
+    Parameters
+    ----------
+    a : array_like
+        The matrices: the last two axes.
+    UPLO : str, optional
+        The triangle that is looked at, "L" for the lower or "U" for the upper, which upper (True or False) also says;
+        gradients are symmetric.
+    upper : bool, optional
+        Whether the upper triangle is read; another form of `UPLO`.
+
+    Returns
+    -------
+    EighResult
+        Eigenvalues in ascending order and eigenvectors (columns) of symmetric or Hermitian matrices.
+
+    Raises
+    ------
+    LinAlgError
+        If matrices are not square, and where results are read if it does not converge.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.array([[2.0, 1.0], [1.0, 2.0]])
     >>> values, vectors = np.linalg.eigh(x)
@@ -112,6 +132,22 @@ def eigh(a: ArrayLike, UPLO: str = "L", *, upper: bool | None = None) -> EighRes
 def eigvalsh(a: ArrayLike, UPLO: str = "L", *, upper: bool | None = None) -> Array:
     """Return eigenvalues of symmetric or Hermitian matrices in ascending order: the first result of `eigh`.
 
+    Parameters
+    ----------
+    a : array_like
+        The matrices: the last two axes.
+    UPLO : str, optional
+        The triangle that is read: "L" or "U".
+    upper : bool, optional
+        Whether the upper triangle is read; another form of `UPLO`.
+
+    Returns
+    -------
+    array
+        Eigenvalues of symmetric or Hermitian matrices in ascending order.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.round(np.linalg.eigvalsh([[2, 1], [1, 2]]), 3).tolist()
     [1.0, 3.0]
@@ -162,6 +198,18 @@ def eig(a: ArrayLike) -> EigResult:
     (NumPy gives real ones if all happen to be real; here the dtype is known before the values are.) LinAlgError (a
     ValueError) if matrices are not square, and where results are read if values are not finite.
 
+    Parameters
+    ----------
+    a : array_like
+        The matrices: the last two axes.
+
+    Returns
+    -------
+    EigResult
+        Eigenvalues.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> values, vectors = np.linalg.eig([[0.0, 1.0], [-1.0, 0.0]])
     >>> np.sort(np.round(values, 3)).tolist()
@@ -173,6 +221,18 @@ def eig(a: ArrayLike) -> EigResult:
 def eigvals(a: ArrayLike) -> Array:
     """Return eigenvalues of square matrices, in no order: the first result of `eig`. Always complex.
 
+    Parameters
+    ----------
+    a : array_like
+        The matrices: the last two axes.
+
+    Returns
+    -------
+    array
+        Eigenvalues of square matrices.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.linalg.eigvals([[2, 0], [0, 3]]).tolist()
     [(2+0j), (3+0j)]

@@ -247,10 +247,38 @@ def einsum(
 
     A label that the result lacks is summed over; "..." (or Ellipsis) stands for axes that broadcast. Without "->" (or
     the last list) the result has the labels that occur once, in order of the alphabet. Operands are contracted two by
-    two from left to right; with `optimize` as `einsum_path` finds it, or in the order that it is given. dtype: of
-    operands and sums. An expression that only selects or moves axes of one operand returns a view. ValueError if
-    subscripts and shapes do not fit, TypeError if a cast is not possible by rule `casting`.
+    two from left to right; with `optimize` as `einsum_path` finds it, or in the order that it is given. An expression
+    that only selects or moves axes of one operand returns a view.
 
+    Parameters
+    ----------
+    *operands : array_like
+        The subscripts and the arrays, as described above.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    optimize : bool, str or list, optional
+        Whether, and how, to look for a better order of contractions, as in `einsum_path`.
+    dtype : dtype, optional
+        The dtype of operands and sums.
+    order : str, optional
+        The order of the result's elements in memory.
+    casting : str, optional
+        NumPy's rule for casts that are allowed.
+
+    Returns
+    -------
+    array
+        The sums of products, or a view.
+
+    Raises
+    ------
+    ValueError
+        If subscripts and shapes do not fit.
+    TypeError
+        If a cast is not possible by rule `casting`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.einsum("ij,kj->ik", np.ones((2, 3)), np.ones((2, 3))).tolist()
     [[3.0, 3.0], [3.0, 3.0]]
@@ -277,9 +305,22 @@ def einsum(
 def einsum_path(*operands: Any, optimize: Any = "greedy") -> tuple[list[Any], str]:
     """Return the order in which `einsum` would contract operands with `optimize`, and a text that describes it.
 
-    Only shapes matter: this does not wait. optimize: "greedy" (or True), "optimal", a pair of either and a limit of
-    elements, False, or an order.
+    Only shapes matter: this does not wait.
 
+    Parameters
+    ----------
+    *operands : array_like
+        The subscripts and the arrays, as described above.
+    optimize : bool, str or list, optional
+        "greedy" (or True), "optimal", a pair of either and a limit of elements, False, or an order.
+
+    Returns
+    -------
+    tuple of list and str
+        The order in which `einsum` would contract operands with `optimize`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.einsum_path("ij,jk,kl->il", np.ones((5, 9)), np.ones((9, 9)), np.ones((9, 2)))[0]
     ['einsum_path', (1, 2), (0, 1)]

@@ -69,10 +69,33 @@ def pinv(a: ArrayLike, rcond: ArrayLike | None = None, hermitian: bool = False, 
     """Return the Moore-Penrose inverse of matrices: of m by n ones, n by m.
 
     rcond, or rtol: singular values at most this times the largest count as 0, one number or one for each matrix; by
-    default 1e-15; if rtol is None, the larger extent times the precision of the dtype. hermitian: a is symmetric or
-    Hermitian. ValueError if both are given; LinAlgError (a ValueError) if a has less than two axes, and where the
-    result is read if it does not converge.
+    default 1e-15; if rtol is None, the larger extent times the precision of the dtype.
 
+    Parameters
+    ----------
+    a : array_like
+        The matrices: the last two axes.
+    rcond : float or array, optional
+        The share of the largest singular value up to which others count as zero.
+    hermitian : bool, optional
+        `a` is symmetric or Hermitian.
+    rtol : float or array, optional
+        Another name for `rcond`.
+
+    Returns
+    -------
+    array
+        The Moore-Penrose inverse of matrices.
+
+    Raises
+    ------
+    ValueError
+        If both are given.
+    LinAlgError
+        If a has less than two axes, and where the result is read if it does not converge.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.linalg.pinv([[2, 0], [0, 0], [0, 4]]).shape
     (2, 3)
@@ -91,10 +114,32 @@ def pinv(a: ArrayLike, rcond: ArrayLike | None = None, hermitian: bool = False, 
 def matrix_rank(A: ArrayLike, tol: ArrayLike | None = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
     """Return the rank of matrices: the number of singular values greater than tol. int64, over the other axes.
 
-    tol: one number or one for each matrix, or rtol: the same, times the largest singular value; by default the larger
-    extent times the precision of the dtype. hermitian: A is symmetric or Hermitian. The rank of an array with less
-    than two axes is 1, or 0 if all elements are 0. ValueError if both are given.
+    The rank of an array with less than two axes is 1, or 0 if all elements are 0.
 
+    Parameters
+    ----------
+    A : array_like
+        The matrices: the last two axes.
+    tol : array_like, optional
+        One number or one for each matrix, or rtol: the same, times the largest singular value; by default the larger
+        extent times the precision of the dtype.
+    hermitian : bool, optional
+        `A` is symmetric or Hermitian.
+    rtol : float or array, optional
+        The tolerance as a share of the largest singular value.
+
+    Returns
+    -------
+    array
+        The rank of matrices.
+
+    Raises
+    ------
+    ValueError
+        If both are given.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.linalg.matrix_rank([[1, 2], [2, 4]]).item()
     1
@@ -151,12 +196,31 @@ def _lstsq(a: Array, b: Array, rcond: float) -> tuple[Array, ...]:
 def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Any, Any, Any, Any]:
     """Return x that makes the norm of a @ x - b least; the sums of squares of that; a's rank; its singular values.
 
-    b: a vector or the columns of a matrix. Of m by n matrices with m > n, this waits: there are sums (one for each
-    column of b) only if the rank is n. With m <= n there are none. rcond: singular values at most rcond times the
-    largest count as 0; by default max(m, n) times the precision of float64. The rank is an int64 array without axes.
-    LinAlgError (a ValueError) if a is not a matrix or b has other rows or more than two axes, and where results are
-    read (with m > n: at once) if it does not converge. Gradients hold where the rank does not change.
+    Of m by n matrices with m > n, this waits: there are sums (one for each column of b) only if the rank is n. With m
+    <= n there are none. The rank is an int64 array without axes. Gradients hold where the rank does not change.
 
+    Parameters
+    ----------
+    a : array_like
+        The coefficients.
+    b : array_like
+        `a` vector or the columns of a matrix.
+    rcond : float or array, optional
+        Singular values at most rcond times the largest count as 0; by default max(m, n) times the precision of float64.
+
+    Returns
+    -------
+    tuple of arrays
+        The solution, the sums of squares, the rank, and the singular values.
+
+    Raises
+    ------
+    LinAlgError
+        If a is not a matrix or b has other rows or more than two axes, and where results are read (with m > n: at once)
+        if it does not converge.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x, squares, rank, s = np.linalg.lstsq([[1, 0], [1, 1], [1, 2]], [1, 3, 5])
     >>> np.round(x, 3).tolist(), squares.shape, rank.item()

@@ -190,12 +190,45 @@ def matmul(
 ) -> Array:  # fmt: skip
     """Return the matrix product over the last two axes, leading axes broadcast; a vector counts as a row or column.
 
-    Dtypes are promoted. ValueError if inner dimensions differ or an operand has no axis. `x1 @ x2` is the same.
+    Dtypes are promoted. `x1 @ x2` is the same.
 
-    axes: a list of the two axes of each operand and of the result (one where it is a vector). dtype: to compute in,
-    TypeError if the rule `casting` forbids that. out: an array of the result's shape, or one that it broadcasts to.
-    axis and keepdims must not be given; order and subok change nothing.
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+    out : array, optional
+        An array of the result's shape, or one that it broadcasts to.
+    axes : tuple of ints, optional
+        A list of the two axes of each operand and of the result (one where it is a vector).
+    axis : None, optional
+        Must not be given.
+    keepdims : bool, optional
+        Must not be given.
+    casting : str, optional
+        NumPy's rule for casts to `dtype`.
+    order : str, optional
+        Has no effect.
+    dtype : dtype, optional
+        To compute in, TypeError if the rule `casting` forbids that.
+    subok : bool, optional
+        Has no effect.
+    signature : str or tuple of dtypes, optional
+        The dtypes of the loop, in place of `dtype`.
 
+    Returns
+    -------
+    array
+        The matrix product over the last two axes.
+
+    Raises
+    ------
+    ValueError
+        If inner dimensions differ or an operand has no axis.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.matmul(np.array([[1, 2], [3, 4]]), np.array([1, 1])).tolist()
     [3, 7]
@@ -219,9 +252,45 @@ def vecdot(
 ) -> Array:  # fmt: skip
     """Return the sum of conj(x1) * x2 along `axis` of each, by default the last; the other axes broadcast.
 
-    axes: a list of an axis for each, in place of one for both. keepdims: with an axis of extent 1 for the sum.
-    ValueError if one has no axes, or the axis differs in extent. The others: as for `matmul`.
+    The others: as for `matmul`.
 
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    axes : tuple of ints, optional
+        A list of an axis for each, in place of one for both.
+    axis : int, optional
+        The axis of the sum in both operands.
+    keepdims : bool, optional
+        With an axis of extent 1 for the sum.
+    casting : str, optional
+        NumPy's rule for casts to `dtype`.
+    order : str, optional
+        Has no effect.
+    dtype : dtype, optional
+        The dtype to compute in.
+    subok : bool, optional
+        Has no effect.
+    signature : str or tuple of dtypes, optional
+        The dtypes of the loop, in place of `dtype`.
+
+    Returns
+    -------
+    array
+        The sum of conj(x1) * x2 along `axis` of each.
+
+    Raises
+    ------
+    ValueError
+        If one has no axes, or the axis differs in extent.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.vecdot([[1, 2], [3, 4]], [1, 1]).tolist()
     [3, 7]
@@ -239,8 +308,45 @@ def matvec(
 ) -> Array:  # fmt: skip
     """Return products of matrices and vectors: of x1's last two axes and x2's last one; the others broadcast.
 
-    ValueError if they do not fit. Keywords: as for `matmul`.
+    Keywords: as for `matmul`.
 
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    axes : tuple of ints, optional
+        The axes of each operand and of the result.
+    axis : None, optional
+        Must not be given.
+    keepdims : bool, optional
+        Must not be given.
+    casting : str, optional
+        NumPy's rule for casts to `dtype`.
+    order : str, optional
+        Has no effect.
+    dtype : dtype, optional
+        The dtype to compute in.
+    subok : bool, optional
+        Has no effect.
+    signature : str or tuple of dtypes, optional
+        The dtypes of the loop, in place of `dtype`.
+
+    Returns
+    -------
+    array
+        Products of matrices and vectors.
+
+    Raises
+    ------
+    ValueError
+        If the extents do not fit.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.matvec([[1, 2], [3, 4]], [[1, 1], [0, 1]]).tolist()
     [[3, 7], [2, 4]]
@@ -257,8 +363,45 @@ def vecmat(
 ) -> Array:  # fmt: skip
     """Return products of conjugated vectors and matrices: of x1's last axis and x2's last two; the others broadcast.
 
-    ValueError if they do not fit. Keywords: as for `matmul`.
+    Keywords: as for `matmul`.
 
+    Parameters
+    ----------
+    x1 : array_like
+        The first operand.
+    x2 : array_like
+        The second operand.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    axes : tuple of ints, optional
+        The axes of each operand and of the result.
+    axis : None, optional
+        Must not be given.
+    keepdims : bool, optional
+        Must not be given.
+    casting : str, optional
+        NumPy's rule for casts to `dtype`.
+    order : str, optional
+        Has no effect.
+    dtype : dtype, optional
+        The dtype to compute in.
+    subok : bool, optional
+        Has no effect.
+    signature : str or tuple of dtypes, optional
+        The dtypes of the loop, in place of `dtype`.
+
+    Returns
+    -------
+    array
+        Products of conjugated vectors and matrices.
+
+    Raises
+    ------
+    ValueError
+        If the extents do not fit.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.vecmat([1, 1], [[1, 2], [3, 4]]).tolist()
     [4, 6]

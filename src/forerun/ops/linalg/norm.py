@@ -100,8 +100,31 @@ def norm(x: ArrayLike, ord: float | str | None = None, axis: Axis = None, keepdi
 
     ord of vectors: 2 (the default), 1, inf, -inf, 0 (how many are not 0) or any p; of matrices: "fro" (the default),
     "nuc", 2 and -2 (the sum, the largest and the smallest of singular values), 1, -1, inf, -inf. The infinities may be
-    words, "inf" and "-inf". Of integers in the default float. ValueError for another ord or number of axes.
+    words, "inf" and "-inf". Of integers in the default float.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    ord : int, float or str, optional
+        The norm, as described above.
+    axis : int or tuple of ints, optional
+        One axis for vectors, two for matrices; by default all elements.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+
+    Returns
+    -------
+    array
+        a norm of vectors.
+
+    Raises
+    ------
+    ValueError
+        For another ord or number of axes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.linalg.norm([3, -4]).item(), np.linalg.norm([[3, 4], [6, 8]], 1, axis=1).tolist()
     (5.0, [7.0, 14.0])
@@ -130,6 +153,24 @@ def _whole(axis: Any) -> int:
 def vector_norm(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False, ord: float = 2) -> Array:
     """Return the norm of the elements along one or more axes, by default all. Real, at least 0. ord: as of `norm`.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes; by default all.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+    ord : int, float or str, optional
+        The norm, as of `norm`.
+
+    Returns
+    -------
+    array
+        The norm of the elements along one or more axes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.linalg.vector_norm([[3, 4], [0, 0]]).item(), np.linalg.vector_norm([[3, 4], [6, 8]], axis=1).tolist()
     (5.0, [5.0, 10.0])
@@ -143,8 +184,29 @@ def matrix_norm(
 ) -> Array:
     """Return the norm of matrices: of two axes, by default the last. ord: as of `norm`.
 
-    ValueError if there are not two axes.
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+    ord : int, float or str, optional
+        The norm, as of `norm`.
+    axis : tuple, optional
+        The two axes of the matrices.
 
+    Returns
+    -------
+    array
+        The norm of matrices.
+
+    Raises
+    ------
+    ValueError
+        If there are not two axes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.linalg.matrix_norm([[[3, 4]], [[6, 8]]]).tolist(), np.linalg.matrix_norm([[3, 4]], ord="nuc").item()
     ([5.0, 10.0], 5.0)
@@ -178,9 +240,27 @@ def _inv_or_nan(x: Array) -> Array:
 def cond(x: ArrayLike, p: float | str | None = None) -> Array:
     """Return the condition number of matrices: by default the largest singular value divided by the smallest.
 
-    p: a norm of matrices as of `norm`; the result is the norm times that of the inverse. inf of singular matrices.
-    LinAlgError (a ValueError) if x is empty or (but for p of None, 2 and -2) of matrices that are not square.
+    inf of singular matrices.
 
+    Parameters
+    ----------
+    x : array_like
+        The matrices: the last two axes.
+    p : int, float or str, optional
+        A norm of matrices as of `norm`; the result is the norm times that of the inverse.
+
+    Returns
+    -------
+    array
+        The condition number of matrices.
+
+    Raises
+    ------
+    LinAlgError
+        If x is empty or (but for p of None, 2 and -2) of matrices that are not square.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.linalg.cond([[1, 0], [0, 4]]).item(), np.linalg.cond([[1, 0], [0, 0]], 1).item()
     (4.0, inf)

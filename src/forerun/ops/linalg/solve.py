@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy
 from numpy.linalg import LinAlgError
 
-from .._base.convert import asarray, asarrays, axes_of, broadcast_shapes, copy
+from .._base.convert import asarray, asarrays, axes_of, broadcast_shapes, copy, is_whole
 from .._base.primitive import numpy_when_small, primitive
 from .._base.promotion import real_of
 from .._base.registry import registered_tuple
@@ -44,8 +44,23 @@ def _inv(x: Array) -> Array:
 def inv(a: ArrayLike) -> Array:
     """Return the inverse of square matrices: the last two axes. Of integers in the default float.
 
-    LinAlgError (a ValueError) if they are not square, and where the result is read if one is singular.
+    Parameters
+    ----------
+    a : array_like
+        The matrices: the last two axes.
 
+    Returns
+    -------
+    array
+        The inverse of square matrices.
+
+    Raises
+    ------
+    LinAlgError
+        If they are not square, and where the result is read if one is singular.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.linalg.inv([[2, 0], [0, 4]]).tolist()
     [[0.5, 0.0], [0.0, 0.25]]
@@ -67,9 +82,29 @@ def _solve(a: Array, b: Array) -> Array:
 def solve(a: ArrayLike, b: ArrayLike) -> Array:
     """Return x with a @ x = b; b is one vector if it has one axis, and of matrices otherwise, as in NumPy 2.
 
-    Leading axes broadcast. LinAlgError (a ValueError) if a is not of square matrices, and where x is read if a is
-    singular; ValueError if b has other rows.
+    Leading axes broadcast.
 
+    Parameters
+    ----------
+    a : array_like
+        The coefficients.
+    b : array_like
+        The right-hand sides.
+
+    Returns
+    -------
+    array
+        x with a @ x = b.
+
+    Raises
+    ------
+    LinAlgError
+        If a is not of square matrices, and where x is read if a is singular.
+    ValueError
+        If b has other rows.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.linalg.solve([[2, 0], [0, 4]], [2, 2]).tolist()
     [1.0, 0.5]
@@ -95,9 +130,25 @@ def _det(x: Array) -> Array:
 def det(a: ArrayLike) -> Array:
     """Return the determinant of square matrices: an array of the other axes. Of integers in the default float.
 
-    LinAlgError (a ValueError) if they are not square. Its gradient uses the inverse: of a singular matrix, reading it
-    raises LinAlgError.
+    Its gradient uses the inverse: of a singular matrix, reading it raises LinAlgError.
 
+    Parameters
+    ----------
+    a : array_like
+        The matrices: the last two axes.
+
+    Returns
+    -------
+    array
+        The determinant of square matrices.
+
+    Raises
+    ------
+    LinAlgError
+        If matrices are not square.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.linalg.det([[1, 2], [3, 4]])
     array(-2.)
@@ -127,8 +178,25 @@ def slogdet(a: ArrayLike) -> SlogdetResult:
     """Return the sign of the determinant of square matrices, and the logarithm of its magnitude.
 
     Both are arrays of the other axes. Of complex matrices the sign is a number of magnitude 1. Of a singular matrix: 0
-    and -inf. LinAlgError (a ValueError) if they are not square.
+    and -inf.
 
+    Parameters
+    ----------
+    a : array_like
+        The matrices: the last two axes.
+
+    Returns
+    -------
+    SlogdetResult
+        The sign of the determinant of square matrices.
+
+    Raises
+    ------
+    LinAlgError
+        If matrices are not square.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> [x.item() for x in np.linalg.slogdet([[2, 0], [0, -0.5]])]
     [-1.0, 0.0]
@@ -139,9 +207,29 @@ def slogdet(a: ArrayLike) -> SlogdetResult:
 def matrix_power(a: ArrayLike, n: int) -> Array:
     """Raise square matrices to the integer power n: inverses for negative n, the identity for 0.
 
-    In a's dtype; inverses of integers in the default float. TypeError if n is not an integer, LinAlgError (a
-    ValueError) if matrices are not square.
+    In a's dtype; inverses of integers in the default float.
 
+    Parameters
+    ----------
+    a : array_like
+        The matrices: the last two axes.
+    n : int
+        The exponent.
+
+    Returns
+    -------
+    array
+        The power.
+
+    Raises
+    ------
+    TypeError
+        If n is not an integer.
+    LinAlgError
+        If matrices are not square.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.linalg.matrix_power([[1, 1], [0, 1]], 3).tolist()
     [[1, 3], [0, 1]]
@@ -149,8 +237,9 @@ def matrix_power(a: ArrayLike, n: int) -> Array:
     x = asarray(a)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise LinAlgError(f"matrix_power: array must be of square matrices, got shape {x.shape}")
-    if not isinstance(n, (int, numpy.integer)):
+    if not is_whole(n):
         raise TypeError(f"matrix_power: n must be an integer, got {n!r}")
+    n = int(n)
     if n == 0:
         return copy(broadcast_to(eye(x.shape[-1], dtype=x.dtype, device=x.device), x.shape))
     if n < 0:
@@ -168,9 +257,27 @@ def matrix_power(a: ArrayLike, n: int) -> Array:
 def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
     """Return the inverse of a for `tensordot` over its first `ind` axes: the other axes stand first.
 
-    ValueError if ind is not positive; LinAlgError (a ValueError) if the first axes have not as many elements as the
-    others, and where the result is read if there is no inverse.
+    Parameters
+    ----------
+    a : array_like
+        The array to invert.
+    ind : int, optional
+        The number of axes that come first.
 
+    Returns
+    -------
+    array
+        The inverse of a for `tensordot` over its first `ind` axes.
+
+    Raises
+    ------
+    ValueError
+        If ind is not positive.
+    LinAlgError
+        If the first axes have not as many elements as the others, and where the result is read if there is no inverse.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.linalg.tensorinv(np.eye(6).reshape(6, 2, 3), 1).shape
     (2, 3, 6)
@@ -188,9 +295,27 @@ def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
 def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     """Return x with tensordot(a, x, x.ndim) = b: x has the axes of a that stand behind those of b.
 
-    axes: of a, that are put last before. LinAlgError (a ValueError) if x has not as many elements as b, and where it
-    is read if there is no unique x.
+    Parameters
+    ----------
+    a : array_like
+        The coefficients.
+    b : array_like
+        The right-hand sides.
+    axes : tuple of ints, optional
+        Of a, that are put last before.
 
+    Returns
+    -------
+    array
+        x with tensordot(a, x, x.ndim) = b.
+
+    Raises
+    ------
+    LinAlgError
+        If x has not as many elements as b, and where it is read if there is no unique x.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.linalg.tensorsolve(np.eye(6).reshape(2, 3, 6), np.ones((2, 3))).tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]

@@ -87,9 +87,27 @@ def _cholesky(x: Array, upper: bool) -> Array:
 def cholesky(a: ArrayLike, /, *, upper: bool = False) -> Array:
     """Return the lower triangle L with L @ L.T = a, of symmetric matrices; or with `upper` U with U.T @ U = a.
 
-    Of complex ones, L.T conjugated. Only that triangle of a is looked at; gradients are symmetric. LinAlgError (a
-    ValueError) if matrices are not square, and where the result is read if a is not positive definite.
+    Of complex ones, L.T conjugated. Only that triangle of a is looked at; gradients are symmetric.
 
+    Parameters
+    ----------
+    a : array_like
+        The matrices: the last two axes.
+    upper : bool, optional
+        Whether the upper triangle is used, and not the lower one.
+
+    Returns
+    -------
+    array
+        The lower triangle L with L @ L.T = a.
+
+    Raises
+    ------
+    LinAlgError
+        If matrices are not square, and where the result is read if a is not positive definite.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.linalg.cholesky([[4, 2], [2, 10]]).tolist()
     [[2.0, 0.0], [1.0, 3.0]]
@@ -168,10 +186,30 @@ def _qr_raw(x: Array) -> tuple[Array, ...]:
 def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     """Return orthonormal columns Q and an upper triangle R with Q @ R = a.
 
-    Of m by n matrices Q is m by k and R is k by n, where k is the smaller of m and n. mode: "reduced"; "complete",
-    where k is m; "r", R alone; "raw", LAPACK's h (transposed) and tau, which has no gradient (NotImplementedError where
-    one is asked for). LinAlgError (a ValueError) if a has less than two axes, ValueError for another mode.
+    Of m by n matrices Q is m by k and R is k by n, where k is the smaller of m and n.
 
+    Parameters
+    ----------
+    a : array_like
+        The matrices: the last two axes.
+    mode : str, optional
+        "reduced"; "complete", where k is m; "r", R alone; "raw", LAPACK's h (transposed) and tau, which has no gradient
+        (NotImplementedError where one is asked for).
+
+    Returns
+    -------
+    array, or tuple of arrays
+        Q and R, or what else `mode` asks for.
+
+    Raises
+    ------
+    LinAlgError
+        If a has less than two axes.
+    ValueError
+        For another mode.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.array([[3.0, 0.0], [4.0, 5.0], [0.0, 1.0]])
     >>> q, r = np.linalg.qr(x)
@@ -251,10 +289,31 @@ def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermi
     """Return U, S, Vh with (U * S) @ Vh = a, singular values S from largest to smallest; without `compute_uv` S alone.
 
     S is real, with min(m, n) elements for m by n matrices. U is m by m and Vh n by n; without `full_matrices` they have
-    only the columns and rows that S needs. hermitian: a is symmetric or Hermitian, which is faster; only its lower
-    triangle is looked at. LinAlgError (a ValueError) if a has less than two axes, and where results are read if it does
-    not converge.
+    only the columns and rows that S needs.
 
+    Parameters
+    ----------
+    a : array_like
+        The matrices: the last two axes.
+    full_matrices : bool, optional
+        Whether U and Vh are square.
+    compute_uv : bool, optional
+        Whether to return U and Vh too.
+    hermitian : bool, optional
+        `a` is symmetric or Hermitian, which is faster; only its lower triangle is looked at.
+
+    Returns
+    -------
+    array, or tuple of arrays
+        U, S and Vh, or S alone.
+
+    Raises
+    ------
+    LinAlgError
+        If a has less than two axes, and where results are read if it does not converge.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> u, s, vh = np.linalg.svd(np.array([[0.0, 2.0], [3.0, 0.0], [0.0, 0.0]]), full_matrices=False)
     >>> u.shape, np.round(s, 3).tolist(), vh.shape
@@ -284,6 +343,18 @@ def _of_hermitian(x: Array, compute_uv: bool) -> Any:
 def svdvals(x: ArrayLike, /) -> Array:
     """Return the singular values of matrices, from largest to smallest: the S of `svd`.
 
+    Parameters
+    ----------
+    x : array_like
+        The matrices: the last two axes.
+
+    Returns
+    -------
+    array
+        The singular values of matrices.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.round(np.linalg.svdvals([[0, 2], [3, 0]]), 3).tolist()
     [3.0, 2.0]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import asarrays, axes_of, cast, is_array, promote, write_out
+from .._base.convert import asarrays, axes_of, cast, extents_of, is_array, is_whole, promote, write_out
 from .._base.primitive import direct, primitive
 from ..elementwise.arithmetic import conj_if_complex
 from ..shape.views import reshape, swapaxes, transpose
@@ -62,9 +62,29 @@ def matmul_pair(a: ArrayLike, b: ArrayLike, op: str) -> tuple[Array, Array]:
 def dot(a: ArrayLike, b: ArrayLike, out: Out = None) -> Array:
     """Return the product over a's last axis and b's second to last (or only) one; with a scalar, a * b.
 
-    As `numpy.dot`: the other axes of a stand before those of b, nothing broadcasts. ValueError if extents
-    differ.
+    As `numpy.dot`: the other axes of a stand before those of b, nothing broadcasts.
 
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    b : array_like
+        The second operand.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The product over a's last axis and b's second to last (or only) one.
+
+    Raises
+    ------
+    ValueError
+        If extents differ.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.dot([1, 2], [3, 4]).item(), np.dot(np.ones((2, 3)), np.ones((4, 3, 5))).shape
     (11, (2, 4, 5))
@@ -81,8 +101,27 @@ def dot(a: ArrayLike, b: ArrayLike, out: Out = None) -> Array:
 
 @direct("inner")
 def vdot(a: ArrayLike, b: ArrayLike) -> Array:
-    """Return the sum of conj(a) * b over the flat arrays: without axes. ValueError if sizes differ.
+    """Return the sum of conj(a) * b over the flat arrays: without axes.
 
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    b : array_like
+        The second operand.
+
+    Returns
+    -------
+    array
+        The sum of conj(a) * b over the flat arrays.
+
+    Raises
+    ------
+    ValueError
+        If sizes differ.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.vdot([1 + 1j, 2], [1, 1j]).item()
     (1+1j)
@@ -95,8 +134,25 @@ def vdot(a: ArrayLike, b: ArrayLike) -> Array:
 def inner(a: ArrayLike, b: ArrayLike) -> Array:
     """Return the sum of products over the last axis of both; the other axes of a stand before those of b.
 
-    ValueError if the last axes differ in extent.
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    b : array_like
+        The second operand.
 
+    Returns
+    -------
+    array
+        The sum of products over the last axis of both.
+
+    Raises
+    ------
+    ValueError
+        If the last axes differ in extent.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.inner([[1, 2], [3, 4]], [1, 1]).tolist()
     [3, 7]
@@ -112,6 +168,22 @@ def inner(a: ArrayLike, b: ArrayLike) -> Array:
 def outer(a: ArrayLike, b: ArrayLike, out: Out = None) -> Array:
     """Return the matrix of all products of an element of a and one of b, both flat.
 
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    b : array_like
+        The second operand.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The matrix of all products of an element of a and one of b.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.outer([1, 2], [3, 4]).tolist()
     [[3, 4], [6, 8]]
@@ -121,19 +193,14 @@ def outer(a: ArrayLike, b: ArrayLike, out: Out = None) -> Array:
 
 
 def _contracted(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    if isinstance(axes, (int, numpy.integer)):
+    if is_whole(axes):
         n = int(axes)
         if not 0 <= n <= min(a.ndim, b.ndim):
             raise numpy.exceptions.AxisError(f"tensordot: axes must be between 0 and {min(a.ndim, b.ndim)}, got {n}")
         left, right = tuple(range(a.ndim - n, a.ndim)), tuple(range(n))
     else:
-        one, other = axes
-
-        def as_tuple(x: Any) -> tuple[Any, ...]:
-            return (x,) if isinstance(x, (int, numpy.integer)) else tuple(x)
-
-        left = axes_of("tensordot", as_tuple(one), a.ndim)
-        right = axes_of("tensordot", as_tuple(other), b.ndim)
+        one, other = (extents_of("tensordot", "axes", x) for x in axes)
+        left, right = axes_of("tensordot", one, a.ndim), axes_of("tensordot", other, b.ndim)
     if len(left) != len(right) or any(a.shape[i] != b.shape[j] for i, j in zip(left, right)):
         raise ValueError(f"tensordot: summed axes must have one extent, got {a.shape} and {b.shape} over {axes}")
     return left, right
@@ -142,9 +209,27 @@ def _contracted(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, 
 def tensordot(a: ArrayLike, b: ArrayLike, axes: int | Sequence[Any] = 2) -> Array:
     """Return the sum of products over axes of both; the others of a stand before those of b.
 
-    axes: n for the last n of a with the first n of b, or a pair of lists of axes. ValueError if extents
-    differ.
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    b : array_like
+        The second operand.
+    axes : tuple of ints, optional
+        N for the last n of a with the first n of b, or a pair of lists of axes.
 
+    Returns
+    -------
+    array
+        The sum of products over axes of both.
+
+    Raises
+    ------
+    ValueError
+        If extents differ.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.tensordot(np.ones((2, 3, 4)), np.ones((4, 3, 5)), axes=((1, 2), (1, 0))).shape
     (2, 5)
@@ -162,6 +247,20 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: int | Sequence[Any] = 2) -> Arra
 def kron(a: ArrayLike, b: ArrayLike) -> Array:
     """Return the Kronecker product: a with each element replaced by its product with b. Extents are multiplied.
 
+    Parameters
+    ----------
+    a : array_like
+        The first operand.
+    b : array_like
+        The second operand.
+
+    Returns
+    -------
+    array
+        The Kronecker product.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.kron([1, 10], [1, 2]).tolist()
     [1, 2, 10, 20]
@@ -191,9 +290,27 @@ def _order(sizes: Sequence[int]) -> list[list[int]]:
 def multi_dot(arrays: Sequence[Any], *, out: Out = None) -> Array:
     """Return the product of several matrices, in the order that takes the fewest multiplications.
 
-    The first and the last may be vectors: a row, a column. ValueError if there are less than two, others are no
-    matrices, or extents differ.
+    The first and the last may be vectors: a row, a column.
 
+    Parameters
+    ----------
+    arrays : sequence of arrays
+        The matrices.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The product of several matrices.
+
+    Raises
+    ------
+    ValueError
+        If there are less than two arrays, those between the first and the last are not matrices, or extents differ.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.linalg.multi_dot([np.ones((2, 30)), np.ones((30, 4)), np.ones(4)]).tolist()
     [120.0, 120.0]

@@ -28,8 +28,10 @@ from .._base.convert import (
     count_of,
     default_float,
     device_of,
+    extents_of,
     is_array,
     is_real_float,
+    is_whole,
     write_out,
 )
 from .._base.host_task import host_op
@@ -57,6 +59,13 @@ def seed(seed: int | None = None) -> None:
 
     None: anywhere, from the system's randomness.
 
+    Parameters
+    ----------
+    seed : int or sequence of ints, optional
+        The seed; None for one of the system's randomness.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.seed(1); a = np.random.normal(size=3)
     >>> np.random.seed(1); b = np.random.normal(size=3)
@@ -69,8 +78,18 @@ def seed(seed: int | None = None) -> None:
 def get_state(legacy: bool = True) -> dict[str, Any]:
     """Return the state of the stream: its seed, and the number of operations that have drawn from it.
 
-    legacy changes nothing.
+    Parameters
+    ----------
+    legacy : bool, optional
+        Has no effect.
 
+    Returns
+    -------
+    dict
+        The state of the stream.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> state = np.random.get_state(); a = np.random.normal(size=3)
     >>> np.random.set_state(state); b = np.random.normal(size=3)
@@ -81,8 +100,20 @@ def get_state(legacy: bool = True) -> dict[str, Any]:
 
 
 def set_state(state: dict[str, Any]) -> None:
-    """Restore a state of the stream from `get_state`. ValueError for the state of another kind of generator.
+    """Restore a state of the stream from `get_state`.
 
+    Parameters
+    ----------
+    state : dict
+        A state that `get_state` returned.
+
+    Raises
+    ------
+    ValueError
+        For the state of another kind of generator.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.set_state(np.random.get_state())
     """
@@ -108,8 +139,7 @@ def device_for(device: DeviceLike, *parameters: Any) -> Device:
 def _shape(op: str, size: Shape | None, *parameters: Any) -> tuple[int, ...]:
     if size is None:
         return () if _numbers(*parameters) else broadcast_shapes(op, *(numpy.shape(p) for p in parameters))
-    given: Any = size
-    shape = (int(given),) if isinstance(given, (int, numpy.integer)) else tuple(given)
+    shape = extents_of(op, "size", size)
     if shape and min(shape) < 0:
         raise ValueError(f"{op}: size must not be negative, got {shape}")
     return shape
@@ -154,10 +184,41 @@ def uniform(
 ) -> Array:
     """Draw numbers evenly spread over [low, high), of shape `size` or else that of low and high together.
 
-    The default float (float32) unless dtype is given; TypeError if it is not a float. low and high may be arrays, to
-    which gradients flow. ValueError if they do not broadcast to the size, OverflowError if high - low is not finite
-    (where the result is read, if they are forerun arrays). out: an array for the result. ctx: MXNet's name for device.
+    The default float (float32) unless dtype is given. low and high may be arrays, to which gradients flow.
 
+    Parameters
+    ----------
+    low : array_like, optional
+        The lower end.
+    high : array_like, optional
+        The upper end.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for device.
+    out : array, optional
+        An array for the result.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Raises
+    ------
+    TypeError
+        If `dtype` is not a float.
+    ValueError
+        If they do not broadcast to the size.
+    OverflowError
+        If high - low is not finite (where the result is read, if they are forerun arrays).
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.random.uniform(-1, 1, size=(2, 3))
     >>> x.shape, (abs(x) <= 1).all().item()
@@ -200,10 +261,40 @@ def normal(
 ) -> Array:
     """Draw numbers from the normal distribution with mean `loc` and standard deviation `scale`, which may be arrays.
 
-    Of shape `size` or else that of loc and scale together; the default float unless dtype is given, TypeError
-    if it is not a float. ValueError if scale is negative: where the result is read, if it is a forerun array. Gradients
-    flow to loc and scale. out: an array for the result. ctx: MXNet's name for device.
+    Of shape `size` or else that of loc and scale together; the default float unless dtype is given. Gradients flow to
+    loc and scale.
 
+    Parameters
+    ----------
+    loc : array_like, optional
+        The mean.
+    scale : array_like, optional
+        The standard deviation.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for device.
+    out : array, optional
+        An array for the result.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Raises
+    ------
+    TypeError
+        If `dtype` is not a float.
+    ValueError
+        If scale is negative: where the result is read, if it is a forerun array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.normal(size=(2, 3)).shape, np.random.normal([0.0, 5.0], 1.0).shape
     ((2, 3), (2,))
@@ -234,6 +325,24 @@ def draw_into(
 def rand(*shape: int, dtype: DTypeLike = None, device: DeviceLike = None, ctx: DeviceLike = None) -> Array:
     """Draw numbers evenly spread over [0, 1); extents are separate arguments. The default float unless dtype is given.
 
+    Parameters
+    ----------
+    *shape : int
+        The extents.
+    dtype : dtype, optional
+        The dtype; by default the default float.
+    device : device, optional
+        The device of the result; by default the current one.
+    ctx : device, optional
+        MXNet's name for `device`.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.rand(2, 3).shape
     (2, 3)
@@ -244,6 +353,24 @@ def rand(*shape: int, dtype: DTypeLike = None, device: DeviceLike = None, ctx: D
 def randn(*shape: int, dtype: DTypeLike = None, device: DeviceLike = None, ctx: DeviceLike = None) -> Array:
     """Draw standard normal numbers; extents are separate arguments. The default float unless dtype is given.
 
+    Parameters
+    ----------
+    *shape : int
+        The extents.
+    dtype : dtype, optional
+        The dtype; by default the default float.
+    device : device, optional
+        The device of the result; by default the current one.
+    ctx : device, optional
+        MXNet's name for `device`.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.randn(2, 3).shape
     (2, 3)
@@ -257,8 +384,28 @@ def random(
 ) -> Array:  # fmt: skip
     """Draw numbers evenly spread over [0, 1). Without a size: one, without axes.
 
-    The default float unless dtype is given. out: an array for the result.
+    The default float unless dtype is given.
 
+    Parameters
+    ----------
+    size : int or tuple of ints, optional
+        The shape of the result; by default one number, without axes.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    out : array, optional
+        An array for the result.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for `device`.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.random((2, 3)).shape, np.random.random().shape
     ((2, 3), ())
@@ -272,6 +419,18 @@ random_sample = ranf = sample = random
 def bytes(length: int) -> builtins.bytes:
     """Return random bytes, as Python's bytes: this waits.
 
+    Parameters
+    ----------
+    length : int
+        The number of bytes.
+
+    Returns
+    -------
+    bytes
+        The bytes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> len(np.random.bytes(10))
     10
@@ -285,6 +444,24 @@ def random_integers(
 ) -> Array:
     """Return integers evenly spread over low to high, both included, or 1 to low. int64.
 
+    Parameters
+    ----------
+    low : int
+        The smallest integer, or the upper end if `high` is not given.
+    high : int, optional
+        The upper end.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        The integers.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.random_integers(1, size=2).tolist()
     [1, 1]
@@ -296,6 +473,20 @@ def random_integers(
 def tomaxint(size: Shape | None = None, *, device: DeviceLike = None) -> Array:
     """Return integers evenly spread over all that are not negative. int64.
 
+    Parameters
+    ----------
+    size : int or tuple of ints, optional
+        The shape of the result; by default one number, without axes.
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        Integers evenly spread over all that are not negative.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> (np.random.tomaxint(3) >= 0).all().item()
     True
@@ -309,8 +500,33 @@ def standard_normal(
 ) -> Array:  # fmt: skip
     """Draw numbers from the standard normal distribution. Without a size: one, without axes.
 
-    The default float unless dtype is given, TypeError if it is not a float. out: an array for the result.
+    The default float unless dtype is given.
 
+    Parameters
+    ----------
+    size : int or tuple of ints, optional
+        The shape of the result; by default one number, without axes.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    out : array, optional
+        An array for the result.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for `device`.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Raises
+    ------
+    TypeError
+        If `dtype` is not a float.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.standard_normal(4, dtype="float64").dtype
     dtype('float64')
@@ -330,10 +546,39 @@ def randint(
 ) -> Array:
     """Return integers evenly spread over [low, high), or [0, low) without high. int64 unless dtype is given.
 
-    low and high may be arrays, which broadcast. Without a size: of their shape. ValueError if there are no such
-    integers (where the result is read, if one is a forerun array), TypeError if dtype is of floats. out: an array for
-    the result.
+    low and high may be arrays, which broadcast. Without a size: of their shape.
 
+    Parameters
+    ----------
+    low : array_like
+        The smallest integer, or the upper end if `high` is not given.
+    high : array_like, optional
+        The upper end.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default int64.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for `device`.
+    out : array, optional
+        An array for the result.
+
+    Returns
+    -------
+    array
+        The integers.
+
+    Raises
+    ------
+    ValueError
+        If there are no such integers (where the result is read, if one is a forerun array).
+    TypeError
+        If dtype is of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.randint(3, 4, size=2).tolist(), np.random.randint(10, size=(2, 3)).shape
     ([3, 3], (2, 3))
@@ -373,6 +618,28 @@ def integers(
 ) -> Array:
     """Return integers evenly spread over [low, high), with `endpoint` up to and including high. Otherwise as `randint`.
 
+    Parameters
+    ----------
+    low : array_like
+        The smallest integer, or the upper end if `high` is not given.
+    high : array_like, optional
+        The upper end.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default int64.
+    endpoint : bool, optional
+        Whether `high` can be drawn.
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        The integers.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.integers(3, 3, size=2, endpoint=True).tolist()
     [3, 3]
@@ -401,13 +668,32 @@ def _order(op: str, n: int, device: Any) -> Array:
 def permutation(x: int | Any, axis: int = 0, *, device: DeviceLike = None) -> Array:
     """Return the numbers below x in random order (int64), or a shuffled copy of an array along an axis.
 
-    ValueError of an array without axes.
+    Parameters
+    ----------
+    x : int or array_like
+        An integer, or the array to shuffle.
+    axis : int, optional
+        The axis along which slices are shuffled.
+    device : device, optional
+        The device of the result.
 
+    Returns
+    -------
+    array
+        The numbers below x in random order (int64).
+
+    Raises
+    ------
+    ValueError
+        For an array without axes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.sort(np.random.permutation(4)).tolist()
     [0, 1, 2, 3]
     """
-    if isinstance(x, (int, numpy.integer)):
+    if is_whole(x):
         return _order("permutation", count_of("permutation", "x", x), device)
     rows = asarray(x)
     _rows("permutation", rows)
@@ -418,8 +704,24 @@ def permutation(x: int | Any, axis: int = 0, *, device: DeviceLike = None) -> Ar
 def shuffle(x: ArrayLike, axis: int = 0) -> None:
     """Shuffle the slices of an array along an axis, in place.
 
-    ValueError of an array without axes, TypeError of no array. A NumPy array or a list: waits.
+    A NumPy array or a list: waits.
 
+    Parameters
+    ----------
+    x : array_like
+        The array that is shuffled.
+    axis : int, optional
+        The axis along which slices are shuffled.
+
+    Raises
+    ------
+    ValueError
+        For an array without axes.
+    TypeError
+        For an object that is not an array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.arange(4)
     >>> np.random.shuffle(x); np.sort(x).tolist()
@@ -435,8 +737,24 @@ def shuffle(x: ArrayLike, axis: int = 0) -> None:
 def permuted(x: ArrayLike, *, axis: int | None = None, out: Out = None) -> Array:
     """Return a copy of an array with the elements along an axis in random order, in another one in each row.
 
-    axis None: all elements. out: an array for the result, x itself too.
+    axis None: all elements.
 
+    Parameters
+    ----------
+    x : array_like
+        The array.
+    axis : int, optional
+        The axis; None for all elements.
+    out : array, optional
+        An array for the result, x itself too.
+
+    Returns
+    -------
+    array
+        a copy of an array with the elements along an axis in random order.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> y = np.random.permuted(np.arange(6).reshape(2, 3), axis=1)
     >>> np.sort(y, axis=1).tolist()
@@ -454,10 +772,31 @@ def bernoulli(
 ) -> Array:  # fmt: skip
     """Return 1 with probability `prob`, or with 1 / (1 + exp(-logit)); 0 otherwise.
 
-    prob or logit: a number or an array, prob 0.5 if neither is given; ValueError if both are, or prob is not in [0, 1]
-    (where the result is read, if it is a forerun array). Of shape `size`, or else that of prob or logit; the default
-    float unless dtype is given. out: an array for the result.
+    Of shape `size`, or else that of prob or logit; the default float unless dtype is given.
 
+    Parameters
+    ----------
+    prob, logit : array_like, optional
+        A number or an array, prob 0.5 if neither is given; ValueError if both are, or prob is not in [0, 1] (where the
+        result is read, if it is a forerun array).
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for `device`.
+    out : array, optional
+        An array for the result.
+
+    Returns
+    -------
+    array
+        Ones and zeros.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.random.bernoulli(np.array([0.0, 1.0])).tolist(), npx.random.bernoulli(logit=100.0, size=2).tolist()
     ([0.0, 1.0], [1.0, 1.0])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import asarray, axis_of
+from .._base.convert import asarray, axis_of, is_whole
 from .._base.host_task import host_op
 from .._base.random_stream import current
 from ..index.getitem import take
@@ -33,17 +33,46 @@ def choice(
 ) -> Array:
     """Return elements (slices along an axis) drawn from an array, or numbers below a (int64).
 
-    p: the probability of each, whose sum is 1. replace: whether an element can be drawn again; if not, shuffle: whether
-    their order is random too. Without a size: one. ValueError if p has not one number for each element, or there are
-    too few elements, or one of p is negative or their sum is another: where the result is read, if p is a forerun
-    array.
+    Without a size: one.
 
+    Parameters
+    ----------
+    a : int or array_like
+        The elements, or an integer.
+    size : int or tuple of ints, optional
+        The shape of the result; by default one number, without axes.
+    replace : bool, optional
+        Whether an element can be drawn again.
+    p : array_like, optional
+        The probability of each, whose sum is 1.
+    axis : int, optional
+        The axis of `a` whose slices are drawn.
+    shuffle : bool, optional
+        Whether the order of elements drawn without replacement is random too.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for `device`.
+
+    Returns
+    -------
+    array
+        The elements or numbers that were drawn.
+
+    Raises
+    ------
+    ValueError
+        If p has not one number for each element, or there are too few elements, or one of p is negative or their sum is
+        another: where the result is read, if p is a forerun array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.choice([5, 6, 7], 2, p=[0, 0, 1]).tolist()
     [7, 7]
     """
     where = device or ctx
-    whole = isinstance(a, (int, numpy.integer))
+    whole = is_whole(a)
     rows = None if whole else asarray(a)
     if rows is None:
         n, at = int(a), 0

@@ -33,6 +33,24 @@ def geometric(
 
     Parameters, size, dtype, errors: as for `poisson`.
 
+    Parameters
+    ----------
+    p : array_like
+        The probability of a success.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default int64.
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        The counts.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.geometric(1.0, 3).tolist()
     [1, 1, 1]
@@ -48,6 +66,28 @@ def hypergeometric(
 
     Parameters, size, dtype, errors: as for `poisson`.
 
+    Parameters
+    ----------
+    ngood : array_like
+        The number of good elements.
+    nbad : array_like
+        The number of bad elements.
+    nsample : array_like
+        The number of elements that are drawn.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default int64.
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        The counts.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.hypergeometric(3, 0, 2, 3).tolist()
     [2, 2, 2]
@@ -62,6 +102,24 @@ def logseries(
 
     Parameters, size, dtype, errors: as for `poisson`.
 
+    Parameters
+    ----------
+    p : array_like
+        The parameter of the distribution, in (0, 1).
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default int64.
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        The counts.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.logseries(0.5, 4).shape
     (4,)
@@ -76,6 +134,26 @@ def negative_binomial(
 
     Parameters, size, dtype, errors: as for `poisson`.
 
+    Parameters
+    ----------
+    n : array_like
+        The number of successes.
+    p : array_like
+        The probability of a success.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default int64.
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        The counts.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.negative_binomial(3, 1.0, 2).tolist()
     [0, 0]
@@ -88,6 +166,24 @@ def zipf(a: ArrayLike, size: Shape | None = None, dtype: DTypeLike = "int64", *,
 
     Parameters, size, dtype, errors: as for `poisson`.
 
+    Parameters
+    ----------
+    a : array_like
+        The shape parameter.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default int64.
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        The counts.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.zipf(3.0, 4).shape
     (4,)
@@ -100,9 +196,31 @@ def dirichlet(
 ) -> Array:
     """Return vectors of the Dirichlet distribution, along a new last axis: positive numbers whose sum is 1.
 
-    alpha: how much weight each element has (a vector). The default float unless dtype is given. ValueError if one is
-    negative: where the result is read, if they are a forerun array.
+    The default float unless dtype is given.
 
+    Parameters
+    ----------
+    alpha : array_like
+        How much weight each element has (a vector).
+    size : int or tuple of ints, optional
+        The shape of the result, without its last axis.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        Vectors of the Dirichlet distribution.
+
+    Raises
+    ------
+    ValueError
+        If one is negative: where the result is read, if they are a forerun array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.dirichlet([1.0, 2.0, 3.0], size=4).sum(1).round(3).tolist()
     [1.0, 1.0, 1.0, 1.0]
@@ -128,10 +246,32 @@ def multivariate_hypergeometric(
 ) -> Array:
     """Draw counts of each color among nsample drawn from a collection. int64, colors along a new last axis.
 
-    colors: how many of each there are (integers). method: "marginals" or "count", NumPy's algorithms. ValueError for
-    another method or a negative nsample, or if a number is negative or there are too few: where the result is read, if
-    colors is a forerun array.
+    Parameters
+    ----------
+    colors : array_like
+        How many of each there are (integers).
+    nsample : int
+        The number of elements that are drawn.
+    size : int or tuple of ints, optional
+        The shape of the result, without its last axis.
+    method : str, optional
+        "marginals" or "count", NumPy's algorithms.
+    device : device, optional
+        The device of the result.
 
+    Returns
+    -------
+    array
+        The counts.
+
+    Raises
+    ------
+    ValueError
+        For another method or a negative nsample, or if a number is negative or there are too few: where the result is
+        read, if colors is a forerun array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.multivariate_hypergeometric([2, 3], 5).tolist()
     [2, 3]

@@ -33,6 +33,26 @@ def f(
 
     Parameters, size, dtype, errors: as for `gamma`.
 
+    Parameters
+    ----------
+    dfnum : array_like
+        The degrees of freedom of the numerator.
+    dfden : array_like
+        The degrees of freedom of the denominator.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.f(2.0, 3.0, 4).shape
     (4,)
@@ -47,6 +67,26 @@ def noncentral_chisquare(
 
     Parameters, size, dtype, errors: as for `gamma`.
 
+    Parameters
+    ----------
+    df : array_like
+        The degrees of freedom.
+    nonc : array_like
+        The noncentrality.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.noncentral_chisquare(3.0, 1.0, 4).shape
     (4,)
@@ -62,6 +102,28 @@ def noncentral_f(
 
     Parameters, size, dtype, errors: as for `gamma`.
 
+    Parameters
+    ----------
+    dfnum : array_like
+        The degrees of freedom of the numerator.
+    dfden : array_like
+        The degrees of freedom of the denominator.
+    nonc : array_like
+        The noncentrality.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.noncentral_f(2.0, 3.0, 1.0, 4).shape
     (4,)
@@ -77,6 +139,28 @@ def pareto(
 
     Parameters, size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
+    Parameters
+    ----------
+    a : array_like
+        The shape parameter.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for `device`.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.pareto(3.0, 4).shape
     (4,)
@@ -93,6 +177,28 @@ def power(
 
     Parameters, size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
+    Parameters
+    ----------
+    a : array_like
+        The shape parameter.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for `device`.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.power(3.0, 4).shape
     (4,)
@@ -106,6 +212,22 @@ def standard_cauchy(size: Shape | None = None, dtype: DTypeLike = None, *, devic
 
     Parameters, size, dtype, errors: as for `gamma`.
 
+    Parameters
+    ----------
+    size : int or tuple of ints, optional
+        The shape of the result; by default one number, without axes.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.standard_cauchy(4).shape
     (4,)
@@ -120,6 +242,24 @@ def standard_t(
 
     Parameters, size, dtype, errors: as for `gamma`.
 
+    Parameters
+    ----------
+    df : array_like
+        The degrees of freedom.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.standard_t(3.0, 4).shape
     (4,)
@@ -135,6 +275,28 @@ def triangular(
 
     Parameters, size, dtype, errors: as for `gamma`.
 
+    Parameters
+    ----------
+    left : array_like
+        The smallest number.
+    mode : array_like
+        The number where the density is highest.
+    right : array_like
+        The largest number.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.triangular(0.0, 1.0, 2.0, 4).shape
     (4,)
@@ -149,6 +311,26 @@ def vonmises(
 
     Parameters, size, dtype, errors: as for `gamma`.
 
+    Parameters
+    ----------
+    mu : array_like
+        The angle where the density is highest.
+    kappa : array_like
+        The concentration.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.vonmises(0.0, 4.0, 4).shape
     (4,)
@@ -163,6 +345,26 @@ def wald(
 
     Parameters, size, dtype, errors: as for `gamma`.
 
+    Parameters
+    ----------
+    mean : array_like
+        The mean.
+    scale : array_like
+        The scale of the distribution.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.wald(1.0, 2.0, 4).shape
     (4,)
@@ -178,6 +380,28 @@ def rayleigh(
 
     Parameters, size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
+    Parameters
+    ----------
+    scale : array_like, optional
+        The scale of the distribution.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for `device`.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.rayleigh(2.0, 4).shape
     (4,)
@@ -194,6 +418,28 @@ def weibull(
 
     Parameters, size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
+    Parameters
+    ----------
+    a : array_like
+        The shape parameter.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for `device`.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.weibull(2.0, 4).shape
     (4,)
@@ -216,8 +462,26 @@ def standard_exponential(
 ) -> Array:  # fmt: skip
     """Draw numbers from the exponential distribution with mean 1. The default float unless dtype is given.
 
-    method: "zig" or "inv", which change nothing (ValueError for another). out: an array for the result.
+    Parameters
+    ----------
+    size : int or tuple of ints, optional
+        The shape of the result; by default one number, without axes.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    method : str, optional
+        "zig" or "inv", which change nothing (ValueError for another).
+    out : array, optional
+        An array for the result.
+    device : device, optional
+        The device of the result.
 
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.standard_exponential((2, 3)).shape
     (2, 3)
@@ -231,6 +495,26 @@ def standard_gamma(
 ) -> Array:
     """Draw numbers from the gamma distribution with scale 1. Otherwise as `gamma`. out: an array for the result.
 
+    Parameters
+    ----------
+    shape : array_like
+        The shape parameter.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.standard_gamma(2.0, 3).shape
     (3,)

@@ -111,10 +111,36 @@ def exponential(
 ) -> Array:  # fmt: skip
     """Draw numbers from the exponential distribution: of density exp(-x / scale) / scale for x >= 0.
 
-    The mean is scale. Of shape `size`, or else that of scale; the default float unless dtype is given.
-    ValueError if scale is negative: where the result is read, if it is a forerun array. Gradients flow to scale.
-    out: an array for the result. ctx: MXNet's name for device.
+    The mean is scale. Of shape `size`, or else that of scale; the default float unless dtype is given. Gradients flow
+    to scale.
 
+    Parameters
+    ----------
+    scale : array_like, optional
+        The mean.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for device.
+    out : array, optional
+        An array for the result.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Raises
+    ------
+    ValueError
+        If scale is negative: where the result is read, if it is a forerun array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.exponential([1.0, 2.0], (3, 2)).shape
     (3, 2)
@@ -132,6 +158,30 @@ def gamma(
     The mean is shape * scale. size, dtype, errors, out, ctx: as for `exponential`; shape must not be negative either.
     Gradients flow to both: to shape by implicit reparametrisation (Figurnov, Mohamed and Mnih 2018).
 
+    Parameters
+    ----------
+    shape : array_like
+        The shape parameter.
+    scale : array_like, optional
+        The scale of the distribution.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for `device`.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.gamma(2.0, size=3).dtype
     dtype('float32')
@@ -157,9 +207,33 @@ def beta(
 ) -> Array:
     """Draw numbers from the beta distribution: of density c * x**(a - 1) * (1 - x)**(b - 1) in [0, 1].
 
-    The mean is a / (a + b). size, dtype: as for `exponential`. ValueError if a or b is not
-    positive: where the result is read, if it is a forerun array.
+    The mean is a / (a + b). size, dtype: as for `exponential`.
 
+    Parameters
+    ----------
+    a : array_like
+        The first shape parameter.
+    b : array_like
+        The second shape parameter.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Raises
+    ------
+    ValueError
+        If a or b is not positive: where the result is read, if it is a forerun array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.beta(2.0, 3.0, size=(2, 2)).shape
     (2, 2)
@@ -175,6 +249,30 @@ def laplace(
 
     size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
+    Parameters
+    ----------
+    loc : array_like, optional
+        The centre of the distribution.
+    scale : array_like, optional
+        The scale of the distribution.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for `device`.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.laplace(1.0, 0.0, size=2).tolist()
     [1.0, 1.0]
@@ -192,6 +290,30 @@ def lognormal(
 
     size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
+    Parameters
+    ----------
+    mean : array_like, optional
+        The mean of the logarithm.
+    sigma : array_like, optional
+        The standard deviation of the logarithm.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for `device`.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.lognormal(0.0, 0.0, size=2).tolist()
     [1.0, 1.0]
@@ -209,6 +331,30 @@ def logistic(
 
     size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
+    Parameters
+    ----------
+    loc : array_like, optional
+        The centre of the distribution.
+    scale : array_like, optional
+        The scale of the distribution.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for `device`.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.logistic(size=3).shape
     (3,)
@@ -226,6 +372,30 @@ def gumbel(
 
     size, dtype, errors, gradients, out, ctx: as for `exponential`.
 
+    Parameters
+    ----------
+    loc : array_like, optional
+        The centre of the distribution.
+    scale : array_like, optional
+        The scale of the distribution.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for `device`.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.gumbel(size=3).shape
     (3,)
@@ -238,9 +408,31 @@ def gumbel(
 def chisquare(df: ArrayLike, size: Shape | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None) -> Array:
     """Draw numbers from the chi-square distribution: sums of the squares of df standard normal numbers.
 
-    size, dtype: as for `exponential`. ValueError if df is not positive: where the result is read, if it is a forerun
-    array. Gradients flow to df, as for `gamma`.
+    size, dtype: as for `exponential`. Gradients flow to df, as for `gamma`.
 
+    Parameters
+    ----------
+    df : array_like
+        The degrees of freedom.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default the default float.
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        The numbers, of floats.
+
+    Raises
+    ------
+    ValueError
+        If df is not positive: where the result is read, if it is a forerun array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.chisquare(4, size=3).shape
     (3,)
@@ -260,9 +452,31 @@ def poisson(
 ) -> Array:
     """Draw counts from the Poisson distribution with mean `lam`. int64 unless dtype is given.
 
-    Of shape `size`, or else that of lam. ValueError if lam is negative: where the result is read, if it is a forerun
-    array.
+    Of shape `size`, or else that of lam.
 
+    Parameters
+    ----------
+    lam : array_like, optional
+        The mean.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default int64.
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        The counts.
+
+    Raises
+    ------
+    ValueError
+        If lam is negative: where the result is read, if it is a forerun array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.poisson([0.0, 0.0]).tolist()
     [0, 0]
@@ -275,9 +489,33 @@ def binomial(
 ) -> Array:
     """Draw counts of successes among n trials of probability p. int64 unless dtype is given.
 
-    Of shape `size`, or else that of n and p together. ValueError if n is negative or p not in [0, 1]: where the
-    result is read, if they are forerun arrays.
+    Of shape `size`, or else that of n and p together.
 
+    Parameters
+    ----------
+    n : array_like
+        The number of trials.
+    p : array_like
+        The probability of a success.
+    size : int or tuple of ints, optional
+        The shape of the result; by default that of the parameters together.
+    dtype : dtype, optional
+        The dtype of the result; by default int64.
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        The counts.
+
+    Raises
+    ------
+    ValueError
+        If n is negative or p not in [0, 1]: where the result is read, if they are forerun arrays.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.binomial(10, [0.0, 1.0]).tolist()
     [0, 10]
@@ -288,10 +526,30 @@ def binomial(
 def multinomial(n: int, pvals: ArrayLike, size: Shape | None = None, *, device: DeviceLike = None) -> Array:
     """Draw counts of n trials that each end in one of several ways. int64, ways along a new last axis.
 
-    pvals: the probabilities of the ways along the last axis; the last way has what the others leave. ValueError if n is
-    negative, or one of them is not in [0, 1], or the others' sum is above 1: where the result is read, if they are a
-    forerun array.
+    Parameters
+    ----------
+    n : int
+        The number of trials.
+    pvals : array_like
+        The probabilities of the ways along the last axis; the last way has what the others leave.
+    size : int or tuple of ints, optional
+        The shape of the result, without its last axis.
+    device : device, optional
+        The device of the result.
 
+    Returns
+    -------
+    array
+        The counts.
+
+    Raises
+    ------
+    ValueError
+        If n is negative, or one of them is not in [0, 1], or the others' sum is above 1: where the result is read, if
+        they are a forerun array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.multinomial(10, [0.5, 0.5], size=3).sum(axis=1).tolist()
     [10, 10, 10]
@@ -314,10 +572,38 @@ def multivariate_normal(
 ) -> Array:  # fmt: skip
     """Return vectors of the normal distribution with a mean vector and a covariance matrix, along a new last axis.
 
-    The default float. check_valid: "raise" for ValueError where the result is read if the matrix is not positive
-    semidefinite (within tol), "ignore", or "warn", which does not warn. method: how the matrix is decomposed: "svd",
-    "eigh" or "cholesky". ValueError if the matrix does not fit the vector or for another word.
+    The default float.
 
+    Parameters
+    ----------
+    mean : array_like
+        The mean: a vector.
+    cov : array_like
+        The covariance matrix.
+    size : int or tuple of ints, optional
+        The shape of the result, without its last axis.
+    check_valid : str, optional
+        "raise" for ValueError where the result is read if the matrix is not positive semidefinite (within tol),
+        "ignore", or "warn", which does not warn.
+    tol : float, optional
+        The tolerance of the check.
+    method : str, optional
+        How the matrix is decomposed: "svd", "eigh" or "cholesky".
+    device : device, optional
+        The device of the result.
+
+    Returns
+    -------
+    array
+        Vectors of the normal distribution with a mean vector and a covariance matrix.
+
+    Raises
+    ------
+    ValueError
+        If the matrix does not fit the vector or for another word.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.multivariate_normal([0.0, 0.0], np.eye(2), size=3).shape
     (3, 2)

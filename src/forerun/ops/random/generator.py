@@ -233,9 +233,24 @@ class RandomState(_Draws):
 def default_rng(seed: Any = None) -> Generator:
     """Return a generator with a stream of its own.
 
-    seed: None for the system's randomness, an integer that is not negative, a sequence of those, a SeedSequence, a
-    BitGenerator of forerun; a Generator is returned as it is. ValueError or TypeError for another seed.
+    Parameters
+    ----------
+    seed : int, sequence of ints, SeedSequence, BitGenerator or Generator, optional
+        None for the system's randomness, an integer that is not negative, a sequence of those, a SeedSequence, a
+        BitGenerator of forerun; a Generator is returned as it is.
 
+    Returns
+    -------
+    Generator
+        The generator.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For another seed.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> rng = np.random.default_rng(0)
     >>> rng.integers(3, 4, size=2).tolist(), rng.normal(size=(2, 3)).shape

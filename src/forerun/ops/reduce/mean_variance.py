@@ -84,9 +84,30 @@ def mean(
 
     The mean of integers is in the default float; 16-bit floats are summed in float32, and rounded once.
 
-    dtype: in which to sum, and of the result; if it has no fractions they are cut off. where: a mask of the elements
-    that count. Of no elements: NaN.
+    Of no elements: NaN.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    dtype : dtype, optional
+        The dtype to sum in, and of the result; if it has no fractions they are cut off.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+    where : array_like, optional
+        `a` mask of the elements that count.
+
+    Returns
+    -------
+    array
+        The mean over axes (by default all).
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.mean([[1, 2], [3, 4]], axis=0).tolist()
     [2.0, 3.0]
@@ -122,9 +143,35 @@ def var(
     """Return the variance over axes (by default all): squared deviations from the mean, summed, divided by n - ddof.
 
     Of integers in the default float, of complex numbers real; NaN if n is not more than ddof. dtype: as for `mean`.
-    correction: another word for ddof (ValueError if both are given). where: a mask of the elements that count; mean:
-    the mean, if it is known, with its axes kept.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    dtype : dtype, optional
+        The dtype to compute in, and of the result.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    ddof : float, optional
+        The number that is subtracted from the count before the division.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+    where : array_like, optional
+        `a` mask of the elements that count.
+    mean : array_like, optional
+        The mean, if it is known, with its axes kept.
+    correction : float, optional
+        Another word for ddof (ValueError if both are given).
+
+    Returns
+    -------
+    array
+        The variance over axes (by default all).
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.var([1, 2, 3, 4]).item(), np.var([1, 3], ddof=1).item()
     (1.25, 2.0)
@@ -169,8 +216,39 @@ def std(
 ) -> Array:
     """Return the standard deviation over axes: the root of `var`, with its parameters.
 
-    TypeError for a dtype without fractions, but of all elements together, as in NumPy.
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    dtype : dtype, optional
+        The dtype to compute in, and of the result.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    ddof : float, optional
+        The number that is subtracted from the count before the division.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+    where : array_like, optional
+        A mask of the elements that count.
+    mean : array_like, optional
+        The mean, if it is known, with its axes kept.
+    correction : float, optional
+        Another name for `ddof`.
 
+    Returns
+    -------
+    array
+        The standard deviation over axes.
+
+    Raises
+    ------
+    TypeError
+        For a dtype without fractions, but of all elements together, as in NumPy.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.std([[1, 3], [2, 6]], axis=1).tolist()
     [1.0, 2.0]
@@ -194,9 +272,27 @@ def average(
 ) -> Any:
     """Return the weighted mean over axes: sum(`a` * weights) / sum(weights). Without weights: `mean`.
 
-    weights: of `a`'s shape, or of the shape of those axes; ValueError if of another, TypeError if no axes are named
-    then; ZeroDivisionError, where the result is read, if their sum is zero. returned: also gives that sum.
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    weights : array_like, optional
+        Of `a`'s shape, or of the shape of those axes; ValueError if of another, TypeError if no axes are named then;
+        ZeroDivisionError, where the result is read, if their sum is zero.
+    returned : bool, optional
+        Whether to return the sum of weights too.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
 
+    Returns
+    -------
+    array, or tuple of arrays
+        The mean, with `returned` also the sum of weights.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.average([1, 2, 4], weights=[1, 1, 2]).item()
     2.75

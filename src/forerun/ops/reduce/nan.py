@@ -62,8 +62,35 @@ def nanmax(
 ) -> Array:  # fmt: skip
     """Return the largest element over axes (by default all) that is not NaN; NaN if all are. `a`'s dtype.
 
-    Equal largest elements share the gradient. ValueError if there is no element.
+    Equal largest elements share the gradient.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+    initial : array_like, optional
+        A further value to start from.
+    where : array_like, optional
+        A mask of the elements that count.
+
+    Returns
+    -------
+    array
+        The largest element over axes (by default all) that is not NaN.
+
+    Raises
+    ------
+    ValueError
+        If there is no element.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.nanmax([[1.0, np.nan], [3.0, 2.0]], axis=1).tolist()
     [1.0, 3.0]
@@ -80,8 +107,35 @@ def nanmin(
 ) -> Array:  # fmt: skip
     """Return the smallest element over axes (by default all) that is not NaN; NaN if all are. `a`'s dtype.
 
-    Equal smallest elements share the gradient. ValueError if there is no element.
+    Equal smallest elements share the gradient.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+    initial : array_like, optional
+        A further value to start from.
+    where : array_like, optional
+        A mask of the elements that count.
+
+    Returns
+    -------
+    array
+        The smallest element over axes (by default all) that is not NaN.
+
+    Raises
+    ------
+    ValueError
+        If there is no element.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.nanmin([[1.0, np.nan], [3.0, 2.0]], axis=1).tolist()
     [1.0, 2.0]
@@ -104,6 +158,30 @@ def nansum(
 ) -> Array:  # fmt: skip
     """Return the sum over axes with NaN counted as 0; otherwise as `sum`.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    dtype : dtype, optional
+        The dtype to compute in, and of the result.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+    initial : array_like, optional
+        A further value to start from.
+    where : array_like, optional
+        A mask of the elements that count.
+
+    Returns
+    -------
+    array
+        The sum over axes with NaN counted as 0.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.nansum([1.0, np.nan, 2.0]).item()
     3.0
@@ -117,6 +195,30 @@ def nanprod(
 ) -> Array:  # fmt: skip
     """Return the product over axes (by default all) with NaN counted as 1; otherwise as `prod`.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    dtype : dtype, optional
+        The dtype to compute in, and of the result.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+    initial : array_like, optional
+        A further value to start from.
+    where : array_like, optional
+        A mask of the elements that count.
+
+    Returns
+    -------
+    array
+        The product over axes (by default all) with NaN counted as 1.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.nanprod([2.0, np.nan, 3.0]).item()
     6.0
@@ -127,6 +229,24 @@ def nanprod(
 def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> Array:
     """Return running sums along `axis`, or of the flat array, with NaN counted as 0.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int, optional
+        The axis; None for the flat array.
+    dtype : dtype, optional
+        The dtype to compute in, and of the result.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        Running sums along `axis`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.nancumsum([2.0, np.nan, 3.0]).tolist()
     [2.0, 2.0, 5.0]
@@ -137,6 +257,24 @@ def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, ou
 def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> Array:
     """Return running products along `axis`, or of the flat array, with NaN counted as 1.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int, optional
+        The axis; None for the flat array.
+    dtype : dtype, optional
+        The dtype to compute in, and of the result.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        Running products along `axis`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.nancumprod([2.0, np.nan, 3.0]).tolist()
     [2.0, 2.0, 6.0]
@@ -164,8 +302,28 @@ def nanmean(
 ) -> Array:  # fmt: skip
     """Return the mean over axes of the elements that are not NaN; NaN if all are. Of integers in the default float.
 
-    where: a mask of the elements that count.
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    dtype : dtype, optional
+        The dtype to compute in, and of the result.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+    where : array_like, optional
+        `a` mask of the elements that count.
 
+    Returns
+    -------
+    array
+        The mean over axes of the elements that are not NaN.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.nanmean(np.array([1.0, np.nan, 3.0])).item()
     2.0
@@ -192,9 +350,37 @@ def nanvar(
 ) -> Array:  # fmt: skip
     """Return the variance over axes (by default all) of the elements that are not NaN.
 
-    Squared deviations from their mean, divided by their number less ddof; NaN if there are not more than
-    ddof. Of integers in the default float. where, mean, correction: as for `var`.
+    Squared deviations from their mean, divided by their number less ddof; NaN if there are not more than ddof. Of
+    integers in the default float. where, mean, correction: as for `var`.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    dtype : dtype, optional
+        The dtype to compute in, and of the result.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    ddof : float, optional
+        The number that is subtracted from the count before the division.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+    where : array_like, optional
+        A mask of the elements that count.
+    mean : array_like, optional
+        The mean, if it is known, with its axes kept.
+    correction : float, optional
+        Another name for `ddof`.
+
+    Returns
+    -------
+    array
+        The variance over axes (by default all) of the elements that are not NaN.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.nanvar([2.0, np.nan, 4.0]).item()
     1.0
@@ -215,6 +401,34 @@ def nanstd(
 ) -> Array:  # fmt: skip
     """Return the standard deviation over axes of the elements that are not NaN: the root of `nanvar`.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    dtype : dtype, optional
+        The dtype to compute in, and of the result.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    ddof : float, optional
+        The number that is subtracted from the count before the division.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+    where : array_like, optional
+        A mask of the elements that count.
+    mean : array_like, optional
+        The mean, if it is known, with its axes kept.
+    correction : float, optional
+        Another name for `ddof`.
+
+    Returns
+    -------
+    array
+        The standard deviation over axes of the elements that are not NaN.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.nanstd([1.0, np.nan, 5.0]).item()
     2.0
@@ -228,8 +442,24 @@ def nan_to_num(
 ) -> Array:
     """Return x with `nan` in place of NaN, and `posinf` and `neginf` in place of infinities. x's dtype.
 
-    posinf, neginf: by default the largest and smallest number of the dtype. copy: False writes them into x.
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    copy : bool, optional
+        False writes them into x.
+    nan : float, optional
+        The number in place of NaN.
+    posinf, neginf : float, optional
+        By default the largest and smallest number of the dtype.
 
+    Returns
+    -------
+    array
+        `x` with `nan` in place of NaN, and `posinf` and `neginf` in place of infinities.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.nan_to_num([1.0, np.nan, np.inf], posinf=9).tolist()
     [1.0, 0.0, 9.0]

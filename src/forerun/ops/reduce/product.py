@@ -53,6 +53,30 @@ def prod(
 
     out, initial, where: as for `sum`.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    dtype : dtype, optional
+        The dtype to compute in, and of the result.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+    initial : array_like, optional
+        A further value to start from.
+    where : array_like, optional
+        A mask of the elements that count.
+
+    Returns
+    -------
+    array
+        The product over axes (by default all).
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.prod([[1, 2], [3, 4]], axis=1).tolist()
     [2, 12]

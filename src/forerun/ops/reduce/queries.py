@@ -26,6 +26,18 @@ __all__ = [
 def isreal(x: ArrayLike) -> Array:
     """Test whether the imaginary part of each element is zero.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        Whether the imaginary part of each element is zero.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.isreal([1 + 1j, 2 + 0j]).tolist()
     [False, True]
@@ -36,6 +48,18 @@ def isreal(x: ArrayLike) -> Array:
 def iscomplex(x: ArrayLike) -> Array:
     """Test whether each element has an imaginary part that is not zero.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        Whether each element has an imaginary part that is not zero.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.iscomplex([1 + 1j, 2 + 0j]).tolist()
     [True, False]
@@ -55,8 +79,27 @@ def _infinite(op: str, x: Any, negative: bool, out: Any) -> Array:
 
 
 def isposinf(x: ArrayLike, out: Out = None) -> Array:
-    """Test whether each element is positive infinity. TypeError for complex numbers.
+    """Test whether each element is positive infinity.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        Whether each element is positive infinity.
+
+    Raises
+    ------
+    TypeError
+        For complex numbers.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.isposinf([-np.inf, 0.0, np.inf]).tolist()
     [False, False, True]
@@ -65,8 +108,27 @@ def isposinf(x: ArrayLike, out: Out = None) -> Array:
 
 
 def isneginf(x: ArrayLike, out: Out = None) -> Array:
-    """Test whether each element is negative infinity. TypeError for complex numbers.
+    """Test whether each element is negative infinity.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        Whether each element is negative infinity.
+
+    Raises
+    ------
+    TypeError
+        For complex numbers.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.isneginf([-np.inf, 0.0, np.inf]).tolist()
     [True, False, False]
@@ -77,8 +139,25 @@ def isneginf(x: ArrayLike, out: Out = None) -> Array:
 def isfortran(a: ArrayLike) -> bool:
     """Test whether an array is in Fortran order, and not in C order.
 
-    Does not wait. TypeError if `a` is not an array.
+    Does not wait.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+
+    Returns
+    -------
+    bool
+        Whether an array is in Fortran order.
+
+    Raises
+    ------
+    TypeError
+        If `a` is not an array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.isfortran(np.zeros((2, 3)).T), np.isfortran(np.zeros((2, 3)))
     (True, False)
@@ -91,6 +170,18 @@ def isfortran(a: ArrayLike) -> bool:
 def iterable(y: ArrayLike) -> bool:
     """Test whether y can be iterated over. An array can if it has at least one axis.
 
+    Parameters
+    ----------
+    y : any
+        The object.
+
+    Returns
+    -------
+    bool
+        Whether y can be iterated over.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.iterable([1]), np.iterable(np.array(1))
     (True, False)
@@ -101,6 +192,20 @@ def iterable(y: ArrayLike) -> bool:
 def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Array:
     """Test whether two arrays broadcast to one shape and have equal elements. The result is an array of one bool.
 
+    Parameters
+    ----------
+    a1 : array_like
+        The first array.
+    a2 : array_like
+        The second array.
+
+    Returns
+    -------
+    array
+        Whether two arrays broadcast to one shape and have equal elements.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.array_equiv([1, 2], [[1, 2], [1, 2]]).item(), np.array_equiv([1, 2], [1, 2, 3]).item()
     (True, False)
@@ -118,6 +223,22 @@ def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: str | None =
 
     As `asarray`, but floats always give a new array.
 
+    Parameters
+    ----------
+    a : array_like
+        Numbers, nested lists, NumPy arrays or arrays.
+    dtype : dtype, optional
+        The dtype of the result; by default that of the values.
+    order : str, optional
+        The order of the elements in memory; has no effect on arrays.
+
+    Returns
+    -------
+    array
+        The array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.asarray_chkfinite([1.0, 2.0]).tolist()
     [1.0, 2.0]
@@ -140,8 +261,20 @@ def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: str | None =
 def real_if_close(a: ArrayLike, tol: float = 100) -> Array:
     """Return the real part if no imaginary part is far from zero, else the array itself. Of complex numbers this waits.
 
-    tol: how far, in steps of the dtype at 1, or as a distance if it is not more than 1.
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    tol : float, optional
+        How far, in steps of the dtype at 1, or as a distance if it is not more than 1.
 
+    Returns
+    -------
+    array
+        The real part if no imaginary part is far from zero.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.real_if_close([2.0 + 1e-9j]).tolist(), np.real_if_close([2 + 1j]).tolist()
     ([2.0], [(2+1j)])

@@ -145,11 +145,40 @@ def sum(
 ) -> Array:  # fmt: skip
     """Return the sum of elements over axes (by default all), which are dropped unless `keepdims`.
 
-    The same bits for any number of workers. Integers and bools are summed as int64, unsigned ones as uint64;
-    floats in their dtype unless one is given. Of no elements: 0. initial: a number to start from; where: a mask
-    of the elements that count; out: an array for the result, of its shape. IndexError for an axis that the array
-    has not, ValueError for one named twice.
+    The same bits for any number of workers. Integers and bools are summed as int64, unsigned ones as uint64; floats in
+    their dtype unless one is given. Of no elements: 0.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    dtype : dtype, optional
+        The dtype to compute in, and of the result.
+    out : array, optional
+        An array for the result, of its shape.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+    initial : array_like, optional
+        `a` number to start from.
+    where : array_like, optional
+        `a` mask of the elements that count.
+
+    Returns
+    -------
+    array
+        The sum of elements over axes (by default all).
+
+    Raises
+    ------
+    IndexError
+        For an axis that the array has not.
+    ValueError
+        For an axis that is named twice.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.sum([[1, 2], [3, 4]]).item(), np.sum([[1, 2], [3, 4]], axis=0).tolist()
     (10, [4, 6])
@@ -175,9 +204,35 @@ def max(
 ) -> Array:  # fmt: skip
     """Return the largest element over axes (by default all), in the dtype of `a`; NaN if any element is NaN.
 
-    initial: a further value; where: a mask of the elements that count (initial must be given then). ValueError if
-    there is no element. Equal largest elements share the gradient.
+    Equal largest elements share the gradient.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+    initial : array_like, optional
+        `a` further value.
+    where : array_like, optional
+        `a` mask of the elements that count (initial must be given then).
+
+    Returns
+    -------
+    array
+        The largest element over axes (by default all).
+
+    Raises
+    ------
+    ValueError
+        If there is no element.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.max([[1, 5], [3, 4]], axis=0).tolist(), np.max([[1, 5], [3, 4]], keepdims=True).tolist()
     ([3, 5], [[5]])
@@ -193,9 +248,35 @@ def min(
 ) -> Array:  # fmt: skip
     """Return the smallest element over axes (by default all), in the dtype of `a`; NaN if any element is NaN.
 
-    initial: a further value; where: a mask of the elements that count (initial must be given then). ValueError if
-    there is no element. Equal smallest elements share the gradient.
+    Equal smallest elements share the gradient.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+    initial : array_like, optional
+        `a` further value.
+    where : array_like, optional
+        `a` mask of the elements that count (initial must be given then).
+
+    Returns
+    -------
+    array
+        The smallest element over axes (by default all).
+
+    Raises
+    ------
+    ValueError
+        If there is no element.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.min([[1, 5], [3, 4]], axis=1).tolist()
     [1, 3]
@@ -211,8 +292,26 @@ amax, amin = max, min
 def all(a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False, *, where: ArrayLike = True) -> Array:
     """Test whether all elements over axes are true (not zero). The result is bool; without elements it is True.
 
-    where: a mask of the elements that count.
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+    where : array_like, optional
+        `a` mask of the elements that count.
 
+    Returns
+    -------
+    array
+        Whether all elements are true, of dtype bool.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.all([[1, 0], [1, 1]], axis=0).tolist()
     [True, False]
@@ -229,8 +328,26 @@ def all(a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False
 def any(a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False, *, where: ArrayLike = True) -> Array:
     """Test whether any element over axes is true (not zero). The result is bool; without elements it is False.
 
-    where: a mask of the elements that count.
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+    where : array_like, optional
+        `a` mask of the elements that count.
 
+    Returns
+    -------
+    array
+        Whether any element is true, of dtype bool.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.any([[0, 0], [0, 1]], axis=0).tolist()
     [False, True]
@@ -245,6 +362,22 @@ def any(a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False
 def count_nonzero(a: ArrayLike, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """Count the elements over axes (by default all) that are not zero. The result is int64.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+
+    Returns
+    -------
+    array
+        The counts.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.count_nonzero([[1, 0], [2, 3]], axis=0).tolist()
     [2, 1]
@@ -263,6 +396,24 @@ def _floating(x: ArrayLike, dtype: Any, op: str) -> Array:
 def ptp(a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False) -> Array:
     """Return the largest minus the smallest element over axes, in the dtype of `a`. ValueError without elements.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+
+    Returns
+    -------
+    array
+        The largest minus the smallest element over axes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.ptp([[1, 5], [3, 4]], axis=1).tolist()
     [4, 1]
@@ -273,8 +424,29 @@ def ptp(a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False
 def logsumexp(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
     """Return log(sum(exp(x))) over axes without overflow: the largest element is taken out first.
 
-    Of integers in the default float. ValueError if there is no element.
+    Of integers in the default float.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+
+    Returns
+    -------
+    array
+        Log(sum(exp(x))) over axes without overflow.
+
+    Raises
+    ------
+    ValueError
+        If there is no element.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.logsumexp([1000.0, 1000.0])
     array(1000.6932)

@@ -53,6 +53,24 @@ def _cumprod_grad(g: Array, y: Array, x: Array, axis: int) -> Array:
 def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> Array:
     """Return running sums along `axis`, or of the flat array. Integers are summed as int64 or uint64.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int, optional
+        The axis; None for the flat array.
+    dtype : dtype, optional
+        The dtype to compute in, and of the result.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        Running sums along `axis`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.cumsum([[1, 2], [3, 4]]).tolist(), np.cumsum([[1, 2], [3, 4]], axis=1).tolist()
     ([1, 3, 6, 10], [[1, 3], [3, 7]])
@@ -68,6 +86,24 @@ def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: 
 def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> Array:
     """Return running products along `axis`, or of the flat array. Integers are multiplied as int64 or uint64.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int, optional
+        The axis; None for the flat array.
+    dtype : dtype, optional
+        The dtype to compute in, and of the result.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        Running products along `axis`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.cumprod([1, 2, 3, 4]).tolist()
     [1, 2, 6, 24]
@@ -105,8 +141,26 @@ def cumulative_sum(
 ) -> Array:
     """Return running sums along `axis`, which must be given but for vectors (ValueError). Dtypes as `cumsum`.
 
-    include_initial: with a 0 before them, so the axis is longer by one.
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    axis : int, optional
+        The axis; None for the flat array.
+    dtype : dtype, optional
+        The dtype to compute in, and of the result.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    include_initial : bool, optional
+        With a 0 before them, so the axis is longer by one.
 
+    Returns
+    -------
+    array
+        Running sums along `axis`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.cumulative_sum([1, 2, 3], include_initial=True).tolist()
     [0, 1, 3, 6]
@@ -119,8 +173,26 @@ def cumulative_prod(
 ) -> Array:
     """Return running products along `axis`, which must be given but for vectors (ValueError). Dtypes as `cumprod`.
 
-    include_initial: with a 1 before them, so the axis is longer by one.
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    axis : int, optional
+        The axis; None for the flat array.
+    dtype : dtype, optional
+        The dtype to compute in, and of the result.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    include_initial : bool, optional
+        With a 1 before them, so the axis is longer by one.
 
+    Returns
+    -------
+    array
+        Running products along `axis`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.cumulative_prod([2, 3], include_initial=True).tolist()
     [1, 2, 6]
@@ -135,9 +207,31 @@ def diff(
 ) -> Array:
     """Return differences of neighbours along `axis`, n times over; each time the axis is shorter by one.
 
-    Of bools: whether neighbours differ. prepend, append: values before and after the array along the axis.
-    ValueError if n is negative.
+    Of bools: whether neighbours differ.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    n : int, optional
+        The number of times that differences are taken.
+    axis : int, optional
+        The axis to work along; counted from the last if negative.
+    prepend, append : array_like, optional
+        Values before and after the array along the axis.
+
+    Returns
+    -------
+    array
+        Differences of neighbours along `axis`.
+
+    Raises
+    ------
+    ValueError
+        If n is negative.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.diff([1, 4, 9, 16]).tolist(), np.diff([1, 4, 9, 16], n=2).tolist()
     ([3, 5, 7], [2, 2])

@@ -30,6 +30,18 @@ __all__ = [
 def shape(a: ArrayLike) -> tuple[int, ...]:
     """Return the shape of `a`. Does not wait.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+
+    Returns
+    -------
+    tuple of ints
+        The shape of `a`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.shape([[1, 2, 3]])
     (1, 3)
@@ -40,6 +52,18 @@ def shape(a: ArrayLike) -> tuple[int, ...]:
 def ndim(a: ArrayLike) -> int:
     """Return the number of axes of `a`. Does not wait.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+
+    Returns
+    -------
+    int
+        The number of axes of `a`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.ndim([[1, 2, 3]])
     2
@@ -50,6 +74,20 @@ def ndim(a: ArrayLike) -> int:
 def size(a: ArrayLike, axis: Axis = None) -> int:
     """Return the number of elements of `a`, or along axes. Does not wait.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes; by default all.
+
+    Returns
+    -------
+    int
+        The number of elements of `a`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.size([[1, 2, 3]])
     3
@@ -61,6 +99,18 @@ def size(a: ArrayLike, axis: Axis = None) -> int:
 def isscalar(element: Any) -> bool:
     """Test whether `element` is a scalar of Python or NumPy. An array without axes is none.
 
+    Parameters
+    ----------
+    element : any
+        The object.
+
+    Returns
+    -------
+    bool
+        Whether `element` is a scalar of Python or NumPy.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.isscalar(1.5), np.isscalar(np.array(1.5))
     (True, False)
@@ -71,6 +121,18 @@ def isscalar(element: Any) -> bool:
 def iscomplexobj(x: ArrayLike) -> bool:
     """Test whether the dtype of x is complex.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    bool
+        Whether the dtype of x is complex.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.iscomplexobj([1 + 2j]), np.iscomplexobj([1.0])
     (True, False)
@@ -81,6 +143,18 @@ def iscomplexobj(x: ArrayLike) -> bool:
 def isrealobj(x: ArrayLike) -> bool:
     """Test whether the dtype of x is not complex.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    bool
+        Whether the dtype of x is not complex.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.isrealobj([1 + 2j]), np.isrealobj([1.0])
     (False, True)
@@ -89,8 +163,25 @@ def isrealobj(x: ArrayLike) -> bool:
 
 
 def broadcast_shapes(*args: Any) -> tuple[int, ...]:
-    """Return the shape that arrays of these shapes have together. ValueError if they have none.
+    """Return the shape that arrays of these shapes have together.
 
+    Parameters
+    ----------
+    *args : tuple of ints
+        The shapes.
+
+    Returns
+    -------
+    tuple of ints
+        The shape.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast together.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.broadcast_shapes((2, 1), 3)
     (2, 3)
@@ -99,10 +190,29 @@ def broadcast_shapes(*args: Any) -> tuple[int, ...]:
 
 
 def may_share_memory(a: ArrayLike, b: ArrayLike, /, max_work: Any = 0) -> bool:
-    """Test whether two arrays are views of one storage; none is shared with NumPy's arrays. TypeError for non-arrays.
+    """Test whether two arrays are views of one storage; none is shared with NumPy's arrays.
 
-    max_work changes nothing.
+    Parameters
+    ----------
+    a : array_like
+        The first array.
+    b : array_like
+        The second array.
+    max_work : int, optional
+        Has no effect.
 
+    Returns
+    -------
+    bool
+        Whether two arrays are views of one storage.
+
+    Raises
+    ------
+    TypeError
+        For non-arrays.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.zeros(4)
     >>> np.may_share_memory(x, x[1:]), np.may_share_memory(x, x.copy()), np.may_share_memory(x, x.numpy())
@@ -117,6 +227,22 @@ def may_share_memory(a: ArrayLike, b: ArrayLike, /, max_work: Any = 0) -> bool:
 def shares_memory(a: ArrayLike, b: ArrayLike, /, max_work: Any = -1) -> bool:
     """Test whether two arrays are views of one storage, like `may_share_memory`.
 
+    Parameters
+    ----------
+    a : array_like
+        The first array.
+    b : array_like
+        The second array.
+    max_work : int, optional
+        Has no effect.
+
+    Returns
+    -------
+    bool
+        Whether two arrays are views of one storage.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.zeros(4)
     >>> np.shares_memory(x, x[1:])

@@ -20,6 +20,7 @@ from .._base.convert import (
     check_choice,
     copy,
     counts_of,
+    is_whole,
     promote,
     write_out,
 )
@@ -139,9 +140,31 @@ def concatenate(
 ) -> Array:  # fmt: skip
     """Return the arrays one after the other along an existing axis; None: all flat. Their dtypes are promoted.
 
-    dtype: that of the result; out: an array for it; casting: NumPy's rule for either (TypeError if it forbids
-    that). ValueError if there is none, or if they differ in shape along another axis.
+    Parameters
+    ----------
+    arrays : sequence of arrays
+        The arrays to put together.
+    axis : int, optional
+        The axis to put arrays together along; None for all flat.
+    out : array, optional
+        An array for it.
+    dtype : dtype, optional
+        That of the result.
+    casting : str, optional
+        NumPy's rule for either (TypeError if it forbids that).
 
+    Returns
+    -------
+    array
+        The arrays one after the other along an existing axis.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or if they differ in shape along another axis.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.concatenate([[[1, 2]], [[3, 4], [5, 6]]]).tolist()
     [[1, 2], [3, 4], [5, 6]]
@@ -158,8 +181,33 @@ def concatenate(
 def stack(
     arrays: Sequence[Any], axis: int = 0, out: Out = None, *, dtype: DTypeLike = None, casting: str = "same_kind"
 ) -> Array:
-    """Join arrays of one shape along a new axis. ValueError if shapes differ or there is no array.
+    """Join arrays of one shape along a new axis.
 
+    Parameters
+    ----------
+    arrays : sequence of arrays
+        The arrays to put together.
+    axis : int, optional
+        The position of the new axis in the result.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    dtype : dtype, optional
+        The dtype of the result.
+    casting : str, optional
+        NumPy's rule for casts that are allowed.
+
+    Returns
+    -------
+    array
+        The joined array.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ or there is no array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.stack([[1, 2], [3, 4]]).tolist(), np.stack([[1, 2], [3, 4]], axis=1).tolist()
     ([[1, 2], [3, 4]], [[1, 3], [2, 4]])
@@ -174,8 +222,25 @@ def stack(
 def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Any, ...]:
     """Split x into views of its slices along an axis, without that axis. `stack` is the inverse.
 
-    ValueError of an array without axes.
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    axis : int, optional
+        The axis to split along.
 
+    Returns
+    -------
+    tuple of arrays
+        The views.
+
+    Raises
+    ------
+    ValueError
+        For an array without axes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> [v.tolist() for v in np.unstack([[1, 2], [3, 4]], axis=1)]
     [[1, 3], [2, 4]]
@@ -201,10 +266,33 @@ def _slices(x: Array) -> list[Array]:
 
 @direct("vstack")
 def vstack(tup: Sequence[Any], *, dtype: DTypeLike = None, casting: str = "same_kind", out: Out = None) -> Array:
-    """Stack arrays row by row; vectors count as rows. ValueError if widths differ or there is no array.
+    """Stack arrays row by row; vectors count as rows.
 
     dtype, casting, out: as for `concatenate`.
 
+    Parameters
+    ----------
+    tup : sequence of arrays
+        The arrays to put together.
+    dtype : dtype, optional
+        The dtype of the result.
+    casting : str, optional
+        NumPy's rule for casts that are allowed.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The joined array.
+
+    Raises
+    ------
+    ValueError
+        If widths differ or there is no array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.vstack([[1, 2], [[3, 4], [5, 6]]]).tolist()
     [[1, 2], [3, 4], [5, 6]]
@@ -215,8 +303,29 @@ def vstack(tup: Sequence[Any], *, dtype: DTypeLike = None, casting: str = "same_
 
 @direct("hstack")
 def hstack(tup: Sequence[Any], *, dtype: DTypeLike = None, casting: str = "same_kind") -> Array:
-    """Stack arrays column by column; vectors end to end. ValueError if shapes do not fit or there is no array.
+    """Stack arrays column by column; vectors end to end.
 
+    Parameters
+    ----------
+    tup : sequence of arrays
+        The arrays to put together.
+    dtype : dtype, optional
+        The dtype of the result.
+    casting : str, optional
+        NumPy's rule for casts that are allowed.
+
+    Returns
+    -------
+    array
+        The joined array.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit or there is no array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.hstack([[1, 2], [3]]).tolist(), np.hstack([[[1], [2]], [[3], [4]]]).tolist()
     ([1, 2, 3], [[1, 3], [2, 4]])
@@ -228,6 +337,18 @@ def hstack(tup: Sequence[Any], *, dtype: DTypeLike = None, casting: str = "same_
 def dstack(tup: Sequence[Any]) -> Array:
     """Return arrays put together along the third axis; those with fewer axes as `atleast_3d` makes them.
 
+    Parameters
+    ----------
+    tup : sequence of arrays
+        The arrays to put together.
+
+    Returns
+    -------
+    array
+        Arrays put together along the third axis.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.dstack([[1, 2], [3, 4]]).tolist()
     [[[1, 3], [2, 4]]]
@@ -238,6 +359,18 @@ def dstack(tup: Sequence[Any]) -> Array:
 def column_stack(tup: Sequence[Any]) -> Array:
     """Stack vectors as the columns of a matrix; matrices are joined along their second axis.
 
+    Parameters
+    ----------
+    tup : sequence of arrays
+        The arrays to put together.
+
+    Returns
+    -------
+    array
+        The matrix.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.column_stack([[1, 2], [3, 4]]).tolist()
     [[1, 3], [2, 4]]
@@ -249,8 +382,27 @@ def column_stack(tup: Sequence[Any]) -> Array:
 def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """Return views of ary cut along `axis`: into so many parts, as even as can be, or before the given positions.
 
-    ValueError if the number of parts is not positive.
+    Parameters
+    ----------
+    ary : array_like
+        The array to cut.
+    indices_or_sections : int or sequence of ints
+        The number of parts, or the positions to cut at.
+    axis : int, optional
+        The axis to cut along.
 
+    Returns
+    -------
+    list of arrays
+        Views of ary cut along `axis`.
+
+    Raises
+    ------
+    ValueError
+        If the number of parts is not positive.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> [a.tolist() for a in np.array_split(np.arange(5), 2)]
     [[0, 1, 2], [3, 4]]
@@ -258,7 +410,7 @@ def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list
     x = asarray(ary)
     a = axis_of("split", axis, x.ndim)
     n = x.shape[a]
-    if isinstance(indices_or_sections, (int, numpy.integer)):
+    if is_whole(indices_or_sections):
         k = operator.index(indices_or_sections)
         if k < 1:
             raise ValueError(f"split: number of sections must be positive, got {k}")
@@ -277,8 +429,27 @@ def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list
 def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """Return views of ary cut along `axis` into equal parts, or before the given positions.
 
-    ValueError if parts are not equal.
+    Parameters
+    ----------
+    ary : array_like
+        The array to cut.
+    indices_or_sections : int or sequence of ints
+        The number of parts, or the positions to cut at.
+    axis : int, optional
+        The axis to cut along.
 
+    Returns
+    -------
+    list of arrays
+        Views of ary cut along `axis` into equal parts.
+
+    Raises
+    ------
+    ValueError
+        If parts are not equal.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> [a.tolist() for a in np.split(np.arange(4), 2)]
     [[0, 1], [2, 3]]
@@ -287,7 +458,7 @@ def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """
     x = asarray(ary)
     n = x.shape[axis_of("split", axis, x.ndim)]
-    whole = isinstance(indices_or_sections, (int, numpy.integer)) and indices_or_sections > 0
+    whole = is_whole(indices_or_sections) and indices_or_sections > 0
     if whole and n % int(indices_or_sections):
         raise ValueError(f"split: axis must divide into equal parts, got extent {n} into {indices_or_sections}")
     return array_split(x, indices_or_sections, axis)
@@ -296,6 +467,20 @@ def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
     """Return views cut along the second axis, or the only one; as `split`.
 
+    Parameters
+    ----------
+    ary : array_like
+        The array to cut.
+    indices_or_sections : int or sequence of ints
+        The number of parts, or the positions to cut at.
+
+    Returns
+    -------
+    list of arrays
+        Views cut along the second axis.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> [a.tolist() for a in np.hsplit(np.arange(4).reshape(2, 2), 2)]
     [[[0], [2]], [[1], [3]]]
@@ -304,8 +489,27 @@ def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
 
 
 def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
-    """Return views of an array of two axes or more, cut along the first one; as `split`. ValueError if it has fewer.
+    """Return views of an array of two axes or more, cut along the first one; as `split`.
 
+    Parameters
+    ----------
+    ary : array_like
+        The array to cut.
+    indices_or_sections : int or sequence of ints
+        The number of parts, or the positions to cut at.
+
+    Returns
+    -------
+    list of arrays
+        Views of an array of two axes or more.
+
+    Raises
+    ------
+    ValueError
+        If the array has fewer than two axes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> [a.tolist() for a in np.vsplit(np.arange(4).reshape(2, 2), 2)]
     [[[0, 1]], [[2, 3]]]
@@ -322,8 +526,24 @@ def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
 def roll(a: ArrayLike, shift: int | Sequence[int], axis: Axis = None) -> Array:
     """Return `a` with elements moved along axes; those that leave at one end come in at the other.
 
-    shift: one number, or one for each axis (ValueError if not as many). Without an axis: the flat array is moved.
+    Without an axis: the flat array is moved.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    shift : int or Sequence
+        One number, or one for each axis (ValueError if not as many).
+    axis : int or tuple of ints, optional
+        The axis or axes; None for the flat array.
+
+    Returns
+    -------
+    array
+        `a` with elements moved along axes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.roll([1, 2, 3, 4], 1).tolist(), np.roll([[1, 2], [3, 4]], 1, axis=0).tolist()
     ([4, 1, 2, 3], [[3, 4], [1, 2]])
@@ -352,9 +572,29 @@ def roll(a: ArrayLike, shift: int | Sequence[int], axis: Axis = None) -> Array:
 def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Array:
     """Repeat each element along `axis`; without an axis, of the flat array.
 
-    repeats: one number, or one for each position along the axis. ValueError if one is negative or they do not
-    fit, TypeError if they are not integers.
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    repeats : array_like
+        One number, or one for each position along the axis.
+    axis : int, optional
+        The axis; None for the flat array.
 
+    Returns
+    -------
+    array
+        The repeated elements.
+
+    Raises
+    ------
+    ValueError
+        If a number of repeats is negative, or their count does not fit the axis.
+    TypeError
+        If repeats are not integers.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.repeat([1, 2], 2).tolist(), np.repeat([1, 2], [1, 3]).tolist()
     ([1, 1, 2, 2], [1, 2, 2, 2])
@@ -384,8 +624,27 @@ _FEW_TIMES = 8  # that an operation is given the same array
 def tile(A: ArrayLike, reps: int | Sequence[int]) -> Array:
     """Return the whole array several times along each axis; axes that it lacks are put in front.
 
-    ValueError if a number of times is negative, TypeError if it is not an integer.
+    Parameters
+    ----------
+    A : array_like
+        The values.
+    reps : int or Sequence
+        The number of repetitions along each axis.
 
+    Returns
+    -------
+    array
+        The whole array several times along each axis.
+
+    Raises
+    ------
+    ValueError
+        If a number of times is negative.
+    TypeError
+        If a number of times is not an integer.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.tile([1, 2], (2, 2)).tolist()
     [[1, 2, 1, 2], [1, 2, 1, 2]]
@@ -415,11 +674,32 @@ _PAD_MODES: dict[str, tuple[str, ...]] = {
 def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Array:
     """Return an array with elements added before and after along each axis, in its dtype.
 
-    pad_width: how many, for all axes and sides, as (before, after), as a pair for each axis, or a dict of axes.
-    mode: "constant" (with constant_values=0), "edge", "reflect" or another of NumPy's, with its options; only constant
-    mode with one number has a gradient. A function as mode is called as by NumPy, with NumPy's vectors, in a worker.
-    ValueError for another mode or option, or a negative width.
+    A function as mode is called as by NumPy, with NumPy's vectors, in a worker.
 
+    Parameters
+    ----------
+    array : array_like
+        The values.
+    pad_width : int, tuple or dict
+        How many, for all axes and sides, as (before, after), as a pair for each axis, or a dict of axes.
+    mode : str or callable, optional
+        "constant" (with constant_values=0), "edge", "reflect" or another of NumPy's, with its options; only constant
+        mode with one number has a gradient.
+    **kwargs : any
+        The options of the mode.
+
+    Returns
+    -------
+    array
+        An array with elements added before and after along each axis.
+
+    Raises
+    ------
+    ValueError
+        For another mode or option, or a negative width.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.pad([1, 2], 1).tolist(), np.pad([1, 2], (0, 2), "edge").tolist()
     ([0, 1, 2, 0], [1, 2, 2, 2])

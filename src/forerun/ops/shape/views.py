@@ -16,6 +16,7 @@ from .._base.convert import (
     axis_of,
     broadcast_shapes,
     check_choice,
+    extents_of,
     write_out,
 )
 from .._base.convert import copy as copy_of
@@ -40,10 +41,31 @@ def _reshape(x: Array, shape: Any) -> Array:
 def reshape(a: ArrayLike, /, shape: Shape, order: str = "C", *, copy: bool | None = None) -> Array:
     """Return an array with another shape of the same size: a view where memory allows.
 
-    One extent may be -1: what the others leave. order: "F" takes and places elements with the first axis running
-    fastest; all else is "C". copy: True for a copy, False for a view or nothing. ValueError if the sizes differ, or
-    there is no view and copy is False.
+    One extent may be -1: what the others leave.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    shape : int or tuple of ints
+        The new shape.
+    order : str, optional
+        "F" takes and places elements with the first axis running fastest; all else is "C".
+    copy : bool, optional
+        True for a copy, False for a view or nothing.
+
+    Returns
+    -------
+    array
+        An array with another shape of the same size.
+
+    Raises
+    ------
+    ValueError
+        If the sizes differ, or there is no view and copy is False.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.reshape(np.arange(6), (2, -1)).tolist(), np.reshape(np.arange(6), (2, -1), order="F").tolist()
     ([[0, 1, 2], [3, 4, 5]], [[0, 2, 4], [1, 3, 5]])
@@ -53,7 +75,7 @@ def reshape(a: ArrayLike, /, shape: Shape, order: str = "C", *, copy: bool | Non
     x = asarray(a)
     check_choice("reshape", "order", order, ("C", "F", "A"))
     if order == "F" or (order == "A" and fortran(x)):
-        extents = (shape,) if isinstance(shape, (int, numpy.integer)) else tuple(shape)  # type: ignore[arg-type]
+        extents = extents_of("reshape", "shape", shape)
         result = transpose(_reshape(transpose(x), extents[::-1]))
     else:
         result = _reshape(x, shape)
@@ -72,8 +94,25 @@ def _transpose(x: Array, axes: tuple[int, ...]) -> Array:
 def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     """Return a view of `a` with its axes in another order; by default reversed.
 
-    axes: where each axis of the result comes from. ValueError if they do not name every axis once.
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axes : tuple of ints, optional
+        Where each axis of the result comes from.
 
+    Returns
+    -------
+    array
+        `a` view of `a` with its axes in another order; by default reversed.
+
+    Raises
+    ------
+    ValueError
+        If they do not name every axis once.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.transpose(np.zeros((2, 3, 4)), (1, 0, 2)).shape
     (3, 2, 4)
@@ -90,15 +129,35 @@ def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
 def broadcast_to(array: ArrayLike, shape: Shape, subok: bool = False) -> Array:
     """Return a view of an array repeated to a larger shape. Not to be written to.
 
-    An extent of -2 stands for that of the array's axis at this place, counted from the last. ValueError if the shape
-    does not fit.
+    An extent of -2 stands for that of the array's axis at this place, counted from the last.
 
+    Parameters
+    ----------
+    array : array_like
+        The array.
+    shape : int or tuple of ints
+        The shape to repeat it to.
+    subok : bool, optional
+        Has no effect.
+
+    Returns
+    -------
+    array
+        a view of an array repeated to a larger shape.
+
+    Raises
+    ------
+    ValueError
+        If the shape does not fit.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.broadcast_to(np.arange(3), (2, 3)).tolist()
     [[0, 1, 2], [0, 1, 2]]
     """
     x = asarray(array)
-    if not isinstance(shape, int) and -2 in (shape := tuple(shape)):  # type: ignore[arg-type]
+    if not isinstance(shape, int) and -2 in (shape := extents_of("broadcast_to", "shape", shape)):
         before = len(shape) - x.ndim
         if -2 in shape[: max(before, 0)]:
             raise ValueError(f"broadcast_to: an extent of -2 must stand for an axis, got {shape} for {x.shape}")
@@ -107,8 +166,27 @@ def broadcast_to(array: ArrayLike, shape: Shape, subok: bool = False) -> Array:
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
-    """Return views of the arrays with the shape that they have together. ValueError if they have none.
+    """Return views of the arrays with the shape that they have together.
 
+    Parameters
+    ----------
+    *args : array_like
+        The arrays.
+    subok : bool, optional
+        Has no effect.
+
+    Returns
+    -------
+    tuple of arrays
+        Views of the arrays with the shape that they have together.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast together.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> [a.tolist() for a in np.broadcast_arrays([1, 2], [[3], [4]])]
     [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
@@ -120,8 +198,27 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
 
 @view_of_numpy(numpy.expand_dims, "a axis", "ak")
 def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> Array:
-    """Return a view with axes of extent 1 put in at `axis`: positions in the result. IndexError out of range.
+    """Return a view with axes of extent 1 put in at `axis`: positions in the result.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or Sequence
+        The positions of the new axes in the result.
+
+    Returns
+    -------
+    array
+        `a` view with axes of extent 1 put in at `axis`: positions in the result.
+
+    Raises
+    ------
+    IndexError
+        If an axis is out of range.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.expand_dims(np.zeros((2, 3)), (0, -1)).shape
     (1, 2, 3, 1)
@@ -137,8 +234,27 @@ def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> Array:
 
 @view_of_numpy(numpy.ndarray.squeeze, "a axis", "ai")
 def squeeze(a: ArrayLike, axis: Axis = None) -> Array:
-    """Return a view without axes of extent 1: all, or those named. ValueError if a named one is longer.
+    """Return a view without axes of extent 1: all, or those named.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to drop; by default all of extent 1.
+
+    Returns
+    -------
+    array
+        `a` view without axes of extent 1: all, or those named.
+
+    Raises
+    ------
+    ValueError
+        If a named one is longer.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.squeeze(np.zeros((1, 2, 1))).shape, np.squeeze(np.zeros((1, 2, 1)), 0).shape
     ((2,), (2, 1))
@@ -154,6 +270,22 @@ def squeeze(a: ArrayLike, axis: Axis = None) -> Array:
 def moveaxis(a: ArrayLike, source: int | Sequence[int], destination: int | Sequence[int]) -> Array:
     """Return a view with some axes moved to other positions; the others keep their order.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    source : int or Sequence
+        The axes to move.
+    destination : int or Sequence
+        The positions that they move to.
+
+    Returns
+    -------
+    array
+        `a` view with some axes moved to other positions; the others keep their order.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.moveaxis(np.zeros((2, 3, 4)), 0, -1).shape
     (3, 4, 2)
@@ -170,8 +302,29 @@ def moveaxis(a: ArrayLike, source: int | Sequence[int], destination: int | Seque
 
 @view_of_numpy(numpy.ndarray.swapaxes, "a axis1 axis2", "akk")
 def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
-    """Return a view with two axes exchanged. IndexError out of range.
+    """Return a view with two axes exchanged.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis1 : int
+        One axis.
+    axis2 : int
+        The other axis.
+
+    Returns
+    -------
+    array
+        `a` view with two axes exchanged.
+
+    Raises
+    ------
+    IndexError
+        If an axis is out of range.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.swapaxes(np.zeros((2, 3, 4)), 0, -1).shape
     (4, 3, 2)
@@ -186,6 +339,22 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
 def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
     """Return a view with `axis` moved until it lies before axis `start`; `moveaxis` says the same more plainly.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int
+        The axis to move.
+    start : int, optional
+        The axis before which it is put.
+
+    Returns
+    -------
+    array
+        `a` view with `axis` moved until it lies before axis `start`; `moveaxis` says the same more plainly.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.rollaxis(np.zeros((2, 3, 4)), 2).shape
     (4, 2, 3)
@@ -199,8 +368,25 @@ def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
 
 
 def matrix_transpose(x: ArrayLike, /) -> Array:
-    """Return a view with the last two axes exchanged. IndexError if there are not two.
+    """Return a view with the last two axes exchanged.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        a view with the last two axes exchanged.
+
+    Raises
+    ------
+    IndexError
+        If there are not two axes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.matrix_transpose(np.zeros((2, 3, 4))).shape
     (2, 4, 3)
@@ -212,9 +398,26 @@ def matrix_transpose(x: ArrayLike, /) -> Array:
 def ravel(a: ArrayLike, order: str = "C") -> Array:
     """Return the elements as one axis: a view where they lie in memory one after the other, otherwise a copy.
 
-    order: "C", "F" with the first axis running fastest, "A" for "F" if memory is in that order and "C" if not, "K" as
-    the elements lie in memory. ValueError for another one.
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    order : str, optional
+        "C", "F" with the first axis running fastest, "A" for "F" if memory is in that order and "C" if not, "K" as the
+        elements lie in memory.
 
+    Returns
+    -------
+    array
+        The elements as one axis.
+
+    Raises
+    ------
+    ValueError
+        For another one.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.ravel([[1, 2], [3, 4]]).tolist()
     [1, 2, 3, 4]
@@ -321,6 +524,18 @@ def _each(function: Any, arys: tuple[Any, ...]) -> Any:
 def atleast_1d(*arys: Any) -> Any:
     """Return an array with at least one axis: a number becomes a vector. A tuple for several.
 
+    Parameters
+    ----------
+    *arys : array_like
+        The arrays.
+
+    Returns
+    -------
+    array, or tuple of arrays
+        The array, or a tuple for several.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.atleast_1d(5).tolist()
     [5]
@@ -332,6 +547,18 @@ def atleast_1d(*arys: Any) -> Any:
 def atleast_2d(*arys: Any) -> Any:
     """Return an array with at least two axes, new ones in front: a vector becomes a row. A tuple for several.
 
+    Parameters
+    ----------
+    *arys : array_like
+        The arrays.
+
+    Returns
+    -------
+    array, or tuple of arrays
+        The array, or a tuple for several.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.atleast_2d([1, 2]).tolist()
     [[1, 2]]
@@ -345,6 +572,18 @@ def atleast_3d(*arys: Any) -> Any:
 
     Shape (n,) becomes (1, n, 1), shape (m, n) becomes (m, n, 1).
 
+    Parameters
+    ----------
+    *arys : array_like
+        The arrays.
+
+    Returns
+    -------
+    array, or tuple of arrays
+        The array, or a tuple for several.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.atleast_3d([1, 2]).shape
     (1, 2, 1)
@@ -359,6 +598,22 @@ def atleast_3d(*arys: Any) -> Any:
 def flip(m: ArrayLike, axis: Axis = None, *, out: Out = None) -> Array:
     """Return a view with the order of elements reversed along the axes; by default all. out: an array for a copy of it.
 
+    Parameters
+    ----------
+    m : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reverse; by default all.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The view, or `out`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.flip([[1, 2], [3, 4]]).tolist(), np.flip([[1, 2], [3, 4]], 0).tolist()
     ([[4, 3], [2, 1]], [[3, 4], [1, 2]])
@@ -370,8 +625,25 @@ def flip(m: ArrayLike, axis: Axis = None, *, out: Out = None) -> Array:
 
 @direct("fliplr")
 def fliplr(m: ArrayLike) -> Array:
-    """Return a view reversed along axis 1: columns from right to left. IndexError if there is no such axis.
+    """Return a view reversed along axis 1: columns from right to left.
 
+    Parameters
+    ----------
+    m : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        The view.
+
+    Raises
+    ------
+    IndexError
+        If there is no such axis.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.fliplr([[1, 2], [3, 4]]).tolist()
     [[2, 1], [4, 3]]
@@ -381,8 +653,25 @@ def fliplr(m: ArrayLike) -> Array:
 
 @direct("flipud")
 def flipud(m: ArrayLike) -> Array:
-    """Return a view reversed along axis 0: rows from bottom to top. IndexError if there is no axis.
+    """Return a view reversed along axis 0: rows from bottom to top.
 
+    Parameters
+    ----------
+    m : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        The view.
+
+    Raises
+    ------
+    IndexError
+        If there is no axis.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.flipud([[1, 2], [3, 4]]).tolist()
     [[3, 4], [1, 2]]
@@ -394,6 +683,22 @@ def flipud(m: ArrayLike) -> Array:
 def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     """Return a view turned by 90 degrees k times in the plane of two axes, from the first towards the second.
 
+    Parameters
+    ----------
+    m : array_like
+        The values.
+    k : int, optional
+        The number of turns.
+    axes : tuple of ints, optional
+        The plane: two axes.
+
+    Returns
+    -------
+    array
+        a view turned by 90 degrees k times in the plane of two axes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.rot90([[1, 2], [3, 4]]).tolist()
     [[2, 4], [1, 3]]
@@ -430,6 +735,18 @@ def _imag(x: Any) -> Array:
 def real(val: ArrayLike) -> Array:
     """Return a view of the real part; val itself if it is not complex.
 
+    Parameters
+    ----------
+    val : array_like
+        The numbers.
+
+    Returns
+    -------
+    array
+        a view of the real part.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.real([1 + 2j, 3.0]).tolist()
     [1.0, 3.0]
@@ -441,6 +758,18 @@ def real(val: ArrayLike) -> Array:
 def imag(val: ArrayLike) -> Array:
     """Return a view of the imaginary part; new zeros if val is not complex.
 
+    Parameters
+    ----------
+    val : array_like
+        The numbers.
+
+    Returns
+    -------
+    array
+        a view of the imaginary part.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.imag([1 + 2j, 3.0]).tolist()
     [2.0, 0.0]

@@ -23,8 +23,32 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *arg
     """Return the results of a function of vectors for each vector along `axis`, which their axes replace.
 
     The function is called once for each vector, a forerun array; one that consists of operations does not wait.
-    ValueError if there is no vector, or results differ in shape.
 
+    Parameters
+    ----------
+    func1d : callable
+        A function of a vector.
+    axis : int
+        The axis along which the vectors lie.
+    arr : array_like
+        The values.
+    *args : any
+        Further arguments of the function.
+    **kwargs : any
+        Keyword arguments of the function.
+
+    Returns
+    -------
+    array
+        The results of a function of vectors for each vector along `axis`.
+
+    Raises
+    ------
+    ValueError
+        If there is no vector, or results differ in shape.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.apply_along_axis(np.sort, 1, np.array([[3, 1], [2, 5]])).tolist()
     [[1, 3], [2, 5]]
@@ -45,8 +69,27 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *arg
 def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | Sequence[int]) -> Array:
     """Return func(a, axis) for one axis after the other, each with the result of the one before; reduced axes stay.
 
-    ValueError if a result has other than as many axes or one less.
+    Parameters
+    ----------
+    func : callable
+        A function of an array and an axis.
+    a : array_like
+        The values.
+    axes : tuple of ints
+        The axes, in the order in which they are used.
 
+    Returns
+    -------
+    array
+        Func(a, axis) for one axis after the other.
+
+    Raises
+    ------
+    ValueError
+        If a result has other than as many axes or one less.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.apply_over_axes(np.sum, np.ones((2, 3, 4)), [0, 2]).tolist()
     [[[8.0], [8.0], [8.0]]]

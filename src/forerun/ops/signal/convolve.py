@@ -104,9 +104,28 @@ def _cut(full: Array, n: int, k: int, mode: str, first: int) -> Array:
 def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Array:
     """Return the convolution of two vectors: sums of a[i] * v[k - i], in their common dtype.
 
-    mode: "full": every k with a term; "same": as many as the longer vector has elements; "valid": those where
-    the vectors overlap completely. ValueError for another mode, or an operand that is empty or not a vector.
+    Parameters
+    ----------
+    a : array_like
+        The first vector.
+    v : array_like
+        The second vector.
+    mode : str, optional
+        "full": every k with a term; "same": as many as the longer vector has elements; "valid": those where the vectors
+        overlap completely.
 
+    Returns
+    -------
+    array
+        The convolution of two vectors.
+
+    Raises
+    ------
+    ValueError
+        For another mode, or an operand that is empty or not a vector.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.convolve(np.array([1, 2, 3]), np.array([1, 1])).tolist()
     [1, 3, 5, 3]
@@ -119,6 +138,22 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Array:
 def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Array:
     """Return the cross-correlation of two vectors: sums of a[i + k] * conj(v[i]). mode, errors: as for `convolve`.
 
+    Parameters
+    ----------
+    a : array_like
+        The first vector.
+    v : array_like
+        The second vector.
+    mode : str, optional
+        The extent of the result: "full", "same" or "valid".
+
+    Returns
+    -------
+    array
+        The cross-correlation of two vectors.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.correlate([1, 2, 3], [1, 1]).tolist(), np.correlate([1, 2, 3], [0, 1], "full").tolist()
     ([3, 5], [1, 2, 3, 0])
@@ -145,9 +180,31 @@ def interp(
 ) -> Array:  # fmt: skip
     """Return values at x of the line through the points (xp, fp), where xp rises: of x's shape.
 
-    left, right: values before the first point and after the last, by default those of the points. period: xp
-    need not rise, and the points repeat. ValueError if xp and fp are not vectors of one length.
+    Parameters
+    ----------
+    x : array_like
+        The positions.
+    xp : array_like
+        The positions of the points.
+    fp : array_like
+        The values at the points.
+    left, right : number, optional
+        Values before the first point and after the last, by default those of the points.
+    period : float, optional
+        `xp` need not rise, and the points repeat.
 
+    Returns
+    -------
+    array
+        Values at x of the line through the points (xp, fp).
+
+    Raises
+    ------
+    ValueError
+        If xp and fp are not vectors of one length.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.interp(2.5, np.array([1.0, 2.0, 3.0]), np.array([3.0, 2.0, 0.0])).item()
     1.0
@@ -191,6 +248,18 @@ def _between(x: Array, xp: Any, fp: Any) -> Any:
 def sinc(x: ArrayLike) -> Array:
     """Return sin(pi x) / (pi x), and 1 at 0; of integers in the default float.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        Sin(pi x) / (pi x).
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.round(np.sinc([0, 0.5]), 3)
     array([1.   , 0.637])
@@ -207,6 +276,22 @@ def sinc(x: ArrayLike) -> Array:
 def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None) -> Array:
     """Return differences of neighbours of the flat array, with numbers before and after them if given; in ary's dtype.
 
+    Parameters
+    ----------
+    ary : array_like
+        The values.
+    to_end : array_like, optional
+        Numbers behind the differences.
+    to_begin : array_like, optional
+        Numbers before the differences.
+
+    Returns
+    -------
+    array
+        Differences of neighbours of the flat array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.ediff1d([1, 4, 9], to_end=[0], to_begin=-1).tolist()
     [-1, 3, 5, 0]
@@ -222,9 +307,25 @@ def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike
 def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1) -> Array:
     """Return the area under samples along `axis`, by the trapezoidal rule. Of integers in the default float.
 
-    x: where the samples were taken (of y's shape, or along the axis; ValueError if of another); otherwise
-    they are dx apart.
+    Parameters
+    ----------
+    y : array_like
+        The samples.
+    x : array_like, optional
+        Where the samples were taken (of y's shape, or along the axis; ValueError if of another); otherwise they are dx
+        apart.
+    dx : array_like, optional
+        The distance of two samples.
+    axis : int, optional
+        The axis to work along; counted from the last if negative.
 
+    Returns
+    -------
+    array
+        The area under samples along `axis`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.trapezoid(np.array([1.0, 2.0, 3.0])).item(), np.trapezoid([1.0, 3.0], [0.0, 0.5]).item()
     (4.0, 1.0)
@@ -247,11 +348,33 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axi
 def gradient(f: ArrayLike, *spacing: Any, axis: Axis = None, edge_order: int = 1) -> Any:
     """Return the slopes of samples along axes: by central differences inside, one-sided ones at the ends.
 
-    An array of f's shape for one axis, a tuple for several (by default all). spacing: one number for all
-    axes, or for each axis a number or the vector of positions; 1 by default. edge_order: 1 or 2, of the
-    differences at the ends. ValueError if an axis has too few samples or the positions are not one for each of them,
-    TypeError if there is another number of spacings.
+    An array of f's shape for one axis, a tuple for several (by default all).
 
+    Parameters
+    ----------
+    f : array_like
+        The samples.
+    *spacing : array_like
+        One number for all axes, or for each axis a number or the vector of positions; 1 by default.
+    axis : int or tuple of ints, optional
+        The axis or axes; by default all.
+    edge_order : int, optional
+        1 or 2, of the differences at the ends.
+
+    Returns
+    -------
+    array, or tuple of arrays
+        The slopes along the axis, or along each of several.
+
+    Raises
+    ------
+    ValueError
+        If an axis has too few samples or the positions are not one for each of them.
+    TypeError
+        If there is another number of spacings.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.gradient(np.array([1.0, 2.0, 4.0, 7.0])).tolist()
     [1.0, 1.5, 2.5, 3.0]

@@ -17,7 +17,18 @@ import numpy
 
 from ..._runtime.device import Device, resolve
 from .._base import core as _core
-from .._base.convert import as_dtype, asarray, axes_of, axis_of, cast, check_choice, copy, default_float, write_out
+from .._base.convert import (
+    as_dtype,
+    asarray,
+    axes_of,
+    axis_of,
+    cast,
+    check_choice,
+    copy,
+    default_float,
+    is_whole,
+    write_out,
+)
 from .._base.primitive import numpy_when_small, primitive
 from ..elementwise.arithmetic import conjugate
 from ..index.getitem import getitem
@@ -212,10 +223,33 @@ def _one(n: int | None) -> Extents:
 def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Out = None) -> Array:
     """Return the Fourier transform along an axis: sums of x[j] * exp(-2 pi i j k / n).
 
-    n: how many samples; x is cut off or continued with zeros. norm: where the scale 1 / n is: "backward" (in
-    the inverse; the default), "forward", or "ortho" (its root in both). complex64 of single precision,
-    complex128 of double. ValueError if n is not positive or norm is another word.
+    complex64 of single precision, complex128 of double.
 
+    Parameters
+    ----------
+    a : array_like
+        The samples.
+    n : int, optional
+        How many samples; x is cut off or continued with zeros.
+    axis : int, optional
+        The axis.
+    norm : str, optional
+        Where the scale 1 / n is: "backward" (in the inverse; the default), "forward", or "ortho" (its root in both).
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The Fourier transform along an axis.
+
+    Raises
+    ------
+    ValueError
+        If n is not positive or norm is another word.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.fft.fft(np.array([1.0, 0.0, 0.0])).tolist()
     [(1+0j), (1+0j), (1+0j)]
@@ -227,6 +261,26 @@ def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, o
 def ifft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Out = None) -> Array:
     """Return the inverse of `fft`, with its parameters: sums of x[k] * exp(2 pi i j k / n), divided by n.
 
+    Parameters
+    ----------
+    a : array_like
+        The samples.
+    n : int, optional
+        The number of samples; the input is cut off or continued with zeros.
+    axis : int, optional
+        The axis.
+    norm : str, optional
+        The place of the scale: "backward", "ortho" or "forward".
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The inverse of `fft`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.fft.ifft([1.0, 1.0]).tolist()
     [(1+0j), 0j]
@@ -237,8 +291,33 @@ def ifft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, 
 def fftn(a: ArrayLike, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Out = None) -> Array:
     """Return the Fourier transform along several axes, by default all. s: how many samples along each.
 
-    norm, dtypes, errors: as for `fft`. ValueError also if s has not an extent for each axis.
+    norm, dtypes, errors: as for `fft`.
 
+    Parameters
+    ----------
+    a : array_like
+        The samples.
+    s : sequence of ints, optional
+        The number of samples along each of the axes.
+    axes : tuple of ints, optional
+        The axes; by default all.
+    norm : str, optional
+        The place of the scale: "backward", "ortho" or "forward".
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The Fourier transform along several axes.
+
+    Raises
+    ------
+    ValueError
+        Also if s has not an extent for each axis.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.fft.fftn([[1.0, 0.0], [0.0, 0.0]]).tolist()
     [[(1+0j), (1+0j)], [(1+0j), (1+0j)]]
@@ -249,6 +328,26 @@ def fftn(a: ArrayLike, s: Extents = None, axes: Extents = None, norm: Norm = Non
 def ifftn(a: ArrayLike, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Out = None) -> Array:
     """Return the inverse of `fftn`, with its parameters.
 
+    Parameters
+    ----------
+    a : array_like
+        The samples.
+    s : sequence of ints, optional
+        The number of samples along each of the axes.
+    axes : tuple of ints, optional
+        The axes; by default all.
+    norm : str, optional
+        The place of the scale: "backward", "ortho" or "forward".
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The inverse of `fftn`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.fft.ifftn([[1.0, 1.0], [1.0, 1.0]]).real.tolist()
     [[1.0, 0.0], [0.0, 0.0]]
@@ -260,6 +359,26 @@ def ifftn(a: ArrayLike, s: Extents = None, axes: Extents = None, norm: Norm = No
 def fft2(a: ArrayLike, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Out = None) -> Array:
     """Return the Fourier transform along two axes, by default the last ones; otherwise as `fftn`.
 
+    Parameters
+    ----------
+    a : array_like
+        The samples.
+    s : sequence of ints, optional
+        The number of samples along each of the axes.
+    axes : tuple of ints, optional
+        The two axes.
+    norm : str, optional
+        The place of the scale: "backward", "ortho" or "forward".
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The Fourier transform along two axes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.fft.fft2(np.ones((3, 2, 2))).real[0].tolist()
     [[4.0, 0.0], [0.0, 0.0]]
@@ -270,6 +389,26 @@ def fft2(a: ArrayLike, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: 
 def ifft2(a: ArrayLike, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Out = None) -> Array:
     """Return the inverse of `fft2`, with its parameters.
 
+    Parameters
+    ----------
+    a : array_like
+        The samples.
+    s : sequence of ints, optional
+        The number of samples along each of the axes.
+    axes : tuple of ints, optional
+        The two axes.
+    norm : str, optional
+        The place of the scale: "backward", "ortho" or "forward".
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The inverse of `fft2`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.fft.ifft2([[4.0, 0.0], [0.0, 0.0]]).real.tolist()
     [[1.0, 1.0], [1.0, 1.0]]
@@ -308,8 +447,33 @@ def _some_axes(op: str, x: Array, s: Extents, axes: Sequence[int] | None) -> tup
 def rfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Out = None) -> Array:
     """Return the Fourier transform of real numbers along an axis: the first n // 2 + 1 elements.
 
-    They tell the others. n, norm, dtypes, errors: as for `fft`. TypeError if x is complex.
+    They tell the others. n, norm, dtypes, errors: as for `fft`.
 
+    Parameters
+    ----------
+    a : array_like
+        The samples.
+    n : int, optional
+        The number of samples; the input is cut off or continued with zeros.
+    axis : int, optional
+        The axis.
+    norm : str, optional
+        The place of the scale: "backward", "ortho" or "forward".
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The Fourier transform of real numbers along an axis.
+
+    Raises
+    ------
+    TypeError
+        If x is complex.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.fft.rfft([1.0, 0.0, 0.0, 0.0]).tolist()
     [(1+0j), (1+0j), (1+0j)]
@@ -323,6 +487,26 @@ def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None,
 
     float32 of single precision, float64 of double.
 
+    Parameters
+    ----------
+    a : array_like
+        The first half of the transform.
+    n : int, optional
+        The number of elements of the result along the axis.
+    axis : int, optional
+        The axis.
+    norm : str, optional
+        The place of the scale: "backward", "ortho" or "forward".
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The inverse of `rfft`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.fft.irfft([1.0, 1.0, 1.0]).tolist()
     [1.0, 0.0, 0.0, 0.0]
@@ -333,8 +517,33 @@ def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None,
 def rfftn(a: ArrayLike, s: Extents = None, axes: Extents = None, norm: Norm = None, out: Out = None) -> Array:
     """Return the Fourier transform of real numbers along several axes, by default all; half of it along the last.
 
-    s: how many samples along each. norm, dtypes, errors: as for `fft`. TypeError if x is complex.
+    norm, dtypes, errors: as for `fft`.
 
+    Parameters
+    ----------
+    a : array_like
+        The samples.
+    s : sequence of ints, optional
+        How many samples along each.
+    axes : tuple of ints, optional
+        The axes; by default all.
+    norm : str, optional
+        The place of the scale: "backward", "ortho" or "forward".
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The Fourier transform of real numbers along several axes.
+
+    Raises
+    ------
+    TypeError
+        If x is complex.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.fft.rfftn(np.ones((4, 6))).shape
     (4, 4)
@@ -347,6 +556,26 @@ def irfftn(a: ArrayLike, s: Extents = None, axes: Extents = None, norm: Norm = N
 
     The last extent is even unless s tells another.
 
+    Parameters
+    ----------
+    a : array_like
+        The samples.
+    s : sequence of ints, optional
+        The number of samples along each of the axes.
+    axes : tuple of ints, optional
+        The axes; by default all.
+    norm : str, optional
+        The place of the scale: "backward", "ortho" or "forward".
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The inverse of `rfftn`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.fft.irfftn(np.fft.rfftn(np.ones((4, 5))), (4, 5)).shape
     (4, 5)
@@ -357,6 +586,26 @@ def irfftn(a: ArrayLike, s: Extents = None, axes: Extents = None, norm: Norm = N
 def rfft2(a: ArrayLike, s: Extents = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Out = None) -> Array:
     """Return the Fourier transform of real numbers along two axes, by default the last ones; otherwise as `rfftn`.
 
+    Parameters
+    ----------
+    a : array_like
+        The samples.
+    s : sequence of ints, optional
+        The number of samples along each of the axes.
+    axes : tuple of ints, optional
+        The two axes.
+    norm : str, optional
+        The place of the scale: "backward", "ortho" or "forward".
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The Fourier transform of real numbers along two axes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.fft.rfft2(np.ones((3, 4, 6))).shape
     (3, 4, 4)
@@ -369,6 +618,26 @@ def irfft2(
 ) -> Array:
     """Return the inverse of `rfft2`, with its parameters.
 
+    Parameters
+    ----------
+    a : array_like
+        The samples.
+    s : sequence of ints, optional
+        The number of samples along each of the axes.
+    axes : tuple of ints, optional
+        The two axes.
+    norm : str, optional
+        The place of the scale: "backward", "ortho" or "forward".
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The inverse of `rfft2`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.fft.irfft2(np.fft.rfft2(np.ones((3, 4, 6)))).shape
     (3, 4, 6)
@@ -381,6 +650,26 @@ def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, 
 
     By default n is 2 * (m - 1) for m elements. norm, dtypes, errors: as for `irfft`.
 
+    Parameters
+    ----------
+    a : array_like
+        The first half of the transform.
+    n : int, optional
+        The number of elements of the result along the axis.
+    axis : int, optional
+        The axis.
+    norm : str, optional
+        The place of the scale: "backward", "ortho" or "forward".
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The Fourier transform of n numbers of which half is given.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.fft.hfft([1.0, 1.0, 1.0]).tolist()
     [4.0, 0.0, 0.0, 0.0]
@@ -392,6 +681,26 @@ def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, 
 def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Out = None) -> Array:
     """Return the inverse of `hfft`: of n real numbers the first n // 2 + 1 of their inverse transform.
 
+    Parameters
+    ----------
+    a : array_like
+        The samples.
+    n : int, optional
+        The number of samples; the input is cut off or continued with zeros.
+    axis : int, optional
+        The axis.
+    norm : str, optional
+        The place of the scale: "backward", "ortho" or "forward".
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+
+    Returns
+    -------
+    array
+        The inverse of `hfft`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.fft.ihfft([4.0, 0.0, 0.0, 0.0]).real.tolist()
     [1.0, 1.0, 1.0]
@@ -409,7 +718,7 @@ def _frequencies(op: str, values: numpy.ndarray, dtype: Any, device: Device | st
 
 
 def _positive(op: str, n: int) -> int:
-    if not isinstance(n, (int, numpy.integer)) or n < 1:
+    if not is_whole(n) or n < 1:
         raise ValueError(f"{op}: number of samples must be a positive integer, got {n!r}")
     return int(n)
 
@@ -417,8 +726,31 @@ def _positive(op: str, n: int) -> int:
 def fftfreq(n: int, d: float = 1.0, device: DeviceLike = None, *, dtype: DTypeLike = None) -> Array:
     """Return the frequencies of the elements of `fft` of n samples, d apart: in cycles per unit of d.
 
-    The default float unless dtype is given. ValueError if n is not a positive integer.
+    The default float unless dtype is given.
 
+    Parameters
+    ----------
+    n : int
+        The number of samples.
+    d : float, optional
+        The distance of two samples.
+    device : device, optional
+        The device of the result; by default the current one.
+    dtype : dtype, optional
+        The dtype; by default the default float.
+
+    Returns
+    -------
+    array
+        The frequencies of the elements of `fft` of n samples.
+
+    Raises
+    ------
+    ValueError
+        If n is not a positive integer.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.fft.fftfreq(4, d=0.5).tolist()
     [0.0, 0.5, -1.0, -0.5]
@@ -429,8 +761,31 @@ def fftfreq(n: int, d: float = 1.0, device: DeviceLike = None, *, dtype: DTypeLi
 def rfftfreq(n: int, d: float = 1.0, device: DeviceLike = None, *, dtype: DTypeLike = None) -> Array:
     """Return the frequencies of the elements of `rfft` of n samples, d apart: in cycles per unit of d.
 
-    The default float unless dtype is given. ValueError if n is not a positive integer.
+    The default float unless dtype is given.
 
+    Parameters
+    ----------
+    n : int
+        The number of samples.
+    d : float, optional
+        The distance of two samples.
+    device : device, optional
+        The device of the result; by default the current one.
+    dtype : dtype, optional
+        The dtype; by default the default float.
+
+    Returns
+    -------
+    array
+        The frequencies of the elements of `rfft` of n samples.
+
+    Raises
+    ------
+    ValueError
+        If n is not a positive integer.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.fft.rfftfreq(4, d=0.5).tolist()
     [0.0, 0.5, 1.0]
@@ -447,6 +802,20 @@ def _shifted(op: str, x: Any, axes: Axis, back: bool) -> Array:
 def fftshift(x: ArrayLike, axes: Axis = None) -> Array:
     """Return x with the elements of frequency zero in the middle of the axes, by default all.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    axes : tuple of ints, optional
+        The axes; by default all.
+
+    Returns
+    -------
+    array
+        `x` with the elements of frequency zero in the middle of the axes, by default all.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.fft.fftshift([0, 1, 2, -2, -1]).tolist()
     [-2, -1, 0, 1, 2]
@@ -457,6 +826,20 @@ def fftshift(x: ArrayLike, axes: Axis = None) -> Array:
 def ifftshift(x: ArrayLike, axes: Axis = None) -> Array:
     """Return the inverse of `fftshift`, also for odd extents.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    axes : tuple of ints, optional
+        The axes; by default all.
+
+    Returns
+    -------
+    array
+        The inverse of `fftshift`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.fft.ifftshift([-2, -1, 0, 1, 2]).tolist()
     [0, 1, 2, -2, -1]

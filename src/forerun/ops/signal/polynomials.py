@@ -45,6 +45,20 @@ def _inexact(x: Array) -> Array:
 def polyval(p: ArrayLike, x: ArrayLike) -> Array:
     """Return the polynomial p at x: an array of x's shape. By Horner's rule; differentiable in both.
 
+    Parameters
+    ----------
+    p : array_like
+        The coefficients, from the highest power down.
+    x : array_like
+        The positions.
+
+    Returns
+    -------
+    array
+        The polynomial p at x.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.polyval([1, 0, 2], [0, 1, 3]).tolist()
     [2, 3, 11]
@@ -71,6 +85,20 @@ def _aligned(op: str, a1: Any, a2: Any) -> tuple[Array, Array]:
 def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
     """Return the sum of two polynomials.
 
+    Parameters
+    ----------
+    a1 : array_like
+        The coefficients of the first polynomial, from the highest power down.
+    a2 : array_like
+        The coefficients of the second polynomial.
+
+    Returns
+    -------
+    array
+        The sum of two polynomials.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.polyadd([1, 2], [9, 5, 4]).tolist()
     [9, 6, 6]
@@ -82,6 +110,20 @@ def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
 def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
     """Return the difference of two polynomials.
 
+    Parameters
+    ----------
+    a1 : array_like
+        The coefficients of the first polynomial, from the highest power down.
+    a2 : array_like
+        The coefficients of the second polynomial.
+
+    Returns
+    -------
+    array
+        The difference of two polynomials.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.polysub([2, 10, -2], [3, 10, -4]).tolist()
     [-1, 0, 2]
@@ -93,6 +135,20 @@ def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
 def polymul(a1: ArrayLike, a2: ArrayLike) -> Array:
     """Return the product of two polynomials. Zeros at their beginning stay: the length must not depend on values.
 
+    Parameters
+    ----------
+    a1 : array_like
+        The coefficients of the first polynomial, from the highest power down.
+    a2 : array_like
+        The coefficients of the second polynomial.
+
+    Returns
+    -------
+    array
+        The product of two polynomials.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.polymul([1, 2], [1, 3]).tolist()
     [1, 5, 6]
@@ -102,8 +158,27 @@ def polymul(a1: ArrayLike, a2: ArrayLike) -> Array:
 
 
 def polyder(p: ArrayLike, m: int = 1) -> Array:
-    """Return the m-th derivative of a polynomial. ValueError if m is negative.
+    """Return the m-th derivative of a polynomial.
 
+    Parameters
+    ----------
+    p : array_like
+        The coefficients, from the highest power down.
+    m : int, optional
+        The number of times.
+
+    Returns
+    -------
+    array
+        The m-th derivative of a polynomial.
+
+    Raises
+    ------
+    ValueError
+        If m is negative.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.polyder([1, 1, 1, 1]).tolist()
     [3, 2, 1]
@@ -118,8 +193,29 @@ def polyder(p: ArrayLike, m: int = 1) -> Array:
 def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Array:
     """Return the m-th antiderivative of a polynomial, with constants k (by default 0): one, or one for each time.
 
-    Of integers in the default float. ValueError if m is negative or there are not as many constants.
+    Of integers in the default float.
 
+    Parameters
+    ----------
+    p : array_like
+        The coefficients, from the highest power down.
+    m : int, optional
+        The number of times.
+    k : array_like, optional
+        The constants of integration.
+
+    Returns
+    -------
+    array
+        The m-th antiderivative of a polynomial.
+
+    Raises
+    ------
+    ValueError
+        If m is negative or there are not as many constants.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.polyint([3, 2, 1]).tolist()
     [1.0, 1.0, 1.0, 0.0]
@@ -142,6 +238,20 @@ def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
 
     Of integers in the default float.
 
+    Parameters
+    ----------
+    u : array_like
+        The coefficients of the dividend, from the highest power down.
+    v : array_like
+        The coefficients of the divisor.
+
+    Returns
+    -------
+    tuple of arrays
+        Quotient and remainder of two polynomials.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> q, r = np.polydiv([3.0, 5.0, 2.0], [2.0, 1.0])
     >>> q.tolist(), r.tolist()
@@ -156,8 +266,25 @@ def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
 def roots(p: ArrayLike) -> Array:
     """Return the roots of a polynomial. Their number depends on how many coefficients are zero: this waits.
 
-    Real if all are, else complex. ValueError if p has more than one axis.
+    Real if all are, else complex.
 
+    Parameters
+    ----------
+    p : array_like
+        The coefficients, from the highest power down.
+
+    Returns
+    -------
+    array
+        The roots of a polynomial.
+
+    Raises
+    ------
+    ValueError
+        If p has more than one axis.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.sort(np.roots([1.0, -3.0, 2.0])).tolist()
     [1.0, 2.0]
@@ -169,8 +296,25 @@ def roots(p: ArrayLike) -> Array:
 def poly(seq_of_zeros: ArrayLike) -> Array:
     """Return the polynomial with these roots, or the characteristic polynomial of a square matrix.
 
-    Real of real numbers, else complex. ValueError if it is neither a vector nor a square matrix.
+    Real of real numbers, else complex.
 
+    Parameters
+    ----------
+    seq_of_zeros : array_like
+        The roots, or a square matrix.
+
+    Returns
+    -------
+    array
+        The polynomial with these roots.
+
+    Raises
+    ------
+    ValueError
+        If it is neither a vector nor a square matrix.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.poly([1.0, 2.0]).tolist(), np.poly([[0, 1], [2, 0]]).round(4).tolist()
     ([1.0, -3.0, 2.0], [1.0, 0.0, -2.0])
@@ -191,11 +335,39 @@ def polyfit(
 ) -> Any:  # fmt: skip
     """Return the polynomial of a degree that is nearest to points (x, y) by least squares.
 
-    y: a vector, or a matrix with a column for each polynomial. w: weights of the points. cov: also the covariance
-    matrix of the coefficients ("unscaled": of weights that are standard deviations). full: also residuals, rank,
-    singular values and rcond; their shape depends on values: this waits. Of integers in the default float.
-    TypeError if shapes do not fit, ValueError if the degree is negative or there are too few points for `cov`.
+    Of integers in the default float.
 
+    Parameters
+    ----------
+    x : array_like
+        The positions of the points.
+    y : array_like
+        A vector, or a matrix with a column for each polynomial.
+    deg : array_like
+        The degree of the polynomial.
+    rcond : float or array, optional
+        The share of the largest singular value up to which others count as zero.
+    full : bool, optional
+        Also residuals, rank, singular values and rcond; their shape depends on values: this waits.
+    w : array_like, optional
+        Weights of the points.
+    cov : bool or str, optional
+        Also the covariance matrix of the coefficients ("unscaled": of weights that are standard deviations).
+
+    Returns
+    -------
+    array, or tuple of arrays
+        The coefficients, and what else was asked for.
+
+    Raises
+    ------
+    TypeError
+        If shapes do not fit.
+    ValueError
+        If the degree is negative or there are too few points for `cov`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.polyfit([0.0, 1.0, 2.0], [1.0, 3.0, 5.0], 1).round(3).tolist()
     [2.0, 1.0]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import asarray, axis_of, counts_of
+from .._base.convert import asarray, axis_of, counts_of, extents_of
 from .._base.host_task import no_gradient
 from ..index.getitem import take
 from ..shape.views import moveaxis
@@ -54,10 +54,10 @@ def as_strided(
 
 def _windows(window_shape: int | Sequence[int], axis: Any, ndim: int) -> list[tuple[int, int]]:
     """Return axes and extents of windows, in pairs; an axis may occur more than once."""
-    sizes = (window_shape,) if isinstance(window_shape, (int, numpy.integer)) else tuple(window_shape)
+    sizes = extents_of("sliding_window_view", "window_shape", window_shape)
     if min(sizes, default=0) < 0:
         raise ValueError(f"sliding_window_view: window_shape must not be negative, got {window_shape}")
-    axes = range(ndim) if axis is None else (axis,) if isinstance(axis, (int, numpy.integer)) else tuple(axis)
+    axes = range(ndim) if axis is None else extents_of("sliding_window_view", "axis", axis)
     if len(axes) != len(sizes):
         found = f"{len(sizes)} for {len(axes)}"
         raise ValueError(f"sliding_window_view: window_shape must have an extent per axis, got {found}")

@@ -34,6 +34,20 @@ def _window(
 def bartlett(M: ArrayLike, *, device: DeviceLike = None) -> Array:
     """Return a triangle of M numbers that begins and ends with 0. The default float.
 
+    Parameters
+    ----------
+    M : array_like
+        The number of elements.
+    device : device, optional
+        The device of the result; by default the current one.
+
+    Returns
+    -------
+    array
+        a triangle of M numbers that begins and ends with 0.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.bartlett(5).tolist()
     [0.0, 0.5, 1.0, 0.5, 0.0]
@@ -46,6 +60,24 @@ def blackman(M: ArrayLike, *, dtype: DTypeLike = None, device: DeviceLike = None
 
     The default float unless dtype is given.
 
+    Parameters
+    ----------
+    M : array_like
+        The number of elements.
+    dtype : dtype, optional
+        The dtype; by default the default float.
+    device : device, optional
+        The device of the result; by default the current one.
+    ctx : device, optional
+        MXNet's name for `device`.
+
+    Returns
+    -------
+    array
+        The Blackman window of M numbers.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.blackman(3).round(3).tolist()
     [-0.0, 1.0, -0.0]
@@ -56,6 +88,24 @@ def blackman(M: ArrayLike, *, dtype: DTypeLike = None, device: DeviceLike = None
 def hamming(M: ArrayLike, *, dtype: DTypeLike = None, device: DeviceLike = None, ctx: DeviceLike = None) -> Array:
     """Return the Hamming window of M numbers, 0.54 - 0.46 cos(2 pi n / (M - 1)), in the default float or dtype.
 
+    Parameters
+    ----------
+    M : array_like
+        The number of elements.
+    dtype : dtype, optional
+        The dtype; by default the default float.
+    device : device, optional
+        The device of the result; by default the current one.
+    ctx : device, optional
+        MXNet's name for `device`.
+
+    Returns
+    -------
+    array
+        The Hamming window of M numbers.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.hamming(3).round(2)
     array([0.08, 1.  , 0.08])
@@ -66,6 +116,24 @@ def hamming(M: ArrayLike, *, dtype: DTypeLike = None, device: DeviceLike = None,
 def hanning(M: ArrayLike, *, dtype: DTypeLike = None, device: DeviceLike = None, ctx: DeviceLike = None) -> Array:
     """Return the Hann window of M numbers, 0.5 - 0.5 cos(2 pi n / (M - 1)), in the default float or dtype.
 
+    Parameters
+    ----------
+    M : array_like
+        The number of elements.
+    dtype : dtype, optional
+        The dtype; by default the default float.
+    device : device, optional
+        The device of the result; by default the current one.
+    ctx : device, optional
+        MXNet's name for `device`.
+
+    Returns
+    -------
+    array
+        The Hann window of M numbers.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.hanning(3).tolist()
     [0.0, 1.0, 0.0]
@@ -76,6 +144,22 @@ def hanning(M: ArrayLike, *, dtype: DTypeLike = None, device: DeviceLike = None,
 def kaiser(M: ArrayLike, beta: ArrayLike, *, device: DeviceLike = None) -> Array:
     """Return the Kaiser window of M numbers; beta is its shape: 0 for a rectangle. The default float.
 
+    Parameters
+    ----------
+    M : array_like
+        The number of elements.
+    beta : array_like
+        The shape of the window.
+    device : device, optional
+        The device of the result; by default the current one.
+
+    Returns
+    -------
+    array
+        The Kaiser window of M numbers.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.kaiser(3, 0).tolist()
     [1.0, 1.0, 1.0]
@@ -86,8 +170,23 @@ def kaiser(M: ArrayLike, beta: ArrayLike, *, device: DeviceLike = None) -> Array
 def i0(x: ArrayLike) -> Array:
     """Return the modified Bessel function of the first kind and order 0. Of integers in the default float.
 
-    TypeError of complex numbers.
+    Parameters
+    ----------
+    x : array_like
+        The values.
 
+    Returns
+    -------
+    array
+        The modified Bessel function of the first kind and order 0.
+
+    Raises
+    ------
+    TypeError
+        For complex numbers.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.i0([0.0, 1.0])
     array([1.       , 1.2660658])
@@ -105,6 +204,20 @@ def i0(x: ArrayLike) -> Array:
 def angle(z: ArrayLike, deg: bool = False) -> Array:
     """Return the angle of complex numbers to the positive real axis, in (-pi, pi], or in degrees. 0 or pi of real ones.
 
+    Parameters
+    ----------
+    z : array_like
+        Complex or real numbers.
+    deg : bool, optional
+        Whether the angle is in degrees; otherwise in radians.
+
+    Returns
+    -------
+    array
+        The angle of complex numbers to the positive real axis.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.angle([1.0, 1j], deg=True).tolist()
     [0.0, 90.0]
@@ -119,9 +232,33 @@ def angle(z: ArrayLike, deg: bool = False) -> Array:
 def unwrap(p: ArrayLike, discont: float | None = None, axis: int = -1, *, period: float = 2 * numpy.pi) -> Array:
     """Return p with multiples of the period added along `axis`, so that no step is larger than half of it.
 
-    discont: steps up to this size stay. Integers keep their dtype if the period is an integer;
-    OverflowError if they are unsigned then. ValueError of an array without axes.
+    Integers keep their dtype if the period is an integer.
 
+    Parameters
+    ----------
+    p : array_like
+        The values.
+    discont : float, optional
+        Steps up to this size stay.
+    axis : int, optional
+        The axis to work along; counted from the last if negative.
+    period : float, optional
+        The period.
+
+    Returns
+    -------
+    array
+        `p` with multiples of the period added along `axis`, so that no step is larger than half of it.
+
+    Raises
+    ------
+    OverflowError
+        For unsigned integers with a period that is an integer.
+    ValueError
+        For an array without axes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.unwrap([0, 1, 2, -1, 0], period=4).tolist()
     [0, 1, 2, 3, 4]
@@ -153,6 +290,18 @@ def sort_complex(a: ArrayLike) -> Array:
 
     complex64 for small integers, float16 and float32; complex128 for wider dtypes.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        The elements sorted by real.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.sort_complex([3, 1, 2]).tolist()
     [(1+0j), (2+0j), (3+0j)]

@@ -18,6 +18,7 @@ from .._base.convert import (
     count_of,
     device_of,
     is_array,
+    is_whole,
     vector_of,
     write_out,
 )
@@ -82,8 +83,31 @@ def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, out: Any, 
 def argmax(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> Array:
     """Return the position of the (first) largest element along `axis`, or in the flat array. int64.
 
-    ValueError if there is no element to choose from. NaN counts as the largest.
+    NaN counts as the largest.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int, optional
+        The axis; None for the flat array.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+
+    Returns
+    -------
+    array
+        The position of the (first) largest element along `axis`.
+
+    Raises
+    ------
+    ValueError
+        If there is no element to choose from.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.argmax([[1, 3], [4, 2]], axis=1).tolist(), np.argmax([[1, 3], [4, 2]]).item()
     ([1, 0], 2)
@@ -95,8 +119,31 @@ def argmax(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: 
 def argmin(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> Array:
     """Return the position of the (first) smallest element along `axis`, or in the flat array. int64.
 
-    ValueError if there is no element to choose from. NaN counts as the smallest.
+    NaN counts as the smallest.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int, optional
+        The axis; None for the flat array.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+
+    Returns
+    -------
+    array
+        The position of the (first) smallest element along `axis`.
+
+    Raises
+    ------
+    ValueError
+        If there is no element to choose from.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.argmin([[1, 3], [4, 2]], axis=0).tolist()
     [0, 1]
@@ -109,6 +156,24 @@ def nanargmax(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdim
 
     ValueError if there is no element; where the result is read if all are NaN.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int, optional
+        The axis; None for the flat array.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+
+    Returns
+    -------
+    array
+        The position of the (first) largest element that is not NaN along `axis`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.nanargmax([[1.0, np.nan], [2.0, 3.0]], axis=1).tolist()
     [0, 1]
@@ -121,6 +186,24 @@ def nanargmin(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdim
 
     Errors: as for `nanargmax`.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int, optional
+        The axis; None for the flat array.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+
+    Returns
+    -------
+    array
+        The position of the (first) smallest element that is not NaN along `axis`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.nanargmin([[np.nan, 1.0], [2.0, 3.0]], axis=1).tolist()
     [1, 0]
@@ -154,9 +237,35 @@ def argsort(
 ) -> Array:  # fmt: skip
     """Return positions that sort `a` along `axis`; None: the flat array. int64; equal elements keep their order.
 
-    kind and stable change nothing: sorting is stable; but a bool as kind is `descending`, as in MXNet. ValueError if
-    both are given, or kind is none of NumPy's.
+    kind and stable change nothing: sorting is stable; but a bool as kind is `descending`, as in MXNet.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int, optional
+        The axis; None for the flat array.
+    kind : str, optional
+        Has no effect: sorting is stable.
+    order : str, optional
+        Must not be given: arrays have no fields.
+    stable : bool, optional
+        Has no effect: sorting is stable.
+    descending : bool, optional
+        Whether to sort in descending order.
+
+    Returns
+    -------
+    array
+        Positions that sort `a` along `axis`.
+
+    Raises
+    ------
+    ValueError
+        If both are given, or kind is none of NumPy's.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.argsort([3, 1, 2]).tolist(), np.argsort([3, 1, 2], descending=True).tolist()
     ([1, 2, 0], [0, 2, 1])
@@ -190,6 +299,28 @@ def sort(
 
     kind, stable, descending: as of `argsort`.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int, optional
+        The axis; None for the flat array.
+    kind : str, optional
+        Has no effect: sorting is stable.
+    order : str, optional
+        Must not be given: arrays have no fields.
+    stable : bool, optional
+        Has no effect: sorting is stable.
+    descending : bool, optional
+        Whether to sort in descending order.
+
+    Returns
+    -------
+    array
+        `a` with its elements in ascending order along `axis`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.sort([[3, 1], [0, 2]]).tolist(), np.sort([3, 1, 2], descending=True).tolist()
     ([[1, 3], [0, 2]], [3, 2, 1])
@@ -215,7 +346,7 @@ def _orders(op: str, kth: int | Sequence[int], n: int) -> tuple[int, ...]:
     """Places in sorted order as numbers from 0 to n - 1."""
     places = tuple(kth) if isinstance(kth, (tuple, list)) else (kth,)
     for k in places:
-        if not isinstance(k, (int, numpy.integer)):
+        if not is_whole(k):
             raise TypeError(f"{op}: kth must be an integer, got {k!r}")
         if not -n <= k < n:
             raise ValueError(f"{op}: kth must be in [{-n}, {n}), got {k}")
@@ -228,6 +359,26 @@ def argpartition(
 ) -> Array:
     """Return positions that partition `a` along `axis` as `partition` does. int64. Errors as there.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    kth : int or sequence of ints
+        The positions in sorted order.
+    axis : int, optional
+        The axis; None for the flat array.
+    kind : str, optional
+        Has no effect.
+    order : str, optional
+        Must not be given: arrays have no fields.
+
+    Returns
+    -------
+    array
+        Positions that partition `a` along `axis` as `partition` does.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.array([5, 1, 4, 2])
     >>> x[np.argpartition(x, 1)][1].item()
@@ -248,9 +399,36 @@ def partition(
 ) -> Array:
     """Return `a` with the element that is kth in sorted order at place kth along `axis`. Differentiable.
 
-    No larger element comes before it and no smaller one after it, in any order. Several kth may be given. Axis None:
-    of the flat array. TypeError if kth is not an integer, ValueError if it is out of range.
+    No larger element comes before it and no smaller one after it, in any order. Several kth may be given. Axis None: of
+    the flat array.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    kth : int or sequence of ints
+        The positions in sorted order.
+    axis : int, optional
+        The axis; None for the flat array.
+    kind : str, optional
+        Has no effect.
+    order : str, optional
+        Must not be given: arrays have no fields.
+
+    Returns
+    -------
+    array
+        `a` with the element that is kth in sorted order at place kth along `axis`.
+
+    Raises
+    ------
+    TypeError
+        If kth is not an integer.
+    ValueError
+        If `kth` is out of range.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.partition([5, 1, 4, 2], 2)[2].item()
     4
@@ -270,9 +448,22 @@ def partition(
 def lexsort(keys: Any, axis: int = -1) -> Array:
     """Return positions that sort by several keys along `axis`: by the last one first.
 
-    Where it is equal by the one before it, and so on. int64. keys: arrays of one shape, or the rows of an
-    array; ValueError if shapes differ or there is no key.
+    Where it is equal by the one before it, and so on. int64.
 
+    Parameters
+    ----------
+    keys : array_like
+        Arrays of one shape, or the rows of an array; ValueError if shapes differ or there is no key.
+    axis : int, optional
+        The axis to sort along.
+
+    Returns
+    -------
+    array
+        Positions that sort by several keys along `axis`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.lexsort(([2, 1, 0], [0, 0, 1])).tolist()
     [1, 0, 2]
@@ -290,10 +481,29 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
 def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> Array:
     """Return positions at which v would keep the sorted vector `a` sorted: int64, of the shape of v.
 
-    side: before ("left") or after ("right") equal elements. sorter: positions that sort `a`, as `argsort` gives
-    them (TypeError if no vector of integers). ValueError if `a` is not a vector, or where the result is read if a
-    position of the sorter is out of range.
+    Parameters
+    ----------
+    a : array_like
+        A sorted vector.
+    v : array_like
+        The values to find places for.
+    side : str, optional
+        Before ("left") or after ("right") equal elements.
+    sorter : array_like, optional
+        Positions that sort `a`, as `argsort` gives them (TypeError if no vector of integers).
 
+    Returns
+    -------
+    array
+        Positions at which v would keep the sorted vector `a` sorted.
+
+    Raises
+    ------
+    ValueError
+        If `a` is not a vector, or where the result is read if a position of the sorter is out of range.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.searchsorted([1, 3, 5], [0, 3, 6]).tolist(), np.searchsorted([1, 3, 5], 3, side="right").item()
     ([0, 1, 3], 2)
@@ -316,10 +526,32 @@ def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLi
 def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0) -> Array:
     """Count how often each number from 0 on occurs in a vector. The result is int64.
 
-    If weights are given, sums of them: float64. At least `minlength` counts. Their number depends on the
-    values: this waits. TypeError if numbers are not integers, ValueError if one is negative or weights have another
-    shape.
+    If weights are given, sums of them: float64. At least `minlength` counts. Their number depends on the values: this
+    waits.
 
+    Parameters
+    ----------
+    x : array_like
+        A vector of integers, none negative.
+    weights : array_like, optional
+        How much each number counts.
+    minlength : int, optional
+        The least number of counts.
+
+    Returns
+    -------
+    array
+        The counts, or the sums of weights.
+
+    Raises
+    ------
+    TypeError
+        If numbers are not integers.
+    ValueError
+        If one is negative or weights have another shape.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.bincount([0, 2, 2]).tolist(), np.bincount([0, 2, 2], weights=[0.5, 1, 2]).tolist()
     ([1, 0, 2], [0.5, 0.0, 3.0])
@@ -383,10 +615,33 @@ def unique(
 ) -> Any:  # fmt: skip
     """Return the sorted distinct values of the flat array. Their number depends on the values: this waits.
 
-    With the others, a tuple: also where each is first (flat), which of them each element is (in ar's shape),
-    and how often each occurs; all int64. axis: distinct slices along it. equal_nan: whether NaN are one value.
-    sorted changes nothing: they are.
+    With the others, a tuple: also where each is first (flat), which of them each element is (in ar's shape), and how
+    often each occurs; all int64. sorted changes nothing: they are.
 
+    Parameters
+    ----------
+    ar : array_like
+        The values.
+    return_index : bool, optional
+        Whether to return the first position of each value.
+    return_inverse : bool, optional
+        Whether to return the number of the value for each element.
+    return_counts : bool, optional
+        Whether to return how often each value occurs.
+    axis : int, optional
+        Distinct slices along it.
+    equal_nan : bool, optional
+        Whether NaN are one value.
+    sorted : bool, optional
+        Has no effect: the values are sorted.
+
+    Returns
+    -------
+    array, or tuple of arrays
+        The values, and what else was asked for.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> [v.tolist() for v in np.unique([3, 1, 3], return_counts=True)]
     [[1, 3], [1, 2]]

@@ -31,9 +31,26 @@ def isin(
 ) -> Array:  # fmt: skip
     """Test whether each element is in `test_elements`; with `invert`, whether it is not. The result is bool.
 
-    assume_unique: both hold distinct values, which saves time. kind: "sort" or "table", NumPy's algorithms
-    (ValueError if another, or "table" for dtypes other than integers).
+    Parameters
+    ----------
+    element : array_like
+        The values to test.
+    test_elements : array_like
+        The values to look for.
+    assume_unique : bool, optional
+        Both hold distinct values, which saves time.
+    invert : bool, optional
+        Whether to test the opposite.
+    kind : str, optional
+        "sort" or "table", NumPy's algorithms (ValueError if another, or "table" for dtypes other than integers).
 
+    Returns
+    -------
+    array
+        Whether each element is in `test_elements`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.isin(np.array([1, 2, 3]), [3, 1]).tolist()
     [True, False, True]
@@ -58,8 +75,24 @@ def _values(*arrays: Any) -> list[numpy.ndarray]:
 def intersect1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False) -> Any:
     """Return the sorted distinct values that are in both arrays, in their common dtype. Waits.
 
-    return_indices: also where each is first in either (flat), as int64.
+    Parameters
+    ----------
+    ar1 : array_like
+        The first array.
+    ar2 : array_like
+        The second array.
+    assume_unique : bool, optional
+        Whether both arrays hold distinct values, which saves time.
+    return_indices : bool, optional
+        Also where each is first in either (flat), as int64.
 
+    Returns
+    -------
+    array, or tuple of arrays
+        The values, with `return_indices` also their positions.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.intersect1d([3, 1, 2, 3], [2, 3, 5]).tolist()
     [2, 3]
@@ -75,6 +108,20 @@ def intersect1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, ret
 def union1d(ar1: ArrayLike, ar2: ArrayLike) -> Array:
     """Return the sorted distinct values that are in one of two arrays or both, in their common dtype. Waits.
 
+    Parameters
+    ----------
+    ar1 : array_like
+        The first array.
+    ar2 : array_like
+        The second array.
+
+    Returns
+    -------
+    array
+        The sorted distinct values that are in one of two arrays or both.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.union1d([3, 1], [2, 3]).tolist()
     [1, 2, 3]
@@ -86,6 +133,22 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike) -> Array:
 def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Array:
     """Return the sorted distinct values that are in ar1 but not in ar2, in their common dtype. Waits.
 
+    Parameters
+    ----------
+    ar1 : array_like
+        The first array.
+    ar2 : array_like
+        The second array.
+    assume_unique : bool, optional
+        Whether both arrays hold distinct values, which saves time.
+
+    Returns
+    -------
+    array
+        The sorted distinct values that are in ar1 but not in ar2.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.setdiff1d([3, 1, 2, 1], [2]).tolist()
     [1, 3]
@@ -97,6 +160,22 @@ def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Ar
 def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Array:
     """Return the sorted distinct values that are in exactly one of two arrays, in their common dtype. Waits.
 
+    Parameters
+    ----------
+    ar1 : array_like
+        The first array.
+    ar2 : array_like
+        The second array.
+    assume_unique : bool, optional
+        Whether both arrays hold distinct values, which saves time.
+
+    Returns
+    -------
+    array
+        The sorted distinct values that are in exactly one of two arrays.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.setxor1d([3, 1, 2], [2, 5]).tolist()
     [1, 3, 5]
@@ -133,9 +212,21 @@ class UniqueInverse(NamedTuple):
 def unique_all(x: ArrayLike) -> UniqueAll:
     """Return the sorted distinct values, where each is first, which of them each element is, and their counts.
 
-    Named values, indices (in the flat array), inverse_indices (in x's shape) and counts; the latter int64.
-    Each NaN is a value of its own. Waits.
+    Named values, indices (in the flat array), inverse_indices (in x's shape) and counts; the latter int64. Each NaN is
+    a value of its own. Waits.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    UniqueAll
+        The sorted distinct values.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> found = np.unique_all([3, 1, 3])
     >>> found.values.tolist(), found.indices.tolist(), found.inverse_indices.tolist(), found.counts.tolist()
@@ -149,6 +240,18 @@ def unique_counts(x: ArrayLike) -> UniqueCounts:
 
     Each NaN is a value of its own.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    UniqueCounts
+        The sorted distinct values.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> values, counts = np.unique_counts([3, 1, 3])
     >>> values.tolist(), counts.tolist()
@@ -162,6 +265,18 @@ def unique_inverse(x: ArrayLike) -> UniqueInverse:
 
     The latter are int64, in x's shape: values[inverse_indices] is x. Each NaN is a value of its own.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    UniqueInverse
+        The sorted distinct values.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> values, inverse = np.unique_inverse([3, 1, 3])
     >>> values.tolist(), inverse.tolist()
@@ -173,6 +288,18 @@ def unique_inverse(x: ArrayLike) -> UniqueInverse:
 def unique_values(x: ArrayLike) -> Array:
     """Return the sorted distinct values of the flat array. Each NaN is a value of its own. Waits.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        The sorted distinct values of the flat array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.unique_values([3, 1, 3]).tolist()
     [1, 3]

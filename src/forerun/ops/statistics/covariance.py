@@ -73,12 +73,37 @@ def cov(
 ) -> Array:  # fmt: skip
     """Return the covariance matrix of variables, with an observation in each column; of one variable without axes.
 
-    Variables are rows of m (columns, unless `rowvar`) and of y. Sums are divided by n - ddof; ddof is 1, or 0
-    with `bias`, unless given. fweights: how often each observation occurs; aweights: how much it counts.
-    ValueError if m has more than two axes or ddof is not a whole number, RuntimeError if weights are not one for each
-    observation; where the result is read, ValueError if one is negative, TypeError if a frequency is not a whole
-    number.
+    Variables are rows of m (columns, unless `rowvar`) and of y. Sums are divided by n - ddof; ddof is 1, or 0 with
+    `bias`, unless given. ValueError if m has more than two axes or ddof is not a whole number, RuntimeError if weights
+    are not one for each observation; where the result is read, ValueError if one is negative, TypeError if a frequency
+    is not a whole number.
 
+    Parameters
+    ----------
+    m : array_like
+        The variables.
+    y : array_like, optional
+        Further variables.
+    rowvar : bool, optional
+        Whether variables are rows; otherwise they are columns.
+    bias : bool, optional
+        Whether to divide by the number of observations, without a correction.
+    ddof : float, optional
+        The number that is subtracted from the count before the division.
+    fweights : array_like, optional
+        How often each observation occurs.
+    aweights : array_like, optional
+        How much each observation counts.
+    dtype : dtype, optional
+        The dtype of the result.
+
+    Returns
+    -------
+    array
+        The covariance matrix of variables.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.cov(np.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])).tolist()
     [[1.0, -1.0], [-1.0, 1.0]]
@@ -112,6 +137,24 @@ def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, *, d
 
     Variables are rows of x (columns, unless `rowvar`) and of y, with an observation in each column.
 
+    Parameters
+    ----------
+    x : array_like
+        The variables.
+    y : array_like, optional
+        Further variables.
+    rowvar : bool, optional
+        Whether variables are rows; otherwise they are columns.
+    dtype : dtype, optional
+        The dtype of the result.
+
+    Returns
+    -------
+    array
+        The correlation coefficients of variables.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.corrcoef([[0, 1, 2], [2, 1, 0]]).tolist()
     [[1.0, -1.0], [-1.0, 1.0]]

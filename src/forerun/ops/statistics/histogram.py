@@ -39,9 +39,29 @@ __all__ = [
 def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Array:
     """Return the bin of each number: i with bins[i-1] <= x < bins[i]; with `right`, bins[i-1] < x <= bins[i].
 
-    int64, of x's shape. Bins are a vector that rises or falls; ValueError where the result is read if it does
-    not.
+    int64, of x's shape. Bins are a vector that rises or falls.
 
+    Parameters
+    ----------
+    x : array_like
+        The numbers.
+    bins : int or array
+        The edges of the bins: a vector that rises or falls.
+    right : bool, optional
+        Whether a bin contains its right edge, and not its left one.
+
+    Returns
+    -------
+    array
+        The bin of each number.
+
+    Raises
+    ------
+    ValueError
+        Where the result is read, if bins neither rise nor fall.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.digitize([0.5, 1.0, 2.5], [1.0, 2.0]).tolist()
     [0, 1, 2]
@@ -85,12 +105,35 @@ def histogram(
 ) -> tuple[Any, Any]:  # fmt: skip
     """Count the numbers in each bin. Return the counts and the edges of the bins.
 
-    bins: a number of equal bins over `range` (by default from the smallest number to the largest), or the
-    edges; or a word for a rule that finds a number, which waits: "auto", "doane", "fd", "rice", "scott", "sqrt",
-    "stone", "sturges" (TypeError with weights). density: counts are divided by the width of the bin and the sum of
-    all. weights: how much each number counts. Counts are int64, or of the weights' dtype; densities are of the default
-    float. ValueError where the result is read if edges do not rise.
+    Counts are int64, or of the weights' dtype; densities are of the default float.
 
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    bins : int, str or array, optional
+        `a` number of equal bins over `range` (by default from the smallest number to the largest), or the edges; or a
+        word for a rule that finds a number, which waits: "auto", "doane", "fd", "rice", "scott", "sqrt", "stone",
+        "sturges" (TypeError with weights).
+    range : pair of floats, optional
+        The lower end of the first bin, and the upper end of the last.
+    density : bool, optional
+        Counts are divided by the width of the bin and the sum of all.
+    weights : array_like, optional
+        How much each number counts.
+
+    Returns
+    -------
+    tuple of arrays
+        The counts, and the edges of the bins.
+
+    Raises
+    ------
+    ValueError
+        Where the result is read if edges do not rise.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> counts, edges = np.histogram(np.array([0.0, 0.2, 0.9, 1.0]), 2)
     >>> counts.tolist(), edges.tolist()
@@ -109,7 +152,8 @@ def histogram(
         inputs.append(edges)
         count, dtype = edges.size - 1, edges.dtype
     else:
-        edges, count = None, count_of("histogram", "bins", bins)
+        edges, bins = None, count_of("histogram", "bins", bins)
+        count = bins
         dtype = x.dtype if is_inexact(x.dtype) else default_float()
     if count < 1:
         raise ValueError(f"histogram: there must be at least one bin, got {count}")
@@ -136,6 +180,24 @@ def histogram_bin_edges(
 ) -> Array:
     """Return the edges of the bins that `histogram` uses, with its parameters and errors.
 
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    bins : int, str or array, optional
+        The number of bins, their edges, or a word for a rule, as in `histogram`.
+    range : pair of floats, optional
+        The lower and the upper end of the bins.
+    weights : array_like, optional
+        How much each number counts.
+
+    Returns
+    -------
+    array
+        The edges of the bins that `histogram` uses.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.histogram_bin_edges([0.0, 4.0], 2).tolist()
     [0.0, 2.0, 4.0]
@@ -160,9 +222,9 @@ def _columns(sample: Any, *others: Any) -> Array:
 def _edges(bins: Any, x: Any) -> list[Any]:
     """For each axis of points the number of bins, or their edges as an array. Values are not looked at."""
     n = x.shape[1]
-    if not is_array(bins) and not isinstance(bins, (list, tuple, numpy.ndarray)):
+    if isinstance(bins, str) or not numpy.iterable(bins):
         return [count_of("histogramdd", "bins", bins)] * n
-    given: list[Any] = list(bins)  # type: ignore[arg-type]
+    given: list[Any] = list(bins)
     if words := [b for b in given if isinstance(b, str)]:
         raise TypeError(f"histogramdd: bins must be numbers or edges, got {words[0]!r}")
     if len(given) != n:
@@ -177,11 +239,29 @@ def histogramdd(
 ) -> tuple[Any, tuple[Any, ...]]:  # fmt: skip
     """Count the points in each cell of a grid. Return the counts, and a tuple of the edges of the bins along each axis.
 
-    sample: points as rows of a matrix, or a sequence with the coordinates of each axis. bins: a number for all axes, or
-    for each axis a number or the edges (as in NumPy no word for a rule: TypeError). range: for each axis (low, high) or
-    None. density, weights: as for `histogram`. Counts are of the default float, edges too unless given. ValueError if
-    bins do not fit the axes; where the result is read if edges do not rise.
+    density, weights: as for `histogram`. Counts are of the default float, edges too unless given. ValueError if bins do
+    not fit the axes; where the result is read if edges do not rise.
 
+    Parameters
+    ----------
+    sample : array_like
+        Points as rows of a matrix, or a sequence with the coordinates of each axis.
+    bins : int or array, optional
+        A number for all axes, or for each axis a number or the edges (as in NumPy no word for a rule: TypeError).
+    range : sequence of pairs, optional
+        For each axis (low, high) or None.
+    density : bool, optional
+        Whether to divide counts by the volume of the cell and the sum of all.
+    weights : array_like, optional
+        How much each point counts.
+
+    Returns
+    -------
+    tuple of array and tuple of arrays
+        The counts, and the edges of the bins along each axis.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> counts, edges = np.histogramdd([[0.0, 0.2, 1.0], [0.0, 0.9, 1.0]], 2)
     >>> counts.tolist(), edges[0].tolist()
@@ -229,9 +309,35 @@ def histogram2d(
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Count the points (x, y) in each cell of a grid. Return the counts and the edges of the bins along both axes.
 
-    bins: a number for both axes, the edges for both, or a pair of either. Otherwise as `histogramdd`. ValueError if x
-    and y differ in length.
+    Otherwise as `histogramdd`.
 
+    Parameters
+    ----------
+    x : array_like
+        The first coordinate of each point.
+    y : array_like
+        The second coordinate of each point.
+    bins : int or array, optional
+        A number for both axes, the edges for both, or a pair of either.
+    range : pair of pairs, optional
+        The lower and the upper end of the bins along each axis.
+    density : bool, optional
+        Whether to divide counts by the area of the cell and the sum of all.
+    weights : array_like, optional
+        How much each point counts.
+
+    Returns
+    -------
+    tuple of arrays
+        The counts, and the edges of the bins along both axes.
+
+    Raises
+    ------
+    ValueError
+        If x and y differ in length.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.histogram2d([0.0, 0.2, 1.0], [0.0, 0.9, 1.0], 2)[0].tolist()
     [[1.0, 1.0], [0.0, 1.0]]
@@ -239,8 +345,7 @@ def histogram2d(
     x, y = (vector_of("histogram2d", asarray_like_device(v, x, y, bins, weights)) for v in (x, y))
     if x.size != y.size:
         raise ValueError(f"histogram2d: x and y must be of one length, got {x.size} and {y.size}")
-    both = is_array(bins) or isinstance(bins, numpy.ndarray) or (numpy.ndim(bins) == 1 and len(bins) != 2)
-    both = both and len(bins) not in (1, 2)
+    both = not isinstance(bins, str) and numpy.iterable(bins) and len(list(bins)) not in (1, 2)
     counts, edges = histogramdd([x, y], [bins, bins] if both else bins, range, density, weights)
     return counts, edges[0], edges[1]
 
@@ -255,9 +360,27 @@ def _flat(op: str, x: Array, axis: int | None) -> tuple[Any, int]:
 def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: str = "big") -> Array:
     """Return eight elements in each byte, a bit for each that is not zero, along `axis` or of the flat array. uint8.
 
-    bitorder: whether the first one is the highest bit ("big") or the lowest ("little"); ValueError if another.
-    TypeError if not of integers or bools.
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int, optional
+        The axis; None for the flat array.
+    bitorder : str, optional
+        Whether the first one is the highest bit ("big") or the lowest ("little"); ValueError if another.
 
+    Returns
+    -------
+    array
+        Eight elements in each byte.
+
+    Raises
+    ------
+    TypeError
+        If the dtype is neither an integer nor bool.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.packbits([1, 0, 0, 0, 0, 0, 1, 1, 1]).tolist()
     [131, 128]
@@ -274,9 +397,33 @@ def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: str = "big") ->
 def unpackbits(a: ArrayLike, /, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Array:
     """Return the bits of bytes as elements that are 0 or 1, along `axis` or of the flat array. uint8.
 
-    count: how many to give, zeros where there are no more; if negative, how many to leave out at the end.
-    bitorder: as for `packbits`. TypeError if not of uint8, ValueError if more are left out than there are.
+    bitorder: as for `packbits`.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int, optional
+        The axis; None for the flat array.
+    count : int, optional
+        How many to give, zeros where there are no more; if negative, how many to leave out at the end.
+    bitorder : str, optional
+        The order of the bits, as in `packbits`.
+
+    Returns
+    -------
+    array
+        The bits of bytes as elements that are 0 or 1.
+
+    Raises
+    ------
+    TypeError
+        If the dtype is not uint8.
+    ValueError
+        If more are left out than there are.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.unpackbits(np.array([5], "uint8"), count=-4).tolist(), np.unpackbits(np.array([5], "uint8")).sum().item()
     ([0, 0, 0, 0], 2)

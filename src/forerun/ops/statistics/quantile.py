@@ -42,8 +42,26 @@ def median(
 
     In `a`'s dtype, or the default float if `a` is not of floats.
 
-    overwrite_input changes nothing.
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    overwrite_input : bool, optional
+        Has no effect.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
 
+    Returns
+    -------
+    array
+        The middle value along axes (by default all).
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.median([[1, 5, 2], [4, 3, 8]], axis=1).tolist(), np.median([1, 2]).item()
     ([2.0, 4.0], 1.5)
@@ -116,12 +134,46 @@ def quantile(
 ) -> Array:  # fmt: skip
     """Return the q-th quantiles (q between 0 and 1) along axes (by default all); `a`'s dtype or the default float.
 
-    Axes of q, which may be an array, stand first in the result. method: what is between two elements: "linear",
-    "lower", "higher", "nearest", "midpoint" or another of NumPy's; those that give an element keep the dtype of
-    integers. weights: how much each element counts, with method "inverted_cdf" only. interpolation: an older name for
-    method. ValueError if q is out of range or the method is another, IndexError if there is no element, TypeError of
-    complex numbers. overwrite_input changes nothing.
+    Axes of q, which may be an array, stand first in the result.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    q : array_like
+        The quantile, or quantiles, between 0 and 1.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    overwrite_input : bool, optional
+        Has no effect.
+    method : str, optional
+        The rule for a value between two elements: "linear", "lower", "higher", "nearest", "midpoint" or another of
+        NumPy's; those that give an element keep the dtype of integers.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+    weights : array_like, optional
+        How much each element counts, with method "inverted_cdf" only.
+    interpolation : str, optional
+        An older name for method.
+
+    Returns
+    -------
+    array
+        The q-th quantiles (q between 0 and 1) along axes (by default all).
+
+    Raises
+    ------
+    ValueError
+        If q is out of range or the method is another.
+    IndexError
+        If there is no element.
+    TypeError
+        For complex numbers.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.quantile([0, 1, 2, 3], [0.5, 1]).tolist(), np.quantile([0, 1, 2, 3], 0.5, method="lower").item()
     ([1.5, 3.0], 1)
@@ -137,6 +189,34 @@ def percentile(
 ) -> Array:  # fmt: skip
     """Return the q-th percentiles (q between 0 and 100) along axes; otherwise as `quantile`.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    q : array_like
+        The percentile, or percentiles, between 0 and 100.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    overwrite_input : bool, optional
+        Has no effect.
+    method : str, optional
+        The rule for a value between two elements, as in `quantile`.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+    weights : array_like, optional
+        How much each element counts, as in `quantile`.
+    interpolation : str, optional
+        An older name for `method`.
+
+    Returns
+    -------
+    array
+        The q-th percentiles (q between 0 and 100) along axes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.percentile([0, 1, 2, 3, 4], [25, 50]).tolist()
     [1.0, 2.0]
@@ -151,6 +231,34 @@ def nanquantile(
 ) -> Array:  # fmt: skip
     """Return the q-th quantiles of the elements that are not NaN; NaN if all are. Otherwise as `quantile`.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    q : array_like
+        The quantile, or quantiles, between 0 and 1.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    overwrite_input : bool, optional
+        Has no effect.
+    method : str, optional
+        The rule for a value between two elements, as in `quantile`.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+    weights : array_like, optional
+        How much each element counts, as in `quantile`.
+    interpolation : str, optional
+        An older name for `method`.
+
+    Returns
+    -------
+    array
+        The q-th quantiles of the elements that are not NaN.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.nanquantile([0.0, np.nan, 2.0], 0.5).item()
     1.0
@@ -165,6 +273,34 @@ def nanpercentile(
 ) -> Array:  # fmt: skip
     """Return the q-th percentiles of the elements that are not NaN; NaN if all are. Otherwise as `percentile`.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    q : array_like
+        The percentile, or percentiles, between 0 and 100.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    overwrite_input : bool, optional
+        Has no effect.
+    method : str, optional
+        The rule for a value between two elements, as in `quantile`.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+    weights : array_like, optional
+        How much each element counts, as in `quantile`.
+    interpolation : str, optional
+        An older name for `method`.
+
+    Returns
+    -------
+    array
+        The q-th percentiles of the elements that are not NaN.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.nanpercentile([0.0, np.nan, 2.0], [0, 100]).tolist()
     [0.0, 2.0]
@@ -177,6 +313,26 @@ def nanmedian(
 ) -> Array:
     """Return the middle one of the values along axes that are not NaN; NaN if all are. Otherwise as `median`.
 
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    axis : int or tuple of ints, optional
+        The axis or axes to reduce; by default all.
+    out : array, optional
+        An array of the result's shape, which is written and returned.
+    overwrite_input : bool, optional
+        Has no effect.
+    keepdims : bool, optional
+        Whether axes that are reduced stay, with extent 1.
+
+    Returns
+    -------
+    array
+        The middle one of the values along axes that are not NaN.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.nanmedian([1.0, np.nan, 2.0, 5.0]).item()
     2.0

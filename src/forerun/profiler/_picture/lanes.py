@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ..._runtime.device import FIRST_GPU
-from ..events import Event, Trace
 from ..intervals import Interval, length
+
+if TYPE_CHECKING:
+    from ..events import Event, Trace
 
 __all__ = ["Lane", "Span", "in_turn", "lanes"]
 

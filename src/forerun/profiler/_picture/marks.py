@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..axis import Axis, milliseconds
-from ..events import Event
 from .lanes import Span
+
+if TYPE_CHECKING:
+    from ..events import Event
 
 __all__ = ["Mark", "marks", "tooltip"]
 

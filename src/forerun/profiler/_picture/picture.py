@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from ..axis import Axis, counted, milliseconds
-from ..events import Event, Trace
 from ..svg import INK, QUIET, colours, document, element, fitted, ink_on, text, text_width
 from .lanes import Lane, Span, lanes
 from .marks import Mark, marks
+
+if TYPE_CHECKING:
+    from ..events import Event, Trace
 
 __all__ = ["figures", "picture"]
 

@@ -1,0 +1,214 @@
+"""The side that all ranks are connected to: it learns how each of them fares, and tells all when one has failed."""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import json
+import secrets
+import selectors
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Member", "Watch"]
+
+FROZEN = 5.0  # seconds without a sign of life
+SOON = 0.5  # seconds in which the reason of an end becomes known
+LONGEST_MESSAGE = 1 << 20
+
+
+@dataclass
+class Member:
+    """The state of one rank."""
+
+    rank: int
+    host: str = "?"
+    pid: int = 0
+    kept: bool = False  # by a keeper
+    started: bool = False
+    ended: bool = False
+    status: int | None = None  # negative: the signal
+    error: str = ""  # what it raised, and where
+    waited: str = ""  # where it was when it learned of a failure of another rank
+    beat: float = field(default_factory=time.monotonic)
+    stopped: float = 0.0
+    lost: float = 0.0  # when its connection ended silently
+
+    def __str__(self) -> str:
+        return f"rank {self.rank} (host {self.host}, pid {self.pid})"
+
+    def fault(self, now: float) -> str:
+        """Return what is wrong with it, or nothing."""
+        if self.error:
+            return f"{self} raised {self.error}"
+        if self.status is not None and self.status < 0:
+            return f"{self} was killed by signal {-self.status} ({signal.Signals(-self.status).name})"
+        if self.status:
+            return f"{self} ended with status {self.status}"
+        if self.ended:
+            return ""
+        if self.stopped >= FROZEN:
+            return f"{self} is frozen: it has been stopped for {self.stopped:.0f} s"
+        if self.started and now - self.beat >= FROZEN:
+            return f"{self} is frozen: there was no sign of life for {now - self.beat:.0f} s"
+        if self.lost and now - self.lost >= SOON:
+            return f"{self} is gone: its connection ended silently"
+        return ""
+
+
+class _Connection:
+    def __init__(self, socket_: socket.socket) -> None:
+        self.socket = socket_
+        self.member: Member | None = None
+        self.keeper = False
+        self.rest = b""
+
+    def send(self, **what: object) -> None:
+        with contextlib.suppress(OSError):
+            self.socket.sendall(json.dumps(what).encode() + b"\n")
+
+
+class Watch:
+    """A server for the ranks of one program. Its thread ends with `close`.
+
+    size: number of ranks. failed: called with the message when the first rank has failed. everywhere: ranks on other
+    machines can connect.
+    """
+
+    def __init__(self, size: int, failed: Callable[[str], None] | None = None, everywhere: bool = False) -> None:
+        self.members = [Member(rank) for rank in range(size)]
+        self.key = secrets.token_hex(16)
+        self.failure = ""
+        self.failed_rank: int | None = None
+        self.changed = threading.Condition()
+        self._failed = failed
+        self._listener = socket.create_server(("" if everywhere else "127.0.0.1", 0), backlog=size + 8)
+        host = socket.gethostname() if everywhere else "127.0.0.1"
+        self.address = f"{host}:{self._listener.getsockname()[1]}"
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._listener, selectors.EVENT_READ)
+        self._connections: list[_Connection] = []
+        self._closed = False
+        self._thread = threading.Thread(target=self._serve, name="forerun-watch", daemon=True)
+        self._thread.start()
+
+    def signal(self, number: int, ranks: set[int] | None = None) -> None:
+        """Send a signal to the ranks, or to some of them."""
+        for each in self._keepers(ranks):
+            each.send(signal=number)
+
+    def release(self) -> None:
+        """Let the keepers leave; each kills what its rank has left behind."""
+        for each in self._keepers():
+            each.send(leave=True)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._closed = True
+        self._thread.join(5)
+        for each in list(self._connections):
+            self._drop(each)
+        self._listener.close()
+
+    def _keepers(self, ranks: set[int] | None = None) -> list[_Connection]:
+        return [
+            c for c in list(self._connections)
+            if c.keeper and c.member and (ranks is None or c.member.rank in ranks)
+        ]  # fmt: skip
+
+    def _serve(self) -> None:
+        while not self._closed:
+            before = time.monotonic()
+            events = self._selector.select(0.1)
+            if time.monotonic() - before > 1.0:  # this process itself was stopped: no rank is to blame for it
+                for member in self.members:
+                    member.beat = time.monotonic()
+            for key, _ in events:
+                if key.fileobj is self._listener:
+                    self._accept()
+                elif isinstance(key.data, _Connection):
+                    self._read(key.data)
+            self._judge()
+
+    def _accept(self) -> None:
+        connected, _ = self._listener.accept()
+        connected.settimeout(5)
+        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection = _Connection(connected)
+        self._connections.append(connection)
+        self._selector.register(connected, selectors.EVENT_READ, connection)
+
+    def _drop(self, connection: _Connection) -> None:
+        with contextlib.suppress(KeyError, ValueError):
+            self._selector.unregister(connection.socket)
+        connection.socket.close()
+        if connection in self._connections:
+            self._connections.remove(connection)
+
+    def _read(self, connection: _Connection) -> None:
+        try:
+            data = connection.socket.recv(1 << 16)
+        except OSError:
+            data = b""
+        *messages, connection.rest = (connection.rest + data).split(b"\n")
+        try:
+            for each in messages:
+                self._heard(connection, json.loads(each))
+        except (ValueError, KeyError, TypeError, IndexError):
+            data = b""  # of another program
+        member = connection.member
+        if not data or len(connection.rest) > LONGEST_MESSAGE:
+            self._drop(connection)
+            if member and not member.ended and (connection.keeper or not member.kept):
+                member.lost = time.monotonic()
+
+    def _heard(self, connection: _Connection, message: dict[str, Any]) -> None:
+        if connection.member is None:
+            if not hmac.compare_digest(str(message["key"]), self.key):
+                raise ValueError("a stranger")
+            connection.keeper = "keeper" in message
+            member = self.members[int(message["keeper" if connection.keeper else "rank"])]
+            connection.member, member.host = member, str(message["host"])
+            member.kept |= connection.keeper
+            member.started = True
+        member = connection.member
+        member.beat = time.monotonic()
+        if "pid" in message:
+            member.pid = int(message["pid"])
+        if "started" in message:
+            member.pid = int(message["started"])
+        if "stopped" in message:
+            member.stopped = float(message["stopped"])
+        if "raised" in message:
+            self._raised(member, str(message["raised"]))
+        if "ended" in message:
+            member.ended, member.status = True, int(message["ended"])
+        if self.failure and not connection.keeper and "key" in message:
+            connection.send(failed=self.failure)
+
+    def _raised(self, member: Member, text: str) -> None:
+        """A rank that raises because another has failed has not failed itself."""
+        if self.failure:
+            member.waited = text
+        else:
+            member.error = text
+
+    def _judge(self) -> None:
+        now = time.monotonic()
+        if not self.failure:
+            for member in self.members:
+                if fault := member.fault(now):
+                    self.failure, self.failed_rank = fault, member.rank
+                    for each in list(self._connections):
+                        if not each.keeper:
+                            each.send(failed=fault)
+                    if self._failed:
+                        self._failed(fault)
+                    break
+        with self.changed:
+            self.changed.notify_all()

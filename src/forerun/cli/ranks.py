@@ -1,0 +1,74 @@
+"""Arguments and connections of the commands that run a script, for several ranks."""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+
+from .misuse import Misuse
+from .program import Program
+
+__all__ = ["add_launch_arguments", "as_rank", "launch_ranks"]
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"must be a whole number, got {text}")
+    return int(text)
+
+
+def add_launch_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments that say how many ranks there are, and where."""
+    command.add_argument("-n", dest="ranks", type=_count, metavar="N", help="so many ranks run the script")
+    command.add_argument("--restarts", type=_count, default=0, metavar="K", help="after a failure all start again")
+    command.add_argument("--hosts", metavar="A,B", help="machines for the ranks, instead of this one")
+    command.add_argument(
+        "--grace", type=_count, default=30, metavar="S", help="seconds for ranks to end after a failure (%(default)s)"
+    )
+
+
+def launch_ranks(given: argparse.Namespace, command: str, options: Sequence[str]) -> int:
+    """Run the script in several ranks, each by the same command without the arguments above."""
+    from .._launch.launcher import Launch, launch
+    from .._launch.mpi import MPINotFound
+
+    if given.ranks < 1:
+        raise Misuse(f"-n: must be at least 1, got {given.ranks}")
+    if "FORERUN_LAUNCHER" in os.environ:
+        raise Misuse("-n: this is a rank of another launcher already; a world in a world is not possible")
+    Program(given.script, given.arguments, given.module)  # a mistake is reported once, before anything runs
+    module = ["-m"] if given.module else []
+    words = [sys.executable, "-m", "forerun", command, *options, *module, given.script, *given.arguments]
+    try:
+        return launch(Launch(given.ranks, words, given.restarts, given.hosts, given.grace))
+    except MPINotFound as error:
+        raise Misuse(str(error)) from None
+
+
+@contextlib.contextmanager
+def as_rank(program: Program) -> Iterator[Callable[[int], int]]:
+    """Connect this process to its launcher, if there is one, while a program runs.
+
+    Yields the function for the program's status. After a failure of any rank it leaves the process at once, behind
+    what is registered for the exit: MPI would wait there for ranks that are gone.
+    """
+    from .._launch import link
+
+    connection = link.connect()
+    if connection is not None:
+        program.on_error = link.raised
+
+    def ended(status: int) -> int:
+        if connection is not None and (status or connection.failure):
+            atexit._run_exitfuncs()
+            for stream in (sys.stdout, sys.stderr):
+                with contextlib.suppress(OSError, ValueError):
+                    stream.flush()
+            os._exit(status)
+        return status
+
+    yield ended
