@@ -340,7 +340,7 @@ def compiled() -> tuple[int, float]:
 
 
 def ratios(all_rows: list[Row]) -> Iterator[str]:
-    """Lines that compare rows with what they could be at best."""
+    """Compare rows with their ideal times, in a line each."""
     times = {row.name.removesuffix(STILL): row.medians() for row in all_rows}
     for row in all_rows:
         if row.alone:
