@@ -5,7 +5,9 @@
                                                    any other plugin, with small arrays: a processor, or the fake one
 
 Beside it run jax.jit and PyTorch, where they are installed and have the device: each row in turn, medians of the
-rounds. A row whose numbers are not those of the CPU within the tolerance is marked, and the exit status is 1.
+rounds. "the plugin" is the plugin alone, which executes the modules of a training step without forerun. A row whose
+numbers are not those of the CPU within the tolerance is marked, and the exit status is 1. Below the table are ratios of
+its rows: to the plugin alone, and to what the overlap of copies and of devices can give at best.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import re
 import statistics
 import sys
 import time
@@ -25,6 +28,7 @@ import numpy
 
 import forerun
 from forerun import _core, autograd, gluon, np, npx
+from forerun._pjrt.plugins import client_options, plugin_files
 from table import show
 
 Call = Callable[[], Any]  # returns what must be waited for
@@ -39,6 +43,7 @@ class Row:
     count: int = 1
     unit: str = "us"
     wrong: float | None = None  # how far the numbers are from the CPU's, if they are too far
+    alone: Alone | None = None
     times: dict[str, list[float]] = field(default_factory=dict)
 
     def medians(self) -> dict[str, float]:
@@ -173,16 +178,54 @@ def softmax(device: Any, peers: Peers, quick: bool) -> Row:
     return Row(f"softmax of {shape}", calls, unit="ms", wrong=far(npx.softmax(x).asnumpy(), expected, 1e-5))
 
 
+DTYPES = {"i1": "bool", "f16": "float16", "f32": "float32", "f64": "float64"}
+DTYPES |= {f"{sign}i{bits}": f"{long}int{bits}" for sign, long in (("", ""), ("u", "u")) for bits in (8, 16, 32, 64)}
+
+
+def arguments(module: str) -> list[Any]:
+    """Arrays of zeros for the arguments of a module in StableHLO."""
+    (signature,) = re.findall(r"@main\((.*)\) ->", module)
+    found = []
+    for shape, dtype in re.findall(r"%\w+: tensor<((?:\d+x)*)(\w+)>", signature):
+        found.append(numpy.zeros([int(n) for n in shape.split("x")[:-1]], DTYPES[dtype]))
+    return found
+
+
+class Alone:
+    """The plugin alone, with a client of its own: it executes the modules that a step of forerun has executed."""
+
+    def __init__(self, device: Any, step: Call) -> None:
+        forerun.waitall()
+        _core.record_modules(True)
+        step()
+        forerun.waitall()
+        _core.record_modules(False)
+        texts = _core.recorded_modules()
+        self.device = int(str(device)[4:-1])
+        self.modules = [(text, arguments(text)) for text in texts]
+        file = plugin_files(forerun.config()["pjrt"])[0]
+        client = _core.pjrt_load(str(file), client_options(file, memory=0.3))
+        assert client is not None, "the plugin has devices"
+        self.client = client
+
+    def seconds(self, rounds: int) -> list[float]:
+        return _core.pjrt_seconds(self.client, self.device, self.modules, rounds)
+
+
 def training(device: Any, peers: Peers, quick: bool, name: str) -> Row:
     """A step of training: forward, backward, update. The loss after some steps is the CPU's."""
     losses = {}
     steps: dict[str, Call] = {}
+    count = 20 if name == "small" else 1
     for place in (forerun.cpu(), device):
         step = network_step(place, name, quick)
         losses[place] = [float(step().mean()) for _ in range(4)]
         steps[str(place)] = step
     wrong = far(losses[device], losses[forerun.cpu()], 2e-2)
-    return Row(f"training step, {name}", {"forerun": steps[str(device)]}, unit="ms", wrong=wrong)
+    step = steps[str(device)]
+    calls: dict[str, Call] = {"forerun": lambda: [step() for _ in range(count)]}
+    alone = Alone(device, step)
+    return Row(f"training step, {name}", calls, count, unit="ms", wrong=wrong, alone=alone)
 
 
 def network_step(device: Any, name: str, quick: bool) -> Call:
@@ -225,18 +268,23 @@ def network_step(device: Any, name: str, quick: bool) -> Call:
     return step
 
 
+RESULTS = 10
+COMPUTED, COPIED, BOTH = "ten results computed", "ten results copied to the host", "computed and copied"
+TWICE, APART = "twenty results on one device", "ten on each of two devices"
+
+
 def copies(device: Any, peers: Peers, quick: bool) -> Iterator[Row]:
     """Ten results, copied to the host: computed alone, copied alone, and both as they come."""
     n = 1 << (16 if quick else 23)
-    count = 10
     x = on(device, numpy.ones(n, "float32"))
-    work = lambda: [np.sin(np.exp(x * i)) for i in range(count)]
+    result = forerun.hybrid(lambda a: np.sin(np.exp(a * 2)))
+    work = lambda: [result(x) for _ in range(RESULTS)]
     done = work()
     forerun.waitall()
     home = lambda results: [r.copyto(forerun.cpu()) for r in results]
-    yield Row("ten results computed", {"forerun": work}, unit="ms")
-    yield Row("ten results copied to the host", {"forerun": lambda: home(done)}, unit="ms")
-    yield Row("computed and copied", {"forerun": lambda: home(work())}, unit="ms")
+    yield Row(COMPUTED, {"forerun": work}, unit="ms")
+    yield Row(COPIED, {"forerun": lambda: home(done)}, unit="ms")
+    yield Row(BOTH, {"forerun": lambda: home(work())}, unit="ms")
 
 
 def several(device: Any, peers: Peers, quick: bool) -> Iterator[Row]:
@@ -244,9 +292,9 @@ def several(device: Any, peers: Peers, quick: bool) -> Iterator[Row]:
         return
     n = 1 << (16 if quick else 24)
     pair = [on(npx.gpu(i), numpy.ones(n, "float32")) for i in range(2)]
-    work = lambda x: [np.sin(np.exp(x * i)) for i in range(10)]
-    yield Row("twenty results on one device", {"forerun": lambda: [work(pair[0]), work(pair[0])]}, unit="ms")
-    yield Row("ten on each of two devices", {"forerun": lambda: [work(x) for x in pair]}, unit="ms")
+    work = lambda x: [np.sin(np.exp(x * i)) for i in range(RESULTS)]
+    yield Row(TWICE, {"forerun": lambda: [work(pair[0]), work(pair[0])]}, unit="ms")
+    yield Row(APART, {"forerun": lambda: [work(x) for x in pair]}, unit="ms")
 
 
 def rows(device: Any, peers: Peers, quick: bool) -> Iterator[Row]:
@@ -261,6 +309,7 @@ def rows(device: Any, peers: Peers, quick: bool) -> Iterator[Row]:
 # --- measuring -------------------------------------------------------------------------------------------------------
 
 SCALE = {"us": 1e6, "ms": 1e3}
+STILL = " (still compiles)"
 
 
 def measure(row: Row, peers: Peers, rounds: int, seconds: float) -> None:
@@ -278,6 +327,9 @@ def measure(row: Row, peers: Peers, rounds: int, seconds: float) -> None:
             took = time.perf_counter() - start
             peers.wait(name, result)
             row.times.setdefault(name, []).append(took / row.count * SCALE[row.unit])
+        if row.alone:
+            took_alone = row.alone.seconds(5 * row.count)
+            row.times.setdefault("the plugin", []).append(statistics.median(took_alone) * SCALE[row.unit])
         if done >= 2 and time.perf_counter() - begun > seconds:
             break
 
@@ -285,6 +337,22 @@ def measure(row: Row, peers: Peers, rounds: int, seconds: float) -> None:
 def compiled() -> tuple[int, float]:
     stats = _core.accelerator_compile_stats()
     return sum(s["compiled"] for s in stats), sum(s["seconds"] for s in stats)
+
+
+def ratios(all_rows: list[Row]) -> Iterator[str]:
+    """Compare rows with their ideal times, in a line each."""
+    times = {row.name.removesuffix(STILL): row.medians() for row in all_rows}
+    for row in all_rows:
+        if row.alone:
+            modules, found = len(row.alone.modules), row.medians()
+            more = found["forerun"] / found["the plugin"]
+            yield f"{row.name}: {more:.2f} x the plugin's own execution of its {modules} modules"
+    computed, copied, both = (times[name]["forerun"] for name in (COMPUTED, COPIED, BOTH))
+    # The first copy begins behind the first computation, and the last one behind the last.
+    ideal = max(computed + copied / RESULTS, copied + computed / RESULTS)
+    yield f"{BOTH}: {both / ideal:.2f} x the ideal overlap, {(computed + copied) / ideal:.2f} x without any"
+    if TWICE in times:
+        yield f"{APART}: {times[APART]['forerun'] / times[TWICE]['forerun']:.2f} x the same on one device"
 
 
 def main() -> int:
@@ -304,10 +372,10 @@ def main() -> int:
         before = compiled()[0]
         measure(row, peers, 1, 0)
         if compiled()[0] > before:
-            row.name += " (still compiles)"
+            row.name += STILL
         all_rows.append(row)
         print(f"... {row.name}: {row.medians()}", file=sys.stderr)
-    libraries = [name for name in ("forerun issue", "forerun", "forerun op by op", "jax", "torch")
+    libraries = [name for name in ("forerun issue", "forerun", "forerun op by op", "the plugin", "jax", "torch")
                  if any(name in row.times for row in all_rows)]  # fmt: skip
     body = [
         [row.name, *(f"{row.medians()[name]:.4g}" if name in row.times else "" for name in libraries), row.unit,
@@ -315,12 +383,16 @@ def main() -> int:
         for row in all_rows
     ]  # fmt: skip
     show(["", *libraries, "unit", "numbers"], body)
+    for line in ratios(all_rows):
+        print(line)
     modules, seconds = compiled()
     print(f"{device}: {modules} modules compiled in {seconds:.1f} s")
     for name, file, line, count in sorted(_core.fallback_counts(), key=lambda f: -f[3])[:10]:
         print(f"on the host, {count} times: {name} ({Path(file).name}:{line})")
     if options.json:
-        figures = [{"row": row.name, "unit": row.unit, "wrong": row.wrong, **row.medians()} for row in all_rows]
+        figures: list[dict[str, Any]] = [
+            {"row": row.name, "unit": row.unit, "wrong": row.wrong, **row.medians()} for row in all_rows
+        ]
         options.json.write_text(json.dumps({"device": str(device), "rows": figures}, indent=1))
     return 1 if any(row.wrong is not None for row in all_rows) else 0
 

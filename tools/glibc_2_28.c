@@ -22,13 +22,21 @@ int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, cl
   return pthread_cond_timedwait(condition, mutex, &real);
 }
 
-// From 2.33 on; before, a call that names the layout of the struct.
+// From 2.33 on; before, calls that name the layout of the struct.
 int __fxstat64(int version, int file, struct stat64* result);
 int fstat64(int file, struct stat64* result) {
 #ifdef __x86_64__
   return __fxstat64(1, file, result);
 #else
   return __fxstat64(0, file, result);
+#endif
+}
+int __xstat(int version, const char* path, struct stat* result);
+int stat(const char* path, struct stat* result) {
+#ifdef __x86_64__
+  return __xstat(1, path, result);
+#else
+  return __xstat(0, path, result);
 #endif
 }
 

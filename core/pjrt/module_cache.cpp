@@ -98,6 +98,22 @@ void ModuleCache::forget(const std::string& stablehlo) {
   entries_.erase(found);
 }
 
+void ModuleCache::record(bool on) {
+  std::lock_guard lock(mutex_);
+  if (on) executed_.clear();
+  recording_.store(on, std::memory_order_relaxed);
+}
+
+std::vector<std::string> ModuleCache::recorded() const {
+  std::lock_guard lock(mutex_);
+  return executed_;
+}
+
+void ModuleCache::add_executed(const std::string& stablehlo) {
+  std::lock_guard lock(mutex_);
+  executed_.push_back(stablehlo);
+}
+
 CompileStats ModuleCache::stats() const {
   std::lock_guard lock(mutex_);
   CompileStats stats = stats_;

@@ -12,6 +12,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "pjrt/module.h"
 #include "pjrt/module_files.h"
@@ -51,6 +52,12 @@ class ModuleCache {
   // threads that waited; the next call compiles again.
   ModulePtr get(const std::string& stablehlo, const Issuer& issuer = {});
   CompileStats stats() const;
+  // The texts of the modules that are executed from now on, in their order; and those so far.
+  void record(bool on);
+  std::vector<std::string> recorded() const;
+  void executed(const std::string& stablehlo) {
+    if (recording_.load(std::memory_order_relaxed)) add_executed(stablehlo);
+  }
   // The modules compiled for each issuer that was the first to need them, of the first kMostIssuers.
   std::map<Issuer, Compiled> issuers() const;
 
@@ -65,6 +72,7 @@ class ModuleCache {
   ModulePtr compile(const std::string& stablehlo, const Issuer& issuer);
   void make_room();  // the lock is held
   void forget(const std::string& stablehlo);
+  void add_executed(const std::string& stablehlo);
 
   const Client& client_;
   const std::string platform_;  // all that compiled bytes depend on, but for the text
@@ -75,6 +83,8 @@ class ModuleCache {
   Order order_;
   CompileStats stats_;
   std::map<Issuer, Compiled> issuers_;
+  std::vector<std::string> executed_;
+  std::atomic<bool> recording_{false};
 };
 
 }  // namespace forerun::pjrt

@@ -52,7 +52,7 @@ std::string processor() {
 std::string file_identity(const std::string& path) {
   struct stat facts{};
   if (stat(path.c_str(), &facts) != 0) return {};
-  return std::to_string(facts.st_size) + ' ' + std::to_string(facts.st_mtim.tv_sec) + '\n';
+  return std::to_string(facts.st_size) + ' ' + std::to_string(facts.st_mtime) + '\n';
 }
 
 const abi::Table* table_of(void* library, const std::string& path) {

@@ -240,3 +240,11 @@ class TestDocstrings:
                 if ours and not key.startswith("_") and key != "forward" and not documented(getattr(cls, key)):
                     missing.append(f"{cls.__name__}.{key}")
         assert missing == []
+
+
+def test_the_core_needs_no_thread_local_variable_of_other_libraries_at_a_fixed_place() -> None:
+    """Such a place may be missing when many libraries have been loaded before: an import after pandas failed so."""
+    listed = subprocess.run(["readelf", "-rW", _core.__file__], capture_output=True, text=True, check=True).stdout
+    of_others = [line for line in listed.splitlines() if re.search(r"_TPOFF64 .* \+ ", line)]  # with a name
+    assert "R_" in listed
+    assert of_others == []

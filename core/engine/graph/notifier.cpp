@@ -1,7 +1,10 @@
 #include "engine/graph/notifier.h"
 
-#include <sys/eventfd.h>
+#include <fcntl.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/eventfd.h>
+#endif
 
 #include <cerrno>
 #include <cstring>
@@ -104,27 +107,45 @@ void Notifier::after_fork(bool child) {
   mutex_.unlock();
 }
 
-CompletionQueue::CompletionQueue(Notifier& notifier)
-    : notifier_(notifier), descriptor_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-  if (descriptor_ < 0)
-    throw Error(ErrorKind::runtime,
-                std::string("await: an eventfd must be there to be had, got: ") + std::strerror(errno));
+namespace {
+
+// A descriptor to poll, and the one to write to that makes it readable: one eventfd, or the two ends of a pipe.
+std::array<int, 2> wake_up_descriptors() {
+#ifdef __linux__
+  const int both = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  if (both >= 0) return {both, both};
+#else
+  std::array<int, 2> ends;
+  if (pipe(ends.data()) == 0) {
+    for (int end : ends) fcntl(end, F_SETFL, O_NONBLOCK), fcntl(end, F_SETFD, FD_CLOEXEC);
+    return ends;
+  }
+#endif
+  throw Error(ErrorKind::runtime,
+              std::string("await: a descriptor must be there to be had, got: ") + std::strerror(errno));
 }
+
+}  // namespace
+
+CompletionQueue::CompletionQueue(Notifier& notifier) : notifier_(notifier), descriptors_(wake_up_descriptors()) {}
 
 CompletionQueue::~CompletionQueue() {
   notifier_.forget(*this);
-  close(descriptor_);
+  close(descriptors_[0]);
+  if (descriptors_[1] != descriptors_[0]) close(descriptors_[1]);
 }
 
-// Never blocks: the counter is far from full, as it is read before it is written again.
+// Never blocks: a counter is far from full, and a pipe that is full is readable.
 void CompletionQueue::set_readable() {
   uint64_t one = 1;
-  [[maybe_unused]] auto written = write(descriptor_, &one, sizeof one);
+  [[maybe_unused]] auto written = write(descriptors_[1], &one, sizeof one);
 }
 
+// The first read empties a counter; a pipe has what was written since the last time.
 void CompletionQueue::set_unreadable() {
   uint64_t count;
-  [[maybe_unused]] auto got = read(descriptor_, &count, sizeof count);
+  while (read(descriptors_[0], &count, sizeof count) > 0 && descriptors_[1] != descriptors_[0]) {
+  }
 }
 
 }  // namespace forerun

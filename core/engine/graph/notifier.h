@@ -8,6 +8,7 @@
 // However many results a loop needs, no thread waits. A completion costs nothing while it is in its lists: a
 // write that ends looks at the completions of its own storage alone, and at no more of them than are complete.
 #pragma once
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -100,7 +101,7 @@ class CompletionQueue {
   explicit CompletionQueue(Notifier& notifier);
   ~CompletionQueue();
   CompletionQueue(const CompletionQueue&) = delete;
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return descriptors_[0]; }
 
  private:
   friend class Notifier;
@@ -108,7 +109,7 @@ class CompletionQueue {
   void set_unreadable();
 
   Notifier& notifier_;
-  const int descriptor_;
+  const std::array<int, 2> descriptors_;  // to poll, to write to
   // Guarded by the notifier's lock. While `complete_` has any, the descriptor is readable or is to become so.
   CompletionList complete_;
   CompletionQueue* next_ = nullptr;  // in Notifier::unread_, while

@@ -10,11 +10,7 @@ void ParkingLot::sleep(std::unique_lock<std::mutex>& held, std::chrono::microsec
   else
     me.wake.wait_for(held, limit);
   if (!me.woken) all_.remove(&me);
-  if (!me.is_moved) return;
-  cpu_set_t now;
-  bool unchanged = pthread_getaffinity_np(me.thread, sizeof now, &now) == 0 &&
-                   CPU_EQUAL(&now, &me.moved);  // and no other thread has changed it since
-  if (unchanged) pthread_setaffinity_np(me.thread, sizeof me.before, &me.before);
+  move_back(me);
 }
 
 void ParkingLot::wake_one(CpuOccupancy& cpus) {
@@ -39,6 +35,7 @@ void ParkingLot::wake(Parked& parked) {
   parked.wake.notify_one();
 }
 
+#ifdef __linux__
 // It may run on one free CPU alone, until it has woken up.
 void ParkingLot::move(Parked& parked, const CpuOccupancy& cpus) {
   const int here = CpuOccupancy::here();
@@ -51,5 +48,17 @@ void ParkingLot::move(Parked& parked, const CpuOccupancy& cpus) {
     return;
   }
 }
+
+void ParkingLot::move_back(Parked& parked) {
+  if (!parked.is_moved) return;
+  cpu_set_t now;
+  bool unchanged = pthread_getaffinity_np(parked.thread, sizeof now, &now) == 0 &&
+                   CPU_EQUAL(&now, &parked.moved);  // and no other thread has changed it since
+  if (unchanged) pthread_setaffinity_np(parked.thread, sizeof parked.before, &parked.before);
+}
+#else  // the system places threads alone
+void ParkingLot::move(Parked&, const CpuOccupancy&) {}
+void ParkingLot::move_back(Parked&) {}
+#endif
 
 }  // namespace forerun

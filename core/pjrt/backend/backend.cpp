@@ -7,6 +7,7 @@
 namespace forerun::pjrt {
 
 const Module& Code::module(ModuleCache& modules, const char* name, uint32_t site) {
+  modules.executed(text_);
   std::lock_guard held(mutex_);
   if (!module_) module_ = modules.get(text_, {name, site});
   return *module_;

@@ -173,6 +173,17 @@ nb::list all_compile_stats() {
   return all;
 }
 
+void record_modules(bool on) {
+  for (const auto& backend : backends) backend->modules().record(on);
+}
+
+nb::list recorded_modules() {
+  nb::list all;
+  for (const auto& backend : backends)
+    for (const std::string& text : backend->modules().recorded()) all.append(nb::str(text.c_str()));
+  return all;
+}
+
 nb::list all_compiled() {
   nb::list all;
   for (const auto& backend : backends)
@@ -201,6 +212,10 @@ void init_pjrt_accelerators(nb::module_& m) {
   m.def("accelerator_compile_stats", all_compile_stats,
         nb::sig("def accelerator_compile_stats() -> list[dict[str, Any]]"),
         "Return for each plugin how many modules were compiled, in which time, and how many were found.");
+  m.def("record_modules", record_modules, nb::arg("on"),
+        "Keep the texts of the modules that are executed from now on.");
+  m.def("recorded_modules", recorded_modules, nb::sig("def recorded_modules() -> list[str]"),
+        "Return the texts of the modules that were executed since, in their order.");
   m.def("compiled_modules", all_compiled, nb::sig("def compiled_modules() -> list[tuple[str, str, int, int, float]]"),
         "Return for which operations modules were compiled: name, file, line, how many, and the seconds that took.");
 }

@@ -183,6 +183,55 @@ std::vector<pjrt::Buffer> execute(const Opened& one, size_t place, const std::st
   return results;
 }
 
+// A module with its arguments on the device, which it keeps.
+struct Prepared {
+  pjrt::ModuleCache::ModulePtr module;
+  std::vector<pjrt::Buffer> arguments;
+  std::vector<pjrt::abi::Buffer*> raw;
+  std::vector<int64_t> kept;
+};
+
+Prepared prepare(const Opened& one, const pjrt::Device& device, const std::string& text,
+                 const std::vector<HostArray>& arrays) {
+  Prepared made{one.modules->get(text), {}, {}, {}};
+  for (const HostArray& a : arrays) {
+    pjrt::Event copied;
+    pjrt::Buffer& buffer =
+        made.arguments.emplace_back(pjrt::Buffer::from_host(device, a.data, a.dtype, a.shape, false, copied));
+    check(copied.wait());
+    check(buffer.ready().wait());
+    made.kept.push_back(static_cast<int64_t>(made.raw.size()));
+    made.raw.push_back(buffer.raw());
+  }
+  return made;
+}
+
+// Executes all of them, each when the one before it has ended.
+double seconds_of_round(const std::vector<Prepared>& all, const pjrt::Device& device) {
+  const auto begun = std::chrono::steady_clock::now();
+  for (const Prepared& one : all) {
+    pjrt::Event done;
+    const std::vector<pjrt::Buffer> results = one.module->execute(device, one.raw, one.kept, nullptr, &done);
+    check(done.wait());
+  }
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+}
+
+nb::list seconds(int number, size_t place, nb::handle given, int rounds) {
+  std::shared_ptr<Opened> one = find(number);
+  const pjrt::Device& device = device_at(*one->client, place);
+  std::vector<Prepared> all;
+  for (nb::handle each : given) {
+    std::vector<HostArray> arrays;
+    for (nb::handle array : each[1]) arrays.push_back(host_array(array));
+    const auto text = nb::cast<std::string>(each[0]);
+    without_lock([&] { all.push_back(prepare(*one, device, text, arrays)); });
+  }
+  nb::list found;
+  for (int i = 0; i < rounds; ++i) found.append(without_lock([&] { return seconds_of_round(all, device); }));
+  return found;
+}
+
 nb::object numpy_array(const pjrt::Buffer& buffer) {
   const std::vector<int64_t> shape = buffer.shape();
   nb::object made = checked(PyArray_SimpleNew(static_cast<int>(shape.size()), const_cast<npy_intp*>(shape.data()),
@@ -251,6 +300,11 @@ void init_pjrt(nb::module_& m) {
         nb::sig("def pjrt_run(client: int, device: int, stablehlo: str, arrays: Sequence[Any], kept: Sequence[int] = "
                 "(), call_location: str | None = None) -> list[Any]"),
         "Compiles a module, runs it with copies of these arrays, and returns its results. Waits for them.");
+  m.def("pjrt_seconds", seconds, nb::arg("client"), nb::arg("device"), nb::arg("modules"), nb::arg("rounds"),
+        nb::sig("def pjrt_seconds(client: int, device: int, modules: Sequence[tuple[str, Sequence[Any]]], rounds: int) "
+                "-> list[float]"),
+        "Compiles modules, and returns the seconds of each round of executing them with copies of these arrays, each "
+        "when the one before it has ended.");
 }
 
 }  // namespace forerun

@@ -94,7 +94,7 @@ struct TurnIn {
 
   template <int bytes>
   FORERUN_EACH void run() const {
-    constexpr int side = kSide<T>;
+    static constexpr int side = kSide<T>;
     auto at = [this](int64_t i, int64_t k) { return from + i * step + k * static_cast<int64_t>(sizeof(T)); };
     auto square = [&](int64_t i, int64_t k, auto size) __attribute__((always_inline)) {
       Of<T, size> v[side];
@@ -116,7 +116,7 @@ struct TurnOut {
 
   template <int bytes>
   FORERUN_EACH void run() const {
-    constexpr int side = kSide<T>;
+    static constexpr int side = kSide<T>;
     auto square = [this](int64_t i, int64_t k, auto size) __attribute__((always_inline)) {
       Of<T, size> v[side];
       for (int j = 0; j < side; ++j) v[j] = *reinterpret_cast<const Of<T, size>*>(from + (k + j) * places + i);

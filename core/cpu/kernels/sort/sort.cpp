@@ -191,10 +191,11 @@ class ArgSortKernel final : public LinesKernel {
     std::vector<char> room;
     auto* out = reinterpret_cast<int64_t*>(data_of(op, 1) + out_offset_);
     const int64_t step = after();
+    static_assert(sizeof(intptr_t) == sizeof(int64_t));
     std::vector<intptr_t> positions(step > 1 ? static_cast<size_t>(n_) : 0);
     each_line(tile, [&](int64_t i) {
       int64_t* at = out + dense_offset(i);
-      intptr_t* found = step > 1 ? positions.data() : at;
+      intptr_t* found = step > 1 ? positions.data() : reinterpret_cast<intptr_t*>(at);
       sort_line(line(data_of(op, 0), i, room), found);
       for (int64_t k = 0; step > 1 && k < n_; ++k) at[k * step] = found[k];
     });
