@@ -68,6 +68,7 @@ PYTHON_ORDER = [
     {"_array"},
     {"_interop"},
     {"np", "npx", "nd", "safetensors", "typing", "extend"},
+    {"distributed"},
     {"init", "optimizer", "lr_scheduler", "metric", "image", "gluon"},
     {"torch", "d2l", "compat", "as_numpy", "onnx", "sklearn"},
     {"profiler"},

@@ -7,11 +7,17 @@ import json
 import os
 import socket
 import threading
+import time
 from collections.abc import Callable
+from typing import Any
 
-__all__ = ["Link", "connect", "raised"]
+__all__ = ["Link", "RankFailed", "connect", "raised"]
 
 BEAT = 0.2  # seconds between signs of life
+
+
+class RankFailed(RuntimeError):
+    """Another rank has failed: killed, frozen, ended by an exception, or it went another way than the others."""
 
 
 class Link:
@@ -23,6 +29,10 @@ class Link:
         self._heard = threading.Event()
         self._listeners: list[Callable[[str], None]] = []
         self._lock = threading.Lock()
+        self._sends = threading.Lock()
+        self._gathers = 0
+        self._values: dict[int, list[Any]] = {}
+        self._news = threading.Condition()
         self._socket = socket.create_connection((host, int(port)), timeout=30)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.pid = os.getpid()
@@ -42,13 +52,41 @@ class Link:
         if self._send(raised=text):
             self._heard.wait(2)
 
-    def ended(self, status: int) -> None:
-        """Say that this rank ends."""
-        self._send(ended=status)
+    def gather(self, value: Any) -> list[Any]:
+        """Return the values of all ranks, which are JSON's; each rank must call it as often as the others. Waits.
+
+        Raises RankFailed.
+        """
+        self._gathers += 1
+        number = self._gathers
+        self._send(gather=number, value=value)
+        with self._news:
+            self._news.wait_for(lambda: self.failure or number in self._values)
+        if number not in self._values:
+            raise RankFailed(f"{self.failure}; this rank waited for values of all ranks")
+        return self._values.pop(number)
+
+    def clock_offset(self, rounds: int = 8) -> int:
+        """Return nanoseconds that the launcher's clock is ahead of this one, by the fastest of some questions."""
+        found = []
+        for each in range(rounds):
+            key = -1 - each
+            with self._news:
+                self._values.pop(key, None)
+            sent = time.time_ns()
+            self._send(ping=key)
+            with self._news:
+                self._news.wait_for(lambda key=key: self.failure or key in self._values, 5)  # type: ignore[misc]
+            if key not in self._values:
+                break
+            clock, received = self._values.pop(key)
+            found.append((received - sent, clock - (sent + received) // 2))
+        return min(found)[1] if found else 0
 
     def _send(self, **what: object) -> bool:
         try:
-            self._socket.sendall(json.dumps(what).encode() + b"\n")
+            with self._sends:
+                self._socket.sendall(json.dumps(what).encode() + b"\n")
         except OSError:
             return False
         return True
@@ -69,8 +107,17 @@ class Link:
             for each in map(json.loads, messages):
                 if "failed" in each:
                     self._fail(each["failed"])
+                elif "gathered" in each:
+                    self._received(each["gathered"], each["values"])
+                elif "pong" in each:
+                    self._received(each["pong"], [each["clock"], time.time_ns()])
             if not data:
                 return self._fail("the launcher is gone: its connection ended silently")
+
+    def _received(self, number: int, values: list[Any]) -> None:
+        with self._news:
+            self._values[number] = values
+            self._news.notify_all()
 
     def _fail(self, message: str) -> None:
         with self._lock:
@@ -82,6 +129,8 @@ class Link:
             with contextlib.suppress(Exception):  # the others are to know in any case
                 act(message)
         self._heard.set()
+        with self._news:
+            self._news.notify_all()
 
 
 _link: Link | None = None

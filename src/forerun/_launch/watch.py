@@ -19,7 +19,8 @@ __all__ = ["Member", "Watch"]
 
 FROZEN = 5.0  # seconds without a sign of life
 SOON = 0.5  # seconds in which the reason of an end becomes known
-LONGEST_MESSAGE = 1 << 20
+LONGEST_MESSAGE = 1 << 28
+LONGEST_GREETING = 1 << 12
 
 
 @dataclass
@@ -93,6 +94,7 @@ class Watch:
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._listener, selectors.EVENT_READ)
         self._connections: list[_Connection] = []
+        self._gathers: dict[int, dict[int, Any]] = {}  # by number: values by rank
         self._closed = False
         self._thread = threading.Thread(target=self._serve, name="forerun-watch", daemon=True)
         self._thread.start()
@@ -162,7 +164,8 @@ class Watch:
         except (ValueError, KeyError, TypeError, IndexError):
             data = b""  # of another program
         member = connection.member
-        if not data or len(connection.rest) > LONGEST_MESSAGE:
+        longest = LONGEST_MESSAGE if member else LONGEST_GREETING
+        if not data or len(connection.rest) > longest:
             self._drop(connection)
             if member and not member.ended and (connection.keeper or not member.kept):
                 member.lost = time.monotonic()
@@ -188,8 +191,37 @@ class Watch:
             self._raised(member, str(message["raised"]))
         if "ended" in message:
             member.ended, member.status = True, int(message["ended"])
+        if "gather" in message:
+            self._gathered(int(message["gather"]), member.rank, message["value"])
+        if "ping" in message:
+            connection.send(pong=message["ping"], clock=time.time_ns())
         if self.failure and not connection.keeper and "key" in message:
             connection.send(failed=self.failure)
+
+    def _gathered(self, number: int, rank: int, value: object) -> None:
+        """Take one rank's value; send those of all ranks when the last has come."""
+        values = self._gathers.setdefault(number, {})
+        values[rank] = value
+        if len(values) == len(self.members):
+            del self._gathers[number]
+            self._send_ranks(gathered=number, values=[values[r] for r in range(len(values))])
+
+    def _send_ranks(self, **what: object) -> None:
+        for each in list(self._connections):
+            if each.member and not each.keeper:
+                each.send(**what)
+
+    def _fault(self, now: float) -> tuple[str, int] | None:
+        """Return what is wrong with which rank, if anything is."""
+        for member in self.members:
+            if fault := member.fault(now):
+                return fault, member.rank
+        for values in self._gathers.values():
+            for member in self.members:
+                if member.ended and member.rank not in values:
+                    others = ", ".join(map(str, sorted(values)))
+                    return f"{member} ended while ranks {others} wait for a value of it", member.rank
+        return None
 
     def _raised(self, member: Member, text: str) -> None:
         """A rank that raises because another has failed has not failed itself."""
@@ -199,16 +231,10 @@ class Watch:
             member.error = text
 
     def _judge(self) -> None:
-        now = time.monotonic()
-        if not self.failure:
-            for member in self.members:
-                if fault := member.fault(now):
-                    self.failure, self.failed_rank = fault, member.rank
-                    for each in list(self._connections):
-                        if not each.keeper:
-                            each.send(failed=fault)
-                    if self._failed:
-                        self._failed(fault)
-                    break
+        if not self.failure and (found := self._fault(time.monotonic())):
+            self.failure, self.failed_rank = found
+            self._send_ranks(failed=self.failure)
+            if self._failed:
+                self._failed(self.failure)
         with self.changed:
             self.changed.notify_all()
