@@ -33,6 +33,7 @@ NAMESPACES = {  # pages of the reference; those of `np` itself are made by subje
     "forerun.npx.image": "Functions of images",
     "forerun.npx.random": "Random numbers that NumPy has no name for",
     "forerun.autograd": "Gradients",
+    "forerun.distributed": "Programs of several ranks",
     "forerun.gluon": "Blocks, parameters, trainers",
     "forerun.gluon.nn": "Layers",
     "forerun.gluon.rnn": "Recurrent layers",

@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # what is imported when it is first used
     from . import as_numpy as as_numpy
     from . import autograd as autograd
     from . import d2l as d2l
+    from . import distributed as distributed
     from . import extend as extend
     from . import gluon as gluon
     from . import image as image

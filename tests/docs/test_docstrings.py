@@ -27,8 +27,8 @@ import reference
 
 WITH_EXAMPLES = ["np", "np.linalg", "np.fft", "np.random", "npx", "npx.image", "npx.random", "autograd", "lr_scheduler",
                  "optimizer", "gluon.loss", "gluon.nn", "init", "metric",
-                 "safetensors", "onnx", "sklearn", "testing"]  # fmt: skip
-WITH_SECTIONS = ["", "autograd", "np", "np.linalg", "np.fft", "np.random"]
+                 "safetensors", "distributed", "onnx", "sklearn", "testing"]  # fmt: skip
+WITH_SECTIONS = ["", "autograd", "distributed", "np", "np.linalg", "np.fft", "np.random"]
 # NumPy-style docstrings that are yet to be written: their parameters are described in sentences.
 IN_SENTENCES = {"backward", "grad", "mark_variables", "record"}
 SECTIONS = re.compile(r"^ *(\w+)\n *-{4,}$", re.MULTILINE)

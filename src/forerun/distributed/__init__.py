@@ -1,4 +1,4 @@
-"""Programs that several ranks run: shards of data, checkpoints, and metrics of all ranks.
+"""Programs that several ranks run: operations between them, shards of data, checkpoints, and metrics of all ranks.
 
 `forerun run -n 4 train.py` starts the ranks. Without a launcher there is one rank, and nothing waits.
 """
@@ -6,8 +6,13 @@
 from __future__ import annotations
 
 from .._launch.link import RankFailed
+from ._peers import rank, size
 from .checkpoint import Checkpoint, checkpoint, resume
+from .collectives import all_to_all, allgather, allreduce, barrier, broadcast, recv, reduce_scatter, send
 from .metrics import reduce_metric
 from .shard import Shard
 
-__all__ = ["Shard", "Checkpoint", "checkpoint", "resume", "reduce_metric", "RankFailed"]
+__all__ = [
+    "Checkpoint", "RankFailed", "Shard", "all_to_all", "allgather", "allreduce", "barrier", "broadcast", "checkpoint",
+    "rank", "recv", "reduce_metric", "reduce_scatter", "resume", "send", "size",
+]  # fmt: skip

@@ -9,15 +9,47 @@ from .._launch import link
 
 __all__ = ["gathered", "rank", "size"]
 
+# What launchers tell each rank: `forerun run -n`, Open MPI's mpiexec, and those that speak PMI (MPICH, Slurm's srun).
+_RANKS = ("FORERUN_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
+_SIZES = ("FORERUN_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+
+
+def _told(names: tuple[str, ...], otherwise: int) -> int:
+    return next((int(os.environ[name]) for name in names if name in os.environ), otherwise)
+
 
 def rank() -> int:
-    """Return the number of this rank, from 0."""
-    return int(os.environ.get("FORERUN_RANK", "0"))
+    """Return the number of this rank, from 0.
+
+    Returns
+    -------
+    int
+        0 without a launcher.
+
+    Examples
+    --------
+    >>> from forerun import distributed as dist
+    >>> dist.rank(), dist.size()
+    (0, 1)
+    """
+    return _told(_RANKS, 0)
 
 
 def size() -> int:
-    """Return the number of ranks."""
-    return int(os.environ.get("FORERUN_SIZE", "1"))
+    """Return the number of ranks.
+
+    Returns
+    -------
+    int
+        1 without a launcher.
+
+    Examples
+    --------
+    >>> from forerun import distributed as dist
+    >>> dist.size()
+    1
+    """
+    return _told(_SIZES, 1)
 
 
 def gathered(op: str, value: Any) -> list[Any]:

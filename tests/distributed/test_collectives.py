@@ -1,0 +1,142 @@
+"""Operations between ranks, with MPI: what they compute, and what the others read when a rank fails."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from forerun import distributed as dist
+from forerun import np
+from tests.support.subprocesses import environment
+
+needs_mpi = pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="needs MPI: run `make ranks`")
+
+
+def output(folder: Path, size: int, program: str) -> tuple[list[str], str]:
+    """Lines of all ranks, in the order of ranks, and the errors."""
+    file = folder / "program.py"
+    file.write_text("import os, signal, sys\nfrom forerun import autograd, distributed as dist, np\n" + program)
+    words = [sys.executable, "-m", "forerun", "run", "-n", str(size), str(file)]
+    done = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=100, check=False)
+    return sorted(done.stdout.splitlines(), key=lambda line: line[:3]), done.stderr
+
+
+@needs_mpi
+@pytest.mark.parametrize("size", [2, 3])
+def test_values(size: int, tmp_path: Path) -> None:
+    found, errors = output(
+        tmp_path,
+        size,
+        """
+r, n = dist.rank(), dist.size()
+x = np.arange(4.0)[::2] + r                       # not in one piece
+y = dist.allreduce(x)
+print(y.tolist(), dist.allreduce(y, "mean").tolist(), dist.allreduce(x, "max").tolist(), dist.allreduce(x, "min").tolist())
+print(dist.allreduce(np.ones(2, "bfloat16")).dtype, dist.allreduce(np.ones(2, "int8")).tolist(), dist.allreduce([1 + 2j]).tolist())
+print(dist.broadcast([r + 5.0], root=1).tolist(), dist.allgather([float(r)]).tolist())
+print(dist.reduce_scatter(np.arange(2.0 * n)).tolist(), dist.all_to_all(np.arange(n) + 10 * r).tolist())
+dist.send([float(r)], (r + 1) % n)
+dist.barrier()
+print(dist.recv((1,), source=(r - 1) % n).tolist())
+""",
+    )
+    assert not errors
+    n = size
+    sums = [float(sum(range(n))), float(2 * n + sum(range(n)))]
+    want = []
+    for r in range(n):
+        want += [
+            f"[{r}] {sums} {sums} {[n - 1.0, n + 1.0]} {[0.0, 2.0]}",
+            f"[{r}] bfloat16 {[n, n]} {[complex(n, 2 * n)]}",
+            f"[{r}] [6.0] {[[float(i)] for i in range(n)]}",
+            f"[{r}] {[2.0 * r * n, (2.0 * r + 1) * n]} {[r + 10 * i for i in range(n)]}",
+            f"[{r}] {[float((r - 1) % n)]}",
+        ]
+    assert found == want
+
+
+@needs_mpi
+def test_the_gradient_of_a_sum_is_the_sum_of_gradients(tmp_path: Path) -> None:
+    found, errors = output(
+        tmp_path,
+        2,
+        """
+w = np.ones(2)
+w.attach_grad()
+with autograd.record():
+    cost = (dist.allreduce(w * (dist.rank() + 1)) ** 2).sum() + dist.allreduce(w, "mean").sum()
+cost.backward()
+print(w.grad.tolist())
+""",
+    )
+    assert (found, errors) == (["[0] [13.0, 13.0]", "[1] [25.0, 25.0]"], "")
+
+
+@needs_mpi
+def test_a_rank_that_is_killed_fails_the_reads_of_the_others(tmp_path: Path) -> None:
+    found, _ = output(
+        tmp_path,
+        3,
+        """
+dist.allreduce([1.0]).wait()
+if dist.rank() == 1: os.kill(os.getpid(), signal.SIGKILL)
+y = dist.allreduce(np.ones(3)) * 2
+for _ in range(2):
+    try: y.tolist()
+    except dist.RankFailed as error: print(error, *error.__notes__)
+print((np.ones(1) + 1).tolist())
+""",
+    )
+    assert len(found) == 6
+    for line in found[:2] + found[3:5]:
+        assert "rank 1 (host " in line
+        assert "was killed by signal 9 (SIGKILL); this rank waited in allreduce issued at" in line
+    assert (found[2], found[5]) == ("[0] [2.0]", "[2] [2.0]")
+
+
+@needs_mpi
+def test_ranks_that_do_something_else_learn_both_lines(tmp_path: Path) -> None:
+    found, _ = output(
+        tmp_path,
+        2,
+        """
+print(dist.allreduce([1.0]).tolist())
+y = dist.allreduce(np.ones(2)) if dist.rank() else dist.allgather(np.ones(2))
+try: y.tolist()
+except dist.RankFailed as error: print(error)
+""",
+    )
+    assert [line for line in found if "[2.0]" in line] == ["[0] [2.0]", "[1] [2.0]"]
+    for line in found[1], found[3]:
+        assert "all ranks must issue the same collectives in the same order" in line
+        assert "allgather of 2 float32" in line
+        assert "allreduce of 2 float32 (sum)" in line
+        assert line.count("program.py:5") == 2
+
+
+def test_one_rank_needs_no_network() -> None:
+    x = np.ones(3)
+    assert dist.allreduce(x) is x
+    assert dist.broadcast(x) is x
+    assert (dist.rank(), dist.size(), "mpi4py" in sys.modules) == (0, 1, False)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: dist.allreduce([1.0], "median"), "allreduce: op must be one of sum, mean, max, min, got 'median'"),
+        (lambda: dist.allreduce([1j], "max"), "allreduce: max must be of real numbers, got complex64"),
+        (lambda: dist.allreduce([True]), "allreduce: x must be of numbers, got bool"),
+        (lambda: dist.broadcast([1.0], 1), r"broadcast: root must be a rank in \[0, 1\), got 1"),
+        (lambda: dist.reduce_scatter(np.ones(())), "reduce_scatter: the first axis must divide by 1 ranks"),
+        (lambda: dist.send([1.0], 0), "send: to must be another rank, got 0"),
+    ],
+)
+def test_bad_input(call: Callable[[], object], message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        call()
