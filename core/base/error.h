@@ -11,7 +11,18 @@
 namespace forerun {
 
 // Which Python exception an error becomes.
-enum class ErrorKind { value, type, index, memory, not_implemented, runtime, overflow, zero_division, rank_failed, python };
+enum class ErrorKind {
+  value,
+  type,
+  index,
+  memory,
+  not_implemented,
+  runtime,
+  overflow,
+  zero_division,
+  rank_failed,
+  python
+};
 
 // Thrown at issue, in the caller's thread, where python/ turns it into the Python exception of its kind; or by an op
 // that runs, which fails with it.

@@ -36,8 +36,9 @@ def test_values(size: int, tmp_path: Path) -> None:
 r, n = dist.rank(), dist.size()
 x = np.arange(4.0)[::2] + r                       # not in one piece
 y = dist.allreduce(x)
-print(y.tolist(), dist.allreduce(y, "mean").tolist(), dist.allreduce(x, "max").tolist(), dist.allreduce(x, "min").tolist())
-print(dist.allreduce(np.ones(2, "bfloat16")).dtype, dist.allreduce(np.ones(2, "int8")).tolist(), dist.allreduce([1 + 2j]).tolist())
+print(y.tolist(), *(dist.allreduce(v, op).tolist() for v, op in ((y, "mean"), (x, "max"), (x, "min"))))
+short = dist.allreduce(np.ones(2, "bfloat16"))
+print(short.dtype, dist.allreduce(np.ones(2, "int8")).tolist(), dist.allreduce([1 + 2j]).tolist())
 print(dist.broadcast([r + 5.0], root=1).tolist(), dist.allgather([float(r)]).tolist())
 print(dist.reduce_scatter(np.arange(2.0 * n)).tolist(), dist.all_to_all(np.arange(n) + 10 * r).tolist())
 dist.send([float(r)], (r + 1) % n)

@@ -22,7 +22,8 @@ CORE = ROOT / "core"
 PACKAGE = ROOT / "src" / "forerun"
 
 CORE_ORDER = [
-    "base", "trace", "engine", "memory", "array", "device", "capture", "cpu", "placement", "net", "pjrt", "embed", "python",
+    "base", "trace", "engine", "memory", "array", "device", "capture", "cpu", "placement", "net", "pjrt", "embed",
+    "python",
 ]  # fmt: skip
 # The rooms of core/engine, from the bottom up; its own files are above them.
 ENGINE_ORDER = ["sync", "graph", "passes", "scheduling", "execution", ""]

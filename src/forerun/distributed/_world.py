@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import ctypes
 import importlib
 import os
@@ -60,7 +61,10 @@ def _open(op: str) -> None:
     communicators = [world.Dup(), world.Dup()]
     for communicator in communicators:
         communicator.Set_errhandler(mpi.ERRORS_RETURN)
-    handle = lambda of: ctypes.c_int64(mpi._handleof(of)).value
+
+    def handle(of: Any) -> int:
+        return ctypes.c_int64(mpi._handleof(of)).value
+
     constants = {
         "pointers": mpi._sizeof(mpi.COMM_WORLD) == 8, "in_place": int(mpi.IN_PLACE), "any_source": mpi.ANY_SOURCE,
         "sum": handle(mpi.SUM), "max": handle(mpi.MAX), "min": handle(mpi.MIN), "bytes": handle(mpi.BYTE),
@@ -92,9 +96,7 @@ def _leave(mpi: Any) -> None:
     """End MPI after all operations, if none has failed; otherwise it is left alone."""
     if _opened_by != os.getpid():
         return
-    try:
+    with contextlib.suppress(Exception):  # the engine reports it at the exit
         engine.waitall()
-    except Exception:  # reported by the engine at the exit
-        pass
     if _core.net_leave():
         mpi.Finalize()

@@ -52,7 +52,8 @@ def _reduced(name: str, x: Any, op: str, shape: tuple[int, ...]) -> Any:
 
 @primitive(lambda g, op: _allreduce(g, op), op="distributed.allreduce")
 def _allreduce(x: Array, op: str) -> Array:
-    return _reduced("allreduce", x, op, x.shape)
+    y: Array = _reduced("allreduce", x, op, x.shape)
+    return y
 
 
 def allreduce(x: ArrayLike, op: str = "sum") -> Array:
@@ -125,7 +126,8 @@ def broadcast(x: ArrayLike, root: int = 0) -> Array:
     sent, dtype = _operand(found)
     y = sent.copy()
     issue("broadcast", "none", root, y.size, None, y)
-    return y.astype(dtype, copy=False)
+    same: Array = y.astype(dtype, copy=False)
+    return same
 
 
 def _there(name: str, parameter: str, number: int) -> None:
@@ -154,9 +156,10 @@ def allgather(x: ArrayLike) -> Array:
     """
     sent, dtype = _operand(x)
     if size() == 1:
-        return sent[None].astype(dtype, copy=False)
+        return np.asarray(sent[None], dtype)
     y = issue("allgather", "none", 0, sent.size, sent, ((size(), *sent.shape), sent.dtype))
-    return y.astype(dtype, copy=False)
+    found: Array = y.astype(dtype, copy=False)
+    return found
 
 
 def reduce_scatter(x: ArrayLike, op: str = "sum") -> Array:
@@ -218,9 +221,10 @@ def all_to_all(x: ArrayLike) -> Array:
     sent, dtype = _operand(x)
     _parts("all_to_all", sent)
     if size() == 1:
-        return sent.astype(dtype, copy=False)
+        return np.asarray(sent, dtype)
     y = issue("all_to_all", "none", 0, sent.size // size(), sent, (sent.shape, sent.dtype))
-    return y.astype(dtype, copy=False)
+    found: Array = y.astype(dtype, copy=False)
+    return found
 
 
 def send(x: ArrayLike, to: int) -> None:
@@ -286,7 +290,8 @@ def recv(shape: Shape, dtype: DTypeLike = "float32", source: int = 0) -> Array:
     _other("recv", "source", source)
     y, wanted = _operand(np.empty(shape, dtype))
     issue("recv", "none", source, y.size, None, y)
-    return y.astype(wanted, copy=False)
+    found: Array = y.astype(wanted, copy=False)
+    return found
 
 
 def barrier() -> None:
