@@ -9,7 +9,7 @@
 
 namespace forerun::net {
 
-// What differs between libraries, as the front end finds it: handles are ints (MPICH and its relatives) or pointers
+// The differences between libraries, as the front end finds them: handles are ints (MPICH and its relatives) or pointers
 // (Open MPI), here as numbers.
 struct MpiLibrary {
   const char* path = "";  // of a library, through which all functions of MPI are found

@@ -24,7 +24,7 @@ struct Call {
   bool collective() const { return kind != Kind::send && kind != Kind::receive; }
 };
 
-// What ranks tell each other beside the operations. Of fixed size, and the same on every network.
+// A message between ranks, beside the operations. Of fixed size, and the same on every network.
 struct Message {
   enum Type : int32_t { none, leaves, failed };
   int32_t type = none, rank = -1;

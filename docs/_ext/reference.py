@@ -266,6 +266,7 @@ def contents(pages: dict[str, str]) -> dict[str, str]:
                 "npx.image",
                 "npx.random",
                 "autograd",
+                "distributed",
                 *(n for n in others if n.startswith("gluon")),
                 "optimizer",
                 "lr_scheduler",

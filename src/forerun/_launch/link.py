@@ -17,7 +17,12 @@ BEAT = 0.2  # seconds between signs of life
 
 
 class RankFailed(RuntimeError):
-    """Another rank has failed: killed, frozen, ended by an exception, or it went another way than the others."""
+    """Another rank has failed: killed, frozen, ended by an exception, or it went another way than the others.
+
+    >>> from forerun import distributed as dist
+    >>> issubclass(dist.RankFailed, RuntimeError)
+    True
+    """
 
 
 class Link:

@@ -66,7 +66,7 @@ def allreduce(x: ArrayLike, op: str = "sum") -> Array:
     x : array_like
         Of numbers, with the same shape and dtype on each rank.
     op : {"sum", "mean", "max", "min"}
-        What is computed.
+        The function of the ranks' arrays.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def reduce_scatter(x: ArrayLike, op: str = "sum") -> Array:
     x : array_like
         Of numbers. The first axis has as many rows for each rank, in their order.
     op : {"sum", "mean", "max", "min"}
-        What is computed.
+        The function of the ranks' arrays.
 
     Returns
     -------
@@ -265,15 +265,17 @@ def recv(shape: Shape, dtype: DTypeLike = "float32", source: int = 0) -> Array:
 
     Parameters
     ----------
-    shape, dtype
-        Those of the array that is sent.
+    shape : int or tuple of int
+        The shape of the array that is sent.
+    dtype : dtype_like
+        Its dtype.
     source : int
         The rank that sends it.
 
     Returns
     -------
     array
-        A new array, whose values are there when they have arrived.
+        A new array, which is computed when the values have arrived.
 
     Raises
     ------
