@@ -9,8 +9,8 @@
 
 namespace forerun::net {
 
-// The differences between libraries, as the front end finds them: handles are ints (MPICH and its relatives) or pointers
-// (Open MPI), here as numbers.
+// The differences between libraries, as the front end finds them: handles are ints (MPICH and its relatives) or
+// pointers (Open MPI), here as numbers.
 struct MpiLibrary {
   const char* path = "";  // of a library, through which all functions of MPI are found
   bool pointers = false;

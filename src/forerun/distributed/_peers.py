@@ -9,7 +9,8 @@ from .._launch import link
 
 __all__ = ["gathered", "rank", "size"]
 
-# The variables that launchers set for each rank: `forerun run -n`, Open MPI's mpiexec, and those that speak PMI (MPICH, Slurm's srun).
+# The variables that launchers set for each rank: `forerun run -n`, Open MPI's mpiexec, and those that speak PMI, as
+# MPICH's and Slurm's srun.
 _RANKS = ("FORERUN_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 _SIZES = ("FORERUN_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 
