@@ -35,7 +35,7 @@ def output(program: str) -> list[str]:
 
 def test_collectives_run_ahead_and_keep_their_order() -> None:
     assert output("""
-_core.net_open_loopback(3, 0.3)
+_core.net_open_loopback(3, 1.0)
 x = np.arange(4.0)
 y = allreduce(x)
 z = allreduce(y * 2) + 1
