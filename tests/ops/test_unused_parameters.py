@@ -35,6 +35,7 @@ IGNORED = {
     "onnx/nodes.py:*": "readers and writers of all kinds of nodes are called alike",
     "cli/__init__.py:_Formatter._fill_text.indent": "argparse calls it so",
     "tour/experiments/libraries.py:*": "measured programs are called alike",
+    "_launch/launcher.py:_signals.pass_on._": "Python calls handlers of signals with a frame",
     "_runtime/lifecycle.py:_finalize._": "the interpreter calls it so",
     "_display/notebook.py:Shown._repr_pretty_.cycle": "IPython calls it so",
     "_interop/import_hooks.py:_Arrival.find_spec.*": "Python's import system calls it so",

@@ -50,7 +50,7 @@ def _reduced(name: str, x: Any, op: str, shape: tuple[int, ...]) -> Any:
     return y / size() if op == "mean" else y
 
 
-@primitive(lambda g, op: _allreduce(g, op), op="distributed.allreduce")
+@primitive(lambda g, op: _allreduce(g, op))
 def _allreduce(x: Array, op: str) -> Array:
     y: Array = _reduced("allreduce", x, op, x.shape)
     return y
