@@ -228,7 +228,8 @@ class TestCode:
 # Data that a loader's own worker processes send to the process that has started them: no files.
 WORKERS = {"worker.py", "shared.py"}
 # The user's script, also in several processes; net.eval(), a method of modules.
-KNOWN = {("program.py", "run_path"), ("launcher.py", "Popen"), ("keeper.py", "Popen"), ("d2l.py", "eval")} | {(name, "loads") for name in WORKERS}
+KNOWN = {("program.py", "run_path"), ("launcher.py", "Popen"), ("keeper.py", "Popen"), ("d2l.py", "eval")}
+KNOWN |= {(name, "loads") for name in WORKERS}
 HARMLESS = {"re.compile", "platform.system", "json.loads"}
 
 
