@@ -21,6 +21,7 @@ namespace forerun {
 void init_accelerators(nb::module_& m);
 void init_settings(nb::module_& m);
 void init_fork_exit(nb::module_& m);
+void init_loop_compiler(nb::module_& m);
 void init_introspection(nb::module_& m);
 void init_profiler(nb::module_& m);
 void init_call_site(nb::module_& m);
@@ -89,6 +90,7 @@ NB_MODULE(_core, m) {
   init_settings(m);
   init_accelerators(m);
   init_fork_exit(m);
+  init_loop_compiler(m);
   init_introspection(m);
   init_profiler(m);
   init_call_site(m);

@@ -14,6 +14,7 @@
 #include "python/object/iterators.h"
 #include "python/runtime/call_site.h"
 #include "python/runtime/devices.h"
+#include "python/runtime/loop_compiler.h"
 #include "python/runtime/package_functions.h"
 #include "python/runtime/waiting/stall_watchdog.h"
 #include "python/runtime/waiting/wait_log.h"
@@ -72,7 +73,8 @@ std::vector<Need> array_needs() {
   std::vector<Need> needs = {subclass("array", array_base, "a class of arrays", set_array_type),
                              subclass("scalar", array_base, "a class of arrays", set_scalar_type),
                              subclass("flat", flat_base, "a class of iterators over elements", set_flat_type),
-                             {"promotion", set_promotions}};
+                             {"promotion", set_promotions},
+                             function("compile_loop", set_loop_compiler)};
   for (const char* name : package_function_names())
     needs.push_back(function(name, [name](PyObject* f) { set_package_function(name, f); }));
   for (const char* name : operator_names())

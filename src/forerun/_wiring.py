@@ -6,6 +6,7 @@ fails, and says what is missing. The second table is given when `forerun.np` is 
 
 from __future__ import annotations
 
+import importlib.util
 import pathlib
 from typing import Any
 
@@ -30,6 +31,13 @@ def _open_plugins() -> tuple[int, list[str], Exception | None]:
     from ._pjrt import opening  # a program without GPUs does not need it
 
     return opening.open_all()
+
+
+def _compile_loop(text: str) -> int:
+    """Return the address of a compiled loop; 0 if it cannot be compiled."""
+    from ._codegen import compiler  # a program whose loops are short does not need it
+
+    return compiler.compile_loop(text)
 
 
 def _folders() -> tuple[str, str, str]:
@@ -70,6 +78,7 @@ def _arrays() -> dict[str, Any]:
         "scalar": scalar,
         "flat": iterating.flatiter,
         "promotion": dtype_rules.promotion_table(),
+        "compile_loop": _compile_loop,
         "getitem": indexing.getitem,
         "setitem": assigning.setitem,
         "matmul": products.matmul,
@@ -89,3 +98,5 @@ def wire_engine() -> None:
 def wire_arrays() -> None:
     """Register the classes and functions of arrays. RuntimeError, which names it, if one is missing."""
     _core.wire("arrays", _arrays())
+    if importlib.util.find_spec("llvmlite"):
+        _core.open_loop_compiler()

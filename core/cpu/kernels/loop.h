@@ -12,8 +12,41 @@ using LoopFunction = void (*)(char** args, const intptr_t* n, const intptr_t* st
 using RowsFunction = void (*)(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches,
                               void* data);
 
-// The operation of a loop of plain arithmetic; `square` has one input.
-enum class Arithmetic : uint8_t { none, add, subtract, multiply, divide, square };
+// What a loop computes, if each result is exact or rounded once, so that any code that computes it gives the same bits.
+// Two steps of the first five can be one loop (pair_loop); loops that are compiled at run time have all of them.
+enum class Formula : uint8_t {
+  none,  // anything else
+  add,
+  subtract,
+  multiply,
+  divide,
+  square,
+  minimum,
+  maximum,
+  negative,
+  absolute,
+  sqrt,
+  reciprocal,
+  floor,
+  ceil,
+  trunc,
+  rint,
+  copysign,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  equal,
+  not_equal,
+  isnan,
+  bitwise_and,
+  bitwise_or,
+  bitwise_xor,
+  invert,
+  select,  // of a condition, and two values
+  cast,
+  count
+};
 
 // The checks of a loop that may throw.
 enum class Checked : uint8_t { anything, exponents, limits };  // of integers; those of elementwise/limits.h
@@ -23,11 +56,11 @@ struct Loop {
   void* data = nullptr;
   bool packed =
       false;  // its last bits depend on strides: for the same bits whatever the layout, operands must be packed
-  bool may_throw = false;                    // for values that it does not take,
-  Checked checked = Checked::anything;       // which it looks for
-  bool adds = false;                         // of two operands; in a sum, faster ways of adding may be used
-  Arithmetic arithmetic = Arithmetic::none;  // of elements of one floating dtype:
-  DType arithmetic_dtype = DType::f32;
+  bool may_throw = false;               // for values that it does not take,
+  Checked checked = Checked::anything;  // which it looks for
+  bool adds = false;                    // of two operands; in a sum, faster ways of adding may be used
+  Formula formula = Formula::none;
+  DType pair_dtype = DType::b1;    // f32 or f64, of all operands: it can be a part of pair_loop()
   RowsFunction rows = nullptr;     // null: row by row
   const Loop* fallback = nullptr;  // NumPy's, which it calls for steps that it does not know
   explicit operator bool() const { return function != nullptr; }

@@ -11,6 +11,7 @@ enum class Pass : uint8_t {
   reuse = 4,    // an output takes the memory of an input that ends there
   at_once = 8,  // small ops run in the submitting thread, without being planned
   apart = 16,   // ops that use parts of a storage that do not overlap are not ordered
+  compile = 32,  // loops of groups that run often are compiled while the program runs
 };
 
 // Which passes are on. Any thread, any time.
@@ -27,7 +28,8 @@ class PassSettings {
 
  private:
   std::atomic<int> passes_{static_cast<int>(Pass::drop) | static_cast<int>(Pass::fuse) | static_cast<int>(Pass::reuse) |
-                           static_cast<int>(Pass::at_once) | static_cast<int>(Pass::apart)};
+                           static_cast<int>(Pass::at_once) | static_cast<int>(Pass::apart) |
+                           static_cast<int>(Pass::compile)};
   std::atomic<uint32_t> fuse_from_{2000}, apart_from_{20000};
 };
 

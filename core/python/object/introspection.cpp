@@ -6,7 +6,8 @@
 
 #include "array/array.h"
 #include "base/free_list.h"
-#include "cpu/kernels/fusion/fused_kernel.h"
+#include "cpu/codegen/compiled_loops.h"
+#include "cpu/kernels/fusion/plan.h"
 #include "engine/engine.h"
 #include "memory/caching_allocator.h"
 #include "python/bindings.h"
@@ -64,6 +65,7 @@ nb::dict stats() {
   d["reused"] = s.reused, d["at_once"] = s.at_once;
   PlanStats plans = plan_stats();
   d["plans"] = plans.made, d["replanned"] = plans.reused;
+  d["compiled"] = CompiledLoops::get().stats().compiled;
   return d;
 }
 

@@ -14,6 +14,7 @@
 #include "python/runtime/call_site.h"
 #include "python/runtime/errors.h"
 #include "python/runtime/gil.h"
+#include "python/runtime/loop_compiler.h"
 #include "python/runtime/settings.h"
 #include "python/runtime/submission_gate.h"
 #include "python/runtime/submit.h"
@@ -58,6 +59,7 @@ int raise_interrupted(void*) {
 // A process forks with all work done, and without workers. In a host task, or interrupted, it forks as it is.
 void before_fork() {
   if (engine_abandoned() || in_host_task()) return;
+  pause_loop_compiler();
   SubmissionGate::close();
   try {
     quiesce();
@@ -72,6 +74,8 @@ void before_fork() {
 
 void after_fork(bool child) {
   SubmissionGate::open();
+  if (child) leave_loop_compiler();
+  resume_loop_compiler();
   Engine& engine = Engine::get();
   if (child && engine.abandoned()) abandon_pending_work("a child of a process that forked before the work had ended");
   if (child) engine.failures.take_unseen();  // the parent tells them
@@ -95,6 +99,7 @@ void at_exit(int status, void*) {
 
 // Work that is issued later is done by the thread that issues it.
 void finish() {
+  pause_loop_compiler();
   configure(std::vector<int>(static_cast<size_t>(Engine::get().devices.size()), 0), 1, Engine::get().ring.ops_ahead(),
             0);
   synchronous = true;

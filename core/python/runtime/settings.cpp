@@ -68,7 +68,7 @@ void init_settings(nb::module_& m) {
   m.def("set_synchronous", [](bool on) { synchronous = on; });
   m.def(
       "set_passes", [](int passes) { Engine::get().passes.set(passes); },
-      "A sum of 1 (drop), 2 (fuse), 4 (reuse), 8 (at_once) and 16 (apart).");
+      "A sum of 1 (drop), 2 (fuse), 4 (reuse), 8 (at_once), 16 (apart) and 32 (compile).");
   m.def(
       "set_apart_from", [](uint32_t ns) { Engine::get().passes.set_apart_from(ns); },
       "How much an op must cost, about, to be ordered by the parts of arrays that it uses; 0: any.");

@@ -143,7 +143,8 @@ def configure(
         run), "fuse" (element-wise operations and reductions run as one kernel, without memory for intermediate values),
         "reuse" (a result is written into the memory of an operand that is not needed any more), "at_once" (an operation
         that costs less than handing it to a worker runs in the call, if its operands are computed), "apart" (operations
-        on parts of one array that do not overlap are not ordered). "" for none. Results have the same bits.
+        on parts of one array that do not overlap are not ordered), "compile" (fused operations that run often become
+        machine code, if llvmlite is installed). "" for none. Results have the same bits.
     exit_status : bool
         Whether a program that would succeed ends with status 1 after an error that no read has raised. True by default.
         The error is reported either way.
@@ -191,7 +192,7 @@ def configure(
         say("info", "configured: %s", changed)
 
 
-_PASSES = {"drop": 1, "fuse": 2, "reuse": 4, "at_once": 8, "apart": 16}
+_PASSES = {"drop": 1, "fuse": 2, "reuse": 4, "at_once": 8, "apart": 16, "compile": 32}
 _MOST = {
     "workers": 4096, "cpu_devices": device.FIRST_GPU, "ops_ahead": 1 << 24, "memory_budget": 1 << 62,
     "memory_limit": 1 << 62, "io_threads": 256, "io_memory": 1 << 62,

@@ -1,6 +1,7 @@
 // Conversions between all element types, and the loops of where().
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <complex>
 #include <cstring>
 #include <limits>
@@ -9,6 +10,7 @@
 #include "base/bfloat16.h"
 #include "base/half.h"
 #include "base/simd_target.h"
+#include "cpu/kernels/elementwise/formulas.h"
 #include "cpu/kernels/item.h"
 #include "cpu/kernels/loop.h"
 
@@ -334,12 +336,21 @@ Loop made_cast_loop(DType from, DType to) {
   return {};
 }
 
+// Whether a conversion gives the same bits however it is computed.
+bool is_exact(DType from, DType to) {
+  if (!is_compiled(from) || !is_compiled(to)) return false;
+  return !(is_inexact(from) && is_integer(to));  // C leaves open what becomes of large values
+}
+
 struct CastLoops {
   Loop loops[kDTypes][kDTypes];
   CastLoops() {
     for (int from = 0; from < kDTypes; ++from)
-      for (int to = 0; to < kDTypes; ++to)
-        loops[from][to] = made_cast_loop(static_cast<DType>(from), static_cast<DType>(to));
+      for (int to = 0; to < kDTypes; ++to) {
+        const auto a = static_cast<DType>(from), b = static_cast<DType>(to);
+        loops[from][to] = made_cast_loop(a, b);
+        if (is_exact(a, b)) loops[from][to].formula = Formula::cast;
+      }
   }
 };
 
@@ -352,13 +363,10 @@ Loop cast_loop(DType from, DType to) {
 }
 
 Loop select_loop(DType t) {
-  switch (item_size(t)) {
-    case 1: return {select_1};
-    case 2: return {select_2};
-    case 4: return {select_4};
-    case 8: return {select_8};
-    default: return {select_16};
-  }
+  constexpr LoopFunction kOfSize[] = {select_1, select_2, select_4, select_8, select_16};
+  Loop loop{kOfSize[std::countr_zero(item_size(t))]};
+  if (is_compiled(t)) loop.formula = Formula::select;
+  return loop;
 }
 
 }  // namespace forerun

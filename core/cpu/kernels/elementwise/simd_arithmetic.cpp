@@ -212,12 +212,12 @@ FORERUN_SQUARE(square_f64, double)
 // --- two steps at once -----------------------------------------------------------------------------------------------
 
 // out = a (what) b, by reference: vectors are not returned by value where the CPU may lack them.
-template <Arithmetic what, class V>
+template <Formula what, class V>
 [[gnu::always_inline]] inline void compute(V& out, const V& a, const V& b) {
-  if constexpr (what == Arithmetic::add) out = a + b;
-  if constexpr (what == Arithmetic::subtract) out = a - b;
-  if constexpr (what == Arithmetic::multiply) out = a * b;
-  if constexpr (what == Arithmetic::divide) out = a / b;
+  if constexpr (what == Formula::add) out = a + b;
+  if constexpr (what == Formula::subtract) out = a - b;
+  if constexpr (what == Formula::multiply) out = a * b;
+  if constexpr (what == Formula::divide) out = a / b;
 }
 
 // out[i] = f(a[i], b[i], c[i]); those of `ones` are one for the whole row.
@@ -239,7 +239,7 @@ template <class T, unsigned ones, class F>
   for (; i < n; ++i) out[i] = f(ones & 1 ? x : a[i], ones & 2 ? y : b[i], ones & 4 ? z : c[i]);
 }
 
-template <class T, Arithmetic first, Arithmetic second, bool left>
+template <class T, Formula first, Formula second, bool left>
 struct Pair {
   FORERUN_CLONES static void run(char** args, const intptr_t* n, const intptr_t* steps, void*) {
     auto f = [](auto a, auto b, auto c) __attribute__((always_inline)) {
@@ -260,7 +260,7 @@ struct Pair {
 };
 
 // square(first(a, b))
-template <class T, Arithmetic first>
+template <class T, Formula first>
 struct Squared {
   FORERUN_CLONES static void run(char** args, const intptr_t* n, const intptr_t* steps, void*) {
     auto f = [](auto a, auto b) __attribute__((always_inline)) {
@@ -276,8 +276,8 @@ struct Squared {
 };
 
 constexpr int kPairs = 4;       // kinds of arithmetic that may be in one
-constexpr int kArithmetic = 5;  // kinds of arithmetic; the others of arithmetic_loop() are known by their loops alone
-constexpr Arithmetic kind(int i) { return static_cast<Arithmetic>(i + 1); }
+constexpr int kArithmetic = 5;  // the first of the table
+constexpr Formula kind(int i) { return static_cast<Formula>(i + 1); }
 
 template <class T, int... i>
 LoopFunction pair_function(int which, std::integer_sequence<int, i...>) {
@@ -326,7 +326,7 @@ bool agree(const Loop& one, const Loop& other, int inputs) {
 
 Loop arithmetic_loop(const char* ufunc, DType dtype, Loop numpy) {
 #define FORERUN_KNOWN(name) {#name, name##_f32, name##_f64, name##_f32_rows, name##_f64_rows}
-  static const Known known[] = {FORERUN_KNOWN(add),
+  static const Known known[] = {FORERUN_KNOWN(add),  // in the order of Formula
                                 FORERUN_KNOWN(subtract),
                                 FORERUN_KNOWN(multiply),
                                 FORERUN_KNOWN(divide),
@@ -345,26 +345,26 @@ Loop arithmetic_loop(const char* ufunc, DType dtype, Loop numpy) {
     auto* fallback = new Loop(numpy);  // never freed, as pending ops may use it
     own.data = fallback, own.fallback = fallback;
     const auto number = static_cast<int>(&k - known);
-    if (number < kArithmetic)
-      own.arithmetic = kind(number), own.arithmetic_dtype = dtype;
-    else if (!(single ? agree<float>(own, numpy, k.inputs) : agree<double>(own, numpy, k.inputs)))
-      return numpy;
+    const bool exact = number < kArithmetic;  // whatever the version of NumPy and the processor
+    if (!exact && !(single ? agree<float>(own, numpy, k.inputs) : agree<double>(own, numpy, k.inputs))) return numpy;
+    own.formula = kind(number);
+    if (exact) own.pair_dtype = dtype;
     return own;
   }
   return numpy;
 }
 
 Loop pair_loop(const Loop& first, const Loop& second, bool left) {
-  auto number = [](Arithmetic a) { return a == Arithmetic::square ? 2 : static_cast<int>(a) - 1; };  // a * a
-  const bool single = first.arithmetic_dtype == DType::f32;
+  auto number = [](Formula a) { return a == Formula::square ? 2 : static_cast<int>(a) - 1; };  // a * a
+  const bool single = first.pair_dtype == DType::f32;
   Loop both;
-  if (second.arithmetic == Arithmetic::square) {
+  if (second.formula == Formula::square) {
     constexpr auto all = std::make_integer_sequence<int, kPairs>();
-    const int which = number(first.arithmetic);
+    const int which = number(first.formula);
     both.function = single ? squared_function<float>(which, all) : squared_function<double>(which, all);
   } else {
     constexpr auto all = std::make_integer_sequence<int, 2 * kPairs * kPairs>();
-    const int which = 2 * (number(first.arithmetic) * kPairs + number(second.arithmetic)) + left;
+    const int which = 2 * (number(first.formula) * kPairs + number(second.formula)) + left;
     both.function = single ? pair_function<float>(which, all) : pair_function<double>(which, all);
   }
   return both;

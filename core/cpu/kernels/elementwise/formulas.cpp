@@ -1,0 +1,52 @@
+#include "cpu/kernels/elementwise/formulas.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+namespace forerun {
+
+namespace {
+
+constexpr const char* kNames[] = {"none",        "add",        "subtract",      "multiply", "divide",    "square",
+                                  "minimum",     "maximum",    "negative",      "absolute", "sqrt",      "reciprocal",
+                                  "floor",       "ceil",       "trunc",         "rint",     "copysign",  "less",
+                                  "less_equal",  "greater",    "greater_equal", "equal",    "not_equal", "isnan",
+                                  "bitwise_and", "bitwise_or", "bitwise_xor",   "invert",   "select",    "cast"};
+static_assert(std::size(kNames) == static_cast<size_t>(Formula::count));
+
+bool in(Formula f, Formula first, Formula last) { return first <= f && f <= last; }
+
+// Of the dtype of the inputs.
+bool has(Formula f, DType t) {
+  if (t == DType::f32 || t == DType::f64)
+    return in(f, Formula::add, Formula::square) || in(f, Formula::sqrt, Formula::isnan);
+  if (t == DType::b1) return in(f, Formula::equal, Formula::not_equal) || in(f, Formula::bitwise_and, Formula::invert);
+  return is_integer(t) && (in(f, Formula::add, Formula::multiply) || in(f, Formula::square, Formula::negative) ||
+                           in(f, Formula::less, Formula::not_equal) || in(f, Formula::bitwise_and, Formula::invert));
+}
+
+}  // namespace
+
+Formula formula_of(const char* ufunc, const DType* types, int operands) {
+  // Of bools the logical operations are those of bits.
+  const bool bools = types[0] == DType::b1 && types[operands - 1] == DType::b1;
+  const char* known = !bools                                   ? ufunc
+                      : std::strcmp(ufunc, "logical_and") == 0 ? "bitwise_and"
+                      : std::strcmp(ufunc, "logical_or") == 0  ? "bitwise_or"
+                      : std::strcmp(ufunc, "logical_xor") == 0 ? "bitwise_xor"
+                      : std::strcmp(ufunc, "logical_not") == 0 ? "invert"
+                                                               : ufunc;
+  const auto* found = std::find_if(std::begin(kNames) + 1, std::end(kNames),
+                                   [&](const char* name) { return std::strcmp(name, known) == 0; });
+  if (found == std::end(kNames)) return Formula::none;
+  const auto formula = static_cast<Formula>(found - kNames);
+  const bool tests = in(formula, Formula::less, Formula::isnan);
+  bool good = has(formula, types[0]) && types[operands - 1] == (tests ? DType::b1 : types[0]);
+  for (int k = 1; k + 1 < operands; ++k) good = good && types[k] == types[0];
+  return good ? formula : Formula::none;
+}
+
+const char* name(Formula formula) { return kNames[static_cast<int>(formula)]; }
+
+}  // namespace forerun

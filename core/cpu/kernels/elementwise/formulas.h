@@ -1,0 +1,16 @@
+// Which formula a loop computes, by the names of NumPy's ufuncs.
+#pragma once
+#include "cpu/kernels/loop.h"
+
+namespace forerun {
+
+// The formula of NumPy's ufunc of this name for operands of these dtypes, inputs before the output; none if its results
+// may depend on the code that computes it. The lesser and the greater of two floating numbers, and their signs, are
+// left out: of zeros and NaNs versions of NumPy differ, and arithmetic_loop() compares.
+Formula formula_of(const char* ufunc, const DType* types, int operands);
+
+const char* name(Formula formula);
+// Whether loops that are compiled at run time have values of a dtype.
+constexpr bool is_compiled(DType t) { return t == DType::b1 || is_integer(t) || t == DType::f32 || t == DType::f64; }
+
+}  // namespace forerun

@@ -1,0 +1,298 @@
+#include "cpu/kernels/fusion/segments.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "array/iteration_space.h"
+#include "cpu/codegen/compiled_loops.h"
+#include "cpu/kernels/elementwise/formulas.h"
+
+namespace forerun {
+
+namespace {
+
+constexpr size_t kLeastSteps = 2;      // that are worth a loop
+constexpr size_t kMostOperands = 480;  // of a loop (kMostStepOperands)
+constexpr size_t kMostSteps = 600;     // compiling takes some 50 us for each
+constexpr int64_t kLeastRow = 8;       // elements that are worth a call
+
+int64_t inner_stride(const Plan::Operand& operand) {
+  return operand.nest ? operand.nest->strides[operand.place].back() : operand.size;
+}
+
+// Whether a loop may do the work of a step: each operand has elements that follow one another, or one for all.
+bool expressible(const Plan::Step& step) {
+  const Formula formula = step.loop.formula;
+  if (formula == Formula::none || step.of_rows || step.apart || step.fold >= 0 || step.n() != step.n_in + 1)
+    return false;
+  auto good = [&](const Plan::Operand& operand) {
+    const int64_t stride = inner_stride(operand), size = static_cast<int64_t>(item_size(operand.dtype));
+    const bool known = operand.value >= 0 || operand.elements >= 0 || operand.size == 0;
+    return known && is_compiled(operand.dtype) && (stride == size || stride == 0) &&
+           (!operand.nest || operand.nest->shape.back() >= kLeastRow);
+  };
+  // A bool is written as 0 or 1, where a copy would keep other bytes that are not 0.
+  const Plan::Operand& out = step.operands.back();
+  if (formula == Formula::cast && step.operands[0].dtype == DType::b1 && out.dtype == DType::b1 && out.value < 0)
+    return false;
+  return std::all_of(step.operands.begin(), step.operands.end(), good) && inner_stride(out) != 0;
+}
+
+// --- order -----------------------------------------------------------------------------------------------------------
+
+// Steps in an order in which as many as possible that are expressible follow one another. Steps stay behind those whose
+// values they read or overwrite; and writes to arrays and reads of arrays in order, as different arrays may share
+// memory.
+class Order {
+ public:
+  explicit Order(const std::vector<Plan::Step>& steps) : steps_(steps), before_(steps.size()), after_(steps.size()) {
+    for (size_t s = 0; s < steps.size(); ++s) add(s);
+  }
+  std::vector<size_t> take() {
+    std::vector<size_t> order;
+    std::vector<size_t> ready[2];  // by whether they are expressible; the latest at the front
+    auto put = [&](size_t s) {
+      auto& list = ready[expressible(steps_[s])];
+      list.insert(std::lower_bound(list.begin(), list.end(), s, std::greater<>()), s);
+    };
+    for (size_t s = 0; s < steps_.size(); ++s)
+      if (before_[s] == 0) put(s);
+    bool which = true;
+    while (order.size() < steps_.size()) {
+      if (ready[which].empty()) which = !which;
+      const size_t s = ready[which].back();
+      ready[which].pop_back();
+      order.push_back(s);
+      for (size_t next : after_[s])
+        if (--before_[next] == 0) put(next);
+    }
+    return order;
+  }
+
+ private:
+  static constexpr int kArrays = -1;  // all arrays, in place of a value's number
+  struct Uses {
+    std::optional<size_t> writer;
+    std::vector<size_t> readers;  // since then
+  };
+
+  void after(size_t first, size_t then) {
+    if (first != then) after_[first].push_back(then), ++before_[then];
+  }
+  void add(size_t s) {
+    const Plan::Step& step = steps_[s];
+    for (int i = 0; i < step.n(); ++i) {
+      const Plan::Operand& operand = step.operands[i];
+      if (operand.value < 0 && operand.size == 0) continue;  // a scalar
+      Uses& uses = uses_[operand.value < 0 ? kArrays : operand.value];
+      if (uses.writer) after(*uses.writer, s);
+      if (i < step.n_in) {
+        uses.readers.push_back(s);
+        continue;
+      }
+      for (size_t reader : uses.readers) after(reader, s);
+      uses.readers.clear();
+      uses.writer = s;
+    }
+  }
+
+  const std::vector<Plan::Step>& steps_;
+  std::vector<int> before_;                 // steps that must come first,
+  std::vector<std::vector<size_t>> after_;  // and that wait for each
+  std::map<int, Uses> uses_;
+};
+
+// --- iteration spaces ------------------------------------------------------------------------------------------------
+
+// The coarsest shape of which both are parts, if there is one: (6, 20) and (30, 4) are of (6, 5, 4).
+std::optional<Dims> refined(const Dims& a, const Dims& b) {
+  std::vector<int64_t> ends;  // elements from the innermost axis on
+  for (const Dims* shape : {&a, &b}) {
+    int64_t all = 1;
+    for (int axis = shape->size() - 1; axis >= 0; --axis) ends.push_back(all *= (*shape)[axis]);
+  }
+  std::sort(ends.begin(), ends.end());
+  ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+  if (static_cast<int>(ends.size()) > kMaxDims) return std::nullopt;
+  Dims shape(static_cast<int>(ends.size()));
+  int64_t before = 1;
+  for (int axis = shape.size() - 1; axis >= 0; --axis) {
+    const int64_t end = ends[ends.size() - 1 - static_cast<size_t>(axis)];
+    if (end % before != 0) return std::nullopt;
+    shape[axis] = end / before, before = end;
+  }
+  return shape;
+}
+
+// The strides of an operand over such a shape.
+Dims refined_strides(const IterationSpace& space, int place, const Dims& shape) {
+  Dims strides(shape.size());
+  int from = space.shape.size() - 1;
+  int64_t done = 1;  // elements of that axis
+  for (int axis = shape.size() - 1; axis >= 0; --axis) {
+    strides[axis] = space.strides[place][from] * done;
+    done *= shape[axis];
+    if (done == space.shape[from] && from > 0) --from, done = 1;
+  }
+  return strides;
+}
+
+// --- segments --------------------------------------------------------------------------------------------------------
+
+class Segment {
+ public:
+  // False: this step cannot be a part of it.
+  bool add(const Plan::Step& step) {
+    if (steps_ == kMostSteps || operands_.size() + step.operands.size() > kMostOperands) return false;
+    std::optional<Dims> shape = shape_;
+    for (const Plan::Operand& operand : step.operands) {
+      if (!operand.nest) continue;
+      shape = shape ? refined(*shape, operand.nest->shape) : operand.nest->shape;
+      if (!shape || shape->back() < kLeastRow) return false;
+    }
+    shape_ = shape;
+    std::string line = std::string(name(step.loop.formula)) + ' ' + name(step.operands[step.n_in > 2 ? 1 : 0].dtype);
+    if (step.loop.formula == Formula::cast) line += std::string(" ") + name(step.operands[1].dtype);
+    for (int i = 0; i < step.n_in; ++i) line += ' ' + std::to_string(input(step.operands[i]));
+    output(step.operands.back(), number(line));
+    ++steps_;
+    return true;
+  }
+  size_t steps() const { return steps_; }
+  // To be called when all steps are known: the loop's description. `read_later(v)`: a step behind reads a value.
+  template <class F>
+  std::string finish(F read_later) {
+    std::vector<const Known*> stored;
+    for (const auto& [value, known] : values_)
+      if (known.written >= 0 && read_later(value)) stored.push_back(&known);
+    for (const auto& [elements, known] : arrays_)
+      if (known.written >= 0) stored.push_back(&known);
+    // Of two arrays that share memory the later one is left there.
+    std::sort(stored.begin(), stored.end(), [](const Known* a, const Known* b) { return a->written < b->written; });
+    for (const Known* known : stored) store(known->place, known->number);
+    std::string text;
+    for (size_t k = 0; k < operands_.size(); ++k)
+      text += std::string("operand ") + name(operands_[k].dtype) + (inner_stride(operands_[k]) ? " dense\n" : " one\n");
+    return text + code_;
+  }
+  // The step that does all of it; its iteration spaces become the plan's.
+  Plan::Step compiled(Plan& plan, LoopFunction function) const {
+    Plan::Step step;
+    step.loop.function = function;
+    step.compiled = true, step.operands = operands_, step.n_in = n_loaded_, step.nested = shape_.has_value();
+    for (Plan::Operand& operand : step.operands) {
+      if (!operand.nest) continue;
+      auto space = std::make_unique<IterationSpace>();
+      space->operands = 1, space->shape = *shape_;
+      space->strides[0] = refined_strides(*operand.nest, operand.place, *shape_);
+      operand.nest = space.get(), operand.place = 0;
+      plan.nests.push_back(std::move(space));
+    }
+    return step;
+  }
+
+ private:
+  struct Known {
+    int number = -1;      // of the line that has it now
+    int written = -1;     // steps before the last one that has written it; -1: none has
+    Plan::Operand place;  // where that is
+  };
+
+  int number(const std::string& line) {
+    code_ += line + '\n';
+    return lines_++;
+  }
+  int load(const Plan::Operand& operand) {
+    operands_.push_back(operand);
+    n_loaded_ = static_cast<int>(operands_.size());
+    return number(std::string("load ") + name(operand.dtype) + ' ' + std::to_string(n_loaded_ - 1));
+  }
+  int input(const Plan::Operand& operand) {
+    if (operand.value < 0 && operand.elements < 0) return load(operand);  // a scalar
+    Known& known = operand.value >= 0 ? values_[operand.value] : arrays_[operand.elements];
+    if (known.number < 0) known.number = load(operand);
+    return known.number;
+  }
+  void output(const Plan::Operand& operand, int number) {
+    Known& known = operand.value >= 0 ? values_[operand.value] : arrays_[operand.elements];
+    known = {number, static_cast<int>(steps_), operand};
+  }
+  // All stores come last, so that each element is read before it, or one that shares its memory, is written.
+  void store(const Plan::Operand& operand, int number) {
+    operands_.push_back(operand);
+    code_ += "store " + std::to_string(operands_.size() - 1) + ' ' + std::to_string(number) + '\n';
+  }
+
+  std::optional<Dims> shape_;  // of all operands that have an iteration space
+  std::vector<Plan::Operand> operands_;
+  std::map<int, Known> values_, arrays_;  // by the value's number, and by that of the array's elements
+  std::string code_;
+  int lines_ = 0, n_loaded_ = 0;
+  size_t steps_ = 0;
+};
+
+// A segment, and where it stands in the order of steps.
+struct Found {
+  Segment segment;
+  size_t first, end;
+  std::string description;
+};
+
+std::vector<Found> find_segments(const std::vector<Plan::Step>& steps, const std::vector<size_t>& order) {
+  std::map<int, size_t> last_read;  // of each value: the last place in the order where a step reads it
+  for (size_t k = 0; k < order.size(); ++k)
+    for (int i = 0; i < steps[order[k]].n_in; ++i) last_read[steps[order[k]].operands[i].value] = k;
+  std::vector<Found> all;
+  for (size_t k = 0; k < order.size();) {
+    Found found{{}, k, k, {}};
+    while (k < order.size() && expressible(steps[order[k]]) && found.segment.add(steps[order[k]])) ++k;
+    found.end = k;
+    if (found.segment.steps() >= kLeastSteps) {
+      found.description = found.segment.finish([&](int value) {
+        const auto at = last_read.find(value);
+        return at != last_read.end() && at->second >= found.end;
+      });
+      all.push_back(std::move(found));
+    }
+    if (found.end == found.first) ++k;
+  }
+  return all;
+}
+
+}  // namespace
+
+void compile_segments(Plan& plan, int64_t elements) {
+  if (plan.steps.size() < kLeastSteps) return;
+  const std::vector<size_t> order = Order(plan.steps).take();
+  std::vector<Found> all = find_segments(plan.steps, order);
+  std::vector<LoopFunction> functions;
+  for (const Found& found : all) {
+    const std::optional<LoopFunction> function = CompiledLoops::get().find(found.description);
+    if (!function) {
+      plan.wanted.push_back(found.description);
+      plan.work += elements * static_cast<int64_t>(found.segment.steps());
+    } else if (*function) {
+      functions.push_back(*function);
+    } else {
+      plan.wanted.clear(), plan.work = 0;
+      return;
+    }
+  }
+  if (functions.size() < all.size()) return;
+  std::vector<Plan::Step> steps;
+  size_t k = 0;
+  for (size_t f = 0; f < all.size(); k = all[f++].end) {
+    for (; k < all[f].first; ++k) steps.push_back(plan.steps[order[k]]);
+    steps.push_back(all[f].segment.compiled(plan, functions[f]));
+  }
+  for (; k < order.size(); ++k) steps.push_back(plan.steps[order[k]]);
+  plan.steps = std::move(steps);
+}
+
+}  // namespace forerun

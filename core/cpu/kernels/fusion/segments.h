@@ -1,0 +1,25 @@
+// Segments: steps of a plan that follow one another and that one loop can do, which is compiled while the program runs.
+// Values that only they use stay in registers. Each of their formulas is rounded once, as by a step: the same bits.
+#pragma once
+#include <cstdint>
+
+#include "cpu/kernels/fusion/plan.h"
+
+namespace forerun {
+
+// Replaces segments by compiled steps, if all of their loops are compiled; else the plan's steps stay, and `wanted`
+// names the loops. The plan's steps are in program order.
+//
+// A description of a loop is text, a line each: its operands in the order of its arguments, then what it computes.
+// Lines of the second kind, but for `store`, have numbers from 0 on, by which others name their results.
+//
+//     operand float64 dense        elements follow one another
+//     operand float64 one          one element for all
+//     load float64 0               of operand 0
+//     load float64 1
+//     multiply float64 0 1         the formula, the dtype of its inputs, their numbers
+//     cast float64 float32 2       from, to
+//     store 2 3                    operand, number
+void compile_segments(Plan& plan, int64_t elements);
+
+}  // namespace forerun

@@ -1,0 +1,53 @@
+"""The description of a loop: its operands, and what it computes of each element (core/cpu/kernels/fusion/segments.h)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Loop", "Operand", "Line", "parse"]
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """An operand: elements that follow one another, or one element for all."""
+
+    dtype: str
+    dense: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A formula of earlier lines; or a load or a store of an operand."""
+
+    formula: str
+    dtypes: tuple[str, ...]  # of the inputs; of a cast also that of the result
+    args: tuple[int, ...]
+
+    @property
+    def result(self) -> str:
+        """The dtype of the result."""
+        return "bool" if self.formula in _TESTS else self.dtypes[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop; lines that are not stores have numbers from 0 on."""
+
+    operands: tuple[Operand, ...]
+    lines: tuple[Line, ...]
+
+
+_TESTS = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "isnan"}
+
+
+def parse(text: str) -> Loop:
+    """Return the loop that a description names."""
+    operands, lines = [], []
+    for line in text.splitlines():
+        first, *rest = line.split()
+        if first == "operand":
+            operands.append(Operand(rest[0], rest[1] == "dense"))
+        else:
+            dtypes = tuple(word for word in rest if not word.isdigit())
+            lines.append(Line(first, dtypes, tuple(int(word) for word in rest[len(dtypes) :])))
+    return Loop(tuple(operands), tuple(lines))
