@@ -39,12 +39,14 @@ def function(text: str, target: Target) -> Callable[..., None]:
     if target.masks and not compiler.processor().masks:
         pytest.skip("this processor has no masks for parts of vectors")
     engine = compiler.engine_of(emit(parse(text), target))
-    call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(engine.get_function_address("loop"))
+    pointer, count = ctypes.c_void_p, ctypes.c_int64
+    kind = ctypes.CFUNCTYPE(None, pointer, count, count, pointer, pointer, pointer)
+    call = kind(engine.get_function_address("loop"))
 
-    def run(n: int, *arrays: numpy.ndarray) -> None:
+    def run(n: int, *arrays: numpy.ndarray, rows: int = 1, pitches: tuple[int, ...] = ()) -> None:
         assert engine
-        pointers = (ctypes.c_void_p * len(arrays))(*[a.ctypes.data for a in arrays])
-        call(pointers, ctypes.byref(ctypes.c_int64(n)), None, None)
+        pointers = (pointer * len(arrays))(*[a.ctypes.data for a in arrays])
+        call(pointers, rows, n, None, (count * len(arrays))(*pitches), None)
 
     return run
 
@@ -165,9 +167,33 @@ def test_a_result_may_take_the_place_of_an_operand(target):
     assert same_bits(x, expected)
 
 
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int16", "bool"])
+@pytest.mark.parametrize("n", [1, 7, 8, 11, 40])
+def test_rows_of_operands_that_are_walked_in_every_way(n, dtype, target):
+    """Rows with gaps, elements that are apart, one element for a row, and one for all."""
+    rows, size = 5, numpy.dtype(dtype).itemsize
+    dense, apart = special(dtype, rows * (n + 3), 1).reshape(rows, n + 3), special(dtype, rows * n * 3, 2)
+    each, one = special(dtype, rows, 3), special(dtype, 1, 4)
+    text = "".join(f"operand {dtype} {w}\n" for w in ("dense", f"strided {3 * size}", "row", "one", f"strided {2 * size}"))
+    text += "".join(f"load {dtype} {k}\n" for k in range(4))
+    name = "bitwise_xor" if dtype == "bool" else "add"
+    text += f"{name} {dtype} 0 1\n{name} {dtype} 4 2\n{name} {dtype} 5 3\nstore 4 6\n"
+    out = numpy.zeros((rows, n, 2), dtype)
+    function(text, TARGETS[target])(
+        n, dense, apart, each, one, out, rows=rows, pitches=((n + 3) * size, n * 3 * size, size, 0, 2 * n * size)
+    )
+    add = getattr(numpy, name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = add(add(add(dense[:, :n], apart.reshape(rows, n, 3)[..., 0]), each[:, None]), one)
+    assert same_bits(numpy.ascontiguousarray(out[..., 0]), expected)
+    assert not out[..., 1].any()
+
+
 def test_a_description_is_read_line_by_line():
-    loop = parse("operand bool one\noperand int8 dense\nload bool 0\ncast bool int8 0\nstore 1 1\n")
-    assert [(o.dtype, o.dense) for o in loop.operands] == [("bool", False), ("int8", True)]
+    loop = parse("operand bool one\noperand int8 strided 24\nload bool 0\ncast bool int8 0\nstore 1 1\n")
+    assert [(o.dtype, o.walk, o.stride) for o in loop.operands] == [("bool", "one", 0), ("int8", "strided", 24)]
     assert loop.lines[1] == Line("cast", ("bool", "int8"), (0,))
     assert loop.lines[2] == Line("store", (), (1, 1))
 

@@ -21,29 +21,39 @@ void CompiledLoops::close() {
   waiting_.clear();
 }
 
-std::optional<LoopFunction> CompiledLoops::find(const std::string& description) const {
+std::shared_ptr<CompiledLoop> CompiledLoops::find(const std::string& description) {
   std::lock_guard held(mutex_);
-  const auto at = loops_.find(description);
-  return at == loops_.end() ? std::nullopt : at->second;
+  // A program that never repeats itself: what no plan needs, and was never asked for, is forgotten.
+  if (loops_.size() >= kMostKnown)
+    std::erase_if(loops_, [](const auto& known) { return known.second.use_count() == 1 && !known.second->requested_; });
+  std::shared_ptr<CompiledLoop>& loop = loops_[description];
+  if (!loop) loop = std::make_shared<CompiledLoop>(description);
+  return loop;
 }
 
-void CompiledLoops::request(const std::string& description) {
+void CompiledLoops::computed(const std::shared_ptr<CompiledLoop>& loop, int64_t elements) {
+  if (loop->requested_.load(std::memory_order_relaxed)) return;
+  if (loop->computed_.fetch_add(elements, std::memory_order_relaxed) + elements >= worth_.load()) request(loop);
+}
+
+void CompiledLoops::request(const std::shared_ptr<CompiledLoop>& loop) {
   std::function<void()> wake;
   {
     std::lock_guard held(mutex_);
-    if (!open() || loops_.size() >= kMost || !loops_.emplace(description, std::nullopt).second) return;
-    waiting_.push_back(description);
+    if (!open() || requested_ == kMost || loop->requested_.exchange(true)) return;
+    ++requested_;
+    waiting_.push_back(loop);
     wake = wake_;
   }
   wake();
 }
 
-std::optional<std::string> CompiledLoops::next() {
+std::shared_ptr<CompiledLoop> CompiledLoops::next() {
   std::lock_guard held(mutex_);
-  if (waiting_.empty()) return std::nullopt;
-  std::string description = std::move(waiting_.front());
+  if (waiting_.empty()) return nullptr;
+  std::shared_ptr<CompiledLoop> loop = std::move(waiting_.front());
   waiting_.pop_front();
-  return description;
+  return loop;
 }
 
 bool CompiledLoops::waiting() const {
@@ -51,16 +61,10 @@ bool CompiledLoops::waiting() const {
   return !waiting_.empty();
 }
 
-void CompiledLoops::answer(const std::string& description, LoopFunction function) {
-  std::lock_guard held(mutex_);
-  loops_[description] = function;
-  if (!function) ++refused_;
-  settled_.fetch_add(1, std::memory_order_release);
-}
-
-CompiledLoops::Stats CompiledLoops::stats() const {
-  std::lock_guard held(mutex_);
-  return {settled() - refused_, refused_};
+void CompiledLoops::answer(CompiledLoop& loop, RowsFunction function) {
+  if (function) compiled_.fetch_add(1, std::memory_order_relaxed);
+  loop.function_.store(function, std::memory_order_release);
+  loop.settled_.store(true, std::memory_order_release);
 }
 
 }  // namespace forerun

@@ -5,14 +5,32 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <unordered_map>
 
 #include "cpu/kernels/loop.h"
 
 namespace forerun {
+
+// A loop that there may be. Any thread.
+class CompiledLoop {
+ public:
+  explicit CompiledLoop(std::string description) : description(std::move(description)) {}
+  // Null: not yet, or never.
+  RowsFunction function() const { return function_.load(std::memory_order_acquire); }
+  // The compiler has answered.
+  bool settled() const { return settled_.load(std::memory_order_acquire); }
+
+  const std::string description;
+
+ private:
+  friend class CompiledLoops;
+  std::atomic<RowsFunction> function_{nullptr};
+  std::atomic<bool> settled_{false}, requested_{false};
+  std::atomic<int64_t> computed_{0};  // elements, by steps of which this loop would do the work
+};
 
 // Any thread.
 class CompiledLoops {
@@ -28,36 +46,32 @@ class CompiledLoops {
   void close();
   bool open() const { return open_.load(std::memory_order_relaxed); }
 
-  // None: it has not been answered. Null: it cannot be compiled.
-  std::optional<LoopFunction> find(const std::string& description) const;
-  // Asks the compiler, unless it has been asked.
-  void request(const std::string& description);
-  // For the compiler: the next description, if there is one, and its answer; null: it cannot be compiled.
-  std::optional<std::string> next();
-  bool waiting() const;  // there is one
-  void answer(const std::string& description, LoopFunction function);
+  std::shared_ptr<CompiledLoop> find(const std::string& description);
+  // Steps of which a loop would do the work have computed so many elements more. When they are worth it, the compiler is
+  // asked, once.
+  void computed(const std::shared_ptr<CompiledLoop>& loop, int64_t elements);
 
-  // How many descriptions have been answered.
-  uint64_t settled() const { return settled_.load(std::memory_order_acquire); }
-  // How many elements steps must have computed until a loop that does their work is asked for: as long as compiling it
-  // takes, about.
-  int64_t worth() const { return worth_.load(std::memory_order_relaxed); }
+  // For the compiler: the next loop, if there is one, and the answer; null: it cannot be compiled.
+  std::shared_ptr<CompiledLoop> next();
+  void answer(CompiledLoop& loop, RowsFunction function);
+  bool waiting() const;  // there is a next one
+
+  // How many elements are worth it: as many as can be computed while a loop is compiled, about.
   void set_worth(int64_t elements) { worth_.store(elements); }
-  struct Stats {
-    uint64_t compiled, refused;
-  };
-  Stats stats() const;
+  uint64_t compiled() const { return compiled_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr int64_t kWorth = int64_t{1} << 24;
+  static constexpr int64_t kWorth = int64_t{1} << 23;
+  static constexpr size_t kMostKnown = 4 * kMost;  // descriptions
+
+  void request(const std::shared_ptr<CompiledLoop>& loop);
 
   mutable std::mutex mutex_;
-  // Guarded by mutex_. Of each description that was asked for: the answer.
-  std::unordered_map<std::string, std::optional<LoopFunction>> loops_;
-  std::deque<std::string> waiting_;  // guarded by mutex_
-  std::function<void()> wake_;       // guarded by mutex_
-  uint64_t refused_ = 0;             // guarded by mutex_
-  std::atomic<uint64_t> settled_{0};
+  std::unordered_map<std::string, std::shared_ptr<CompiledLoop>> loops_;  // guarded by mutex_
+  std::deque<std::shared_ptr<CompiledLoop>> waiting_;                     // guarded by mutex_
+  std::function<void()> wake_;                                            // guarded by mutex_
+  size_t requested_ = 0;                                                  // guarded by mutex_
+  std::atomic<uint64_t> compiled_{0};
   std::atomic<int64_t> worth_{kWorth};
   std::atomic<bool> open_{false};
 };

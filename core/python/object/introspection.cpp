@@ -65,7 +65,7 @@ nb::dict stats() {
   d["reused"] = s.reused, d["at_once"] = s.at_once;
   PlanStats plans = plan_stats();
   d["plans"] = plans.made, d["replanned"] = plans.reused;
-  d["compiled"] = CompiledLoops::get().stats().compiled;
+  d["compiled"] = CompiledLoops::get().compiled();
   return d;
 }
 

@@ -1,8 +1,8 @@
 #include "python/runtime/loop_compiler.h"
 
 #include <condition_variable>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -27,14 +27,14 @@ State& state() {
 
 PyObject* compiler = nullptr;  // used with the interpreter lock
 
-LoopFunction compiled(const std::string& description) {
+RowsFunction compiled(const std::string& description) {
   Locked locked;
-  return hang_if_finalizing([&]() -> LoopFunction {
+  return hang_if_finalizing([&]() -> RowsFunction {
     PyObject* address = PyObject_CallFunction(compiler, "s", description.c_str());
     void* function = address ? PyLong_AsVoidPtr(address) : nullptr;
     if (PyErr_Occurred()) PyErr_WriteUnraisable(compiler);
     Py_XDECREF(address);
-    return reinterpret_cast<LoopFunction>(function);
+    return reinterpret_cast<RowsFunction>(function);
   });
 }
 
@@ -42,17 +42,17 @@ void work() {
   State& s = state();
   CompiledLoops& loops = CompiledLoops::get();
   for (;;) {
-    std::optional<std::string> description;
+    std::shared_ptr<CompiledLoop> loop;
     {
       std::lock_guard held(s.mutex);
-      if (!s.paused) description = loops.next();
-      if (!description) {
+      if (!s.paused) loop = loops.next();
+      if (!loop) {
         s.running = false;
         s.ended.notify_all();
         return;
       }
     }
-    loops.answer(*description, compiled(*description));
+    loops.answer(*loop, compiled(loop->description));
   }
 }
 

@@ -9,10 +9,12 @@ __all__ = ["Loop", "Operand", "Line", "parse"]
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """An operand: elements that follow one another, or one element for all."""
+    """An operand. `walk`: "dense", its elements follow one another; "strided", they are `stride` bytes apart; "row", there
+    is one for a row; "one", there is one for all rows."""
 
     dtype: str
-    dense: bool
+    walk: str
+    stride: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ def parse(text: str) -> Loop:
     for line in text.splitlines():
         first, *rest = line.split()
         if first == "operand":
-            operands.append(Operand(rest[0], rest[1] == "dense"))
+            operands.append(Operand(rest[0], rest[1], *map(int, rest[2:])))
         else:
             dtypes = tuple(word for word in rest if not word.isdigit())
             lines.append(Line(first, dtypes, tuple(int(word) for word in rest[len(dtypes) :])))

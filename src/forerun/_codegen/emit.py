@@ -1,14 +1,14 @@
-"""A loop as LLVM's code: the function takes what the core's loops take, and computes a vector after the other.
+"""A loop as LLVM's code: the function takes what the core's loops over rows take, and computes a vector after the other.
 
-What a vector is too long for at the end is computed with the same code, where processors can leave places of a vector
-out; elsewhere element by element.
+What a vector is too long for at the end of a row is computed with the same code, where processors can leave places of a
+vector out; elsewhere element by element.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .description import Loop
+from .description import Loop, Operand
 from .formulas import BITS, LETTERS, Values, instructions
 
 __all__ = ["NAME", "Target", "emit"]
@@ -33,7 +33,7 @@ def _bytes(dtype: str) -> int:
 
 
 class _Body:
-    """The code for `width` elements from number `%i` on."""
+    """The code for `width` elements from number `index` on."""
 
     def __init__(self, loop: Loop, width: int, prefix: str, index: str, mask: str | None) -> None:
         self.loop, self.index, self.mask = loop, index, mask
@@ -50,19 +50,59 @@ class _Body:
 
     def _load(self, k: int) -> str:
         operand, v = self.loop.operands[k], self.values
-        kind = v.wide(_memory(operand.dtype))
-        if not operand.dense:
+        if operand.walk in ("one", "row"):
             return self._one(k, operand.dtype)
-        at = v.new(f"getelementptr {_memory(operand.dtype)}, ptr %p{k}, i64 {self.index}")
-        if self.mask:
-            suffix = self._suffix(operand.dtype)
-            name = f"@llvm.masked.load.{suffix}.p0"
-            v.intrinsics.add(f"declare {kind} {name}(ptr, i32, {v.wide('i1')}, {kind})")
-            flags = f"{v.wide('i1')} {self.mask}"
-            value = v.new(f"call {kind} {name}(ptr {at}, i32 {_bytes(operand.dtype)}, {flags}, {kind} zeroinitializer)")
+        kind, at = v.wide(_memory(operand.dtype)), self._place(k)
+        mask = self._mask(operand)
+        if mask:
+            name, pointers = self._masked(operand, "load", "gather")
+            v.intrinsics.add(f"declare {kind} {name}({pointers}, i32, {v.wide('i1')}, {kind})")
+            args = f"{pointers} {at}, i32 {_bytes(operand.dtype)}, {v.wide('i1')} {mask}, {kind} zeroinitializer"
+            value = v.new(f"call {kind} {name}({args})")
         else:
             value = v.new(f"load {kind}, ptr {at}, align {_bytes(operand.dtype)}")
         return self._flags(value) if operand.dtype == "bool" else value
+
+    def _store(self, k: int, value: str) -> None:
+        operand, v = self.loop.operands[k], self.values
+        kind = v.wide(_memory(operand.dtype))
+        if operand.dtype == "bool":
+            value = v.new(f"zext {v.wide('i1')} {value} to {kind}")
+        at, mask = self._place(k), self._mask(operand)
+        if not mask:
+            v.code.append(f"store {kind} {value}, ptr {at}, align {_bytes(operand.dtype)}")
+            return
+        name, pointers = self._masked(operand, "store", "scatter")
+        v.intrinsics.add(f"declare void {name}({kind}, {pointers}, i32, {v.wide('i1')})")
+        args = f"{kind} {value}, {pointers} {at}, i32 {_bytes(operand.dtype)}, {v.wide('i1')} {mask}"
+        v.code.append(f"call void {name}({args})")
+
+    def _place(self, k: int) -> str:
+        """The address of the first of the elements, or of each of them where they are apart."""
+        operand, v = self.loop.operands[k], self.values
+        if operand.walk == "dense":
+            return v.new(f"getelementptr {_memory(operand.dtype)}, ptr %p{k}, i64 {self.index}")
+        before = v.new(f"mul i64 {self.index}, {operand.stride}")
+        first = v.new(f"getelementptr i8, ptr %p{k}, i64 {before}")
+        if v.width == 1:
+            return first
+        apart = ", ".join(f"i64 {i * operand.stride}" for i in range(v.width))
+        return v.new(f"getelementptr i8, ptr {first}, {v.wide('i64')} <{apart}>")
+
+    def _mask(self, operand: Operand) -> str | None:
+        """Which of the elements there are; None: all, and they are loaded and stored as one."""
+        v = self.values
+        if self.mask or operand.walk == "dense" or v.width == 1:
+            return self.mask
+        return f"<{', '.join(['i1 true'] * v.width)}>"
+
+    def _masked(self, operand: Operand, dense: str, apart: str) -> tuple[str, str]:
+        """The name of LLVM's function for some of the elements, and the type of their place."""
+        letter, width = _memory(operand.dtype), self.values.width
+        suffix = f"v{width}{ {'float': 'f32', 'double': 'f64'}.get(letter, letter) }"
+        if operand.walk == "dense":
+            return f"@llvm.masked.{dense}.{suffix}.p0", "ptr"
+        return f"@llvm.masked.{apart}.{suffix}.v{width}p0", self.values.wide("ptr")
 
     def _one(self, k: int, dtype: str) -> str:
         v = self.values
@@ -76,43 +116,38 @@ class _Body:
         zero = "0" if self.values.width == 1 else "zeroinitializer"
         return self.values.new(f"icmp ne {self.values.wide('i8')} {value}, {zero}")
 
-    def _suffix(self, dtype: str) -> str:
-        letter = _memory(dtype)
-        short = {"float": "f32", "double": "f64"}.get(letter, letter)
-        return f"v{self.values.width}{short}"
 
-    def _store(self, k: int, value: str) -> None:
-        operand, v = self.loop.operands[k], self.values
-        kind = v.wide(_memory(operand.dtype))
-        if operand.dtype == "bool":
-            value = v.new(f"zext {v.wide('i1')} {value} to {kind}")
-        at = v.new(f"getelementptr {_memory(operand.dtype)}, ptr %p{k}, i64 {self.index}")
-        if not self.mask:
-            v.code.append(f"store {kind} {value}, ptr {at}, align {_bytes(operand.dtype)}")
-            return
-        name = f"@llvm.masked.store.{self._suffix(operand.dtype)}.p0"
-        flags = v.wide("i1")
-        v.intrinsics.add(f"declare void {name}({kind}, ptr, i32, {flags})")
-        v.code.append(
-            f"call void {name}({kind} {value}, ptr {at}, i32 {_bytes(operand.dtype)}, {flags} {self.mask})"
-        )
+def _one_element(k: int, operand: Operand, place: str) -> list[str]:
+    """An operand of which there is one element, as `%x` and its number."""
+    if operand.dtype != "bool":
+        return [f"%x{k} = load {LETTERS[operand.dtype]}, ptr {place}"]
+    return [f"%y{k} = load i8, ptr {place}", f"%x{k} = icmp ne i8 %y{k}, 0"]
 
 
-def _prologue(loop: Loop) -> list[str]:
-    """The operands' addresses, and those of which there is one element."""
-    code = ["%n = load i64, ptr %count"]
+def _before_rows(loop: Loop) -> list[str]:
+    """The operands' addresses, and those of which there is one element for all rows."""
+    code = []
     for k, operand in enumerate(loop.operands):
-        code.append(f"%a{k} = getelementptr ptr, ptr %args, i64 {k}")
-        code.append(f"%p{k} = load ptr, ptr %a{k}")
-        if not operand.dense:
-            letter = _memory(operand.dtype)
-            code.append(f"%{'y' if operand.dtype == 'bool' else 'x'}{k} = load {letter}, ptr %p{k}")
-            if operand.dtype == "bool":
-                code.append(f"%x{k} = icmp ne i8 %y{k}, 0")
+        code += [f"%a{k} = getelementptr ptr, ptr %args, i64 {k}", f"%b{k} = load ptr, ptr %a{k}"]
+        if operand.walk == "one":
+            code += _one_element(k, operand, f"%b{k}")
+        else:
+            code += [f"%c{k} = getelementptr i64, ptr %pitches, i64 {k}", f"%s{k} = load i64, ptr %c{k}"]
     return code
 
 
-def _masked(loop: Loop, width: int) -> tuple[list[str], _Body]:
+def _before_row(loop: Loop) -> list[str]:
+    """The operands' addresses in a row, and those of which there is one element there."""
+    code = []
+    for k, operand in enumerate(loop.operands):
+        if operand.walk != "one":
+            code += [f"%o{k} = mul i64 %r, %s{k}", f"%p{k} = getelementptr i8, ptr %b{k}, i64 %o{k}"]
+        if operand.walk == "row":
+            code += _one_element(k, operand, f"%p{k}")
+    return code
+
+
+def _masked(loop: Loop, width: int) -> tuple[list[str], list[_Body]]:
     """A loop over vectors, each of which knows how many of its places are left."""
     body = _Body(loop, width, "v", "%i", "%mask")
     lanes = ", ".join(f"i64 {k}" for k in range(width))
@@ -120,7 +155,7 @@ def _masked(loop: Loop, width: int) -> tuple[list[str], _Body]:
     code = [
         "br label %vectors",
         "vectors:",
-        "%i = phi i64 [0, %entry], [%next, %vectors]",
+        "%i = phi i64 [0, %row], [%next, %vectors]",
         "%left = sub i64 %n, %i",
         f"%left.1 = insertelement {wide} poison, i64 %left, i64 0",
         f"%left.all = shufflevector {wide} %left.1, {wide} poison, <{width} x i32> zeroinitializer",
@@ -128,12 +163,12 @@ def _masked(loop: Loop, width: int) -> tuple[list[str], _Body]:
         *body.values.code,
         f"%next = add i64 %i, {width}",
         "%more = icmp ult i64 %next, %n",
-        "br i1 %more, label %vectors, label %done",
+        "br i1 %more, label %vectors, label %row.done",
     ]
-    return code, body
+    return code, [body]
 
 
-def _plain(loop: Loop, width: int) -> tuple[list[str], _Body, _Body]:
+def _plain(loop: Loop, width: int) -> tuple[list[str], list[_Body]]:
     """A loop over whole vectors, and one over the elements that are left."""
     body, rest = _Body(loop, width, "v", "%i", None), _Body(loop, 1, "e", "%j", None)
     code = [
@@ -141,22 +176,22 @@ def _plain(loop: Loop, width: int) -> tuple[list[str], _Body, _Body]:
         "%any = icmp ugt i64 %whole, 0",
         "br i1 %any, label %vectors, label %ends",
         "vectors:",
-        "%i = phi i64 [0, %entry], [%next, %vectors]",
+        "%i = phi i64 [0, %row], [%next, %vectors]",
         *body.values.code,
         f"%next = add i64 %i, {width}",
         "%more = icmp ult i64 %next, %whole",
         "br i1 %more, label %vectors, label %ends",
         "ends:",
         "%left = icmp ult i64 %whole, %n",
-        "br i1 %left, label %elements, label %done",
+        "br i1 %left, label %elements, label %row.done",
         "elements:",
         "%j = phi i64 [%whole, %ends], [%following, %elements]",
         *rest.values.code,
         "%following = add i64 %j, 1",
         "%again = icmp ult i64 %following, %n",
-        "br i1 %again, label %elements, label %done",
+        "br i1 %again, label %elements, label %row.done",
     ]
-    return code, body, rest
+    return code, [body, rest]
 
 
 def emit(loop: Loop, target: Target) -> str:
@@ -171,20 +206,22 @@ def emit(loop: Loop, target: Target) -> str:
     """
     sizes = [_bytes(dtype) for line in loop.lines for dtype in (*line.dtypes, *_results(line.formula, line.dtypes))]
     width = target.vector // max(sizes, default=1)
-    bodies: tuple[_Body, ...]
-    if target.masks:
-        code, *rest = _masked(loop, width)
-        bodies = tuple(rest)
-    else:
-        code, *rest = _plain(loop, width)
-        bodies = tuple(rest)
+    code, bodies = _masked(loop, width) if target.masks else _plain(loop, width)
     declared = sorted({name for body in bodies for name in body.values.intrinsics})
     bits = 8 * target.vector
     return "\n".join([
-        f"define void @{NAME}(ptr %args, ptr %count, ptr %steps, ptr %data) #0 {{",
+        f"define void @{NAME}(ptr %args, i64 %rows, i64 %n, ptr %steps, ptr %pitches, ptr %data) #0 {{",
         "entry:",
-        *_prologue(loop),
+        *_before_rows(loop),
+        "br label %row",
+        "row:",
+        "%r = phi i64 [0, %entry], [%r.next, %row.done]",
+        *_before_row(loop),
         *code,
+        "row.done:",
+        "%r.next = add i64 %r, 1",
+        "%r.more = icmp ult i64 %r.next, %rows",
+        "br i1 %r.more, label %row, label %done",
         "done:",
         "ret void",
         "}",

@@ -289,8 +289,10 @@ void FusedKernel::run_block(int64_t tile, int64_t at, int64_t n, int64_t next, c
     }
     if (step.fold >= 0)
       reductions_[step.fold]->fold(tile, at, n, args[0], results_[step.fold], partials_[step.fold].get());
+    else if (step.compiled)
+      run_rows(step, args, steps, first, count);
     else if (step.nested)
-      step.compiled ? run_rows(step, args, first, count) : run_strided(step, args, steps, first, count);
+      run_strided(step, args, steps, first, count);
     else
       step.loop.function(args, &count, steps, step.loop.data);
   }
@@ -308,23 +310,30 @@ void FusedKernel::run_strided(const Plan::Step& step, char** args, const intptr_
   loop_over(step.loop, step.n(), *shape, strides, args, steps, at, n, step.apart ? plan_->pitch : 0);
 }
 
-// A compiled loop over elements `at` to `at + n`, row by row of the iteration space that its operands with strides
-// have.
-void FusedKernel::run_rows(const Plan::Step& step, char** args, int64_t at, int64_t n) {
+// A compiled loop over elements `at` to `at + n`: row by row of the iteration space that its operands with strides
+// have, or as many whole rows at once as the next axis has.
+void FusedKernel::run_rows(const Plan::Step& step, char** args, const intptr_t* sizes, int64_t at, int64_t n) {
+  if (!step.nested) return step.loop.rows(args, 1, n, nullptr, sizes, nullptr);
   struct Strided {
     int operand;
     const Dims* strides;
     char* row;
   };
   Strided strided[kMostStepOperands];
+  intptr_t pitches[kMostStepOperands];
   int n_strided = 0;
   const Dims* shape = nullptr;
   for (int k = 0; k < step.n(); ++k) {
-    if (!step.operands[k].nest) continue;
-    shape = &step.operands[k].nest->shape;
-    strided[n_strided++] = {k, &step.operands[k].nest->strides[0], args[k]};
+    const IterationSpace* nest = step.operands[k].nest;
+    if (!nest) continue;
+    shape = &nest->shape;
+    strided[n_strided++] = {k, &nest->strides[0], args[k]};
   }
   const int axes = shape->size() - 1;
+  for (int k = 0; k < step.n(); ++k) {
+    const IterationSpace* nest = step.operands[k].nest;
+    pitches[k] = !nest ? shape->back() * sizes[k] : axes > 0 ? nest->strides[0][axes - 1] : 0;
+  }
   int64_t index[kMaxDims], row = at / shape->back(), column = at % shape->back();
   for (int a = axes - 1; a >= 0; row /= (*shape)[a--]) {
     index[a] = row % (*shape)[a];
@@ -332,13 +341,17 @@ void FusedKernel::run_rows(const Plan::Step& step, char** args, int64_t at, int6
   }
   for (int64_t done = 0; done < n; column = 0) {
     const intptr_t count = std::min(shape->back() - column, n - done);
+    intptr_t rows = 1;
+    if (axes > 0 && count == shape->back()) rows = std::min((n - done) / count, (*shape)[axes - 1] - index[axes - 1]);
     for (int s = 0; s < n_strided; ++s) args[strided[s].operand] = strided[s].row + column * strided[s].strides->back();
-    step.loop.function(args, &count, nullptr, nullptr);
-    for (int k = 0; k < step.n(); ++k) args[k] += step.operands[k].nest ? 0 : count * step.operands[k].size;
-    done += count;
-    for (int a = axes - 1; a >= 0; --a) {
-      const bool wraps = ++index[a] == (*shape)[a];
-      for (int s = 0; s < n_strided; ++s) strided[s].row += (wraps ? 1 - (*shape)[a] : 1) * (*strided[s].strides)[a];
+    step.loop.rows(args, rows, count, nullptr, pitches, nullptr);
+    for (int k = 0; k < step.n(); ++k) args[k] += step.operands[k].nest ? 0 : rows * count * sizes[k];
+    done += rows * count;
+    for (int a = axes - 1; a >= 0; --a, rows = 1) {
+      index[a] += rows;
+      const bool wraps = index[a] == (*shape)[a];
+      for (int s = 0; s < n_strided; ++s)
+        strided[s].row += (wraps ? rows - (*shape)[a] : rows) * (*strided[s].strides)[a];
       if (!wraps) break;
       index[a] = 0;
     }

@@ -23,6 +23,7 @@ class FusedKernel final : public FusedGroup {
   void prepare(Op& op) override;
   int64_t tiles() const override { return reduction_ ? reduction_->tiles() : ceil_div(elements_, tile_elements()); }
   void run(Op& op, int64_t tile) override;
+  bool may_compile() const { return may_compile_; }
 
  private:
   friend class PlanMaker;
@@ -58,7 +59,7 @@ class FusedKernel final : public FusedGroup {
   void append_signature(const FusibleOperands& part, const int* where);
   void run_block(int64_t tile, int64_t at, int64_t n, int64_t next, char* memory) const;
   void run_strided(const Plan::Step& step, char** args, const intptr_t* steps, int64_t at, int64_t n) const;
-  static void run_rows(const Plan::Step& step, char** args, int64_t at, int64_t n);
+  static void run_rows(const Plan::Step& step, char** args, const intptr_t* sizes, int64_t at, int64_t n);
 
   const uint64_t number_;  // of the group; no other has the same
   std::vector<Op*> ops_;

@@ -12,6 +12,8 @@
 
 namespace forerun {
 
+class CompiledLoop;
+
 inline constexpr int kMostStepOperands = 512;
 
 // Groups that do the same share it, so that a loop that issues the same string of ops again and again is planned once.
@@ -53,9 +55,12 @@ struct Plan {
   // block's first element to its last, and what lies between two rows with them, of which nothing is kept. A value has
   // rows of `row` elements, each `pitch` elements after the one before. 0: there is nothing between rows.
   int64_t row = 0, pitch = 0;
-  // Descriptions of the loops that would do the work of some steps, where these are not compiled (segments.h).
-  std::vector<std::string> wanted;
-  int64_t work = 0;  // elements that these steps compute in each run
+  // Loops that would do the work of some steps, where not all of them are compiled (segments.h).
+  struct Wanted {
+    std::shared_ptr<CompiledLoop> loop;
+    int64_t elements;  // that these steps compute in each run
+  };
+  std::vector<Wanted> wanted;
 };
 
 // Plans by their signature, for all groups. Any thread.

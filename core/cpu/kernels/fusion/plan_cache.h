@@ -16,24 +16,18 @@ class FusedKernel;
 class PlanCache {
  public:
   static PlanCache& get();
-  // The plan of a group of this signature. One that has computed much is made anew when its loops have been compiled.
+  // The plan of a group of this signature, which is to run once. It is made anew when its loops have been compiled.
   std::shared_ptr<const Plan> plan(const FusedKernel& group, const std::vector<uint64_t>& signature);
   PlanStats stats() const;
 
  private:
   static constexpr size_t kMost = 1024;
-  struct Entry {
-    std::shared_ptr<const Plan> plan;
-    int64_t computed = 0;  // elements, by steps that a compiled loop could do
-    uint64_t settled = 0;  // how many descriptions the compiler had answered when the plan was made
-    bool requested = false;
-  };
 
-  std::shared_ptr<const Plan> known(uint64_t hash, const std::vector<uint64_t>& signature, bool& wanted);
+  std::shared_ptr<const Plan> known(uint64_t hash, const std::vector<uint64_t>& signature);
 
   mutable std::mutex mutex_;
-  std::unordered_map<uint64_t, Entry> plans_;  // guarded by mutex_
-  PlanStats stats_{};                          // guarded by mutex_
+  std::unordered_map<uint64_t, std::shared_ptr<const Plan>> plans_;  // guarded by mutex_
+  PlanStats stats_{};                                                // guarded by mutex_
 };
 
 }  // namespace forerun

@@ -41,14 +41,25 @@ Plan::Step conversion(const Plan::Operand& from, const Plan::Operand& to, DType 
   return step;
 }
 
-std::shared_ptr<const Plan> PlanMaker::make() {
+std::shared_ptr<const Plan> make_plan(const FusedKernel& group) {
+  std::vector<Plan::Wanted> wanted;
+  if (group.may_compile())
+    if (std::shared_ptr<const Plan> plan = PlanMaker(group).make(true, wanted)) return plan;
+  return PlanMaker(group).make(false, wanted);
+}
+
+std::shared_ptr<const Plan> PlanMaker::make(bool compiled, std::vector<Plan::Wanted>& wanted) {
   plan_->signature = group_.signature_;
   count_shared_inputs();
-  choose_pitch();
+  if (!compiled) choose_pitch();
   const int* where = group_.where_.data();
   for (const FusibleOperands& part : parts_) where = plan_->pitch ? add_pitched(part, where) : add_steps(part, where);
-  if (group_.may_compile_) compile_segments(*plan_, group_.elements_);
-  join_pairs();
+  if (compiled && !compile_segments(*plan_, group_.elements_)) {
+    wanted = std::move(plan_->wanted);
+    return nullptr;
+  }
+  plan_->wanted = std::move(wanted);
+  if (!compiled) join_pairs();
   place_values();
   return std::move(plan_);
 }

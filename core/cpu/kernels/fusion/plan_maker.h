@@ -20,7 +20,8 @@ Plan::Step conversion(const Plan::Operand& from, const Plan::Operand& to, DType 
 class PlanMaker {
  public:
   explicit PlanMaker(const FusedKernel& group) : group_(group) {}
-  std::shared_ptr<const Plan> make();
+  // `compiled`: without a pitch, and null, unless its loops are compiled; then `wanted` are those that are not.
+  std::shared_ptr<const Plan> make(bool compiled, std::vector<Plan::Wanted>& wanted);
 
  private:
   struct Value {  // in scratch memory, from one step to another
@@ -82,5 +83,7 @@ class PlanMaker {
   std::vector<FusibleOperands> parts_;                                     // of the ops, in order
   int sources_ = 0, reductions_ = 0;
 };
+
+std::shared_ptr<const Plan> make_plan(const FusedKernel& group);
 
 }  // namespace forerun

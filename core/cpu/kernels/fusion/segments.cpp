@@ -20,28 +20,32 @@ namespace {
 constexpr size_t kLeastSteps = 2;      // that are worth a loop
 constexpr size_t kMostOperands = 480;  // of a loop (kMostStepOperands)
 constexpr size_t kMostSteps = 600;     // compiling takes some 50 us for each
-constexpr int64_t kLeastRow = 8;       // elements that are worth a call
+constexpr int64_t kLeastRow = 4;       // elements that are worth a vector
 
 int64_t inner_stride(const Plan::Operand& operand) {
   return operand.nest ? operand.nest->strides[operand.place].back() : operand.size;
 }
 
-// Whether a loop may do the work of a step: each operand has elements that follow one another, or one for all.
+// Whether a loop may do the work of a step.
 bool expressible(const Plan::Step& step) {
   const Formula formula = step.loop.formula;
   if (formula == Formula::none || step.of_rows || step.apart || step.fold >= 0 || step.n() != step.n_in + 1)
     return false;
   auto good = [&](const Plan::Operand& operand) {
-    const int64_t stride = inner_stride(operand), size = static_cast<int64_t>(item_size(operand.dtype));
     const bool known = operand.value >= 0 || operand.elements >= 0 || operand.size == 0;
-    return known && is_compiled(operand.dtype) && (stride == size || stride == 0) &&
-           (!operand.nest || operand.nest->shape.back() >= kLeastRow);
+    return known && is_compiled(operand.dtype) && (!operand.nest || operand.nest->shape.back() >= kLeastRow);
   };
   // A bool is written as 0 or 1, where a copy would keep other bytes that are not 0.
   const Plan::Operand& out = step.operands.back();
   if (formula == Formula::cast && step.operands[0].dtype == DType::b1 && out.dtype == DType::b1 && out.value < 0)
     return false;
   return std::all_of(step.operands.begin(), step.operands.end(), good) && inner_stride(out) != 0;
+}
+
+std::string walk(const Plan::Operand& operand) {
+  const int64_t stride = inner_stride(operand);
+  if (stride == 0) return operand.nest ? "row" : "one";
+  return stride == static_cast<int64_t>(item_size(operand.dtype)) ? "dense" : "strided " + std::to_string(stride);
 }
 
 // --- order -----------------------------------------------------------------------------------------------------------
@@ -177,14 +181,14 @@ class Segment {
     std::sort(stored.begin(), stored.end(), [](const Known* a, const Known* b) { return a->written < b->written; });
     for (const Known* known : stored) store(known->place, known->number);
     std::string text;
-    for (size_t k = 0; k < operands_.size(); ++k)
-      text += std::string("operand ") + name(operands_[k].dtype) + (inner_stride(operands_[k]) ? " dense\n" : " one\n");
+    for (const Plan::Operand& operand : operands_)
+      text += std::string("operand ") + name(operand.dtype) + ' ' + walk(operand) + '\n';
     return text + code_;
   }
   // The step that does all of it; its iteration spaces become the plan's.
-  Plan::Step compiled(Plan& plan, LoopFunction function) const {
+  Plan::Step compiled(Plan& plan, RowsFunction function) const {
     Plan::Step step;
-    step.loop.function = function;
+    step.loop.rows = function;
     step.compiled = true, step.operands = operands_, step.n_in = n_loaded_, step.nested = shape_.has_value();
     for (Plan::Operand& operand : step.operands) {
       if (!operand.nest) continue;
@@ -242,6 +246,7 @@ struct Found {
   Segment segment;
   size_t first, end;
   std::string description;
+  std::shared_ptr<CompiledLoop> loop;
 };
 
 std::vector<Found> find_segments(const std::vector<Plan::Step>& steps, const std::vector<size_t>& order) {
@@ -250,7 +255,7 @@ std::vector<Found> find_segments(const std::vector<Plan::Step>& steps, const std
     for (int i = 0; i < steps[order[k]].n_in; ++i) last_read[steps[order[k]].operands[i].value] = k;
   std::vector<Found> all;
   for (size_t k = 0; k < order.size();) {
-    Found found{{}, k, k, {}};
+    Found found{{}, k, k, {}, nullptr};
     while (k < order.size() && expressible(steps[order[k]]) && found.segment.add(steps[order[k]])) ++k;
     found.end = k;
     if (found.segment.steps() >= kLeastSteps) {
@@ -267,32 +272,31 @@ std::vector<Found> find_segments(const std::vector<Plan::Step>& steps, const std
 
 }  // namespace
 
-void compile_segments(Plan& plan, int64_t elements) {
-  if (plan.steps.size() < kLeastSteps) return;
+bool compile_segments(Plan& plan, int64_t elements) {
+  if (plan.steps.size() < kLeastSteps) return false;
   const std::vector<size_t> order = Order(plan.steps).take();
   std::vector<Found> all = find_segments(plan.steps, order);
-  std::vector<LoopFunction> functions;
-  for (const Found& found : all) {
-    const std::optional<LoopFunction> function = CompiledLoops::get().find(found.description);
-    if (!function) {
-      plan.wanted.push_back(found.description);
-      plan.work += elements * static_cast<int64_t>(found.segment.steps());
-    } else if (*function) {
-      functions.push_back(*function);
-    } else {
-      plan.wanted.clear(), plan.work = 0;
-      return;
-    }
+  bool compiled = !all.empty(), refused = false;
+  for (Found& found : all) {
+    found.loop = CompiledLoops::get().find(found.description);
+    compiled = compiled && found.loop->function();
+    refused = refused || (found.loop->settled() && !found.loop->function());
   }
-  if (functions.size() < all.size()) return;
+  if (!compiled) {
+    for (const Found& found : all)
+      if (!refused) plan.wanted.push_back({found.loop, elements * static_cast<int64_t>(found.segment.steps())});
+    return false;
+  }
   std::vector<Plan::Step> steps;
   size_t k = 0;
-  for (size_t f = 0; f < all.size(); k = all[f++].end) {
-    for (; k < all[f].first; ++k) steps.push_back(plan.steps[order[k]]);
-    steps.push_back(all[f].segment.compiled(plan, functions[f]));
+  for (const Found& found : all) {
+    for (; k < found.first; ++k) steps.push_back(plan.steps[order[k]]);
+    steps.push_back(found.segment.compiled(plan, found.loop->function()));
+    k = found.end;
   }
   for (; k < order.size(); ++k) steps.push_back(plan.steps[order[k]]);
   plan.steps = std::move(steps);
+  return true;
 }
 
 }  // namespace forerun

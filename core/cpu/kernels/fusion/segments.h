@@ -13,13 +13,19 @@ namespace forerun {
 // A description of a loop is text, a line each: its operands in the order of its arguments, then what it computes.
 // Lines of the second kind, but for `store`, have numbers from 0 on, by which others name their results.
 //
-//     operand float64 dense        elements follow one another
+//     operand float64 dense        elements of a row follow one another
 //     operand float64 one          one element for all
+//     operand float64 row          one element for a row
+//     operand float64 strided 24   elements of a row are so many bytes apart
 //     load float64 0               of operand 0
 //     load float64 1
 //     multiply float64 0 1         the formula, the dtype of its inputs, their numbers
 //     cast float64 float32 2       from, to
 //     store 2 3                    operand, number
-void compile_segments(Plan& plan, int64_t elements);
+//
+// The function is a RowsFunction that knows its steps.
+//
+// False: the steps stay.
+bool compile_segments(Plan& plan, int64_t elements);
 
 }  // namespace forerun
