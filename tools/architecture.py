@@ -45,6 +45,7 @@ ROOMS = [
     ("_runtime", "_runtime", "the engine for Python: settings, devices, waits, life cycle"),
     ("_display", "_display", "progress bars, terminals, notebooks"),
     ("_launch", "_launch", "starts ranks, sees how each ends, and tells the others"),
+    ("_codegen", "_codegen", "machine code for groups, by LLVM"),
     ("autograd", "autograd", "recording, leaves, the backward pass"),
     ("ops", "ops", "operations and their gradients, a folder per subject"),
     ("_pjrt", "_pjrt", "operations as modules for PJRT plugins"),

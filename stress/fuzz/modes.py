@@ -20,8 +20,11 @@ from stress.fuzz.steps import Machine
 from tests.support.settings import configured
 
 ALL = ",".join(_PASSES)
-SUBSETS = [",".join(some) for n in range(len(_PASSES) + 1) for some in combinations(_PASSES, n)]
-FUSE_FROM, APART_FROM = 2000, 20000  # the engine's own: smaller operations are not worth a group, or an order by parts
+_REWRITES = [name for name in _PASSES if name != "compile"]  # it is in all other modes
+SUBSETS = [",".join(some) for n in range(len(_REWRITES) + 1) for some in combinations(_REWRITES, n)]
+# The engine's own: smaller operations are not worth a group, or an order by parts; and loops that compute less are not
+# compiled.
+FUSE_FROM, APART_FROM, COMPILE_FROM = 2000, 20000, 1 << 23
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,7 @@ def engine(**settings: Any) -> Iterator[None]:
     with configured(**default | settings):
         _core.set_fuse_from(0)
         _core.set_apart_from(0)
+        _core.set_compile_from(0)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -76,6 +80,7 @@ def engine(**settings: Any) -> Iterator[None]:
             _core.unseen_failures()
             _core.set_fuse_from(FUSE_FROM)
             _core.set_apart_from(APART_FROM)
+            _core.set_compile_from(COMPILE_FROM)
 
 
 def run_in(mode: Mode, program: Program) -> list[list[Entry]]:

@@ -52,7 +52,7 @@ def function(text: str, target: Target) -> Callable[..., None]:
 
 
 def special(dtype: str, n: int, seed: int) -> numpy.ndarray:
-    """Numbers of a dtype, with those at its ends, and those that are none."""
+    """Numbers of a dtype, with those at its ends, infinities and NaN."""
     rng = numpy.random.default_rng(seed)
     if dtype == "bool":
         return rng.random(n) < 0.5
@@ -65,12 +65,12 @@ def special(dtype: str, n: int, seed: int) -> numpy.ndarray:
 
 
 def same_bits(a: numpy.ndarray, b: numpy.ndarray) -> bool:
-    """Whether all bits agree; of results that are no numbers it is enough that both are none."""
+    """Whether all bits agree; of two NaNs, sign and payload may differ."""
     return bool(numpy.all((a.view(f"u{a.itemsize}") == b.view(f"u{b.itemsize}")) | ((a != a) & (b != b))))
 
 
 def guarded(dtype: str, n: int) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """An output of n elements, and what stands behind it, which must stay."""
+    """An output of n elements, and the memory behind it, which must stay as it is."""
     room = numpy.zeros(n + 64, dtype)
     return room[:n], room[n:]
 
@@ -116,9 +116,7 @@ def test_the_lesser_and_the_greater_of_two(name, sign, dtype, target):
 
 
 CASTS = [
-    (a, b)
-    for a, b in itertools.product((*NUMBERS, "bool"), repeat=2)
-    if not (a in FLOATS and b in INTEGERS) and a != b
+    (a, b) for a, b in itertools.product((*NUMBERS, "bool"), repeat=2) if not (a in FLOATS and b in INTEGERS) and a != b
 ]
 
 
@@ -175,7 +173,9 @@ def test_rows_of_operands_that_are_walked_in_every_way(n, dtype, target):
     rows, size = 5, numpy.dtype(dtype).itemsize
     dense, apart = special(dtype, rows * (n + 3), 1).reshape(rows, n + 3), special(dtype, rows * n * 3, 2)
     each, one = special(dtype, rows, 3), special(dtype, 1, 4)
-    text = "".join(f"operand {dtype} {w}\n" for w in ("dense", f"strided {3 * size}", "row", "one", f"strided {2 * size}"))
+    text = "".join(
+        f"operand {dtype} {w}\n" for w in ("dense", f"strided {3 * size}", "row", "one", f"strided {2 * size}")
+    )
     text += "".join(f"load {dtype} {k}\n" for k in range(4))
     name = "bitwise_xor" if dtype == "bool" else "add"
     text += f"{name} {dtype} 0 1\n{name} {dtype} 4 2\n{name} {dtype} 5 3\nstore 4 6\n"

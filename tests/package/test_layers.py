@@ -63,7 +63,7 @@ PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
 
 # From the bottom up; names in one row may use each other. The package itself (`__init__`) is on top.
 PYTHON_ORDER = [
-    {"_core", "_runtime", "_display", "_launch"},
+    {"_core", "_runtime", "_display", "_launch", "_codegen"},
     {"autograd"},
     {"ops"},
     {"_capture", "_io", "_pjrt"},
@@ -94,6 +94,7 @@ LATE_IMPORTS = {
     ("_wiring.py", "forerun._array"),  # `import forerun` without NumPy's names is short
     ("_wiring.py", "forerun.ops"),
     ("_wiring.py", "forerun._pjrt"),
+    ("_wiring.py", "forerun._codegen"),
     ("_wiring.py", "forerun.profiler.guarding"),
     ("_array/ndarray.py", "forerun._runtime.asyncio"),  # asyncio is long to import
     ("gluon/block/hybrid.py", "forerun.gluon._export.symbol"),  # what is exported is read again, and compared

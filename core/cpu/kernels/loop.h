@@ -12,7 +12,7 @@ using LoopFunction = void (*)(char** args, const intptr_t* n, const intptr_t* st
 using RowsFunction = void (*)(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches,
                               void* data);
 
-// What a loop computes, if each result is exact or rounded once, so that any code that computes it gives the same bits.
+// The function that a loop computes, if each result is exact or rounded once, so that any code gives the same bits.
 // Two steps of the first five can be one loop (pair_loop); loops that are compiled at run time have all of them.
 enum class Formula : uint8_t {
   none,  // anything else

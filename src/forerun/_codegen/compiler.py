@@ -16,7 +16,7 @@ _kept: list[Any] = []  # engines of LLVM, which own the functions
 
 @cache
 def processor() -> Target:
-    """Return what this processor has."""
+    """Return this processor."""
     features = _llvm().get_host_cpu_features()
     if all(features.get(name) for name in ("avx512f", "avx512bw", "avx512dq", "avx512vl")):
         return Target(64, True)

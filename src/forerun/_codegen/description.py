@@ -1,4 +1,4 @@
-"""The description of a loop: its operands, and what it computes of each element (core/cpu/kernels/fusion/segments.h)."""
+"""The description of a loop: its operands, and its formulas (core/cpu/kernels/fusion/segments.h)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ __all__ = ["Loop", "Operand", "Line", "parse"]
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """An operand. `walk`: "dense", its elements follow one another; "strided", they are `stride` bytes apart; "row", there
-    is one for a row; "one", there is one for all rows."""
+    """An operand.
+
+    `walk`: "dense", its elements follow one another; "strided", they are `stride` bytes apart; "row", there is one for
+    a row; "one", there is one for all rows.
+    """
 
     dtype: str
     walk: str

@@ -1,7 +1,7 @@
-"""A loop as LLVM's code: the function takes what the core's loops over rows take, and computes a vector after the other.
+"""A loop as LLVM's code: the function takes what the core's loops over rows take, and computes vector after vector.
 
-What a vector is too long for at the end of a row is computed with the same code, where processors can leave places of a
-vector out; elsewhere element by element.
+The end of a row, which does not fill a vector, is computed with the same code if the processor can leave places of a
+vector out; otherwise element by element.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NAME = "loop"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a processor has: the bytes of its vectors, and whether loads and stores may leave out places of them."""
+    """A processor: the bytes of its vectors, and whether loads and stores may leave out places of them."""
 
     vector: int
     masks: bool

@@ -7,7 +7,9 @@ from collections.abc import Callable
 __all__ = ["BITS", "LETTERS", "Values", "instructions", "is_float", "is_signed"]
 
 BITS = {"bool": 1, "float32": 32, "float64": 64} | {f"{u}int{n}": n for u in ("", "u") for n in (8, 16, 32, 64)}
-LETTERS = {name: "float" if name == "float32" else "double" if name == "float64" else f"i{n}" for name, n in BITS.items()}
+LETTERS = {
+    name: "float" if name == "float32" else "double" if name == "float64" else f"i{n}" for name, n in BITS.items()
+}
 
 
 def is_float(dtype: str) -> bool:
@@ -80,7 +82,7 @@ _LESS, _GREATER = _compare("olt", "slt", "ult"), _compare("ogt", "sgt", "ugt")
 
 
 def _choose(better: Emit) -> Emit:
-    """The lesser or the greater of two. A first operand that is not a number is the result; of two equal ones the second."""
+    """The lesser or the greater of two. The first operand, if it is NaN; of equal ones the second."""
 
     def emit(v: Values, dtype: str, args: tuple[str, ...]) -> str:
         a, b = args

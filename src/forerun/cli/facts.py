@@ -26,7 +26,7 @@ _FEATURES = (
     "avx512_bf16", "avx512_fp16", "amx_tile", "amx_bf16", "amx_int8", "asimd", "sve", "sve2", "bf16", "i8mm",
 )  # fmt: skip
 _READ = ("FORERUN_", "OPENBLAS_", "OMP_", "GOTO_", "MKL_", "NPY_")
-_OPTIONAL = ("ml_dtypes", "pillow", "scipy", "scikit-learn", "mlxtend", "torch", "jax", "ipykernel")
+_OPTIONAL = ("ml_dtypes", "llvmlite", "pillow", "scipy", "scikit-learn", "mlxtend", "torch", "jax", "ipykernel")
 
 
 def facts() -> dict[str, Facts]:

@@ -241,7 +241,7 @@ class Segment {
   size_t steps_ = 0;
 };
 
-// A segment, and where it stands in the order of steps.
+// A segment, and the places of its steps in their order.
 struct Found {
   Segment segment;
   size_t first, end;

@@ -19,7 +19,7 @@ from tests.support.subprocesses import environment
 
 pytest.importorskip("llvmlite")
 
-WORTH = 1 << 24
+WORTH = 1 << 23
 
 
 @pytest.fixture(autouse=True)
