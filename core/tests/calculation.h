@@ -39,7 +39,12 @@ struct Named {
   Function f;
   Loop loop;
 };
-inline const Named kAdd{"add", sum, {loop_of<sum>}}, kScale{"scale", scaled, {loop_of<scaled>}},
+inline Loop add_loop() {
+  Loop loop{loop_of<sum>};
+  loop.formula = Formula::add;
+  return loop;
+}
+inline const Named kAdd{"add", sum, add_loop()}, kScale{"scale", scaled, {loop_of<scaled>}},
     kCheck{"check", checked, {loop_of<checked>, nullptr, false, true}};
 
 // One front-end thread's program over arrays of rows x columns, of rows, of columns and of one value.
