@@ -83,9 +83,9 @@ figures: $(BUILT) plugins $(FAKE_GPU)  ## draws the figures of the pages anew, f
 	$(BIN)/python docs/_ext/figures.py
 	$(FAR) $(BIN)/python docs/_ext/figures.py gpu
 
-# Plugins of PJRT for processors: the oldest version that is accepted, and a newer one. Only for tests.
-plugins: $(TOOLS)  ## fetches two device plugins into build/plugins, for tests/pjrt, which are skipped without them
-	@for name in xla-cpu-pjrt fastatomstruct-xla-cpu; do test -d build/plugins/$$name || \
+# Plugins of PJRT for processors: the oldest version that is accepted, a newer one, and the newest. Only for tests.
+plugins: $(TOOLS)  ## fetches three device plugins into build/plugins, for tests/pjrt, which are skipped without them
+	@for name in xla-cpu-pjrt fastatomstruct-xla-cpu lammps-jax-pjrt-cpu; do test -d build/plugins/$$name || \
 	  { $(BIN)/pip install -q --disable-pip-version-check --no-deps --target build/plugins/$$name.part $$name && \
 	    mv build/plugins/$$name.part build/plugins/$$name; } || \
 	  { rm -rf build/plugins/$$name.part; echo "no plugin $$name: its tests are skipped"; }; done
