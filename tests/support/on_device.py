@@ -1,7 +1,7 @@
 """A plugin of pytest that runs the tests with another current device: `-p tests.support.on_device --device gpu:0`.
 
-Arrays of a test that names no device are then on that device, in the thread of the test. Tests that cannot pass there
-are in tests/devices/suite_exceptions.txt, by reason. They run, and are expected to fail; an entry none of whose tests
+Arrays of a test that names no device are then on that device, in the thread of the test, and floats are equal if they
+differ by some roundings (tests/support/nearness.py). Tests that cannot pass there are in tests/devices/suite_exceptions.txt, by reason. They run, and are expected to fail; an entry none of whose tests
 fails makes the run fail, so the list stays true.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import forerun
-from tests.support import devices
+from tests.support import devices, nearness
 from tests.support.paths import ROOT
 
 LIST = ROOT / "tests" / "devices" / "suite_exceptions.txt"
@@ -94,7 +94,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Open the plugin, whose devices stay visible."""
+    """Open the plugin, whose devices stay visible, and compare as its devices compute."""
     if name := config.getoption("--device"):
-        devices.gpus()
+        nearness.use()
+        devices.gpus(modules=ROOT / "build" / "gpu" / "suite")
         config.pluginmanager.register(OnDevice(name))
