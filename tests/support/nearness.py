@@ -65,7 +65,11 @@ _array_equal, _assert_array_equal = numpy.array_equal, numpy.testing.assert_arra
 
 def _same(a: Any, b: Any, equal_nan: bool = False) -> bool:
     x, y = numpy.asarray(a), numpy.asarray(b)
-    return _array_equal(a, b, equal_nan) or (x.dtype.kind in "fcV" and near(x, y))
+    if _array_equal(a, b, equal_nan):
+        return True
+    if x.dtype.kind not in "fcV" or y.dtype.kind not in "biufcV" or x.shape != y.shape:
+        return False
+    return bool(numpy.all(near_elements(x, y.astype(x.dtype))))
 
 
 def _assert_same(found: Any, expected: Any, *more: Any, **options: Any) -> None:
