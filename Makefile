@@ -12,7 +12,7 @@ RANKS := build/ranks
 SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test browser standard clients adapters ranks frontends suites model faults load soak fuzz bench bench-own docs figures plugins gpu-compile lint tsan asan aarch64 wheels develop clean
+.PHONY: tour test browser standard clients adapters ranks frontends suites model faults load soak fuzz bench bench-own docs figures plugins gpu-tests gpu-suite gpu-compile lint tsan asan aarch64 wheels develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
@@ -89,6 +89,17 @@ plugins: $(TOOLS)  ## fetches three device plugins into build/plugins, for tests
 	  { $(BIN)/pip install -q --disable-pip-version-check --no-deps --target build/plugins/$$name.part $$name && \
 	    mv build/plugins/$$name.part build/plugins/$$name; } || \
 	  { rm -rf build/plugins/$$name.part; echo "no plugin $$name: its tests are skipped"; }; done
+
+# Where a plugin is missing its tests are skipped.
+gpu-tests: $(BUILT) plugins  ## the tests of devices on each of the plugins for processors; ARGS: of pytest
+	@set -e; for name in xla-cpu-pjrt fastatomstruct-xla-cpu lammps-jax-pjrt-cpu; do echo "== $$name"; \
+	  FORERUN_TEST_PLUGIN=$$name $(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal tests/devices $(ARGS); done
+
+GPU_SUITE := tests/array tests/ops/elementwise tests/ops/index tests/ops/nn tests/ops/random tests/ops/reduce tests/ops/shape \
+  tests/ops/sort tests/ops/statistics
+gpu-suite: $(BUILT) plugins  ## tests of arrays and operations with gpu(0) as the current device; ARGS: files, or of pytest
+	$(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal -p tests.support.on_device --device gpu:0 \
+	  $(or $(ARGS),$(GPU_SUITE))
 
 GPU_PLUGIN := build/plugins/jax-cuda13-pjrt/jax_plugins/xla_cuda13/xla_cuda_plugin.so
 $(GPU_PLUGIN): | $(TOOLS)

@@ -213,3 +213,9 @@ def test_one_window_of_a_pool_may_have_any_step() -> None:
         assert y.shape == (1, 1, 1, 1)
         assert x.grad.sum().item() == 1
         assert (x.grad[..., 3:] == 0).all().item()
+
+
+def test_bytes_beside_a_bool_that_is_written_stay() -> None:
+    x = np.array([0, 2, 0], "uint8", device=gpus(1)[0])
+    x.view("bool")[0] = True
+    assert x.tolist() == [1, 2, 0]
