@@ -95,8 +95,7 @@ gpu-tests: $(BUILT) plugins  ## the tests of devices on each of the plugins for 
 	@set -e; for name in xla-cpu-pjrt fastatomstruct-xla-cpu lammps-jax-pjrt-cpu; do echo "== $$name"; \
 	  FORERUN_TEST_PLUGIN=$$name $(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal tests/devices $(ARGS); done
 
-GPU_SUITE := tests/array tests/ops/elementwise tests/ops/index tests/ops/nn tests/ops/random tests/ops/reduce tests/ops/shape \
-  tests/ops/sort tests/ops/statistics
+GPU_SUITE := tests/array tests/autograd $(wildcard tests/ops/[a-bd-z]*/) tests/ops/create
 gpu-suite: $(BUILT) plugins  ## tests of arrays and operations with gpu(0) as the current device; ARGS: files, or of pytest
 	$(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal -p tests.support.on_device --device gpu:0 \
 	  $(or $(ARGS),$(GPU_SUITE))
