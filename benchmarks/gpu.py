@@ -401,7 +401,8 @@ def main() -> int:
         print(f"on the host, {count} times: {name} ({Path(file).name}:{line})")
     if options.json:
         figures: list[dict[str, Any]] = [
-            {"row": row.name, "unit": row.unit, "wrong": row.wrong, **row.medians(), "all": row.times} for row in all_rows
+            {"row": row.name, "unit": row.unit, "wrong": row.wrong, **row.medians(), "all": row.times}
+            for row in all_rows
         ]
         options.json.write_text(json.dumps({"device": str(device), "rows": figures}, indent=1))
     return 1 if any(row.wrong is not None for row in all_rows) else 0

@@ -32,7 +32,9 @@ def compare(plugin: Plugin, name: str, *inputs: Any, signs: bool = False) -> Non
     with numpy.errstate(all="ignore"):
         want = getattr(numpy, name)(*inputs)
     dtypes = [x.dtype.name for x in inputs]
-    got = computed(plugin, "elementwise", name, inputs, inputs[0].shape, want.dtype.name, types=(*dtypes, want.dtype.name))
+    got = computed(
+        plugin, "elementwise", name, inputs, inputs[0].shape, want.dtype.name, types=(*dtypes, want.dtype.name)
+    )
     same = near_elements(got, want)
     if signs:
         same &= numpy.signbit(got) == numpy.signbit(want)

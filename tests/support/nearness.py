@@ -57,7 +57,9 @@ def assert_near(found: Any, expected: Any) -> None:
     x, y = numpy.asarray(found), numpy.asarray(expected)
     assert (x.dtype, x.shape) == (y.dtype, y.shape)
     far = numpy.flatnonzero(~numpy.asarray(near_elements(x, y)).reshape(-1))
-    assert not len(far), f"element {far[0]} must be {y.flat[far[0]]}, got {x.flat[far[0]]}; {len(far)} of {x.size} differ"
+    assert not len(far), (
+        f"element {far[0]} must be {y.flat[far[0]]}, got {x.flat[far[0]]}; {len(far)} of {x.size} differ"
+    )
 
 
 _array_equal, _assert_array_equal = numpy.array_equal, numpy.testing.assert_array_equal

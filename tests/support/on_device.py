@@ -1,8 +1,9 @@
 """A plugin of pytest that runs the tests with another current device: `-p tests.support.on_device --device gpu:0`.
 
 Arrays of a test that names no device are then on that device, in the thread of the test, and floats are equal if they
-differ by some roundings (tests/support/nearness.py). Tests that cannot pass there are in tests/devices/suite_exceptions.txt, by reason. They run, and are expected to fail; an entry none of whose tests
-fails makes the run fail, so the list stays true.
+differ by some roundings (tests/support/nearness.py). Tests that cannot pass there are in
+tests/devices/suite_exceptions.txt, by reason. They run, and are expected to fail; an entry none of whose tests fails
+makes the run fail, so the list stays true.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Entry:
 
 
 def read_entries(path: Path = LIST) -> list[Entry]:
-    """Return the entries of the list: a line with `#` is the reason of those that follow, `skip` in front skips them."""
+    """Return the entries of the list: a line with `#` is the reason of those that follow; `skip` in front skips one."""
     entries: list[Entry] = []
     reason = ""
     for line in filter(None, map(str.strip, path.read_text().splitlines())):

@@ -134,7 +134,9 @@ def power(b: Builder, x: Value, y: Value) -> Value:
 
 def gcd(b: Builder, x: Value, y: Value) -> Value:
     """The greatest common divisor, by Euclid's rule, of numbers without signs: the least one has none with a sign."""
-    without = lambda v: b.convert(absolute(b, v), unsigned_of(v.dtype))
+
+    def without(v: Value) -> Value:
+        return b.convert(absolute(b, v), unsigned_of(v.dtype))
 
     def step(x: Value, y: Value) -> list[Value]:
         rest = fmod(b, x, y)

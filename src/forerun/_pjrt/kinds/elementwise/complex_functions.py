@@ -12,7 +12,7 @@ from typing import TypeAlias
 from ...builder import Builder, Value
 from ...types import Type
 from .bits import copysign
-from .reals import INF, NAN, far, half_exp, hypot, log1p
+from .reals import INF, NAN, far, hypot, log1p
 from .reals import cosh as real_cosh
 from .reals import sinh as real_sinh
 
@@ -166,7 +166,7 @@ def sqrt(b: Builder, x: Value, y: Value) -> Parts:
 
 
 def power(b: Builder, z: Value, w: Value) -> Value:
-    """z to the power of w: of 0 it is 0 where w's real part is above 0, and NaN elsewhere; to the power of 0 it is 1."""
+    """z to the power of w; 1 to the power of 0, and of 0 else 0 where w's real part is above 0, and NaN elsewhere."""
     (x, y), (u, v) = ((b.part("real", n), b.part("imag", n)) for n in (z, w))
     log_real, log_imag = _log(b, x, y)
     found = b.complex(*_exp(b, u * log_real - v * log_imag, u * log_imag + v * log_real))

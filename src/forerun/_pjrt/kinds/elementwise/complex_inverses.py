@@ -11,7 +11,9 @@ import math
 from ...builder import Builder, Value
 from .bits import copysign
 from .complex_functions import Parts, modulus_log, of_parts
-from .reals import INF, arccos as real_arccos, arcsin as real_arcsin, hypot, log1p
+from .reals import INF, hypot, log1p
+from .reals import arccos as real_arccos
+from .reals import arcsin as real_arcsin
 
 __all__ = ["arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh"]
 
@@ -87,7 +89,7 @@ def _arctanh(b: Builder, x: Value, y: Value) -> Parts:
     at_point = 0.5 * (modulus_log(b, 1.0 + p, q) - modulus_log(b, 1.0 - p, q))
     real = b.select(left < 1e-4, at_point, 0.25 * log1p(b, 4.0 * p / ((1.0 - p) * (1.0 - p) + q * q)))
     imag = 0.5 * b.binary("atan2", 2.0 * q, (1.0 - p) * (1.0 + p) - q * q)
-    far = (b.unary("abs", x) >= b.unary("abs", y))
+    far = b.unary("abs", x) >= b.unary("abs", y)
     large, small = b.select(far, size, b.unary("abs", y)), b.select(far, b.unary("abs", y), size)
     ratio = b.select(large.equals(INF), 0.0, small / large)
     inverse = 1.0 / large / (ratio * ratio + 1.0)
