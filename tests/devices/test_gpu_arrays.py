@@ -203,7 +203,7 @@ def test_indices_of_uint64_are_taken_for_int64() -> None:
 
 
 def test_one_window_of_a_pool_may_have_any_step() -> None:
-    """A step beyond the array must not reach past the window on the way back."""
+    """A step beyond the array must not spread the gradient past the window."""
     for pool in ("avg", "max"):
         x = np.arange(18.0, device=gpus(1)[0]).reshape(1, 1, 2, 9)
         x.attach_grad()

@@ -102,7 +102,7 @@ struct Call {
   };
   std::vector<Draw> draws;
 
-  // Whether it is that of another op with the same code: which numbers its accesses have, and what is said of values
+  // Whether it is that of another op with the same code: which numbers its accesses have, and the message for values
   // that are bad, the code does not tell.
   bool fits(const OpSpec& spec) const {
     size_t at = 0, result = 0;

@@ -38,7 +38,7 @@ def _arcs(b: Builder, x: Value, y: Value) -> tuple[Value, Value, Value]:
     sum_right = right + (p + 1.0)
     sum_left = left + b.unary("abs", p - 1.0)
     safe_left = b.select(sum_left.equals(0.0), 1.0, sum_left)
-    # What a - |x| misses: of points between the branch cuts, and beyond one.
+    # The part that a - |x| loses: of points between the branch cuts, and beyond one.
     between = 0.5 * (a + p) * (square / sum_right + sum_left)
     beyond = 0.5 * ((a + p) / sum_right + (a + p) / safe_left)
     root = b.select(inside, b.unary("sqrt", between), q * b.unary("sqrt", beyond))
