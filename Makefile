@@ -12,7 +12,7 @@ RANKS := build/ranks
 SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test browser standard clients adapters ranks frontends suites model faults load soak fuzz bench bench-own docs figures plugins gpu-compile lint tsan asan aarch64 wheels develop clean
+.PHONY: tour test browser standard clients adapters ranks frontends suites model faults load soak fuzz bench bench-own docs figures plugins gpu-tests gpu-suite gpu-overlap gpu-compile lint tsan asan aarch64 wheels develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
@@ -83,12 +83,27 @@ figures: $(BUILT) plugins $(FAKE_GPU)  ## draws the figures of the pages anew, f
 	$(BIN)/python docs/_ext/figures.py
 	$(FAR) $(BIN)/python docs/_ext/figures.py gpu
 
-# Plugins of PJRT for processors: the oldest version that is accepted, and a newer one. Only for tests.
-plugins: $(TOOLS)  ## fetches two device plugins into build/plugins, for tests/pjrt, which are skipped without them
-	@for name in xla-cpu-pjrt fastatomstruct-xla-cpu; do test -d build/plugins/$$name || \
+# Plugins of PJRT for processors: the oldest version that is accepted, a newer one, and the newest. Only for tests.
+plugins: $(TOOLS)  ## fetches three device plugins into build/plugins, for tests/pjrt, which are skipped without them
+	@for name in xla-cpu-pjrt fastatomstruct-xla-cpu lammps-jax-pjrt-cpu; do test -d build/plugins/$$name || \
 	  { $(BIN)/pip install -q --disable-pip-version-check --no-deps --target build/plugins/$$name.part $$name && \
 	    mv build/plugins/$$name.part build/plugins/$$name; } || \
 	  { rm -rf build/plugins/$$name.part; echo "no plugin $$name: its tests are skipped"; }; done
+
+# Where a plugin is missing its tests are skipped.
+gpu-tests: $(BUILT) plugins  ## the tests of devices on each of the plugins for processors; ARGS: of pytest
+	@set -e; for name in xla-cpu-pjrt fastatomstruct-xla-cpu lammps-jax-pjrt-cpu; do echo "== $$name"; \
+	  FORERUN_TEST_PLUGIN=$$name $(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal tests/devices $(ARGS); done
+
+GPU_SUITE := tests/array tests/autograd $(wildcard tests/ops/[a-bd-z]*/) tests/ops/create
+gpu-suite: $(BUILT) plugins  ## tests of arrays and operations with gpu(0) as the current device; ARGS: files, or of pytest
+	$(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal -p tests.support.on_device --device gpu:0 \
+	  $(or $(ARGS),$(GPU_SUITE))
+
+# The fake computes for 20 ms, and copies for as long: what the machine does beside is little.
+gpu-overlap: $(BUILT) plugins $(FAKE_GPU)  ## copies beside computation, and two devices, on the fake GPU, beside the ideal times
+	$(FAR) FORERUN_FAKE_GPU_EXECUTE_US=20000 FORERUN_FAKE_GPU_BANDWIDTH=13 \
+	  $(BIN)/python benchmarks/gpu.py --quick --only copies several
 
 GPU_PLUGIN := build/plugins/jax-cuda13-pjrt/jax_plugins/xla_cuda13/xla_cuda_plugin.so
 $(GPU_PLUGIN): | $(TOOLS)

@@ -19,7 +19,7 @@ import re
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -297,13 +297,21 @@ def several(device: Any, peers: Peers, quick: bool) -> Iterator[Row]:
     yield Row(APART, {"forerun": lambda: [work(x) for x in pair]}, unit="ms")
 
 
-def rows(device: Any, peers: Peers, quick: bool) -> Iterator[Row]:
-    for make in (issue, eager, chain_as_program, product, softmax):
-        yield make(device, peers, quick)
-    for name in ("small", "perceptron", "LeNet"):
-        yield training(device, peers, quick, name)
-    yield from copies(device, peers, quick)
-    yield from several(device, peers, quick)
+NETWORKS = ("small", "perceptron", "LeNet")
+MAKERS: dict[str, Callable[[Any, Peers, bool], Row | Iterator[Row]]] = {
+    "issue": issue, "eager": eager, "chain": chain_as_program, "product": product, "softmax": softmax,
+    "copies": copies, "several": several,
+}  # fmt: skip
+NAMES = (*list(MAKERS)[:5], *NETWORKS, *list(MAKERS)[5:])
+
+
+def rows(names: Iterable[str], device: Any, peers: Peers, quick: bool) -> Iterator[Row]:
+    for name in names:
+        if name in NETWORKS:
+            yield training(device, peers, quick, name)
+        else:
+            made = MAKERS[name](device, peers, quick)
+            yield from [made] if isinstance(made, Row) else made
 
 
 # --- measuring -------------------------------------------------------------------------------------------------------
@@ -347,10 +355,11 @@ def ratios(all_rows: list[Row]) -> Iterator[str]:
             modules, found = len(row.alone.modules), row.medians()
             more = found["forerun"] / found["the plugin"]
             yield f"{row.name}: {more:.2f} x the plugin's own execution of its {modules} modules"
-    computed, copied, both = (times[name]["forerun"] for name in (COMPUTED, COPIED, BOTH))
-    # The first copy begins behind the first computation, and the last one behind the last.
-    ideal = max(computed + copied / RESULTS, copied + computed / RESULTS)
-    yield f"{BOTH}: {both / ideal:.2f} x the ideal overlap, {(computed + copied) / ideal:.2f} x without any"
+    if BOTH in times:
+        computed, copied, both = (times[name]["forerun"] for name in (COMPUTED, COPIED, BOTH))
+        # The first copy begins behind the first computation, and the last one behind the last.
+        ideal = max(computed + copied / RESULTS, copied + computed / RESULTS)
+        yield f"{BOTH}: {both / ideal:.2f} x the ideal overlap, {(computed + copied) / ideal:.2f} x without any"
     if TWICE in times:
         yield f"{APART}: {times[APART]['forerun'] / times[TWICE]['forerun']:.2f} x the same on one device"
 
@@ -361,13 +370,14 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=15, help="for each row, at most")
     parser.add_argument("--peers", default="jax,torch")
+    parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, help="these rows alone")
     parser.add_argument("--json", type=Path, help="a file for the figures")
     options = parser.parse_args()
     if not npx.num_gpus():
         sys.exit("gpu: there must be a GPU, found none; FORERUN_PJRT names a plugin")
     device, peers = npx.gpu(0), Peers(options.peers.split(","))
     all_rows: list[Row] = []
-    for row in rows(device, peers, options.quick):
+    for row in rows(options.only, device, peers, options.quick):
         measure(row, peers, options.rounds or (3 if options.quick else 15), options.seconds)
         before = compiled()[0]
         measure(row, peers, 1, 0)
@@ -391,7 +401,8 @@ def main() -> int:
         print(f"on the host, {count} times: {name} ({Path(file).name}:{line})")
     if options.json:
         figures: list[dict[str, Any]] = [
-            {"row": row.name, "unit": row.unit, "wrong": row.wrong, **row.medians()} for row in all_rows
+            {"row": row.name, "unit": row.unit, "wrong": row.wrong, **row.medians(), "all": row.times}
+            for row in all_rows
         ]
         options.json.write_text(json.dumps({"device": str(device), "rows": figures}, indent=1))
     return 1 if any(row.wrong is not None for row in all_rows) else 0

@@ -12,7 +12,7 @@ import numpy
 import pytest
 
 import forerun
-from forerun import d2l, np, npx, safetensors, torch
+from forerun import autograd, d2l, np, npx, safetensors, torch
 from tests.support.devices import gpus, words_of
 
 
@@ -191,3 +191,31 @@ def test_memory_of_each_device(one: forerun.Device, two: forerun.Device) -> None
     x.wait()
     after = [forerun.memory(device)["live"] for device in (one, two, npx.cpu(0))]
     assert [b - a for a, b in zip(before, after)] == [0, 40000, 0]
+
+
+def test_indices_of_uint64_are_taken_for_int64() -> None:
+    one = gpus(1)[0]
+    x = np.arange(4, device=one)
+    last = np.array(numpy.array([2**64 - 1], "uint64"), device=one)
+    assert x[last].tolist() == np.take(x, last).tolist() == [3]
+    x[last] = 7
+    assert x.tolist() == [0, 1, 2, 7]
+
+
+def test_one_window_of_a_pool_may_have_any_step() -> None:
+    """A step beyond the array must not spread the gradient past the window."""
+    for pool in ("avg", "max"):
+        x = np.arange(18.0, device=gpus(1)[0]).reshape(1, 1, 2, 9)
+        x.attach_grad()
+        with autograd.record():
+            y = npx.pooling(x, (2, 3), stride=2**40, pool_type=pool)
+        y.backward()
+        assert y.shape == (1, 1, 1, 1)
+        assert x.grad.sum().item() == 1
+        assert (x.grad[..., 3:] == 0).all().item()
+
+
+def test_bytes_beside_a_bool_that_is_written_stay() -> None:
+    x = np.array([0, 2, 0], "uint8", device=gpus(1)[0])
+    x.view("bool")[0] = True
+    assert x.tolist() == [1, 2, 0]

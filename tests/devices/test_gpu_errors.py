@@ -103,3 +103,17 @@ def test_settings_change_while_there_are_gpus() -> None:
             assert (x * 2 + 1).tolist() == [1.0, 3.0, 5.0, 7.0]
         finally:
             forerun.configure(engine=before["engine"])
+
+
+def test_operations_of_one_code_have_errors_of_their_own() -> None:
+    """Both ask of a vector whether its numbers are below 0: one module, but two messages."""
+    one = gpus()[0]
+    with one:
+        good = np.random.exponential(np.ones(3))
+        for name in ("rayleigh", "exponential", "laplace"):
+            scale = np.exp(np.zeros(3)) * -1
+            draw = getattr(np.random, name)
+            x = draw(0.0, scale) if name == "laplace" else draw(scale)
+            with pytest.raises(ValueError, match=f"^{name}: scale must not be negative"):
+                x.numpy()
+        assert good.shape == (3,)

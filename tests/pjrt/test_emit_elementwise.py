@@ -286,6 +286,6 @@ def test_every_ufunc_of_the_front_end_has_a_lowering() -> None:
 
 def test_what_there_is_no_lowering_for() -> None:
     x = numpy.ones(2, "complex64")
-    assert emit(spec("elementwise", "arcsin", [x], [x], types=("complex64", "complex64"))) is None
+    assert emit(spec("elementwise", "cbrt", [x], [x], types=("complex64", "complex64"))) is None
     assert emit(spec("elementwise", "mystery", [x], [x], types=("complex64", "complex64"))) is None
     assert emit(spec("mystery", "", [x], [x])) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -16,11 +17,14 @@ NAME = os.environ.get("FORERUN_TEST_PLUGIN", "fastatomstruct-xla-cpu")  # one of
 _opened: list[forerun.Device] = []
 
 
-def gpus(n: int = 2) -> list[forerun.Device]:
-    """Return `n` devices of the plugin, which is opened once per process; the test is skipped where it is missing."""
+def gpus(n: int = 2, modules: Path | None = None) -> list[forerun.Device]:
+    """Return `n` devices of the plugin, which is opened once per process; the test is skipped where it is missing.
+
+    modules: a folder of compiled modules, where it opens the plugin.
+    """
     path = plugin_file(NAME)
     if not _opened:
-        forerun.configure(pjrt=str(path), module_cache=None)
+        forerun.configure(pjrt=str(path), module_cache=modules and str(modules))
         forerun.num_gpus()
         _opened.extend(device._found.gpus or [])
     device._found.gpus = _opened

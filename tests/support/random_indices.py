@@ -9,6 +9,7 @@ import numpy
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
+import forerun
 from forerun import _core
 from tests.ops.cases.table import EVERY_DTYPE, mapped
 from tests.support.bits import same_bits
@@ -124,7 +125,7 @@ def spoken(draw: Any, index: Any) -> Any:
         how = draw(st.sampled_from(["ours", "ours", "numpy", "list"]))
         if how == "list" and a.ndim and a.size and a.dtype != "uint64":
             return a.tolist()
-        return a if how == "numpy" else _core.from_numpy(a)
+        return a if how == "numpy" else _core.from_numpy(a, forerun.current_device().index)
 
     return mapped(said, index)
 

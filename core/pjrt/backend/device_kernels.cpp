@@ -102,7 +102,8 @@ struct Call {
   };
   std::vector<Draw> draws;
 
-  // Whether it is that of another op with the same code: which numbers its accesses have, the code does not tell.
+  // Whether it is that of another op with the same code: which numbers its accesses have, and the message for values
+  // that are bad, the code does not tell.
   bool fits(const OpSpec& spec) const {
     size_t at = 0, result = 0;
     for (const OpSpec::Operand& in : spec.inputs) {
@@ -111,7 +112,8 @@ struct Call {
     }
     for (const OpSpec::Operand& out : spec.outputs)
       if (outputs[result++] != out.access) return false;
-    return true;
+    if (errors.empty()) return spec.error_message.empty();
+    return errors[0].kind == spec.error && spec.error_message == errors[0].what();
   }
 
   // Of an op with a code of its own.

@@ -63,7 +63,10 @@ def write(b: Builder, old: Value | None, output: Output, value: Value) -> Value:
     if old is None and value.type.size * ITEM_SIZE[layout.dtype] == type.size * ITEM_SIZE[type.dtype]:
         return _seen_as(b, b.reshape(value, [value.type.size]), type.dtype)
     old = b.constant(0, type) if old is None else old
-    elements = _seen_as(b, old, layout.dtype)
+    seen = layout.dtype
+    if seen == "bool" and type.dtype != "bool":  # bytes beside those that are written stay as they are
+        seen, value = "uint8", b.convert(value, "uint8")
+    elements = _seen_as(b, old, seen)
     return _seen_as(b, _write_box(b, elements, layout, value), type.dtype, type.size, old)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy
 
+import forerun
 import forerun.np
 import forerun.npx
 from forerun import _core
@@ -177,7 +178,9 @@ def arrays_of(args: Any) -> list[Any]:
 
 def ours(args: Any) -> Any:
     """The arguments with forerun's arrays in place of NumPy's."""
-    return mapped(lambda a: a if isinstance(a, _core.Array) else _core.from_numpy(a), args)
+    return mapped(
+        lambda a: a if isinstance(a, _core.Array) else _core.from_numpy(a, forerun.current_device().index), args
+    )
 
 
 def results(value: Any) -> list[Any]:

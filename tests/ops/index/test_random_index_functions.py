@@ -8,6 +8,7 @@ import numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
+import forerun
 from forerun import _core, np
 from tests.support.outcomes import outcome
 from tests.support.random_indices import (
@@ -27,7 +28,7 @@ FAMILIES = st.sampled_from([("int64", "uint8", "bool"), ("float32", "complex64")
 
 
 def ours(x: numpy.ndarray) -> Any:
-    return _core.from_numpy(x)
+    return _core.from_numpy(x, forerun.current_device().index)
 
 
 def places(draw: Any, n: int) -> Any:

@@ -26,8 +26,9 @@ _COMBINES = {
 
 
 def _checked(call: Call, index: Value, extent: int, from_end: bool = True) -> Value:
-    """An index from 0 on, as int64; `bad` learns of those out of range."""
+    """An index from 0 on, as int64; `bad` learns of those out of range. uint64 is taken for int64, as on the CPU."""
     b = call.b
+    index = b.convert(index, "int64") if index.dtype == "uint64" else index
     outside = index >= extent if extent <= _most(index.dtype) else b.constant(0, Type(index.shape, "bool"))
     if not is_unsigned(index.dtype):
         least = -extent if from_end else 0

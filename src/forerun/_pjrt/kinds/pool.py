@@ -21,10 +21,15 @@ def _inputs(call: Call) -> list[Value]:
     return [cast(call.b, x, wide_part(x.dtype)) for x in call.inputs]
 
 
+def _steps(call: Call, counts: Sequence[int]) -> tuple[int, ...]:
+    """The steps between windows; 1 where there is one window, whose step may be any number."""
+    return (1, *(1 if n == 1 else step for n, step in zip(counts[1:], call.attribute("stride"))))
+
+
 def pool(call: Call) -> Sequence[Value]:
     """A number for each window. NaN is larger than numbers."""
     b, (x,), (out,) = call.b, _inputs(call), call.spec.outputs
-    size, step = (1, *call.attribute("kernel")), (1, *call.attribute("stride"))
+    size, step = (1, *call.attribute("kernel")), _steps(call, out.shape)
     if 0 in out.shape:
         return [b.constant(0, Type(out.shape, out.dtype))]
     x = b.slice(x, [0] * len(size), [(c - 1) * s + k for c, s, k in zip(out.shape, step, size)])
@@ -40,7 +45,7 @@ def pool_back(call: Call) -> Sequence[Value]:
     b, inputs, (out,) = call.b, _inputs(call), call.spec.outputs
     if 0 in out.shape or 0 in inputs[0].shape:
         return [b.constant(0, Type(out.shape, out.dtype))]
-    size, step = (1, *call.attribute("kernel")), (1, *call.attribute("stride"))
+    size, step = (1, *call.attribute("kernel")), _steps(call, inputs[0].shape)
     back = _to_first if call.attribute("largest") else _to_all
     return [cast(b, back(b, inputs, out.shape, size, step), out.dtype)]
 
@@ -73,4 +78,7 @@ def _to_first(
         left = left & ~hit
         high = [n - e for n, e in zip(shape, ends)]
         total = total + b.pad(b.select(hit, g, 0.0), 0, offset, high, [s - 1 for s in step])
-    return total
+        if not any(offset):
+            high_of_first = high
+    # Where all elements are below, it is the first one.
+    return total + b.pad(b.select(left, g, 0.0), 0, [0] * len(size), high_of_first, [s - 1 for s in step])

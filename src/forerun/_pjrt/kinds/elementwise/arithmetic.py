@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...builder import Builder, Value
 from ...types import Type, is_complex, is_float, is_integer, is_unsigned, part_of
 from .bits import copysign
-from .casts import cast
+from .casts import cast, unsigned_of
 
 __all__ = [
     "absolute", "clip", "compared", "conjugate", "divide", "divmod_", "floor_divide", "fmax", "fmin", "fmod", "gcd",
@@ -44,9 +44,7 @@ def divide(b: Builder, x: Value, y: Value) -> Value:
 
 def reciprocal(b: Builder, x: Value) -> Value:
     """1 / x; of integers the integer part."""
-    if is_integer(x.dtype):
-        return cast(b, 1.0 / b.convert(x, "float64"), x.dtype)
-    return divide(b, b.constant(1, x.type), x)
+    return cast(b, 1.0 / b.convert(x, "float64"), x.dtype) if is_integer(x.dtype) else 1.0 / x
 
 
 def conjugate(b: Builder, x: Value) -> Value:
@@ -55,28 +53,15 @@ def conjugate(b: Builder, x: Value) -> Value:
 
 
 def absolute(b: Builder, x: Value) -> Value:
-    """Without sign; of complex numbers the distance from 0."""
-    if x.dtype == "bool" or is_unsigned(x.dtype):
-        return x
-    return b.part("abs", x) if is_complex(x.dtype) else b.unary("abs", x)
+    """Without sign."""
+    return x if x.dtype == "bool" or is_unsigned(x.dtype) else b.unary("abs", x)
 
 
 def sign(b: Builder, x: Value) -> Value:
-    """-1, 0 or 1; of complex numbers the number of that direction at distance 1."""
+    """-1, 0 or 1."""
     if is_unsigned(x.dtype):
         return cast(b, x.differs(0), x.dtype)
-    if not is_complex(x.dtype):
-        return b.unary("sign", x)
-    size = b.part("abs", x)
-    real, imag = b.part("real", x), b.part("imag", x)
-    zero, endless = size.equals(0.0), size.equals(INF)
-    divisor = b.select(zero, 1.0, size)
-
-    def towards(part: Value) -> Value:
-        far = b.select(b.unary("abs", part).equals(INF), b.unary("sign", part), 0.0)
-        return b.select(endless, far, part / divisor)
-
-    return b.complex(towards(real), towards(imag))
+    return b.select(x.equals(0), 0, b.unary("sign", x))
 
 
 # --- division with a remainder
@@ -135,20 +120,30 @@ def fmod(b: Builder, x: Value, y: Value) -> Value:
 
 
 def power(b: Builder, x: Value, y: Value) -> Value:
-    """x to the power of y."""
-    return b.binary("power", x, y)
+    """x to the power of y. Of integers by squaring: plugins look at six bits of the exponent."""
+    if not is_integer(x.dtype):
+        return b.binary("power", x, y)
+    y = y if is_unsigned(y.dtype) else b.select(y < 0, 0, y)
+
+    def step(result: Value, square: Value, left: Value) -> list[Value]:
+        odd = (left & 1).differs(0)
+        return [b.select(odd, result * square, result), square * square, left >> 1]
+
+    return b.loop([b.constant(1, x.type), x, y], lambda _, square, left: b.any(left.differs(0)), step)[0]
 
 
 def gcd(b: Builder, x: Value, y: Value) -> Value:
-    """The greatest common divisor, by Euclid's rule."""
-    signed = not is_unsigned(x.dtype)
-    x, y = (b.unary("abs", x), b.unary("abs", y)) if signed else (x, y)
+    """The greatest common divisor, by Euclid's rule, of numbers without signs: the least one has none with a sign."""
+
+    def without(v: Value) -> Value:
+        return b.convert(absolute(b, v), unsigned_of(v.dtype))
 
     def step(x: Value, y: Value) -> list[Value]:
         rest = fmod(b, x, y)
         return [b.select(y.equals(0), x, y), b.select(y.equals(0), 0, rest)]
 
-    return b.loop([x, y], lambda x, y: b.any(y.differs(0)), step)[0]
+    common = b.loop([without(x), without(y)], lambda x, y: b.any(y.differs(0)), step)[0]
+    return b.convert(common, x.dtype)
 
 
 def lcm(b: Builder, x: Value, y: Value) -> Value:

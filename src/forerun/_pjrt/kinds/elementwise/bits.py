@@ -8,7 +8,7 @@ from .casts import cast, unsigned_of
 
 __all__ = [
     "bitwise_count", "copysign", "frexp", "invert", "ldexp", "left_shift", "nextafter", "right_shift", "scaled",
-    "signbit", "spacing",
+    "signbit", "spacing", "upper_half",
 ]  # fmt: skip
 
 _MANTISSA = {"float16": 10, "bfloat16": 7, "float32": 23, "float64": 52}  # bits stored
@@ -32,6 +32,12 @@ def copysign(b: Builder, x: Value, y: Value) -> Value:
     """x with the sign of y."""
     mask = _sign_mask(x.dtype)
     return b.bitcast((bits(b, x) & (mask - 1)) | (bits(b, y) & mask), x.dtype)
+
+
+def upper_half(b: Builder, x: Value) -> Value:
+    """x without the lower half of its digits, so that its square has all of its own."""
+    lower = (1 << (_MANTISSA[x.dtype] + 2) // 2) - 1
+    return b.bitcast(bits(b, x) & ((1 << bits_of(x.dtype)) - 1 ^ lower), x.dtype)
 
 
 def nextafter(b: Builder, x: Value, y: Value) -> Value:

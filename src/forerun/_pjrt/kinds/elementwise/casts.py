@@ -18,7 +18,7 @@ def cast(b: Builder, x: Value, dtype: str) -> Value:
         real = cast(b, x, part_of(dtype))
         return b.complex(real, b.constant(0, real.type))
     if dtype == "bool":
-        return x.differs(0)
+        return _is_not_zero(b, x)
     if is_float(x.dtype) and is_integer(dtype):
         wide = b.convert(x, "float32") if bits_of(x.dtype) == 16 else x
         return _integers(b, wide, dtype)
@@ -30,10 +30,17 @@ def cast(b: Builder, x: Value, dtype: str) -> Value:
 def _from_complex(b: Builder, x: Value, dtype: str) -> Value:
     real, imag = b.part("real", x), b.part("imag", x)
     if dtype == "bool":
-        return real.differs(0) | imag.differs(0)
+        return _is_not_zero(b, real) | _is_not_zero(b, imag)
     if is_complex(dtype):
         return b.complex(cast(b, real, part_of(dtype)), cast(b, imag, part_of(dtype)))
     return cast(b, real, dtype)
+
+
+def _is_not_zero(b: Builder, x: Value) -> Value:
+    """By the bits: comparisons of floats may take the smallest numbers for 0."""
+    if not is_float(x.dtype):
+        return x.differs(0)
+    return (b.bitcast(x, unsigned_of(x.dtype)) & ((1 << (bits_of(x.dtype) - 1)) - 1)).differs(0)
 
 
 def _integers(b: Builder, x: Value, dtype: str) -> Value:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from ...builder import Builder, Value
 from ...types import is_complex, is_float, is_signed
 from ..call import Call
-from . import arithmetic, bits, functions
+from . import arithmetic, bits, complex_functions, complex_inverses, reals
 from .arithmetic import compared, logical, rounded, wide_part
 from .casts import cast
 
@@ -92,45 +92,70 @@ _EXACT: dict[str, Function] = {
     "select": lambda b, condition, x, y: b.select(condition, x, y),
 }
 
-# Of real and complex numbers.
+# Of complex numbers.
 _COMPLEX: dict[str, Function] = {
+    "absolute": complex_functions.absolute,
+    "sign": complex_functions.sign,
+    "reciprocal": complex_functions.reciprocal,
+    "sqrt": complex_functions.sqrt,
+    "power": complex_functions.power,
+    "float_power": complex_functions.power,
+    "exp": complex_functions.exp,
+    "exp2": complex_functions.exp2,
+    "expm1": complex_functions.expm1,
+    "log": complex_functions.log,
+    "log1p": complex_functions.log1p_of,
+    "log2": complex_functions.log2,
+    "log10": complex_functions.log10,
+    "sin": complex_functions.sin,
+    "cos": complex_functions.cos,
+    "tan": complex_functions.tan,
+    "sinh": complex_functions.sinh,
+    "cosh": complex_functions.cosh,
+    "tanh": complex_functions.tanh,
+    "arcsin": complex_inverses.arcsin,
+    "arccos": complex_inverses.arccos,
+    "arctan": complex_inverses.arctan,
+    "arcsinh": complex_inverses.arcsinh,
+    "arccosh": complex_inverses.arccosh,
+    "arctanh": complex_inverses.arctanh,
+}
+
+# Of real numbers.
+_REAL: dict[str, Function] = {
     "sqrt": _unary("sqrt"),
     "power": arithmetic.power,
     "float_power": arithmetic.power,
     "exp": _unary("exponential"),
     "expm1": _unary("exponential_minus_one"),
     "log": _unary("log"),
-    "log1p": functions.log1p,
-    "log2": functions.log2,
-    "log10": functions.log10,
+    "log1p": reals.log1p,
+    "log2": reals.log2,
+    "log10": reals.log10,
     "sin": _unary("sine"),
     "cos": _unary("cosine"),
     "tan": _unary("tan"),
     "tanh": _unary("tanh"),
-}
-
-# Of real numbers.
-_REAL: dict[str, Function] = {
     "cbrt": _unary("cbrt"),
-    "exp2": functions.exp2,
-    "logaddexp": functions.logaddexp,
-    "logaddexp2": functions.logaddexp2,
-    "arcsin": functions.arcsin,
-    "arccos": functions.arccos,
-    "arctan": functions.arctan,
-    "arctan2": functions.arctan2,
-    "hypot": functions.hypot,
-    "sinh": functions.sinh,
-    "cosh": functions.cosh,
-    "arcsinh": functions.arcsinh,
-    "arccosh": functions.arccosh,
-    "arctanh": functions.arctanh,
-    "deg2rad": functions.radians,
-    "rad2deg": functions.degrees,
-    "radians": functions.radians,
-    "degrees": functions.degrees,
-    "erf": functions.erf,
-    "erfc": functions.erfc,
+    "exp2": reals.exp2,
+    "logaddexp": reals.logaddexp,
+    "logaddexp2": reals.logaddexp2,
+    "arcsin": reals.arcsin,
+    "arccos": reals.arccos,
+    "arctan": reals.arctan,
+    "arctan2": reals.arctan2,
+    "hypot": reals.hypot,
+    "sinh": reals.sinh,
+    "cosh": reals.cosh,
+    "arcsinh": reals.arcsinh,
+    "arccosh": reals.arccosh,
+    "arctanh": reals.arctanh,
+    "deg2rad": reals.radians,
+    "rad2deg": reals.degrees,
+    "radians": reals.radians,
+    "degrees": reals.degrees,
+    "erf": reals.erf,
+    "erfc": reals.erfc,
 }
 
 # Small floats are computed in float32, and rounded at the end, as NumPy does; these stay as they are.
@@ -156,8 +181,7 @@ def names() -> list[str]:
 
 def _function(name: str, dtype: str) -> Function | None:
     """How an operation is written whose inputs are of this dtype."""
-    real = None if is_complex(dtype) else _REAL.get(name)
-    return _EXACT.get(name) or _COMPLEX.get(name) or real
+    return (_COMPLEX if is_complex(dtype) else _REAL).get(name) or _EXACT.get(name)
 
 
 def combined(b: Builder, name: str, values: Sequence[Value]) -> tuple[Value, ...] | None:

@@ -1,4 +1,4 @@
-"""Element-wise functions of real and complex numbers: exponential, logarithmic, trigonometric, hyperbolic, erf.
+"""Element-wise functions of real numbers: exponential, logarithmic, trigonometric, hyperbolic, erf.
 
 Those that StableHLO has are its own; others are formulas that are right to some units in the last place everywhere.
 """
@@ -9,13 +9,12 @@ import math
 
 from ....ops.elementwise.erf import FAR, NEAR, polynomial
 from ...builder import Builder, Value
-from ...types import is_complex
 from .arithmetic import maximum, minimum
-from .bits import copysign, frexp, scaled
+from .bits import copysign, frexp, scaled, upper_half
 
 __all__ = [
-    "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cosh", "degrees", "erf", "erfc", "exp2",
-    "hypot", "log10", "log2", "logaddexp", "logaddexp2", "radians", "sinh",
+    "INF", "NAN", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cosh", "degrees", "erf",
+    "erfc", "exp2", "far", "half_exp", "hypot", "log10", "log1p", "log2", "logaddexp", "logaddexp2", "radians", "sinh",
 ]  # fmt: skip
 
 INF, NAN = math.inf, math.nan
@@ -24,8 +23,7 @@ _LN2, _LOG2E = math.log(2), 1 / math.log(2)
 
 def log1p(b: Builder, x: Value) -> Value:
     """log(1 + x). Plugins take their series for numbers near 0 down to -0.41, where it has lost many bits."""
-    near = b.unary("log_plus_one", x)
-    return near if is_complex(x.dtype) else b.select(x < -0.25, b.unary("log", x + 1.0), near)
+    return b.select(x < -0.25, b.unary("log", x + 1.0), b.unary("log_plus_one", x))
 
 
 def _exp(b: Builder, x: Value) -> Value:
@@ -46,8 +44,6 @@ def exp2(b: Builder, x: Value) -> Value:
 
 def log2(b: Builder, x: Value) -> Value:
     """The exponent, and the logarithm of a number between sqrt(1/2) and sqrt(2)."""
-    if is_complex(x.dtype):
-        return b.unary("log", x) * _LOG2E
     half, exponent = frexp(b, x)
     low = half < math.sqrt(0.5)
     half = b.select(low, half * 2.0, half)
@@ -128,22 +124,22 @@ def sinh(b: Builder, x: Value) -> Value:
     size = b.unary("abs", x)
     less = b.unary("exponential_minus_one", size)
     near = 0.5 * (less + less / (less + 1.0))
-    return copysign(b, b.select(size < _far(x), near, _half_exp(b, size)), x)
+    return copysign(b, b.select(size < far(x), near, half_exp(b, size)), x)
 
 
 def cosh(b: Builder, x: Value) -> Value:
     """(exp(x) + exp(-x)) / 2."""
     size = b.unary("abs", x)
     e = _exp(b, size)
-    return b.select(size < _far(x), 0.5 * e + 0.5 / e, _half_exp(b, size))
+    return b.select(size < far(x), 0.5 * e + 0.5 / e, half_exp(b, size))
 
 
-def _far(x: Value) -> float:
+def far(x: Value) -> float:
     """From here on exp(-x) is less than the last bit of exp(x)."""
     return 20.0 if x.dtype == "float64" else 10.0
 
 
-def _half_exp(b: Builder, x: Value) -> Value:
+def half_exp(b: Builder, x: Value) -> Value:
     """exp(x) / 2, which may be a number where exp(x) is none any more."""
     root = _exp(b, 0.5 * x)
     return (0.5 * root) * root
@@ -152,19 +148,19 @@ def _half_exp(b: Builder, x: Value) -> Value:
 def arcsinh(b: Builder, x: Value) -> Value:
     """The inverse of sinh."""
     size = b.unary("abs", x)
-    far = size > (1e9 if x.dtype == "float64" else 1e4)
-    safe = b.select(far, 1.0, size)
+    large = size > (1e9 if x.dtype == "float64" else 1e4)
+    safe = b.select(large, 1.0, size)
     root = b.unary("sqrt", safe * safe + 1.0)
     near = log1p(b, safe + safe * safe / (1.0 + root))
-    return copysign(b, b.select(far, b.unary("log", size) + _LN2, near), x)
+    return copysign(b, b.select(large, b.unary("log", size) + _LN2, near), x)
 
 
 def arccosh(b: Builder, x: Value) -> Value:
     """The inverse of cosh, from 1 on."""
-    far = x > (1e9 if x.dtype == "float64" else 1e4)
-    less = b.select(far, 1.0, x - 1.0)
+    large = x > (1e9 if x.dtype == "float64" else 1e4)
+    less = b.select(large, 1.0, x - 1.0)
     near = log1p(b, less + b.unary("sqrt", less * (less + 2.0)))
-    return b.select(far, b.unary("log", x) + _LN2, near)
+    return b.select(x < 1.0, NAN, b.select(large, b.unary("log", x) + _LN2, near))
 
 
 def arctanh(b: Builder, x: Value) -> Value:
@@ -177,8 +173,13 @@ def arctanh(b: Builder, x: Value) -> Value:
 
 
 def _beyond(b: Builder, size: Value) -> Value:
-    """erfc from 0 on."""
-    return polynomial(FAR, (size - 3.75) / (size + 3.75)) * _exp(b, -(size * size)) / (1.0 + 2.0 * size)
+    """erfc from 0 on. The rounding of size * size would cost as many digits as that has before the point.
+
+    The two powers of e are not multiplied with each other: XLA would add their exponents.
+    """
+    short = upper_half(b, size)
+    curve = polynomial(FAR, (size - 3.75) / (size + 3.75)) / (1.0 + 2.0 * size)
+    return _exp(b, -(short * short)) * curve * _exp(b, (short - size) * (short + size))
 
 
 def erf(b: Builder, x: Value) -> Value:
