@@ -254,6 +254,7 @@ void the_loopback_network_takes_its_time() {
 
 int main() {
   use_cpu_workers(Engine::get());
+  Engine::get().configure({2, 1, 1, 1}, 2);
   values_are_those_of_the_program_in_order();
   ranks_that_differ_all_learn_what_the_others_do();
   a_failed_operand_is_told_to_the_others();

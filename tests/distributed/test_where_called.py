@@ -25,7 +25,7 @@ class Summed(HybridBlock):
 net = Summed()
 net.hybridize()
 for value in range(4):                             # the later calls are replayed
-    x = np.full(2, value + dist.rank())
+    x = np.full(2, value + 1.0 * dist.rank())
     x.attach_grad()
     with autograd.record():
         y = net(x)
