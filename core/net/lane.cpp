@@ -21,9 +21,11 @@ using namespace std::chrono_literals;
 
 constexpr int64_t kTogether = 64 << 10;                 // bytes up to which values travel while the ranks still compare
 constexpr auto kBusy = 200us;                           // it looks without a pause after something happened,
-constexpr auto kFirstNap = 50us, kLongestNap = 1000us;  // and then with longer and longer ones
+constexpr auto kLinger = 50us;                          // also where nothing is in flight: the next may come at once,
+constexpr auto kFirstNap = 50us, kLongestNap = 2000us;  // and then with longer and longer ones
 constexpr auto kIdleNap = 100ms;                        // nothing is in flight: for messages of other ranks
 constexpr auto kAtWork = 3us;                           // a look that takes so long has moved values
+constexpr auto kAtWorkCold = 12us;                      // the same behind a nap, after which all takes longer
 constexpr auto kTelling = 1s;                           // for messages to the others, when this rank gives up
 
 const char* name_of(Kind kind) {
@@ -128,7 +130,7 @@ bool NetLane::leave() {
 
 void NetLane::serve() {
   auto nap = std::chrono::duration_cast<std::chrono::nanoseconds>(kFirstNap);
-  bool said_goodbye = false;
+  bool said_goodbye = false, napped = false;
   for (;;) {
     bool moved = false;
     if (fresh_.exchange(false)) {
@@ -162,14 +164,16 @@ void NetLane::serve() {
       }
     }
     const auto now = Clock::now();
-    if (moved || now - before > kAtWork) busy_until_ = now + kBusy, nap = kFirstNap;
+    if (moved || now - before > (napped ? kAtWorkCold : kAtWork)) busy_until_ = now + kBusy, nap = kFirstNap;
+    napped = false;
+    if (moved) linger_until_ = now + kLinger;
     const bool waits =
         said_goodbye && !failed_.load() && (gone_.size() + 1 < static_cast<size_t>(network_->size()) || !told_.empty());
     if ((said_goodbye || (failed_.load() && dropped_)) && !waits) {
       std::lock_guard<std::mutex> held(mutex_);
       if (!left_) left_ = true, wake_.notify_all();
     }
-    if (!flights_.empty() && now < busy_until_) {
+    if (now < (flights_.empty() ? linger_until_ : busy_until_)) {
       sched_yield();
       continue;
     }
@@ -178,6 +182,7 @@ void NetLane::serve() {
     const bool nothing = failed_.load() || (flights_.empty() && !waits && !gives_up_.load());
     wake_.wait_for(held, nothing ? std::chrono::nanoseconds(kIdleNap) : nap, [this] { return fresh_.load(); });
     nap = std::min(nap * 5 / 4, std::chrono::nanoseconds(kLongestNap));
+    napped = true;
   }
   processor_ns_.store(thread_ns(), std::memory_order_relaxed);
 }

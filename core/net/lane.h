@@ -100,7 +100,7 @@ class NetLane final : public Lane {
   Clock::time_point told_until_{};            // gives up at the latest then
   std::list<std::pair<std::unique_ptr<Message>, RequestPtr>> told_;
   bool dropped_ = false;
-  Clock::time_point busy_until_{};
+  Clock::time_point busy_until_{}, linger_until_{};
   std::thread thread_;
 };
 

@@ -35,7 +35,12 @@ class KVStore:
     def __init__(self, name: str = "local") -> None:
         if name not in (*_OVER_DEVICES, *_OVER_RANKS):
             raise ValueError(f"kvstore: must be one of {', '.join((*_OVER_DEVICES, *_OVER_RANKS))}, got {_why(name)}")
-        self.type = name
+        self._name = name
+
+    @property
+    def type(self) -> str:
+        """The name by which it was made."""
+        return self._name
 
     @property
     def over_ranks(self) -> bool:
