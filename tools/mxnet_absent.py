@@ -41,7 +41,8 @@ the same as blocks."""
 _ITERATORS = """\
 an iterator of `mx.io`'s batches; `gluon.contrib.data.vision.ImageDataLoader` and `ImageBboxDataLoader` exist."""
 _STORE = """\
-there are no servers that hold values by key: `gluon.Trainer` sums gradients over devices and ranks, and updates parameters, by operations of its own
+there are no servers that hold values by key: `gluon.Trainer` sums gradients over devices and
+ranks, and updates parameters, by operations of its own
 (training.md says what its `kvstore=` means)."""
 _ESTIMATOR = """\
 a training loop as a class with handlers is not there: loops are written out, over `autograd.record` and

@@ -76,7 +76,8 @@ _wiring.wire_engine()
 # Front ends are imported when they are first used, to keep `import forerun` short; functions, with the module of each.
 _MODULES = (
     "as_numpy", "autograd", "d2l", "distributed", "extend", "gluon", "image", "init", "kvstore", "lr_scheduler",
-    "metric", "np", "npx", "onnx", "optimizer", "profiler", "safetensors", "sklearn", "testing", "torch", "tour", "typing",
+    "metric", "np", "npx", "onnx", "optimizer", "profiler", "safetensors", "sklearn", "testing", "torch",
+    "tour", "typing",
 )  # fmt: skip
 _FUNCTIONS = {
     "as_completed": "_runtime.asyncio", "gather": "_runtime.asyncio", "graph": "profiler",

@@ -48,7 +48,8 @@ def train(optimizer="sgd", net=mlp, store="dist_sync", hybrid=False, dtype=None,
     trainer = gluon.Trainer(made.collect_params(), optimizer, {"learning_rate": 0.05}, kvstore=store, **how)
     rows = slice(kv.rank, None, kv.num_workers)
     for _ in range(steps):
-        parts = [split_and_load(np.array(v[rows], dtype=dtype), devices or [forerun.cpu()], even_split=False) for v in (X, Y)]
+        mine = [np.array(values[rows], dtype=dtype) for values in (X, Y)]
+        parts = [split_and_load(values, devices or [forerun.cpu()], even_split=False) for values in mine]
         with autograd.record():
             losses = [((made(x) - y) ** 2).sum() for x, y in zip(*parts)]
         autograd.backward(losses)
@@ -58,7 +59,8 @@ def train(optimizer="sgd", net=mlp, store="dist_sync", hybrid=False, dtype=None,
 
 CASES = {
     "sgd": {}, "adam": {"optimizer": "adam"}, "unknown shapes": {"known": False, "hybrid": True},
-    "captured": {"optimizer": "nag", "hybrid": True}, "several buckets": {"net": functools.partial(mlp, 400), "steps": 2},
+    "captured": {"optimizer": "nag", "hybrid": True},
+    "several buckets": {"net": functools.partial(mlp, 400), "steps": 2},
     "each updates": {"update_on_kvstore": False}, "apart": {"step": apart}, "short": {"dtype": "float16", "steps": 2},
     "store": {"store": kv, "optimizer": "adam"},
     "two devices": {"devices": [forerun.cpu(0), forerun.cpu(1)], "store": "dist_sync_device", "optimizer": "adam"},
@@ -146,6 +148,6 @@ def test_buckets_are_small_at_first_and_then_large() -> None:
     arrays = [np.zeros(1 << 14)] * 80  # of 64 KiB
     found = buckets.buckets_of(arrays)
     assert [len(bucket) for bucket in found] == [4, 64, 12]
-    assert sum(found, []) == list(range(80))
+    assert [i for bucket in found for i in bucket] == list(range(80))
     mixed = [np.zeros(3, "float32"), np.zeros(3, "float64"), np.zeros(3, "float32")]
     assert buckets.buckets_of(mixed) == [[1], [0, 2]]  # by their last arrays

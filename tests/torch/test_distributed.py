@@ -111,7 +111,9 @@ def test_wrong_use() -> None:
         dist.get_rank()
     with pytest.raises(ValueError, match="init_process_group: backend must be one of mpi, gloo, nccl, got 'ucc'"):
         dist.init_process_group("ucc")
-    with pytest.raises(ValueError, match="init_process_group: world_size must be the launcher's, 1, got 4; start ranks"):
+    with pytest.raises(
+        ValueError, match="init_process_group: world_size must be the launcher's, 1, got 4; start ranks"
+    ):
         dist.init_process_group("mpi", world_size=4)
     dist.init_process_group("cpu:gloo,cuda:nccl", init_method="env://", rank=0, world_size=1)
     try:
