@@ -26,7 +26,7 @@ constexpr auto kFirstNap = 50us, kLongestNap = 2000us;  // and then with longer 
 constexpr auto kIdleNap = 100ms;                        // nothing is in flight: for messages of other ranks
 constexpr auto kAtWork = 3us;                           // a look that takes so long has moved values
 constexpr auto kAtWorkCold = 12us;                      // the same behind a nap, after which all takes longer
-constexpr auto kTelling = 1s;                           // for messages to the others, when this rank gives up
+constexpr auto kTelling = 1s;                           // for messages to the others, before this rank fails
 
 const char* name_of(Kind kind) {
   constexpr const char* names[] = {"allreduce",  "broadcast", "allgather", "reduce_scatter",

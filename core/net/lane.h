@@ -36,7 +36,7 @@ class NetLane final : public Lane {
 
   // Everything in flight, and everything later, fails with this text. Any thread; the network is not used again.
   void fail(const std::string& message);
-  // The same, after the other ranks have been told.
+  // The same, after the other ranks know it.
   void give_up(const std::string& message);
   // An op of this rank has failed operands: the others would wait for it.
   void left_out(Op& op, const Failure& failure) override;
@@ -87,7 +87,7 @@ class NetLane final : public Lane {
   // Guarded by the mutex.
   std::deque<Op*> todo_;
   std::string message_;  // why it failed
-  std::string reason_;   // why it gives up
+  std::string reason_;   // why it is to fail
   bool stop_ = false, leaving_ = false, left_ = false;
   std::atomic<bool> failed_{false}, fresh_{false}, gives_up_{false};
   std::atomic<uint64_t> processor_ns_{0};
@@ -97,7 +97,7 @@ class NetLane final : public Lane {
   // Messages begun: by group, rank of the world, and whether this rank sends.
   std::map<std::tuple<uint32_t, int, bool>, uint64_t> messages_;
   std::map<int, std::string> partly_, gone_;  // ranks that issue no more, and how many operations each has begun
-  Clock::time_point told_until_{};            // gives up at the latest then
+  Clock::time_point told_until_{};            // fails at the latest then
   std::list<std::pair<std::unique_ptr<Message>, RequestPtr>> told_;
   bool dropped_ = false;
   Clock::time_point busy_until_{}, linger_until_{};

@@ -22,7 +22,7 @@ class Hub {
 
   explicit Hub(int ranks, uint32_t seed = 0) : ranks(ranks), random_(seed) {}
 
-  // What each rank brings to the operation that is its `number`th of a channel.
+  // A rank brings its bytes to its next operation of a channel.
   std::shared_ptr<Meeting> meet(int rank, int channel, Bytes bytes) {
     std::lock_guard<std::mutex> held(mutex_);
     auto& meeting = meetings_[{channel, counts_[{channel, rank}]++}];

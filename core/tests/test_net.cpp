@@ -27,7 +27,7 @@ Op* op_of(int device) {
   return op;
 }
 
-// What a failure of another rank looks like here: the last words of its failure, or nothing.
+// The message of an array's failure, or nothing. Waits.
 std::string failure_of(const Array& array) {
   wait_for(*array.storage());
   const FailurePtr& failure = array.storage()->failure;

@@ -78,7 +78,7 @@ print(json.dumps(["noise", [], noisy, 0.0]))
 
 @functools.cache
 def trained(size: int) -> dict[str, list[list[Any]]]:
-    """What each rank has in the end, by case."""
+    """The lines that each rank prints, by case."""
     with tempfile.TemporaryDirectory() as folder:
         found = lines_of(Path(folder), size, PROGRAM, FORERUN_CPU_DEVICES="2", PYTHONHASHSEED="0")
     return {json.loads(lines[0])[0]: [json.loads(line)[1:] for line in lines] for lines in zip(*found, strict=True)}

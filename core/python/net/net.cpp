@@ -127,7 +127,7 @@ void init_net(nb::module_& m) {
         nb::arg("peer"), nb::arg("count"), nb::arg("token"), nb::arg("source").none(), nb::arg("target").none(),
         nb::arg("label") = "");
   m.def("net_fail", net_fail, nb::arg("message"), "Lets all collectives fail, those in flight and later ones.");
-  m.def("net_give_up", net_give_up, nb::arg("message"), "The same, after the other ranks have been told.");
+  m.def("net_give_up", net_give_up, nb::arg("message"), "The same, after the other ranks know it.");
   m.def("net_failed", [] { return lane && lane->failed(); });
   m.def("net_leave", net_leave, "Wait until all ranks have ended their operations; False: the network has failed.");
   m.def("net_processor_ns", [] { return lane ? lane->processor_ns() : 0; });

@@ -130,7 +130,7 @@ def init_process_group(
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
-    """End the use of operations between ranks, or of a group. What has been issued goes on.
+    """End the use of operations between ranks, or of a group. Operations that were issued go on.
 
     Parameters
     ----------

@@ -100,7 +100,7 @@ class DistributedDataParallel(Module):
         Returns
         -------
         Any
-            What the module returns.
+            The result of the module.
 
         Examples
         --------
