@@ -46,7 +46,7 @@ class Parameter:
     Parameter weight (shape=(2, 3), dtype=float32)
     """
 
-    # What all ranks make of the first values, if a trainer trains the parameter over ranks: rank 0's.
+    # Of a parameter that is trained over ranks: gives all of them the first values of rank 0.
     over_ranks: Callable[[Array], Array] | None = None
 
     def __init__(
