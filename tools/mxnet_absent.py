@@ -41,7 +41,8 @@ the same as blocks."""
 _ITERATORS = """\
 an iterator of `mx.io`'s batches; `gluon.contrib.data.vision.ImageDataLoader` and `ImageBboxDataLoader` exist."""
 _STORE = """\
-there is no key-value store: `gluon.Trainer` sums gradients over devices and updates parameters by operations of its own
+there are no servers that hold values by key: `gluon.Trainer` sums gradients over devices and
+ranks, and updates parameters, by operations of its own
 (training.md says what its `kvstore=` means)."""
 _ESTIMATOR = """\
 a training loop as a class with handlers is not there: loops are written out, over `autograd.record` and
@@ -180,7 +181,7 @@ _RULE = "subclasses define `batch` and `value`; sums are read at `get`, not at e
 DIFFERS = {
     "gluon.SymbolBlock": _IMPORTED, "gluon.nn.SymbolBlock": _IMPORTED,
     "gluon.HybridBlock.export": "the files are of a format of forerun's own",
-    "gluon.Trainer": "`kvstore` is a word; `compression_params` must be None",
+    "gluon.Trainer": "`kvstore` is a word or what `kvstore.create` returns; `compression_params` must be None",
     "gluon.Trainer.save_states": "the parameter is `filename`, not `fname`; the file is an npz of arrays",
     "gluon.Trainer.load_states": "the parameter is `filename`, not `fname`; reads what `save_states` wrote",
     "gluon.nn.SyncBatchNorm": "statistics of one device",

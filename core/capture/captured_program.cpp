@@ -263,7 +263,7 @@ std::shared_ptr<Program> Recording::finish(const std::vector<Array>& outputs) {
     if (p.slots_[s].used && p.slots_[s].kind != Program::SlotKind::temporary) p.outer_.push_back(static_cast<int>(s));
   Accelerator* accelerator = queue && queue->lane ? queue->budget->accelerator : nullptr;
   if (together && accelerator && p.steps_.size() > 1) join(*accelerator);
-  p.whole_ = p.joined_ || (together && !accelerator && p.cost_ <= kWholeCost);
+  p.whole_ = p.joined_ || (together && !(queue && queue->lane) && p.cost_ <= kWholeCost);  // a worker runs it
   for (auto& slot : p.slots_)
     p.writes_inputs_ = p.writes_inputs_ || (slot.written && slot.kind == Program::SlotKind::input);
   for (size_t s = 0; s < p.slots_.size(); ++s) {

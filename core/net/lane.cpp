@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -20,10 +21,12 @@ using namespace std::chrono_literals;
 
 constexpr int64_t kTogether = 64 << 10;                 // bytes up to which values travel while the ranks still compare
 constexpr auto kBusy = 200us;                           // it looks without a pause after something happened,
-constexpr auto kFirstNap = 50us, kLongestNap = 1000us;  // and then with longer and longer ones
+constexpr auto kLinger = 50us;                          // also where nothing is in flight: the next may come at once,
+constexpr auto kFirstNap = 50us, kLongestNap = 2000us;  // and then with longer and longer ones
 constexpr auto kIdleNap = 100ms;                        // nothing is in flight: for messages of other ranks
 constexpr auto kAtWork = 3us;                           // a look that takes so long has moved values
-constexpr auto kGrace = 1s;                             // for values on their way from a rank that has left
+constexpr auto kAtWorkCold = 12us;                      // the same behind a nap, after which all takes longer
+constexpr auto kTelling = 1s;                           // for messages to the others, before this rank fails
 
 const char* name_of(Kind kind) {
   constexpr const char* names[] = {"allreduce",  "broadcast", "allgather", "reduce_scatter",
@@ -41,8 +44,14 @@ int64_t digest(const Call& call, uint64_t number) {
        {static_cast<uint64_t>(call.kind), static_cast<uint64_t>(call.reduction), static_cast<uint64_t>(call.dtype),
         static_cast<uint64_t>(call.count), static_cast<uint64_t>(call.kind == Kind::broadcast ? call.peer : 0), number})
     hash = (hash ^ part) * 1099511628211u, hash ^= hash >> 29;
+  for (const char* c = call.label; *c; ++c) hash = (hash ^ static_cast<unsigned char>(*c)) * 1099511628211u;
   return static_cast<int64_t>(hash >> 2);  // its opposite is a number, too
 }
+
+// Another rank has said it.
+struct Told : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 uint64_t thread_ns() {
   timespec t;
@@ -91,6 +100,21 @@ void NetLane::fail(const std::string& message) {
   wake_.notify_all();
 }
 
+void NetLane::give_up(const std::string& message) {
+  {
+    std::lock_guard<std::mutex> held(mutex_);
+    if (failed_.load() || gives_up_.load()) return;
+    reason_ = message, gives_up_.store(true), fresh_.store(true);
+  }
+  wake_.notify_all();
+}
+
+void NetLane::left_out(Op& op, const Failure& failure) {
+  if (failed_.load() || gives_up_.load()) return;
+  give_up("rank " + std::to_string(network_->rank()) + " took no part in " + op.kernel()->name() + at_line(op.site) +
+          ": its operand has failed (" + failure.message + ")");
+}
+
 bool NetLane::leave() {
   {
     std::unique_lock<std::mutex> held(mutex_);
@@ -106,7 +130,7 @@ bool NetLane::leave() {
 
 void NetLane::serve() {
   auto nap = std::chrono::duration_cast<std::chrono::nanoseconds>(kFirstNap);
-  bool said_goodbye = false;
+  bool said_goodbye = false, napped = false;
   for (;;) {
     bool moved = false;
     if (fresh_.exchange(false)) {
@@ -118,7 +142,7 @@ void NetLane::serve() {
       }
       if (stop && taken.empty() && flights_.empty()) break;
       for (Op* op : taken) begin(*op);
-      if (leaving && !said_goodbye) said_goodbye = true, tell_all(Message::leaves, "");
+      if (leaving && !said_goodbye && !gives_up_.load()) said_goodbye = true, tell_all(Message::leaves, "");
       moved = true;
     }
     if (failed_.load() && !dropped_) drop_all();
@@ -126,29 +150,39 @@ void NetLane::serve() {
     if (!failed_.load()) {
       try {
         hear();
-        moved |= look();
+        if (gives_up_.load())
+          give_up_slowly();
+        else
+          moved |= look();
+      } catch (const Told& told) {
+        fail(told.what());
+        continue;
       } catch (const std::exception& error) {
-        fail(error.what());
+        give_up(error.what());
+        if (!failed_.load()) give_up_slowly();
         continue;
       }
     }
     const auto now = Clock::now();
-    if (moved || now - before > kAtWork) busy_until_ = now + kBusy, nap = kFirstNap;
+    if (moved || now - before > (napped ? kAtWorkCold : kAtWork)) busy_until_ = now + kBusy, nap = kFirstNap;
+    napped = false;
+    if (moved) linger_until_ = now + kLinger;
     const bool waits =
         said_goodbye && !failed_.load() && (gone_.size() + 1 < static_cast<size_t>(network_->size()) || !told_.empty());
-    if (said_goodbye && !waits) {
+    if ((said_goodbye || (failed_.load() && dropped_)) && !waits) {
       std::lock_guard<std::mutex> held(mutex_);
       if (!left_) left_ = true, wake_.notify_all();
     }
-    if (!flights_.empty() && now < busy_until_) {
+    if (now < (flights_.empty() ? linger_until_ : busy_until_)) {
       sched_yield();
       continue;
     }
     processor_ns_.store(thread_ns(), std::memory_order_relaxed);
     std::unique_lock<std::mutex> held(mutex_);
-    const bool nothing = flights_.empty() && !waits;
+    const bool nothing = failed_.load() || (flights_.empty() && !waits && !gives_up_.load());
     wake_.wait_for(held, nothing ? std::chrono::nanoseconds(kIdleNap) : nap, [this] { return fresh_.load(); });
     nap = std::min(nap * 5 / 4, std::chrono::nanoseconds(kLongestNap));
+    napped = true;
   }
   processor_ns_.store(thread_ns(), std::memory_order_relaxed);
 }
@@ -159,7 +193,10 @@ void NetLane::begin(Op& op) {
   flight.op = &op, flight.kernel = static_cast<Collective*>(op.kernel());
   try {
     const Call& call = flight.kernel->call;
-    if (!call.collective()) return run(flight);
+    if (!call.collective()) {
+      flight.number = ++messages_[{call.group, network_->world_rank(call.group, call.peer), call.kind == Kind::send}];
+      return run(flight);
+    }
     flight.number = ++counts_[call.group];
     flight.mine[0] = digest(call, flight.number), flight.mine[1] = -flight.mine[0];
     flight.phase = Phase::comparing;
@@ -167,7 +204,7 @@ void NetLane::begin(Op& op) {
     if (call.count * static_cast<int64_t>(item_size(call.dtype)) * network_->group_size(call.group) <= kTogether)
       run(flight);
   } catch (const std::exception& error) {
-    fail(std::string(op.kernel()->name()) + ": " + error.what());
+    give_up(std::string(op.kernel()->name()) + ": " + error.what());
   }
 }
 
@@ -218,9 +255,15 @@ std::string NetLane::describe(Flight& flight) const {
   if (call.kind != Kind::barrier) text += " of " + std::to_string(call.count) + " " + forerun::name(call.dtype);
   if (call.reduction != Reduction::none) text += std::string(" (") + name_of(call.reduction) + ")";
   if (call.kind == Kind::broadcast) text += " from rank " + std::to_string(call.peer);
-  std::string line = line_of_ ? line_of_(flight.op->site) : "";
-  if (line.size() > 110) line = "..." + line.substr(line.size() - 107);
-  return line.empty() ? text : text + " at " + line;
+  if (*call.label) text += std::string(" of ") + call.label;
+  if (text.size() > 100) text = text.substr(0, 97) + "...";
+  return text + at_line(flight.op->site);
+}
+
+std::string NetLane::at_line(uint32_t site) const {
+  std::string line = line_of_ ? line_of_(site) : "";
+  if (line.size() > 80) line = "..." + line.substr(line.size() - 77);
+  return line.empty() ? line : " at " + line;
 }
 
 std::string NetLane::divergence(const Flight& flight) const {
@@ -237,19 +280,42 @@ std::string NetLane::divergence(const Flight& flight) const {
   return text;
 }
 
-// Its text is the numbers of the collectives of each group: "0:12,1:3".
 bool NetLane::left_behind(const Flight& flight, std::string& why) const {
   const Call& call = flight.kernel->call;
   for (int rank = 0; rank < network_->group_size(call.group); ++rank) {
-    const int world = network_->world_rank(call.group, rank);
-    auto gone = gone_.find(world);
-    if (gone == gone_.end()) continue;
     if (!call.collective() && rank != call.peer) continue;
-    if (Clock::now() - gone_since_.at(world) < kGrace) continue;
+    const int world = network_->world_rank(call.group, rank);
+    if (!gone_.contains(world) || takes_part(world, flight)) continue;
     why = "rank " + std::to_string(world) + " has ended its program";
     return true;
   }
   return false;
+}
+
+// A rank that has begun the operation stays until the others have its values.
+bool NetLane::takes_part(int world, const Flight& flight) const {
+  const Call& call = flight.kernel->call;
+  std::istringstream said(gone_.at(world));
+  const char wanted = call.collective() ? ':' : call.kind == Kind::send ? '<' : '>';
+  uint64_t begun = 0, count;
+  uint32_t group;
+  char kind;
+  while (said >> group >> kind >> count)
+    if (group == call.group && kind == wanted) begun = count;
+  return flight.number <= begun;
+}
+
+// How many operations this rank has begun, for one of the others: "0:12 0>3 0<1 ", for each group the collectives, the
+// messages to that rank, and those from it.
+std::string NetLane::farewell(int world) const {
+  std::string text;
+  auto add = [&](uint32_t group, char kind, uint64_t count) {
+    text += std::to_string(group) + kind + std::to_string(count) + ' ';
+  };
+  for (auto [group, count] : counts_) add(group, ':', count);
+  for (auto& [key, count] : messages_)
+    if (auto [group, other, sends] = key; other == world) add(group, sends ? '>' : '<', count);
+  return text;
 }
 
 void NetLane::hear() {
@@ -259,21 +325,52 @@ void NetLane::hear() {
   if (network_->size() < 2) return;
   while (network_->hear(message)) {
     message.text[sizeof message.text - 1] = 0;
-    if (message.type == Message::failed) throw std::runtime_error(message.text);
-    if (message.type == Message::leaves) gone_[message.rank] = message.text, gone_since_[message.rank] = Clock::now();
+    if (message.type == Message::failed) throw Told(message.text);
+    if (message.type == Message::more) partly_[message.rank] += message.text;
+    if (message.type == Message::leaves) gone_[message.rank] = partly_[message.rank] + message.text;
   }
+}
+
+// Operations in flight fail at the end, with all that come later.
+void NetLane::give_up_slowly() {
+  std::string reason;
+  {
+    std::lock_guard<std::mutex> held(mutex_);
+    reason = reason_;
+  }
+  if (told_until_ == Clock::time_point{}) {
+    told_until_ = Clock::now() + kTelling;
+    try {
+      tell_all(Message::failed, reason);
+    } catch (const std::exception&) {  // there is no way to them
+      return fail(reason);
+    }
+  }
+  if (told_.empty() || Clock::now() > told_until_) fail(reason);
 }
 
 void NetLane::tell_all(Message::Type type, const std::string& text) {
   if (failed_.load()) return;
   for (int rank = 0; rank < network_->size(); ++rank) {
     if (rank == network_->rank()) continue;
-    auto message = std::make_unique<Message>();
-    message->type = type, message->rank = network_->rank();
-    text.copy(message->text, sizeof message->text - 1);
-    RequestPtr request = network_->tell(*message, rank);
-    told_.emplace_back(std::move(message), std::move(request));
+    std::string rest = type == Message::leaves ? farewell(rank) : text;
+    Message::Type kind = type == Message::leaves && rest.size() >= sizeof Message::text ? Message::more : type;
+    while (kind == Message::more) {  // the last part says that it leaves
+      const size_t end = rest.rfind(' ', sizeof Message::text - 2) + 1;
+      tell(rank, kind, rest.substr(0, end));
+      rest.erase(0, end);
+      if (rest.size() < sizeof Message::text) kind = type;
+    }
+    tell(rank, kind, rest);
   }
+}
+
+void NetLane::tell(int rank, Message::Type type, const std::string& text) {
+  auto message = std::make_unique<Message>();
+  message->type = type, message->rank = network_->rank();
+  text.copy(message->text, sizeof message->text - 1);
+  RequestPtr request = network_->tell(*message, rank);
+  told_.emplace_back(std::move(message), std::move(request));
 }
 
 // The network may still look at the operands: they stay for the rest of the process.

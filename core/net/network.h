@@ -16,17 +16,18 @@ struct Call {
   Kind kind = Kind::barrier;
   Reduction reduction = Reduction::none;
   DType dtype = DType::u8;
-  int32_t peer = 0;       // the root of a broadcast, the other rank of a send or receive
-  int64_t count = 0;      // elements: of the operand; all_to_all, allgather, reduce_scatter: of each rank's part
-  uint32_t group = 0;     // number of the group on this rank
-  bool in_place = false;  // the operand is the result
+  int32_t peer = 0;        // the root of a broadcast, the other rank of a send or receive
+  int64_t count = 0;       // elements: of the operand; all_to_all, allgather, reduce_scatter: of each rank's part
+  uint32_t group = 0;      // number of the group on this rank
+  bool in_place = false;   // the operand is the result
+  const char* label = "";  // what the elements are, where ranks must agree on it; lives as long as the process
 
   bool collective() const { return kind != Kind::send && kind != Kind::receive; }
 };
 
 // A message between ranks, beside the operations. Of fixed size, and the same on every network.
 struct Message {
-  enum Type : int32_t { none, leaves, failed };
+  enum Type : int32_t { none, leaves, failed, more };  // more: a part of `leaves`
   int32_t type = none, rank = -1;
   char text[504] = {};
 };

@@ -47,6 +47,7 @@ if TYPE_CHECKING:  # what is imported when it is first used
     from . import gluon as gluon
     from . import image as image
     from . import init as init
+    from . import kvstore as kvstore
     from . import lr_scheduler as lr_scheduler
     from . import metric as metric
     from . import np as np
@@ -74,8 +75,9 @@ _wiring.wire_engine()
 
 # Front ends are imported when they are first used, to keep `import forerun` short; functions, with the module of each.
 _MODULES = (
-    "as_numpy", "autograd", "d2l", "distributed", "extend", "gluon", "image", "init", "lr_scheduler", "metric", "np",
-    "npx", "onnx", "optimizer", "profiler", "safetensors", "sklearn", "testing", "torch", "tour", "typing",
+    "as_numpy", "autograd", "d2l", "distributed", "extend", "gluon", "image", "init", "kvstore", "lr_scheduler",
+    "metric", "np", "npx", "onnx", "optimizer", "profiler", "safetensors", "sklearn", "testing", "torch",
+    "tour", "typing",
 )  # fmt: skip
 _FUNCTIONS = {
     "as_completed": "_runtime.asyncio", "gather": "_runtime.asyncio", "graph": "profiler",

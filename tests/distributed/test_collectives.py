@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,18 +10,7 @@ import pytest
 
 from forerun import distributed as dist
 from forerun import np
-from tests.support.subprocesses import environment
-
-needs_mpi = pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="needs MPI: run `make ranks`")
-
-
-def output(folder: Path, size: int, program: str) -> tuple[list[str], str]:
-    """Lines of all ranks, in the order of ranks, and the errors."""
-    file = folder / "program.py"
-    file.write_text("import os, signal, sys\nfrom forerun import autograd, distributed as dist, np\n" + program)
-    words = [sys.executable, "-m", "forerun", "run", "-n", str(size), str(file)]
-    done = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=100, check=False)
-    return sorted(done.stdout.splitlines(), key=lambda line: line[:3]), done.stderr
+from tests.support.ranks import needs_mpi, output
 
 
 @needs_mpi

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.support.ranks import needs_mpi
 from tests.support.subprocesses import environment
-
-needs_mpi = pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="needs MPI: run `make ranks`")
 
 PROGRAM = """
 import os, signal, sys

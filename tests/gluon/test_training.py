@@ -120,8 +120,10 @@ def test_states_survive_a_file(tmp_path: Path) -> None:
 def test_trainer_says_what_it_needs() -> None:
     with pytest.raises(TypeError, match="Trainer: params must be Parameters, got int"):
         gluon.Trainer([1], "sgd")
-    with pytest.raises(ValueError, match=r"Trainer: kvstore must be .* got 'dist_sync'"):
-        gluon.Trainer([], "sgd", kvstore="dist_sync")
+    with pytest.raises(ValueError, match=r"kvstore: must be .* got 'dist_async': ranks would compute gradients of"):
+        gluon.Trainer([], "sgd", kvstore="dist_async")
+    with pytest.raises(TypeError, match="Trainer: kvstore must be a name, a KVStore or None, got int"):
+        gluon.Trainer([], "sgd", kvstore=1)
     trainer = gluon.Trainer([], "sgd")
     trainer.set_learning_rate(0.5)
     assert trainer.learning_rate == 0.5

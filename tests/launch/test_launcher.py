@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import signal
 import subprocess
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.ranks import needs_mpi
 from tests.support.subprocesses import environment
 
 PROGRAM = """
@@ -38,10 +38,6 @@ told.wait(30)
 print("waited", "long" if time.monotonic() - began > (8 if how == "stop" else 2) else "briefly", flush=True)
 raise RuntimeError("another failed")
 """
-
-needs_mpi = pytest.mark.skipif(
-    importlib.util.find_spec("mpi4py") is None, reason="needs mpi4py and an MPI: pip install mpi4py mpich"
-)
 
 
 class Started:

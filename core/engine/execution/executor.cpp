@@ -46,6 +46,7 @@ void Executor::run(Work& work) {
   }
   if (poisoned) {
     op->tiles_left = 1;  // nothing to compute, and no tile has been given away
+    if (op->queue->lane) op->queue->lane->left_out(*op, *op->failure);
   } else if (op->queue->lane) {
     hand_over(work);
   } else if (work.tile == 0 && op->n_tiles > 1) {

@@ -19,6 +19,7 @@
 namespace forerun {
 
 class Op;
+struct Failure;
 
 class Lane {
  public:
@@ -32,6 +33,9 @@ class Lane {
   // Whether ops of this lane may be handed over while ops that they depend on, which were handed over to `before`, have
   // not ended. Always the same answer.
   virtual bool follows(const Lane& before) const { return this == &before; }
+  // An op of the lane ends without a hand-over, because an operand has failed or there was no memory for it. By the
+  // queue's thread, without a lock, before the op ends.
+  virtual void left_out(Op&, const Failure&) {}
 };
 
 }  // namespace forerun

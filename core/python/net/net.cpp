@@ -74,12 +74,12 @@ void net_add_group(uint32_t number, int64_t values, int64_t checks, int rank, nb
 }
 
 nb::object net_issue(const char* op_name, int kind, int reduction, uint32_t group, int peer, int64_t count,
-                     nb::handle token, nb::handle source, nb::handle target) {
+                     nb::handle token, nb::handle source, nb::handle target, const char* label) {
   const char* name = intern(op_name);
   if (!lane) throw Error(ErrorKind::runtime, std::string(name) + ": a network must be open, got none");
   net::Call call;
   call.kind = static_cast<net::Kind>(kind), call.reduction = static_cast<net::Reduction>(reduction);
-  call.group = group, call.peer = peer, call.count = count;
+  call.group = group, call.peer = peer, call.count = count, call.label = intern_some(label);
   Array from, to;
   if (!source.is_none()) from = arg(name, source), call.dtype = from.layout.dtype;
   const bool given = is_array(target.ptr());
@@ -106,6 +106,10 @@ void net_fail(const char* message) {
   if (lane) lane->fail(message);
 }
 
+void net_give_up(const char* message) {
+  if (lane) lane->give_up(message);
+}
+
 bool net_leave() {
   return !lane || without_lock([] { return lane->leave(); });
 }
@@ -120,8 +124,10 @@ void init_net(nb::module_& m) {
   m.def("net_add_group", net_add_group, nb::arg("number"), nb::arg("values"), nb::arg("checks"), nb::arg("rank"),
         nb::arg("world_ranks"));
   m.def("net_issue", net_issue, nb::arg("name"), nb::arg("kind"), nb::arg("reduction"), nb::arg("group"),
-        nb::arg("peer"), nb::arg("count"), nb::arg("token"), nb::arg("source").none(), nb::arg("target").none());
+        nb::arg("peer"), nb::arg("count"), nb::arg("token"), nb::arg("source").none(), nb::arg("target").none(),
+        nb::arg("label") = "");
   m.def("net_fail", net_fail, nb::arg("message"), "Lets all collectives fail, those in flight and later ones.");
+  m.def("net_give_up", net_give_up, nb::arg("message"), "The same, after the other ranks know it.");
   m.def("net_failed", [] { return lane && lane->failed(); });
   m.def("net_leave", net_leave, "Wait until all ranks have ended their operations; False: the network has failed.");
   m.def("net_processor_ns", [] { return lane ? lane->processor_ns() : 0; });

@@ -11,7 +11,7 @@ def _all(source: str, names: str) -> dict[str, str]:
 
 _SAME = (
     "np np.random np.linalg np.fft npx npx.image npx.random "
-    "autograd init optimizer lr_scheduler metric image nd nd.random gluon gluon.nn "
+    "autograd init kvstore optimizer lr_scheduler metric image nd nd.random gluon gluon.nn "
     "gluon.rnn gluon.loss gluon.data gluon.data.dataset gluon.data.sampler gluon.data.batchify gluon.data.vision "
     "gluon.data.vision.datasets gluon.data.vision.transforms gluon.utils gluon.parameter gluon.block gluon.trainer "
     "gluon.contrib gluon.contrib.cnn gluon.contrib.nn gluon.contrib.rnn gluon.contrib.data "
@@ -33,6 +33,7 @@ MODULES: dict[str, str] = {
     **_all("nd", "ndarray ndarray.ndarray ndarray.utils"),
     **_all("nd.random", "ndarray.random"),
     **_all("image", "img image.image"),
+    **_all("kvstore", "kv"),
     **_all("metric", "gluon.metric"),
     **_all(
         "optimizer",
@@ -51,7 +52,6 @@ MODULES: dict[str, str] = {
 _SYMBOLS = "is not provided: symbols are built by tracing here; use gluon.HybridBlock with hybridize() and export()"
 _MODULE_API = "is not provided: write the training loop with gluon.Trainer and autograd.record()"
 _LOADERS = "is not provided; use gluon.data.DataLoader"
-_STORES = "is not provided; gluon.Trainer sums gradients over devices by itself"
 _PICTURES = "is not provided; use forerun.graph(result) for a picture of the pending operations, or net.summary(x)"
 _CUSTOM = "is not provided; use autograd.Function, or npx.host for a function over NumPy arrays"
 
@@ -59,7 +59,7 @@ ABSENT: dict[str, str] = {
     **_all(_SYMBOLS, "sym symbol executor attribute name subgraph cached_op"),
     **_all(_MODULE_API, "mod module model callback monitor mon rnn"),
     **_all(_LOADERS, "io"),
-    **_all(_STORES, "kv kvstore kvstore_server"),
+    "kvstore_server": 'is not provided: there are no servers; kvstore.create("dist_sync") sums over ranks',
     **_all(_PICTURES, "viz visualization"),
     **_all(_CUSTOM, "operator rtc library tvmop"),
     "recordio": "is not provided; use gluon.data.RecordFileDataset to read record files",

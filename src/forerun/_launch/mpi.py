@@ -54,7 +54,7 @@ def command_line(size: int, words: list[str], hosts: str | None = None) -> list[
     if launcher is None:
         raise MPINotFound(f"found {name}, but no mpiexec beside it: install its launcher, or pip install mpich")
     if "Open MPI" in name:
-        options = ["--quiet", "--oversubscribe", *(["--host", hosts] if hosts else [])]
+        options = ["--oversubscribe", *(["--host", hosts] if hosts else [])]
         if os.geteuid() == 0:
             options.append("--allow-run-as-root")
         # The launcher hands the variables of this process on by name only.

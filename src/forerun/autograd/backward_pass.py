@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,19 @@ from .. import _core
 if TYPE_CHECKING:
     from ..typing import Array
 
-__all__ = ["backward", "grad", "of_steps"]
+__all__ = ["backward", "follow", "grad", "of_steps"]
+
+
+class _Thread(threading.local):
+    followers: tuple[Callable[[], None], ...] = ()
+
+
+_thread = _Thread()
+
+
+def follow(act: Callable[[], None]) -> None:
+    """Let a function be called behind the next backward pass of this thread, once."""
+    _thread.followers = (*_thread.followers, act)
 
 
 def _listed(op: str, heads: Any, head_grads: Any) -> tuple[Sequence[Any], Sequence[Any] | None]:
@@ -46,6 +59,10 @@ def backward(
     """
     heads, head_grads = _listed("backward", heads, head_grads)
     _core.run_backward("backward", heads, head_grads, None, retain_graph, create_graph, train_mode)
+    if _thread.followers:
+        followers, _thread.followers = _thread.followers, ()
+        for act in followers:
+            act()
 
 
 def grad(

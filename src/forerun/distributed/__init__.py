@@ -9,10 +9,11 @@ from .._launch.link import RankFailed
 from ._peers import rank, size
 from .checkpoint import Checkpoint, checkpoint, resume
 from .collectives import all_to_all, allgather, allreduce, barrier, broadcast, recv, reduce_scatter, send
+from .groups import Group
 from .metrics import reduce_metric
 from .shard import Shard
 
 __all__ = [
-    "Checkpoint", "RankFailed", "Shard", "all_to_all", "allgather", "allreduce", "barrier", "broadcast", "checkpoint",
-    "rank", "recv", "reduce_metric", "reduce_scatter", "resume", "send", "size",
+    "Checkpoint", "Group", "RankFailed", "Shard", "all_to_all", "allgather", "allreduce", "barrier", "broadcast",
+    "checkpoint", "rank", "recv", "reduce_metric", "reduce_scatter", "resume", "send", "size",
 ]  # fmt: skip

@@ -8,6 +8,8 @@ import ctypes
 import importlib
 import os
 import sys
+import threading
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -15,8 +17,9 @@ from .. import np
 from .._launch import link
 from .._runtime import core as _core
 from .._runtime import engine
+from . import _peers
 
-__all__ = ["fail", "issue"]
+__all__ = ["fail", "issue", "open_group"]
 
 _KINDS = ("allreduce", "broadcast", "allgather", "reduce_scatter", "all_to_all", "send", "recv", "barrier")
 REDUCTIONS = ("none", "sum", "max", "min")
@@ -26,24 +29,80 @@ _DTYPES = (
     "FLOAT", "DOUBLE", "C_FLOAT_COMPLEX", "C_DOUBLE_COMPLEX",
 )  # fmt: skip
 _tokens: dict[str, Any] = {}  # arrays that operations write, so that they keep the program's order
+_communicators: list[Any] = []  # which live as long as the process
 _opened_by = 0  # number of the process
 
 
-def issue(kind: str, reduction: str, peer: int, count: int, source: Any, target: Any) -> Any:
-    """Issue an operation between ranks. target: an array to write, or the shape and dtype of a new one."""
+def issue(
+    kind: str, reduction: str, peer: int, count: int, source: Any, target: Any, group: int = 0, label: str = ""
+) -> Any:
+    """Issue an operation between ranks. target: an array to write, or the shape and dtype of a new one.
+
+    label: what the elements are, if ranks could mean different ones that are as many.
+    """
     _open(kind)
     # Sends and receives of a pair of ranks are in order among themselves alone: two ranks may send to each other first.
-    order = f"{kind} {peer}" if kind in ("send", "recv") else "collectives"
+    order = f"{kind} {peer} {group}" if kind in ("send", "recv") else "collectives"
     if order not in _tokens:
         _tokens[order] = np.zeros(1, "uint8", device="cpu")
-    return _core.net_issue(
-        kind, _KINDS.index(kind), REDUCTIONS.index(reduction), 0, peer, count, _tokens[order], source, target
-    )
+    code = _KINDS.index(kind), REDUCTIONS.index(reduction)
+    return _core.net_issue(kind, *code, group, peer, count, _tokens[order], source, target, label)
 
 
 def fail(message: str) -> None:
     """Let all operations between ranks fail, those in flight and later ones. Any thread may call it."""
     _core.net_fail(message)
+
+
+def open_group(number: int, ranks: Sequence[int], tag: int) -> None:
+    """Open a group of ranks under a number. Each of them must call it, with the same tag; waits for all of them."""
+    _open("Group")
+    mpi = importlib.import_module("mpi4py.MPI")
+    world = mpi.COMM_WORLD
+
+    def made() -> list[Any]:
+        members = world.Get_group().Incl(list(ranks))
+        values = world.Create_group(members, tag)
+        return [values, values.Dup()]
+
+    values, checks = _handles(mpi, _together("Group", made))
+    _core.net_add_group(number, values, checks, list(ranks).index(world.rank), list(ranks))
+
+
+def _together(op: str, call: Callable[[], list[Any]]) -> list[Any]:
+    """Return what a call of MPI returns that waits for other ranks. Raises RankFailed if one of them has failed."""
+    found: list[Any] = []
+    ended = threading.Event()
+
+    def run() -> None:
+        try:
+            found.append(call())
+        except Exception as error:
+            found.append(error)
+        ended.set()
+
+    if (connection := link.connect()) is not None:
+        connection.on_failure(lambda _: ended.set())
+    threading.Thread(target=run, name="forerun-group", daemon=True).start()
+    ended.wait()
+    if not found:
+        assert connection is not None
+        raise link.RankFailed(f"{connection.failure}; this rank waited in {op}")
+    if isinstance(found[0], Exception):
+        raise found[0]
+    made: list[Any] = found[0]
+    return made
+
+
+def _handle(mpi: Any, of: Any) -> int:
+    return ctypes.c_int64(mpi._handleof(of)).value
+
+
+def _handles(mpi: Any, communicators: list[Any]) -> list[int]:
+    for communicator in communicators:
+        communicator.Set_errhandler(mpi.ERRORS_RETURN)
+    _communicators.extend(communicators)
+    return [_handle(mpi, each) for each in communicators]
 
 
 def _open(op: str) -> None:
@@ -58,27 +117,31 @@ def _open(op: str) -> None:
     except (ImportError, RuntimeError) as error:
         raise RuntimeError(f"{op}: ranks need MPI, and mpi4py found none ({error}): pip install mpi4py mpich") from None
     world = mpi.COMM_WORLD
-    communicators = [world.Dup(), world.Dup()]
-    for communicator in communicators:
-        communicator.Set_errhandler(mpi.ERRORS_RETURN)
-
-    def handle(of: Any) -> int:
-        return ctypes.c_int64(mpi._handleof(of)).value
-
+    _check_size(op, world.size)
+    values, checks = _handles(mpi, _together(op, lambda: [world.Dup(), world.Dup()]))
     constants = {
         "pointers": mpi._sizeof(mpi.COMM_WORLD) == 8, "in_place": int(mpi.IN_PLACE), "any_source": mpi.ANY_SOURCE,
-        "sum": handle(mpi.SUM), "max": handle(mpi.MAX), "min": handle(mpi.MIN), "bytes": handle(mpi.BYTE),
+        "sum": _handle(mpi, mpi.SUM), "max": _handle(mpi, mpi.MAX), "min": _handle(mpi, mpi.MIN),
+        "bytes": _handle(mpi, mpi.BYTE),
     }  # fmt: skip
-    dtypes = [handle(getattr(mpi, name)) if name else 0 for name in _DTYPES]
-    values, checks = map(handle, communicators)
+    dtypes = [_handle(mpi, getattr(mpi, name)) if name else 0 for name in _DTYPES]
     _core.set_rank_failed(link.RankFailed)
     _core.net_open_mpi(mpi.__file__, constants, dtypes, values, checks, world.rank, list(range(world.size)))
     _opened_by = os.getpid()
-    _tokens["communicators"] = communicators  # which live as long
     if (connection := link.connect()) is not None:
         connection.on_failure(fail)
     _report_exceptions(world.rank)
     atexit.register(_leave, mpi)
+
+
+def _check_size(op: str, found: int) -> None:
+    """MPI must have been started with as many ranks as the launcher's variables say."""
+    said = _peers.size()
+    if found != said:
+        raise RuntimeError(
+            f"{op}: MPI must have the {said} ranks that its launcher started, got {found}: the launcher belongs to "
+            f"another MPI than mpi4py's, or this is a world inside a world"
+        )
 
 
 def _report_exceptions(rank: int) -> None:
@@ -87,7 +150,7 @@ def _report_exceptions(rank: int) -> None:
 
     def hook(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
         before(kind, error, where)
-        fail(f"rank {rank} raised {kind.__name__}: {error}")
+        _core.net_give_up(f"rank {rank} raised {kind.__name__}: {error}")
 
     sys.excepthook = hook
 

@@ -10,6 +10,7 @@ from .. import np
 from ..extend import primitive
 from ._peers import rank, size
 from ._world import issue
+from .groups import Group
 
 if TYPE_CHECKING:
     from ..typing import Array, ArrayLike, DTypeLike, Shape
@@ -35,28 +36,67 @@ def _checked(name: str, op: str, x: Any) -> None:
         raise TypeError(f"{name}: x must be of numbers, got {x.dtype}; x.astype('int64') has the number of ranks")
 
 
-def _parts(name: str, x: Any) -> int:
+def _members(name: str, group: Group | None) -> tuple[int, int]:
+    """The number of ranks that take part, and of the group, in which this rank must be."""
+    if group is None:
+        return size(), 0
+    if group.rank < 0:
+        raise ValueError(f"{name}: this rank must be in the group, got rank {rank()} and {group}")
+    return group.size, group.number
+
+
+def _place(group: Group | None, number: int) -> int:
+    """The place of a rank in a group."""
+    return number if group is None else group.ranks.index(number)
+
+
+def _parts(name: str, x: Any, ranks: int) -> int:
     """How many rows each rank has of an array with parts for all."""
-    if x.ndim == 0 or len(x) % size():
-        raise ValueError(f"{name}: the first axis must divide by {size()} ranks, got shape {x.shape}")
-    return len(x) // size()
+    if x.ndim == 0 or len(x) % ranks:
+        raise ValueError(f"{name}: the first axis must divide by {ranks} ranks, got shape {x.shape}")
+    return len(x) // ranks
 
 
-def _reduced(name: str, x: Any, op: str, shape: tuple[int, ...]) -> Any:
+def _reduced(name: str, x: Any, op: str, shape: tuple[int, ...], group: Group | None, label: str = "") -> Any:
     sent, dtype = _operand(x)
     reduction = "sum" if op == "mean" else op
+    ranks, number = _members(name, group)
     count = int(numpy.prod(shape, dtype=int))
-    y = issue(name, reduction, 0, count, sent, (shape, sent.dtype)).astype(dtype, copy=False)
-    return y / size() if op == "mean" else y
+    y = issue(name, reduction, 0, count, sent, (shape, sent.dtype), number, label).astype(dtype, copy=False)
+    return y / ranks if op == "mean" else y
 
 
-@primitive(lambda g, op: _allreduce(g, op))
-def _allreduce(x: Array, op: str) -> Array:
-    y: Array = _reduced("allreduce", x, op, x.shape)
+@primitive(lambda g, op, group: _allreduce(g, op, group))
+def _allreduce(x: Array, op: str, group: Group | None) -> Array:
+    y: Array = _reduced("allreduce", x, op, x.shape, group)
     return y
 
 
-def allreduce(x: ArrayLike, op: str = "sum") -> Array:
+def allreduced(x: Array, op: str, group: Group | None, label: str) -> Array:
+    """Return what `allreduce` does, not recorded for gradients. label: as for `allreduce_into`."""
+    y: Array = _reduced("allreduce", x, op, x.shape, group, label)
+    return y
+
+
+def allreduce_into(x: Array, op: str = "sum", group: Group | None = None, label: str = "") -> None:
+    """Put the sum of the arrays of all ranks, or their mean, maximum or minimum, in the place of this rank's array.
+
+    label: what the elements are, if ranks could mean different ones that are as many. Not recorded for gradients.
+    """
+    _checked("allreduce", op, x)
+    ranks, number = _members("allreduce", group)
+    if ranks == 1:
+        return
+    sent, dtype = _operand(x)
+    here = x if sent.dtype == dtype and x.flags.c_contiguous else sent
+    issue("allreduce", "sum" if op == "mean" else op, 0, here.size, here, here, number, label)
+    if op == "mean":
+        here /= ranks
+    if here is not x:
+        x[...] = here
+
+
+def allreduce(x: ArrayLike, op: str = "sum", group: Group | None = None) -> Array:
     """Return the sum of the arrays of all ranks, or their mean, maximum or minimum.
 
     The gradient of a sum is the sum of the ranks' gradients, that of a mean their mean; maxima and minima have none.
@@ -67,6 +107,8 @@ def allreduce(x: ArrayLike, op: str = "sum") -> Array:
         Of numbers, with the same shape and dtype on each rank.
     op : {"sum", "mean", "max", "min"}
         The function of the ranks' arrays.
+    group : Group, optional
+        The ranks that take part; all by default.
 
     Returns
     -------
@@ -88,12 +130,15 @@ def allreduce(x: ArrayLike, op: str = "sum") -> Array:
     """
     found = np.asarray(x)
     _checked("allreduce", op, found)
-    if size() == 1:
+    if _members("allreduce", group)[0] == 1:
         return found
-    return _allreduce(found, op) if op in ("sum", "mean") else _reduced("allreduce", found, op, found.shape)
+    if op in ("sum", "mean"):
+        return _allreduce(found, op, group)
+    y: Array = _reduced("allreduce", found, op, found.shape, group)
+    return y
 
 
-def broadcast(x: ArrayLike, root: int = 0) -> Array:
+def broadcast(x: ArrayLike, root: int = 0, group: Group | None = None) -> Array:
     """Return the array of one rank on all ranks.
 
     Parameters
@@ -102,6 +147,8 @@ def broadcast(x: ArrayLike, root: int = 0) -> Array:
         On each rank an array of the same shape and dtype.
     root : int
         The rank whose values are returned.
+    group : Group, optional
+        The ranks that take part; all by default.
 
     Returns
     -------
@@ -119,34 +166,39 @@ def broadcast(x: ArrayLike, root: int = 0) -> Array:
     >>> dist.broadcast([1.0, 2.0]).tolist()
     [1.0, 2.0]
     """
-    _there("broadcast", "root", root)
+    _there("broadcast", "root", root, group)
     found = np.asarray(x)
-    if size() == 1:
+    ranks, number = _members("broadcast", group)
+    if ranks == 1:
         return found
     sent, dtype = _operand(found)
     y = sent.copy()
-    issue("broadcast", "none", root, y.size, None, y)
+    issue("broadcast", "none", _place(group, root), y.size, None, y, number)
     same: Array = y.astype(dtype, copy=False)
     return same
 
 
-def _there(name: str, parameter: str, number: int) -> None:
+def _there(name: str, parameter: str, number: int, group: Group | None) -> None:
     if not 0 <= number < size():
         raise ValueError(f"{name}: {parameter} must be a rank in [0, {size()}), got {number}")
+    if group is not None and number not in group.ranks:
+        raise ValueError(f"{name}: {parameter} must be a rank of the group, got {number} and {group}")
 
 
-def allgather(x: ArrayLike) -> Array:
+def allgather(x: ArrayLike, group: Group | None = None) -> Array:
     """Return the arrays of all ranks, stacked along a new first axis.
 
     Parameters
     ----------
     x : array_like
         Of the same shape and dtype on each rank.
+    group : Group, optional
+        The ranks that take part; all by default.
 
     Returns
     -------
     array
-        Of shape `(size(), *x.shape)`.
+        Of shape `(size(), *x.shape)`, or with the size of the group.
 
     Examples
     --------
@@ -155,14 +207,15 @@ def allgather(x: ArrayLike) -> Array:
     [[1.0, 2.0]]
     """
     sent, dtype = _operand(x)
-    if size() == 1:
+    ranks, number = _members("allgather", group)
+    if ranks == 1:
         return np.asarray(sent[None], dtype)
-    y = issue("allgather", "none", 0, sent.size, sent, ((size(), *sent.shape), sent.dtype))
+    y = issue("allgather", "none", 0, sent.size, sent, ((ranks, *sent.shape), sent.dtype), number)
     found: Array = y.astype(dtype, copy=False)
     return found
 
 
-def reduce_scatter(x: ArrayLike, op: str = "sum") -> Array:
+def reduce_scatter(x: ArrayLike, op: str = "sum", group: Group | None = None) -> Array:
     """Return this rank's part of the sum of the arrays of all ranks, or of their mean, maximum or minimum.
 
     Parameters
@@ -171,6 +224,8 @@ def reduce_scatter(x: ArrayLike, op: str = "sum") -> Array:
         Of numbers. The first axis has as many rows for each rank, in their order.
     op : {"sum", "mean", "max", "min"}
         The function of the ranks' arrays.
+    group : Group, optional
+        The ranks that take part; all by default.
 
     Returns
     -------
@@ -190,17 +245,20 @@ def reduce_scatter(x: ArrayLike, op: str = "sum") -> Array:
     """
     found = np.asarray(x)
     _checked("reduce_scatter", op, found)
-    rows = _parts("reduce_scatter", found)
-    return found if size() == 1 else _reduced("reduce_scatter", found, op, (rows, *found.shape[1:]))
+    ranks, _ = _members("reduce_scatter", group)
+    rows = _parts("reduce_scatter", found, ranks)
+    return found if ranks == 1 else _reduced("reduce_scatter", found, op, (rows, *found.shape[1:]), group)
 
 
-def all_to_all(x: ArrayLike) -> Array:
+def all_to_all(x: ArrayLike, group: Group | None = None) -> Array:
     """Send each rank its part of an array, and return the parts that all ranks have for this one.
 
     Parameters
     ----------
     x : array_like
         The first axis has as many rows for each rank, in their order.
+    group : Group, optional
+        The ranks that take part; all by default.
 
     Returns
     -------
@@ -219,10 +277,11 @@ def all_to_all(x: ArrayLike) -> Array:
     [1.0, 2.0]
     """
     sent, dtype = _operand(x)
-    _parts("all_to_all", sent)
-    if size() == 1:
+    ranks, number = _members("all_to_all", group)
+    _parts("all_to_all", sent, ranks)
+    if ranks == 1:
         return np.asarray(sent, dtype)
-    y = issue("all_to_all", "none", 0, sent.size // size(), sent, (sent.shape, sent.dtype))
+    y = issue("all_to_all", "none", 0, sent.size // ranks, sent, (sent.shape, sent.dtype), number)
     found: Array = y.astype(dtype, copy=False)
     return found
 
@@ -255,7 +314,7 @@ def send(x: ArrayLike, to: int) -> None:
 
 
 def _other(name: str, parameter: str, number: int) -> None:
-    _there(name, parameter, number)
+    _there(name, parameter, number, None)
     if number == rank():
         raise ValueError(f"{name}: {parameter} must be another rank, got {number}")
 
@@ -296,13 +355,19 @@ def recv(shape: Shape, dtype: DTypeLike = "float32", source: int = 0) -> Array:
     return found
 
 
-def barrier() -> None:
+def barrier(group: Group | None = None) -> None:
     """Let operations between ranks that are issued later begin when all ranks have come to this one.
+
+    Parameters
+    ----------
+    group : Group, optional
+        The ranks that take part; all by default.
 
     Examples
     --------
     >>> from forerun import distributed as dist
     >>> dist.barrier()
     """
-    if size() > 1:
-        issue("barrier", "none", 0, 0, None, None)
+    ranks, number = _members("barrier", group)
+    if ranks > 1:
+        issue("barrier", "none", 0, 0, None, None, number)

@@ -17,6 +17,9 @@ import numpy
 from .._io.file_ops import opened, save_arrays
 from .._io.npy import read_arrays
 from .._runtime.device import Device
+from ..distributed import broadcast
+from ..distributed.buckets import buckets_of, sum_over_ranks
+from ..kvstore import KVStore
 from ..ops._base import core as _core
 from ..optimizer import Item, Optimizer, State, create
 from ._training.collectives import Copies, broadcast_to_replicas, collective_scope, owners, reduce_replicas
@@ -37,7 +40,10 @@ class Trainer:
 
     kvstore: where gradients are summed over devices. "device": each parameter's on one of its devices, by size, so that
     all have as much to do; "local": all on cpu(0), or the first device where that has no copy; None: not at all, each
-    device goes its own way.
+    device goes its own way. "dist_sync" and "dist_sync_device": as "local" and "device", and then over all ranks
+    (docs/howto/distributed.md): rank 0's parameters are given to all when the trainer is made, or when their shapes are
+    known; some gradients at a time are summed while the backward pass goes on, the last layers' first. May be a store
+    that `kvstore.create` returned.
     update_on_kvstore: True: the parameter is updated there, once, and the other devices get its values (their gradients
     stay their own; two devices each update their copy by the same sum, if the optimizer remembers nothing); False: they
     get the sum, and each updates its copy. None: True where there is a kvstore. The values are the same bits on all
@@ -66,19 +72,22 @@ class Trainer:
         params: Mapping[str, Parameter] | Sequence[Parameter],
         optimizer: str | Optimizer,
         optimizer_params: Mapping[str, Any] | None = None,
-        kvstore: str | None = "device",
+        kvstore: str | KVStore | None = "device",
         compression_params: Any = None,
         update_on_kvstore: bool | None = None,
         *,
         shares: LoadBalancer | None = None,
     ) -> None:
-        if kvstore not in ("device", "local", None):
-            raise ValueError(f'Trainer: kvstore must be "device", "local" or None, got {kvstore!r}')
+        store = KVStore(kvstore) if isinstance(kvstore, str) else kvstore
+        if not isinstance(store, KVStore | None):
+            raise TypeError(f"Trainer: kvstore must be a name, a KVStore or None, got {type(kvstore).__name__}")
         if compression_params:
             raise NotImplementedError(f"Trainer: compression_params must be None, got {compression_params!r}")
         if kvstore is None and update_on_kvstore:
             raise ValueError("Trainer: there must be a kvstore for update_on_kvstore, got None")
-        self._kvstore = kvstore
+        self._kvstore = store
+        self._ranks = store.num_workers if store is not None else 1
+        self._buckets: list[list[int]] = []
         self._shares = shares
         self._once = kvstore is not None and update_on_kvstore is not False
         distinct = _distinct(params)
@@ -93,6 +102,15 @@ class Trainer:
         self._updated: dict[int, list[tuple[Any, State, int, int]]] = {}
         self._several = False  # whether there are copies to be kept equal
         self._each = False  # all copies are updated, each where it is, rather than one that the others then get
+        if self._ranks > 1:
+            self._take_rank_0s(self._params)
+
+    def _take_rank_0s(self, params: list[Parameter]) -> None:
+        """Give rank 0's values to all ranks: now, or when a parameter's shape is known."""
+        for p in params:
+            p.over_ranks = broadcast
+            if p.is_initialized:
+                p.set_data(broadcast(p.data()))
 
     @property
     def optimizer(self) -> Optimizer:
@@ -116,11 +134,13 @@ class Trainer:
                 watch(p, snapshot)
             params = reversed(list(enumerate(self._params)))
             self._copies = [(i, named(self._names[i], p.list_data)) for i, p in params if p.grad_req != "null"]
-            self._owners = owners(self._copies, self._kvstore == "device")
+            self._owners = owners(self._copies, self._kvstore is not None and self._kvstore.balanced)
             self._devices = list({x.device: None for _, copies in self._copies for x in copies})
             self._updated = {}
-            self._several = self._kvstore is not None and any(len(copies) > 1 for _, copies in self._copies)
-            alone = len(self._devices) == 2 and not self._optimizer.slots
+            pairs = any(len(copies) > 1 for _, copies in self._copies)
+            self._several = self._ranks > 1 or (self._kvstore is not None and pairs)
+            self._buckets = []
+            alone = len(self._devices) == 2 and not self._optimizer.slots and self._ranks == 1
             self._each = (alone or not self._once) and not self._optimizer.draws
             self._snapshot = snapshot
         return self._copies
@@ -179,7 +199,20 @@ class Trainer:
             for k, g in enumerate(grads):
                 if k != at:
                     grads[at] += g
-            broadcast_to_replicas(grads, at)
+            if self._ranks == 1:
+                broadcast_to_replicas(grads, at)
+        if self._ranks > 1:
+            self._over_ranks(params, [copies[self._owners[i]].grad for i, copies in params], into=True)
+            for i, copies in params:
+                broadcast_to_replicas([x.grad for x in copies], self._owners[i])
+
+    def _over_ranks(self, params: list[Copies], grads: list[Any], into: bool = False) -> list[Any]:
+        """Return the sums of gradients over ranks."""
+        if not self._buckets:
+            order = [i for i, _ in self._copies]
+            every = [copies[self._owners[i]].grad for i, copies in self._copies]
+            self._buckets = [[order[k] for k in bucket] for bucket in buckets_of(every)]
+        return sum_over_ranks(grads, [i for i, _ in params], self._buckets, into=into)
 
     def _update(self, params: list[Copies], batch_size: float, sums: bool = False) -> None:
         """Updates the copies by their gradients; or one of each parameter, which the others then get.
@@ -188,17 +221,25 @@ class Trainer:
         """
         self._optimizer.rescale_grad = self._scale / batch_size
         items: list[list[Item]] = [[] for _ in self._devices]
+        summed = self._summed(params) if sums and self._ranks > 1 else {}
         for i, copies in params:
             updated = self._updated.get(i) or self._updates(i, copies)
             for weight, state, device, place in updated:
-                g = reduce_replicas([x.grad for x in copies], place) if sums else weight.grad
-                items[device].append((i, weight, g, state))
+                g = reduce_replicas([x.grad for x in copies], place) if sums and not summed else weight.grad
+                items[device].append((i, weight, summed.get(i, g), state))
             self._seen[i] = _core.gradient_versions(copies)
         for some in items:
             self._optimizer.update_all(some)
         if self._several and not self._each:
             for i, copies in params:
+                if self._ranks > 1 and self._optimizer.draws:  # other random numbers on each rank
+                    copies[self._owners[i]][...] = broadcast(copies[self._owners[i]])
                 broadcast_to_replicas(copies, self._owners[i])
+
+    def _summed(self, params: list[Copies]) -> dict[int, Any]:
+        """Return the sums of gradients over devices and ranks, by parameter."""
+        here = [reduce_replicas([x.grad for x in copies], self._owners[i]) for i, copies in params]
+        return dict(zip((i for i, _ in params), self._over_ranks(params, here)))
 
     def _updates(self, i: int, copies: list[Any]) -> list[tuple[Any, State, int, int]]:
         """Return the copies that the optimizer changes, each with state, number of the device, and place."""

@@ -23,6 +23,7 @@ from ..np import ndarray
 from ..npx import load as load
 from ..npx import save as _write
 from . import cuda as cuda
+from . import distributed as distributed
 from . import methods as _methods
 from .creation import *  # noqa: F403
 from .dtypes import *  # noqa: F403
@@ -57,7 +58,6 @@ def save(tensors: object, file: object, *, wait: builtins.bool = True) -> ndarra
 _INSTEAD = {  # of PyTorch's names that programs often use
     "compile": "no call is needed: operations are fused as they are issued; `net.hybridize()` captures a network",
     "jit": "no call is needed: operations are fused as they are issued; `net.hybridize()` captures a network",
-    "distributed": "forerun.gluon.Trainer sums the gradients of several devices",
     "sparse": "arrays are dense",
     "fft": "use forerun.np.fft",
     "linalg": "use forerun.np.linalg",

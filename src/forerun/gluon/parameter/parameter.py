@@ -6,7 +6,7 @@ A parameter may be initialised before its shape is known; it is then made when i
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -45,6 +45,9 @@ class Parameter:
     >>> w
     Parameter weight (shape=(2, 3), dtype=float32)
     """
+
+    # Of a parameter that is trained over ranks: gives all of them the first values of rank 0.
+    over_ranks: Callable[[Array], Array] | None = None
 
     def __init__(
         self,
@@ -104,6 +107,11 @@ class Parameter:
             self._copies = [self._attached(array.detach()) for array in self._copies]
 
     @property
+    def is_initialized(self) -> bool:
+        """Whether it has values."""
+        return bool(self._copies)
+
+    @property
     def is_deferred(self) -> bool:
         """Whether `initialize` was called and the shape is still awaited."""
         return self._deferred is not None
@@ -146,6 +154,7 @@ class Parameter:
         with autograd.pause():
             first = np.zeros(self._shape, dtype=self.dtype, device=devices[0])
             rule(first, self.name)
+            first = first if self.over_ranks is None else self.over_ranks(first)
             copies = self._spread(first, devices)
         with _taking:  # never while operations are issued, which may wait for a task that needs the parameter, too
             if self._deferred is deferred:  # else another thread has been faster: its arrays are the parameter's

@@ -2,6 +2,7 @@
 
 from . import functional as functional
 from . import init as init
+from . import parallel as parallel
 from . import utils as utils
 from .layers import *  # noqa: F403
 from .losses import *  # noqa: F403

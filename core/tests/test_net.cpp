@@ -1,0 +1,267 @@
+// Operations between ranks: values in the program's order, and what each rank learns when another goes another way,
+// has a failed operand, or leaves. Three ranks of this process, each a device with a lane; then the loopback network.
+#include "cpu/threads.h"
+#include "net/lane.h"
+#include "net/loopback.h"
+#include "net_hub.h"
+#include "program.h"
+
+using namespace forerun;
+using namespace forerun::test;
+using net::Call;
+using net::Kind;
+using net::NetLane;
+using net::Reduction;
+
+namespace {
+
+constexpr int kRanks = 3;
+constexpr int kMost = 16;  // elements of an array
+
+Array array_of(int64_t n) { return Array::make(DType::i64, Dims{n}, Engine::get().devices[0].budget.get()); }
+
+Op* op_of(int device) {
+  Op* op = Engine::get().make_op();
+  op->queue = Engine::get().devices[device].compute.get(), op->budget = Engine::get().devices[0].budget.get();
+  op->cost = 5000;
+  return op;
+}
+
+// The message of an array's failure, or nothing. Waits.
+std::string failure_of(const Array& array) {
+  wait_for(*array.storage());
+  const FailurePtr& failure = array.storage()->failure;
+  return failure ? failure->message : "";
+}
+
+const int64_t* values(const Array& array) {
+  return reinterpret_cast<const int64_t*>(static_cast<Buffer*>(array.storage())->data());
+}
+
+// One rank: the device 1 + rank.
+struct Rank {
+  Rank(std::unique_ptr<net::Network> network, int rank)
+      : device(1 + rank), lane(new NetLane(std::move(network), [](uint32_t) { return "program.py:1"; })),
+        token(array_of(1)) {}
+
+  void fill(const Array& to, uint64_t value) const {
+    Op* op = op_of(0);
+    op->emplace<Fill>(value);
+    add(*op, to, Mode::write);
+    Engine::get().issue(op);
+  }
+  void fail(const Array& to, const Array& from) const {
+    Op* op = op_of(0);
+    op->emplace<Mix>(1, 0, false, true);
+    add(*op, to, Mode::write), add(*op, from, Mode::read), add(*op, from, Mode::read);
+    Engine::get().issue(op);
+  }
+  void issue(const char* name, Kind kind, const Array* from, const Array* to, int peer = 0, const char* label = "") {
+    Call call;
+    call.kind = kind, call.dtype = DType::i64, call.peer = peer, call.label = label;
+    call.reduction = kind == Kind::allreduce ? Reduction::sum : Reduction::none;
+    call.count = from ? from->layout.size : to ? to->layout.size : 0;
+    Op* op = op_of(device);
+    net::build_collective(*op, name, call, token, from, to);
+    Engine::get().issue(op);
+  }
+  Array summed(const Array& x, const char* label = "") {
+    Array y = array_of(x.layout.size);
+    issue("allreduce", Kind::allreduce, &x, &y, 0, label);
+    return y;
+  }
+
+  int device;
+  std::unique_ptr<NetLane> lane;
+  Array token;
+};
+
+struct World {
+  explicit World(uint32_t seed) : hub(kRanks, seed) {
+    for (int r = 0; r < kRanks; ++r) ranks.push_back(std::make_unique<Rank>(std::make_unique<HubNetwork>(hub, r), r));
+    connect(true);
+    for (auto& rank : ranks) rank->fill(rank->token, 0);
+  }
+  ~World() {
+    wait_all();
+    std::vector<std::thread> leaving;
+    for (auto& rank : ranks) leaving.emplace_back([&rank] { rank->lane->leave(); });
+    for (std::thread& each : leaving) each.join();
+    connect(false);
+    Engine::get().failures.take_unseen();
+  }
+  void connect(bool on) {
+    Engine& engine = Engine::get();
+    wait_all();
+    stop_workers();
+    for (auto& rank : ranks) engine.set_lane(rank->device, Queue::Kind::compute, on ? rank->lane.get() : nullptr);
+    engine.configure({2, 1, 1, 1}, 2);
+  }
+  Rank& operator[](int r) { return *ranks[static_cast<size_t>(r)]; }
+
+  Hub hub;
+  std::vector<std::unique_ptr<Rank>> ranks;
+};
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// Each rank issues the same random operations on its own values; each result is known.
+void values_are_those_of_the_program_in_order() {
+  for (uint32_t seed = 0; seed < (kSanitized ? 3 : 12); ++seed) {
+    World world(seed);
+    std::mt19937 random(seed);
+    std::vector<Array> kept;  // sums, and what they are
+    std::vector<uint64_t> wanted;
+    std::vector<Array> x;
+    for (int r = 0; r < kRanks; ++r) x.push_back(array_of(kMost));
+    for (int step = 0; step < 60; ++step) {
+      const auto base = static_cast<uint64_t>(random() % 1000);
+      for (int r = 0; r < kRanks; ++r) world[r].fill(x[static_cast<size_t>(r)], base + static_cast<uint64_t>(r));
+      const int root = static_cast<int>(random() % kRanks), what = static_cast<int>(random() % 4);
+      for (int r = 0; r < kRanks; ++r) {
+        Array& mine = x[static_cast<size_t>(r)];
+        if (what == 0) kept.push_back(world[r].summed(mine)), wanted.push_back(3 * base + 3);
+        if (what == 1) {
+          world[r].issue("broadcast", Kind::broadcast, nullptr, &mine, root);
+          kept.push_back(world[r].summed(mine)), wanted.push_back(3 * (base + static_cast<uint64_t>(root)));
+        }
+        if (what == 2) {  // in place, twice: 3 (3 base + 3)
+          for (int i = 0; i < 2; ++i) world[r].issue("allreduce", Kind::allreduce, &mine, &mine);
+          kept.push_back(world[r].summed(mine)), wanted.push_back(9 * (3 * base + 3));
+        }
+        if (what == 3) {  // to the right neighbour
+          Array got = array_of(kMost);
+          world[r].issue("send", Kind::send, &mine, nullptr, (r + 1) % kRanks);
+          world[r].issue("recv", Kind::receive, nullptr, &got, (r + kRanks - 1) % kRanks);
+          kept.push_back(got), wanted.push_back(base + static_cast<uint64_t>((r + kRanks - 1) % kRanks));
+        }
+      }
+    }
+    for (size_t i = 0; i < kept.size(); ++i) {
+      check(failure_of(kept[i]).empty(), "no operation fails, got " + failure_of(kept[i]));
+      check(values(kept[i])[0] == static_cast<int64_t>(wanted[i]), "value " + std::to_string(i) + ": got " +
+                                                                       std::to_string(values(kept[i])[0]) +
+                                                                       " instead of " + std::to_string(wanted[i]));
+    }
+  }
+}
+
+void ranks_that_differ_all_learn_what_the_others_do() {
+  for (int way = 0; way < 3; ++way) {
+    World world(static_cast<uint32_t>(way));
+    std::vector<Array> y;
+    for (int r = 0; r < kRanks; ++r) {
+      Array x = array_of(way == 0 && r == 1 ? 5 : 4), other = array_of(4);
+      world[r].fill(x, 1);
+      if (way == 1 && r == 1) {
+        world[r].fill(other, 1);
+        world[r].issue("broadcast", Kind::broadcast, nullptr, &other);
+        y.push_back(other);
+      } else {
+        y.push_back(world[r].summed(x, way == 2 && r == 1 ? "gradients 1-2" : "gradients 0-1"));
+      }
+    }
+    const char* others[] = {"allreduce of 5 int64 (sum) of gradients 0-1 at program.py:1 on rank 1",
+                            "broadcast of 4 int64 from rank 0 at program.py:1 on rank 1",
+                            "allreduce of 4 int64 (sum) of gradients 1-2 at program.py:1 on rank 1"};
+    for (const Array& each : y) {
+      const std::string text = failure_of(each);
+      check(has(text, "allreduce of 4 int64 (sum) of gradients 0-1 at program.py:1 on rank 0"), "rank 0's: " + text);
+      check(has(text, others[way]), "rank 1's: " + text);
+    }
+  }
+}
+
+void a_failed_operand_is_told_to_the_others() {
+  World world(1);
+  std::vector<Array> y;
+  for (int r = 0; r < kRanks; ++r) {
+    Array x = array_of(4);
+    world[r].fill(x, 1);
+    if (r == 2) world[r].fail(x, x);
+    y.push_back(world[r].summed(x));
+  }
+  check(has(failure_of(y[2]), "told to fail"), "the rank itself has its own failure: " + failure_of(y[2]));
+  for (int r = 0; r < 2; ++r) {
+    const std::string text = failure_of(y[static_cast<size_t>(r)]);
+    check(has(text, "rank 2 took no part in allreduce at program.py:1: its operand has failed (mix: told to fail"),
+          "the others learn of it: " + text);
+    check(has(text, "this rank waited in allreduce"), "and where they waited: " + text);
+  }
+  Array later = array_of(1);
+  world[0].fill(later, 1);
+  check(has(failure_of(world[0].summed(later)), "rank 2 took no part"), "later operations fail with it");
+}
+
+void a_rank_that_gives_up_tells_the_others() {
+  World world(2);
+  Array x = array_of(4);
+  world[0].fill(x, 1);
+  Array y = world[0].summed(x);
+  world[1].lane->give_up("rank 1 raised ValueError: a mistake");
+  check(has(failure_of(y), "rank 1 raised ValueError: a mistake; this rank waited in allreduce"), failure_of(y));
+}
+
+// Rank 1 leaves; what it has begun before ends well for the others, and what it has not is an error.
+void a_rank_that_has_left_took_part_in_what_it_has_begun() {
+  World world(3);
+  std::vector<Array> x, sums;
+  for (int r = 0; r < kRanks; ++r) x.push_back(array_of(4)), world[r].fill(x.back(), 1);
+  Array got = array_of(4);
+  world[1].issue("send", Kind::send, &x[1], nullptr, 0);
+  for (int r = 0; r < kRanks; ++r) sums.push_back(world[r].summed(x[static_cast<size_t>(r)]));
+  wait_for(*sums[1].storage());
+  std::thread leaving([&] { world[1].lane->leave(); });
+  world[0].issue("recv", Kind::receive, nullptr, &got, 1);
+  check(failure_of(got).empty() && values(got)[0] == 1, "a message that it has sent arrives: " + failure_of(got));
+  for (const Array& sum : sums) check(failure_of(sum).empty() && values(sum)[0] == 3, "its last sum");
+  Array next = world[0].summed(x[0]);
+  check(has(failure_of(next), "rank 1 has ended its program"), "the next one lacks it: " + failure_of(next));
+  Array other = world[2].summed(x[2]);
+  check(!failure_of(other).empty(), "for all others");
+  leaving.join();
+}
+
+// One operation behind the other: as long as their delays and their bytes take, at the least.
+void the_loopback_network_takes_its_time() {
+  using Clock = std::chrono::steady_clock;
+  net::Loopback::Settings settings;
+  settings.ranks = kRanks, settings.delay = 0.002, settings.bandwidth = 1e6;
+  Rank rank(std::make_unique<net::Loopback>(settings), 0);
+  Engine& engine = Engine::get();
+  wait_all();
+  stop_workers();
+  engine.set_lane(rank.device, Queue::Kind::compute, rank.lane.get());
+  engine.configure({2, 1}, 2);
+  rank.fill(rank.token, 0);
+  Array x = array_of(1000);
+  rank.fill(x, 7);
+  wait_for(*x.storage());
+  const auto begun = Clock::now();
+  Array y = rank.summed(x);
+  Array z = rank.summed(y);
+  rank.fill(x, 0);  // overtakes the second
+  check(failure_of(z).empty() && values(z)[0] == 63, "sums of equal ranks");
+  check(Clock::now() - begun >= std::chrono::milliseconds(2 * (2 + 8)), "it takes 2 ms and 8000 bytes, twice");
+  check(rank.lane->processor_ns() < 1'000'000'000, "and no core");
+  wait_all();
+  check(rank.lane->leave(), "all is well at the end");
+  stop_workers();
+  engine.set_lane(rank.device, Queue::Kind::compute, nullptr);
+}
+
+}  // namespace
+
+int main() {
+  use_cpu_workers(Engine::get());
+  Engine::get().configure({2, 1, 1, 1}, 2);
+  values_are_those_of_the_program_in_order();
+  ranks_that_differ_all_learn_what_the_others_do();
+  a_failed_operand_is_told_to_the_others();
+  a_rank_that_gives_up_tells_the_others();
+  a_rank_that_has_left_took_part_in_what_it_has_begun();
+  the_loopback_network_takes_its_time();
+  wait_all();
+  stop_workers();
+  return 0;
+}

@@ -1,0 +1,80 @@
+"""Operations between ranks in places that are special: captured calls, coroutines, forked children, without an MPI."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.ranks import lines_of, needs_mpi
+from tests.support.subprocesses import execute
+
+
+@needs_mpi
+def test_they_are_captured_awaited_and_refused_in_a_forked_child(tmp_path: Path) -> None:
+    first, second = lines_of(
+        tmp_path,
+        2,
+        """
+import asyncio
+import forerun
+from forerun.gluon import HybridBlock
+
+class Summed(HybridBlock):
+    def forward(self, x):
+        return dist.allreduce(x * 2) + 1
+
+net = Summed()
+net.hybridize()
+for value in range(4):                             # the later calls are replayed
+    x = np.full(2, value + 1.0 * dist.rank())
+    x.attach_grad()
+    with autograd.record():
+        y = net(x)
+    y.backward()
+    print(y.tolist(), x.grad.tolist())
+
+@forerun.hybrid
+def f(x):
+    return dist.allgather(dist.allreduce(x, "max"))
+
+for value in range(3):
+    print(f(np.array([value * dist.rank()])).tolist())
+
+async def total(x):
+    return (await dist.allreduce(x)).tolist()
+
+async def both():
+    return await asyncio.gather(total(np.ones(1)), total(np.zeros(1)))
+
+print(asyncio.run(both()))
+child = os.fork()
+if child == 0:
+    try: dist.allreduce([1.0])
+    except RuntimeError as error: print(error, flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+print(dist.allreduce([1.0]).tolist())
+""",
+    )
+    assert first == second
+    assert first == [
+        *(f"{[2.0 * (2 * value + 1) + 1] * 2} {[4.0] * 2}" for value in range(4)),
+        *(f"{[[value], [value]]}" for value in range(3)),
+        "[[2.0], [0.0]]",
+        "allreduce: the process that opened MPI must issue it, got its forked child",
+        "[2.0]",
+    ]
+
+
+def test_without_an_mpi_an_error_says_what_to_install() -> None:
+    program = "from forerun import distributed as dist\ndist.allreduce([1.0])"
+    done = execute(program, "import sys; sys.modules['mpi4py'] = None\n", FORERUN_RANK="0", FORERUN_SIZE="2")
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("RuntimeError: allreduce: ranks need MPI, and mpi4py found none (")
+    assert last.endswith("): pip install mpi4py mpich")
+
+
+@needs_mpi
+def test_an_mpi_of_another_size_is_refused() -> None:
+    program = "from forerun import distributed as dist\ndist.allreduce([1.0])"
+    done = execute(program, FORERUN_RANK="0", FORERUN_SIZE="2")
+    assert "allreduce: MPI must have the 2 ranks that its launcher started, got 1" in done.stderr
