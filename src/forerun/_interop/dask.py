@@ -6,14 +6,13 @@ has arrived: neither side makes a copy.
 
 A worker of `distributed` asks for the size of each result, and then counts the task as done. An array answers when it
 is computed: so a worker begins no more tasks than it has threads, and memory stays within what Dask knows of. A chunk
-whose operation failed is sent with its error, and each read of what is computed from it raises that, in the other
-process too. Dask itself would try to send it again and again.
+whose operation failed is sent with its error, and each read of a result that depends on it raises that, in
+the other process too. Dask itself would try to send it again and again.
 """
 
 from __future__ import annotations
 
 import contextlib
-import pickle
 from types import ModuleType
 from typing import Any
 
@@ -21,6 +20,7 @@ import numpy
 
 from .._array.scalar import scalar
 from .._runtime.device import Device, resolve, used_devices
+from .._runtime.engine import wait
 from ..ops._base import core as _core
 from ..ops._base.dtypes import dtype as dtype_of
 from ..ops._base.host_task import host
@@ -43,66 +43,68 @@ def _add_size(sizes: ModuleType) -> None:
 def _computed_size(x: Any) -> int:
     """Return the bytes of an array. Waits; its reads raise what has failed."""
     with contextlib.suppress(Exception):
-        _core.wait([x])
+        wait(x)
     return int(x.nbytes)
 
 
 def _add_transport(protocol: ModuleType) -> None:
     """Let `distributed` send and receive arrays."""
-    protocol.dask_serialize.register(_core.Array, _sent)
-    protocol.dask_deserialize.register(_core.Array, _received)
+    transport = _Transport(protocol.pickle)
+    protocol.dask_serialize.register(_core.Array, transport.sent)
+    protocol.dask_deserialize.register(_core.Array, transport.received)
 
 
-def _sent(x: Any) -> tuple[dict[str, Any], list[Any]]:
-    """Return what a message says of an array, and its memory, which later operations do not change. Waits."""
-    try:
-        values = numpy.ascontiguousarray(x.numpy())
-    except Exception as error:
-        facts = {"failed": True, "scalar": isinstance(x, scalar), "dtype": x.dtype.name, "shape": list(x.shape)}
-        return facts, [_pickled(error)]
-    if not x.ndim or not x.size:
-        return {"pickled": True}, [pickle.dumps(x)]
-    facts = {"dtype": x.dtype.name, "shape": list(x.shape), "device": [x.device.device_type, x.device.device_id]}
-    return facts, [memoryview(values.reshape(-1).view("uint8"))]
+class _Transport:
+    """Turns arrays into messages and back. codec: Dask's own pickles, which it has for all other objects."""
+
+    def __init__(self, codec: Any) -> None:
+        self.codec = codec
+
+    def sent(self, x: Any) -> tuple[dict[str, Any], list[Any]]:
+        """Return what a message says of an array, and its memory, which later operations do not change. Waits."""
+        facts = {"dtype": x.dtype.name, "shape": list(x.shape), "scalar": isinstance(x, scalar)}
+        try:
+            values = numpy.ascontiguousarray(x.numpy())
+        except Exception as error:
+            return {**facts, "failed": True}, [self.pickled(error)]
+        facts["device"] = [x.device.device_type, x.device.device_id]
+        return facts, [values.reshape(-1).view("uint8").data] if x.size else []
+
+    def pickled(self, error: Exception) -> bytes:
+        """Return an error as bytes; one that does not come back from these as a RuntimeError with its words."""
+        with contextlib.suppress(Exception):
+            data: bytes = self.codec.dumps(error)
+            self.codec.loads(data)
+            return data
+        plain: bytes = self.codec.dumps(RuntimeError(f"{type(error).__name__}: {error}"))
+        return plain
+
+    def received(self, facts: dict[str, Any], frames: list[Any]) -> Any:
+        """Return the array of a message, in its memory if that is aligned."""
+        frame = frames[0] if len(frames) == 1 else b"".join(frames)
+        there = None if facts.get("failed") else Device(*facts["device"])
+        if there is None:
+            found = self.failed(facts, bytes(frame))
+        else:
+            device = there if there in used_devices() else resolve()
+            found = _shared(numpy.frombuffer(frame, "uint8"), facts["dtype"], facts["shape"], device)
+        return _core.as_scalar(found) if facts["scalar"] else found
+
+    def failed(self, facts: dict[str, Any], error: bytes) -> Any:
+        """Return an array whose reads raise an error, which is pickled."""
+
+        def fail() -> None:
+            raise self.codec.loads(error)
+
+        return host(fail, [], [(facts["shape"], dtype_of(facts["dtype"]))], name="chunk that failed")[0]
 
 
-def _pickled(error: Exception) -> bytes:
-    """Return an error as bytes; one that does not come back from these as a RuntimeError with its words."""
-    with contextlib.suppress(Exception):
-        data = pickle.dumps(error)
-        pickle.loads(data)
-        return data
-    return pickle.dumps(RuntimeError(f"{type(error).__name__}: {error}"))
-
-
-def _received(facts: dict[str, Any], frames: list[Any]) -> Any:
-    """Return the array of a message, in its memory if that is aligned."""
-    frame = frames[0] if len(frames) == 1 else b"".join(frames)
-    if facts.get("pickled"):
-        return pickle.loads(frame)
-    if facts.get("failed"):
-        return _failed(facts, pickle.loads(frame))
-    there = Device(*facts["device"])
-    device = there if there in used_devices() else resolve()
-    return shared(numpy.frombuffer(frame, "uint8"), facts["dtype"], facts["shape"], device)
-
-
-def _failed(facts: dict[str, Any], error: Exception) -> Any:
-    """Return an array whose reads raise an error."""
-
-    def fail() -> None:
-        raise error
-
-    (found,) = host(fail, [], [(facts["shape"], dtype_of(facts["dtype"]))], name="chunk that failed")
-    return _core.as_scalar(found) if facts["scalar"] else found
-
-
-def shared(memory: numpy.ndarray, name: str, shape: list[int], device: Device) -> Any:
-    """Return an array of a dtype in memory of bytes, which nobody may write to any more; a copy if it is not aligned."""
+def _shared(memory: numpy.ndarray, name: str, shape: list[int], device: Device) -> Any:
+    """Return an array of a dtype in memory of bytes, which is not written to any more; a copy if it is not aligned."""
     dtype = dtype_of(name)
     plain = numpy.dtype(f"u{dtype.itemsize}") if dtype.kind == "V" else dtype  # NumPy does not export bfloat16
     values = memory.view(plain).reshape(shape)
-    if device.device_type != "cpu" or not values.flags.aligned:
+    if device.device_type != "cpu" or not values.flags.aligned or not values.size:
         return _core.from_numpy(memory.view(dtype).reshape(shape), device)
     found = from_dlpack(values, device=device)
     return found if plain == dtype else found.view(dtype)
