@@ -111,8 +111,15 @@ class TestFailures:
                 read()
             assert "test_dask.py" in raised.value.__notes__[0]  # the line that issued it, on the other side
 
+    @pytest.mark.parametrize("made", [lambda: np.ones(3).sum(), lambda: np.ones(3)[0], lambda: np.array(2.0)])
+    def test_scalars_and_arrays_without_axes_are_kept_apart(self, made):
+        x = made()
+        y = protocol.deserialize(*protocol.serialize(x))
+        assert type(y) is type(x)
+        assert y.item() == x.item()
+
     def test_a_scalar_stays_one(self):
-        x = failing(ValueError, "bad").sum()[()]
+        x = failing(ValueError, "bad").sum()
         assert type(protocol.deserialize(*protocol.serialize(x))) is type(x)
         for failed in (x, protocol.deserialize(*protocol.serialize(x))):
             with pytest.raises(ValueError, match="bad"):
