@@ -100,11 +100,11 @@ class _Transport:
 
 
 def _shared(memory: numpy.ndarray, name: str, shape: list[int], device: Device) -> Any:
-    """Return an array of a dtype in memory of bytes, which is not written to any more; in a copy, if it is not aligned."""
+    """Return an array in memory of bytes that nothing writes to any more; in a copy, if it is not aligned."""
     dtype = dtype_of(name)
     plain = numpy.dtype(f"u{dtype.itemsize}") if dtype.kind == "V" else dtype  # NumPy does not export bfloat16
     values = memory.view(plain).reshape(shape)
-    if device.device_type != "cpu" or not values.size:
+    if device.device_type != "cpu":
         return _core.from_numpy(memory.view(dtype).reshape(shape), device)
     found = from_dlpack(values, device=device)
     return found if plain == dtype else found.view(dtype)
