@@ -68,14 +68,15 @@ class Prediction:
     """A step of the recorded program on another machine. Times are seconds.
 
     seconds: of a step there. recorded: of a step in the recording. replayed: of the same replay on the recorded
-    machine, so that `error`, their relative difference, says how good a replay is.
+    machine, so that `error`, their relative difference, says how good a replay is. alone: on one device of one rank.
     """
 
     def __init__(self, recorded: Recorded, machine: Machine) -> None:
         self.machine = machine
         self._run = recorded
         self.recorded, self.quartiles, self.steps = recorded.seconds, recorded.quartiles, recorded.steps
-        self.replayed = _seconds(recorded, Machine())
+        self.replayed = _seconds(recorded, None)
+        self.alone = _seconds(recorded, Machine()) if recorded.ranks > 1 else self.replayed
         self.program: Program = made(recorded, machine)
         self.simulated: Run = run(self.program)
         self.seconds = _step(self.program, self.simulated)
@@ -99,11 +100,11 @@ class Prediction:
     @property
     def efficiency(self) -> float:
         """The time of a step on one device over the time there: each device has as much data."""
-        return self.replayed / self.seconds if self.seconds else 1.0
+        return self.alone / self.seconds if self.seconds else 1.0
 
     @property
     def speed(self) -> float:
-        """How many times as many examples a second as on the recorded machine."""
+        """How many times as many examples a second as on one device."""
         return self.efficiency * self.machine.devices * self.machine.ranks
 
     @cached_property
@@ -135,7 +136,7 @@ class Prediction:
         ends = self.simulated.step_ends(self.program)
         since = ends[-1 - _DRAWN] if len(ends) > _DRAWN else 0.0
         drawn = Trace([e for e in self.trace.events if e.started >= since], {})
-        figures = self.machine.ranks, self.seconds, self.replayed, self.error
+        figures = self.machine.ranks, self.seconds, self.alone, self.error
         return scaling_svg(str(self.machine), self.scaling(), *figures, drawn)
 
     def _repr_svg_(self) -> str:
@@ -155,9 +156,10 @@ class Prediction:
 
     def _head(self) -> list[str]:
         low, high = self.quartiles
+        on = f" on {self._run.ranks} ranks" if self._run.ranks > 1 else ""
         known = "checked against runs" if self.checked else "beyond the 2 devices and 4 ranks that were checked"
         return [
-            f"recorded: {milliseconds(self.recorded)} a step (half of {self.steps} steps: {milliseconds(low)} to "
+            f"recorded: {milliseconds(self.recorded)} a step{on} (half of {self.steps} steps: {milliseconds(low)} to "
             f"{milliseconds(high)})",
             f"replayed: {milliseconds(self.replayed)} a step on the recorded machine, an error of {self.error:+.1%}",
             f"predicted: {milliseconds(self.seconds)} a step on {self.machine}; +- {milliseconds(self.uncertainty)}, "
@@ -213,7 +215,7 @@ def whatif(
     Parameters
     ----------
     trace : Trace
-        A recording of some steps of a loop on one device.
+        A recording of some steps of a loop on one device, or of several ranks with one device each.
     devices, ranks : int
         Devices of a rank, and ranks.
     link : str
@@ -226,7 +228,7 @@ def whatif(
         The line whose first operation begins a step, as "train.py:12". Without it, what recurs is a step.
 
     slowdown : float
-        How many times as long an operation takes while all devices of a rank run: they may share memory and cores.
+        How many times as long an operation takes while all devices and ranks run: they may share memory and cores.
 
     Returns
     -------
@@ -260,7 +262,7 @@ def _step(program: Program, simulated: Run) -> float:
     return median(b - a for a, b in pairwise(ends)) if len(ends) > 1 else simulated.seconds
 
 
-def _seconds(recorded: Recorded, machine: Machine) -> float:
+def _seconds(recorded: Recorded, machine: Machine | None) -> float:
     program = made(recorded, machine)
     return _step(program, run(program))
 
