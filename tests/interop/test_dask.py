@@ -19,7 +19,7 @@ from tests.support.paths import ROOT
 from tests.support.subprocesses import environment, output
 
 for library in ("distributed", "zarr"):
-    pytest.importorskip(library, reason=f"needs {library}, which the extra `test` installs")
+    pytest.importorskip(library, reason=f"needs {library}, which the extra `clients` installs")
 
 sizeof = pytest.importorskip("dask.sizeof").sizeof
 protocol = pytest.importorskip("distributed.protocol.serialize")
