@@ -292,6 +292,7 @@ class TestPredictions:
         picture = ElementTree.parse(tmp_path / "whatif.svg").getroot()
         text = "".join(picture.itertext())
         assert all(word in text for word in ("1,024", "network", "worker 1", "ideal"))
+        assert len(picture.findall("{*}path")) == 1  # the front end's issues
         with pytest.raises(ValueError, match="svg"):
             found.save(tmp_path / "whatif.png")
 
