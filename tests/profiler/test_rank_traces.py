@@ -77,7 +77,7 @@ class TestMerged:
         assert (found.line.waits, found.line.seconds) == (2, pytest.approx(10 * MS))
 
     def test_one_machine_has_one_clock(self):
-        apart = ((0, 7 * NS, 0),), ((0, 9 * NS, 0),)
+        apart = ((0, 7 * NS, 500),), ((0, 9 * NS, 500),)
         found = merged([of_rank_number(n, 5.0, clock=apart[n]) for n in range(2)])
         assert found.ops[0].issued == found.ops[1].issued
         assert [r.error for r in found.ranks] == [0, 0]
@@ -93,8 +93,8 @@ class TestMerged:
 
     def test_drift_of_a_clock_is_spread_over_the_recording(self):
         # Rank 1's clock lost 1 ms in 10 s against the launcher's, half of it until the middle.
-        here = of_rank_number(0, 5.0, machine="a", clock=((0, 0, 0), (10 * NS, 0, 0)))
-        there = of_rank_number(1, 5.0, machine="b", clock=((0, 0, 0), (10 * NS, NS // 1000, 0)))
+        here = of_rank_number(0, 105.0, machine="a", clock=((100 * NS, 0, 0), (110 * NS, 0, 0)))
+        there = of_rank_number(1, 105.0, machine="b", clock=((100 * NS, 0, 0), (110 * NS, NS // 1000, 0)))
         found = merged([here, there])
         ops = {e.rank: e for e in found.ops if e.name == "matmul"}
         assert ops[1].started - ops[0].started == pytest.approx(0.5 * MS, abs=1e-6)
