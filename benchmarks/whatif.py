@@ -3,8 +3,8 @@
     python benchmarks/whatif.py [--rounds 5] [--programs "wide, sgd"] [--markdown]
 
 In each round a program is recorded on one device, and the prediction for each machine is compared with a run on it in
-the same round, as the load of a shared machine changes. All processes have one worker for each device. What is given
-to the prediction is measured apart from the run:
+the same round, as the load of a shared machine changes. All processes have one worker for each device. Two inputs of
+a prediction are measured apart from the run:
 
 - by how much devices or ranks slow each other down: as many processes with one device each, at the same time;
 - the link between ranks: sums of 64 KiB and 4 MiB, before the ranks train, with nothing else to do. The loopback
