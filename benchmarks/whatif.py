@@ -217,6 +217,8 @@ def main() -> None:
             print(f"| {' | '.join(cells)} |")
     else:
         show(head, rows)
+    if any(abs(float(cells[6].rstrip("%"))) > AIM * 100 for cells in rows):
+        print("the replay itself is off by more than the aim: the machine has other work, repeat it later")
     print(f"load {os.getloadavg()[0]:.1f} after")
 
 

@@ -26,7 +26,7 @@ __all__ = ["Change", "Prediction", "whatif"]
 LIMIT = 6000  # operations of a simulated device
 RANKS = tuple(2**k for k in range(11))  # of the scaling curve: 1 to 1,024
 _DRAWN = 3  # steps in the picture
-CHECKED = 0.15  # predictions that benchmarks/whatif.py compares with runs are within that
+CHECKED = 0.15  # benchmarks/whatif.py compares predictions with runs: its aim
 _CHECKED_DEVICES, _CHECKED_RANKS = 2, 4
 _ADVICE = {
     "operations": "its operations are the limit: fewer or smaller ones, float16 or bfloat16, a faster device",
@@ -89,12 +89,12 @@ class Prediction:
 
     @property
     def uncertainty(self) -> float:
-        """Return the seconds by which the prediction may be wrong, if the machine is among those that were checked."""
+        """Return the seconds by which the prediction may be wrong: the error of the replay, and at least 15 %."""
         return max(abs(self.error), CHECKED) * self.seconds
 
     @property
     def checked(self) -> bool:
-        """Whether predictions for as many devices and ranks were compared with runs."""
+        """Whether benchmarks/whatif.py compares predictions for as many devices and ranks with runs."""
         return self.machine.devices <= _CHECKED_DEVICES and self.machine.ranks <= _CHECKED_RANKS
 
     @property
@@ -157,12 +157,14 @@ class Prediction:
     def _head(self) -> list[str]:
         low, high = self.quartiles
         on = f" on {self._run.ranks} ranks" if self._run.ranks > 1 else ""
-        known = "checked against runs" if self.checked else "beyond the 2 devices and 4 ranks that were checked"
+        known = (
+            "" if self.checked else ", beyond the 2 devices and 4 ranks that benchmarks/whatif.py compares with runs"
+        )
         return [
             f"recorded: {milliseconds(self.recorded)} a step{on} (half of {self.steps} steps: {milliseconds(low)} to "
             f"{milliseconds(high)})",
             f"replayed: {milliseconds(self.replayed)} a step on the recorded machine, an error of {self.error:+.1%}",
-            f"predicted: {milliseconds(self.seconds)} a step on {self.machine}; +- {milliseconds(self.uncertainty)}, "
+            f"predicted: {milliseconds(self.seconds)} a step on {self.machine}; +- {milliseconds(self.uncertainty)}"
             f"{known}",
             f"{self.efficiency:.0%} of a device's speed, {self.speed:,.1f} x as many examples a second",
         ]
