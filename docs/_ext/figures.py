@@ -7,6 +7,7 @@ the one that other programs have disturbed least. Those of GPUs are of the devic
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tempfile
 import time
@@ -287,10 +288,20 @@ def picture(width: int, height: int, parts: list[str]) -> str:
     return "\n".join([head, f'<rect width="{width}" height="{height}" fill="#fff"/>', *parts, "</svg>\n"])
 
 
+def memory_of_chunks() -> None:
+    """Memory of two workers of Dask while 20 GB of chunks pass through them."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "memory.svg"
+        words = [sys.executable, str(ROOT / "examples" / "larger_than_memory.py"), "--figure", str(file)]
+        subprocess.run(words, check=True)
+        save("memory-of-chunks", file.read_text(encoding="utf-8"))
+
+
 FIGURES = {
     "asynchronous": (1, [issue_and_wait, front_and_back, often_and_once, snippet, memory, files]),
     "engine": (1, [blocks]),
     "parallel": (2, [two_devices, copies, several, several_graph]),
+    "dask": (1, [memory_of_chunks]),
     "gpu": (1, [gpu_copies, two_gpus]),
 }
 

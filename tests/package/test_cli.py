@@ -191,7 +191,7 @@ class TestTrace:
         program = "import os\nfrom forerun import np\nx = np.ones((50, 50))\n(x @ x).wait()\nos.kill(os.getpid(), 9)\n"
         (tmp_path / "dies.py").write_text(program)
         assert forerun_command("trace", "dies.py", folder=tmp_path).returncode == -9
-        shown = forerun_command("trace", "build/trace/dies.trace", folder=tmp_path)
+        shown = forerun_command("trace", "build/trace/dies.frec", folder=tmp_path)
         assert shown.returncode == 0
         assert "the process died while it recorded" in shown.stdout
         assert "dies.py:4" in shown.stdout

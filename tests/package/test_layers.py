@@ -103,6 +103,7 @@ LATE_IMPORTS = {
     ("cli/bench.py", "forerun"),  # a command imports what it runs
     ("cli/info.py", "forerun"),
     ("cli/ranks.py", "forerun._launch"),
+    ("cli/ranks.py", "forerun.profiler"),
     ("cli/run.py", "forerun"),
     ("cli/tour.py", "forerun"),
     ("cli/trace.py", "forerun"),

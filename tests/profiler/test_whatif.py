@@ -231,6 +231,28 @@ class TestPredictions:
         assert [t.size for t in tasks if t.name == "allreduce"] == [8_000_000]
         assert [t.name for t in tasks].count("copy to bucket") == 2
 
+    @pytest.mark.parametrize(
+        ("first", "bucket", "sizes"), [(1, 1, [1, 3, 2, 2]), (4, 3, [4, 4]), (5, 100, [6, 2]), (3, 4, [4, 4])]
+    )
+    def test_a_bucket_takes_gradients_until_it_is_full(self, first, bucket, sizes):
+        run_ = Recorded.of(training())
+        for n, size in zip((1, 2, 3, 4), (1, 3, 2, 2)):
+            run_.ops[n] = replace(run_.ops[1], number=n, size=size)
+        maker = programs._Maker(run_, Machine(ranks=2, first=first, bucket=bucket))
+        found = maker._buckets([1, 2, 3, 4])
+        assert [sum(run_.ops[g].size for g in some) for some in found] == sizes
+        assert [g for some in found for g in some] == [1, 2, 3, 4]
+
+    def test_ranks_that_share_cores_are_slower_in_python_too(self):
+        found = profiler.whatif(training(), ranks=2, link="1000TB/s,0us", slowdown=1.5)
+        assert found.seconds == pytest.approx(1.5 * 20 * MS)
+        recorded = Recorded.of(training())
+        for act in (a for acts in recorded.acts.values() for a in acts):
+            act.gap = 10 * MS  # five in a step, and two sums: issuing takes longer than the work
+        machine = Machine(ranks=2, link=Link(1e15, 0.0), slowdown=1.5)
+        ends = run(found := programs.made(recorded, machine)).step_ends(found)
+        assert ends[-1] - ends[-2] == pytest.approx(1.5 * 70 * MS)
+
     def test_gradients_are_what_the_line_of_the_updates_reads(self):
         found = programs.gradients(Recorded.of(training()))
         assert found[1].site == ("train.py", 3)
@@ -259,8 +281,8 @@ class TestPredictions:
     def test_the_error_is_printed_with_each_prediction(self):
         text = str(profiler.whatif(training(), devices=8, ranks=64))
         assert "an error of +0.0%" in text
-        assert "beyond the 2 devices and 4 ranks that were checked" in text
-        assert "checked against runs" in str(profiler.whatif(training(), devices=2))
+        assert "beyond the 2 devices and 4 ranks that benchmarks/whatif.py compares" in text
+        assert "beyond" not in str(profiler.whatif(training(), devices=2))
         assert text.count("change next") == 1
         assert "1,024" in text
 
@@ -270,6 +292,7 @@ class TestPredictions:
         picture = ElementTree.parse(tmp_path / "whatif.svg").getroot()
         text = "".join(picture.itertext())
         assert all(word in text for word in ("1,024", "network", "worker 1", "ideal"))
+        assert len(picture.findall("{*}path")) == 1  # the front end's issues
         with pytest.raises(ValueError, match="svg"):
             found.save(tmp_path / "whatif.png")
 
@@ -298,6 +321,70 @@ class TestPredictions:
         found = Recorded.of(sample)
         assert (min(found.ops), max(found.ops)) == (1, 1023)
         assert profiler.whatif(sample).seconds == pytest.approx(20 * MS)
+
+
+def of_ranks(size: int = 2, network: float = 6.0) -> Trace:
+    """The training above with recorded sums over ranks: 6 ms for each gradient of 4 MB, behind one another."""
+    events: list[Event] = []
+    for e in training().ops:
+        at = (e.seq - 1) // 5 * 7  # seven operations a step: a sum behind each gradient
+        place = (e.seq - 1) % 5
+        seq = at + (1, 2, 4, 6, 7)[place]
+        before = at - 7
+        deps = {
+            0: (before + 6, before + 7),
+            1: (at + 1,),
+            2: (at + 2,),
+            3: (at + 3, before + 6),
+            4: (at + 5, before + 7),
+        }
+        step = 27 * MS * (at // 7)
+        start = step + (0, 10, 14, 20, 26)[place] * MS
+        events.append(
+            replace(e, seq=seq, deps=tuple(d for d in deps[place] if d > 0), started=start, ended=start + e.duration)
+        )
+        if place in (1, 2):
+            begin = step + (14, 20)[place - 1] * MS
+            events.append(
+                replace(e, seq=seq + 1, name="allreduce", site=("train.py", 4), device=255, queue="network", thread=9,
+                        deps=(seq, *([at + 3] if place == 2 else [])), started=begin, ended=begin + network * MS,
+                        bytes=4_000_000, shape=None, dtype=None)
+            )  # fmt: skip
+    trace = Trace.from_events(events, {0: "cpu(0)"})
+    trace.issued = trace.recorded = len(events)
+    trace.ranks = [profiler.Rank(0, size, "a", 1, "a")]
+    return trace
+
+
+class TestRecordedRanks:
+    def test_the_replay_has_the_recorded_sums(self):
+        found = profiler.whatif(of_ranks(), ranks=2, link="1GB/s,0us")
+        assert found.replayed == pytest.approx(27 * MS)
+        assert found.alone == pytest.approx(20 * MS)
+        assert " on 2 ranks (half of" in str(found)
+
+    def test_sums_take_what_they_take_on_the_other_network(self):
+        assert profiler.whatif(of_ranks(), ranks=2, link="1GB/s,0us").seconds == pytest.approx(23 * MS)
+        assert profiler.whatif(of_ranks(), ranks=4, link="1GB/s,0us").seconds == pytest.approx(27 * MS)
+
+    def test_one_rank_has_no_sums(self):
+        assert dict(profiler.whatif(of_ranks(), ranks=4, link="1GB/s,0us").scaling())[1] == pytest.approx(20 * MS)
+
+    def test_steps_end_with_updates_and_not_with_sums(self):
+        assert profiler.whatif(of_ranks(network=60.0)).steps == 6
+
+    def test_of_a_trace_of_all_ranks_the_first_is_replayed(self):
+        from forerun.profiler._ranks.merge import merged
+
+        both = merged([of_ranks(), replace(of_ranks(), ranks=[profiler.Rank(1, 2, "a", 2, "a")])])
+        found = profiler.whatif(both, ranks=2, link="1GB/s,0us")
+        assert (found.steps, found.seconds) == (6, pytest.approx(23 * MS))
+
+    def test_other_collectives_take_half_of_a_sum(self):
+        trace = of_ranks()
+        trace.events = [replace(e, name="allgather") if e.name == "allreduce" else e for e in trace.events]
+        tasks = programs.made(Recorded.of(trace), Machine(ranks=2, link=Link(1e9, 0.0))).tasks
+        assert {t.pieces for t in tasks if t.name == "allgather"} == {(2 * MS,)}
 
 
 @pytest.fixture

@@ -96,6 +96,12 @@ def _from_gpu(x: Any, max_version: tuple[int, int] | None, asked: tuple[int, int
     return _core.to_dlpack(_core.detach(x).to_device("cpu:0"), versioned, True)
 
 
+def _is_void(dtype: Any) -> bool:
+    """Whether a dtype is of bytes without a meaning, of which libraries make views to compare all bits."""
+    known = isinstance(dtype, numpy.dtype) and dtype.type is numpy.void
+    return known or (isinstance(dtype, str) and dtype.startswith("V"))
+
+
 class NumpyMethods:
     """Attributes and methods of NumPy's arrays that are not operations: a base of the array class."""
 
@@ -112,10 +118,15 @@ class NumpyMethods:
 
         Where elements of the two differ in size, the last axis gets longer or shorter: it must be without gaps and fit
         (ValueError). Gradients do not flow through a change of dtype.
+
+        As bytes without a meaning (`"V8"`), which forerun has not, the view is NumPy's, and read-only. That waits.
         """
         if dtype is None:
             whole: Array = self[...]
             return whole
+        if _is_void(dtype):
+            values: Any = self.numpy().view(dtype)
+            return values  # type: ignore[no-any-return]
         if isinstance(dtype, type) and issubclass(dtype, (numpy.ndarray, _core.Array)):
             raise TypeError(f"view: dtype must be a dtype, got {dtype}")
         result = _core.reinterpret(self, convert.as_dtype("view", dtype))

@@ -71,8 +71,11 @@ class Link:
             raise RankFailed(f"{self.failure}; this rank waited for values of all ranks")
         return self._values.pop(number)
 
-    def clock_offset(self, rounds: int = 8) -> int:
-        """Return nanoseconds that the launcher's clock is ahead of this one, by the fastest of some questions."""
+    def clock_offset(self, rounds: int = 8) -> tuple[int, int] | None:
+        """Return nanoseconds that the launcher's clock is ahead of this one, by the fastest of some questions.
+
+        The second number is by how much that may be wrong: half of the time of the question. None without an answer.
+        """
         found = []
         for each in range(rounds):
             key = -1 - each
@@ -86,7 +89,10 @@ class Link:
                 break
             clock, received = self._values.pop(key)
             found.append((received - sent, clock - (sent + received) // 2))
-        return min(found)[1] if found else 0
+        if not found:
+            return None
+        took, ahead = min(found)
+        return ahead, took // 2
 
     def _send(self, **what: object) -> bool:
         try:

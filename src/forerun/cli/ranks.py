@@ -1,4 +1,4 @@
-"""Arguments and connections of the commands that run a script, for several ranks."""
+"""Arguments, connections and recordings of the commands that run a script, for several ranks."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from .misuse import Misuse
 from .program import Program
 
 __all__ = ["add_launch_arguments", "as_rank", "launch_ranks"]
+
+_PROFILE = "FORERUN_PROFILE"
 
 
 def _count(text: str) -> int:
@@ -31,8 +34,11 @@ def add_launch_arguments(command: argparse.ArgumentParser) -> None:
     )
 
 
-def launch_ranks(given: argparse.Namespace, command: str, options: Sequence[str]) -> int:
-    """Run the script in several ranks, each by the same command without the arguments above."""
+def launch_ranks(given: argparse.Namespace, options: Sequence[str], recording: Path | None = None) -> int:
+    """Run the script in several ranks, each by `forerun run` with these options.
+
+    recording: a file for the recordings of all ranks; otherwise that of the environment, if it names one.
+    """
     from .._launch.launcher import Launch, launch
     from .._launch.mpi import MPINotFound
 
@@ -42,11 +48,34 @@ def launch_ranks(given: argparse.Namespace, command: str, options: Sequence[str]
         raise Misuse("-n: this is a rank of another launcher already; a world in a world is not possible")
     Program(given.script, given.arguments, given.module)  # a mistake is reported once, before anything runs
     module = ["-m"] if given.module else []
-    words = [sys.executable, "-m", "forerun", command, *options, *module, given.script, *given.arguments]
+    words = [sys.executable, "-m", "forerun", "run", *options, *module, given.script, *given.arguments]
     try:
-        return launch(Launch(given.ranks, words, given.restarts, given.hosts, given.grace))
+        with _recorded(given.ranks, recording):
+            return launch(Launch(given.ranks, words, given.restarts, given.hosts, given.grace))
     except MPINotFound as error:
         raise Misuse(str(error)) from None
+
+
+@contextlib.contextmanager
+def _recorded(size: int, recording: Path | None) -> Iterator[None]:
+    """Let each rank that is started meanwhile record into a file of its own, and make one of them."""
+    from ..profiler import environment
+    from ..profiler._ranks.files import gathered, of_rank
+
+    path = environment.given_up()
+    if (path := recording or path) is None:
+        yield
+        return
+    for old in path.parent.glob(of_rank(path, 0).name.replace(".rank0.", ".rank*.")):
+        old.unlink()  # of a run with more ranks, perhaps
+    before = os.environ.get(_PROFILE)
+    os.environ[_PROFILE] = str(path)
+    try:
+        yield
+    finally:
+        os.environ.pop(_PROFILE) if before is None else os.environ.update({_PROFILE: before})
+        if size > 1:
+            gathered(path, size)
 
 
 @contextlib.contextmanager

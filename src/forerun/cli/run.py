@@ -52,7 +52,7 @@ def run(given: argparse.Namespace) -> int:
     """Run the script; report on standard error."""
     if given.ranks is not None:
         switches = ("as_numpy", "as_mxnet", "report")
-        return launch_ranks(given, "run", [f"--{n.replace('_', '-')}" for n in switches if getattr(given, n)])
+        return launch_ranks(given, [f"--{n.replace('_', '-')}" for n in switches if getattr(given, n)])
     program = Program(given.script, given.arguments, given.module)
     if given.as_numpy:
         replace_numpy(given)

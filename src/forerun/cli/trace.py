@@ -6,6 +6,10 @@ use, such as a missing script or a folder that cannot be written, is reported be
 
 While the script runs, the recording grows in a file beside the timeline. If the script kills its process, the file is
 there to be shown instead of a script.
+
+With `-n 4` four ranks run the script, as with `forerun run -n 4`. Their recordings become one file and one timeline,
+on one clock, with a part for each rank; the report says which rank the others waited for. The folder must be one that
+all machines see.
 """
 
 from __future__ import annotations
@@ -13,13 +17,17 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .._display.terminal import Terminal
+from ..distributed import _peers
 from .misuse import Misuse, writable
 from .program import Program, output_to_stderr
+from .ranks import add_launch_arguments, launch_ranks
 from .run import replace_numpy
 
 if TYPE_CHECKING:
@@ -35,7 +43,9 @@ examples:
   forerun trace --json train.py > report.json  the report for a program; what the script
                                                prints goes to standard error
   FORERUN_WORKERS=1 forerun trace train.py     the same on one worker
-  forerun trace build/trace/train.trace        what was recorded before, up to a crash perhaps
+  forerun trace build/trace/train.frec         what was recorded before, up to a crash perhaps
+  forerun trace -n 4 train.py                  four ranks in one timeline
+  forerun trace run.rank*.frec                 ranks that recorded each for itself
 """
 
 
@@ -50,6 +60,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--json", action="store_true", help="print the report as JSON")
     command.add_argument("--as-numpy", action="store_true", help="`import numpy` in the script's files gives forerun")
+    add_launch_arguments(command)
     command.add_argument("-m", dest="module", action="store_true", help="SCRIPT is the name of a module")
     command.add_argument("script", metavar="SCRIPT", help="a file of Python, or with -m a module")
     command.add_argument("arguments", metavar="...", nargs=argparse.REMAINDER, help="arguments of the script")
@@ -57,28 +68,49 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Run the script under the profiler."""
-    if given.script.endswith(".trace"):
-        return _again(Path(given.script), given)
+    if given.script.endswith((".frec", ".trace")):
+        return _again([Path(given.script), *map(Path, given.arguments)], given)
     program = Program(given.script, given.arguments, given.module)
+    if given.ranks is not None and given.ranks != 1:
+        return _of_ranks(program, given)
+    if _peers.size() > 1:  # another launcher has started this: each rank shows its own part
+        program.name += f".rank{_peers.rank()}"
     out = writable(given.out, f"{program.name}.html")
     if given.as_numpy:
         replace_numpy(given)
     with output_to_stderr(given.json):
-        status, trace = _recorded(program, writable(given.out, f"{program.name}.trace"))
+        status, trace = _recorded(program, writable(given.out, f"{program.name}.frec"))
     _show(trace, out, program.name, given.json)
     return status
 
 
-def _again(file: Path, given: argparse.Namespace) -> int:
-    """Show what was recorded."""
+def _again(files: list[Path], given: argparse.Namespace) -> int:
+    """Show what was recorded, by ranks perhaps."""
     from .. import profiler
 
+    name = files[0].stem if len(files) == 1 else files[0].stem.partition(".rank")[0]
     try:
-        trace = profiler.load(file)
+        trace = profiler.load(files)
     except (OSError, ValueError) as error:
-        raise Misuse(f"cannot show {file}: {error}") from None
-    _show(trace, writable(given.out, f"{file.stem}.html"), file.stem, given.json)
+        raise Misuse(f"cannot show {', '.join(map(str, files))}: {error}") from None
+    _show(trace, writable(given.out, f"{name}.html"), name, given.json)
     return 0
+
+
+def _of_ranks(program: Program, given: argparse.Namespace) -> int:
+    """Run the script in ranks that record, then show all of them."""
+    out, file = writable(given.out, f"{program.name}.html"), writable(given.out, f"{program.name}.frec")
+    file = Path(os.environ.get("FORERUN_PROFILE") or file).absolute()
+    file.unlink(missing_ok=True)
+    with output_to_stderr(given.json):
+        status = launch_ranks(given, ["--as-numpy"] if given.as_numpy else [], file)
+    if not file.exists():  # none has come to the import of forerun
+        print("forerun trace: no rank has recorded anything", file=sys.stderr)
+        return status or 1
+    from .. import profiler
+
+    _show(profiler.load(file), out, program.name, given.json, file)
+    return status
 
 
 def _recorded(program: Program, file: Path) -> tuple[int, Trace]:
@@ -93,7 +125,7 @@ def _recorded(program: Program, file: Path) -> tuple[int, Trace]:
     return status, recording.trace
 
 
-def _show(trace: Trace, file: Path, title: str, as_json: bool) -> None:
+def _show(trace: Trace, file: Path, title: str, as_json: bool, recording: Path | None = None) -> None:
     from .. import profiler
 
     profiler.timeline(trace, file, title=title)
@@ -104,6 +136,8 @@ def _show(trace: Trace, file: Path, title: str, as_json: bool) -> None:
         for line, code in _styled(str(profiler.report(trace)).splitlines()):
             screen.line(screen.style(line, code) if code else line)
         screen.line(f"timeline: {file}")
+        if recording:
+            screen.line(f"recording: {recording}")
 
 
 def _styled(report: list[str]) -> Iterator[tuple[str, str]]:
@@ -118,6 +152,7 @@ def _styled(report: list[str]) -> Iterator[tuple[str, str]]:
 def _figures(trace: Trace) -> dict[str, object]:
     """Return the report's figures; times in seconds."""
     from ..profiler import blockers, bound
+    from ..profiler._ranks.late import rank_times
 
     ops: dict[str, list[float]] = {}
     for e in trace.ops:
@@ -131,6 +166,7 @@ def _figures(trace: Trace) -> dict[str, object]:
         "ops": [{"name": k, "count": len(v), "seconds": sum(v)} for k, v in ops.items()],
         "bound": {"kind": limit.kind, "share": limit.share, "line": limit.line, "says": str(limit)},
         "waits": [_wait(blocker) for blocker in blockers(trace)],
+        **({"ranks": [asdict(r) for r in rank_times(trace)]} if len(trace.ranks) > 1 else {}),
     }
 
 

@@ -1,9 +1,9 @@
 """Predicts a step of a recorded program on a machine that is not there: more devices, more ranks, another network.
 
 The recording is of some steps of a loop on one device, as `FORERUN_PROFILE=FILE python train.py`,
-`forerun trace train.py` or `profiler.record(FILE)` write it. It is replayed with the recorded durations and
-dependencies: each device of every rank does the recorded work on as much data, and gradients are summed over all of
-them.
+`forerun trace train.py` or `profiler.record(FILE)` write it, or of ranks, as `forerun trace -n 2` does. It is replayed
+with the recorded durations and dependencies: each device of every rank does the recorded work on as much data, and
+gradients are summed over all of them.
 
 Printed are the time of a step with the error of the replay, what a step waits for, the scaling curve to 1,024 ranks,
 and the line of the program to change next. A picture shows the curve and the lanes of a rank.
@@ -35,7 +35,9 @@ examples:
 
 def arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    command.add_argument("recording", type=Path, metavar="FILE", help="a recording of some steps on one device")
+    command.add_argument(
+        "recording", type=Path, metavar="FILE", help="a recording of some steps, on one device or of ranks"
+    )
     command.add_argument("--devices", type=int, default=1, metavar="N", help="devices of each rank (%(default)s)")
     command.add_argument("--ranks", type=int, default=1, metavar="N", help="ranks (%(default)s)")
     command.add_argument(
@@ -48,7 +50,11 @@ def arguments(command: argparse.ArgumentParser) -> None:
         "--collective", default="ring", metavar="KIND", help="how ranks sum: ring, tree, halving or best (%(default)s)"
     )
     command.add_argument(
-        "--slowdown", type=float, default=1.0, metavar="X", help="of operations while all devices run (%(default)s)"
+        "--slowdown",
+        type=float,
+        default=1.0,
+        metavar="X",
+        help="of operations while all devices and ranks run (%(default)s)",
     )
     command.add_argument("--step", metavar="FILE:LINE", help="the line that begins a step; else a step is what recurs")
     command.add_argument("--json", action="store_true", help="print the prediction as JSON")

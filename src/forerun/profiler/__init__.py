@@ -27,6 +27,7 @@ from .events import Compiled as Compiled
 from .events import Event as Event
 from .events import Line as Line
 from .events import OnHost as OnHost
+from .events import Rank as Rank
 from .events import Trace as Trace
 from .graph import Graph as Graph
 from .graph import graph as graph

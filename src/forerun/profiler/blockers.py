@@ -61,7 +61,7 @@ def blockers(trace: Trace) -> list[Blocker]:
     found: dict[_Key, _Sums] = defaultdict(_Sums)
     for wait, lost, idle in _waits(trace):
         found[wait.site, wait.name].add(wait.duration, lost, idle)
-    lines = [line for line in trace.lines or _lines(trace) if line.cause != _END]
+    lines = [line for line in _of_all_ranks(trace.lines) or _lines(trace) if line.cause != _END]
     rows = [found[line.site, line.name].blocker(line) for line in lines]
     return sorted(rows, key=lambda b: (-b.lost, -b.line.seconds, -b.line.reads))
 
@@ -84,6 +84,19 @@ class _Sums:
             return Blocker(line, line.lost, None)
         lost = min(line.seconds, self.lost * line.seconds / self.seconds)
         return Blocker(line, max(lost, line.lost), self.idle / self.seconds)
+
+
+def _of_all_ranks(lines: list[Line]) -> list[Line]:
+    """Return the sums of the waits in each line over ranks."""
+    found: dict[_Key, Line] = {}
+    for line in lines:
+        if (key := (line.site, line.name)) in found:
+            one = found[key]
+            longest = max(one.longest, line.longest)
+            sums = {name: getattr(one, name) + getattr(line, name) for name in ("waits", "reads", "seconds", "lost")}
+            line = replace(one, longest=longest, **sums)
+        found[key] = line
+    return list(found.values())
 
 
 def _lines(trace: Trace) -> list[Line]:

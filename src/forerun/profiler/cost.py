@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ._devices.lanes import is_on_lane
+from ._ranks.late import rank_times
 from .blockers import blockers
 from .events import Event, Trace
 from .intervals import Interval, at_least, fewer_than, length
@@ -25,6 +26,7 @@ _SAYS = {
     "chain": "one operation at a time: the chain of operations that need one another is the limit",
     "cores": "the cores are the limit: all have work",
     "device": "the device is the limit: it has work all the time",
+    "network": "the network is the limit: nothing else ran while it moved data",
     "copies": "copies and files are the limit: nothing else ran meanwhile",
     "nothing": "nothing was run",
 }
@@ -34,14 +36,16 @@ _SAYS = {
 class Bound:
     """The limit of a program."""
 
-    kind: str  # "memory", "turn", "waits", "front end", "device", "chain", "cores", "copies" or "nothing"
+    kind: str  # "memory", "turn", "waits", "front end", "device", "chain", "cores", "network", "copies" or "nothing"
     share: float  # of the time
     line: str | None = None  # where, for "memory", "turn" and "waits"
     advice: str = ""
+    rank: int | None = None  # of several
 
     def __str__(self) -> str:
         at = f" at line {self.line}" if self.line else ""
-        return f"{self.share:.0%} of the time {_SAYS[self.kind].format(at=at, advice=self.advice)}"
+        rank = "" if self.rank is None else f"rank {self.rank}: "
+        return f"{rank}{self.share:.0%} of the time {_SAYS[self.kind].format(at=at, advice=self.advice)}"
 
 
 def bound(trace: Trace) -> Bound:
@@ -50,8 +54,10 @@ def bound(trace: Trace) -> Bound:
     The kinds are: `memory`, ready operations waited for the memory budget while a core was idle; `turn`, they would
     have raised memory above the peak of program order; `waits`, the time that waits lost (see `blockers`). In the rest
     of the time either nothing ran, because of the `front end`; or a `device` of a plugin computed; or fewer threads ran
-    than there are cores, because of the `chain` of dependencies; or the `cores` were busy; or only `copies` and files
-    ran. One of the first three is returned if it takes a fifth of the time; otherwise the largest of the others is.
+    than there are cores, because of the `chain` of dependencies; or the `cores` were busy; or only the `network`
+    between ranks was; or only `copies` and files ran. One of the first three is returned if it takes a fifth of the
+    time; otherwise the largest of the others is. Of several ranks it is the limit of the one that came latest to
+    collectives.
 
     >>> from forerun import np, profiler
     >>> with profiler.record() as recording:
@@ -60,6 +66,9 @@ def bound(trace: Trace) -> Bound:
     >>> 0 < bound(recording.trace).share <= 1
     True
     """
+    if len(trace.ranks) > 1:
+        slowest = max(rank_times(trace), key=lambda r: (r.late, r.computed)).number
+        return replace(bound(trace.of_rank(slowest)), rank=slowest)
     span = _recorded(trace)
     if not trace.pieces or span <= 0:
         return Bound("nothing", 0.0)
@@ -76,9 +85,10 @@ def _largest(trace: Trace, span: float) -> Bound:
         length((e.started, e.ended) for e in some) for some in (filter(is_on_lane, computing), computing)
     )
     any_of = length((e.started, e.ended) for e in trace.pieces)
+    local = length((e.started, e.ended) for e in trace.pieces if e.queue != "network")
     shares = {
         "front end": span - any_of, "device": device, "cores": all_of, "chain": one - all_of,
-        "copies": any_of - compute,
+        "copies": local - compute, "network": any_of - local,
     }  # fmt: skip
     if trace.cores == 1:  # one at a time is all that there is
         shares["cores"], shares["chain"] = one, 0.0

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy
 
-from ._devices.lanes import on_lanes
+from ._devices.lanes import NETWORK, on_lanes
 from ._devices.work import COMPILED, ON_HOST, heard, split
+from ._ranks import clocks
 from .causes import cause_of, shown
 from .events import Event, Line, Trace, joined
 
@@ -60,6 +61,7 @@ class Parts:
     sites: dict[int, tuple[str, int]] = field(default_factory=dict)
     devices: dict[int, str] = field(default_factory=dict)
     work: list[tuple[str, int, str]] = field(default_factory=list)  # see _devices/work.py
+    rank: list[tuple[str, int, str]] = field(default_factory=list)  # see _ranks/clocks.py
     first: int = 0
 
     def rate(self) -> float:
@@ -124,6 +126,8 @@ def _read_text(text: str, found: Parts) -> None:
             found.devices[int(number)] = rest
         elif kind in (COMPILED, ON_HOST):
             found.work.append((kind, int(number), rest))
+        elif kind == clocks.LETTER:
+            found.rank.append((kind, int(number), rest))
 
 
 def _trace(parts: Parts, since: float) -> Trace:
@@ -143,6 +147,7 @@ def _trace(parts: Parts, since: float) -> Trace:
     trace.cores = int(parts.head["cores"])
     trace.complete = bool(parts.head["ended"])
     trace.compiled, trace.on_host = split(heard(parts.work))
+    trace.ranks = clocks.heard(parts.rank)
     return trace
 
 
@@ -168,7 +173,8 @@ def _op_event(parts: Parts, r: dict[str, Any], at: dict[str, float], further: An
         at["started"] = at["ended"]
     return Event(
         "op", seq, parts.names.get(r["name"], "?"), parts.sites.get(r["site"]), r["thread"], r["device"],
-        _queues[r["queue"]], at["issued"], at["started"], max(at["ended"], at["started"]) if at["ended"] else 0.0,
+        "network" if r["device"] == NETWORK else _queues[r["queue"]],
+        at["issued"], at["started"], max(at["ended"], at["started"]) if at["ended"] else 0.0,
         r["bytes"], tuple(dict.fromkeys(d for d in deps if d != seq)),
         planned=at["planned"], issuer=r["issuer"], live=(r["live_started"] << 10, r["live_ended"] << 10),
         dtype=_dtypes[r["dtype"] - 1] if r["dtype"] else None,

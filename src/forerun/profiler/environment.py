@@ -1,4 +1,7 @@
-"""FORERUN_PROFILE=path: a recording from the import of the package to the end of the program."""
+"""FORERUN_PROFILE=path: a recording from the import of the package to the end of the program.
+
+Of several ranks each has a file of its own, `run.rank2.frec` for `run.frec`; `forerun run -n` makes one of them.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,13 @@ import os
 import sys
 from pathlib import Path
 
+from ..distributed._peers import rank, size
+from ._ranks.files import of_rank
 from .record import Recording
 
-__all__: list[str] = []
+__all__ = ["given_up"]
+
+_recording: Recording | None = None
 
 
 def _begin(path: Path) -> Recording:
@@ -33,5 +40,17 @@ def _end(recording: Recording, process: int) -> None:
         print(f"forerun: FORERUN_PROFILE: {error}", file=sys.stderr)
 
 
+def given_up() -> Path | None:
+    """End the recording of this process without a file, as its ranks have the program; return the file's name."""
+    if _recording is None or _recording.path is None:
+        return None
+    if _recording.running:
+        _recording.stop(raises=False)
+        _recording.path.unlink(missing_ok=True)
+    return _recording.path
+
+
 if name := os.environ.get("FORERUN_PROFILE"):
-    atexit.register(_end, _begin(Path(name).absolute()), os.getpid())
+    path = Path(name).absolute()
+    _recording = _begin(of_rank(path, rank()) if size() > 1 else path)
+    atexit.register(_end, _recording, os.getpid())

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from .axis import counted
 from .intervals import at_least, length
 
-__all__ = ["Compiled", "Event", "Line", "OnHost", "Trace", "joined"]
+__all__ = ["Compiled", "Event", "Line", "OnHost", "Rank", "Trace", "joined"]
 
 _NAMES = 8  # of a group's operations, in its name
 
@@ -42,7 +42,7 @@ class Event(_Placed):
     site: tuple[str, int] | None  # file and line that issued the op, or waited
     thread: int  # who ran the op (for an op cut into tiles: who finished it), or waited
     device: int
-    queue: str | None  # "compute", "copy" or "io"; None for a wait
+    queue: str | None  # "compute", "copy", "io", or "network" between ranks; None for a wait
     issued: float
     started: float
     ended: float
@@ -59,6 +59,7 @@ class Event(_Placed):
     waited: int = 0  # of a wait: number of the op whose result it needed; 0 for all work, or where it is not known
     held: bool = False  # it was ready, and could not run ahead: memory would exceed the peak of program order
     over_budget: bool = False  # it was ready, and waited for memory: it would have risen above the budget
+    rank: int = 0  # of a trace of several ranks: where it ran
 
     @property
     def duration(self) -> float:
@@ -79,6 +80,7 @@ class Line(_Placed):
     longest: float = 0.0
     lost: float = 0.0  # of `seconds`: in which the front end could have done what it did from there to its next wait;
     # what idle cores could have run comes on top: see `blockers`
+    rank: int = 0  # of a trace of several ranks: where it waited
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,20 @@ class OnHost(_Placed):
     times: int
 
 
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """A process of several that ran a program together."""
+
+    number: int
+    size: int  # how many there were
+    host: str
+    pid: int
+    machine: str  # the same word: the same clock
+    clock: tuple[tuple[int, int, int], ...] = ()  # times, how far the launcher's clock was ahead, and errors; ns
+    error: float = 0.0  # seconds by which its times may be wrong beside those of the trace's first rank
+    complete: bool = True  # False: it died while it recorded
+
+
 @dataclass(slots=True, repr=False)
 class Trace:
     """The events of a recorded stretch of a program, in the order in which they started.
@@ -119,6 +135,7 @@ class Trace:
     complete: bool = True  # False: the process died while it recorded
     compiled: list[Compiled] = field(default_factory=list)  # modules of devices of plugins
     on_host: list[OnHost] = field(default_factory=list)  # operations that these devices have no code for
+    ranks: list[Rank] = field(default_factory=list)  # that the events are of, if several ran the program
 
     def __len__(self) -> int:
         return len(self.events)
@@ -183,6 +200,19 @@ class Trace:
         for e in self.pieces:
             threads.setdefault(e.thread, []).append((e.started, e.ended))
         return at_least(n, threads.values())
+
+    def of_rank(self, number: int) -> Trace:
+        """Return the part of a rank, with the numbers that it has in the whole. ValueError if there is no such rank."""
+        if number not in (known := [r.number for r in self.ranks]):
+            raise ValueError(f"of_rank: number must be one of {known}, got {number}")
+        if len(known) == 1:
+            return self
+        events, unfinished = ([e for e in row if e.rank == number] for row in (self.events, self.unfinished))
+        ranks = [r for r in self.ranks if r.number == number]
+        return replace(
+            self, events=events, unfinished=unfinished, ranks=ranks, cores=max(1, self.cores // len(known)),
+            lines=[line for line in self.lines if line.rank == number], complete=ranks[0].complete,
+        )  # fmt: skip
 
     def device_name(self, device: int) -> str:
         """Return the name of a device, such as "cpu(0)"."""

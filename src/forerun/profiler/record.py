@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from .._runtime import core as _core
 from .._runtime.device import used_devices
 from ._devices.work import Counts, counts, since, split, spoken
+from ._ranks import clocks
+from ._ranks.files import unpacked
+from ._ranks.merge import merged
 from .decode import decoded
 from .events import Line, Trace
 
@@ -30,6 +34,7 @@ class Recording:
         self._first, self._since = 0, 0.0
         self._before: list[Line] = []
         self._counted: Counts = {}  # on devices of plugins, before
+        self._clock: list[clocks.Point] = []
 
     def start(self) -> Recording:
         """Begin to record. Raises RuntimeError if it records, or for a file within another recording; OSError if the
@@ -51,6 +56,12 @@ class Recording:
             raise OSError(error, os.strerror(error), path)
         for device in used_devices():
             _core.trace_say("d", device.index, repr(device))
+        self._say_rank()
+
+    def _say_rank(self) -> None:
+        self._clock, rows = clocks.spoken(self._clock)
+        for row in rows:
+            _core.trace_say(*row)
 
     def stop(self, wait: bool = True, raises: bool = True) -> Trace:
         """Wait for all work, end the recording and return the trace.
@@ -86,6 +97,8 @@ class Recording:
         work = since(self._counted)
         for row in spoken(work) if self.path else ():
             _core.trace_say(*row)
+        if self.path:
+            self._say_rank()
         data = _core.trace_so_far() if _running else _core.trace_stop()
         if not data:
             return
@@ -174,17 +187,36 @@ def stop() -> Trace:
     return _running[-1].stop()
 
 
-def load(path: str | os.PathLike[str]) -> Trace:
+def load(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> Trace:
     """Return the trace in a file that `record(path)` or `FORERUN_PROFILE` has written, also if the process was killed.
 
-    ValueError if the file is not a recording.
+    Parameters
+    ----------
+    path : path or sequence of paths
+        A file, of one process or of all ranks, as `forerun trace -n 4` writes it; or a file of each rank.
 
+    Returns
+    -------
+    Trace
+        Of ranks: all of them on the clock of the first one. `ranks` has what is known of each.
+
+    Raises
+    ------
+    ValueError
+        The file is not a recording, or several are not of different ranks.
+    OSError
+        The file cannot be read.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from forerun import np, profiler
-    >>> with tempfile.NamedTemporaryFile(suffix=".trace") as file:
+    >>> with tempfile.NamedTemporaryFile(suffix=".frec") as file:
     ...     with profiler.record(file.name):
     ...         x = (np.ones((100, 100)) + 1).wait()
     ...     len(profiler.load(file.name).ops) > 0
     True
     """
-    return decoded(Path(path).read_bytes())
+    files = [path] if isinstance(path, (str, os.PathLike)) else path
+    traces = [decoded(data) for file in files for data in unpacked(Path(file).read_bytes())]
+    return traces[0] if len(traces) == 1 else merged(traces)

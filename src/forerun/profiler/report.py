@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from html import escape
 
 from .._display.notebook import Shown, preformatted, table
+from ._ranks.late import rank_times, rank_title
 from .axis import counted, milliseconds
 from .blockers import Blocker, blockers
 from .cost import bound
@@ -16,6 +17,7 @@ __all__ = ["report"]
 
 _ops = ("op", "count", "total ms", "mean us", "bytes")
 _compiled = ("modules compiled by line", "modules", "total ms")
+_ranks = ("rank", "computed ms", "waited ms", "network ms", "late ms", "last")
 _on_host = ("on the host by line", "times")
 _waits = ("waits by line", "waits", "reads", "total ms", "lost ms", "idle")
 
@@ -28,6 +30,9 @@ def report(trace: Trace, limit: int = 20) -> Shown:
 
     Of devices of plugins it says how many modules were compiled, in which time, for which lines; and which operations
     ran on the host, between copies, as the device has no code for them.
+
+    Of several ranks a table says what each did. `late` is how much later than the first rank it came to collectives,
+    together, and `last` how often the others waited for it.
 
     limit: rows per table; the last line of a table says how many more there are.
 
@@ -42,10 +47,12 @@ def report(trace: Trace, limit: int = 20) -> Shown:
     ops = list(map(_op_row, _groups(trace.ops, lambda e: e.name)))
     waits = list(map(_wait_row, found))
     beside = list(_beside(trace))
+    ranks = _rank_rows(trace)
     text = [
         _summary(trace),
         str(bound(trace)),
         *_of_devices(trace),
+        *(["", *_table(_ranks, ranks, len(ranks), limit)] if ranks else []),
         "",
         *_table(_ops, ops, len(ops), limit),
         "",
@@ -56,6 +63,7 @@ def report(trace: Trace, limit: int = 20) -> Shown:
     ]
     advice = [(*row, b.advice) for row, b in zip(waits, found)]
     tables = table((*_waits, "instead"), advice[:limit]) + table(_ops, ops[:limit])
+    tables = (table(_ranks, ranks[:limit]) if ranks else "") + tables
     tables += "".join(table(head, rows[:limit]) for head, rows in beside)
     left = preformatted("\n".join(pending)) if (pending := _pending(trace, limit)) else ""
     shown = "".join(f"<p>{escape(line)}</p>" for line in text[: text.index("")])
@@ -65,7 +73,8 @@ def report(trace: Trace, limit: int = 20) -> Shown:
 def _summary(trace: Trace) -> str:
     share = trace.overlap() / (trace.span or 1e-9)
     waits = sum(b.line.waits for b in blockers(trace))
-    parts = ", ".join((milliseconds(trace.span), counted(len(trace.ops), "op"), counted(waits, "wait")))
+    ranks = [counted(len(trace.ranks), "rank")] if len(trace.ranks) > 1 else []
+    parts = ", ".join((*ranks, milliseconds(trace.span), counted(len(trace.ops), "op"), counted(waits, "wait")))
     sample = f"; a sample: {trace.recorded:,} of {trace.issued:,} operations" if trace.sampled else ""
     died = "" if trace.complete else "; the process died while it recorded"
     return f"{parts}; two or more threads ran ops {share:.0%} of the time{sample}{died}"
@@ -92,6 +101,20 @@ def _beside(trace: Trace) -> Iterator[tuple[tuple[str, ...], list[tuple[str, ...
         )
     if trace.on_host:
         yield _on_host, [(f"{x.where}  {x.name}", f"{x.times:,}") for x in trace.on_host]
+
+
+def _rank_rows(trace: Trace) -> list[tuple[str, ...]]:
+    """Return a row for each of several ranks: what it did, and how late it came to collectives."""
+    found = rank_times(trace) if len(trace.ranks) > 1 else []
+    titles = {r.number: rank_title(trace, r) for r in trace.ranks}
+    return [
+        (
+            titles[r.number],
+            *(f"{s * 1e3:,.3f}" for s in (r.computed, r.waited, r.network, r.late)),
+            f"{r.last:,} of {r.collectives:,}",
+        )
+        for r in found
+    ]
 
 
 def _instead(found: list[Blocker], span: float, limit: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""The lanes of devices of plugins: their operations are handed over ahead of time, and end when the device says so."""
+"""The lanes of devices of plugins and of the network: operations are handed over early, and end when these say so."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from dataclasses import replace
 from ..._runtime.device import FIRST_GPU
 from ..events import Event
 
-__all__ = ["is_on_lane", "on_lanes"]
+__all__ = ["NETWORK", "is_on_lane", "on_lanes"]
 
 _FIRST = 1 << 16  # threads have smaller numbers
-_QUEUES = ("compute", "copy", "io")
+_QUEUES = ("compute", "copy", "io", "network")
+NETWORK = 255  # the engine's number of the network between ranks, which is a device to it
 
 
 def is_on_lane(e: Event) -> bool:
-    """Whether an operation was handed over to a device of a plugin."""
+    """Whether an operation was handed over to a device of a plugin, or to the network."""
     return e.device >= FIRST_GPU
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
+from .._ranks.late import rank_title
 from ..events import Event, Trace
 from .lanes import Lane, Span, in_turn, lanes
 from .live import live
@@ -21,7 +22,7 @@ __all__ = ["chrome"]
 Record = dict[str, Any]
 Point = tuple[int, float]  # track and time
 
-_PROCESS = 1
+_PROCESS = 1  # and of several ranks one for each, from there on
 _ISSUES = 1_000_000  # the issues of a thread are on a track of their own, with this added to its number
 _ISSUE = 1e-6  # seconds that an issue is drawn as, at most
 _HAIR = 1e-9  # an arrow belongs to the slice around its time: this much inside of it
@@ -54,8 +55,13 @@ class _Records:
             self.last[s.event.seq] = max(s, self.last.get(s.event.seq, s), key=lambda s: s.end)
         self.group = {n: e.seq for e in trace.ops for n in (*e.members, e.seq)}
         self.ids = count(1)
+        several = len(trace.ranks) > 1
+        self.process = {lane.thread: _PROCESS + (lane.rank or 0) for lane in self.lanes}
+        self.ranks = {r.number: rank_title(trace, r) for r in trace.ranks} if several else {}
 
     def all(self) -> Iterator[Record]:
+        for rank, title in self.ranks.items():
+            yield {"ph": "M", "pid": _PROCESS + rank, "name": "process_name", "args": {"name": title}}
         for order, lane in enumerate(self.lanes):
             yield from self.track(lane, 2 * order)
         yield from self.ways()
@@ -73,7 +79,7 @@ class _Records:
         yield from map(self.slice, lane.spans)
 
     def named(self, track: int, name: str, order: int) -> Iterator[Record]:
-        common = {"ph": "M", "pid": _PROCESS, "tid": track}
+        common = {"ph": "M", "pid": self.of(track), "tid": track}
         yield {**common, "name": "thread_name", "args": {"name": name}}
         yield {**common, "name": "thread_sort_index", "args": {"sort_index": order}}
 
@@ -81,7 +87,15 @@ class _Records:
         e = span.event
         times = {"ts": self.us(span.start), "dur": _us(span.end - span.start)}
         track = e.thread + _ISSUES if e.kind == "issue" else e.thread
-        return {"ph": "X", "name": e.name, "cat": e.kind, "pid": _PROCESS, "tid": track, **times, "args": self.args(e)}
+        return {
+            "ph": "X",
+            "name": e.name,
+            "cat": e.kind,
+            "pid": self.of(track),
+            "tid": track,
+            **times,
+            "args": self.args(e),
+        }
 
     def args(self, e: Event) -> Record:
         if e.kind == "wait":
@@ -114,16 +128,22 @@ class _Records:
 
     def flow(self, name: str, points: list[Point]) -> Iterator[Record]:
         """Yield an arrow through points, which lie within slices; none for a single one."""
-        common = {"name": name, "cat": name, "pid": _PROCESS, "id": next(self.ids)}
+        common = {"name": name, "cat": name, "id": next(self.ids)}
         for n, (track, time) in enumerate(points if len(points) > 1 else []):
             kind: Record = {"ph": "s"} if n == 0 else {"ph": "t"} if n < len(points) - 1 else {"ph": "f", "bp": "e"}
-            yield {**common, **kind, "tid": track, "ts": self.us(time)}
+            yield {**common, **kind, "pid": self.of(track), "tid": track, "ts": self.us(time)}
 
     def counters(self) -> Iterator[Record]:
-        for device, steps in live(self.trace).items():
-            name = f"memory, {self.trace.device_name(device)}"
-            for time, value in steps:
-                yield {"ph": "C", "name": name, "pid": _PROCESS, "ts": self.us(time), "args": {"bytes": value}}
+        for rank in self.ranks or [0]:
+            part = self.trace.of_rank(rank) if self.ranks else self.trace
+            for device, steps in live(part).items():
+                common = {"ph": "C", "name": f"memory, {part.device_name(device)}", "pid": _PROCESS + rank}
+                for time, value in steps:
+                    yield {**common, "ts": self.us(time), "args": {"bytes": value}}
+
+    def of(self, track: int) -> int:
+        """Return the process of a track."""
+        return self.process.get(track) or self.process.get(track - _ISSUES, _PROCESS)
 
     def us(self, time: float) -> float:
         return _us(time - self.start)

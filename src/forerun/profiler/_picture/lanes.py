@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..._runtime.device import FIRST_GPU
+from .._devices.lanes import NETWORK
 from ..intervals import Interval, length
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Lane", "Span", "in_turn", "lanes"]
 
-_roles = {"compute": "worker", "copy": "copies", "io": "files"}
+_roles = {"compute": "worker", "copy": "copies", "io": "files", "network": "network"}
 _on_devices = {**_roles, "compute": "operations"}  # of plugins, which have one lane for each
 
 
@@ -38,6 +39,7 @@ class Lane:
     spans: list[Span] = field(default_factory=list)
     waits: list[Event] = field(default_factory=list)
     issues: list[Event] = field(default_factory=list)  # in order of time
+    rank: int | None = None  # of a trace of several ranks
 
     @property
     def busy(self) -> float:
@@ -56,7 +58,19 @@ class Lane:
 
 
 def lanes(trace: Trace) -> list[Lane]:
-    """Return the threads of a trace: first those of the program, then workers by device, queue and number."""
+    """Return the threads of a trace: first those of the program, then workers by device, queue and number.
+
+    Of several ranks: rank by rank.
+    """
+    if len(trace.ranks) < 2:
+        return _of_process(trace)
+    found = [(r.number, lane) for r in trace.ranks for lane in _of_process(trace.of_rank(r.number))]
+    for number, lane in found:
+        lane.rank = number
+    return [lane for _, lane in found]
+
+
+def _of_process(trace: Trace) -> list[Lane]:
     ops: dict[int, list[Event]] = defaultdict(list)
     waits: dict[int, list[Event]] = defaultdict(list)
     issues: dict[int, list[Event]] = defaultdict(list)
@@ -74,7 +88,12 @@ def lanes(trace: Trace) -> list[Lane]:
     found = [Lane(t, _front_label(n), "", True, in_turn(ops[t]), waits[t], issues[t]) for n, t in enumerate(front)]
     homes = {t: _home(all_of) for t, all_of in ops.items() if t not in program and all_of}
     labels = _worker_labels(homes)
-    return found + [Lane(t, label, trace.device_name(homes[t][0]), False, in_turn(ops[t])) for t, label in labels]
+    return found + [Lane(t, label, _device(trace, homes[t]), False, in_turn(ops[t])) for t, label in labels]
+
+
+def _device(trace: Trace, home: tuple[int, str]) -> str:
+    """Return the name of a lane's device; the network is none."""
+    return "" if home[1] == "network" else trace.device_name(home[0])
 
 
 def _worker_labels(homes: dict[int, tuple[int, str]]) -> list[tuple[int, str]]:
@@ -92,7 +111,7 @@ def _worker_labels(homes: dict[int, tuple[int, str]]) -> list[tuple[int, str]]:
 
 def _rank(home: tuple[int, str]) -> tuple[int, bool, str]:
     device, queue = home
-    return device, queue != "compute", queue
+    return (NETWORK if queue == "network" else device), queue != "compute", queue
 
 
 def _front_label(n: int) -> str:

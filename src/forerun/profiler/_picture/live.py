@@ -16,6 +16,6 @@ def live(trace: Trace) -> dict[int, list[tuple[float, int]]]:
     {}
     """
     steps: dict[int, list[tuple[float, int]]] = defaultdict(list)
-    for e in trace.ops:
+    for e in (e for e in trace.ops if e.queue != "network"):  # which has no memory of its own
         steps[e.device] += [(e.started, e.live[0]), (e.ended, e.live[1])]
     return {device: sorted(found) for device, found in sorted(steps.items()) if any(n for _, n in found)}

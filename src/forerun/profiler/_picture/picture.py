@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
+from .._ranks.late import rank_title
 from ..axis import Axis, counted, milliseconds
 from ..svg import INK, QUIET, colours, document, element, fitted, ink_on, text, text_width
 from .lanes import Lane, Span, lanes
@@ -41,8 +42,12 @@ def _picture(trace: Trace, title: str, pixel: float) -> str:
     axis = Axis(trace.start, trace.span, LEFT, WIDTH - LEFT - RIGHT)
     colour = colours(e.name for e in trace.ops)
     rows: list[str] = []
-    y = TOP
+    y, rank = TOP, None
     for lane in (found := lanes(trace)):
+        if lane.rank is not None and lane.rank != rank:
+            rank = lane.rank
+            rows += _title(next(rank_title(trace, r) for r in trace.ranks if r.number == rank), y)
+            y += 30
         draw: Callable[..., tuple[list[str], float]] = _front if lane.front else _worker
         parts, y = draw(lane, axis, colour, pixel, y)
         rows += parts
@@ -57,6 +62,8 @@ def figures(trace: Trace, found: list[Lane]) -> str:
     span = trace.span or 1e-9
     waited = sum(lane.waited for lane in found)
     parts = [milliseconds(trace.span), counted(len(trace.ops), "op")]
+    if len(trace.ranks) > 1:
+        parts.insert(0, counted(len(trace.ranks), "rank"))
     parts.append(f"{counted(len(trace.waits), 'wait')}, {milliseconds(waited)}")
     parts.append(f"two or more lanes busy for {trace.overlap() / span:.0%} of the time")
     if trace.sampled:
@@ -68,6 +75,12 @@ def figures(trace: Trace, found: list[Lane]) -> str:
 
 def _labels(y: float, name: str, detail: str) -> list[str]:
     return [text(24, y + 13, name, 13, font_weight=600), text(24, y + 28, detail, 11, QUIET)]
+
+
+def _title(words: str, y: float) -> list[str]:
+    """Return the title above the lanes of a rank."""
+    ground = element("rect", x=24.0, y=y, width=WIDTH - 24 - RIGHT, height=18.0, fill=INK, fill_opacity=0.07)
+    return [ground, text(30, y + 13, words, 12, font_weight=600)]
 
 
 def _front(lane: Lane, axis: Axis, colour: dict[str, str], pixel: float, y: float) -> tuple[list[str], float]:
@@ -85,7 +98,7 @@ def _front(lane: Lane, axis: Axis, colour: dict[str, str], pixel: float, y: floa
 
 
 def _worker(lane: Lane, axis: Axis, colour: dict[str, str], pixel: float, y: float) -> tuple[list[str], float]:
-    share = f"{lane.device}, {lane.busy / (axis.span or 1e-9):.0%} busy"
+    share = f"{lane.device}, ".lstrip(", ") + f"{lane.busy / (axis.span or 1e-9):.0%} busy"
     parts = _labels(y, lane.label, share) + _op_boxes(lane.spans, axis, colour, pixel, y)
     return parts, y + BOX + GAP
 

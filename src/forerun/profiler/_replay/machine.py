@@ -70,7 +70,7 @@ class Machine:
 
     link: between ranks. local: between devices of a rank; None where they share memory, and gradients are added there
     by operations as fast as the recorded updates. slowdown: how many times as long an operation takes while all devices
-    run: they may share memory, caches and cores. bucket, first: bytes of gradients that a collective takes.
+    and ranks run: they may share memory, caches and cores. bucket, first: bytes of gradients that a collective takes.
     """
 
     devices: int = 1
@@ -90,6 +90,11 @@ class Machine:
                 raise ValueError(f"{name} must be at least 1, got {value}")
         if not self.slowdown > 0:
             raise ValueError(f"slowdown must be positive, got {self.slowdown}")
+
+    @property
+    def shared(self) -> bool:
+        """Whether operations may have to share memory, caches and cores with those of others."""
+        return self.devices > 1 or self.ranks > 1
 
     def between_ranks(self, size: float) -> float:
         """Return seconds of a sum over all ranks of so many bytes.

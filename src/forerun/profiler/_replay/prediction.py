@@ -26,7 +26,7 @@ __all__ = ["Change", "Prediction", "whatif"]
 LIMIT = 6000  # operations of a simulated device
 RANKS = tuple(2**k for k in range(11))  # of the scaling curve: 1 to 1,024
 _DRAWN = 3  # steps in the picture
-CHECKED = 0.15  # predictions that benchmarks/whatif.py compares with runs are within that
+CHECKED = 0.15  # benchmarks/whatif.py compares predictions with runs: its aim
 _CHECKED_DEVICES, _CHECKED_RANKS = 2, 4
 _ADVICE = {
     "operations": "its operations are the limit: fewer or smaller ones, float16 or bfloat16, a faster device",
@@ -68,14 +68,15 @@ class Prediction:
     """A step of the recorded program on another machine. Times are seconds.
 
     seconds: of a step there. recorded: of a step in the recording. replayed: of the same replay on the recorded
-    machine, so that `error`, their relative difference, says how good a replay is.
+    machine, so that `error`, their relative difference, says how good a replay is. alone: on one device of one rank.
     """
 
     def __init__(self, recorded: Recorded, machine: Machine) -> None:
         self.machine = machine
         self._run = recorded
         self.recorded, self.quartiles, self.steps = recorded.seconds, recorded.quartiles, recorded.steps
-        self.replayed = _seconds(recorded, Machine())
+        self.replayed = _seconds(recorded, None)
+        self.alone = _seconds(recorded, Machine()) if recorded.ranks > 1 else self.replayed
         self.program: Program = made(recorded, machine)
         self.simulated: Run = run(self.program)
         self.seconds = _step(self.program, self.simulated)
@@ -88,22 +89,22 @@ class Prediction:
 
     @property
     def uncertainty(self) -> float:
-        """Return the seconds by which the prediction may be wrong, if the machine is among those that were checked."""
+        """Return the seconds by which the prediction may be wrong: the error of the replay, and at least 15 %."""
         return max(abs(self.error), CHECKED) * self.seconds
 
     @property
     def checked(self) -> bool:
-        """Whether predictions for as many devices and ranks were compared with runs."""
+        """Whether benchmarks/whatif.py compares predictions for as many devices and ranks with runs."""
         return self.machine.devices <= _CHECKED_DEVICES and self.machine.ranks <= _CHECKED_RANKS
 
     @property
     def efficiency(self) -> float:
         """The time of a step on one device over the time there: each device has as much data."""
-        return self.replayed / self.seconds if self.seconds else 1.0
+        return self.alone / self.seconds if self.seconds else 1.0
 
     @property
     def speed(self) -> float:
-        """How many times as many examples a second as on the recorded machine."""
+        """How many times as many examples a second as on one device."""
         return self.efficiency * self.machine.devices * self.machine.ranks
 
     @cached_property
@@ -135,7 +136,7 @@ class Prediction:
         ends = self.simulated.step_ends(self.program)
         since = ends[-1 - _DRAWN] if len(ends) > _DRAWN else 0.0
         drawn = Trace([e for e in self.trace.events if e.started >= since], {})
-        figures = self.machine.ranks, self.seconds, self.replayed, self.error
+        figures = self.machine.ranks, self.seconds, self.alone, self.error
         return scaling_svg(str(self.machine), self.scaling(), *figures, drawn)
 
     def _repr_svg_(self) -> str:
@@ -155,12 +156,15 @@ class Prediction:
 
     def _head(self) -> list[str]:
         low, high = self.quartiles
-        known = "checked against runs" if self.checked else "beyond the 2 devices and 4 ranks that were checked"
+        on = f" on {self._run.ranks} ranks" if self._run.ranks > 1 else ""
+        known = (
+            "" if self.checked else ", beyond the 2 devices and 4 ranks that benchmarks/whatif.py compares with runs"
+        )
         return [
-            f"recorded: {milliseconds(self.recorded)} a step (half of {self.steps} steps: {milliseconds(low)} to "
+            f"recorded: {milliseconds(self.recorded)} a step{on} (half of {self.steps} steps: {milliseconds(low)} to "
             f"{milliseconds(high)})",
             f"replayed: {milliseconds(self.replayed)} a step on the recorded machine, an error of {self.error:+.1%}",
-            f"predicted: {milliseconds(self.seconds)} a step on {self.machine}; +- {milliseconds(self.uncertainty)}, "
+            f"predicted: {milliseconds(self.seconds)} a step on {self.machine}; +- {milliseconds(self.uncertainty)}"
             f"{known}",
             f"{self.efficiency:.0%} of a device's speed, {self.speed:,.1f} x as many examples a second",
         ]
@@ -213,7 +217,7 @@ def whatif(
     Parameters
     ----------
     trace : Trace
-        A recording of some steps of a loop on one device.
+        A recording of some steps of a loop on one device, or of several ranks with one device each.
     devices, ranks : int
         Devices of a rank, and ranks.
     link : str
@@ -226,7 +230,7 @@ def whatif(
         The line whose first operation begins a step, as "train.py:12". Without it, what recurs is a step.
 
     slowdown : float
-        How many times as long an operation takes while all devices of a rank run: they may share memory and cores.
+        How many times as long an operation takes while all devices and ranks run: they may share memory and cores.
 
     Returns
     -------
@@ -260,7 +264,7 @@ def _step(program: Program, simulated: Run) -> float:
     return median(b - a for a, b in pairwise(ends)) if len(ends) > 1 else simulated.seconds
 
 
-def _seconds(recorded: Recorded, machine: Machine) -> float:
+def _seconds(recorded: Recorded, machine: Machine | None) -> float:
     program = made(recorded, machine)
     return _step(program, run(program))
 

@@ -19,7 +19,7 @@ __all__ = ["NETWORK", "Issue", "Program", "Task", "gradients", "made"]
 
 NETWORK = (-1, "network")  # the lane of collectives between ranks
 LINKS = (-1, "links")  # and of those between the devices of a rank
-_COLLECTIVES = ("allreduce", "all_reduce", "allgather", "reduce_scatter", "broadcast", "all_to_all", "barrier")
+_HALF = ("allgather", "reduce_scatter", "broadcast", "all_to_all")  # they take half of the steps of a sum
 _PARAMETER = "copy of parameter"
 _COPY = 2 / 3  # of the time of an update: it moves two streams of memory, the update three
 
@@ -127,19 +127,20 @@ def _line_of_updates(run: Recorded) -> Site:
     return max(best, key=lambda s: seconds[s], default=None)
 
 
-def made(run: Recorded, machine: Machine) -> Program:
-    """Return the program of a rank of the machine."""
+def made(run: Recorded, machine: Machine | None) -> Program:
+    """Return the program of a rank of the machine; None: of the recorded one, collectives included."""
     return _Maker(run, machine).make()
 
 
 class _Maker:
-    def __init__(self, run: Recorded, machine: Machine) -> None:
-        self.run, self.machine = run, machine
+    def __init__(self, run: Recorded, machine: Machine | None) -> None:
+        self.run, self.machine, self.as_recorded = run, machine or Machine(), machine is None
         self.program = Program()
         self.number: dict[tuple[int, int], int] = {}  # of a task, by operation and device
         self.uses: dict[tuple[int, int], dict[int, int]] = {}  # by operation and device: what it needs instead
-        several = machine.devices > 1 or machine.ranks > 1
-        self.recorded = any(op.name in _COLLECTIVES for op in run.ops.values())
+        several = self.machine.devices > 1 or self.machine.ranks > 1
+        self.recorded = run.ranks > 1
+        self.python = self.machine.slowdown if self.machine.ranks > 1 else 1.0  # each rank has its own
         self.gradients = gradients(run) if several else {}
         self.updates = {n for found in self.gradients.values() for n in found.all_users}
         self.gone: set[tuple[int, int]] = set()  # updates that another device does
@@ -170,10 +171,11 @@ class _Maker:
 
     def _task(self, op: Op, d: int) -> Task:
         lane, pieces = (self._device(op.device, d), op.queue), op.pieces
-        if self.machine.devices > 1 and op.queue == "compute":
+        if self.machine.shared and op.queue == "compute":
             pieces = tuple(p * self.machine.slowdown for p in pieces)
-        if op.name in _COLLECTIVES and self.machine.ranks > 1:
-            lane, pieces = NETWORK, (self.machine.between_ranks(op.size) if d == 0 else 0.0,)
+        if op.collective and not self.as_recorded:
+            share = 0.5 if op.name in _HALF else 1.0
+            lane, pieces = NETWORK, (self.machine.between_ranks(op.size) * share if d == 0 else 0.0,)
         return Task(
             op.name, op.site, lane, pieces, op.latency, [], op.number, op.step, inline=op.inline, size=op.size
         )  # fmt: skip
@@ -267,7 +269,7 @@ class _Maker:
             copies = []
             for g in bucket:
                 lane = self._device(self.run.ops[g].device, owners[g]), "compute"
-                seconds = found.update[g] * _COPY if len(bucket) > 1 else 0.0
+                seconds = found.update[g] * _COPY * self.machine.slowdown if len(bucket) > 1 else 0.0
                 size = self.run.ops[g].size
                 copies += [self._add(step, "copy to bucket", lane, seconds, [sums[g][0]], size)] if seconds else sums[g]
             size = sum(self.run.ops[g].size for g in bucket)
@@ -276,15 +278,17 @@ class _Maker:
                 sums[g] = [task] * self.machine.devices
 
     def _buckets(self, numbers: list[int]) -> list[list[int]]:
-        buckets: list[list[int]] = [[]]
-        size, limit = 0, self.machine.first
+        """Return gradients that are summed together: a bucket takes some until it has so many bytes."""
+        full: list[list[int]] = []
+        some: list[int] = []
+        size = 0
         for g in numbers:
-            if buckets[-1] and size + self.run.ops[g].size > limit:
-                buckets.append([])
-                size, limit = 0, self.machine.bucket
-            buckets[-1].append(g)
+            some.append(g)
             size += self.run.ops[g].size
-        return buckets
+            if size >= (self.machine.bucket if full else self.machine.first):
+                full.append(some)
+                some, size = [], 0
+        return [*full, some] if some else full
 
     def _copies(self, step: int, found: Gradients, g: int, owner: int) -> None:
         """Let the owner update the parameter, and the other devices copy it."""
@@ -309,7 +313,7 @@ class _Maker:
                 pause = median(a.gap for a in row[1:]) if len(row) > 1 else 0.0
                 for t in self.exchanges[row[0].step]:
                     task = self.program.tasks[t]
-                    found.append(Issue(pause, t, (), 0.0, task.site, task.name, "", task.step))
+                    found.append(Issue(pause * self.python, t, (), 0.0, task.site, task.name, "", task.step))
             for d in range(self.machine.devices if row[0].op else 1):
                 found += [i for a in row if (i := self._issue(a, d)) is not None]
         return found
@@ -322,7 +326,9 @@ class _Maker:
             if (act.op, d) in self.gone or act.op not in self.run.ops:
                 return None
             number = self.number[act.op, d]
-            return Issue(act.gap, number, (), 0.0, act.site, act.name, act.cause, act.step)
+            return Issue(act.gap * self.python, number, (), 0.0, act.site, act.name, act.cause, act.step)
         devices = range(self.machine.devices)
         needs = [t for n in act.needs if n in self.run.ops for k in devices for t in self._results(n, k)]
-        return Issue(act.gap, -1, tuple(dict.fromkeys(needs)), act.wake, act.site, act.name, act.cause, act.step)
+        return Issue(
+            act.gap * self.python, -1, tuple(dict.fromkeys(needs)), act.wake, act.site, act.name, act.cause, act.step
+        )

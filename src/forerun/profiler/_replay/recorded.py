@@ -41,6 +41,11 @@ class Op:
         """Return the time of all pieces."""
         return sum(self.pieces)
 
+    @property
+    def collective(self) -> bool:
+        """Whether all ranks take part in it."""
+        return self.queue == "network" and self.name not in ("send", "recv")
+
 
 @dataclass(slots=True)
 class Act:
@@ -65,6 +70,7 @@ class Recorded:
     acts: dict[int, list[Act]] = field(default_factory=dict)  # by thread
     servers: dict[tuple[int, str], int] = field(default_factory=dict)  # threads that serve a queue of a device
     steps: int = 1
+    ranks: int = 1  # that ran it: then its collectives are in it
     seconds: float = 0.0  # of a step, as it was recorded
     quartiles: tuple[float, float] = (0.0, 0.0)
 
@@ -72,13 +78,18 @@ class Recorded:
     def of(cls, trace: Trace, step: str | None = None) -> Recorded:
         """Return the program of a trace. ValueError if nothing was recorded, or no operation has the line.
 
-        Of a sample, the longest part without gaps counts.
+        Of a sample, the longest part without gaps counts; of several ranks, the first one.
 
         step: the line, as "train.py:12", whose first operation begins a step; without it, a step is what recurs.
         """
         if not trace.ops:
             raise ValueError("whatif: there must be operations in the recording, got none")
-        return _Reader(_unbroken(trace), step).read()
+        if len(trace.ranks) > 1:
+            trace = trace.of_rank(trace.ranks[0].number)
+        found = _Reader(_unbroken(trace), step).read()
+        if any(op.collective for op in found.ops.values()):
+            found.ranks = max([r.size for r in trace.ranks], default=2)
+        return found
 
     def typical(self) -> Recorded:
         """Give what recurs in each step its median time: chance is in single steps, not in the program."""
@@ -180,7 +191,7 @@ class _Reader:
             e.seq, e.name, e.site, e.device, e.queue or "compute",
             tuple(p.duration + self._pause(p, ready) for p in pieces),
             max(0.0, first.started - ready) if idle else 0.0,
-            deps, size, inline, e.dtype is None, self.step(e.seq), (*kind[:4], seen[kind]),
+            deps, size, inline, _in_place(e), self.step(e.seq), (*kind[:4], seen[kind]),
         )  # fmt: skip
 
     def _pause(self, piece: Event, ready: float) -> float:
@@ -255,6 +266,11 @@ def _issued(e: Event) -> float:
     return max((part.issued for part in e.parts), default=e.issued)
 
 
+def _in_place(e: Event) -> bool:
+    """Whether an operation has no result of its own. Those between ranks write their order first, and say nothing."""
+    return e.dtype is None and e.queue != "network"
+
+
 def _itemsize(dtype: str) -> int:
     """Return the bytes of an element.
 
@@ -287,7 +303,7 @@ def _after_updates(single: list[Event]) -> list[int]:
     """Return where steps begin that end with updates: with writes in place, of which one line's take longest."""
     seconds: dict[Site, float] = defaultdict(float)
     for e in single:
-        if e.dtype is None and e.site:
+        if _in_place(e) and e.site:
             seconds[e.site] += e.duration
     if not seconds:
         return []

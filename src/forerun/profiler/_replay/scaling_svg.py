@@ -85,6 +85,8 @@ def _lanes(trace: Trace, top: float) -> tuple[list[str], float]:
         rows.append(element("rect", x=LEFT, y=y, width=axis.width, height=BOX, fill=INK, fill_opacity=0.035))
         for a, b in merged((w.started, w.ended) for w in lane.waits):
             rows.append(element("rect", x=axis.x(a), y=y, width=axis.x(b) - axis.x(a), height=BOX, fill=FAINT))
+        if issues := "".join(f"M{x:g} {y + 5:g}v8" for x in sorted({round(axis.x(e.issued), 1) for e in lane.issues})):
+            rows.append(element("path", d=issues, stroke=QUIET, stroke_width=0.7))
         for span in lane.spans:
             width = axis.x(span.end) - axis.x(span.start)
             if width < 0.4 or drawn > MOST_BOXES:

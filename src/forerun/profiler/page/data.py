@@ -13,6 +13,7 @@ from typing import Any
 
 from .._picture.lanes import Lane, Span, in_turn, lanes
 from .._picture.live import live
+from .._ranks.late import rank_times, rank_title
 from ..axis import milliseconds
 from ..blockers import Blocker, blockers
 from ..events import Event, Trace
@@ -89,6 +90,7 @@ class _Columns:
         """Return the ops and the waits of a thread."""
         waits = [(s.event, self.times(s)) for s in in_turn(lane.waits)]
         return {
+            "rank": lane.rank,
             "label": lane.label,
             "device": lane.device,
             "detail": self.detail(lane),
@@ -108,18 +110,24 @@ class _Columns:
     def detail(self, lane: Lane) -> str:
         if lane.front:
             return f"{lane.waited / (self.span or 1e-9):.0%} in waits"
-        return f"{lane.device}, {lane.busy / (self.span or 1e-9):.0%} busy"
+        return f"{lane.device}, ".lstrip(", ") + f"{lane.busy / (self.span or 1e-9):.0%} busy"
 
     def memory(self) -> list[dict[str, Any]]:
-        """Return bytes of arrays over time, of each device."""
+        """Return bytes of arrays over time, of each device of each rank."""
+        several = len(self.trace.ranks) > 1
+        parts = (
+            [(r.number, self.trace.of_rank(r.number)) for r in self.trace.ranks] if several else [(None, self.trace)]
+        )
         return [
             {
-                "label": f"memory, {self.trace.device_name(device)}",
+                "rank": rank,
+                "label": f"memory, {part.device_name(device)}",
                 "times": _differences(self.ns(t) for t, _ in steps),
                 "values": _differences(n for _, n in steps),
                 "most": max(n for _, n in steps),
             }
-            for device, steps in live(self.trace).items()
+            for rank, part in parts
+            for device, steps in live(part).items()
         ]
 
 
@@ -134,6 +142,7 @@ def tables_and_columns(trace: Trace) -> dict[str, Any]:
     return {
         **drawn,
         "memory": columns.memory(),
+        "ranks": {r.number: rank_title(trace, r) for r in trace.ranks} if len(trace.ranks) > 1 else {},
         "span": columns.ns(columns.start + columns.span),
         "names": columns.names.all,
         "colours": tints,
@@ -162,12 +171,19 @@ def _stretches(times: Iterable[tuple[int, int]]) -> dict[str, list[int]]:
 def _tables(trace: Trace, limit: int = 30) -> list[dict[str, Any]]:
     """Return waits by line and operations by name, the longest first. `filter`: the column that can be searched."""
     ops = sorted(_totals(trace.ops).items(), key=lambda item: -item[1][1])
+    ranks = [[str(r.number), *map(milliseconds, (r.computed, r.waited, r.network, r.late)), f"{r.last:,} of "
+              f"{r.collectives:,}"] for r in rank_times(trace)]  # fmt: skip
     waits = ["line", "called", "waits", "reads", "total", "lost", "idle", "instead"]
     found = [
+        ("Ranks", ["rank", "computed", "waited", "network", "late", "came last"], ranks if len(ranks) > 1 else []),
         ("Lines that waited", waits, [_wait(b, trace.span) for b in blockers(trace)]),
         ("Operations", ["operation", "count", "total"], [[w, f"{n:,}", milliseconds(s)] for w, (n, s) in ops]),
     ]
-    return [{"title": t, "head": head, "filter": 0, "rows": rows[:limit]} for t, head, rows in found if rows]
+    return [
+        {"title": t, "head": head, "filter": -1 if t == "Ranks" else 0, "rows": rows[:limit]}
+        for t, head, rows in found
+        if rows
+    ]
 
 
 def _wait(blocker: Blocker, span: float) -> list[str]:

@@ -1,7 +1,7 @@
 // Drawing: everything on one canvas, anew in each frame. Of what is narrower than a pixel, a column shows the share.
 "use strict";
 
-const GUTTER = 150, AXIS = 34, ROW = 24, WAIT = 18, TICKS = 10, GAP = 12, CURVE = 64;
+const GUTTER = 150, AXIS = 34, ROW = 24, WAIT = 18, TICKS = 10, GAP = 12, CURVE = 64, TITLE = 26;
 
 const canvas = document.getElementById("lanes");
 const pen = canvas.getContext("2d");
@@ -14,8 +14,21 @@ const scale = () => (width - GUTTER) / (view.to - view.from);
 const xOf = (time) => GUTTER + (time - view.from) * scale();
 const timeOf = (x) => view.from + (x - GUTTER) / scale();
 
+// Of several ranks each has its lanes, and below them its memory, under a title.
+const titles = Object.entries(trace.ranks).map(([rank, text]) => ({ rank: +rank, text }));
+
 function layOut() {
-  let y = AXIS + 8;
+  if (!titles.length) return layOutRank(lanes, curves, AXIS + 8);
+  let y = AXIS + 2;
+  for (const title of titles) {
+    title.top = y;
+    const mine = (row) => row.rank === title.rank;
+    y = layOutRank(lanes.filter(mine), curves.filter(mine), y + TITLE) + 4;
+  }
+  return y;
+}
+
+function layOutRank(lanes, curves, y) {
   for (const lane of lanes) {
     lane.top = y;
     if (lane.front) lane.waitTop = y + TICKS + 2, y = lane.waitTop + WAIT + (lane.spans.start.length ? 2 : 0);
@@ -71,6 +84,7 @@ function draw() {
   pen.fillRect(0, 0, width, canvas.height);
   pen.textBaseline = "middle";
   drawAxis();
+  for (const title of titles) drawTitle(title);
   for (const lane of lanes) drawLabel(lane.label, lane.detail, lane.front ? lane.top + 14 : lane.top + ROW / 2);
   for (const lane of lanes) if (lane.front && lane.spans.start.length) write("helps", GUTTER - 8, lane.spanTop + ROW / 2, { align: "right" });
   for (const curve of curves) drawLabel(curve.label, `most: ${bytes(curve.most)}`, curve.top + CURVE / 2);
@@ -86,6 +100,12 @@ function write(text, x, y, { size = 11, colour = theme.quiet, align = "left", we
   pen.font = `${weight} ${size}px system-ui, sans-serif`;
   pen.fillStyle = colour, pen.textAlign = align;
   pen.fillText(text, x, y);
+}
+
+function drawTitle({ text, top }) {
+  pen.fillStyle = theme.faint;
+  pen.fillRect(0, top, width, TITLE - 8);
+  write(text, 6, top + (TITLE - 8) / 2, { size: 12, colour: theme.ink, weight: 600 });
 }
 
 function drawLabel(name, detail, y) {

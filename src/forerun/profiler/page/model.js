@@ -118,7 +118,8 @@ function describe(op) {
   facts.push(["issued", `at ${duration(ops.issued[op])}`]);
   if (ran) {
     facts.push(["ran", `${duration(ended.end - ran.start)}, from ${duration(ran.start)} to ${duration(ended.end)}`]);
-    facts.push(["on", ran.lane.label + (ran.lane.device ? `, ${ran.lane.device}` : "")]);
+    const rank = ran.lane.rank === null ? "" : `, rank ${ran.lane.rank}`;
+    facts.push(["on", ran.lane.label + (ran.lane.device ? `, ${ran.lane.device}` : "") + rank]);
     facts.push(["queued", `${duration(Math.max(0, ran.start - ops.issued[op]))} after its issue`]);
   }
   if (over.has(op)) facts.push(["held", "back for a while: memory was at its budget"]);
