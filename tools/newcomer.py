@@ -39,7 +39,9 @@ def walk(version: str, wheel: Path) -> str:
     tables = wheels.run(python.parent / "forerun", "trace", "--out", version, "program.py", cwd=PLACE)
     if "program.py:7  item" not in tables or "matmul" not in trace.read_text():  # its numbers are others in each run
         raise SystemExit(f"newcomer: the trace must name the line that waits, and show the products, got {tables}")
-    return f"Python {version}: installed in {installed:.0f} s, printed {printed}, trace of {trace.stat().st_size:,} bytes"
+    return (
+        f"Python {version}: installed in {installed:.0f} s, printed {printed}, trace of {trace.stat().st_size:,} bytes"
+    )
 
 
 def main(names: Sequence[str]) -> None:

@@ -114,7 +114,11 @@ class TestConfigure:
 
     def test_default_float(self):
         forerun.configure(float="float64")
-        assert (np.zeros(2).dtype, np.array([0.5]).dtype, forerun.config()["float"]) == ("float64", "float64", "float64")
+        assert (np.zeros(2).dtype, np.array([0.5]).dtype, forerun.config()["float"]) == (
+            "float64",
+            "float64",
+            "float64",
+        )
         assert np.arange(3).dtype == "int64"
         forerun.configure(ops_ahead=1 << 14)  # which says nothing of floats
         assert np.ones(2).dtype == "float64"

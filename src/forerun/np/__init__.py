@@ -199,7 +199,9 @@ def __getattr__(name: str) -> _Any:
         elif not name.startswith("_"):  # Python itself looks for similar names only in modules with fewer
             import difflib  # only now: it takes long to import
 
-            message += "".join(f"; did you mean {meant!r}?" for meant in difflib.get_close_matches(name, __all__, 1, 0.7))
+            message += "".join(
+                f"; did you mean {meant!r}?" for meant in difflib.get_close_matches(name, __all__, 1, 0.7)
+            )
         raise AttributeError(message, name=name, obj=_sys.modules[__name__])
     try:
         return _numpy.dtype(_core.bfloat16()).type
