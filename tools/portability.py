@@ -1,4 +1,4 @@
-"""Compile the core for systems that nobody has tried it on: `make portability`, or `python tools/portability.py macos`.
+"""Compile the core for systems on which it is not tested: `make portability`, or `python tools/portability.py macos`.
 
 The compiler is Clang with the headers of each system, as the package `ziglang` brings them. This shows that no file
 needs a call that only Linux has, or syntax that only GCC takes; nothing is linked or run. The files are those of
