@@ -12,7 +12,7 @@ OPENMPI := build/openmpi
 SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test browser standard clients adapters ranks openmpi frontends suites model faults load soak fuzz bench bench-own docs figures plugins gpu-tests gpu-suite gpu-overlap gpu-compile lint tsan asan aarch64 wheels develop clean
+.PHONY: tour test browser standard clients adapters ranks openmpi frontends suites model faults load soak fuzz bench bench-own docs figures plugins gpu-tests gpu-suite gpu-overlap gpu-compile lint tsan asan aarch64 wheels newcomer portability develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
@@ -142,6 +142,12 @@ aarch64: $(TOOLS)  ## the core's tests for AArch64 processors, by a cross compil
 # Needs GCC, also for aarch64-linux-gnu, and qemu-user; CPythons from the path, pyenv or Debian.
 wheels:  ## the sdist and all wheels, in dist/, each tried in a fresh environment; ARGS="cp313-x86_64" for some
 	$(PYTHON) tools/wheels.py $(ARGS)
+
+newcomer:  ## README's first steps with the wheels of dist/, in a fresh environment of each Python; ARGS="3.13" for some
+	$(PYTHON) tools/newcomer.py $(ARGS)
+
+portability:  ## the core by Clang for Linux and macOS, without a link; ARGS="windows" lists what is missing there
+	$(PYTHON) tools/portability.py $(ARGS)
 
 develop: $(TOOLS)  ## an editable install that rebuilds the core on import
 	$(INSTALL) --config-settings=editable.rebuild=true -e .

@@ -67,7 +67,9 @@ NetLane::NetLane(std::unique_ptr<Network> network, LineOf line_of)
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
   thread_ = std::thread([this] { serve(); });
+#ifdef __linux__  // elsewhere a thread names but itself
   pthread_setname_np(thread_.native_handle(), "forerun-net");
+#endif
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 

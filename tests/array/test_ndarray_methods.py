@@ -24,7 +24,7 @@ from tests.support.paths import ROOT
 
 # Attributes of NumPy's arrays that forerun's do not have; docs/reference/interoperation.md says why.
 ABSENT = {
-    "base", "ctypes", "__array_interface__", "__array_struct__", "resize", "setflags", "getfield", "setfield",
+    "base", "ctypes", "__array_struct__", "resize", "setflags", "getfield", "setfield",
     "__setstate__", "__array_wrap__", "__array_finalize__",
 }  # fmt: skip
 

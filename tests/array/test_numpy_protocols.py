@@ -6,6 +6,7 @@ import ctypes
 import operator
 import threading
 import time
+import types
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
@@ -513,8 +514,37 @@ def test_array_protocol() -> None:
         numpy.asarray(x, dtype="float64", copy=False)
     assert numpy.asarray(x, copy=False).tolist() == [0, 1, 2, 3]
     assert numpy.array(x).flags.writeable
-    for name in ("__array_interface__", "__array_struct__"):
-        assert not hasattr(x, name)
+    assert not hasattr(x, "__array_struct__")
+
+
+@pytest.mark.parametrize("make", [
+    lambda: np.arange(6, dtype="uint8").reshape(2, 3),
+    lambda: np.arange(12.0).reshape(3, 4)[::2, ::-1],
+    lambda: np.array(7),
+    lambda: np.zeros((0, 3)),
+])  # fmt: skip
+def test_array_interface(make: Callable[[], Any]) -> None:
+    """Libraries that know no buffers read a snapshot, which holds its memory."""
+    x = make()
+    before = x.numpy()
+    reader = types.SimpleNamespace(__array_interface__=x.__array_interface__)
+    x += 1
+    del x
+    seen = numpy.asarray(reader)
+    assert (seen.tolist(), seen.dtype, seen.shape) == (before.tolist(), before.dtype, before.shape)
+    assert not seen.flags.writeable
+
+
+def test_array_interface_of_an_image() -> None:
+    image = pytest.importorskip("PIL.Image")
+    x = np.arange(24, dtype="uint8").reshape(2, 4, 3)
+    for picture in (x, x[:, ::-1]):
+        assert numpy.asarray(image.fromarray(picture)).tolist() == picture.tolist()
+
+
+def test_array_interface_of_bfloat16() -> None:
+    pytest.importorskip("ml_dtypes")
+    assert not hasattr(np.zeros(2, dtype="bfloat16"), "__array_interface__")
 
 
 def test_buffers() -> None:

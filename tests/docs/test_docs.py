@@ -9,6 +9,7 @@ import importlib
 import re
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -46,17 +47,34 @@ def test_the_pages_build_without_a_warning(tmp_path):
     assert done.returncode == 0
 
 
-def targets(text: str) -> list[str]:
-    """Return the files that the links of a page name; code has no links."""
-    prose = re.sub(r"^ *```.*?^ *```|`[^`\n]+`", "", text, flags=re.MULTILINE | re.DOTALL)
-    return re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", prose)
+# Pages that are read where the source is shown, without Sphinx.
+READ_AS_FILES = [*PAGES, *ROOT.glob("*.md"), *(ROOT / "examples").rglob("*.md")]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+def prose(text: str) -> str:
+    """Return a page without its code, which has no links and no headings."""
+    return re.sub(r"^ *```.*?^ *```", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def targets(text: str) -> list[tuple[str, str]]:
+    """Return the files that the links of a page name, "" for itself, and the headings in them."""
+    return re.findall(r"\]\((?!\w+:)([^)#\s]*)(?:#([^)]*))?\)", re.sub(r"`[^`\n]+`", "", prose(text)))
+
+
+def headings(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, made as GitHub makes them."""
+    found = re.findall(r"^#+ (.+)$", prose(page.read_text(encoding="utf-8")), re.MULTILINE)
+    shown = (re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading) for heading in found)
+    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in shown}
+
+
+@pytest.mark.parametrize("page", READ_AS_FILES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere_as_files_too(page):
-    """For those who read the folder without Sphinx."""
-    for target in targets(page.read_text()):
-        assert (page.parent / target).exists(), f"{page.name}: {target}"
+    """To a file that is there, and to a heading in it."""
+    for target, anchor in targets(page.read_text(encoding="utf-8")):
+        file = page.parent / target if target else page
+        assert file.exists(), f"{page.name}: {target}"
+        assert not anchor or file.suffix != ".md" or anchor in headings(file), f"{page.name}: {target}#{anchor}"
 
 
 def test_every_page_of_the_folder_is_listed_for_its_readers():
@@ -181,10 +199,6 @@ class TestReadme:
             [sys.executable, "-c", program[1]], capture_output=True, text=True, timeout=120, check=True
         )
         assert abs(float(done.stdout)) > 0
-
-    def test_links_lead_somewhere(self):
-        for target in targets(self.TEXT):
-            assert (ROOT / target).exists(), target
 
     def test_its_table_has_the_figures_of_the_page_of_benchmarks(self):
         page = (DOCS / "project" / "benchmarks.md").read_text(encoding="utf-8")

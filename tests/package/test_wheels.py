@@ -13,6 +13,8 @@ from tests.support.paths import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
 
+import newcomer
+import portability
 import release
 import wheels
 
@@ -62,6 +64,36 @@ class TestChecks:
     def test_a_command_that_fails_ends_it(self):
         with pytest.raises(SystemExit, match="no such thing"):
             wheels.run(sys.executable, "-c", "raise SystemExit('no such thing')")
+
+
+class TestPortability:
+    def test_files_are_those_of_the_core(self):
+        files = portability.sources()
+        assert "core/engine/engine.cpp" in files
+        assert not [file for file in files if file.startswith(("core/python", "core/tests"))]
+
+    def test_errors_are_counted(self, monkeypatch, capsys, tmp_path):
+        monkeypatch.setattr(portability, "CACHE", tmp_path)
+        monkeypatch.setattr(portability, "compiled", lambda target, file: "no such call\n" if file == "b" else "")
+        assert portability.check("macos", ["a", "b"]) == 1
+        assert capsys.readouterr().out == "no such call\naarch64-macos: 1 of 2 files compile\n"
+
+    def test_unknown_system(self):
+        with pytest.raises(SystemExit, match="got beos"):
+            portability.main(["beos"])
+
+
+class TestNewcomer:
+    def test_first_program_is_readmes(self):
+        program = newcomer.first_program()
+        compile(program, "program.py", "exec")
+        assert "from forerun import np" in program
+
+    def test_needs_wheels(self, monkeypatch, tmp_path):
+        monkeypatch.setattr(wheels, "DIST", tmp_path)
+        monkeypatch.setattr(newcomer, "PLACE", tmp_path / "newcomer")
+        with pytest.raises(SystemExit, match="run `make wheels` first"):
+            newcomer.main(["3.13"])
 
 
 class TestRelease:

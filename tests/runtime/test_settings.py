@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import forerun
-from forerun import np
+from forerun import np, npx
 from tests.support.settings import running
 from tests.support.subprocesses import execute, output
 
@@ -111,6 +111,34 @@ class TestConfigure:
             forerun.configure(workers=None)
             assert forerun.config()["workers"] is None
             assert (np.ones(3) + 1).tolist() == [2, 2, 2]
+
+    def test_default_float(self):
+        forerun.configure(float="float64")
+        assert (np.zeros(2).dtype, np.array([0.5]).dtype, forerun.config()["float"]) == (
+            "float64",
+            "float64",
+            "float64",
+        )
+        assert np.arange(3).dtype == "int64"
+        forerun.configure(ops_ahead=1 << 14)  # which says nothing of floats
+        assert np.ones(2).dtype == "float64"
+        forerun.configure(float="float32")
+        assert np.ones(2).dtype == "float32"
+
+    def test_mxnets_switch_is_the_same_setting(self):
+        npx.set_np(dtype=True)
+        assert forerun.config()["float"] == "float64"
+        npx.set_np()
+        forerun.configure(exit_status=True)
+        assert (forerun.config()["float"], np.arange(3).dtype) == ("float32", "float32")
+
+    def test_default_float_from_the_environment(self):
+        program = "print(np.ones(2).dtype, forerun.config()['float'])"
+        assert output(program, FORERUN_FLOAT="float64") == ["float64", "float64"]
+
+    def test_float_of_another_kind(self):
+        with pytest.raises(ValueError, match="configure: float must be"):
+            forerun.configure(float="float16")
 
     def test_unknown_setting(self):
         with pytest.raises(TypeError, match="threads"):

@@ -138,6 +138,20 @@ class NumpyMethods:
         values: bytes = self.numpy().tobytes(order)
         return values
 
+    @property
+    def __array_interface__(self: Any) -> dict[str, Any]:
+        """The values as they are now, for libraries such as Pillow. Waits. AttributeError for bfloat16, which it lacks.
+
+        Its `data` is a buffer, which holds the memory for as long as it is held, in place of an address.
+        """
+        if convert.is_bfloat16(self.dtype):
+            raise AttributeError("__array_interface__: dtype must be one of NumPy's own, got bfloat16")
+        values = self.numpy()
+        dense = values if values.flags.c_contiguous else values.copy()
+        strides = None if dense is values else dense.strides  # given, so that x's own buffer is not taken for it
+        described = dense.__array_interface__
+        return {**described, "shape": self.shape, "strides": strides, "data": memoryview(dense).toreadonly()}
+
     def dumps(self) -> bytes:
         """Return the array, pickled. Waits."""
         return pickle.dumps(self)

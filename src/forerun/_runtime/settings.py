@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _core
-from . import device
+from . import default_dtypes, device
 from .logging import say
 
 __all__ = ["configure", "config"]
@@ -62,6 +62,7 @@ VARIABLES: dict[str, tuple[str, Callable[[str], Any]]] = {  # of the environment
     "FORERUN_IO_THREADS": ("io_threads", int),
     "FORERUN_IO_MEMORY": ("io_memory", _size),
     "FORERUN_DIRECT_READS": ("direct_reads", _switch),
+    "FORERUN_FLOAT": ("float", str),
     "FORERUN_PASSES": ("passes", str),
     "FORERUN_EXIT_STATUS": ("exit_status", _switch),
     "FORERUN_HANG_REPORT": ("hang_report", float),
@@ -104,6 +105,7 @@ def configure(
     io_threads: int = _SAME,
     io_memory: int = _SAME,
     direct_reads: bool | None = _SAME,
+    float: str = _SAME,
     passes: str = _SAME,
     exit_status: bool = _SAME,
     hang_report: float | None = _SAME,
@@ -138,6 +140,9 @@ def configure(
     direct_reads : bool or None
         Whether large arrays are read past the system's page cache, for files that are read once. None, the default:
         only uncached parts, and only while all cores compute.
+    float : {"float32", "float64"}
+        The dtype of new arrays of Python's floats, of `np.zeros`, random numbers and the like, where none is given.
+        "float32" is the default. Arrays that are there keep theirs.
     passes : str
         Rewrites of pending operations, as names with commas between them: "drop" (operations with unused results do not
         run), "fuse" (element-wise operations and reductions run as one kernel, without memory for intermediate values),
@@ -180,10 +185,11 @@ def configure(
     >>> forerun.configure(memory_limit=None, engine="async")
     """
     given = {k: v for k, v in locals().items() if v is not _SAME}
-    new = {**_settings, **given}
+    before = config()
+    new = {**before, **given}
     _check(new)
     _check_plugins(new)
-    changed = ", ".join(f"{key}={value!r}" for key, value in given.items() if value != _settings[key])
+    changed = ", ".join(f"{key}={value!r}" for key, value in given.items() if value != before[key])
     _apply(new)
     if any(key in given for key in _OF_PLUGINS):
         device.forget_plugins()
@@ -204,6 +210,8 @@ def _check(new: dict[str, Any]) -> None:
         raise ValueError(f'configure: engine must be "async" or "sync", got {new["engine"]!r}')
     if not isinstance(new["passes"], str) or not set(_names(new["passes"])) <= set(_PASSES):
         raise ValueError(f"configure: passes must be some of {', '.join(_PASSES)}, got {new['passes']!r}")
+    if new["float"] not in ("float32", "float64"):
+        raise ValueError(f'configure: float must be "float32" or "float64", got {new["float"]!r}')
     seconds = new["hang_report"]
     if seconds is not None and (not isinstance(seconds, (int, float)) or isinstance(seconds, bool)):
         raise TypeError(f"configure: hang_report must be a number of seconds, got {seconds!r}")
@@ -261,6 +269,8 @@ def _apply(new: dict[str, Any]) -> None:
     _core.set_hang_report(new["hang_report"] or 0.0)
     _core.set_cache_limits(min(4 << 30, n * limit // 4), n * limit)
     device.set_count(n)
+    if new["float"] != default_dtypes.default_float().name:
+        default_dtypes.set_defaults(new["float"], ints_become_floats=False)
     _settings.update(new)
 
 
@@ -288,7 +298,7 @@ def config() -> dict[str, Any]:
     >>> forerun.config()["engine"] in ("async", "sync")
     True
     """
-    return dict(_settings)
+    return {**_settings, "float": default_dtypes.default_float().name}  # which npx.set_np() changes, too
 
 
 def _tell_of_surroundings() -> None:
@@ -327,6 +337,7 @@ def _start() -> None:
         "io_threads": 2,
         "io_memory": 256 << 20,
         "direct_reads": None,
+        "float": "float32",
         "passes": ",".join(_PASSES),
         "exit_status": True,
         "hang_report": None,
@@ -341,7 +352,7 @@ def _start() -> None:
         configure(**_environment()) if _environment() else _apply(defaults)
     except ValueError as error:
         if not _is_the_command():
-            raise
+            raise error.with_traceback(None) from None
         print(f"forerun: {error}", file=sys.stderr)
         raise SystemExit(2) from None
     package = pathlib.Path(__file__).parent.parent

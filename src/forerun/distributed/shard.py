@@ -21,17 +21,23 @@ class Shard:
 
     Parameters
     ----------
-    length : number of examples
-    shuffle : False: in order of their numbers in each epoch
-    seed : of the order; on all ranks the same
-    last : for lengths that the ranks do not divide. "keep": some ranks have one example more; "discard": the end of the
+    length : int
+        The number of examples.
+    shuffle : bool
+        False: in order of their numbers in each epoch.
+    seed : int
+        Of the order; on all ranks the same.
+    last : {"keep", "discard", "repeat"}
+        For lengths that the ranks do not divide. "keep": some ranks have one example more; "discard": the end of the
         order is left out; "repeat": its start is taken twice. A program with collectives in each batch needs as many
-        batches on all ranks, so one of the latter
-    rank, size : the rank, and the number of ranks, if it is not this process's
+        batches on all ranks, so one of the latter.
+    rank, size : int, optional
+        The rank, and the number of ranks, if it is not this process's.
 
     Raises
     ------
-    ValueError : for another `last`, or a rank that is not one of them
+    ValueError
+        For another `last`, or a rank that is not one of them.
 
     Examples
     --------

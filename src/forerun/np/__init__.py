@@ -1,6 +1,6 @@
 """NumPy's names for arrays that run ahead.
 
-Differences from NumPy: floats made from Python numbers are float32 (`npx.set_np(dtype=True)` for float64);
+Differences from NumPy: floats made from Python numbers are float32 (`forerun.configure(float="float64")`);
 an integer with a float gives that float's dtype; reductions are cut by shape, so their last bits can differ
 from NumPy's.
 
@@ -196,6 +196,12 @@ def __getattr__(name: str) -> _Any:
         message = f"module {__name__!r} has no attribute {name!r}"
         if not name.startswith("_") and hasattr(_numpy, name):
             message += f"; numpy.{name} exists, and takes forerun's arrays as numpy.asarray(x), which waits"
+        elif not name.startswith("_"):  # Python itself looks for similar names only in modules with fewer
+            import difflib  # only now: it takes long to import
+
+            message += "".join(
+                f"; did you mean {meant!r}?" for meant in difflib.get_close_matches(name, __all__, 1, 0.7)
+            )
         raise AttributeError(message, name=name, obj=_sys.modules[__name__])
     try:
         return _numpy.dtype(_core.bfloat16()).type

@@ -418,7 +418,10 @@ _QUIET = (None, "ignore", "warn")
 def _accepted(op: str, settings: dict[str, Any]) -> None:
     for name, value in settings.items():
         if value not in _QUIET:
-            raise NotImplementedError(f"{op}: {name} must be 'ignore' or 'warn', got {value!r}")
+            raise NotImplementedError(
+                f"{op}: {name} must be 'ignore' or 'warn', got {value!r}: values are computed later, by other threads; "
+                "np.isfinite(x).all() finds infinities and nan"
+            )
 
 
 class errstate(numpy.errstate):

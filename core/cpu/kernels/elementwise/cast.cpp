@@ -145,8 +145,7 @@ template <intptr_t size>
 
 // Elements that stay as they are. Rows are most often short: calls of memcpy would take longer than the copies.
 template <class T>
-FORERUN_CLONES void copy_rows(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches,
-                              void*) {
+FORERUN_EACH void copy_each(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches) {
   constexpr intptr_t kSize = sizeof(T);
   const intptr_t from = steps[0], to = steps[1], bytes = n * kSize;
   const bool together = from == kSize && to == kSize;
@@ -170,10 +169,21 @@ FORERUN_CLONES void copy_rows(char** args, intptr_t rows, intptr_t n, const intp
   }
 }
 
-template <class T>
-void copy_row(char** args, const intptr_t* n, const intptr_t* steps, void* data) {
-  copy_rows<T>(args, 1, *n, steps, steps, data);
-}
+// By bytes of an element. A version for each CPU is made of functions alone: Clang takes no templates.
+#define FORERUN_COPY(size, T)                                                                         \
+  FORERUN_CLONES void copy_rows_##size(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, \
+                                       const intptr_t* pitches, void*) {                              \
+    copy_each<T>(args, rows, n, steps, pitches);                                                      \
+  }                                                                                                   \
+  void copy_row_##size(char** args, const intptr_t* n, const intptr_t* steps, void* data) {           \
+    copy_rows_##size(args, 1, *n, steps, steps, data);                                                \
+  }
+FORERUN_COPY(1, uint8_t)
+FORERUN_COPY(2, uint16_t)
+FORERUN_COPY(4, uint32_t)
+FORERUN_COPY(8, uint64_t)
+FORERUN_COPY(16, std::complex<double>)
+#undef FORERUN_COPY
 
 // The same for the most frequent pairs, which are worth a version for each CPU.
 template <class From, class To>
@@ -232,16 +242,12 @@ constexpr Widening kWidenings[] = {
 // Elements of one size that stay as they are.
 Loop copy_loop(size_t size) {
   Loop loop;
-  auto of = [&](auto element) {
-    using T = decltype(element);
-    loop.function = copy_row<T>, loop.rows = copy_rows<T>;
-  };
   switch (size) {
-    case 1: of(uint8_t{}); break;
-    case 2: of(uint16_t{}); break;
-    case 4: of(uint32_t{}); break;
-    case 8: of(uint64_t{}); break;
-    default: of(std::complex<double>{});
+    case 1: loop.function = copy_row_1, loop.rows = copy_rows_1; break;
+    case 2: loop.function = copy_row_2, loop.rows = copy_rows_2; break;
+    case 4: loop.function = copy_row_4, loop.rows = copy_rows_4; break;
+    case 8: loop.function = copy_row_8, loop.rows = copy_rows_8; break;
+    default: loop.function = copy_row_16, loop.rows = copy_rows_16;
   }
   return loop;
 }

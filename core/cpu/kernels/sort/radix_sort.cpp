@@ -95,7 +95,7 @@ std::vector<uint32_t> places(const Keys<T>& keys, const Digits& digits) {
 }
 
 template <class T>
-bool argsort_digits(const char* from, int64_t* to, int64_t n) {
+bool argsort_digits(const char* from, intptr_t* to, int64_t n) {
   const Keys<T> keys(from, n);
   const int bits = std::max(1, static_cast<int>(std::bit_width(keys.span()))),
             passes = (bits + kMostBits - 1) / kMostBits;
@@ -108,9 +108,9 @@ bool argsort_digits(const char* from, int64_t* to, int64_t n) {
     for (int64_t i = 0; i < n; ++i) to[first[keys[i]]++] = i;
     return true;
   }
-  const auto scratch = std::make_unique_for_overwrite<uint64_t[]>(static_cast<size_t>(n));
-  auto* out = reinterpret_cast<uint64_t*>(to);
-  uint64_t* pairs = passes == 2 ? scratch.get() : out;
+  const auto scratch = std::make_unique_for_overwrite<uintptr_t[]>(static_cast<size_t>(n));
+  auto* out = reinterpret_cast<uintptr_t*>(to);
+  uintptr_t* pairs = passes == 2 ? scratch.get() : out;
   for (int64_t i = 0; i < n; ++i) pairs[first[digits.of(keys[i], 0)]++] = Pair::of(keys[i], i);
   if (passes == 3) {
     uint32_t* at = first.data() + digits.values();
@@ -129,7 +129,7 @@ bool sort_by_counting(DType t, const char* values, char* to, int64_t n) {
   return may_pay(n) && with_integer(t, [&]<class T>(T) { return sort_counted<T>(values, to, n); });
 }
 
-bool argsort_by_digits(DType t, const char* values, int64_t* to, int64_t n) {
+bool argsort_by_digits(DType t, const char* values, intptr_t* to, int64_t n) {
   return may_pay(n) && with_integer(t, [&]<class T>(T) { return argsort_digits<T>(values, to, n); });
 }
 

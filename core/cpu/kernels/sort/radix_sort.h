@@ -12,6 +12,6 @@ namespace forerun {
 bool sort_by_counting(DType t, const char* values, char* to, int64_t n);
 // The positions that sort the values, equal ones in their order. False: they are better compared; what is written means
 // nothing then.
-bool argsort_by_digits(DType t, const char* values, int64_t* to, int64_t n);
+bool argsort_by_digits(DType t, const char* values, intptr_t* to, int64_t n);
 
 }  // namespace forerun

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -86,6 +86,8 @@ def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op
         if want is None and values.dtype == numpy.float64 and ints_become_floats():
             want = default_float()  # as MXNet does
     else:
+        if isinstance(x, Iterator):
+            raise TypeError(f"{op}: values must be an array, numbers or lists, got an iterator: pass list(values)")
         values = _numbers_of(op, x, want)
         want = want if want is not None else _made(values.dtype)
     if not is_supported(values.dtype):

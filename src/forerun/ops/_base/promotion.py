@@ -11,6 +11,7 @@ from typing import Any
 import numpy
 
 from ... import _core
+from ..._runtime.default_dtypes import default_float, ints_become_floats, set_defaults
 
 __all__ = [
     "SUPPORTED", "as_dtype", "as_numpy", "castable", "default_float", "ints_become_floats", "is_bfloat16", "is_inexact",
@@ -25,39 +26,6 @@ _NAMES = (
 _DTYPES = {name: numpy.dtype(name) for name in _NAMES if name != "bfloat16"}
 _NUMBERS = {numpy.dtype(kind).num for kind in (*_DTYPES, "longlong", "ulonglong")}
 SUPPORTED = "bool, integer, float16/32/64, bfloat16 or complex64/128"
-
-_default_float = numpy.dtype("float32")
-_ints_become_floats = False
-
-
-def default_float() -> numpy.dtype:
-    """Return the dtype of floats without an explicit dtype: float32 unless `npx.set_np(dtype=True)` was called.
-
-    >>> default_float()
-    dtype('float32')
-    """
-    return _default_float
-
-
-def ints_become_floats() -> bool:
-    """Return whether creation from Python numbers gives floats, as in MXNet.
-
-    >>> ints_become_floats()
-    False
-    """
-    return _ints_become_floats
-
-
-def set_defaults(float_dtype: Any, ints_become_floats: bool) -> None:
-    """Set the dtypes of new arrays: the default float, and whether Python integers become floats, as in MXNet.
-
-    >>> set_defaults("float64", ints_become_floats=False); default_float()
-    dtype('float64')
-    >>> set_defaults("float32", ints_become_floats=False)
-    """
-    global _default_float, _ints_become_floats
-    _default_float, _ints_become_floats = numpy.dtype(float_dtype), ints_become_floats
-    _core.set_defaults(_default_float, ints_become_floats)
 
 
 def is_inexact(dtype: numpy.dtype) -> bool:
@@ -142,7 +110,7 @@ def as_numpy() -> Iterator[None]:
     >>> default_float(), promote("int64", "float32")
     (dtype('float32'), dtype('float32'))
     """
-    before = _default_float, _ints_become_floats
+    before = default_float(), ints_become_floats()
     set_defaults("float64", ints_become_floats=False)
     _set_promotion(_numpys_promotion)
     _core.set_numpy_rules(True)
@@ -179,9 +147,9 @@ def as_dtype(op: str, dtype: Any) -> numpy.dtype:
     (dtype('float32'), dtype('int8'))
     """
     if dtype is float:
-        return _default_float
+        return default_float()
     if dtype is complex:
-        return numpy.dtype("complex128" if _default_float.itemsize == 8 else "complex64")
+        return numpy.dtype("complex128" if default_float().itemsize == 8 else "complex64")
     if isinstance(dtype, str) and dtype == "bfloat16":
         return numpy.dtype(_core.bfloat16())
     try:
