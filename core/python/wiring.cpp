@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "base/error.h"
+#include "python/array/array_type.h"
+#include "python/array/iterators.h"
 #include "python/bindings.h"
 #include "python/dispatch/operator_table.h"
 #include "python/dispatch/promotion.h"
-#include "python/object/array_type.h"
-#include "python/object/iterators.h"
+#include "python/object/array_object.h"
 #include "python/runtime/call_site.h"
 #include "python/runtime/devices.h"
 #include "python/runtime/package_functions.h"

@@ -6,9 +6,9 @@
 #include <map>
 #include <string>
 
-#include "python/autograd/node.h"
 #include "python/bindings.h"
 #include "python/dispatch/ufunc_type.h"
+#include "python/object/node.h"
 #include "python/runtime/errors.h"
 #include "python/runtime/gil.h"
 
@@ -145,15 +145,6 @@ bool DirectCall::arrange(const char* const* names, PyObject** values, size_t cou
     if (at == count || values[at]) return false;
     values[at] = args[n + k];
   }
-  return true;
-}
-
-bool plain_axis(PyObject* o, int ndim, int* axis) {
-  if (!plain_int(o)) return false;
-  long i = PyLong_AsLong(o);
-  if (i == -1 && PyErr_Occurred()) return PyErr_Clear(), false;
-  if (i < -ndim || i >= ndim) return false;
-  *axis = static_cast<int>(i < 0 ? i + ndim : i);
   return true;
 }
 
