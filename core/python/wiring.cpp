@@ -1,6 +1,6 @@
 // Registration of the Python package's functions with the core: each by name, in one call that fails unless it is
 // complete.
-// src/forerun/_wiring.py makes it.
+// src/forerun/_wiring makes it.
 #include <functional>
 #include <string>
 #include <utility>

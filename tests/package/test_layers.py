@@ -60,23 +60,18 @@ PYTHON_ORDER = [
 PYTHON_RANK = {name: rank for rank, row in enumerate(PYTHON_ORDER) for name in row}
 TOP = len(PYTHON_ORDER)
 # The modules on top connect the parts as they are imported; one part asks for that, when it is complete itself.
-FROM_ABOVE = {("np/__init__.py", "forerun._wiring")}
+FROM_ABOVE = {("np/__init__.py", "forerun._wiring.arrays")}
 
 MOST_FILES = 15  # in a folder
 
 # The modules that may import `_core`; all others take what they need from a `core.py` there, which names it.
-BORDER = ("__init__.py", "_wiring.py", "_runtime/", "_capture/", "autograd/", "ops/_base/")
+BORDER = ("__init__.py", "_wiring/", "_runtime/", "_capture/", "autograd/", "ops/_base/")
 
 # Imports of the package inside of functions. The list is to become shorter.
 LATE_IMPORTS = {
-    ("ops/_base/primitive.py", "forerun._array.ufunc_protocol"),  # methods of ufuncs, as `add.reduce`, need all ops
-    ("ops/_base/convert.py", "forerun.ops.shape.join"),  # lists of arrays are stacked, by an op with a gradient
-    ("_wiring.py", "forerun._array"),  # `import forerun` without NumPy's names is short
-    ("_wiring.py", "forerun.ops"),
-    ("_wiring.py", "forerun._pjrt"),
-    ("_wiring.py", "forerun.profiler.guarding"),
+    ("_wiring/engine.py", "forerun._pjrt"),  # programs without GPUs, and without guards, do not import what these need
+    ("_wiring/engine.py", "forerun.profiler.guarding"),
     ("_array/ndarray.py", "forerun._runtime.asyncio"),  # asyncio is long to import
-    ("gluon/block/hybrid.py", "forerun.gluon._export.symbol"),  # what is exported is read again, and compared
     ("profiler/events.py", "forerun.profiler._picture.picture"),  # a notebook shows a trace as a picture
     ("cli/bench.py", "forerun"),  # a command imports what it runs
     ("cli/info.py", "forerun"),

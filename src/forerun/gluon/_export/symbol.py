@@ -14,7 +14,7 @@ from ..._capture import core as _core
 from ..._capture.captured import _filled, _flat
 from ..._io.atomic_write import place, replacing
 from ..._io.named_arrays import save_named
-from ..block.hybrid import HybridBlock, Spec, written
+from ..block.hybrid import Call, HybridBlock, Spec, written
 from ..parameter.dictionary import load
 from ..parameter.loading import set_values
 from ..parameter.parameter import Devices, Parameter
@@ -97,7 +97,7 @@ class SymbolBlock(HybridBlock):
         return computed(self._reader, arrays, parameters)
 
 
-def export(block: HybridBlock, path: str, epoch: int, called: tuple[Any, Sequence[Spec]]) -> tuple[str, str]:
+def export(block: HybridBlock, path: str, epoch: int, called: Call) -> tuple[str, str]:
     """Write path-symbol.json and path-0000.params; see `HybridBlock.export`."""
     saved, values = described(block, called)
     files = f"{path}-symbol.json", f"{path}-{epoch:04d}.params"
@@ -111,7 +111,10 @@ def export(block: HybridBlock, path: str, epoch: int, called: tuple[Any, Sequenc
     return files
 
 
-def described(block: HybridBlock, called: tuple[Any, Sequence[Spec]]) -> tuple[dict[str, Any], dict[str, Array]]:
+HybridBlock._export = export
+
+
+def described(block: HybridBlock, called: Call) -> tuple[dict[str, Any], dict[str, Array]]:
     """Return what a block computes, in words of JSON, and the parameters and constants by their names there.
 
     called: the structure of its arguments, and the specs of the arrays in it. The description is compared with

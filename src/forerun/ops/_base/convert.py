@@ -11,6 +11,7 @@ import numpy
 
 from ... import _core
 from ..._runtime.device import Device, resolve
+from . import above
 from .primitive import primitive
 from .promotion import (
     SUPPORTED,
@@ -73,9 +74,7 @@ def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op
             x = to_device(x, resolve(device))
         return x
     if isinstance(x, (list, tuple)) and _has_arrays(x):
-        from ..shape.join import stack
-
-        x = stack(x if device is None else [asarray(v, device=device) for v in x])
+        x = above.stack(list(x) if device is None else [asarray(v, device=device) for v in x])
         return x if dtype is None else asarray(x, dtype)
     want = as_dtype(op, dtype) if dtype is not None else None
     if hasattr(x, "__array__"):

@@ -18,6 +18,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, cast
 
 from ... import _core
+from . import above
 from .registry import reduced, register
 from .ufunc_text import docstring
 
@@ -283,9 +284,7 @@ class Elementwise(_core.Ufunc):
         self._method("at", (a, indices, *b), {})
 
     def _method(self, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        from ..._array.ufunc_protocol import call_with_an_array
-
-        return call_with_an_array(self.ufunc, method, inputs, **options)
+        return above.call_ufunc(self.ufunc, method, inputs, **options)
 
 
 def _signature(nin: int, nout: int) -> inspect.Signature:
