@@ -16,6 +16,9 @@ namespace forerun {
 
 // The entries, by subject; each file of this folder adds its own.
 void add_direct_creation();
+void add_direct_ranges();
+void add_direct_conversions();
+void add_direct_lists();
 void add_direct_shapes();
 void add_direct_reductions();
 void add_direct_products();
@@ -150,6 +153,9 @@ bool DirectCall::arrange(const char* const* names, PyObject** values, size_t cou
 
 PyTypeObject* make_function_type() {
   add_direct_creation();
+  add_direct_ranges();
+  add_direct_conversions();
+  add_direct_lists();
   add_direct_shapes();
   add_direct_reductions();
   add_direct_products();
