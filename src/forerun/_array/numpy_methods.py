@@ -38,7 +38,7 @@ class Flags:
     aligned: bool
     writebackifcopy: bool
 
-    def __init__(self, x: Any) -> None:
+    def __init__(self, x: Array) -> None:
         like = numpy.lib.stride_tricks.as_strided(numpy.empty(1, x.dtype), x.shape, x.strides).flags
         written = _core.is_writable(x) and not _core.is_scalar(x)
         values = (like.c_contiguous, like.f_contiguous, False, written, True, False)
@@ -104,7 +104,7 @@ class NumpyMethods:
     @property
     def flags(self) -> Flags:
         """How the elements lie in memory, and whether they may be written. Does not wait."""
-        return Flags(self)
+        return Flags(cast("Array", self))
 
     @takes_extents
     def view(self: Any, dtype: DTypeLike = None) -> Array:

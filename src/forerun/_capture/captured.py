@@ -19,13 +19,17 @@ import functools
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._runtime.device import Device
 from ..autograd.leaf import Variable
 from ..ops._base import traced
 from .tape_template import NotRepeatable, TapeTemplate
+
+if TYPE_CHECKING:
+    from ..typing import Array
+
 
 __all__ = ["Recorded", "hybrid"]
 
@@ -40,7 +44,7 @@ class _Passes:
 
     name = "argument"
 
-    def gradients(self, g: Any, inputs: Arrays, attrs: Any) -> Arrays:
+    def gradients(self, g: Array, inputs: Arrays, attrs: Any) -> Arrays:
         return (g,)
 
 
@@ -89,7 +93,7 @@ class _Call:
             _core.capture_drop()
 
 
-def _recording(function: Callable[..., Any], *args: Any) -> Any:
+def _recording(function: Callable[..., Any], *args: Sequence[Array]) -> Any:
     before = _core.set_recording(True)
     try:
         return function(*args)
@@ -205,7 +209,7 @@ class Recorded:
         if not warned:
             warn_of_read(self.name, look, "; hybridize(strict=True) makes this an error")
 
-    def _given(self, x: Any, ends: list[tuple[int, int]]) -> Any:
+    def _given(self, x: Array, ends: list[tuple[int, int]]) -> Array:
         """Return the array that the function gets for an argument: itself, or one with a node of its own."""
         y = _core.as_base_array(x)
         if _core.recording() and x.node is not None:
@@ -255,7 +259,7 @@ _hole = _Hole()
 class _Exactly:
     """A value that stands for itself: 1, 1.0 and True are different, and so are 0.0 and -0.0."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
@@ -346,7 +350,7 @@ def hybrid(function: Callable[..., Any] | None = None, *, strict: bool = False) 
     recorded = Recorded(function, getattr(function, "__name__", "function"), strict)
 
     @functools.wraps(function)
-    def call(*args: Any) -> Any:
+    def call(*args: Array) -> Any:
         return recorded(args)
 
     return call

@@ -77,7 +77,7 @@ def grad(
     return results[0] if single else results
 
 
-def of_steps(function: Callable[..., Any], g: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+def of_steps(function: Callable[..., Any], g: Array, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the gradients of an op's inputs, recorded: those of a function that computes the same in steps.
 
     function: of the inputs; its result, or results in a tuple, as g has gradients. None for inputs that want none.

@@ -26,7 +26,7 @@ def _operand(x: Any) -> tuple[Any, numpy.dtype]:
     return np.ascontiguousarray(x.astype("float32") if short else x).reshape(x.shape), x.dtype
 
 
-def _checked(name: str, op: str, x: Any) -> None:
+def _checked(name: str, op: str, x: Array) -> None:
     if op not in _OPS:
         raise ValueError(f"{name}: op must be one of {', '.join(_OPS)}, got {op!r}")
     if op in ("max", "min") and x.dtype.kind == "c":
@@ -35,7 +35,7 @@ def _checked(name: str, op: str, x: Any) -> None:
         raise TypeError(f"{name}: x must be of numbers, got {x.dtype}; x.astype('int64') has the number of ranks")
 
 
-def _parts(name: str, x: Any) -> int:
+def _parts(name: str, x: Array) -> int:
     """How many rows each rank has of an array with parts for all."""
     if x.ndim == 0 or len(x) % size():
         raise ValueError(f"{name}: the first axis must divide by {size()} ranks, got shape {x.shape}")

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy
 
 from .. import autograd
 from .._runtime.registry import known_by, look_up
 from ..ops._base.convert import asarray
+
+if TYPE_CHECKING:
+    from ..typing import Array
+
 
 __all__ = ["EvalMetric", "CompositeEvalMetric", "CustomMetric", "Loss", "alias", "create", "register", "sized"]
 
@@ -54,11 +58,11 @@ class EvalMetric:
         """Return the metric, of sums over all batches: numbers, or arrays of NumPy's."""
         return sums[0] / n
 
-    def added(self, before: Any, new: Any) -> Any:
+    def added(self, before: Array, new: Array) -> Array:
         """Return a sum over batches and that of one more."""
         return before + new
 
-    def update(self, labels: Any, preds: Any) -> None:
+    def update(self, labels: Array | Sequence[Array], preds: Array | Sequence[Array]) -> None:
         """Take a batch into account. Does not wait."""
         with autograd.pause():
             for label, pred in _pairs(type(self).__name__, labels, preds, self.extra):
@@ -88,12 +92,14 @@ class EvalMetric:
         return f"{type(self).__name__}({dict(self.get_name_value())})"
 
 
-def _read(total: Any) -> Any:
+def _read(total: Array) -> Any:
     """Return a sum as a number, or as an array of NumPy's."""
     return total.asnumpy() if total.ndim else total.item()
 
 
-def _pairs(name: str, labels: Any, preds: Any, more: bool = False) -> list[Pair]:
+def _pairs(
+    name: str, labels: Array | Sequence[Array], preds: Array | Sequence[Array], more: bool = False
+) -> list[Pair]:
     several = [x if isinstance(x, (list, tuple)) else [x] for x in (labels, preds)]
     if len(several[0]) != len(several[1]) and not more:
         raise ValueError(f"{name}: labels and preds must be as many, got {len(several[0])} and {len(several[1])}")
@@ -101,7 +107,7 @@ def _pairs(name: str, labels: Any, preds: Any, more: bool = False) -> list[Pair]
     return [(label.as_in_ctx(pred.device), pred) for label, pred in pairs]
 
 
-def sized(name: str, label: Any, pred: Any) -> Any:
+def sized(name: str, label: Array, pred: Array) -> Array:
     """Return the label in pred's shape; ValueError if it has another number of elements."""
     if label.size != pred.size:
         raise ValueError(f"{name}: label must have as many elements as pred, got {label.shape} for {pred.shape}")
@@ -121,11 +127,11 @@ class Loss(EvalMetric):
     def __init__(self, name: str = "loss", **names: Any) -> None:
         super().__init__(name, **names)
 
-    def update(self, labels: Any, preds: Any) -> None:
+    def update(self, labels: Array | Sequence[Array] | None, preds: Array | Sequence[Array]) -> None:
         """Take a batch into account. Does not wait."""
         super().update(preds, preds)
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the sum."""
         return [pred.astype("float64").sum()], pred.size
 
@@ -149,7 +155,7 @@ class CustomMetric(EvalMetric):
         super().__init__(name if name is not None else f"custom({feval.__name__})", **names)
         self._feval, self.extra = feval, allow_extra_outputs
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the result of the function."""
         found = self._feval(label.asnumpy(), pred.asnumpy())
         total, n = found if isinstance(found, tuple) else (found, 1)

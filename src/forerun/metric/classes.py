@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from .. import np, npx
 from .base import EvalMetric, Pair, sized
+
+if TYPE_CHECKING:
+    from ..typing import Array
+
 
 __all__ = [
     "Accuracy", "BinaryAccuracy", "TopKAccuracy", "F1", "Fbeta", "MCC", "PCC", "CrossEntropy", "NegativeLogLikelihood",
@@ -37,7 +41,7 @@ class Accuracy(EvalMetric):
         super().__init__(name, **names)
         self.axis = axis
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the number of correct predictions."""
         label, pred = _classes("Accuracy", label, pred, self.axis)
         return [(label == pred).sum()], label.size
@@ -87,7 +91,7 @@ class TopKAccuracy(EvalMetric):
         return [(best == wanted[..., None]).sum()], label.size
 
 
-def _positives(name: str, label: Any, pred: Any, threshold: Any) -> Pair:
+def _positives(name: str, label: Array, pred: Array, threshold: float) -> Pair:
     """Return the examples that are of class 1, and those predicted to be; one column each, as booleans.
 
     pred: shares above the threshold, or class numbers; of two columns, scores of classes 0 and 1.
@@ -106,7 +110,7 @@ class _Confusion(EvalMetric):
     class_type = "binary"
     threshold: Any = 0.5
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """True positives, false positives, false negatives, true negatives, each for all classes."""
         n = label.size
         one, predicted = self._marks(label, pred)
@@ -221,7 +225,7 @@ class PCC(EvalMetric):
     def __init__(self, name: str = "pcc", **names: Any) -> None:
         super().__init__(name, **names)
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Count the examples of each class by their predicted class."""
         scores = pred.ndim > label.ndim or (pred.ndim == label.ndim and pred.shape != label.shape)
         k = pred.shape[-1] if scores else 0
@@ -230,7 +234,7 @@ class PCC(EvalMetric):
         one, predicted = (npx.one_hot(x.reshape(-1), k).astype("float64") for x in (label, pred))
         return [np.dot(one.T, predicted)], label.size
 
-    def added(self, before: Any, new: Any) -> Any:
+    def added(self, before: Array, new: Array) -> Array:
         """Return the sum, as large as the larger of both."""
         k = max(len(before), len(new))
         wide = [np.pad(x, (0, k - len(x))) if len(x) < k else x for x in (before, new)]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import np
 from .base import EvalMetric, sized
+
+if TYPE_CHECKING:
+    from ..typing import Array
+
 
 __all__ = ["MAE", "MSE", "RMSE", "MeanPairwiseDistance", "MeanCosineSimilarity", "PearsonCorrelation"]
 
@@ -25,7 +29,7 @@ class MAE(EvalMetric):
     def __init__(self, name: str = "mae", **names: Any) -> None:
         super().__init__(name, **names)
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the sum of absolute errors."""
         return [np.abs(sized("MAE", label, pred) - pred).astype("float64").sum()], pred.size
 
@@ -44,7 +48,7 @@ class MSE(EvalMetric):
     def __init__(self, name: str = "mse", **names: Any) -> None:
         super().__init__(name, **names)
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the sum of squared errors."""
         return [np.square((sized("MSE", label, pred) - pred).astype("float64")).sum()], pred.size
 
@@ -81,7 +85,7 @@ class MeanPairwiseDistance(EvalMetric):
         super().__init__(name, **names)
         self.p = p
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the sum of distances."""
         apart = np.abs(sized("MeanPairwiseDistance", label, pred) - pred).astype("float64")
         return [((apart**self.p).sum(axis=-1) ** (1 / self.p)).sum()], _rows(pred)
@@ -110,7 +114,7 @@ class MeanCosineSimilarity(EvalMetric):
         return [((x * y).sum(axis=-1) / np.maximum(norms, self.eps)).sum()], _rows(pred)
 
 
-def _rows(pred: Any) -> int:
+def _rows(pred: Array) -> int:
     """Return how many vectors there are."""
     return pred.size // pred.shape[-1] if pred.ndim > 1 else 1
 

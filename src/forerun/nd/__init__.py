@@ -71,7 +71,7 @@ def arange(
     return np.arange(first, last, step, dtype=dtype, ctx=ctx)
 
 
-def concat(*data: Any, dim: int = 1) -> Array:
+def concat(*data: Array, dim: int = 1) -> Array:
     """Return arrays one after the other, along an axis: the second, by default."""
     return np.concatenate(data, axis=dim)
 

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from .. import np
 from .drawing import Batch, Drawing, Operand
+
+if TYPE_CHECKING:
+    from ..typing import DTypeLike
+
 
 __all__ = ["OPERATIONS", "Translator"]
 
@@ -32,7 +36,7 @@ class Translator:
         self.result, self.later = self.results[0], later[0]  # the second: with one example more
         self.saved, self.operand = saved, operand
 
-    def use(self, x: Any, dtype: Any = None) -> str:
+    def use(self, x: Any, dtype: DTypeLike = None) -> str:
         """Return the name by which a node reads an operand or a number, in this dtype; by default its own."""
         if not isinstance(x, Operand):
             return self.constant(numpy.array(x, dtype or self.result.dtype))
@@ -41,7 +45,7 @@ class Translator:
             return self.constant(x.value.astype(dtype), x.name if x.dtype == dtype else "")
         return x.name if x.dtype == dtype else self.cast(x.name, dtype)
 
-    def cast(self, name: str, dtype: Any) -> str:
+    def cast(self, name: str, dtype: DTypeLike) -> str:
         """Return the name of an array in another dtype."""
         from onnx import helper
 
@@ -211,7 +215,7 @@ def _floored(t: Translator, a: Any, b: Any) -> str:
 
 
 @_operation("cast")
-def _cast(t: Translator, x: Any, dtype: Any) -> str:
+def _cast(t: Translator, x: Any, dtype: DTypeLike) -> str:
     return t.use(x, dtype)
 
 

@@ -44,7 +44,7 @@ class Adam(Optimizer):
         root = math.sqrt(1 - self.beta2**t)
         return lr * root / (1 - self.beta1**t), self.epsilon * root
 
-    def step(self, weight: Array, g: Any, state: State, rate: Any, epsilon: Any) -> None:  # type: ignore[override]
+    def step(self, weight: Array, g: Array, state: State, rate: Array | float, epsilon: Array | float) -> None:  # type: ignore[override]
         """Return one step."""
         mean, variance = state["mean"], state["variance"]
         mean *= self.beta1
@@ -81,7 +81,7 @@ class AdamW(Adam):
         rates = super().factors(t, lr, wd) if self.correct_bias else (lr, self.epsilon)
         return *rates, 1 - lr * wd
 
-    def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """Decay the weight, then step."""
         rate, epsilon, decay = factors
         if wd:
@@ -117,7 +117,7 @@ class AdaBelief(Adam):
         """Return the learning rate, with the correction."""
         return (lr * math.sqrt(1 - self.beta2**t) / (1 - self.beta1**t) if self.correct_bias else lr,)
 
-    def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:  # type: ignore[override]
+    def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:  # type: ignore[override]
         """Return one step."""
         mean, variance = state["mean"], state["variance"]
         mean *= self.beta1
@@ -168,7 +168,13 @@ class Nadam(Adam):
         return of_gradient, of_mean, 1 / math.sqrt(1 - self.beta2**t)
 
     def step(  # type: ignore[override]
-        self, weight: Array, g: Any, state: State, of_gradient: Any, of_mean: Any, root: Any
+        self,
+        weight: Array,
+        g: Array,
+        state: State,
+        of_gradient: Array | float,
+        of_mean: Array | float,
+        root: Array | float,
     ) -> None:
         """Return one step."""
         mean, variance = state["mean"], state["variance"]
@@ -206,7 +212,7 @@ class Adamax(Optimizer):
         """Return the learning rate, corrected."""
         return (lr / (1 - self.beta1**t),)
 
-    def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
+    def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:
         """Return one step."""
         mean, largest = state["mean"], state["largest"]
         mean *= self.beta1

@@ -42,7 +42,7 @@ class RMSProp(Optimizer):
         self.clip_weights = clip_weights or None
         self.slots = ("variance", "mean", "delta") if centered else ("variance",)
 
-    def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
+    def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:
         """Return one step."""
         variance = state["variance"]
         variance *= self.rho
@@ -82,7 +82,7 @@ class AdaGrad(Optimizer):
         super().__init__(learning_rate, **settings)
         self.epsilon = epsilon if eps is None else eps
 
-    def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
+    def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:
         """Return one step."""
         history = state["history"]
         history += np.square(g)
@@ -109,7 +109,7 @@ class AdaDelta(Optimizer):
         super().__init__(learning_rate, **settings)
         self.rho, self.epsilon = rho, epsilon
 
-    def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
+    def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:
         """Return one step."""
         variance, steps = state["variance"], state["steps"]
         variance *= self.rho
@@ -141,7 +141,7 @@ class Ftrl(Optimizer):
         super().__init__(learning_rate, **settings)
         self.lamda1, self.beta = lamda1, beta
 
-    def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """Return one step."""
         (lr,) = factors
         g, z, n = self.prepared(grad), state["z"], state["n"]
@@ -180,7 +180,7 @@ class FTML(Optimizer):
         """Return (1 - beta1**t) / lr, and 1 / sqrt(1 - beta2**t)."""
         return (1 - self.beta1**t) / lr if lr else math.inf, 1 / math.sqrt(1 - self.beta2**t)
 
-    def step(self, weight: Array, g: Any, state: State, scale: Array, root: Any) -> None:  # type: ignore[override]
+    def step(self, weight: Array, g: Array, state: State, scale: Array, root: Array | float) -> None:  # type: ignore[override]
         """Return one step."""
         variance, d, z = state["variance"], state["d"], state["z"]
         variance *= self.beta2

@@ -190,7 +190,7 @@ class Optimizer:
         master = weight.astype("float32")
         return {**self.create_state(index, master), _MASTER: master}
 
-    def update(self, index: Any, weight: Array, grad: Any, state: Any) -> None:
+    def update(self, index: Any, weight: Array, grad: Array, state: Any) -> None:
         """Update a weight and its state in place, by one step; of lists, each. Never recorded, never waits."""
         if isinstance(index, (list, tuple)):
             return self.update_all(list(zip(index, weight, grad, state, strict=True)))

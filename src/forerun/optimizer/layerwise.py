@@ -19,11 +19,11 @@ __all__ = ["LARS", "LAMB", "LANS"]
 _UNSCALED = ("gamma", "beta", "bias")  # ends of the names of parameters that LARS leaves their learning rate
 
 
-def _norm(x: Any) -> Array:
+def _norm(x: Array) -> Array:
     return np.sqrt(np.square(x).sum())
 
 
-def _ratio(above: Any, below: Any, like: Array) -> Array:
+def _ratio(above: Array, below: Array, like: Array) -> Array:
     """Return above / below where both are positive, else 1, in the dtype of an array."""
     scale = np.where((above > 0) & (below > 0), above / np.where(below > 0, below, 1), 1)
     return scale.astype(like.dtype)
@@ -73,7 +73,7 @@ class LARS(SGD):
         """Return the learning rate."""
         return (lr,)
 
-    def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """Return one step."""
         lr, scaled, change = factors
         g, own = self.prepared(grad), _norm(weight)
@@ -115,7 +115,7 @@ class LAMB(Adam):
             return lr, 1.0, 1.0
         return lr, 1 / (1 - self.beta1**t), 1 / math.sqrt(1 - self.beta2**t)
 
-    def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """Return one step."""
         lr, c1, c2 = factors
         g, mean, variance = self.prepared(grad), state["mean"], state["variance"]
@@ -151,7 +151,7 @@ class LANS(LAMB):
 
     constants = LAMB.constants
 
-    def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """Return one step."""
         lr, c1, c2 = factors
         g, mean, variance = self.prepared(grad), state["mean"], state["variance"]

@@ -45,14 +45,14 @@ class SGD(Optimizer):
         own = type(self).step is not SGD.step
         return not (own or self.momentum or wd or self.clip_gradient is not None)
 
-    def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """As for others, but where only factors change the gradient they are one."""
         if self._plain(wd):
             weight -= factors[0] * grad
         else:
             super().apply(weight, grad, state, factors, wd)
 
-    def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
+    def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:
         """Return one step."""
         if not self.momentum:
             weight -= lr * g
@@ -105,7 +105,7 @@ class Signum(Optimizer):
         """Return the learning rate, and what the weight is multiplied by."""
         return lr, 1 - lr * self.wd_lh
 
-    def step(self, weight: Array, g: Any, state: State, lr: Any, decay: Any) -> None:  # type: ignore[override]
+    def step(self, weight: Array, g: Array, state: State, lr: Array | float, decay: Array | float) -> None:  # type: ignore[override]
         """Return one step."""
         if self.momentum:
             mean = state["mean"]
@@ -139,7 +139,7 @@ class SGLD(Optimizer):
         """Return half the learning rate, and the deviation of the noise."""
         return lr / 2, math.sqrt(lr)
 
-    def step(self, weight: Array, g: Any, state: State, half: Any, deviation: Any) -> None:  # type: ignore[override]
+    def step(self, weight: Array, g: Array, state: State, half: Any, deviation: Any) -> None:  # type: ignore[override]
         """Return one step."""
         noise = np.random.normal(0.0, 1.0, weight.shape, weight.dtype, device=weight.device)
         weight -= half * g
@@ -170,7 +170,7 @@ class DCASGD(Optimizer):
         """Return a new state, with the weight as it is."""
         return {**super().create_state(index, weight), "previous": weight.copy()}
 
-    def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """Return one step."""
         (lr,) = factors
         g, previous = self.prepared(grad), state["previous"]

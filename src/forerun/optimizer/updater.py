@@ -37,7 +37,7 @@ class Updater:
         items = list(zip(index, weight, grad, strict=True)) if several else [(index, weight, grad)]
         self.optimizer.update_all([(i, w, g, self._state(i, w)) for i, w, g in items])
 
-    def _state(self, index: int, weight: Any) -> State:
+    def _state(self, index: int, weight: Array) -> State:
         if index not in self.states:
             state = self.optimizer.create_state_multi_precision(index, weight)
             for name, value in self._loaded.pop(index, {}).items():

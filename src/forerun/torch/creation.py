@@ -17,7 +17,7 @@ from .grad import begin
 from .places import Where, where
 
 if TYPE_CHECKING:
-    from ..typing import Array
+    from ..typing import Array, DTypeLike
 
 __all__ = [
     "tensor", "as_tensor", "from_numpy", "is_tensor", "ones", "zeros", "empty", "full", "rand", "randn",
@@ -34,7 +34,7 @@ def extents(sizes: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
     return tuple(int(n) for n in given)
 
 
-def _leaf(x: Any, requires_grad: bool) -> Any:
+def _leaf(x: Array, requires_grad: bool) -> Array:
     if requires_grad:
         begin()
         x.attach_grad("add")
@@ -66,7 +66,7 @@ def _holds_arrays(data: Any) -> bool:
     return isinstance(data, np.ndarray)
 
 
-def as_tensor(data: Any, dtype: Any = None, device: Where = None) -> Any:
+def as_tensor(data: Any, dtype: DTypeLike = None, device: Where = None) -> Any:
     """Return the data itself if it is a tensor of that dtype and device, otherwise a new tensor."""
     if isinstance(data, np.ndarray):
         return np.asarray(data, as_dtype(dtype), device=None if device is None else where(device))
@@ -83,7 +83,9 @@ def is_tensor(x: Any) -> bool:
     return isinstance(x, np.ndarray)
 
 
-def full(size: Any, fill_value: Any, dtype: Any = None, device: Where = None, requires_grad: bool = False) -> Any:
+def full(
+    size: Any, fill_value: Any, dtype: DTypeLike = None, device: Where = None, requires_grad: bool = False
+) -> Array:
     """Return one value everywhere; the dtype is that of the value unless given."""
     kind = numpy.asarray(fill_value).dtype
     want = as_dtype(dtype, float32 if kind.kind == "f" else kind)
@@ -94,8 +96,8 @@ def _filled(name: str, doc: str, make: Callable[..., Any]) -> Callable[..., Any]
     """Return a creation function that takes sizes, and makes tensors with `make(shape, dtype, device)`."""
 
     def create(
-        *sizes: Any, size: Any = None, dtype: Any = None, device: Where = None, requires_grad: bool = False
-    ) -> Any:
+        *sizes: Any, size: Any = None, dtype: DTypeLike = None, device: Where = None, requires_grad: bool = False
+    ) -> Array:
         made = make(extents(sizes, size), as_dtype(dtype, float32), where(device))
         return _leaf(made, requires_grad)
 
@@ -107,7 +109,7 @@ def _filled(name: str, doc: str, make: Callable[..., Any]) -> Callable[..., Any]
 def _like(name: str, doc: str, make: Callable[..., Any]) -> Callable[..., Any]:
     """Return the same, with shape, dtype and device of another tensor unless given."""
 
-    def create(x: Any, dtype: Any = None, device: Where = None, requires_grad: bool = False) -> Any:
+    def create(x: Array, dtype: DTypeLike = None, device: Where = None, requires_grad: bool = False) -> Array:
         made = make(x.shape, as_dtype(dtype, x.dtype), x.device if device is None else where(device))
         return _leaf(made, requires_grad)
 
@@ -136,12 +138,12 @@ rand_like = _like("rand_like", "Even random numbers in the shape of another tens
 randn_like = _like("randn_like", "Normal random numbers in the shape of another tensor.", _MAKERS["randn"])
 
 
-def full_like(x: Any, fill_value: Any, dtype: Any = None, device: Where = None) -> Any:
+def full_like(x: Any, fill_value: Any, dtype: DTypeLike = None, device: Where = None) -> Any:
     """Return one value everywhere, in the shape, dtype and device of another tensor."""
     return full(x.shape, fill_value, as_dtype(dtype, x.dtype), x.device if device is None else device)
 
 
-def randint(low: int, high: Any, size: Any = None, dtype: Any = None, device: Where = None) -> Array:
+def randint(low: int, high: Any, size: Any = None, dtype: DTypeLike = None, device: Where = None) -> Array:
     """Draw random integers of [low, high), or [0, low), of a shape: `randint(10, (2, 3))`, `randint(5, 10, (2, 3))`."""
     if size is None:
         low, high, size = 0, low, high
@@ -159,7 +161,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, device: Where = No
     return np.random.normal(mean, std, shape, float32, device=where(device))
 
 
-def bernoulli(p: Any) -> Any:
+def bernoulli(p: Array) -> Any:
     """Return ones with the probabilities of a tensor, zeros otherwise.
 
     ValueError where it is read if one is not in [0, 1].
@@ -171,10 +173,10 @@ def arange(
     start: Any,
     end: Any = None,
     step: Any = 1,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     device: Where = None,
     requires_grad: bool = False,
-) -> Any:
+) -> Array:
     """Return numbers from start (by default 0) up to, not including, end: int64 from integers, otherwise float32."""
     start, end = (0, start) if end is None else (start, end)
     whole = all(isinstance(v, (int, numpy.integer)) for v in (start, end, step))
@@ -182,12 +184,12 @@ def arange(
     return _leaf(np.arange(start, end, step, want, device=where(device)), requires_grad)
 
 
-def linspace(start: Any, end: Any, steps: int, dtype: Any = None, device: Where = None) -> Any:
+def linspace(start: Any, end: Any, steps: int, dtype: DTypeLike = None, device: Where = None) -> Any:
     """Return `steps` numbers at equal distances from start to end, both included."""
     return np.linspace(start, end, steps, dtype=as_dtype(dtype, float32), device=where(device))
 
 
-def eye(n: int, m: int | None = None, dtype: Any = None, device: Where = None) -> Array:
+def eye(n: int, m: int | None = None, dtype: DTypeLike = None, device: Where = None) -> Array:
     """Return ones on the diagonal of an n by m matrix, zeros elsewhere."""
     return np.eye(n, m, dtype=as_dtype(dtype, float32), device=where(device))
 

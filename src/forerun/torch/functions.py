@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .. import np, npx
 
 if TYPE_CHECKING:
-    from ..typing import Array
+    from ..typing import Array, ArrayLike
 
 __all__ = [
     "abs", "add", "sub", "mul", "div", "neg", "pow", "square", "sqrt", "rsqrt", "exp", "expm1", "log", "log1p",
@@ -35,22 +35,22 @@ matmul, outer, einsum, reshape, broadcast_to = np.matmul, np.outer, np.einsum, n
 tril, triu, diag, trace, unique, clone = np.tril, np.triu, np.diag, np.trace, np.unique, np.copy
 
 
-def add(a: Any, b: Any, *, alpha: float = 1) -> Array:
+def add(a: Array, b: Array | float, *, alpha: float = 1) -> Array:
     """Return a + alpha * b."""
     return np.add(a, b if alpha == 1 else alpha * b)
 
 
-def sub(a: Any, b: Any, *, alpha: float = 1) -> Array:
+def sub(a: Array, b: Array | float, *, alpha: float = 1) -> Array:
     """Return a - alpha * b."""
     return np.subtract(a, b if alpha == 1 else alpha * b)
 
 
-def mul(a: Any, b: Any) -> Array:
+def mul(a: ArrayLike, b: ArrayLike) -> Array:
     """Return a * b."""
     return np.multiply(a, b)
 
 
-def div(a: Any, b: Any, *, rounding_mode: str | None = None) -> Array:
+def div(a: ArrayLike, b: ArrayLike, *, rounding_mode: str | None = None) -> Array:
     """Return a / b; rounding_mode: "floor", "trunc" or None."""
     if rounding_mode not in (None, "floor", "trunc"):
         raise ValueError(f'div: rounding_mode must be "floor", "trunc" or None, got {rounding_mode!r}')
@@ -58,33 +58,33 @@ def div(a: Any, b: Any, *, rounding_mode: str | None = None) -> Array:
     return quotient if rounding_mode is None else np.floor(quotient) if rounding_mode == "floor" else np.trunc(quotient)
 
 
-def rsqrt(x: Any) -> Array:
+def rsqrt(x: Array) -> Array:
     """Return 1 / sqrt(x)."""
     return 1 / np.sqrt(x)
 
 
-def clamp(x: Any, min: Any = None, max: Any = None) -> Array:
+def clamp(x: Array, min: ArrayLike | None = None, max: ArrayLike | None = None) -> Array:
     """Return x limited to [min, max]."""
     return np.clip(x, min, max)
 
 
-def equal(a: Any, b: Any) -> bool:
+def equal(a: Array, b: Array) -> bool:
     """Return whether shapes and all elements are the same. Waits."""
     return bool(np.array_equal(a, b))
 
 
-def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+def allclose(a: Array, b: Array, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
     """Return whether |a - b| <= atol + rtol * |b| everywhere. Waits."""
     return bool(np.allclose(a, b, rtol, atol, equal_nan))
 
 
-def _product(op: str, a: Any, b: Any, ndims: tuple[int, int]) -> Array:
+def _product(op: str, a: Array, b: Array, ndims: tuple[int, int]) -> Array:
     if (a.ndim, b.ndim) != ndims:
         raise ValueError(f"{op}: operands must have {ndims[0]} and {ndims[1]} axes, got {a.shape} and {b.shape}")
     return np.matmul(a, b)
 
 
-def mm(a: Any, b: Any) -> Array:
+def mm(a: Array, b: Array) -> Array:
     """Return the product of two matrices. ValueError for other shapes.
 
     >>> from forerun import torch
@@ -94,17 +94,17 @@ def mm(a: Any, b: Any) -> Array:
     return _product("mm", a, b, (2, 2))
 
 
-def bmm(a: Any, b: Any) -> Array:
+def bmm(a: Array, b: Array) -> Array:
     """Return products of matrices, one per leading index."""
     return _product("bmm", a, b, (3, 3))
 
 
-def mv(a: Any, b: Any) -> Array:
+def mv(a: Array, b: Array) -> Array:
     """Return the product of a matrix and a vector."""
     return _product("mv", a, b, (2, 1))
 
 
-def dot(a: Any, b: Any) -> Array:
+def dot(a: Array, b: Array) -> Array:
     """Return the sum of the products of two vectors' elements."""
     return _product("dot", a, b, (1, 1))
 
@@ -132,7 +132,7 @@ def stack(tensors: Sequence[Any], dim: int = 0) -> Array:
     return np.stack(tensors, dim)
 
 
-def split(x: Any, split_size_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Any, ...]:
+def split(x: Array, split_size_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Any, ...]:
     """Return views of parts along an axis: of one size (the last may be smaller), or of the sizes given."""
     n, sizes = x.shape[dim], split_size_or_sections
     if isinstance(sizes, int):
@@ -143,12 +143,12 @@ def split(x: Any, split_size_or_sections: int | Sequence[int], dim: int = 0) -> 
     return tuple(np.array_split(x, ends, dim))
 
 
-def chunk(x: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
+def chunk(x: Array, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     """Return views of so many parts along an axis, or fewer: all of one size, the last may be smaller."""
     return split(x, max(1, math.ceil(x.shape[dim] / chunks)), dim)
 
 
-def flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+def flatten(x: Array, start_dim: int = 0, end_dim: int = -1) -> Array:
     """Return x with the axes from start_dim to end_dim as one."""
     if x.ndim == 0:
         return x.reshape(1)
@@ -156,19 +156,19 @@ def flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     return x.reshape(*x.shape[:start], math.prod(x.shape[start : end + 1]), *x.shape[end + 1 :])
 
 
-def squeeze(x: Any, dim: Any = None) -> Array:
+def squeeze(x: Array, dim: Any = None) -> Array:
     """Return a view without the axis if its extent is 1; by default without all such axes."""
     if isinstance(dim, int):
         return np.squeeze(x, dim) if x.shape[dim] == 1 else x
     return np.squeeze(x, dim)
 
 
-def unsqueeze(x: Any, dim: int) -> Array:
+def unsqueeze(x: Array, dim: int) -> Array:
     """Return a view with an axis of extent 1 put in."""
     return np.expand_dims(x, dim)
 
 
-def transpose(x: Any, dim0: int, dim1: int) -> Array:
+def transpose(x: Array, dim0: int, dim1: int) -> Array:
     """Return a view with two axes exchanged."""
     return np.swapaxes(x, dim0, dim1)
 
@@ -178,7 +178,7 @@ def permute(x: Any, dims: Sequence[int]) -> Array:
     return np.transpose(x, dims)
 
 
-def t(x: Any) -> Array:
+def t(x: Array) -> Array:
     """Return a view of a matrix with its axes exchanged; vectors stay as they are. ValueError for more axes."""
     if x.ndim > 2:
         raise ValueError(f"t: tensor must have at most 2 axes, got shape {x.shape}")
@@ -210,7 +210,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
     return tuple(np.meshgrid(*tensors, indexing=indexing))
 
 
-def gather(x: Any, dim: int, index: Any) -> Array:
+def gather(x: Array, dim: int, index: Array) -> Array:
     """Return elements of x at positions along an axis that differ from place to place."""
     return np.take_along_axis(x, index, dim)
 
@@ -220,7 +220,7 @@ def index_select(x: Any, dim: int, index: Any) -> Array:
     return np.take(x, index, dim)
 
 
-def masked_fill(x: Any, mask: Any, value: Any) -> Array:
+def masked_fill(x: Array, mask: Array, value: ArrayLike) -> Array:
     """Return x with a value where the mask is true."""
     return np.where(mask, value, x)
 
@@ -230,7 +230,7 @@ def nonzero(x: Any) -> Array:
     return np.argwhere(x)
 
 
-def numel(x: Any) -> int:
+def numel(x: Array) -> int:
     """Return the number of elements of x."""
     count: int = x.size
     return count

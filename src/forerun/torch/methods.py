@@ -82,7 +82,7 @@ def _names_dtype(given: Any) -> bool:
 
 
 def _typed(kind: Any) -> Callable[..., Any]:
-    def method(x: Any) -> Any:
+    def method(x: Array) -> Array:
         return x.astype(kind, copy=False)
 
     method.__doc__ = f"x as {kind}."
@@ -102,12 +102,12 @@ def cuda(x: Any, device: Any = 0, non_blocking: bool = False) -> Any:
 # --- shapes ---------------------------------------------------------------------------------------
 
 
-def view(x: Any, *shape: Any) -> Any:
+def view(x: Array, *shape: Any) -> Array:
     """Return x with another shape; one extent may be -1."""
     return x.reshape(extents(shape))
 
 
-def expand(x: Any, *sizes: Any) -> Any:
+def expand(x: Array, *sizes: Any) -> Array:
     """Return a view repeated to a larger shape; -1 leaves an extent as it is."""
     wanted = extents(sizes)
     lead = len(wanted) - x.ndim
@@ -115,7 +115,7 @@ def expand(x: Any, *sizes: Any) -> Any:
     return x[...] if shape == x.shape else x.broadcast_to(shape)
 
 
-def permute(x: Any, *dims: Any) -> Array:
+def permute(x: Array, *dims: Any) -> Array:
     """Return a view with the axes in another order."""
     return np.transpose(x, extents(dims))
 
@@ -137,7 +137,7 @@ def copy_(x: Any, source: Any, non_blocking: bool = False) -> Any:
 
 
 def _in_place(operator: str) -> Callable[..., Any]:
-    def method(x: Any, other: Any, alpha: float = 1) -> Any:
+    def method(x: Array, other: Array | float, alpha: float = 1) -> Any:
         return getattr(x, operator)(other if alpha == 1 else alpha * other)
 
     method.__doc__ = f"`{operator}` in place; x is returned."
@@ -145,7 +145,7 @@ def _in_place(operator: str) -> Callable[..., Any]:
 
 
 def _filled(make: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    def method(x: Any, *args: Any) -> Any:
+    def method(x: Array, *args: float) -> Array:
         x[...] = make(x, *args)
         return x
 
@@ -173,7 +173,7 @@ _IN_PLACE: dict[str, Callable[..., Any]] = {
 # --- gradients ------------------------------------------------------------------------------------
 
 
-def requires_grad_(x: Any, requires_grad: bool = True) -> Any:
+def requires_grad_(x: Array, requires_grad: bool = True) -> Array:
     """Make x a leaf for gradients, which `backward` adds to `x.grad`, or no leaf; x is returned.
 
     >>> from forerun import torch
@@ -190,8 +190,12 @@ def requires_grad_(x: Any, requires_grad: bool = True) -> Any:
     return x
 
 
+def _set_requires_grad(x: Array, requires_grad: bool) -> None:
+    requires_grad_(x, requires_grad)
+
+
 _requires_grad = property(
-    lambda x: x.node is not None, requires_grad_, doc="Whether gradients flow through x; may be set."
+    lambda x: x.node is not None, _set_requires_grad, doc="Whether gradients flow through x; may be set."
 )
 _is_leaf = property(lambda x: x.node is None or isinstance(x.node, Variable), doc="Whether x was not computed.")
 _data = property(lambda x: x.detach(), doc="The same values, out of sight of gradients.")

@@ -10,7 +10,7 @@ from .. import np, npx
 from .dtypes import as_dtype
 
 if TYPE_CHECKING:
-    from ..typing import Array
+    from ..typing import Array, DTypeLike
 
 __all__ = [
     "sum", "mean", "prod", "var", "std", "max", "min", "amax", "amin", "all", "any", "argmax", "argmin",
@@ -27,7 +27,7 @@ class Found(NamedTuple):
     indices: Any
 
 
-def sum(x: Any, dim: Dim = None, keepdim: bool = False, dtype: Any = None) -> Array:
+def sum(x: Array, dim: Dim = None, keepdim: bool = False, dtype: DTypeLike = None) -> Array:
     """Return the sum over axes.
 
     >>> from forerun import torch
@@ -37,12 +37,12 @@ def sum(x: Any, dim: Dim = None, keepdim: bool = False, dtype: Any = None) -> Ar
     return np.sum(x, dim, as_dtype(dtype), keepdims=keepdim)
 
 
-def mean(x: Any, dim: Dim = None, keepdim: bool = False, dtype: Any = None) -> Array:
+def mean(x: Array, dim: Dim = None, keepdim: bool = False, dtype: DTypeLike = None) -> Array:
     """Return the mean over axes."""
     return np.mean(x, dim, as_dtype(dtype), keepdims=keepdim)
 
 
-def prod(x: Any, dim: Dim = None, keepdim: bool = False, dtype: Any = None) -> Array:
+def prod(x: Any, dim: Dim = None, keepdim: bool = False, dtype: DTypeLike = None) -> Array:
     """Return the product over axes."""
     return np.prod(x, dim, as_dtype(dtype), keepdims=keepdim)
 
@@ -52,7 +52,7 @@ def var(x: Any, dim: Dim = None, correction: float = 1, keepdim: bool = False) -
     return np.var(x, dim, ddof=correction, keepdims=keepdim)
 
 
-def std(x: Any, dim: Dim = None, correction: float = 1, keepdim: bool = False) -> Array:
+def std(x: Array, dim: Dim = None, correction: float = 1, keepdim: bool = False) -> Array:
     """Return the standard deviation over axes, the root of `var`."""
     return np.std(x, dim, ddof=correction, keepdims=keepdim)
 
@@ -111,18 +111,18 @@ def argmin(x: Any, dim: int | None = None, keepdim: bool = False) -> Array:
     return np.argmin(x, dim, keepdims=keepdim)
 
 
-def argsort(x: Any, dim: int = -1, descending: bool = False) -> Array:
+def argsort(x: Array, dim: int = -1, descending: bool = False) -> Array:
     """Return positions that sort x along an axis."""
     return np.argsort(x, dim, descending=descending)
 
 
-def sort(x: Any, dim: int = -1, descending: bool = False) -> Found:
+def sort(x: Array, dim: int = -1, descending: bool = False) -> Found:
     """Return the elements in order along an axis, and where they were."""
     order = argsort(x, dim, descending)
     return Found(np.take_along_axis(x, order, dim), order)
 
 
-def topk(x: Any, k: int, dim: int = -1, largest: bool = True) -> Found:
+def topk(x: Array, k: int, dim: int = -1, largest: bool = True) -> Found:
     """Return the k largest elements along an axis (or the smallest), in order, and where they were."""
     return Found(*npx.topk(x, k, dim, "both", not largest))
 
@@ -137,7 +137,7 @@ def cumprod(x: Any, dim: int) -> Array:
     return np.cumprod(x, dim)
 
 
-def norm(x: Any, p: Any = 2, dim: Dim = None, keepdim: bool = False) -> Any:
+def norm(x: Array, p: Any = 2, dim: Dim = None, keepdim: bool = False) -> Any:
     """Return the p-norm of the elements over axes: (sum of |x|**p) ** (1 / p). p: a number, `inf`, or "fro" for 2."""
     size = np.abs(x)
     if p == numpy.inf:
@@ -154,7 +154,7 @@ def logsumexp(x: Any, dim: Dim, keepdim: bool = False) -> Array:
     return np.logsumexp(x, dim, keepdims=keepdim)
 
 
-def softmax(x: Any, dim: int = -1) -> Array:
+def softmax(x: Array, dim: int = -1) -> Array:
     """Return exp(x) divided by its sum along an axis, without overflow."""
     return npx.softmax(x, dim)
 

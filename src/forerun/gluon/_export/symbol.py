@@ -78,7 +78,7 @@ class SymbolBlock(HybridBlock):
             set_values(block.params, load(param_file), where, allow_missing, ignore_extra, op="imports")
         return block
 
-    def forward(self, *args: Any) -> Any:
+    def forward(self, *args: Array | Sequence[Array]) -> Any:
         """Return the results.
 
         Raises ValueError for inputs of other shapes or dtypes than the block was exported for.
@@ -122,7 +122,7 @@ def described(block: HybridBlock, called: Call) -> tuple[dict[str, Any], dict[st
     """
     form, specs = called
 
-    def run(*arrays: Any) -> Any:
+    def run(*arrays: Array) -> Any:
         return written(block)(*_filled(form, iter(arrays)))
 
     params = dict(block.collect_params())
@@ -183,7 +183,7 @@ def _equal(a: Sequence[Any], b: Sequence[Any]) -> bool:
     return len(a) == len(b) and all(x.dtype == y.dtype and x.tobytes() == y.tobytes() for x, y in values)
 
 
-def _made(spec: Spec, more: int = 0, rng: Any = None) -> Any:
+def _made(spec: Spec, more: int = 0, rng: Any = None) -> Array:
     """Return an array as the block was called with; with other examples, and with values."""
     shape, dtype, device = spec
     shape = (shape[0] + more, *shape[1:]) if shape else shape

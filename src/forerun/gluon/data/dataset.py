@@ -141,7 +141,7 @@ class _Transformed(Hosting):
             n -= 1
         calls = [step.transformed for step in steps[:n]] + [step.early for step in steps[n:] if step.early is not None]
 
-        def made(index: Any) -> Any:
+        def made(index: int) -> Any:
             x, rest = example(index), ()
             if isinstance(x, tuple):
                 x, *rest = x  # type: ignore[assignment]

@@ -14,12 +14,16 @@ import os
 import pickle
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from ... import np
 from ...ops._base.convert import is_array
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
 
 __all__ = ["Slot", "packed", "unpacked"]
 
@@ -127,7 +131,7 @@ class _Pickler(pickle.Pickler):
         return _shared, (numpy.asarray(x.numpy(), order="C"), str(x.device).replace("(", ":").rstrip(")"))
 
 
-def _shared(values: numpy.ndarray, device: str) -> Any:
+def _shared(values: numpy.ndarray, device: str) -> Array:
     x = np.from_dlpack(values)
     return x if str(x.device).replace("(", ":").rstrip(")") == device else x.to_device(device)
 

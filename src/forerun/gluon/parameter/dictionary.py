@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -17,6 +17,10 @@ from .constant import Constant
 from .deferred import UninitializedError, placed
 from .loading import set_values
 from .parameter import Devices, Parameter
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
 
 __all__ = ["ParameterDict", "save", "load"]
 
@@ -98,7 +102,7 @@ class ParameterDict(dict[str, Parameter]):
         deduplicate: bool = False,
         *,
         wait: bool = True,
-    ) -> Any:
+    ) -> Array:
         """Write the values to a file: in the safetensors format if its name ends in ".safetensors", else as npz.
 
         Returns the file's size, an array, when the file is written; with wait=False at once, as `np.save` does.
@@ -151,7 +155,7 @@ def named(name: str, get: Callable[[], Any]) -> Any:
         raise
 
 
-def save(filename: str | os.PathLike[str], arrays: Mapping[str, Any], wait: bool = True) -> Any:
+def save(filename: str | os.PathLike[str], arrays: Mapping[str, Any], wait: bool = True) -> Array:
     """Write named arrays to a file with exactly this name: safetensors if it ends so, else npz."""
     return save_named("save_parameters", filename, arrays, wait)
 

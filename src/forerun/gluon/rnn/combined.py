@@ -8,7 +8,7 @@ from ... import np, npx
 from .cell import RecurrentCell, _as_steps, like
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = ["SequentialRNNCell", "HybridSequentialRNNCell", "DropoutCell", "ResidualCell", "BidirectionalCell"]
 
@@ -128,7 +128,7 @@ class BidirectionalCell(RecurrentCell):
         """Return those of the first cell, then of the second."""
         return self.l_cell.state_info(batch_size) + self.r_cell.state_info(batch_size)
 
-    def infer_shape(self, *args: Any) -> None:
+    def infer_shape(self, *args: ArrayLike) -> None:
         """As of other cells; those of a layer above see the outputs of both directions."""
         for cell in (self.l_cell, self.r_cell):
             cell.infer_shape(*args[:2], True) if isinstance(args[0], int) else cell.infer_shape(*args)
@@ -156,7 +156,7 @@ class BidirectionalCell(RecurrentCell):
         return (np.stack(outputs, axis=axis) if merge else outputs), after + after_too
 
 
-def _turned(steps: list[Any], valid_length: Any) -> list[Any]:
+def _turned(steps: list[Any], valid_length: Array | None) -> list[Any]:
     """Return the steps in the opposite order, of each sequence those within its length."""
     if valid_length is None:
         return steps[::-1]

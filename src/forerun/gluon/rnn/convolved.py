@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import npx
 from ...ops.nn.conv_windows import LAYOUTS, Windows, channels_last, per_axis
 from ..parameter.parameter import Parameter
 from .cell import Init, RecurrentCell
 from .steps import GATES, STATES, Activation, check_states, rule_of
+
+if TYPE_CHECKING:
+    from ...typing import DTypeLike
+
 
 __all__ = [
     "Conv1DRNNCell", "Conv2DRNNCell", "Conv3DRNNCell", "Conv1DLSTMCell", "Conv2DLSTMCell", "Conv3DLSTMCell",
@@ -30,7 +34,7 @@ class _ConvCell(RecurrentCell):
         i2h_pad: Numbers = 0, i2h_dilate: Numbers = 1, h2h_dilate: Numbers = 1, i2h_weight_initializer: Init = None,
         h2h_weight_initializer: Init = None, i2h_bias_initializer: Init = "zeros",
         h2h_bias_initializer: Init = "zeros", conv_layout: str | None = None, activation: Activation = "tanh",
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
     ) -> None:  # fmt: skip
         super().__init__()
         name, n = type(self).__name__, self._axes

@@ -70,7 +70,7 @@ class ZoneoutCell(ModifierCell):
         return y, [_mixed(self._of_states, new, old) for new, old in zip(after, states)]
 
 
-def _mixed(p: float, new: Array, old: Any) -> Array:
+def _mixed(p: float, new: Array, old: Array) -> Array:
     """New elements, but with probability p old ones."""
     return np.where(npx.dropout(np.ones_like(new), p) != 0, new, old) if p else new
 
@@ -108,7 +108,7 @@ class VariationalDropoutCell(ModifierCell):
         y, after = self.base_cell(self._dropped("inputs", x), [self._dropped("states", first), *others])
         return self._dropped("outputs", y), after
 
-    def _dropped(self, what: str, x: Any) -> Any:
+    def _dropped(self, what: str, x: Array) -> Any:
         p = self._shares[what]
         if not p:
             return x

@@ -57,7 +57,9 @@ def _by_steps(
     return np.stack(ys[::-1] if reversed else ys), now
 
 
-def projected(reversed: bool, x: Array, states: list[Any] | None, w: Array, b: Array, r: Any) -> tuple[Any, list[Any]]:
+def projected(
+    reversed: bool, x: Array, states: list[Any] | None, w: Array, b: Array, r: Array
+) -> tuple[Any, list[Any]]:
     """As `run`, of an LSTM whose outputs are projected by r (projection, units), step by step.
 
     >>> ones = np.ones((4, 1))
@@ -133,7 +135,7 @@ def _two(states: Sequence[Any]) -> tuple[Any, Any]:
     return h, c
 
 
-def _weight_gradient(gu: Any, y: Array, h: Any, reversed: bool) -> Array:
+def _weight_gradient(gu: Array, y: Array, h: Array | None, reversed: bool) -> Array:
     """Return the sum over steps of gu times the state before: one product for the first step, one for all others."""
     first, rest, before = (-1, slice(None, -1), slice(1, None)) if reversed else (0, slice(1, None), slice(None, -1))
     start = None if h is None else _core.matmul(_core.getitem(gu, first), h, True)

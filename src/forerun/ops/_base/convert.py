@@ -116,7 +116,7 @@ def asarray_like_device(x: ArrayLike, *others: Any, op: str = "asarray") -> Arra
     return x if is_array(x) else asarray(x, device=device_of(x, *others), op=op)
 
 
-def asarrays(*values: Any, op: str = "asarray") -> list[Array]:
+def asarrays(*values: ArrayLike | None, op: str = "asarray") -> list[Array]:
     """Each as an array, but None: those that are none yet on the device of the first that is one.
 
     >>> [x if x is None else x.tolist() for x in asarrays([1, 2], None, asarray(3))]
@@ -357,7 +357,7 @@ def vector_of(op: str, x: ArrayLike) -> Array:
 
 
 @primitive(lambda g, dtype: _cast_back(g, dtype), op="cast")
-def cast(x: Array, dtype: Any) -> Array:
+def cast(x: Array, dtype: DTypeLike) -> Array:
     """Return x with its elements converted to `dtype`."""
     return _core.cast(x, dtype)
 
@@ -376,7 +376,7 @@ def as_real_float(op: str, x: ArrayLike) -> Array:
     return x if is_real_float(x.dtype) else cast(x, default_float())
 
 
-def _cast_back(g: Any, dtype: numpy.dtype) -> Any:
+def _cast_back(g: Array, dtype: numpy.dtype) -> Any:
     if not is_inexact(dtype):
         return None
     if g.dtype.kind == "c" and is_real_float(dtype):

@@ -36,7 +36,7 @@ Gradient = Callable[..., Any]
 SAVE_OUTPUTS = 1 << 7
 
 
-def nondifferentiable(g: Any) -> None:
+def nondifferentiable(g: Array | float) -> None:
     """Return the gradient of a function that is piecewise constant, or not to be differentiated: nothing flows back.
 
     >>> nondifferentiable(1.0) is None
@@ -243,7 +243,7 @@ class Elementwise(_core.Ufunc):
             self, *inputs: ArrayLike | None, out: Out | tuple[Out, ...] = None, dtype: DTypeLike = None, **options: Any
         ) -> Array: ...
 
-    def with_options(self, *operands: Any, **options: Any) -> Any:
+    def with_options(self, *operands: Array | float, **options: Any) -> Any:
         """Return a call with keywords of NumPy's other than `dtype`."""
         if len(operands) < self.nin:
             raise TypeError(f"{self.name}: takes {self.nin} operands, got {len(operands)}")

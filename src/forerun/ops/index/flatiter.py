@@ -136,7 +136,7 @@ class broadcast:
     [(1, 3), (1, 4)]
     """
 
-    def __init__(self, *args: Any) -> None:
+    def __init__(self, *args: Array) -> None:
         self._arrays = [asarray(a) for a in args]
         self.shape = broadcast_shapes("broadcast", *(a.shape for a in self._arrays))
         self.size = int(numpy.prod(self.shape, dtype=object))
@@ -181,7 +181,7 @@ class ndenumerate:
         return next(self._pairs)
 
 
-def nditer(op: Any, *args: Any, **kwargs: Any) -> numpy.nditer:
+def nditer(op: Array, *args: Any, **kwargs: Any) -> numpy.nditer:
     """Return NumPy's iterator over the values of arrays, which are read-only. Waits.
 
     Parameters

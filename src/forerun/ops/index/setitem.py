@@ -83,7 +83,7 @@ def no_scalar(op: str, x: ArrayLike) -> None:
         raise TypeError(f"{op}: destination must be an array, got a scalar, which is a value")
 
 
-def _into_view(x: Any, entries: Sequence[Any], ndim: int, value: Any) -> Any:
+def _into_view(x: Array, entries: Sequence[Any], ndim: int, value: Any) -> Any:
     """Values for what numbers and slices pick, which has ndim axes: one number, if numbers alone name one element."""
     single = ndim == 0 and not any(e is Ellipsis for e in entries)
     if not single and isinstance(value, (list, tuple)) and _depth(value) > ndim:
@@ -121,7 +121,7 @@ def values_for(op: str, x: Array, value: Any, single: bool = False) -> Array | c
     return new
 
 
-def values_at(op: str, x: Array, value: Any) -> Array | complex:
+def values_at(op: str, x: Array, value: ArrayLike) -> Array | complex:
     """Return the same for places in an array of positions or a mask: there NumPy's scalars are cast like arrays.
 
     >>> values_at("op", asarray([1]), numpy.float64(1.5)).dtype
@@ -168,7 +168,7 @@ def fit(op: str, dtype: numpy.dtype, value: Any, single: bool = False) -> numpy.
         raise type(error)(f"{op}: values must fit {dtype}, got {reprlib.repr(value)}") from None
 
 
-def _write(target: Any, new: Array) -> None:
+def _write(target: Array, new: Array) -> None:
     if is_array(new):
         new = fitting(new, target.ndim)
     _core.assign(target, new)
@@ -219,7 +219,7 @@ def under_mask(v: Array, mask: Array, axis: int, new: Any) -> tuple[Any, Any]:
     return reshape(mask, mask.shape + (1,) * after), new
 
 
-def fitting(value: Any, ndim: int) -> Any:
+def fitting(value: Array, ndim: int) -> Array:
     """Return leading axes of extent 1 that are too many are dropped, as in NumPy's assignment.
 
     >>> fitting(asarray([[[1, 2]]]), 1).shape

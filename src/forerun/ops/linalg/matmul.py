@@ -51,7 +51,7 @@ class _Product:
     inner: int
     must: str  # of operands that fit
 
-    def checked(self, a: Any, b: Any) -> tuple[int, int, int]:
+    def checked(self, a: Array, b: Array) -> tuple[int, int, int]:
         n, m, _ = self.counts
         if a.ndim < n or b.ndim < m:
             raise ValueError(f"{self.op}: operands must have at least {n} and {m} axes, got {a.shape} and {b.shape}")
@@ -66,7 +66,7 @@ class _Product:
 class _MatrixProduct(_Product):
     """It takes two axes of each operand, of a vector one."""
 
-    def checked(self, a: Any, b: Any) -> tuple[int, int, int]:
+    def checked(self, a: Array, b: Array) -> tuple[int, int, int]:
         n, m = min(a.ndim, 2), min(b.ndim, 2)
         return n, m, n + m - 2
 
@@ -83,7 +83,7 @@ _VECMAT = _Product("vecmat", _vecmat, (1, 2, 1), -2, "operands must be vectors a
 # --- keywords -------------------------------------------------------------------------------------
 
 
-def _loop_dtype(op: str, dtype: Any, signature: Any) -> numpy.dtype | None:
+def _loop_dtype(op: str, dtype: DTypeLike, signature: Any) -> numpy.dtype | None:
     """Return the dtype to compute in that a caller names in either way; None if none is named."""
     if signature is None:
         return None if dtype is None else as_dtype(op, dtype)

@@ -37,7 +37,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def add_n(*args: Any) -> Array:
+def add_n(*args: Array | Sequence[Array]) -> Array:
     """Return the sum of arrays of one shape, given as arguments or a list. ValueError if shapes differ or it is empty.
 
     >>> from forerun import np, npx
@@ -152,7 +152,7 @@ def space_to_depth(data: ArrayLike, block_size: int) -> Array:
     return reshape(apart, (n, c * b * b, h // b, w // b))
 
 
-def khatri_rao(*args: Any) -> Array:
+def khatri_rao(*args: ArrayLike) -> Array:
     """Return the Kronecker products of columns of matrices with as many columns. ValueError for other shapes.
 
     >>> from forerun import npx
@@ -241,7 +241,7 @@ def amp_cast(data: ArrayLike, dtype: DTypeLike) -> Array:
     return cast(x, want) if is_inexact(x.dtype) and x.dtype != want else x
 
 
-def amp_multicast(*arrays: Any, num_outputs: int | None = None, cast_narrow: bool = False) -> list[Any]:
+def amp_multicast(*arrays: Array, num_outputs: int | None = None, cast_narrow: bool = False) -> list[Any]:
     """Return arrays in one dtype: the widest that floats among them have, or the narrowest with cast_narrow.
 
     Those that are not of floats stay as they are. ValueError if num_outputs is given and is not their number.

@@ -50,7 +50,7 @@ _PARAMETERS: dict[str, tuple[tuple[str, Limits | None], ...]] = {
 }
 
 
-def known(value: Any) -> bool:
+def known(value: ArrayLike) -> bool:
     """Return whether the values of a parameter are known at the call, without a wait.
 
     >>> from forerun import np

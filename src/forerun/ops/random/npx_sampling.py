@@ -108,7 +108,7 @@ def _log_prob(p: Any, found: Any) -> Array:
     return log(reshape(take_along_axis(p, rows, -1), found.shape))
 
 
-def _check_classes(prob: Any) -> None:
+def _check_classes(prob: ArrayLike) -> None:
     p = numpy.asarray(prob)
     NOT_NEGATIVE.check("categorical", "prob", p)
     total = p.sum(-1, dtype="float64")

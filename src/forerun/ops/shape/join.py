@@ -60,7 +60,7 @@ class _Concatenate:
     name = "concatenate"
     stateless = True
 
-    def gradients(self, g: Any, inputs: tuple[Any, ...], axis: int) -> list[Any]:
+    def gradients(self, g: Array, inputs: tuple[Any, ...], axis: int) -> list[Any]:
         """Return the parts that the inputs had."""
         ends = list(itertools.accumulate(x.shape[axis] for x in inputs))
         return [g[_part(axis, end - x.shape[axis], end)] for x, end in zip(inputs, ends)]
@@ -725,7 +725,7 @@ def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", **kwargs: Any)
     return host(lambda v: quiet(numpy.pad, v, widths, mode, **kwargs), [x], [(shape, x.dtype)], name="pad")[0]
 
 
-def _with_edges(x: Array, widths: Any, shape: tuple[int, ...]) -> Array:
+def _with_edges(x: Array, widths: numpy.ndarray, shape: tuple[int, ...]) -> Array:
     """Return x between copies of its outermost slices along each axis, those along the last axis first."""
     out = _core.empty(shape, x.dtype, x.device)
     inside = [slice(a, a + n) for n, (a, _) in zip(x.shape, widths.tolist())]

@@ -36,6 +36,8 @@ from ..shape.join import pad, roll
 from ..shape.views import real
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ...typing import Array, ArrayLike, Axis, DeviceLike, DTypeLike, Out
 
 __all__ = [
@@ -89,7 +91,7 @@ def _with(shape: tuple[int, ...], axis: int, n: int) -> tuple[int, ...]:
 # --- the three kinds: complex to complex, real to half of complex, and back -----------------------
 
 
-def _lines_by_numpy(op: str, fn: Any, x: Array, axis: int, n: int, dtype: numpy.dtype) -> Array:
+def _lines_by_numpy(op: str, fn: Callable[..., Any], x: Array, axis: int, n: int, dtype: numpy.dtype) -> Array:
     """Submit a transform of lines along an axis to n elements by a public function of NumPy's, as a task; many are cut
     along another axis, so that idle workers help. (Not recorded.)"""
     shape = _with(x.shape, axis, n)
@@ -140,7 +142,7 @@ def _issue(op: str, loop: str, x: Array, axis: int, extents: tuple[int, int], no
 
 
 @primitive(lambda g, axis, inverse, norm: _fft(g, axis, not inverse, _OTHER_END[norm]), op="fft.fft")
-def _fft(x: Array, axis: int, inverse: bool, norm: Any) -> Array:
+def _fft(x: Array, axis: int, inverse: bool, norm: str) -> Array:
     name = "ifft" if inverse else "fft"
     return _issue(name, name, x, axis, (x.shape[axis], x.shape[axis]), norm)
 
@@ -151,7 +153,7 @@ def _rfft_grad(g: Array, shape: tuple[int, ...], axis: int, norm: str) -> Array:
 
 
 @primitive(_rfft_grad, op="fft.rfft")
-def _rfft(x: Array, axis: int, norm: Any) -> Array:
+def _rfft(x: Array, axis: int, norm: str) -> Array:
     n = x.shape[axis]
     return _issue("rfft", "rfft_n_odd" if n % 2 else "rfft_n_even", x, axis, (n, n // 2 + 1), norm)
 
@@ -167,7 +169,7 @@ def _irfft_grad(g: Array, axis: int, n: int, norm: str) -> Array:
 
 
 @primitive(_irfft_grad, op="fft.irfft")
-def _irfft(x: Array, axis: int, n: int, norm: Any) -> Array:
+def _irfft(x: Array, axis: int, n: int, norm: str) -> Array:
     return _issue("irfft", "irfft", x, axis, (n, n), norm)
 
 
@@ -712,7 +714,7 @@ def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None,
 # --- frequencies ----------------------------------------------------------------------------------
 
 
-def _frequencies(op: str, values: numpy.ndarray, dtype: Any, device: Device | str | None) -> Array:
+def _frequencies(op: str, values: numpy.ndarray, dtype: DTypeLike, device: Device | str | None) -> Array:
     want = default_float() if dtype is None else as_dtype(op, dtype)
     return _core.from_numpy(values.astype(want), resolve(device))
 
@@ -793,7 +795,7 @@ def rfftfreq(n: int, d: float = 1.0, device: DeviceLike = None, *, dtype: DTypeL
     return _frequencies("rfftfreq", numpy.fft.rfftfreq(_positive("rfftfreq", n), d), dtype, device)
 
 
-def _shifted(op: str, x: Any, axes: Axis, back: bool) -> Array:
+def _shifted(op: str, x: ArrayLike, axes: Axis, back: bool) -> Array:
     x = asarray(x)
     at = axes_of(op, axes, x.ndim)
     return roll(x, tuple(-(x.shape[a] // 2) if back else x.shape[a] // 2 for a in at), at) if at else copy(x)

@@ -219,7 +219,7 @@ def _columns(sample: Any, *others: Any) -> Array:
     return found.reshape(-1, 1) if found.ndim == 1 else found
 
 
-def _edges(bins: Any, x: Any) -> list[Any]:
+def _edges(bins: Any, x: Array) -> list[Any]:
     """For each axis of points the number of bins, or their edges as an array. Values are not looked at."""
     n = x.shape[1]
     if isinstance(bins, str) or not numpy.iterable(bins):
@@ -304,7 +304,7 @@ def _of_few(x: numpy.ndarray, y: numpy.ndarray, bins: int = 10) -> tuple[numpy.n
 
 @numpy_when_small(_of_few, "x y bins", "ddc", "D")
 def histogram2d(
-    x: ArrayLike, y: ArrayLike, bins: Any = 10, range: Any = None, density: bool | None = None,
+    x: ArrayLike, y: ArrayLike, bins: ArrayLike = 10, range: Any = None, density: bool | None = None,
     weights: ArrayLike | None = None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Count the points (x, y) in each cell of a grid. Return the counts and the edges of the bins along both axes.

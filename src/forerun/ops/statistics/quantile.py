@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
 
 
-def _statistic(name: str, fn: Callable[..., Any], x: Any, extra: tuple[int, ...], axis: Any, keepdims: bool) -> Array:
+def _statistic(
+    name: str, fn: Callable[..., Any], x: ArrayLike, extra: tuple[int, ...], axis: Any, keepdims: bool
+) -> Array:
     x = asarray(x)
     at = axes_of(name, axis, x.ndim)
     shape = tuple(1 if i in at else n for i, n in enumerate(x.shape) if keepdims or i not in at)

@@ -57,7 +57,7 @@ def _images(op: str, data: Any, channels: int | None = None) -> Array:
     return x
 
 
-def _constant(values: Any, x: Array) -> Array:
+def _constant(values: numpy.ndarray, x: Array) -> Array:
     """Return values in x's dtype, where x is."""
     return _core.from_numpy(numpy.asarray(values).astype(x.dtype), x.device)
 
@@ -223,7 +223,7 @@ def flip_top_bottom(data: ArrayLike) -> Array:
     return flip(_images("flip_top_bottom", data), -3)
 
 
-def _perhaps(x: Array, changed: Any, p: float) -> Array:
+def _perhaps(x: Array, changed: Array, p: float) -> Array:
     return where(uniform(device=x.device) < p, changed, x)
 
 
@@ -274,7 +274,7 @@ def _saturated(x: Array, by: Array) -> Array:
     return x * by + _grey(x) * (1 - by)
 
 
-def _tinted(x: Array, by: Any) -> Array:
+def _tinted(x: Array, by: Array) -> Array:
     """Return colours turned around the grey axis by 2 pi times a number."""
     turn = by * (2 * math.pi)
     same, cosine, sine = (_FROM_YIQ @ part @ _TO_YIQ for part in (numpy.diag([1, 0, 0]), numpy.diag([0, 1, 1]),
@@ -384,6 +384,6 @@ def random_lighting(data: ArrayLike, alpha_std: float = 0.05) -> Array:
     return _lit(x, normal(0.0, alpha_std, 3, device=x.device))
 
 
-def _lit(x: Any, alpha: Any) -> Array:
+def _lit(x: Array, alpha: ArrayLike) -> Array:
     y = _floats(x)
     return _like(x, y + _sum(_constant(_LIGHT, y) * asarray(alpha, y.dtype, x.device), -1))

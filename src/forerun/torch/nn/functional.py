@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 relu, elu, selu, silu, logsigmoid = npx.relu, npx.elu, npx.selu, npx.silu, npx.log_sigmoid
 
 
-def leaky_relu(x: Any, negative_slope: float = 0.01) -> Array:
+def leaky_relu(x: Array, negative_slope: float = 0.01) -> Array:
     """Return x where it is positive, negative_slope * x elsewhere.
 
     >>> from forerun import torch
@@ -27,7 +27,7 @@ def leaky_relu(x: Any, negative_slope: float = 0.01) -> Array:
     return npx.leaky_relu(x, negative_slope)
 
 
-def gelu(x: Any, approximate: str = "none") -> Array:
+def gelu(x: Array, approximate: str = "none") -> Array:
     """Return x times the standard normal distribution function of x.
 
     approximate: "none", or "tanh" for `npx.gelu`; ValueError for another word.
@@ -41,7 +41,7 @@ def gelu(x: Any, approximate: str = "none") -> Array:
     return npx.gelu(x) if approximate == "tanh" else 0.5 * x * (1 + npx.erf(x * 0.5**0.5))
 
 
-def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> Array:
+def softplus(x: Array, beta: float = 1.0, threshold: float = 20.0) -> Array:
     """Return log(1 + exp(beta * x)) / beta, and x where beta * x is above the threshold.
 
     >>> from forerun import torch
@@ -52,7 +52,7 @@ def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> Array:
     return np.where(wide > threshold, x, npx.softrelu(wide) / beta)
 
 
-def linear(x: Any, weight: Any, bias: Any = None) -> Array:
+def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
     """Return x @ weight.T + bias; weight of shape (out, in).
 
     >>> from forerun import torch
@@ -62,7 +62,7 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Array:
     return npx.fully_connected(x, weight, bias, flatten=False)
 
 
-def dropout(x: Any, p: float = 0.5, training: bool = True) -> Any:
+def dropout(x: Array, p: float = 0.5, training: bool = True) -> Array:
     """While training, elements are zero with probability p, and others divided by 1 - p; otherwise x itself."""
     if not training:
         return x
@@ -74,7 +74,9 @@ def embedding(index: Any, weight: Any) -> Array:
     return npx.embedding(index, weight)
 
 
-def layer_norm(x: Any, shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Array:
+def layer_norm(
+    x: Array, shape: Any, weight: Array | None = None, bias: Array | None = None, eps: float = 1e-5
+) -> Array:
     """Return x with mean 0 and variance 1 over its last axes, times weight, plus bias.
 
     ValueError if these axes, the weight or the bias are not of this shape.
@@ -89,29 +91,29 @@ def layer_norm(x: Any, shape: Any, weight: Any = None, bias: Any = None, eps: fl
     return np.reshape(npx.layer_norm(rows, gamma, beta, eps=eps), x.shape)
 
 
-def one_hot(index: Any, num_classes: int) -> Array:
+def one_hot(index: Array, num_classes: int) -> Array:
     """Return a new last axis with 1 at the index and 0 elsewhere. int64."""
     return npx.one_hot(index, num_classes, dtype="int64")
 
 
-def _reduced(op: str, x: Any, reduction: str) -> Array:
+def _reduced(op: str, x: Array, reduction: str) -> Array:
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f'{op}: reduction must be "mean", "sum" or "none", got {reduction!r}')
     return np.mean(x) if reduction == "mean" else np.sum(x) if reduction == "sum" else x
 
 
-def _same_shape(op: str, x: Any, target: Any) -> None:
+def _same_shape(op: str, x: Array, target: Array) -> None:
     if x.shape != target.shape:
         raise ValueError(f"{op}: shapes must be the same, got {x.shape} and {target.shape}")
 
 
-def mse_loss(x: Any, target: Any, reduction: str = "mean") -> Array:
+def mse_loss(x: Array, target: Array, reduction: str = "mean") -> Array:
     """Return (x - target) ** 2 of each element, then its mean or sum. ValueError for different shapes."""
     _same_shape("mse_loss", x, target)
     return _reduced("mse_loss", np.square(x - target), reduction)
 
 
-def l1_loss(x: Any, target: Any, reduction: str = "mean") -> Array:
+def l1_loss(x: Array, target: Array, reduction: str = "mean") -> Array:
     """Return |x - target| of each element, then its mean or sum."""
     _same_shape("l1_loss", x, target)
     return _reduced("l1_loss", np.abs(x - target), reduction)
@@ -128,7 +130,7 @@ def nll_loss(x: Any, target: Any, reduction: str = "mean") -> Array:
     return _reduced("nll_loss", -npx.pick(x, target, 1 if x.ndim > 1 else 0), reduction)
 
 
-def cross_entropy(x: Any, target: Any, reduction: str = "mean") -> Array:
+def cross_entropy(x: Array, target: Array, reduction: str = "mean") -> Array:
     """Return -log(softmax(x)) at the target class, along axis 1 of x; targets in x's shape are distributions.
 
     >>> from forerun import torch

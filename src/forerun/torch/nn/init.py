@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import init as _init
 from ..grad import no_grad
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
 
 __all__ = [
     "constant_", "zeros_", "ones_", "uniform_", "normal_", "xavier_uniform_", "xavier_normal_",
@@ -15,13 +19,13 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _filled(x: Any, rule: Callable[[Any], None]) -> Any:
+def _filled(x: Array, rule: Callable[[Any], None]) -> Array:
     with no_grad():
         rule(x)
     return x
 
 
-def constant_(x: Any, val: float) -> Any:
+def constant_(x: Array, val: float) -> Array:
     """Return one value everywhere.
 
     >>> from forerun import torch
@@ -31,12 +35,12 @@ def constant_(x: Any, val: float) -> Any:
     return _filled(x, _init.Constant(val))
 
 
-def zeros_(x: Any) -> Any:
+def zeros_(x: Array) -> Array:
     """Zeros."""
     return constant_(x, 0.0)
 
 
-def ones_(x: Any) -> Any:
+def ones_(x: Array) -> Array:
     """Ones."""
     return constant_(x, 1.0)
 

@@ -13,7 +13,7 @@ from . import functional
 from .module import Module, Parameter
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, DTypeLike
 
 __all__ = [
     "Linear", "LazyLinear", "Embedding", "LayerNorm", "Dropout", "Flatten", "Identity", "ReLU", "LeakyReLU",
@@ -30,13 +30,13 @@ class Linear(Module):
     """
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, device: Where = None, dtype: Any = None
+        self, in_features: int, out_features: int, bias: bool = True, device: Where = None, dtype: DTypeLike = None
     ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self._make(bias, device, dtype)
 
-    def _make(self, bias: bool, device: Where, dtype: Any) -> None:
+    def _make(self, bias: bool, device: Where, dtype: DTypeLike) -> None:
         bound = 1 / math.sqrt(max(self.in_features, 1))
 
         def drawn(*shape: int) -> Any:
@@ -45,7 +45,7 @@ class Linear(Module):
         self.weight = drawn(self.out_features, self.in_features)
         self.bias = drawn(self.out_features) if bias else None
 
-    def forward(self, x: Any) -> Array:
+    def forward(self, x: Array) -> Array:
         """Return the affine map of the last axis."""
         return functional.linear(x, self.weight, self.bias)
 
@@ -63,7 +63,7 @@ class LazyLinear(Linear):
         self._settings = (bias, device, dtype)
         self.weight = self.bias = None
 
-    def forward(self, x: Any) -> Array:
+    def forward(self, x: Array) -> Array:
         """Return the affine map of the last axis."""
         if self.weight is None:
             self.in_features = x.shape[-1]
@@ -109,7 +109,7 @@ class Dropout(Module):
             raise ValueError(f"Dropout: p must be in [0, 1], got {p}")
         self.p = p
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """Return x, with dropped elements in training."""
         return functional.dropout(x, self.p, self.training)
 
@@ -125,7 +125,7 @@ class Flatten(Module):
         super().__init__()
         self.start_dim, self.end_dim = start_dim, end_dim
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """Return x with another shape."""
         return functions.flatten(x, self.start_dim, self.end_dim)
 
@@ -152,7 +152,7 @@ class _Activation(Module):
         """Return the function."""
         raise NotImplementedError(f"{type(self).__name__}: function must be defined, got none")
 
-    def forward(self, x: Any) -> Array:
+    def forward(self, x: Array) -> Array:
         """Return the function of each element."""
         y = self.function(x)
         return convert.write_out(type(self).__name__, y, x) if self.inplace else y
@@ -182,7 +182,7 @@ class LeakyReLU(_Activation):
         super().__init__(inplace)
         self.negative_slope = negative_slope
 
-    def function(self, x: Any) -> Any:
+    def function(self, x: Array) -> Array:
         """Return the function."""
         return functional.leaky_relu(x, self.negative_slope)
 
@@ -267,7 +267,7 @@ class ModuleList(Module):
     def __iter__(self) -> Iterator[Module]:
         return iter(self._modules.values())
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: int) -> Any:
         found = list(self._modules.values())[index]
         return type(self)(*found) if isinstance(index, slice) and isinstance(self, Sequential) else found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -12,6 +12,12 @@ from ...block.block import Block, check_hybrid_settings
 from ...block.hybrid import HybridBlock
 from ...nn.container import Sequential
 from ...nn.function import Lambda
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ....typing import Array, DTypeLike
+
 
 __all__ = ["Transform", "Compose", "HybridCompose", "RandomApply", "HybridRandomApply", "Cast"]
 
@@ -63,12 +69,12 @@ class Transform(_OfNumpy, HybridBlock):
         check_hybrid_settings(settings)
 
 
-def space(x: Any) -> Any:
+def space(x: Array | numpy.ndarray) -> ModuleType:
     """Return where functions for an image are: NumPy, or `forerun.np`."""
     return numpy if isinstance(x, numpy.ndarray) else np
 
 
-def constant(values: numpy.ndarray, x: Any) -> Any:
+def constant(values: numpy.ndarray, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
     """Return values for computing with x: of its dtype, on its device."""
     if isinstance(x, numpy.ndarray):
         return values if values.dtype == x.dtype else values.astype(x.dtype)
@@ -127,7 +133,7 @@ class RandomApply(Compose):
         super().__init__(transforms if isinstance(transforms, (list, tuple)) else [transforms])
         self.p = p
 
-    def forward(self, x: Any, *args: Any) -> Any:
+    def forward(self, x: Array | numpy.ndarray, *args: Any) -> Any:
         """Return the image, transformed or as it is."""
         if image.chance() < self.p:
             return super().forward(x, *args)
@@ -149,7 +155,7 @@ class HybridRandomApply(RandomApply):
 class Cast(Transform):
     """The image in another dtype."""
 
-    def __init__(self, dtype: Any = "float32") -> None:
+    def __init__(self, dtype: DTypeLike = "float32") -> None:
         super().__init__()
         self._dtype = dtype
 

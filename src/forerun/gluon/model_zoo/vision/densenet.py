@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import nn
 from ...block.block import Block
 from ...parameter.parameter import Devices
-from ..store import finished
+from ..store import Root, finished
 from .parts import Classifier, row
+
+if TYPE_CHECKING:
+    pass
+
 
 __all__ = ["DenseNet", "densenet121", "densenet161", "densenet169", "densenet201"]
 
@@ -62,7 +66,7 @@ class DenseNet(Classifier):
 
 
 def _densenet(
-    layers: int, pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None,
+    layers: int, pretrained: bool = False, ctx: Devices = None, root: Root = None, device: Devices = None,
     **settings: Any,
 ) -> DenseNet:  # fmt: skip
     return finished(DenseNet(*_SETTINGS[layers], **settings), f"densenet{layers}", pretrained, ctx, root, device)

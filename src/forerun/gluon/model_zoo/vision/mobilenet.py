@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import nn
 from ...block.hybrid import HybridBlock
 from ...parameter.parameter import Devices
-from ..store import finished
+from ..store import Root, finished
 from .parts import Classifier, ReLU6, conv_norm, row
+
+if TYPE_CHECKING:
+    pass
+
 
 __all__ = [
     "MobileNet", "MobileNetV2", "get_mobilenet", "get_mobilenet_v2",
@@ -84,7 +88,7 @@ def _name(prefix: str, multiplier: float) -> str:
 
 
 def get_mobilenet(
-    multiplier: float, pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None,
+    multiplier: float, pretrained: bool = False, ctx: Devices = None, root: Root = None, device: Devices = None,
     **settings: Any,
 ) -> MobileNet:  # fmt: skip
     """Return the MobileNet of that multiplier. pretrained, ctx, root: see `get_model`. settings: `classes`."""
@@ -92,7 +96,7 @@ def get_mobilenet(
 
 
 def get_mobilenet_v2(
-    multiplier: float, pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None,
+    multiplier: float, pretrained: bool = False, ctx: Devices = None, root: Root = None, device: Devices = None,
     **settings: Any,
 ) -> MobileNetV2:  # fmt: skip
     """Return the MobileNetV2 of that multiplier. pretrained, ctx, root: see `get_model`. settings: `classes`."""

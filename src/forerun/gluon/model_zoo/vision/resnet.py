@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .... import npx
 from ... import nn
 from ...block.block import Block
 from ...block.hybrid import HybridBlock
 from ...parameter.parameter import Devices
-from ..store import finished
+from ..store import Root, finished
 from .parts import Classifier, conv_norm, row
+
+if TYPE_CHECKING:
+    pass
+
 
 __all__ = [
     "ResNetV1", "ResNetV2", "BasicBlockV1", "BasicBlockV2", "BottleneckV1", "BottleneckV2", "get_resnet",
@@ -174,7 +178,7 @@ _LAYERS = {18: [2, 2, 2, 2], 34: [3, 4, 6, 3], 50: [3, 4, 6, 3], 101: [3, 4, 23,
 
 
 def get_resnet(
-    version: int, num_layers: int, pretrained: bool = False, ctx: Devices = None, root: Any = None,
+    version: int, num_layers: int, pretrained: bool = False, ctx: Devices = None, root: Root = None,
     device: Devices = None, **settings: Any,
 ) -> Any:  # fmt: skip
     """Return the residual network of version 1 or 2 with 18, 34, 50, 101 or 152 layers.

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....init import Xavier
 from ... import nn
 from ...parameter.parameter import Devices
-from ..store import finished
+from ..store import Root, finished
 from .parts import Classifier
+
+if TYPE_CHECKING:
+    pass
+
 
 __all__ = [
     "VGG", "get_vgg", "vgg11", "vgg13", "vgg16", "vgg19", "vgg11_bn", "vgg13_bn", "vgg16_bn", "vgg19_bn",
@@ -47,7 +51,7 @@ class VGG(Classifier):
 
 
 def get_vgg(
-    num_layers: int, pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None,
+    num_layers: int, pretrained: bool = False, ctx: Devices = None, root: Root = None, device: Devices = None,
     **settings: Any,
 ) -> VGG:  # fmt: skip
     """Return the VGG network with 11, 13, 16 or 19 layers, ValueError for others.
