@@ -46,12 +46,12 @@ class Initializer:
     [0.5, 0.5]
     """
 
-    def __call__(self, array: Any, name: str = "weight") -> None:
+    def __call__(self, array: Array, name: str = "weight") -> None:
         """Fills `array`, of any shape that the rule can start; `name` is passed on. Never recorded, never waits."""
         with autograd.pause():
             self._init_weight(name, array)
 
-    def _init_weight(self, name: str, data: Any) -> None:
+    def _init_weight(self, name: str, data: Array) -> None:
         raise NotImplementedError(f"{type(self).__name__}: _init_weight must be defined, got none")
 
     def __repr__(self) -> str:

@@ -185,7 +185,7 @@ class Slices:
         """Its dtype, by the format's name."""
         return self._at.kind
 
-    def __getitem__(self, index: Any) -> Array:
+    def __getitem__(self, index: object) -> Array:
         parts = index if isinstance(index, tuple) else (index,)
         shape = self._at.shape
         if not shape or not parts or not isinstance(parts[0], slice) or parts[0].step not in (None, 1):

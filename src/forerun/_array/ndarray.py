@@ -37,7 +37,7 @@ from .mxnet_methods import MxnetMethods
 from .numpy_methods import NumpyMethods
 
 if TYPE_CHECKING:
-    from ..typing import Array, ArrayLike, Axis, DTypeLike, Out
+    from ..typing import Array, ArrayLike, Axis, DTypeLike, FileLike, Out
 
 __all__ = ["ndarray"]
 
@@ -187,7 +187,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     as_np_ndarray = as_nd_ndarray
 
-    def tofile(self, fid: Any, sep: str = "", format: str = "%s", *, wait: bool = True) -> Array:
+    def tofile(self, fid: FileLike, sep: str = "", format: str = "%s", *, wait: bool = True) -> Array:
         """Write the values to a file, as bytes, or as text with a separator; return its size, an array."""
         return files.tofile(self, fid, sep, format, wait=wait)
 
@@ -448,16 +448,16 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
             raise TypeError(f"format: an array with axes must have no format of its own, got {spec!r}")
         return placeholder(self) or format(self.item() if spec else self.numpy(), spec)
 
-    def __contains__(self, value: Any) -> bool:
+    def __contains__(self, value: object) -> bool:
         return bool(reduction.any(self == value))
 
     def __imatmul__(self, other: Any) -> ndarray:
         return convert.write_out("matmul", products.matmul(self, other), self)
 
-    def __divmod__(self, other: Any) -> tuple[Any, Any]:
+    def __divmod__(self, other: object) -> tuple[Any, Any]:
         return self // other, self % other
 
-    def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
+    def __rdivmod__(self, other: object) -> tuple[Any, Any]:
         return other // self, other % self
 
     def __round__(self, decimals: int = 0) -> Array:

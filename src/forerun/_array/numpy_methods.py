@@ -16,7 +16,7 @@ from ..ops._base import host_task as host
 from .call_forms import takes_extents
 
 if TYPE_CHECKING:
-    from ..typing import Array, DTypeLike
+    from ..typing import Array, DTypeLike, FileLike
 
 __all__ = ["Flags", "NumpyMethods"]
 
@@ -131,7 +131,7 @@ class NumpyMethods:
         """Return the array, pickled. Waits."""
         return pickle.dumps(self)
 
-    def dump(self, file: Any) -> None:
+    def dump(self, file: FileLike) -> None:
         """Pickle the array into a file, named or open. Waits."""
         if not isinstance(file, (str, os.PathLike)):
             pickle.dump(self, file)
@@ -178,5 +178,5 @@ class NumpyMethods:
         device = self.device
         return (1, 0) if device.device_type == "cpu" else (_dlpack_type(device), device.device_id)
 
-    def __class_getitem__(cls, item: Any) -> types.GenericAlias:
+    def __class_getitem__(cls, item: object) -> types.GenericAlias:
         return types.GenericAlias(cls, item)

@@ -111,7 +111,7 @@ def _takes(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
     return True
 
 
-def _is_foreign(x: Any) -> bool:
+def _is_foreign(x: object) -> bool:
     """Return whether arrays of dtypes that forerun lacks are among arguments."""
     if isinstance(x, numpy.ndarray):
         return not is_supported(x.dtype)
@@ -132,7 +132,7 @@ def _written(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return result
 
 
-def _values(x: Any) -> Any:
+def _values(x: object) -> Any:
     """Replace forerun arrays by NumPy arrays, in nested sequences too."""
     if isinstance(x, _core.Array):
         return x.numpy()
@@ -142,7 +142,7 @@ def _values(x: Any) -> Any:
     return {k: _values(v) for k, v in x.items()} if type(x) is dict else x
 
 
-def _wrapped(x: Any, device: DeviceLike) -> Any:
+def _wrapped(x: object, device: DeviceLike) -> Any:
     """Replace NumPy arrays and scalars of numbers by forerun arrays, in tuples and lists too."""
     if isinstance(x, (numpy.ndarray, numpy.generic)):
         plain = type(x) in _PLAIN or isinstance(x, numpy.generic)

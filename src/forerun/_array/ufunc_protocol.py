@@ -25,7 +25,7 @@ from ..ops.reduce import scan as scans
 from .ufunc_calls import SCALARS, called, core_axes, loop_of, looped, outs_of, write_outs
 
 if TYPE_CHECKING:
-    from ..typing import Array, DTypeLike, Out
+    from ..typing import Array, Axis, DTypeLike, Out
 
 __all__ = ["call", "call_with_an_array"]
 
@@ -99,7 +99,7 @@ def _tiny(ufunc: numpy.ufunc, method: str, x: Any, *args: Any, **options: Any) -
 
 
 def _reduced(
-    ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any], axis: Any = 0, dtype: DTypeLike = None, **options: Any
+    ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any], axis: Axis = 0, dtype: DTypeLike = None, **options: Any
 ) -> Any:
     _binary(ufunc, "reduce")
     options = {k: v for k, v in options.items() if not (k == "where" and v is True)}
@@ -266,7 +266,7 @@ def _placed(indices: Any, arrays: list[Any]) -> Callable[[tuple[Any, ...]], Any]
     return index
 
 
-def _with_values(x: Any) -> Any:
+def _with_values(x: object) -> Any:
     if is_array(x):
         return x.numpy()
     return tuple(map(_with_values, x)) if isinstance(x, tuple) else x

@@ -28,7 +28,7 @@ from ..ops._base import traced
 from .tape_template import NotRepeatable, TapeTemplate
 
 if TYPE_CHECKING:
-    from ..typing import Array
+    from ..typing import Array, Shape
 
 
 __all__ = ["Recorded", "hybrid"]
@@ -57,7 +57,7 @@ class _Call:
     name: str
     program: Any
 
-    def __init__(self, name: str, shape: Any, result: Any, template: TapeTemplate | None) -> None:
+    def __init__(self, name: str, shape: Shape, result: object, template: TapeTemplate | None) -> None:
         self.name = name
         self.shape = shape
         self.result = result
@@ -168,7 +168,7 @@ class Recorded:
             if looked is None and _core.capture_first_read() is not None:
                 self._warned = True  # the other one's warning names the line
 
-    def _record(self, args: Arrays, shape: Any, arrays: Arrays, held: Arrays) -> Any:
+    def _record(self, args: Arrays, shape: Shape, arrays: Arrays, held: Arrays) -> Any:
         """Run the function as it is written, and keep what it issues as a program."""
         calls, refused = self.calls, self.refused  # as they are now: `clear` makes others
         since = _core.tape_position()
@@ -202,7 +202,7 @@ class Recorded:
     def _names(self, arguments: int) -> list[str]:
         return [*(f"argument {i}" for i in range(arguments)), *self.held_names()]
 
-    def warn(self, look: Any) -> None:
+    def warn(self, look: object) -> None:
         """Warn, once, that calls run as they are written, and name the line that reads values."""
         with _warning:
             warned, self._warned = self._warned, True
@@ -219,7 +219,7 @@ class Recorded:
         return y
 
     def _finish(
-        self, result: Any, shape: Any, inputs: Arrays, free: int, ends: list[tuple[int, int]], since: int
+        self, result: object, shape: Shape, inputs: Arrays, free: int, ends: list[tuple[int, int]], since: int
     ) -> _Call:
         if refused := _core.capture_refused():
             raise NotRepeatable(refused)
@@ -270,7 +270,7 @@ class _Exactly:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _flat(value: Any) -> tuple[tuple[Any, ...], Any]:
+def _flat(value: object) -> tuple[tuple[Any, ...], Any]:
     """The arrays in a structure of tuples, lists and dicts, and its form without them; None if other objects are in it.
 
     >>> from forerun import np

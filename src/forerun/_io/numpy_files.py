@@ -119,7 +119,7 @@ def savez(file: FileLike, *args: ArrayLike, allow_pickle: bool = True, wait: boo
 
 
 def savez_compressed(
-    file: FileLike, *args: Any, allow_pickle: bool = True, wait: bool = True, **kwds: ArrayLike
+    file: FileLike, *args: object, allow_pickle: bool = True, wait: bool = True, **kwds: ArrayLike
 ) -> Array:
     """Write several arrays as `savez` does, compressed.
 
@@ -310,7 +310,7 @@ def savetxt(fname: Any, X: Any, *args: Any, wait: bool = True, **kwargs: Any) ->
 
 
 def _from_text(
-    read: Callable[..., Any], fname: Any, dtype: DTypeLike, args: tuple[Any, ...], kwargs: dict[str, Any]
+    read: Callable[..., Any], fname: FileLike, dtype: DTypeLike, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     kind = default_float() if dtype is float else as_dtype(read.__name__, dtype)
     if isinstance(fname, (str, os.PathLike)):
@@ -319,7 +319,7 @@ def _from_text(
     return [asarray(x) for x in found] if isinstance(found, list) else asarray(found)
 
 
-def loadtxt(fname: Any, dtype: DTypeLike = float, *args: Any, **kwargs: Any) -> Any:
+def loadtxt(fname: FileLike, dtype: DTypeLike = float, *args: object, **kwargs: Any) -> Any:
     """Read an array from text, with NumPy's arguments. Waits: the shape depends on the text.
 
     Raises what NumPy raises.
@@ -350,7 +350,7 @@ def loadtxt(fname: Any, dtype: DTypeLike = float, *args: Any, **kwargs: Any) -> 
     return _from_text(numpy.loadtxt, fname, dtype, args, kwargs)
 
 
-def genfromtxt(fname: Any, dtype: DTypeLike = float, *args: Any, **kwargs: Any) -> Any:
+def genfromtxt(fname: FileLike, dtype: DTypeLike = float, *args: object, **kwargs: Any) -> Any:
     """Read an array from text in which values may be missing, with NumPy's arguments. Waits, as `loadtxt` does.
 
     Parameters
@@ -378,7 +378,7 @@ def genfromtxt(fname: Any, dtype: DTypeLike = float, *args: Any, **kwargs: Any) 
     return _from_text(numpy.genfromtxt, fname, dtype, args, kwargs)
 
 
-def fromfile(file: Any, dtype: DTypeLike = float, count: int = -1, sep: str = "", offset: int = 0) -> Array:
+def fromfile(file: FileLike, dtype: DTypeLike = float, count: int = -1, sep: str = "", offset: int = 0) -> Array:
     """Read an array of one axis from a file of bytes, or of text if there is a separator.
 
     Bytes of a file given by its name are read by an operation; anything else is read now, and waits. The dtype of

@@ -173,7 +173,7 @@ class _AsCompleted(AsyncIterator[Any]):
 # --- structures ---
 
 
-def _leaves(part: Any) -> Iterator[Any]:
+def _leaves(part: object) -> Iterator[Any]:
     if isinstance(part, _core.Array):
         yield part
     elif isinstance(part, (list, tuple, dict)):

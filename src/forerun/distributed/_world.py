@@ -29,7 +29,7 @@ _tokens: dict[str, Any] = {}  # arrays that operations write, so that they keep 
 _opened_by = 0  # number of the process
 
 
-def issue(kind: str, reduction: str, peer: int, count: int, source: Any, target: Any) -> Any:
+def issue(kind: str, reduction: str, peer: int, count: int, source: Any, target: object) -> Any:
     """Issue an operation between ranks. target: an array to write, or the shape and dtype of a new one."""
     _open(kind)
     # Sends and receives of a pair of ranks are in order among themselves alone: two ranks may send to each other first.

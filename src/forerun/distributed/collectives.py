@@ -42,7 +42,7 @@ def _parts(name: str, x: Array) -> int:
     return len(x) // size()
 
 
-def _reduced(name: str, x: Any, op: str, shape: tuple[int, ...]) -> Any:
+def _reduced(name: str, x: object, op: str, shape: tuple[int, ...]) -> Any:
     sent, dtype = _operand(x)
     reduction = "sum" if op == "mean" else op
     count = int(numpy.prod(shape, dtype=int))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 import numpy
 
@@ -20,6 +20,13 @@ __all__ = ["EvalMetric", "CompositeEvalMetric", "CustomMetric", "Loss", "alias",
 
 Pair = tuple[Any, Any]
 Kind = TypeVar("Kind", bound="type[EvalMetric]")
+
+
+class Names(TypedDict, total=False):
+    """Names of arrays, for `update_dict`: those of outputs, and those of labels. None: all."""
+
+    output_names: Sequence[str] | None
+    label_names: Sequence[str] | None
 
 
 class EvalMetric:
@@ -40,7 +47,9 @@ class EvalMetric:
 
     extra = False  # whether there may be more labels than preds, or the other way round
 
-    def __init__(self, name: str, output_names: Any = None, label_names: Any = None) -> None:
+    def __init__(
+        self, name: str, output_names: Sequence[str] | None = None, label_names: Sequence[str] | None = None
+    ) -> None:
         self.name = name
         self.output_names, self.label_names = output_names, label_names
         self.reset()
@@ -124,7 +133,7 @@ class Loss(EvalMetric):
     ('loss', 1.5)
     """
 
-    def __init__(self, name: str = "loss", **names: Any) -> None:
+    def __init__(self, name: str = "loss", **names: Unpack[Names]) -> None:
         super().__init__(name, **names)
 
     def update(self, labels: Array | Sequence[Array] | None, preds: Array | Sequence[Array]) -> None:
@@ -150,7 +159,11 @@ class CustomMetric(EvalMetric):
     """
 
     def __init__(
-        self, feval: Callable[[Any, Any], Any], name: str | None = None, allow_extra_outputs: bool = False, **names: Any
+        self,
+        feval: Callable[[Any, Any], Any],
+        name: str | None = None,
+        allow_extra_outputs: bool = False,
+        **names: Unpack[Names],
     ) -> None:
         super().__init__(name if name is not None else f"custom({feval.__name__})", **names)
         self._feval, self.extra = feval, allow_extra_outputs
@@ -172,7 +185,7 @@ class CompositeEvalMetric(EvalMetric):
     (['mae', 'rmse'], [3.0, 3.0])
     """
 
-    def __init__(self, metrics: Sequence[Any] | None = None, name: str = "composite", **names: Any) -> None:
+    def __init__(self, metrics: Sequence[Any] | None = None, name: str = "composite", **names: Unpack[Names]) -> None:
         self.metrics = [create(metric) for metric in metrics or ()]
         super().__init__(name, **names)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from .. import np
-from .base import EvalMetric, sized
+from .base import EvalMetric, Names, sized
 
 if TYPE_CHECKING:
     from ..typing import Array
@@ -26,7 +26,7 @@ class MAE(EvalMetric):
     ('mae', 0.25)
     """
 
-    def __init__(self, name: str = "mae", **names: Any) -> None:
+    def __init__(self, name: str = "mae", **names: Unpack[Names]) -> None:
         super().__init__(name, **names)
 
     def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
@@ -45,7 +45,7 @@ class MSE(EvalMetric):
     ('mse', 0.125)
     """
 
-    def __init__(self, name: str = "mse", **names: Any) -> None:
+    def __init__(self, name: str = "mse", **names: Unpack[Names]) -> None:
         super().__init__(name, **names)
 
     def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
@@ -63,7 +63,7 @@ class RMSE(MSE):
     ('rmse', 3.0)
     """
 
-    def __init__(self, name: str = "rmse", **names: Any) -> None:
+    def __init__(self, name: str = "rmse", **names: Unpack[Names]) -> None:
         super().__init__(name, **names)
 
     def value(self, sums: list[float], n: float) -> float:
@@ -81,7 +81,7 @@ class MeanPairwiseDistance(EvalMetric):
     ('mpd', 3.0)
     """
 
-    def __init__(self, name: str = "mpd", p: float = 2, **names: Any) -> None:
+    def __init__(self, name: str = "mpd", p: float = 2, **names: Unpack[Names]) -> None:
         super().__init__(name, **names)
         self.p = p
 
@@ -103,7 +103,7 @@ class MeanCosineSimilarity(EvalMetric):
     ('cos_sim', 0.5)
     """
 
-    def __init__(self, name: str = "cos_sim", eps: float = 1e-8, **names: Any) -> None:
+    def __init__(self, name: str = "cos_sim", eps: float = 1e-8, **names: Unpack[Names]) -> None:
         super().__init__(name, **names)
         self.eps = eps
 
@@ -130,7 +130,7 @@ class PearsonCorrelation(EvalMetric):
     ('pearsonr', 1.0)
     """
 
-    def __init__(self, name: str = "pearsonr", **names: Any) -> None:
+    def __init__(self, name: str = "pearsonr", **names: Unpack[Names]) -> None:
         super().__init__(name, **names)
 
     def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:

@@ -76,7 +76,7 @@ def concat(*data: Array, dim: int = 1) -> Array:
     return np.concatenate(data, axis=dim)
 
 
-def stack(*data: Any, axis: int = 0) -> Array:
+def stack(*data: ArrayLike, axis: int = 0) -> Array:
     """Return arrays one after the other, along a new axis."""
     return np.stack(data, axis=axis)
 

@@ -27,7 +27,7 @@ _UNIONS = {
 }
 
 
-def _names(kind: Any) -> tuple[str, ...]:
+def _names(kind: object) -> tuple[str, ...]:
     """Return the standard's names of the dtypes of a kind, or of several in a tuple."""
     if isinstance(kind, tuple):
         return tuple(dict.fromkeys(name for one in kind for name in _names(one)))

@@ -64,7 +64,7 @@ def _numbers(x: Values) -> tuple[int, ...]:
     return tuple(int(v) for v in x.reshape(-1))
 
 
-def _refuse(kind: str, setting: str, value: Any) -> NotImplementedError:
+def _refuse(kind: str, setting: str, value: object) -> NotImplementedError:
     return NotImplementedError(f"OnnxBlock: {setting} of {kind} must be one that forerun has, got {value!r}")
 
 

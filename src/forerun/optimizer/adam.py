@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from .. import np
-from .base import Optimizer, State
+from .base import Optimizer, Settings, State
 
 if TYPE_CHECKING:
     from ..typing import Array
@@ -34,7 +34,7 @@ class Adam(Optimizer):
         beta1: float = 0.9,
         beta2: float = 0.999,
         epsilon: float = 1e-8,
-        **settings: Any,
+        **settings: Unpack[Settings],
     ) -> None:
         super().__init__(learning_rate, **settings)
         self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
@@ -71,7 +71,7 @@ class AdamW(Adam):
 
     def __init__(
         self, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
-        correct_bias: bool = True, **settings: Any,
+        correct_bias: bool = True, **settings: Unpack[Settings],
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, beta1, beta2, epsilon, **settings)
         self.correct_bias = correct_bias
@@ -108,7 +108,7 @@ class AdaBelief(Adam):
 
     def __init__(
         self, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-6,
-        correct_bias: bool = True, **settings: Any,
+        correct_bias: bool = True, **settings: Unpack[Settings],
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, beta1, beta2, epsilon, **settings)
         self.correct_bias = correct_bias
@@ -146,7 +146,7 @@ class Nadam(Adam):
 
     def __init__(
         self, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
-        schedule_decay: float = 0.004, **settings: Any,
+        schedule_decay: float = 0.004, **settings: Unpack[Settings],
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, beta1, beta2, epsilon, **settings)
         self.schedule_decay = schedule_decay
@@ -203,7 +203,7 @@ class Adamax(Optimizer):
 
     def __init__(
         self, learning_rate: float = 0.002, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
-        **settings: Any,
+        **settings: Unpack[Settings],
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, **settings)
         self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon

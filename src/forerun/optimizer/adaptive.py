@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from .. import np
-from .base import Optimizer, State
+from .base import Optimizer, Settings, State
 
 if TYPE_CHECKING:
     from ..typing import Array
@@ -34,7 +34,7 @@ class RMSProp(Optimizer):
     def __init__(
         self, learning_rate: float = 0.001, rho: float = 0.9, epsilon: float = 1e-8, gamma1: float | None = None,
         gamma2: float | None = None, momentum: float = 0.9, centered: bool = False, clip_weights: float | None = None,
-        **settings: Any,
+        **settings: Unpack[Settings],
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, **settings)
         self.rho, self.epsilon = rho if gamma1 is None else gamma1, epsilon
@@ -77,7 +77,7 @@ class AdaGrad(Optimizer):
     constants = ("epsilon",)
 
     def __init__(
-        self, learning_rate: float = 0.01, epsilon: float = 1e-7, eps: float | None = None, **settings: Any
+        self, learning_rate: float = 0.01, epsilon: float = 1e-7, eps: float | None = None, **settings: Unpack[Settings]
     ) -> None:
         super().__init__(learning_rate, **settings)
         self.epsilon = epsilon if eps is None else eps
@@ -105,7 +105,9 @@ class AdaDelta(Optimizer):
     slots = ("variance", "steps")
     constants = ("rho", "epsilon")
 
-    def __init__(self, learning_rate: float = 1.0, rho: float = 0.9, epsilon: float = 1e-6, **settings: Any) -> None:
+    def __init__(
+        self, learning_rate: float = 1.0, rho: float = 0.9, epsilon: float = 1e-6, **settings: Unpack[Settings]
+    ) -> None:
         super().__init__(learning_rate, **settings)
         self.rho, self.epsilon = rho, epsilon
 
@@ -137,7 +139,9 @@ class Ftrl(Optimizer):
     slots = ("z", "n")
     constants = ("lamda1", "beta")
 
-    def __init__(self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1.0, **settings: Any) -> None:
+    def __init__(
+        self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1.0, **settings: Unpack[Settings]
+    ) -> None:
         super().__init__(learning_rate, **settings)
         self.lamda1, self.beta = lamda1, beta
 
@@ -171,7 +175,7 @@ class FTML(Optimizer):
 
     def __init__(
         self, learning_rate: float = 0.0025, beta1: float = 0.6, beta2: float = 0.999, epsilon: float = 1e-8,
-        **settings: Any,
+        **settings: Unpack[Settings],
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, **settings)
         self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from .. import np
 from .adam import Adam
-from .base import Advanced, Item, State
+from .base import Advanced, Item, Settings, State
 from .sgd import SGD
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class LARS(SGD):
 
     def __init__(
         self, learning_rate: float = 0.1, momentum: float = 0.0, eta: float = 0.001, epsilon: float = 1e-8,
-        momentum_correction: bool = False, eps: float | None = None, **settings: Any,
+        momentum_correction: bool = False, eps: float | None = None, **settings: Unpack[Settings],
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, momentum, **settings)
         self.eta, self.epsilon = eta, epsilon if eps is None else eps
@@ -104,7 +104,7 @@ class LAMB(Adam):
     def __init__(
         self, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-6,
         lower_bound: float | None = None, upper_bound: float | None = None, bias_correction: bool = True,
-        **settings: Any,
+        **settings: Unpack[Settings],
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, beta1, beta2, epsilon, **settings)
         self.lower_bound, self.upper_bound, self.bias_correction = lower_bound, upper_bound, bias_correction

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from .. import np
-from .base import Optimizer, State
+from .base import Optimizer, Settings, State
 
 if TYPE_CHECKING:
     from ..typing import Array
@@ -30,7 +30,7 @@ class SGD(Optimizer):
     constants: tuple[str, ...] = ("momentum", "nesterov")
 
     def __init__(
-        self, learning_rate: float = 0.01, momentum: float = 0.0, nesterov: bool = False, **settings: Any
+        self, learning_rate: float = 0.01, momentum: float = 0.0, nesterov: bool = False, **settings: Unpack[Settings]
     ) -> None:
         super().__init__(learning_rate, **settings)
         self.momentum = momentum
@@ -76,7 +76,7 @@ class NAG(SGD):
 
     constants = SGD.constants
 
-    def __init__(self, learning_rate: float = 0.1, momentum: float = 0.9, **settings: Any) -> None:
+    def __init__(self, learning_rate: float = 0.1, momentum: float = 0.9, **settings: Unpack[Settings]) -> None:
         super().__init__(learning_rate, momentum, True, **settings)
 
 
@@ -96,7 +96,9 @@ class Signum(Optimizer):
 
     constants = ("momentum",)
 
-    def __init__(self, learning_rate: float = 0.01, momentum: float = 0.9, wd_lh: float = 0.0, **settings: Any) -> None:
+    def __init__(
+        self, learning_rate: float = 0.01, momentum: float = 0.9, wd_lh: float = 0.0, **settings: Unpack[Settings]
+    ) -> None:
         super().__init__(learning_rate, **settings)
         self.momentum, self.wd_lh = momentum, wd_lh
         self.slots = ("mean",) if momentum else ()
@@ -132,7 +134,7 @@ class SGLD(Optimizer):
 
     draws = True
 
-    def __init__(self, learning_rate: float = 0.1, **settings: Any) -> None:
+    def __init__(self, learning_rate: float = 0.1, **settings: Unpack[Settings]) -> None:
         super().__init__(learning_rate, **settings)
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
@@ -161,7 +163,9 @@ class DCASGD(Optimizer):
 
     constants = ("momentum", "lamda")
 
-    def __init__(self, learning_rate: float = 0.1, momentum: float = 0.0, lamda: float = 0.04, **settings: Any) -> None:
+    def __init__(
+        self, learning_rate: float = 0.1, momentum: float = 0.0, lamda: float = 0.04, **settings: Unpack[Settings]
+    ) -> None:
         super().__init__(learning_rate, **settings)
         self.momentum, self.lamda = momentum, lamda
         self.slots = ("velocity", "previous") if momentum else ("previous",)

@@ -17,7 +17,9 @@ from .grad import begin
 from .places import Where, where
 
 if TYPE_CHECKING:
-    from ..typing import Array, DTypeLike
+    from collections.abc import Sequence
+
+    from ..typing import Array, ArrayLike, DTypeLike, Shape
 
 __all__ = [
     "tensor", "as_tensor", "from_numpy", "is_tensor", "ones", "zeros", "empty", "full", "rand", "randn",
@@ -26,7 +28,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def extents(sizes: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
+def extents(sizes: tuple[Any, ...], size: Shape | None = None) -> tuple[int, ...]:
     """Return a shape from numbers, or from one sequence."""
     given = sizes if size is None else (size,)
     if len(given) == 1 and not isinstance(given[0], (int, numpy.integer)):
@@ -60,7 +62,7 @@ def tensor(data: Any, dtype: Any = None, device: Where = None, requires_grad: bo
     return _leaf(made.detach(), requires_grad)
 
 
-def _holds_arrays(data: Any) -> bool:
+def _holds_arrays(data: ArrayLike) -> bool:
     if isinstance(data, (list, tuple)):
         return any(map(_holds_arrays, data))
     return isinstance(data, np.ndarray)
@@ -78,7 +80,7 @@ def from_numpy(values: numpy.ndarray) -> Any:
     return tensor(values)
 
 
-def is_tensor(x: Any) -> bool:
+def is_tensor(x: Array) -> bool:
     """Return whether x is a tensor."""
     return isinstance(x, np.ndarray)
 
@@ -155,7 +157,9 @@ def randperm(n: int, device: Where = None) -> Array:
     return np.random.permutation(n, device=where(device))
 
 
-def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, device: Where = None) -> Array:
+def normal(
+    mean: ArrayLike = 0.0, std: ArrayLike = 1.0, size: Sequence[int] | None = None, device: Where = None
+) -> Array:
     """Draw random numbers from normal distributions; mean and std are numbers or tensors."""
     shape = None if size is None else extents((size,))
     return np.random.normal(mean, std, shape, float32, device=where(device))

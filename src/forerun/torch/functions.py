@@ -109,7 +109,7 @@ def dot(a: Array, b: Array) -> Array:
     return _product("dot", a, b, (1, 1))
 
 
-def tensordot(a: Any, b: Any, dims: Any = 2) -> Array:
+def tensordot(a: Array, b: Array, dims: Any = 2) -> Array:
     """Return sums of products over several axes."""
     return np.tensordot(a, b, dims)
 
@@ -173,7 +173,7 @@ def transpose(x: Array, dim0: int, dim1: int) -> Array:
     return np.swapaxes(x, dim0, dim1)
 
 
-def permute(x: Any, dims: Sequence[int]) -> Array:
+def permute(x: Array, dims: Sequence[int]) -> Array:
     """Return a view with the axes in another order."""
     return np.transpose(x, dims)
 
@@ -185,27 +185,27 @@ def t(x: Array) -> Array:
     return np.transpose(x)
 
 
-def flip(x: Any, dims: Any) -> Array:
+def flip(x: Array, dims: Any) -> Array:
     """Return a view with the order of elements reversed along axes."""
     return np.flip(x, dims)
 
 
-def roll(x: Any, shifts: Any, dims: Any = None) -> Array:
+def roll(x: Array, shifts: Any, dims: Any = None) -> Array:
     """Return x with its elements shifted around along axes."""
     return np.roll(x, shifts, dims)
 
 
-def tile(x: Any, dims: Sequence[int]) -> Array:
+def tile(x: Array, dims: Sequence[int]) -> Array:
     """Return x repeated as a whole along its axes."""
     return np.tile(x, dims)
 
 
-def repeat_interleave(x: Any, repeats: Any, dim: int | None = None) -> Array:
+def repeat_interleave(x: Array, repeats: Any, dim: int | None = None) -> Array:
     """Repeat each element several times along an axis."""
     return np.repeat(x, repeats, dim)
 
 
-def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
+def meshgrid(*tensors: Array, indexing: str = "ij") -> tuple[Any, ...]:
     """Return coordinates of a grid: one tensor per vector."""
     return tuple(np.meshgrid(*tensors, indexing=indexing))
 
@@ -215,7 +215,7 @@ def gather(x: Array, dim: int, index: Array) -> Array:
     return np.take_along_axis(x, index, dim)
 
 
-def index_select(x: Any, dim: int, index: Any) -> Array:
+def index_select(x: Array, dim: int, index: Array) -> Array:
     """Return slices of x at positions along an axis."""
     return np.take(x, index, dim)
 
@@ -225,7 +225,7 @@ def masked_fill(x: Array, mask: Array, value: ArrayLike) -> Array:
     return np.where(mask, value, x)
 
 
-def nonzero(x: Any) -> Array:
+def nonzero(x: Array) -> Array:
     """Return positions of elements that are not zero, one a row. Waits."""
     return np.argwhere(x)
 

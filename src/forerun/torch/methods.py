@@ -30,7 +30,7 @@ from .grad import begin
 from .places import where
 
 if TYPE_CHECKING:
-    from ..typing import Array
+    from ..typing import Array, ArrayLike
 
 __all__ = ["install"]
 
@@ -69,7 +69,7 @@ def to(
     return y
 
 
-def _names_dtype(given: Any) -> bool:
+def _names_dtype(given: object) -> bool:
     return isinstance(given, str) and given in (
         "float16",
         "float32",
@@ -89,12 +89,12 @@ def _typed(kind: Any) -> Callable[..., Any]:
     return method
 
 
-def cpu(x: Any) -> Any:
+def cpu(x: Array) -> Any:
     """Return x on the first CPU device; waits for the copy if there is one to make."""
     return to(x, "cpu")
 
 
-def cuda(x: Any, device: Any = 0, non_blocking: bool = False) -> Any:
+def cuda(x: ArrayLike, device: Any = 0, non_blocking: bool = False) -> Any:
     """Return x on a GPU; ValueError without one."""
     return to(x, where(device), non_blocking=non_blocking)
 
@@ -120,7 +120,7 @@ def permute(x: Array, *dims: Any) -> Array:
     return np.transpose(x, extents(dims))
 
 
-def same(x: Any) -> Any:
+def same(x: Array) -> Any:
     """Return x itself: nothing is to be done here."""
     return x
 
@@ -128,7 +128,7 @@ def same(x: Any) -> Any:
 # --- writing in place -----------------------------------------------------------------------------
 
 
-def copy_(x: Any, source: Any, non_blocking: bool = False) -> Any:
+def copy_(x: Array, source: Array, non_blocking: bool = False) -> Any:
     """Write another tensor's values into x, which is returned."""
     x[...] = source
     if not non_blocking and isinstance(source, np.ndarray) and source.device != x.device:
@@ -260,7 +260,7 @@ def _bound(member: Any) -> Any:
     if isinstance(member, property) or hasattr(member, "__get__"):
         return member
 
-    def method(x: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(x: Array, *args: object, **kwargs: Any) -> Any:
         return member(x, *args, **kwargs)
 
     method.__doc__ = member.__doc__

@@ -10,7 +10,7 @@ from .. import np, npx
 from .dtypes import as_dtype
 
 if TYPE_CHECKING:
-    from ..typing import Array, DTypeLike
+    from ..typing import Array, ArrayLike, DTypeLike
 
 __all__ = [
     "sum", "mean", "prod", "var", "std", "max", "min", "amax", "amin", "all", "any", "argmax", "argmin",
@@ -47,7 +47,7 @@ def prod(x: Any, dim: Dim = None, keepdim: bool = False, dtype: DTypeLike = None
     return np.prod(x, dim, as_dtype(dtype), keepdims=keepdim)
 
 
-def var(x: Any, dim: Dim = None, correction: float = 1, keepdim: bool = False) -> Array:
+def var(x: Array, dim: Dim = None, correction: float = 1, keepdim: bool = False) -> Array:
     """Return the variance over axes: squares divided by their number less `correction`."""
     return np.var(x, dim, ddof=correction, keepdims=keepdim)
 
@@ -57,7 +57,7 @@ def std(x: Array, dim: Dim = None, correction: float = 1, keepdim: bool = False)
     return np.std(x, dim, ddof=correction, keepdims=keepdim)
 
 
-def max(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def max(x: Array, dim: Any = None, keepdim: bool = False) -> Any:
     """Return the largest element; along an axis, with positions; of two tensors, the larger elements.
 
     >>> from forerun import torch
@@ -72,7 +72,7 @@ def max(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return Found(np.max(x, dim, keepdims=keepdim), np.argmax(x, dim, keepdims=keepdim))
 
 
-def min(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def min(x: Array, dim: Any = None, keepdim: bool = False) -> Any:
     """Return the smallest element; along an axis, with positions; of two tensors, the smaller elements."""
     if dim is None:
         return np.min(x)
@@ -81,32 +81,32 @@ def min(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return Found(np.min(x, dim, keepdims=keepdim), np.argmin(x, dim, keepdims=keepdim))
 
 
-def amax(x: Any, dim: Dim = None, keepdim: bool = False) -> Array:
+def amax(x: Array, dim: Dim = None, keepdim: bool = False) -> Array:
     """Return the largest element over axes, without positions."""
     return np.max(x, dim, keepdims=keepdim)
 
 
-def amin(x: Any, dim: Dim = None, keepdim: bool = False) -> Array:
+def amin(x: Array, dim: Dim = None, keepdim: bool = False) -> Array:
     """Return the smallest element over axes, without positions."""
     return np.min(x, dim, keepdims=keepdim)
 
 
-def all(x: Any, dim: Dim = None, keepdim: bool = False) -> Array:
+def all(x: ArrayLike, dim: Dim = None, keepdim: bool = False) -> Array:
     """Return whether all elements over axes are true."""
     return np.all(x, dim, keepdims=keepdim)
 
 
-def any(x: Any, dim: Dim = None, keepdim: bool = False) -> Any:
+def any(x: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     """Return whether any element over axes is true."""
     return np.any(x, dim, keepdims=keepdim)
 
 
-def argmax(x: Any, dim: int | None = None, keepdim: bool = False) -> Array:
+def argmax(x: Array, dim: int | None = None, keepdim: bool = False) -> Array:
     """Return the position of the largest element."""
     return np.argmax(x, dim, keepdims=keepdim)
 
 
-def argmin(x: Any, dim: int | None = None, keepdim: bool = False) -> Array:
+def argmin(x: Array, dim: int | None = None, keepdim: bool = False) -> Array:
     """Return the position of the smallest element."""
     return np.argmin(x, dim, keepdims=keepdim)
 
@@ -127,12 +127,12 @@ def topk(x: Array, k: int, dim: int = -1, largest: bool = True) -> Found:
     return Found(*npx.topk(x, k, dim, "both", not largest))
 
 
-def cumsum(x: Any, dim: int) -> Array:
+def cumsum(x: Array, dim: int) -> Array:
     """Return running sums along an axis."""
     return np.cumsum(x, dim)
 
 
-def cumprod(x: Any, dim: int) -> Array:
+def cumprod(x: Array, dim: int) -> Array:
     """Return running products along an axis."""
     return np.cumprod(x, dim)
 
@@ -149,7 +149,7 @@ def norm(x: Array, p: Any = 2, dim: Dim = None, keepdim: bool = False) -> Any:
     return np.sum(size**p, dim, keepdims=keepdim) ** (1 / p)
 
 
-def logsumexp(x: Any, dim: Dim, keepdim: bool = False) -> Array:
+def logsumexp(x: Array, dim: Dim, keepdim: bool = False) -> Array:
     """Return log(sum of exp(x)) over axes, without overflow."""
     return np.logsumexp(x, dim, keepdims=keepdim)
 
@@ -159,6 +159,6 @@ def softmax(x: Array, dim: int = -1) -> Array:
     return npx.softmax(x, dim)
 
 
-def log_softmax(x: Any, dim: int = -1) -> Array:
+def log_softmax(x: Array, dim: int = -1) -> Array:
     """Return log(softmax(x)), without loss of small values."""
     return npx.log_softmax(x, dim)

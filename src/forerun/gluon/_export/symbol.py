@@ -204,7 +204,7 @@ def _alike(run: Callable[..., Any], read: SymbolBlock, specs: Sequence[Spec], an
     return True
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: Array, b: Array) -> bool:
     if isinstance(a, _core.Array) and isinstance(b, _core.Array):
         return a.dtype == b.dtype and bool(numpy.array_equal(a.asnumpy(), b.asnumpy(), equal_nan=a.dtype.kind in "fc"))
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):

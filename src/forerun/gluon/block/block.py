@@ -338,7 +338,7 @@ class Block:
         """Set all gradients to zero."""
         self.collect_params().zero_grad()
 
-    def setattr(self, name: str, value: Any) -> None:
+    def setattr(self, name: str, value: Array) -> None:
         """Set an attribute of all parameters."""
         self.collect_params().setattr(name, value)
 

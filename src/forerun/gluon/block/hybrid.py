@@ -136,7 +136,7 @@ class HybridBlock(Block):
 def written(block: HybridBlock) -> Callable[..., Any]:
     """Return the block's `forward` as it is written, also in blocks inside."""
 
-    def run(*args: Any) -> Any:
+    def run(*args: object) -> Any:
         before = getattr(_inside_capture, "on", False)
         _inside_capture.on = True
         try:

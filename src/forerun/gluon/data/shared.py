@@ -125,7 +125,7 @@ class Slot:
 class _Pickler(pickle.Pickler):
     """Pickle arrays as NumPy's, with their bytes outside of the pickle; they are read back without a copy."""
 
-    def reducer_override(self, x: Any) -> Any:
+    def reducer_override(self, x: object) -> Any:
         if not is_array(x) or x.dtype.kind == "V":
             return NotImplemented
         return _shared, (numpy.asarray(x.numpy(), order="C"), str(x.device).replace("(", ":").rstrip(")"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 
 from ..block.block import Block
 from ..parameter.parameter import Devices
@@ -14,6 +14,21 @@ __all__ = ["finished", "folder"]
 Net = TypeVar("Net", bound=Block)
 Root = str | os.PathLike[str] | None
 """A folder of files of parameters."""
+
+
+class NetSettings(TypedDict, total=False):
+    """Settings of all networks."""
+
+    classes: int
+
+
+class Settings(NetSettings, total=False):
+    """Settings of the functions that make networks; see `get_model`."""
+
+    pretrained: bool
+    ctx: Devices
+    root: Root
+    device: Devices
 
 
 def folder(root: Root = None) -> Path:

@@ -49,7 +49,7 @@ class ParameterDict(dict[str, Parameter]):
             self[name] = Parameter(name, **settings)
         return super().get(name, default)
 
-    def get_constant(self, name: str, value: Any) -> Parameter:
+    def get_constant(self, name: str, value: Array) -> Parameter:
         """Return the parameter of that name, made as a constant of `value` where there is none."""
         if name not in self:
             self[name] = Constant(value, name)
@@ -83,7 +83,7 @@ class ParameterDict(dict[str, Parameter]):
         for parameter in self.distinct():
             parameter.zero_grad()
 
-    def setattr(self, name: str, value: Any) -> None:
+    def setattr(self, name: str, value: Array) -> None:
         """Set an attribute of all parameters, as in `params.setattr("grad_req", "null")`."""
         for parameter in self.distinct():
             setattr(parameter, name, value)

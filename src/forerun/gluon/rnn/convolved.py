@@ -45,7 +45,7 @@ class _ConvCell(RecurrentCell):
             raise ValueError(f"{name}: input_shape must have {n + 1} axes, and channels be positive, got {shown}")
         self._input_shape, self._channels = tuple(input_shape), hidden_channels
 
-        def numbers(what: str, value: Any, least: int) -> tuple[int, ...]:
+        def numbers(what: str, value: object, least: int) -> tuple[int, ...]:
             return per_axis(name, what, value, n, least, least)
 
         kernel, own = numbers("i2h_kernel", i2h_kernel, 1), numbers("h2h_kernel", h2h_kernel, 1)

@@ -14,7 +14,7 @@ from ...ops._base.registry import register
 from .steps import STATES, rule_of, steps_of
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = ["projected", "run"]
 
@@ -83,7 +83,7 @@ def projected(
     return np.stack(ys[::-1] if reversed else ys), now
 
 
-def _outputs_by_steps(rule: str, reversed: bool, *inputs: Any) -> tuple[Any, ...]:
+def _outputs_by_steps(rule: str, reversed: bool, *inputs: Array) -> tuple[Any, ...]:
     mode = _KERNELS[rule]
     y, states = _by_steps(mode, rule if mode == "rnn" else "tanh", reversed, *inputs)
     return y, *states[1:]
@@ -98,7 +98,9 @@ class _Sequence:
     name = "rnn"
     stateless = True  # gradients depend on the tape alone
 
-    def __call__(self, rule: str, reversed: bool, x: Any, w: Any, b: Any, *states: Any) -> tuple[Any, ...]:
+    def __call__(
+        self, rule: str, reversed: bool, x: ArrayLike, w: ArrayLike, b: ArrayLike, *states: Any
+    ) -> tuple[Any, ...]:
         h, c = _two(states)
         y, cells, kept = _core.rnn(rule, reversed, x, h, c, w, b)
         outputs = (y,) if cells is None else (y, _core.getitem(cells, 0 if reversed else -1))

@@ -72,7 +72,7 @@ def direct(entry: str, *data: Any) -> Callable[[F], F]:
     return make
 
 
-def plain_calls(entry: str, *data: Any) -> Callable[..., Any]:
+def plain_calls(entry: str, *data: ArrayLike) -> Callable[..., Any]:
     """Return what the core does in plain calls, as for `direct`; of all others it makes None.
 
     >>> from forerun import np
@@ -279,7 +279,7 @@ class Elementwise(_core.Ufunc):
         return result
 
     @direct("ufunc_at")
-    def at(self, a: Array | numpy.ndarray, indices: Any, *b: ArrayLike) -> None:
+    def at(self, a: Array | numpy.ndarray, indices: ArrayLike, *b: ArrayLike) -> None:
         """Return NumPy's method: writes into a at indices, once for each time that an element is named."""
         self._method("at", (a, indices, *b), {})
 

@@ -97,7 +97,7 @@ class flatiter(_core.Flat):
                 raise
             raise ValueError(str(error)) from None
 
-    def _places(self, index: Any) -> Any:
+    def _places(self, index: object) -> Any:
         """Return an index as an int, a slice or an array of integers, which are in range if they are known."""
         n = len(self)
         entries = index if isinstance(index, tuple) else (index,)

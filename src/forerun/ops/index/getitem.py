@@ -32,13 +32,13 @@ def _embed(g: Array, shape: tuple[int, ...], index: Array) -> Array:
     return full
 
 
-def _view_gradient(g: Array, shape: tuple[int, ...], index: Any) -> Any:
+def _view_gradient(g: Array, shape: tuple[int, ...], index: Array) -> Any:
     """Return g and its index for the backward pass to add in place, or an array of x's shape while recording."""
     return _embed(g, shape, index) if _core.recording() else (g, index)
 
 
 @primitive(_view_gradient, op="getitem")
-def _view(x: Array, index: Any) -> Array:
+def _view(x: Array, index: ArrayLike) -> Array:
     return _core.read(x, index)
 
 

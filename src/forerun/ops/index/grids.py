@@ -61,7 +61,7 @@ class _Grid:
         self._name = name
         self._numpys = numpys
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Array) -> Any:
         try:
             found = self._numpys[key]
         except (TypeError, AttributeError) as error:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Key", "check_range", "entries_of", "is_basic", "is_mask", "places_within", "positions_from"]
 
 
-def is_basic(index: Any) -> bool:
+def is_basic(index: ArrayLike) -> bool:
     """Return whether an index is made of integers, slices, None and Ellipsis alone: it selects a view.
 
     >>> is_basic((1, ..., None, slice(2))), is_basic([1]), is_basic(True)
@@ -33,7 +33,7 @@ def is_basic(index: Any) -> bool:
     return True
 
 
-def entries_of(op: str, index: Any, device: DeviceLike) -> list[Any]:
+def entries_of(op: str, index: ArrayLike, device: DeviceLike) -> list[Any]:
     """Return the entries of an index: None, Ellipsis, slices, ints, and arrays of integers or bools.
 
     Arrays are NumPy's where the values are known, else forerun's on `device`. IndexError if an entry is not an index.
@@ -86,7 +86,7 @@ def _known(op: str, e: ArrayLike) -> numpy.ndarray:
     return values.astype("int64") if values.size == 0 and not isinstance(e, numpy.ndarray) else values
 
 
-def is_mask(e: Any) -> bool:
+def is_mask(e: Array) -> bool:
     """Return whether an entry of an index is an array of bools.
 
     >>> is_mask(numpy.array([True])), is_mask(numpy.array([1]))
@@ -156,7 +156,7 @@ class Key:
         self.basic += entries
         self._kept += len(entries)
 
-    def _array(self, e: Any) -> None:
+    def _array(self, e: object) -> None:
         self.arrays.append(e)
         self.axes.append(self._kept)
         self._keep(slice(None))
@@ -223,7 +223,7 @@ def check_range(op: str, positions: Array | numpy.ndarray, n: int) -> None:
         raise IndexError(f"{op}: index must be in [{-n}, {n}), got {got}")
 
 
-def _numbers(op: str, values: Any, found: numpy.ndarray) -> numpy.ndarray:
+def _numbers(op: str, values: ArrayLike, found: numpy.ndarray) -> numpy.ndarray:
     """Return values as int64 if all are integers, else `found`. OverflowError if one does not fit."""
     try:
         return numpy.asarray(values, "int64")

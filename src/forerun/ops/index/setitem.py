@@ -83,7 +83,7 @@ def no_scalar(op: str, x: ArrayLike) -> None:
         raise TypeError(f"{op}: destination must be an array, got a scalar, which is a value")
 
 
-def _into_view(x: Array, entries: Sequence[Any], ndim: int, value: Any) -> Any:
+def _into_view(x: Array, entries: Sequence[Any], ndim: int, value: object) -> Any:
     """Values for what numbers and slices pick, which has ndim axes: one number, if numbers alone name one element."""
     single = ndim == 0 and not any(e is Ellipsis for e in entries)
     if not single and isinstance(value, (list, tuple)) and _depth(value) > ndim:

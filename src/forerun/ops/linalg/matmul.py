@@ -70,7 +70,7 @@ class _MatrixProduct(_Product):
         n, m = min(a.ndim, 2), min(b.ndim, 2)
         return n, m, n + m - 2
 
-    def __call__(self, a: Any, b: Any) -> Any:
+    def __call__(self, a: object, b: object) -> Any:
         return self.multiply(a, b)
 
 

@@ -164,7 +164,7 @@ def _qr_complete(x: Array) -> tuple[Array, ...]:
     return _factors(x, "complete")
 
 
-def _r_grad(g: Any, x: Any) -> Any:
+def _r_grad(g: Array, x: Array) -> Any:
     q, r = _qr(x)
     return _qr_grad((q * 0, g), (q, r), x)
 

@@ -286,7 +286,7 @@ def _for_target(reach: Extents, target: Extents) -> tuple[Extents, Extents]:
     return pads, tuple(2 * p - m for p, m in zip(pads, too_much))
 
 
-def _with_bias(op: str, y: Array, bias: Any) -> Array:
+def _with_bias(op: str, y: Array, bias: ArrayLike | None) -> Array:
     if bias is None:
         return y
     bias = asarray(bias, device=y.device, op=op)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -78,7 +78,7 @@ def _checked(name: str, given: Array, batch: int, most: int) -> Array:
     return reshape(_gather_along(allowed, where(n < 0, most + 1, n), 0, f"ctc_loss, {name}"), (batch, 1))
 
 
-def _lengths(labels: Array, given: Any, padding: int) -> Array:
+def _lengths(labels: Array, given: Array | None, padding: int) -> Array:
     """Return how many labels there are in each row, (batch, 1)."""
     batch, most = labels.shape
     if given is not None:

@@ -113,7 +113,7 @@ def index_array(data: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     return _core.from_numpy(numpy.ascontiguousarray(numpy.moveaxis(grid, 0, -1)), x.device)
 
 
-def _blocks(op: str, data: Any, block_size: int, divided: Sequence[int]) -> Array:
+def _blocks(op: str, data: ArrayLike, block_size: int, divided: Sequence[int]) -> Array:
     x = asarray(data)
     if block_size < 1 or x.ndim != 4 or any(x.shape[a] % n for a, n in zip((1, 2, 3), divided)):
         raise ValueError(f"{op}: shape must have 4 axes that block_size divides, got {x.shape} and {block_size}")
@@ -212,7 +212,7 @@ def all_finite(data: ArrayLike, init_output: bool = True) -> Array:
     return multi_all_finite(data, init_output=init_output)
 
 
-def multi_all_finite(*arrays: Any, num_arrays: int | None = None, init_output: bool = True) -> Array:
+def multi_all_finite(*arrays: ArrayLike, num_arrays: int | None = None, init_output: bool = True) -> Array:
     """Test whether all elements of arrays are finite: 1 or 0, float32, of shape (1,). init_output: see `all_finite`.
 
     ValueError if num_arrays is given and is not their number.

@@ -24,7 +24,7 @@ def choice(
     a: int | Any,
     size: Shape | None = None,
     replace: bool = True,
-    p: Any = None,
+    p: Array | None = None,
     axis: int = 0,
     shuffle: bool = True,
     *,

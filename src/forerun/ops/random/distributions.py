@@ -61,7 +61,7 @@ def _refused(name: str, draw: Callable[..., Any], parameters: Sequence[Any]) -> 
 
 
 def _asked(
-    name: str, draw: Callable[..., Any], generator: numpy.random.Generator, parameters: Sequence[Any], shape: Any
+    name: str, draw: Callable[..., Any], generator: numpy.random.Generator, parameters: Sequence[Any], shape: Shape
 ) -> Array:
     """Draw with NumPy; its errors get the name of the distribution."""
     try:

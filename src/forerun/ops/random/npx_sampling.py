@@ -103,7 +103,7 @@ def categorical(
 multinomial = categorical  # MXNet's older name
 
 
-def _log_prob(p: Any, found: Any) -> Array:
+def _log_prob(p: Array, found: Array) -> Array:
     rows = reshape(found.astype("int64"), (*p.shape[:-1], found.size // max(p.size // p.shape[-1], 1)))
     return log(reshape(take_along_axis(p, rows, -1), found.shape))
 

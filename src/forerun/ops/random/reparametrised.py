@@ -45,7 +45,7 @@ class _Standard:
     def __init__(self, shape: tuple[int, ...], dtype: numpy.dtype, device: DeviceLike) -> None:
         self.shape, self.dtype, self.device = shape, dtype, device
 
-    def __call__(self, kind: str, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+    def __call__(self, kind: str, loc: Any = 0.0, scale: ArrayLike = 1.0) -> Any:
         fill = current().fill
         if type(loc) is type(scale) is float:
             return fill(kind, self.shape, self.dtype, self.device, loc, scale)
@@ -116,7 +116,9 @@ def _slope(y: Array, x: Array) -> Array:
 
 
 @primitive(lambda g, x, y: g * _slope(y, x), op="random.standard_gamma")
-def _standard_gamma(x: Any, op: str, draw: Callable[..., Any], shape: tuple[int, ...], dtype: numpy.dtype) -> Array:
+def _standard_gamma(
+    x: ArrayLike, op: str, draw: Callable[..., Any], shape: tuple[int, ...], dtype: numpy.dtype
+) -> Array:
     return host_op(op, draw, [x], shape, dtype)
 
 

@@ -119,7 +119,7 @@ def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out:
 
 
 def _cumulative(
-    op: str, scan: Callable[..., Any], first: int, x: Any, axis: int | None, dtype: DTypeLike, include: bool
+    op: str, scan: Callable[..., Any], first: int, x: ArrayLike, axis: int | None, dtype: DTypeLike, include: bool
 ) -> Any:
     x = asarray(x)
     if isinstance(axis, tuple):

@@ -102,7 +102,7 @@ class _Split:
         parts = self(inputs[0], *attrs)
         return parts if len(parts) > 1 else parts[0]
 
-    def __call__(self, x: Any, bounds: list[int], axis: int) -> tuple[Any, ...]:
+    def __call__(self, x: ArrayLike, bounds: list[int], axis: int) -> tuple[Any, ...]:
         parts = tuple(_core.getitem(x, _part(axis, i, j)) for i, j in itertools.pairwise(bounds))
         if _core.recording():
             _core.record(self, (x,), parts, (bounds, axis), 0)
@@ -464,7 +464,7 @@ def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     return array_split(x, indices_or_sections, axis)
 
 
-def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
+def hsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | Array) -> list[Any]:
     """Return views cut along the second axis, or the only one; as `split`.
 
     Parameters
@@ -488,7 +488,7 @@ def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
     return split(ary, indices_or_sections, 1 if asarray(ary).ndim > 1 else 0)
 
 
-def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
+def vsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | Array) -> list[Any]:
     """Return views of an array of two axes or more, cut along the first one; as `split`.
 
     Parameters
@@ -751,7 +751,7 @@ def _unpad(g: Array, widths: tuple[tuple[int, int], ...]) -> Array:
 
 
 @primitive(lambda g, widths: _unpad(g, widths), op="pad")
-def _pad(x: Array, widths: tuple[tuple[int, int], ...], value: Any) -> Array:
+def _pad(x: Array, widths: tuple[tuple[int, int], ...], value: ArrayLike) -> Array:
     shape = tuple(n + a + b for n, (a, b) in zip(x.shape, widths))
     if x.ndim == 1 and x.size:
         ends = [_core.full((n,), value, x.dtype, x.device) for n in widths[0]]

@@ -35,7 +35,7 @@ __all__ = [
 
 
 @primitive(lambda g, shape: _reshape(g, shape), op="reshape")
-def _reshape(x: Array, shape: Any) -> Array:
+def _reshape(x: Array, shape: Shape) -> Array:
     return _core.reshape(x, shape)
 
 
@@ -724,7 +724,7 @@ def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
 
 
 @primitive(lambda g: g, op="real")
-def _real(x: Any) -> Array:
+def _real(x: object) -> Array:
     return _core.part(x, False)
 
 

@@ -238,7 +238,7 @@ def interp(
     return _core.as_scalar(reshape(result, x.shape))
 
 
-def _between(x: Array, xp: Any, fp: Any) -> Any:
+def _between(x: Array, xp: Any, fp: Array) -> Any:
     i = clip(searchsorted(_core.detach(xp), _core.detach(x), "right") - 1, 0, xp.size - 2)
     x0, f0 = xp[i], fp[i]
     step = xp[i + 1] - x0

@@ -206,7 +206,7 @@ def histogram_bin_edges(
     return edges
 
 
-def _columns(sample: Any, *others: Any) -> Array:
+def _columns(sample: ArrayLike, *others: Any) -> Array:
     """Points as rows, of a matrix, a vector of numbers, or a sequence of coordinates, on the device of the others."""
     if not is_array(sample) and isinstance(sample, (list, tuple)):
         vectors = [reshape(asarray_like_device(v, sample, *others), -1) for v in sample]

@@ -47,7 +47,7 @@ _LIGHT = numpy.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-
 ]  # fmt: skip
 
 
-def _images(op: str, data: Any, channels: int | None = None) -> Array:
+def _images(op: str, data: ArrayLike, channels: int | None = None) -> Array:
     """Return an image or a batch. ValueError unless it has 3 axes or 4, and as many channels."""
     x = asarray(data)
     if x.ndim not in (3, 4):
@@ -104,7 +104,7 @@ def normalize(data: ArrayLike, mean: float | Sequence[float] = 0.0, std: float |
     if any(n not in (1, x.shape[-3]) for n in sizes):
         raise ValueError(f"normalize: mean and std must have {x.shape[-3]} elements, or one, got {sizes}")
 
-    def of(v: Any) -> Array:
+    def of(v: object) -> Array:
         return _constant(numpy.reshape(v, (-1, 1, 1)), x)
 
     return (x - of(mean)) / of(std)
@@ -283,7 +283,7 @@ def _tinted(x: Array, by: Array) -> Array:
     return matmul(x, matrix)
 
 
-def _changed(op: str, data: Any, change: Any, low: float, high: float, channels: int | None = None) -> Array:
+def _changed(op: str, data: ArrayLike, change: Any, low: float, high: float, channels: int | None = None) -> Array:
     x = _images(op, data, channels)
     y = _floats(x)
     return _like(x, change(y, _factor(op, low, high, y)))

@@ -12,7 +12,7 @@ from ..reductions import log_softmax as log_softmax
 from ..reductions import softmax as softmax
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 relu, elu, selu, silu, logsigmoid = npx.relu, npx.elu, npx.selu, npx.silu, npx.log_sigmoid
 
@@ -69,7 +69,7 @@ def dropout(x: Array, p: float = 0.5, training: bool = True) -> Array:
     return x * 0 if p == 1 else npx.dropout(x, p, mode="always")
 
 
-def embedding(index: Any, weight: Any) -> Array:
+def embedding(index: ArrayLike, weight: ArrayLike) -> Array:
     """Return rows of the weight at positions."""
     return npx.embedding(index, weight)
 
@@ -119,13 +119,13 @@ def l1_loss(x: Array, target: Array, reduction: str = "mean") -> Array:
     return _reduced("l1_loss", np.abs(x - target), reduction)
 
 
-def smooth_l1_loss(x: Any, target: Any, reduction: str = "mean") -> Array:
+def smooth_l1_loss(x: Array, target: Array, reduction: str = "mean") -> Array:
     """Return half the squared error where it is below 1, else the absolute error less a half; then its mean or sum."""
     _same_shape("smooth_l1_loss", x, target)
     return _reduced("smooth_l1_loss", npx.smooth_l1(x - target), reduction)
 
 
-def nll_loss(x: Any, target: Any, reduction: str = "mean") -> Array:
+def nll_loss(x: Array, target: Array, reduction: str = "mean") -> Array:
     """Return minus the log probability, along axis 1 of x, of each target class; then its mean or sum."""
     return _reduced("nll_loss", -npx.pick(x, target, 1 if x.ndim > 1 else 0), reduction)
 
@@ -145,7 +145,7 @@ def cross_entropy(x: Array, target: Array, reduction: str = "mean") -> Array:
     return _reduced("cross_entropy", losses, reduction)
 
 
-def binary_cross_entropy_with_logits(x: Any, target: Any, reduction: str = "mean") -> Array:
+def binary_cross_entropy_with_logits(x: Array, target: Array, reduction: str = "mean") -> Array:
     """Return -target * log(p) - (1 - target) * log(1 - p), p = sigmoid(x), without overflow; then its mean or sum."""
     _same_shape("binary_cross_entropy_with_logits", x, target)
     losses = npx.relu(x) - x * target + np.log1p(np.exp(-np.abs(x)))

@@ -45,37 +45,37 @@ def ones_(x: Array) -> Array:
     return constant_(x, 1.0)
 
 
-def uniform_(x: Any, a: float = 0.0, b: float = 1.0) -> Any:
+def uniform_(x: Array, a: float = 0.0, b: float = 1.0) -> Any:
     """Return numbers evenly spread over [a, b)."""
     return _filled(x, lambda t: t.uniform_(a, b))
 
 
-def normal_(x: Any, mean: float = 0.0, std: float = 1.0) -> Any:
+def normal_(x: Array, mean: float = 0.0, std: float = 1.0) -> Any:
     """Return numbers of a normal distribution."""
     return _filled(x, lambda t: t.normal_(mean, std))
 
 
-def xavier_uniform_(x: Any, gain: float = 1.0) -> Any:
+def xavier_uniform_(x: Array, gain: float = 1.0) -> Any:
     """Fill a tensor with uniform draws whose variance is 2 gain**2 / (fan-in + fan-out) (Glorot and Bengio, 2010)."""
     return _filled(x, _init.Xavier("uniform", "avg", 3 * gain**2))
 
 
-def xavier_normal_(x: Any, gain: float = 1.0) -> Any:
+def xavier_normal_(x: Array, gain: float = 1.0) -> Any:
     """Fill a tensor with normal draws whose variance is 2 gain**2 / (fan-in + fan-out)."""
     return _filled(x, _init.Xavier("gaussian", "avg", gain**2))
 
 
-def kaiming_uniform_(x: Any, a: float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Any:
+def kaiming_uniform_(x: Array, a: float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Any:
     """Fill a tensor with uniform draws for layers followed by a ReLU of negative slope `a` (He et al., 2015)."""
     return _filled(x, _init.Xavier("uniform", mode.removeprefix("fan_"), 3 * _gain(a, nonlinearity) ** 2))
 
 
-def kaiming_normal_(x: Any, a: float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Any:
+def kaiming_normal_(x: Array, a: float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Any:
     """Fill a tensor with normal draws for layers followed by a ReLU of negative slope `a`."""
     return _filled(x, _init.Xavier("gaussian", mode.removeprefix("fan_"), _gain(a, nonlinearity) ** 2))
 
 
-def orthogonal_(x: Any, gain: float = 1.0) -> Any:
+def orthogonal_(x: Array, gain: float = 1.0) -> Any:
     """Return an orthogonal matrix times `gain` (Saxe et al., 2013)."""
     return _filled(x, _init.Orthogonal(gain))
 

@@ -57,7 +57,7 @@ class Linear(Module):
 class LazyLinear(Linear):
     """A Linear whose in_features are those of the first data: it has no parameters before."""
 
-    def __init__(self, out_features: int, bias: bool = True, device: Where = None, dtype: Any = None) -> None:
+    def __init__(self, out_features: int, bias: bool = True, device: Where = None, dtype: DTypeLike = None) -> None:
         Module.__init__(self)
         self.in_features, self.out_features = 0, out_features
         self._settings = (bias, device, dtype)
@@ -148,7 +148,7 @@ class _Activation(Module):
         super().__init__()
         self.inplace = inplace
 
-    def function(self, x: Any) -> Any:
+    def function(self, x: Array) -> Any:
         """Return the function."""
         raise NotImplementedError(f"{type(self).__name__}: function must be defined, got none")
 

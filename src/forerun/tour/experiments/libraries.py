@@ -62,11 +62,11 @@ class Program:
         return f"{self.says}, {' and '.join(dict.fromkeys(shapes))}"
 
 
-def _many(xp: ModuleType, x: Any) -> list[Any]:
+def _many(xp: ModuleType, x: object) -> list[Any]:
     return issue_and_keep(x, 1000)
 
 
-def _chain(xp: ModuleType, x: Any, y: Any) -> list[Any]:
+def _chain(xp: ModuleType, x: object, y: Any) -> list[Any]:
     return [x * y + 2]
 
 
@@ -74,7 +74,7 @@ def _gelu(xp: ModuleType, x: Any) -> list[Any]:
     return [0.5 * x * (1 + xp.tanh(0.7978845608 * (x + 0.044715 * x * x * x)))]
 
 
-def _softmax(xp: ModuleType, x: Any) -> list[Any]:
+def _softmax(xp: ModuleType, x: object) -> list[Any]:
     e = xp.exp(x - xp.amax(x, axis=1, keepdims=True))
     return [e / xp.sum(e, axis=1, keepdims=True)]
 

@@ -12,7 +12,7 @@ from .... import image
 from .transform import Transform, constant, space
 
 if TYPE_CHECKING:
-    from ....typing import Array
+    from ....typing import Array, ArrayLike
 
 
 __all__ = [
@@ -93,7 +93,7 @@ class _Factor(Transform):
         by = image.draws().uniform(max(self.lowest, -self._amount), self._amount)
         return _like(x, self.changed(x.astype("float32"), by))
 
-    def changed(self, x: Any, by: float) -> Any:
+    def changed(self, x: Array, by: float) -> Any:
         """Return the colours."""
         raise NotImplementedError
 
@@ -158,7 +158,7 @@ class RandomColorJitter(Transform):
         kinds = {RandomBrightness: brightness, RandomContrast: contrast, RandomSaturation: saturation, RandomHue: hue}
         self._changes = [kind(amount) for kind, amount in kinds.items() if amount]
 
-    def transformed(self, x: Any) -> Any:
+    def transformed(self, x: ArrayLike) -> Any:
         """Return x with its colours changed."""
         for i in image.draws().permutation(len(self._changes)):
             x = self._changes[i].transformed(x)

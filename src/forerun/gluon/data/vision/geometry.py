@@ -11,7 +11,7 @@ from .... import image
 from .transform import Transform, space
 
 if TYPE_CHECKING:
-    from ....typing import Array
+    from ....typing import Array, ArrayLike
 
 
 __all__ = [
@@ -41,7 +41,7 @@ class Resize(Transform):
         super().__init__()
         self._size, self._keep, self._interpolation = size, keep_ratio, interpolation
 
-    def transformed(self, x: Any) -> Any:
+    def transformed(self, x: ArrayLike) -> Any:
         """Return x, resized; a batch image by image."""
         if self._keep and isinstance(self._size, int):
             size = self._size

@@ -16,7 +16,7 @@ from ...nn.function import Lambda
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from ....typing import Array, DTypeLike
+    from ....typing import Array, ArrayLike, DTypeLike
 
 
 __all__ = ["Transform", "Compose", "HybridCompose", "RandomApply", "HybridRandomApply", "Cast"]
@@ -55,7 +55,7 @@ class Transform(_OfNumpy, HybridBlock):
     effect: random numbers are drawn for each image.
     """
 
-    def transformed(self, x: Any) -> Any:
+    def transformed(self, x: ArrayLike) -> Any:
         """Return the image that becomes of x."""
         raise NotImplementedError(f"{type(self).__name__}: transformed must be defined, got none")
 

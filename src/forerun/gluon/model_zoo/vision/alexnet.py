@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Unpack
 
 from ... import nn
 from ...parameter.parameter import Devices
-from ..store import Root, finished
+from ..store import NetSettings, Root, finished
 from .parts import Classifier
-
-if TYPE_CHECKING:
-    pass
-
 
 __all__ = ["AlexNet", "alexnet"]
 
@@ -45,7 +41,7 @@ def alexnet(
     ctx: Devices = None,
     root: Root = None,
     device: Devices = None,
-    **settings: Any,
+    **settings: Unpack[NetSettings],
 ) -> AlexNet:
     """AlexNet. pretrained, ctx, root: see `get_model`. settings: `classes`."""
     return finished(AlexNet(**settings), "alexnet", pretrained, ctx, root, device)

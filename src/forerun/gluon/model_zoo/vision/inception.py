@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Unpack
 
 from ... import nn
 from ...block.block import Block
 from ...parameter.parameter import Devices
-from ..store import Root, finished
+from ..store import NetSettings, Root, finished
 from .parts import Classifier, conv_norm, row
-
-if TYPE_CHECKING:
-    pass
-
 
 __all__ = ["Inception3", "inception_v3"]
 
@@ -101,7 +97,7 @@ def inception_v3(
     ctx: Devices = None,
     root: Root = None,
     device: Devices = None,
-    **settings: Any,
+    **settings: Unpack[NetSettings],
 ) -> Inception3:
     """Inception v3. pretrained, ctx, root: see `get_model`. settings: `classes`."""
     return finished(Inception3(**settings), "inceptionv3", pretrained, ctx, root, device)

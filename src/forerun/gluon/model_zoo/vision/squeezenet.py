@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Unpack
 
 from ... import nn
 from ...block.block import Block
 from ...parameter.parameter import Devices
-from ..store import Root, finished
+from ..store import NetSettings, Root, finished
 from .parts import Classifier, row
-
-if TYPE_CHECKING:
-    pass
-
 
 __all__ = ["SqueezeNet", "squeezenet1_0", "squeezenet1_1"]
 
@@ -57,7 +53,7 @@ def squeezenet1_0(
     ctx: Devices = None,
     root: Root = None,
     device: Devices = None,
-    **settings: Any,
+    **settings: Unpack[NetSettings],
 ) -> SqueezeNet:
     """SqueezeNet 1.0. pretrained, ctx, root: see `get_model`. settings: `classes`."""
     return finished(SqueezeNet("1.0", **settings), "squeezenet1.0", pretrained, ctx, root, device)
@@ -68,7 +64,7 @@ def squeezenet1_1(
     ctx: Devices = None,
     root: Root = None,
     device: Devices = None,
-    **settings: Any,
+    **settings: Unpack[NetSettings],
 ) -> SqueezeNet:
     """SqueezeNet 1.1, with less to compute. pretrained, ctx, root: see `get_model`. settings: `classes`."""
     return finished(SqueezeNet("1.1", **settings), "squeezenet1.1", pretrained, ctx, root, device)

@@ -192,7 +192,7 @@ class _Boxes(Both):
         super().__init__()
         self._normalized = normalized
 
-    def both(self, x: numpy.ndarray, boxes: numpy.ndarray) -> tuple[Any, Any]:
+    def both(self, x: Any, boxes: numpy.ndarray) -> tuple[Any, Any]:
         """Return the image, and the boxes of its label."""
         label = boxes.astype("float32")
         if label.ndim == 1:

@@ -42,7 +42,7 @@ class Both(Block):
 
     takes_numpy = True  # images of NumPy's as they are; but a step of a plan sees the image alone, so it is none
 
-    def both(self, x: Any, boxes: Boxes) -> tuple[Any, Boxes]:
+    def both(self, x: Array | numpy.ndarray, boxes: Boxes) -> tuple[Any, Boxes]:
         """Return the image and the boxes that become of these."""
         raise NotImplementedError(f"{type(self).__name__}: both must be defined, got none")
 
@@ -110,7 +110,7 @@ class ImageBboxRandomCropWithConstraints(Both):
         self._scales, self._ratio, self._trials = (min_scale, max_scale), max_aspect_ratio, max_trial
         self._constraints = tuple(_CONSTRAINTS if constraints is None else constraints)
 
-    def both(self, x: numpy.ndarray, boxes: Boxes) -> tuple[Any, Boxes]:
+    def both(self, x: Array | numpy.ndarray, boxes: Boxes) -> tuple[Any, Boxes]:
         """Return the crop, and the parts of boxes in it."""
         if image.chance() >= self.p:
             return x, boxes
