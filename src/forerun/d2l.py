@@ -194,7 +194,7 @@ def sgd(params: Iterable[Any], lr: float, batch_size: int) -> None:
                 param.zero_grad()
 
 
-def grad_clipping(net: Any, theta: float) -> None:
+def grad_clipping(net: object, theta: float) -> None:
     """Scale gradients in place so that their common 2-norm is at most theta. Waits for nothing."""
     params = net if isinstance(net, (list, tuple)) else list(_parameters(net))
     with autograd.pause():

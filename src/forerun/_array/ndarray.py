@@ -81,7 +81,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return shape.reshape(self, _extents(args), order, copy=copy)
 
     @direct("transpose")
-    def transpose(self, *axes: Any) -> ndarray:
+    def transpose(self, *axes: Axis) -> ndarray:
         """Return a view with the axes in another order, by default reversed."""
         return shape.transpose(self, _extents(axes) if axes and axes[0] is not None else None)
 
@@ -114,7 +114,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """Repeat each element several times along an axis."""
 
     @delegate(joining.split)
-    def split(self, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    def split(self, indices_or_sections: int | Sequence[int] | Array, axis: int = 0) -> list[Array]:
         """Return views of equal parts along an axis."""
 
     # --- values: copies, dtypes, devices ---
@@ -322,7 +322,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         _core.assign(self, sorting.sort(_core.detach(self), axis, kind, order, stable=stable))
 
     @delegate(sorting.argpartition)
-    def argpartition(self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None) -> ndarray:
+    def argpartition(self, kth: Axis, axis: int | None = -1, kind: str = "introselect", order: None = None) -> ndarray:
         """Return positions that partition the array along an axis."""
 
     def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:

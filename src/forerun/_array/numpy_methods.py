@@ -85,7 +85,7 @@ def _dlpack_type(device: Any) -> int:
     return _DLPACK_TYPES.get(info(device)["platform"], _OTHER)
 
 
-def _from_gpu(x: Any, max_version: tuple[int, int] | None, asked: tuple[int, int] | None, copy: bool | None) -> Any:
+def _from_gpu(x: Array, max_version: tuple[int, int] | None, asked: tuple[int, int] | None, copy: bool | None) -> Any:
     """The capsule of a copy in the memory of the host, if it is asked for; else BufferError."""
     if copy is False or (asked is None and not copy):
         raise BufferError(

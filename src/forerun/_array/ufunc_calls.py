@@ -27,7 +27,7 @@ from ..ops.index.setitem import untaped
 from ..ops.linalg import matmul as products
 
 if TYPE_CHECKING:
-    from ..typing import Array, DeviceLike, Out
+    from ..typing import Array, ArrayLike, DeviceLike, Out
 
 _OPS: dict[Any, Elementwise] = {
     op.ufunc: op
@@ -69,7 +69,7 @@ def write_outs(name: str, results: Sequence[Any], outs: Sequence[Any], casting: 
     return found[0] if len(found) == 1 else found
 
 
-def _put(name: str, out: Any, result: Any, casting: str) -> Any:
+def _put(name: str, out: Any, result: Array, casting: str) -> Any:
     _check_out(name, out, result.shape, result.dtype, casting)
     if is_array(out):
         out[...] = result
@@ -174,7 +174,7 @@ def _found(ufunc: numpy.ufunc, loops: int, given: tuple[Any, ...], casting: str,
     return _narrowed(ufunc, list(given), casting, _resolved(ufunc, list(given), None, casting))
 
 
-def _whole(d: Any) -> bool:
+def _whole(d: object) -> bool:
     return isinstance(d, numpy.dtype) and d.kind in "biu"
 
 
@@ -222,7 +222,7 @@ def _narrowed(ufunc: numpy.ufunc, given: list[Any], casting: str, found: Dtypes)
     if common.kind == "c":
         common = numpy.dtype(f"float{common.itemsize * 4}")
 
-    def narrow(d: Any, to: numpy.dtype) -> Any:
+    def narrow(d: object, to: numpy.dtype) -> Any:
         becomes_float = is_inexact(to) and (_whole(d) or d in (int, float))
         return common if becomes_float else promote(common, "complex64") if d is complex else d
 
@@ -324,7 +324,7 @@ def _to_write(out: Out, shape: tuple[int, ...], dtype: numpy.dtype, device: Devi
     return out if is_array(out) else asarray(out, device=device)
 
 
-def _masked_task(ufunc: numpy.ufunc, operands: list[Any], loop: Dtypes, where: Any, outs: list[Any]) -> None:
+def _masked_task(ufunc: numpy.ufunc, operands: list[Any], loop: Dtypes, where: ArrayLike, outs: list[Any]) -> None:
     """Return the same as a task, which reads and writes outputs as a whole."""
     arrays = [x for x in operands if is_array(x)]
 

@@ -25,7 +25,7 @@ from ..ops.reduce import scan as scans
 from .ufunc_calls import SCALARS, called, core_axes, loop_of, looped, outs_of, write_outs
 
 if TYPE_CHECKING:
-    from ..typing import Array, Axis, DTypeLike, Out
+    from ..typing import Array, ArrayLike, Axis, DTypeLike, Out
 
 __all__ = ["call", "call_with_an_array"]
 
@@ -85,7 +85,7 @@ def _binary(ufunc: numpy.ufunc, method: str) -> None:
         raise ValueError(f"{ufunc.__name__}: {method} must be of a ufunc with two inputs and one output")
 
 
-def _tiny(ufunc: numpy.ufunc, method: str, x: Any, *args: Any, **options: Any) -> Any:
+def _tiny(ufunc: numpy.ufunc, method: str, x: Array, *args: Any, **options: Any) -> Any:
     """Run the method on ones of x's dtype, an element (or none) per axis, for its errors and its dtype."""
     if x.dtype.kind in "biu" and default_float() != numpy.float64 and options.get("dtype") is None:
         found = loop_of(ufunc, [x, x], "same_kind", {})
@@ -218,7 +218,7 @@ def _at_positions(op: Any, loop: Any, key: Key, x: Array, rest: list[Any]) -> No
     _core.scatter(v, key.positions(v), key.axis, value, False, op, loop)
 
 
-def _at_mask(op: Any, loop: Any, v: Any, mask: Any, axis: int, rest: list[Any]) -> None:
+def _at_mask(op: Any, loop: Any, v: Any, mask: Array, axis: int, rest: list[Any]) -> None:
     """Do the same for a mask whose values are not known yet: it selects each element once."""
     wide, value = under_mask(v, mask, axis, rest[0] if rest else None)
     if wide is None:
@@ -236,7 +236,7 @@ def cast_to(x: Array, dtype: numpy.dtype) -> Array:
     return x if x.dtype == dtype else _core.cast(x, dtype)
 
 
-def _at_task(ufunc: numpy.ufunc, x: Any, indices: Any, rest: list[Any], name: str) -> None:
+def _at_task(ufunc: numpy.ufunc, x: Array, indices: Array, rest: list[Any], name: str) -> None:
     """As a task, which reads and writes all of x."""
     arrays: list[Any] = []
     index = _placed(indices, arrays)
@@ -252,7 +252,7 @@ def _at_task(ufunc: numpy.ufunc, x: Any, indices: Any, rest: list[Any], name: st
     _core.host(task, [x, *arrays, *rest], [x], None, name)
 
 
-def _placed(indices: Any, arrays: list[Any]) -> Callable[[tuple[Any, ...]], Any]:
+def _placed(indices: ArrayLike, arrays: list[Any]) -> Callable[[tuple[Any, ...]], Any]:
     """Collect the forerun arrays of an index; return a function that puts their values in."""
     parts = indices if isinstance(indices, tuple) else (indices,)
     places = {i: len(arrays) + k for k, i in enumerate(i for i, p in enumerate(parts) if is_array(p))}

@@ -44,7 +44,7 @@ class _Passes:
 
     name = "argument"
 
-    def gradients(self, g: Array, inputs: Arrays, attrs: Any) -> Arrays:
+    def gradients(self, g: Array, inputs: Arrays, attrs: object) -> Arrays:
         return (g,)
 
 

@@ -62,7 +62,7 @@ class Function:
             _core.record(self, inputs, outputs, None, 0)
         return outputs if several else outputs[0]
 
-    def gradients(self, g: Array, inputs: tuple[Any, ...], attrs: Any) -> tuple[Any, ...]:
+    def gradients(self, g: Array, inputs: tuple[Any, ...], attrs: object) -> tuple[Any, ...]:
         """Return the gradients of all inputs, for the backward pass."""
         found = self.backward(*(g if isinstance(g, tuple) else (g,)))
         found = tuple(found) if isinstance(found, (tuple, list)) else (found,)

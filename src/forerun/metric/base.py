@@ -59,7 +59,7 @@ class EvalMetric:
         self.num_inst: Any = 0
         self.sums: list[Any] = []
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the sums of one batch, and the number that they are divided by."""
         raise NotImplementedError(f"{type(self).__name__}: batch must be defined, got none")
 
@@ -189,7 +189,7 @@ class CompositeEvalMetric(EvalMetric):
         self.metrics = [create(metric) for metric in metrics or ()]
         super().__init__(name, **names)
 
-    def add(self, metric: Any) -> None:
+    def add(self, metric: object) -> None:
         """Return one more metric, or its name."""
         self.metrics.append(create(metric))
 
@@ -242,7 +242,7 @@ def register(klass: Kind) -> Kind:
     return alias(klass.__name__)(klass)
 
 
-def create(metric: Any, *args: Any, **settings: Any) -> EvalMetric:
+def create(metric: object, *args: Any, **settings: Any) -> EvalMetric:
     """Return the metric meant by a name, an object, a function of NumPy arrays, or a list of them.
 
     Raises ValueError for an unknown name, TypeError for anything else.

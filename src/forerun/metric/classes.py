@@ -62,7 +62,7 @@ class BinaryAccuracy(EvalMetric):
         super().__init__(name, **names)
         self.threshold = threshold
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the number of correct predictions."""
         label = sized("BinaryAccuracy", label, pred)
         return [((pred > self.threshold) == (label == 1)).sum()], label.size
@@ -84,7 +84,7 @@ class TopKAccuracy(EvalMetric):
         super().__init__(f"{name}_{top_k}", **names)
         self.top_k = top_k
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the number of labels among the top predictions."""
         best = npx.topk(pred, min(self.top_k, pred.shape[-1]))
         wanted = sized("TopKAccuracy", label, best[..., 0]).astype("int64")
@@ -269,7 +269,7 @@ class CrossEntropy(EvalMetric):
         super().__init__(name, **names)
         self.eps, self.ignore_label, self.axis, self.from_logits = eps, ignore_label, axis, from_logits
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the sum over the examples, and their number."""
         pred = np.moveaxis(pred, self.axis, -1).astype("float64")
         pred = npx.softmax(pred) if self.from_logits else pred

@@ -107,7 +107,7 @@ class MeanCosineSimilarity(EvalMetric):
         super().__init__(name, **names)
         self.eps = eps
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the sum of cosines."""
         x, y = sized("MeanCosineSimilarity", label, pred).astype("float64"), pred.astype("float64")
         norms = np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1))
@@ -133,7 +133,7 @@ class PearsonCorrelation(EvalMetric):
     def __init__(self, name: str = "pearsonr", **names: Unpack[Names]) -> None:
         super().__init__(name, **names)
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the sums of both, their squares, and their product."""
         x, y = sized("PearsonCorrelation", label, pred).astype("float64"), pred.astype("float64")
         return [x.sum(), y.sum(), (x * x).sum(), (y * y).sum(), (x * y).sum()], pred.size

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy
 
 from .. import np, npx
 from ..gluon.rnn.sequence import run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 __all__ = ["FOLLOWED", "NODES"]
 
@@ -394,7 +398,9 @@ def _einsum(xp: Namespace, a: Attributes, *inputs: Values) -> Values:
 # --- layers ----------------------------------------------------------------------------------------------------------
 
 
-def _padding(kind: str, a: Attributes, x: Values, kernel: Any, strides: Any, dilations: Any) -> list[tuple[int, int]]:
+def _padding(
+    kind: str, a: Attributes, x: Values, kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
+) -> list[tuple[int, int]]:
     """Return the padding before and after each axis of extents."""
     n, way = len(kernel), a.get("auto_pad", "NOTSET")
     if way in ("NOTSET", "VALID"):
@@ -408,7 +414,7 @@ def _padding(kind: str, a: Attributes, x: Values, kernel: Any, strides: Any, dil
     return found
 
 
-def _window(kind: str, a: Attributes, x: Values, kernel: Any) -> tuple[Any, Any, list[tuple[int, int]]]:
+def _window(kind: str, a: Attributes, x: Values, kernel: Sequence[int]) -> tuple[Any, Any, list[tuple[int, int]]]:
     """Return strides, dilations and padding."""
     ones = [1] * len(kernel)
     strides, dilations = a.get("strides", ones), a.get("dilations", ones)

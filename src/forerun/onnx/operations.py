@@ -436,7 +436,7 @@ def _rnn(t: Translator, x: Any, w: Any, b: Any, *rest: Any) -> Names:
     return [y, t.add("Squeeze", outputs[2], t.constant(numpy.array([0])))] if kind == "LSTM" else [y]
 
 
-def _inputs_of_gates(t: Translator, x: Any) -> tuple[str, Operand, Operand]:
+def _inputs_of_gates(t: Translator, x: Operand) -> tuple[str, Operand, Operand]:
     """Return the sequence, its weight and its bias, of which x was made; or x and the identity."""
     dtype, n = t.result.dtype, x.shape[2]
     bias = Operand("", dtype, (n,), numpy.zeros(n, dtype))

@@ -68,7 +68,7 @@ def _holds_arrays(data: ArrayLike) -> bool:
     return isinstance(data, np.ndarray)
 
 
-def as_tensor(data: Any, dtype: DTypeLike = None, device: Where = None) -> Any:
+def as_tensor(data: ArrayLike, dtype: DTypeLike = None, device: Where = None) -> Any:
     """Return the data itself if it is a tensor of that dtype and device, otherwise a new tensor."""
     if isinstance(data, np.ndarray):
         return np.asarray(data, as_dtype(dtype), device=None if device is None else where(device))
@@ -86,7 +86,7 @@ def is_tensor(x: Array) -> bool:
 
 
 def full(
-    size: Any, fill_value: Any, dtype: DTypeLike = None, device: Where = None, requires_grad: bool = False
+    size: Shape, fill_value: Any, dtype: DTypeLike = None, device: Where = None, requires_grad: bool = False
 ) -> Array:
     """Return one value everywhere; the dtype is that of the value unless given."""
     kind = numpy.asarray(fill_value).dtype
@@ -98,7 +98,11 @@ def _filled(name: str, doc: str, make: Callable[..., Any]) -> Callable[..., Any]
     """Return a creation function that takes sizes, and makes tensors with `make(shape, dtype, device)`."""
 
     def create(
-        *sizes: Any, size: Any = None, dtype: DTypeLike = None, device: Where = None, requires_grad: bool = False
+        *sizes: Shape,
+        size: Shape | None = None,
+        dtype: DTypeLike = None,
+        device: Where = None,
+        requires_grad: bool = False,
     ) -> Array:
         made = make(extents(sizes, size), as_dtype(dtype, float32), where(device))
         return _leaf(made, requires_grad)
@@ -140,12 +144,12 @@ rand_like = _like("rand_like", "Even random numbers in the shape of another tens
 randn_like = _like("randn_like", "Normal random numbers in the shape of another tensor.", _MAKERS["randn"])
 
 
-def full_like(x: Any, fill_value: Any, dtype: DTypeLike = None, device: Where = None) -> Any:
+def full_like(x: Array, fill_value: Any, dtype: DTypeLike = None, device: Where = None) -> Any:
     """Return one value everywhere, in the shape, dtype and device of another tensor."""
     return full(x.shape, fill_value, as_dtype(dtype, x.dtype), x.device if device is None else device)
 
 
-def randint(low: int, high: Any, size: Any = None, dtype: DTypeLike = None, device: Where = None) -> Array:
+def randint(low: int, high: Any, size: Shape | None = None, dtype: DTypeLike = None, device: Where = None) -> Array:
     """Draw random integers of [low, high), or [0, low), of a shape: `randint(10, (2, 3))`, `randint(5, 10, (2, 3))`."""
     if size is None:
         low, high, size = 0, low, high
@@ -188,7 +192,7 @@ def arange(
     return _leaf(np.arange(start, end, step, want, device=where(device)), requires_grad)
 
 
-def linspace(start: Any, end: Any, steps: int, dtype: DTypeLike = None, device: Where = None) -> Any:
+def linspace(start: float, end: float, steps: int, dtype: DTypeLike = None, device: Where = None) -> Any:
     """Return `steps` numbers at equal distances from start to end, both included."""
     return np.linspace(start, end, steps, dtype=as_dtype(dtype, float32), device=where(device))
 

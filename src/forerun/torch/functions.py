@@ -156,7 +156,7 @@ def flatten(x: Array, start_dim: int = 0, end_dim: int = -1) -> Array:
     return x.reshape(*x.shape[:start], math.prod(x.shape[start : end + 1]), *x.shape[end + 1 :])
 
 
-def squeeze(x: Array, dim: Any = None) -> Array:
+def squeeze(x: Array, dim: int | Sequence[int] | None = None) -> Array:
     """Return a view without the axis if its extent is 1; by default without all such axes."""
     if isinstance(dim, int):
         return np.squeeze(x, dim) if x.shape[dim] == 1 else x
@@ -185,12 +185,12 @@ def t(x: Array) -> Array:
     return np.transpose(x)
 
 
-def flip(x: Array, dims: Any) -> Array:
+def flip(x: Array, dims: int | Sequence[int]) -> Array:
     """Return a view with the order of elements reversed along axes."""
     return np.flip(x, dims)
 
 
-def roll(x: Array, shifts: Any, dims: Any = None) -> Array:
+def roll(x: Array, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Array:
     """Return x with its elements shifted around along axes."""
     return np.roll(x, shifts, dims)
 

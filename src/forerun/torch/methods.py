@@ -17,7 +17,7 @@ gives another shape. One attribute that NumPy's arrays have and those of `foreru
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import np
@@ -30,7 +30,7 @@ from .grad import begin
 from .places import where
 
 if TYPE_CHECKING:
-    from ..typing import Array, ArrayLike
+    from ..typing import Array, ArrayLike, Shape
 
 __all__ = ["install"]
 
@@ -102,12 +102,12 @@ def cuda(x: ArrayLike, device: Any = 0, non_blocking: bool = False) -> Any:
 # --- shapes ---------------------------------------------------------------------------------------
 
 
-def view(x: Array, *shape: Any) -> Array:
+def view(x: Array, *shape: Shape) -> Array:
     """Return x with another shape; one extent may be -1."""
     return x.reshape(extents(shape))
 
 
-def expand(x: Array, *sizes: Any) -> Array:
+def expand(x: Array, *sizes: Shape) -> Array:
     """Return a view repeated to a larger shape; -1 leaves an extent as it is."""
     wanted = extents(sizes)
     lead = len(wanted) - x.ndim
@@ -115,7 +115,7 @@ def expand(x: Array, *sizes: Any) -> Array:
     return x[...] if shape == x.shape else x.broadcast_to(shape)
 
 
-def permute(x: Array, *dims: Any) -> Array:
+def permute(x: Array, *dims: int | Sequence[int]) -> Array:
     """Return a view with the axes in another order."""
     return np.transpose(x, extents(dims))
 

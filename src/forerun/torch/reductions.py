@@ -42,7 +42,7 @@ def mean(x: Array, dim: Dim = None, keepdim: bool = False, dtype: DTypeLike = No
     return np.mean(x, dim, as_dtype(dtype), keepdims=keepdim)
 
 
-def prod(x: Any, dim: Dim = None, keepdim: bool = False, dtype: DTypeLike = None) -> Array:
+def prod(x: Array, dim: Dim = None, keepdim: bool = False, dtype: DTypeLike = None) -> Array:
     """Return the product over axes."""
     return np.prod(x, dim, as_dtype(dtype), keepdims=keepdim)
 
@@ -57,7 +57,7 @@ def std(x: Array, dim: Dim = None, correction: float = 1, keepdim: bool = False)
     return np.std(x, dim, ddof=correction, keepdims=keepdim)
 
 
-def max(x: Array, dim: Any = None, keepdim: bool = False) -> Any:
+def max(x: Array, dim: int | Array | None = None, keepdim: bool = False) -> Any:
     """Return the largest element; along an axis, with positions; of two tensors, the larger elements.
 
     >>> from forerun import torch
@@ -72,7 +72,7 @@ def max(x: Array, dim: Any = None, keepdim: bool = False) -> Any:
     return Found(np.max(x, dim, keepdims=keepdim), np.argmax(x, dim, keepdims=keepdim))
 
 
-def min(x: Array, dim: Any = None, keepdim: bool = False) -> Any:
+def min(x: Array, dim: int | Array | None = None, keepdim: bool = False) -> Any:
     """Return the smallest element; along an axis, with positions; of two tensors, the smaller elements."""
     if dim is None:
         return np.min(x)

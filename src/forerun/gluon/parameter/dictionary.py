@@ -42,7 +42,7 @@ class ParameterDict(dict[str, Parameter]):
         super().__delitem__(name)
         changes.note(self)
 
-    def get(self, name: str, default: Any = None, **settings: Any) -> Any:
+    def get(self, name: str, default: object = None, **settings: Any) -> Any:
         """Return the parameter of that name; with settings, one is made of them where there is none."""
         if name not in self and settings:
             settings.setdefault("allow_deferred_init", True)

@@ -8,6 +8,8 @@ from ... import np, npx
 from .cell import RecurrentCell, _as_steps, like
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...typing import Array, ArrayLike
 
 __all__ = ["SequentialRNNCell", "HybridSequentialRNNCell", "DropoutCell", "ResidualCell", "BidirectionalCell"]
@@ -89,7 +91,7 @@ class DropoutCell(RecurrentCell):
         """None."""
         return []
 
-    def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
+    def forward(self, x: Array, states: Sequence[Array]) -> tuple[Any, list[Any]]:
         """Return x with elements dropped while training."""
         return npx.dropout(x, self._rate, self._axes), list(states)
 
@@ -111,7 +113,7 @@ class ResidualCell(RecurrentCell):
     def _width(self, before: int) -> int:
         return self.base_cell._width(before)
 
-    def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
+    def forward(self, x: Array, states: Sequence[Array]) -> tuple[Any, list[Any]]:
         """Return x + the cell's output."""
         y, after = self.base_cell(x, states)
         return y + x, after

@@ -12,7 +12,7 @@ from .cell import Init, RecurrentCell
 from .steps import GATES, STATES, Activation, check_states, rule_of
 
 if TYPE_CHECKING:
-    from ...typing import DTypeLike
+    from ...typing import Array, DTypeLike
 
 
 __all__ = [
@@ -86,7 +86,7 @@ class _ConvCell(RecurrentCell):
         shape = self._ordered(batch_size, self._channels, self._extents)
         return [{"shape": shape, "__layout__": self._layout} for _ in range(STATES[self.mode])]
 
-    def forward(self, x: Any, states: Any) -> tuple[Any, list[Any]]:
+    def forward(self, x: Array, states: Sequence[Array]) -> tuple[Any, list[Any]]:
         """Return x (batch, *input_shape) and the states before to the output and the states after."""
         name = type(self).__name__
         if x.shape[1:] != self._input_shape:

@@ -118,7 +118,7 @@ class _Layer(HybridBlock):
         """
         return [(func or np.zeros)(info["shape"], **settings) for info in self.state_info(batch_size)]
 
-    def forward(self, x: Any, states: Any = None) -> Any:
+    def forward(self, x: Array, states: Sequence[Array] | None = None) -> Any:
         """Outputs in x's layout, (steps, batch, units * directions) in TNC; with the states after it if any were given.
 
         x has 3 axes, ValueError for others. states: a list of arrays (layers * directions, batch, units), one for

@@ -8,6 +8,8 @@ from ... import np, npx
 from .cell import RecurrentCell
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...typing import Array
 
 __all__ = ["ModifierCell", "ZoneoutCell", "VariationalDropoutCell"]
@@ -61,7 +63,7 @@ class ZoneoutCell(ModifierCell):
         super().reset()
         self._last = None
 
-    def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
+    def forward(self, x: Array, states: Sequence[Array]) -> tuple[Any, list[Any]]:
         """Return the cell's output and states, or elements of those before."""
         y, after = self.base_cell(x, states)
         before = self._last if self._last is not None else np.zeros_like(y)
@@ -102,7 +104,7 @@ class VariationalDropoutCell(ModifierCell):
         super().reset()
         self._masks = {}
 
-    def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
+    def forward(self, x: Array, states: Sequence[Array]) -> tuple[Any, list[Any]]:
         """Return the cell's output and states, with elements dropped."""
         first, *others = states
         y, after = self.base_cell(self._dropped("inputs", x), [self._dropped("states", first), *others])

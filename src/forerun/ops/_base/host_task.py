@@ -85,7 +85,7 @@ class _NoGradient:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def gradients(self, g: Array, inputs: tuple[Any, ...], attrs: Any) -> NoReturn:
+    def gradients(self, g: Array, inputs: tuple[Any, ...], attrs: object) -> NoReturn:
         """Raise NotImplementedError: use autograd.Function to give a callable a gradient."""
         i = next(i for i, x in enumerate(inputs) if x.node is not None)
         raise NotImplementedError(f"{self.name}: gradient of operand {i} must be defined, got a host task")

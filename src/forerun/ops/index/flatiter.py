@@ -55,7 +55,7 @@ class flatiter(_core.Flat):
             raise ValueError("flat: copy must not be False, as elements are copied, got False")
         return numpy.array(ravel(self.base).numpy(), dtype)
 
-    def _read(self, index: Any) -> Array:
+    def _read(self, index: Array) -> Array:
         """Return the elements at an index that the core leaves to Python."""
         found = self._places(index)
         x = ravel(self.base)
@@ -83,7 +83,7 @@ class flatiter(_core.Flat):
         at = places if is_array(places) else _core.from_numpy(places, self.base.device)
         return _core.put(self.base, ravel(at), new, "flat")
 
-    def _write_one(self, i: int, value: Any) -> None:
+    def _write_one(self, i: int, value: ArrayLike) -> None:
         """Write the element at a place."""
         base, offset = self.base, 0
         i %= len(self)

@@ -118,7 +118,7 @@ class _Row:
         dtype = _together([x.dtype for x in pieces if is_array(x)], [x for x in pieces if not is_array(x)])
         return concatenate([self._deep(self._array(x, dtype, there), how[1], how[2]) for x in pieces], how[0])
 
-    def _array(self, x: Any, dtype: numpy.dtype, device: Any) -> Array:
+    def _array(self, x: Array, dtype: numpy.dtype, device: Any) -> Array:
         return asarray(x, dtype) if is_array(x) else asarray(fit(self._name, dtype, x), dtype, device)
 
     def _directive(self, text: str) -> list[int]:

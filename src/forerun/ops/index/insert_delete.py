@@ -225,7 +225,7 @@ def resize(a: ArrayLike, new_shape: int | Sequence[int]) -> Array:
     return reshape(take(x, numpy.arange(math.prod(shape)) % x.size), shape)
 
 
-def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: object = 0) -> Array:
     """Build an array by taking each element from the first choice whose condition holds, else `default`.
 
     Parameters

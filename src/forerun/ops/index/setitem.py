@@ -151,7 +151,7 @@ def _refusal(dtype: numpy.dtype) -> type[Exception]:
 _KINDS = {bool: "biufc", int: "biufc", float: "bfc", complex: "bc"}  # of arrays that take a Python number as it is
 
 
-def fit(op: str, dtype: numpy.dtype, value: Any, single: bool = False) -> numpy.ndarray:
+def fit(op: str, dtype: numpy.dtype, value: ArrayLike, single: bool = False) -> numpy.ndarray:
     """Convert numbers, or lists of them, to a dtype. TypeError, ValueError and OverflowError as NumPy's assignment.
 
     >>> fit("op", numpy.dtype("int8"), [1.5, 2])
@@ -183,7 +183,7 @@ def _write_at(v: Array, positions: list[Any], axis: int, new: Array) -> None:
     _core.scatter(v, positions, axis, fitting(new, ndim), False)
 
 
-def _write_masked(v: Any, mask: Any, axis: int, new: Any) -> None:
+def _write_masked(v: Any, mask: Array, axis: int, new: Any) -> None:
     """Return v[..., mask, ...] = new without knowing the mask, which covers axes of v from `axis` on."""
     if not is_array(mask):
         mask = _core.from_numpy(mask, v.device)

@@ -57,7 +57,7 @@ class _Product:
             raise ValueError(f"{self.op}: operands must have at least {n} and {m} axes, got {a.shape} and {b.shape}")
         return self.counts
 
-    def __call__(self, a: Any, b: Any) -> Any:
+    def __call__(self, a: Array, b: Array) -> Any:
         if a.shape[-1] != b.shape[self.inner]:
             raise ValueError(f"{self.op}: {self.must}, got {a.shape} and {b.shape}")
         return self.multiply(a, b)
@@ -110,7 +110,7 @@ def _operands(op: str, x1: Any, x2: Any, dtype: numpy.dtype | None, casting: str
     return x1, x2
 
 
-def _counted(op: str, axes: Any, counts: Sequence[int]) -> list[tuple[Any, ...]]:
+def _counted(op: str, axes: Axis, counts: Sequence[int]) -> list[tuple[Any, ...]]:
     """Return the axes of each operand and of the result as tuples; those of a result without any may be left out."""
     if not isinstance(axes, list):
         raise TypeError(f"{op}: axes must be a list, got {type(axes).__name__}")
@@ -164,7 +164,7 @@ def _called(
     return _write_broadcast(op, result, out, casting)
 
 
-def _write_broadcast(op: str, result: Array, out: Any, casting: str = "same_kind") -> Array:
+def _write_broadcast(op: str, result: Array, out: Out, casting: str = "same_kind") -> Array:
     """Return the result, or `out` with the result repeated in it along further axes."""
     if isinstance(out, tuple):
         if len(out) != 1:

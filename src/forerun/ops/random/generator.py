@@ -201,7 +201,7 @@ class RandomState(_Draws):
     random_sample = _method(basic.random_sample)
     tomaxint = _method(basic.tomaxint)
 
-    def seed(self, seed: Any = None) -> None:
+    def seed(self, seed: object = None) -> None:
         """Seed the stream anew.
 
         >>> from forerun import np
@@ -230,7 +230,7 @@ class RandomState(_Draws):
         return "RandomState(ChaCha8)"
 
 
-def default_rng(seed: Any = None) -> Generator:
+def default_rng(seed: object = None) -> Generator:
     """Return a generator with a stream of its own.
 
     Parameters

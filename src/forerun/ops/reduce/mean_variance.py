@@ -52,7 +52,7 @@ def _divided(total: Array, n: Array | float, axes: tuple[int, ...], keepdims: bo
     return _core.as_scalar(reshape(result, tuple(k for i, k in enumerate(result.shape) if i not in axes)))
 
 
-def _over(x: Array, where: Any) -> Array:
+def _over(x: Array, where: ArrayLike) -> Array:
     """Return x, after a look whether the mask fits it. ValueError if it does not."""
     shape = asarray(where).shape
     if broadcast_shapes("where", x.shape, shape) != x.shape:

@@ -287,7 +287,7 @@ def _numbers(x: Array, axes: tuple[int, ...], dtype: numpy.dtype) -> Array:
     return sum(cast(~isnan(x), dtype), axes, keepdims=True)
 
 
-def _unmasked(a: ArrayLike, dtype: Any, mask: ArrayLike) -> Array:
+def _unmasked(a: ArrayLike, dtype: DTypeLike, mask: ArrayLike) -> Array:
     """Floats, with NaN in place of the elements that a mask leaves out. TypeError if others are asked of floats."""
     a = asarray_like_device(a, mask)
     if dtype is not None and is_inexact(a.dtype) and not is_inexact(as_dtype("dtype", dtype)):

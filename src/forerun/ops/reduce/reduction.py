@@ -80,7 +80,7 @@ def _accumulator(x: Array, dtype: DTypeLike, op: str) -> numpy.dtype:
     return numpy.dtype("uint64") if x.dtype.kind == "u" else x.dtype
 
 
-def _chosen(x: Array, where: Any, instead: Any) -> Array:
+def _chosen(x: Array, where: ArrayLike, instead: Any) -> Array:
     """Return x with a value instead of the elements that a mask leaves out; both broadcast."""
     if where is True:
         return x

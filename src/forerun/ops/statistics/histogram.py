@@ -219,7 +219,7 @@ def _columns(sample: ArrayLike, *others: Any) -> Array:
     return found.reshape(-1, 1) if found.ndim == 1 else found
 
 
-def _edges(bins: Any, x: Array) -> list[Any]:
+def _edges(bins: ArrayLike, x: Array) -> list[Any]:
     """For each axis of points the number of bins, or their edges as an array. Values are not looked at."""
     n = x.shape[1]
     if isinstance(bins, str) or not numpy.iterable(bins):
@@ -234,7 +234,7 @@ def _edges(bins: Any, x: Array) -> list[Any]:
 
 
 def histogramdd(
-    sample: ArrayLike, bins: Any = 10, range: Sequence[Any] | None = None, density: bool | None = None,
+    sample: ArrayLike, bins: ArrayLike = 10, range: Sequence[Any] | None = None, density: bool | None = None,
     weights: ArrayLike | None = None,
 ) -> tuple[Any, tuple[Any, ...]]:  # fmt: skip
     """Count the points in each cell of a grid. Return the counts, and a tuple of the edges of the bins along each axis.

@@ -110,7 +110,7 @@ def _inputs(node: object) -> list[_core.Array]:
     return [x for x in getattr(node, "inputs", None) or () if isinstance(x, _core.Array)]
 
 
-def _name(op: Any) -> str:
+def _name(op: object) -> str:
     return str(getattr(op, "name", None) or type(op).__name__).lstrip("_")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ... import np, npx
 from ..functions import sigmoid as sigmoid
@@ -12,6 +12,8 @@ from ..reductions import log_softmax as log_softmax
 from ..reductions import softmax as softmax
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...typing import Array, ArrayLike
 
 relu, elu, selu, silu, logsigmoid = npx.relu, npx.elu, npx.selu, npx.silu, npx.log_sigmoid
@@ -75,7 +77,7 @@ def embedding(index: ArrayLike, weight: ArrayLike) -> Array:
 
 
 def layer_norm(
-    x: Array, shape: Any, weight: Array | None = None, bias: Array | None = None, eps: float = 1e-5
+    x: Array, shape: Sequence[int], weight: Array | None = None, bias: Array | None = None, eps: float = 1e-5
 ) -> Array:
     """Return x with mean 0 and variance 1 over its last axes, times weight, plus bias.
 

@@ -79,7 +79,7 @@ class Embedding(Module):
         super().__init__()
         self.weight = Parameter(creation.randn(num_embeddings, embedding_dim, device=device))
 
-    def forward(self, index: Any) -> Array:
+    def forward(self, index: Array) -> Array:
         """Return the rows: index (...) to (..., embedding_dim)."""
         return functional.embedding(index, self.weight)
 
@@ -95,7 +95,7 @@ class LayerNorm(Module):
         self.weight = Parameter(creation.ones(self.normalized_shape, device=device))
         self.bias = Parameter(creation.zeros(self.normalized_shape, device=device))
 
-    def forward(self, x: Any) -> Array:
+    def forward(self, x: Array) -> Array:
         """Return x normalised."""
         return functional.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
 
@@ -136,7 +136,7 @@ class Identity(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Any:
         """Return x."""
         return x
 
@@ -190,7 +190,7 @@ class LeakyReLU(_Activation):
 class Sigmoid(Module):
     """1 / (1 + exp(-x)) of each element."""
 
-    def forward(self, x: Any) -> Array:
+    def forward(self, x: Array) -> Array:
         """Return the function of each element."""
         return functional.sigmoid(x)
 
@@ -198,7 +198,7 @@ class Sigmoid(Module):
 class Tanh(Module):
     """The hyperbolic tangent of each element."""
 
-    def forward(self, x: Any) -> Array:
+    def forward(self, x: Array) -> Array:
         """Return the function of each element."""
         return functional.tanh(x)
 
@@ -211,7 +211,7 @@ class GELU(Module):
         convert.check_choice("GELU", "approximate", approximate, ("none", "tanh"))
         self.approximate = approximate
 
-    def forward(self, x: Any) -> Array:
+    def forward(self, x: Array) -> Array:
         """Return the function of each element."""
         return functional.gelu(x, self.approximate)
 
@@ -223,7 +223,7 @@ class Softplus(Module):
         super().__init__()
         self.beta, self.threshold = beta, threshold
 
-    def forward(self, x: Any) -> Array:
+    def forward(self, x: Array) -> Array:
         """Return the function of each element."""
         return functional.softplus(x, self.beta, self.threshold)
 
@@ -237,7 +237,7 @@ class Softmax(Module):
         super().__init__()
         self.dim = dim
 
-    def forward(self, x: Any) -> Array:
+    def forward(self, x: Array) -> Array:
         """Return the function along the axis."""
         return self.function(x, self.dim)
 
@@ -287,7 +287,7 @@ class Sequential(ModuleList):
         for name, module in (named or {}).items():
             self.add_module(name, module)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Any:
         """Return the last module's output."""
         for module in self:
             x = module(x)

@@ -59,7 +59,7 @@ class Transform(_OfNumpy, HybridBlock):
         """Return the image that becomes of x."""
         raise NotImplementedError(f"{type(self).__name__}: transformed must be defined, got none")
 
-    def forward(self, x: Any, *args: Any) -> Any:
+    def forward(self, x: Array | numpy.ndarray, *args: Any) -> Any:
         """Return the image that becomes of x, and the other arguments."""
         y = self.transformed(x)
         return (y, *args) if args else y
@@ -139,7 +139,7 @@ class RandomApply(Compose):
             return super().forward(x, *args)
         return (x, *args) if args else x
 
-    def transformed(self, x: Any) -> Any:
+    def transformed(self, x: Array | numpy.ndarray) -> Any:
         """Return the image, transformed or as it is."""
         return self.forward(x)
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ... import nn
 from ...block.hybrid import HybridBlock
 from ...parameter.parameter import Devices
 from ..store import NetSettings, Root, Settings, finished
 from .parts import Classifier, ReLU6, conv_norm, row
+
+if TYPE_CHECKING:
+    from ....typing import Array
+
 
 __all__ = [
     "MobileNet", "MobileNetV2", "get_mobilenet", "get_mobilenet_v2",
@@ -56,7 +60,7 @@ class _Bottleneck(HybridBlock):
         self.out = row(*first, *conv_norm(wide, 3, stride, 1, ReLU6(), groups=wide), *last)
         self._is_residual = stride == 1 and before == after
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Any:
         """Return images to images."""
         y = self.out(x)
         return y + x if self._is_residual else y

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from .... import npx
 from ... import nn
@@ -14,6 +14,10 @@ from ..store import NetSettings as _NetSettings
 from ..store import Root, finished
 from ..store import Settings as _Settings
 from .parts import Classifier, conv_norm, row
+
+if TYPE_CHECKING:
+    from ....typing import Array
+
 
 __all__ = [
     "ResNetV1", "ResNetV2", "BasicBlockV1", "BasicBlockV2", "BottleneckV1", "BottleneckV2", "get_resnet",
@@ -48,7 +52,7 @@ class _BlockV1(HybridBlock):
         """Return the layers of the body."""
         raise NotImplementedError
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Any:
         """Return images to images."""
         return npx.relu(self.body(x) + (self.downsample(x) if self.downsample is not None else x))
 
@@ -94,7 +98,7 @@ class _BlockV2(HybridBlock):
         """Channels, kernel and stride of each convolution."""
         raise NotImplementedError
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Any:
         """Return images to images."""
         short = x
         for i, (norm, conv) in enumerate(self._pairs):

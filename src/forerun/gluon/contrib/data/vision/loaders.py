@@ -17,7 +17,7 @@ from .transforms.bbox.both import Both
 if TYPE_CHECKING:
     import os
 
-    from .....typing import DTypeLike
+    from .....typing import Array, DTypeLike
 
     Path = str | os.PathLike[str]
 
@@ -192,7 +192,7 @@ class _Boxes(Both):
         super().__init__()
         self._normalized = normalized
 
-    def both(self, x: Any, boxes: numpy.ndarray) -> tuple[Any, Any]:
+    def both(self, x: Array | numpy.ndarray, boxes: numpy.ndarray) -> tuple[Any, Any]:
         """Return the image, and the boxes of its label."""
         label = boxes.astype("float32")
         if label.ndim == 1:
@@ -221,7 +221,7 @@ class ImageBboxDataLoader(_Loader):
     def __init__(
         self, batch_size: int, data_shape: Sequence[int], path_imgrec: Path | None = None,
         path_imglist: Path | None = None, path_root: Path = ".", part_index: int = 0, num_parts: int = 1,
-        aug_list: Any = None, imglist: Any = None,
+        aug_list: Sequence[Any] | None = None, imglist: Any = None,
         coord_normalized: bool = True, **settings: Any,
     ) -> None:  # fmt: skip
         self._normalized = coord_normalized
