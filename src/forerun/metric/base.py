@@ -245,8 +245,29 @@ def register(klass: Kind) -> Kind:
 def create(metric: object, *args: Any, **settings: Any) -> EvalMetric:
     """Return the metric meant by a name, an object, a function of NumPy arrays, or a list of them.
 
-    Raises ValueError for an unknown name, TypeError for anything else.
+    Parameters
+    ----------
+    metric : str, EvalMetric, callable or sequence
+        What is meant.
+    *args : object
+        Passed on to the class of that name.
+    **settings : object
+        Passed on as well.
 
+    Returns
+    -------
+    EvalMetric
+        The metric.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name.
+    TypeError
+        For anything else.
+
+    Examples
+    --------
     >>> create("rmse")
     RMSE({'rmse': nan})
     """

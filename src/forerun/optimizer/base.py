@@ -360,8 +360,25 @@ def register(klass: type[Optimizer]) -> type[Optimizer]:
 def create(name: str | Optimizer, **settings: Any) -> Optimizer:
     """Return the optimizer of that name with these settings; an optimizer itself is returned as it is.
 
-    Raises ValueError for an unknown name, or for settings beside an object.
+    Parameters
+    ----------
+    name : str or Optimizer
+        The name of a rule, such as "adam", or an optimizer.
+    **settings : object
+        Arguments of the rule.
 
+    Returns
+    -------
+    Optimizer
+        The optimizer.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, or for settings beside an object.
+
+    Examples
+    --------
     >>> create("adam", learning_rate=0.01).learning_rate
     0.01
     """

@@ -29,6 +29,20 @@ complex64, complex128 = numpy.dtype("complex64"), numpy.dtype("complex128")
 def as_dtype(given: Any, default: object = None) -> Any:
     """Return the dtype meant, or the default. Python's own `float` means float32: the default, as everywhere here.
 
+    Parameters
+    ----------
+    given : dtype, optional
+        The dtype, a name, or a type.
+    default : dtype, optional
+        What None means.
+
+    Returns
+    -------
+    dtype
+        The dtype.
+
+    Examples
+    --------
     >>> as_dtype(None, int64), as_dtype("float64")
     (dtype('int64'), dtype('float64'))
     """
