@@ -35,6 +35,7 @@ from .grad import no_grad as no_grad
 from .grad import set_grad_enabled as set_grad_enabled
 from .places import device as device
 from .reductions import *  # noqa: F403
+from .shapes import *  # noqa: F403
 
 _methods.install()
 

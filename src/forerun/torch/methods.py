@@ -24,7 +24,7 @@ from .. import np
 from .._array import call_forms
 from .._runtime.device import Device
 from ..autograd.leaf import Variable
-from . import dtypes, functions, reductions
+from . import dtypes, functions, reductions, shapes
 from .creation import extents
 from .grad import begin
 from .places import where
@@ -245,7 +245,8 @@ def install() -> None:
     Methods that NumPy defines stay the same objects. Its reductions leave calls with `dim=` and `keepdim=` to PyTorch's
     functions from then on, and `view` calls with a shape: NumPy refuses these.
     """
-    free = {**{name: getattr(functions, name) for name in functions.__all__ if name not in _NOT_METHODS}}
+    both = {name: getattr(module, name) for module in (functions, shapes) for name in module.__all__}
+    free = {name: function for name, function in both.items() if name not in _NOT_METHODS}
     free.update({name: getattr(reductions, name) for name in reductions.__all__}, **_OWN)
     for name, member in free.items():
         if not hasattr(np.ndarray, name):

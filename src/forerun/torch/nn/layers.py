@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ...ops._base import convert
-from .. import creation, functions
+from .. import creation, shapes
 from ..places import Where
 from . import functional
 from .module import Module, Parameter
@@ -127,7 +127,7 @@ class Flatten(Module):
 
     def forward(self, x: Array) -> Array:
         """Return x with another shape."""
-        return functions.flatten(x, self.start_dim, self.end_dim)
+        return shapes.flatten(x, self.start_dim, self.end_dim)
 
 
 class Identity(Module):
