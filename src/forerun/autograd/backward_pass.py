@@ -38,7 +38,7 @@ def backward(
     Parameters
     ----------
     heads : Array or sequence of Array
-        What is differentiated.
+        The results that are differentiated.
     head_grads : Array or sequence of Array, optional
         Gradients of the heads; ones by default.
     retain_graph : bool, default False
@@ -76,9 +76,9 @@ def grad(
     Parameters
     ----------
     heads : Array or sequence of Array
-        What is differentiated.
+        The results that are differentiated.
     variables : Array or sequence of Array
-        By what.
+        The arrays by which they are differentiated.
     head_grads : Array or sequence of Array, optional
         Gradients of the heads; ones by default.
     retain_graph : bool, optional

@@ -248,7 +248,7 @@ def create(metric: object, *args: Any, **settings: Any) -> EvalMetric:
     Parameters
     ----------
     metric : str, EvalMetric, callable or sequence
-        What is meant.
+        A name, or one of these objects.
     *args : object
         Passed on to the class of that name.
     **settings : object

@@ -399,7 +399,7 @@ def arange(
     start : float
         The first number; without a second one, the end.
     end : float, optional
-        What the numbers stay below.
+        The limit, which is not reached.
     step : float, default 1
         The distance.
     dtype : dtype, optional

@@ -31,10 +31,10 @@ def as_dtype(given: Any, default: object = None) -> Any:
 
     Parameters
     ----------
-    given : dtype, optional
+    given : dtype, str, type or None
         The dtype, a name, or a type.
     default : dtype, optional
-        What None means.
+        The dtype that None means.
 
     Returns
     -------

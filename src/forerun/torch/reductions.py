@@ -121,7 +121,7 @@ def var(x: Array, dim: Dim = None, correction: float = 1, keepdim: bool = False)
     dim : int or tuple of int, optional
         The axis or axes; all by default.
     correction : float, default 1
-        What the number of elements is lessened by: 1 of a sample, 0 of all.
+        The number by which that of the elements is lessened: 1 of a sample, 0 of all.
     keepdim : bool, default False
         Whether the axis stays, with extent 1.
 
@@ -149,7 +149,7 @@ def std(x: Array, dim: Dim = None, correction: float = 1, keepdim: bool = False)
     dim : int or tuple of int, optional
         The axis or axes; all by default.
     correction : float, default 1
-        What the number of elements is lessened by: 1 of a sample, 0 of all.
+        The number by which that of the elements is lessened: 1 of a sample, 0 of all.
     keepdim : bool, default False
         Whether the axis stays, with extent 1.
 
@@ -555,8 +555,8 @@ def logsumexp(x: Array, dim: Dim, keepdim: bool = False) -> Array:
     ----------
     x : Tensor
         The input.
-    dim : int or tuple of int, optional
-        The axis or axes; all by default.
+    dim : int or tuple of int
+        The axis or axes.
     keepdim : bool, default False
         Whether the axis stays, with extent 1.
 

@@ -449,7 +449,7 @@ def masked_fill(x: Array, mask: Array, value: ArrayLike) -> Array:
     mask : Tensor
         Bools, which broadcast with x.
     value : float or Tensor
-        What is written where they are true.
+        The value that is written where they are true.
 
     Returns
     -------

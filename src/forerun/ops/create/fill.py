@@ -131,7 +131,7 @@ def asarray(
     dtype : dtype, optional
         The dtype of the result; by default that of the values.
     order : str, optional
-        The order of the elements in memory; has no effect on arrays.
+        The order of the elements in memory, "C" or "F", for arrays by a copy if theirs is another; by default as it is.
     device : device, optional
         The device of the result.
     copy : bool, optional

@@ -209,7 +209,7 @@ def matmul(
     casting : str, optional
         NumPy's rule for casts to `dtype`.
     order : str, optional
-        Has no effect.
+        "K", "A" or "C", which make no difference here; ValueError for "F".
     dtype : dtype, optional
         To compute in, TypeError if the rule `casting` forbids that.
     subok : bool, optional
@@ -271,7 +271,7 @@ def vecdot(
     casting : str, optional
         NumPy's rule for casts to `dtype`.
     order : str, optional
-        Has no effect.
+        "K", "A" or "C", which make no difference here; ValueError for "F".
     dtype : dtype, optional
         The dtype to compute in.
     subok : bool, optional
@@ -327,7 +327,7 @@ def matvec(
     casting : str, optional
         NumPy's rule for casts to `dtype`.
     order : str, optional
-        Has no effect.
+        "K", "A" or "C", which make no difference here; ValueError for "F".
     dtype : dtype, optional
         The dtype to compute in.
     subok : bool, optional
@@ -382,7 +382,7 @@ def vecmat(
     casting : str, optional
         NumPy's rule for casts to `dtype`.
     order : str, optional
-        Has no effect.
+        "K", "A" or "C", which make no difference here; ValueError for "F".
     dtype : dtype, optional
         The dtype to compute in.
     subok : bool, optional

@@ -230,7 +230,7 @@ def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: str | None =
     dtype : dtype, optional
         The dtype of the result; by default that of the values.
     order : str, optional
-        The order of the elements in memory; has no effect on arrays.
+        The order of the elements in memory, "C" or "F", for arrays by a copy if theirs is another; by default as it is.
 
     Returns
     -------

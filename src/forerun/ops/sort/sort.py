@@ -246,7 +246,7 @@ def argsort(
     axis : int, optional
         The axis; None for the flat array.
     kind : str, optional
-        Has no effect: sorting is stable.
+        A kind of NumPy's, all of which sort stably here; ValueError for another word.
     order : str, optional
         Must not be given: arrays have no fields.
     stable : bool, optional
@@ -306,7 +306,7 @@ def sort(
     axis : int, optional
         The axis; None for the flat array.
     kind : str, optional
-        Has no effect: sorting is stable.
+        A kind of NumPy's, all of which sort stably here; ValueError for another word.
     order : str, optional
         Must not be given: arrays have no fields.
     stable : bool, optional
@@ -368,7 +368,7 @@ def argpartition(
     axis : int, optional
         The axis; None for the flat array.
     kind : str, optional
-        Has no effect.
+        Must be "introselect".
     order : str, optional
         Must not be given: arrays have no fields.
 
@@ -411,7 +411,7 @@ def partition(
     axis : int, optional
         The axis; None for the flat array.
     kind : str, optional
-        Has no effect.
+        Must be "introselect".
     order : str, optional
         Must not be given: arrays have no fields.
 

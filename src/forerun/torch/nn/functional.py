@@ -200,7 +200,7 @@ def layer_norm(
     bias : Tensor, optional
         Summands of that shape; none by default.
     eps : float, default 1e-5
-        What is added to the variance.
+        A small number that is added to the variance.
 
     Returns
     -------
