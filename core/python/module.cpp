@@ -3,15 +3,15 @@
 #include <nanobind/nanobind.h>
 
 #include "cpu/threads.h"
+#include "python/array/array_type.h"
+#include "python/array/iterators.h"
 #include "python/autograd/leaf.h"
-#include "python/autograd/node.h"
 #include "python/direct/function_type.h"
 #include "python/dispatch/fallback.h"
 #include "python/dispatch/primitive_type.h"
 #include "python/dispatch/ufunc_type.h"
 #include "python/numpy_api.h"
-#include "python/object/array_type.h"
-#include "python/object/iterators.h"
+#include "python/object/node.h"
 #include "python/runtime/errors.h"
 
 namespace nb = nanobind;

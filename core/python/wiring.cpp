@@ -1,17 +1,18 @@
 // Registration of the Python package's functions with the core: each by name, in one call that fails unless it is
 // complete.
-// src/forerun/_wiring.py makes it.
+// src/forerun/_wiring makes it.
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "python/array/array_type.h"
+#include "python/array/iterators.h"
 #include "python/bindings.h"
 #include "python/dispatch/operator_table.h"
 #include "python/dispatch/promotion.h"
-#include "python/object/array_type.h"
-#include "python/object/iterators.h"
+#include "python/object/array_object.h"
 #include "python/runtime/call_site.h"
 #include "python/runtime/devices.h"
 #include "python/runtime/loop_compiler.h"

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._runtime import blas as blas  # before anything else imports the core, or NumPy
 from . import _core as _core
-from . import _wiring as _wiring
+from ._wiring import engine as _wiring
 from ._runtime import lifecycle as lifecycle
 from ._runtime.settings import config as config
 from ._runtime.settings import configure as configure
@@ -71,7 +71,7 @@ if TYPE_CHECKING:  # what is imported when it is first used
 
 __version__ = "0.1.0"
 
-_wiring.wire_engine()
+_wiring.wire()
 
 # Front ends are imported when they are first used, to keep `import forerun` short; functions, with the module of each.
 _MODULES = (

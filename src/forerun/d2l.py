@@ -14,13 +14,17 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as _numpy
 
 from . import autograd, gluon, np, npx
 from ._runtime import core as _core
 from ._runtime.device import Device, cpu, devices, gpu, num_gpus
+
+if TYPE_CHECKING:
+    from .typing import Array, ArrayLike
+
 
 __all__ = [
     "Timer", "Benchmark", "Accumulator", "try_gpu", "try_all_gpus", "synthetic_data", "load_array", "linreg",
@@ -123,7 +127,7 @@ class Accumulator:
     def __init__(self, n: int) -> None:
         self.data: list[Any] = [0.0] * n
 
-    def add(self, *values: Any) -> None:
+    def add(self, *values: Array | float) -> None:
         """Add one value to each sum: numbers, or arrays of one element."""
         self.data = [total + _wide(value) for total, value in zip(self.data, values, strict=True)]
 
@@ -135,7 +139,7 @@ class Accumulator:
         return float(self.data[index])
 
 
-def _wide(value: Any) -> Any:
+def _wide(value: Array | float) -> Any:
     """As float64, so that long sums stay exact; out of sight of gradients."""
     if not isinstance(value, np.ndarray):
         return float(value)
@@ -159,7 +163,7 @@ def try_all_gpus() -> list[Device]:
 # --- data, models and training from scratch -------------------------------------------------------
 
 
-def synthetic_data(w: Any, b: Any, num_examples: int) -> tuple[Any, Any]:
+def synthetic_data(w: Array, b: ArrayLike, num_examples: int) -> tuple[Any, Any]:
     """Return normal features X (num_examples, len(w)), and labels X @ w + b (num_examples, 1) with a little noise."""
     X = np.random.normal(0, 1, (num_examples, len(w)))
     y = np.dot(X, w) + b + np.random.normal(0, 0.01, (num_examples,) if w.ndim == 1 else (num_examples, 1))
@@ -171,12 +175,12 @@ def load_array(data_arrays: Sequence[Any], batch_size: int, is_train: bool = Tru
     return gluon.data.DataLoader(gluon.data.ArrayDataset(*data_arrays), batch_size, shuffle=is_train)
 
 
-def linreg(X: Any, w: Any, b: Any) -> Any:
+def linreg(X: Array, w: Array, b: Array) -> Array:
     """Return the linear model X @ w + b."""
     return np.matmul(X, w) + b
 
 
-def squared_loss(y_hat: Any, y: Any) -> Any:
+def squared_loss(y_hat: Array, y: Array) -> Array:
     """Return half the squared error of each prediction."""
     return (y_hat - y.reshape(y_hat.shape)) ** 2 / 2
 
@@ -190,7 +194,7 @@ def sgd(params: Iterable[Any], lr: float, batch_size: int) -> None:
                 param.zero_grad()
 
 
-def grad_clipping(net: Any, theta: float) -> None:
+def grad_clipping(net: object, theta: float) -> None:
     """Scale gradients in place so that their common 2-norm is at most theta. Waits for nothing."""
     params = net if isinstance(net, (list, tuple)) else list(_parameters(net))
     with autograd.pause():
@@ -207,7 +211,7 @@ def _parameters(net: Any) -> Iterable[Any]:
     return found
 
 
-def split_batch(X: Any, y: Any, devices: Sequence[Device]) -> tuple[list[Any], list[Any]]:
+def split_batch(X: Array, y: Array, devices: Sequence[Device]) -> tuple[list[Any], list[Any]]:
     """Return X and y in equal parts on several devices. ValueError for different numbers of examples."""
     if X.shape[0] != y.shape[0]:
         raise ValueError(f"split_batch: X and y must have one length, got {X.shape[0]} and {y.shape[0]}")
@@ -217,14 +221,14 @@ def split_batch(X: Any, y: Any, devices: Sequence[Device]) -> tuple[list[Any], l
 # --- measures -------------------------------------------------------------------------------------
 
 
-def _correct(y_hat: Any, y: Any) -> Any:
+def _correct(y_hat: Array, y: Array) -> Array:
     """Return the number of correct predictions, as an array: y_hat holds classes, or scores along its last axis."""
     if y_hat.ndim > 1 and y_hat.shape[1] > 1:
         y_hat = np.argmax(y_hat, axis=1)
     return np.sum(y_hat.astype(y.dtype).reshape(y.shape) == y)
 
 
-def accuracy(y_hat: Any, y: Any) -> float:
+def accuracy(y_hat: Array, y: Array) -> float:
     """Return the number of correct predictions. Waits.
 
     >>> accuracy(np.array([[0.1, 0.9], [0.8, 0.2]]), np.array([1, 1]))
@@ -288,6 +292,6 @@ def numpy(x: Any) -> _numpy.ndarray:
     return values
 
 
-def to(x: Any, device: Device | str) -> Any:
+def to(x: Array, device: Device | str) -> Array:
     """Return the array itself if it is on that device, otherwise a copy there."""
     return x.to_device(device)

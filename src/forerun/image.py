@@ -14,7 +14,7 @@ import io
 import math
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -25,6 +25,10 @@ from .ops._base.host_task import host_op
 from .ops._base.random_stream import current
 from .ops.vision.resize import pillow, resized
 
+if TYPE_CHECKING:
+    from .typing import Array
+
+
 __all__ = [
     "imread", "imdecode", "imresize", "resize_short", "fixed_crop", "random_crop", "center_crop", "random_size_crop",
     "imrotate", "random_rotate", "color_normalize", "copyMakeBorder", "scale_down", "draws",
@@ -33,7 +37,7 @@ __all__ = [
 Crop = tuple[int, int, int, int]
 
 
-def imread(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True) -> Any:
+def imread(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True) -> Array:
     """Return the image in a file: uint8 (height, width, 3). Waits for the file.
 
     flag: 0 for (height, width, 1), grey. to_rgb: otherwise channels are blue, green, red. OSError if there is no such
@@ -76,11 +80,11 @@ def decoded(buf: bytes, flag: int = 1, to_rgb: bool = True) -> numpy.ndarray:
     return numpy.ascontiguousarray(values if to_rgb or not flag else values[..., ::-1])
 
 
-def _image(src: Any) -> Any:
+def _image(src: Array | numpy.ndarray) -> Array | numpy.ndarray:
     return src if isinstance(src, numpy.ndarray) else asarray(src)
 
 
-def imresize(src: Any, w: int, h: int, interp: int = 1) -> Any:
+def imresize(src: Array | numpy.ndarray, w: int, h: int, interp: int = 1) -> Any:
     """Return the image in another size, of src's dtype. ValueError unless src has 3 axes and sizes are positive.
 
     interp: 0 nearest, 1 bilinear, 2 bicubic, 4 Lanczos. Images that get smaller are smoothed. Does not wait. It has no
@@ -90,13 +94,13 @@ def imresize(src: Any, w: int, h: int, interp: int = 1) -> Any:
     >>> imresize(np.ones((2, 2, 3)), 1, 1).tolist()
     [[[1.0, 1.0, 1.0]]]
     """
-    x = _image(src)
+    x: Any = _image(src)
     if x.ndim != 3:
         raise ValueError(f"imresize: image must have 3 axes, got shape {x.shape}")
     return resized("imresize", x, w, h, interp)
 
 
-def resize_short(src: Any, size: int, interp: int = 2) -> Any:
+def resize_short(src: Array | numpy.ndarray, size: int, interp: int = 2) -> Any:
     """Return the image with its shorter side of that size.
 
     >>> from forerun import np
@@ -107,7 +111,9 @@ def resize_short(src: Any, size: int, interp: int = 2) -> Any:
     return imresize(src, size * w // min(h, w), size * h // min(h, w), interp)
 
 
-def fixed_crop(src: Any, x0: int, y0: int, w: int, h: int, size: Sequence[int] | None = None, interp: int = 2) -> Any:
+def fixed_crop(
+    src: Array | numpy.ndarray, x0: int, y0: int, w: int, h: int, size: Sequence[int] | None = None, interp: int = 2
+) -> Array | numpy.ndarray:
     """Return the part of an image from column x0 and row y0, w wide and h high, as a view, or resized to `size`.
 
     ValueError if that is not inside the image.
@@ -152,7 +158,7 @@ def random_crop(src: Any, size: Sequence[int], interp: int = 2) -> tuple[Any, Cr
     return fixed_crop(src, x0, y0, w, h, size, interp), (x0, y0, w, h)
 
 
-def center_crop(src: Any, size: Sequence[int], interp: int = 2) -> tuple[Any, Crop]:
+def center_crop(src: Array | numpy.ndarray, size: Sequence[int], interp: int = 2) -> tuple[Any, Crop]:
     """Return the crop of `size` (width, height) in the middle, and where it is; as `random_crop`."""
     w, h = _largest(src.shape, size)
     x0, y0 = (src.shape[1] - w) // 2, (src.shape[0] - h) // 2
@@ -160,7 +166,7 @@ def center_crop(src: Any, size: Sequence[int], interp: int = 2) -> tuple[Any, Cr
 
 
 def random_size_crop(
-    src: Any, size: Sequence[int], area: Any, ratio: Sequence[float], interp: int = 2
+    src: Array | numpy.ndarray, size: Sequence[int], area: Any, ratio: Sequence[float], interp: int = 2
 ) -> tuple[Any, Crop]:
     """Crop a random area (between two parts of the image's, or from one to all) of random proportions; resize to
     `size`.
@@ -189,7 +195,7 @@ def scale_down(src_size: Sequence[int], size: Sequence[int]) -> tuple[int, int]:
     return _largest((src_size[1], src_size[0]), size)
 
 
-def color_normalize(src: Any, mean: Any, std: Any = None) -> Any:
+def color_normalize(src: Array, mean: Array | float, std: Array | float | None = None) -> Any:
     """Return (src - mean) / std, with numbers, or one for each channel.
 
     >>> from forerun import np
@@ -204,7 +210,14 @@ _BORDERS = {0: "constant", 1: "edge", 2: "symmetric", 3: "wrap", 4: "reflect"}  
 
 
 def copyMakeBorder(
-    src: Any, top: int, bot: int, left: int, right: int, type: int = 0, value: float = 0, values: Any = None
+    src: Array | numpy.ndarray,
+    top: int,
+    bot: int,
+    left: int,
+    right: int,
+    type: int = 0,
+    value: float = 0,
+    values: Any = None,
 ) -> Any:
     """Return the image with a border: so many pixels above, below, left and right.
 
@@ -227,7 +240,9 @@ def copyMakeBorder(
     return xp.stack(planes, axis=-1)
 
 
-def imrotate(src: Any, rotation_degrees: Any, zoom_in: bool = False, zoom_out: bool = False) -> Any:
+def imrotate(
+    src: Array | numpy.ndarray, rotation_degrees: Any, zoom_in: bool = False, zoom_out: bool = False
+) -> Array | numpy.ndarray:
     """Rotate images (channels, height, width) of float32, or a batch of such, counter-clockwise around the center.
 
     rotation_degrees: a number, or one for each image of a batch. Between pixels values are interpolated linearly;
@@ -252,7 +267,9 @@ def imrotate(src: Any, rotation_degrees: Any, zoom_in: bool = False, zoom_out: b
     return host_op("imrotate", lambda v, a: _turned(v, a, zoom), [x, angles], x.shape, x.dtype)
 
 
-def random_rotate(src: Any, angle_limits: Sequence[float], zoom_in: bool = False, zoom_out: bool = False) -> Any:
+def random_rotate(
+    src: Array | numpy.ndarray, angle_limits: Sequence[float], zoom_in: bool = False, zoom_out: bool = False
+) -> Any:
     """Return images as for `imrotate`, each turned by an angle between two limits."""
     angles = draws().uniform(*angle_limits, src.shape[0] if src.ndim == 4 else None)
     return imrotate(src, angles, zoom_in, zoom_out)

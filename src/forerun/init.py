@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy
 
@@ -22,6 +22,10 @@ from . import autograd, np
 from ._runtime.registry import known_by, look_up
 from .npx import load as _load
 from .ops._base.host_task import host
+
+if TYPE_CHECKING:
+    from .typing import Array, ArrayLike
+
 
 __all__ = [
     "Initializer", "Zero", "One", "Constant", "Uniform", "Normal", "TruncNorm", "Xavier", "MSRAPrelu", "He",
@@ -42,12 +46,12 @@ class Initializer:
     [0.5, 0.5]
     """
 
-    def __call__(self, array: Any, name: str = "weight") -> None:
+    def __call__(self, array: Array, name: str = "weight") -> None:
         """Fills `array`, of any shape that the rule can start; `name` is passed on. Never recorded, never waits."""
         with autograd.pause():
             self._init_weight(name, array)
 
-    def _init_weight(self, name: str, data: Any) -> None:
+    def _init_weight(self, name: str, data: Array) -> None:
         raise NotImplementedError(f"{type(self).__name__}: _init_weight must be defined, got none")
 
     def __repr__(self) -> str:
@@ -65,10 +69,10 @@ class Constant(Initializer):
     [3.0, 3.0]
     """
 
-    def __init__(self, value: Any = 0.0) -> None:
+    def __init__(self, value: ArrayLike = 0.0) -> None:
         self.value = value
 
-    def _init_weight(self, name: str, data: Any) -> None:
+    def _init_weight(self, name: str, data: Array) -> None:
         data[...] = self.value
 
 
@@ -113,7 +117,7 @@ class Uniform(Initializer):
     def __init__(self, scale: float = 0.07) -> None:
         self.scale = scale
 
-    def _init_weight(self, name: str, data: Any) -> None:
+    def _init_weight(self, name: str, data: Array) -> None:
         _fill_uniform(data, self.scale)
 
 
@@ -130,7 +134,7 @@ class Normal(Initializer):
     def __init__(self, sigma: float = 0.01) -> None:
         self.sigma = sigma
 
-    def _init_weight(self, name: str, data: Any) -> None:
+    def _init_weight(self, name: str, data: Array) -> None:
         _fill_normal(data, self.sigma)
 
 
@@ -150,7 +154,7 @@ class TruncNorm(Initializer):
         self.mean = mean
         self.stdev = stdev
 
-    def _init_weight(self, name: str, data: Any) -> None:
+    def _init_weight(self, name: str, data: Array) -> None:
         _fill_normal(data, 1.0)
         for _ in range(3):
             again = np.random.normal(size=data.shape, dtype=data.dtype, device=data.device)
@@ -181,7 +185,7 @@ class Xavier(Initializer):
         self.factor_type = factor_type
         self.magnitude = magnitude
 
-    def _init_weight(self, name: str, data: Any) -> None:
+    def _init_weight(self, name: str, data: Array) -> None:
         fan_in, fan_out = _fans(type(self).__name__, data.shape)
         factor = {"avg": (fan_in + fan_out) / 2, "in": fan_in, "out": fan_out}[self.factor_type]
         scale = math.sqrt(self.magnitude / max(factor, 1))
@@ -236,7 +240,7 @@ class Orthogonal(Initializer):
         self.scale = scale
         self.rand_type = rand_type
 
-    def _init_weight(self, name: str, data: Any) -> None:
+    def _init_weight(self, name: str, data: Array) -> None:
         fan_in, _ = _fans("Orthogonal", data.shape)
         shape = (data.shape[0], fan_in)
         draw = np.random.uniform(-1, 1, size=shape, device=data.device)
@@ -256,7 +260,7 @@ class Bilinear(Initializer):
     [1.0, 3.0, 3.0, 1.0]
     """
 
-    def _init_weight(self, name: str, data: Any) -> None:
+    def _init_weight(self, name: str, data: Array) -> None:
         if data.ndim < 2:
             raise ValueError(f"Bilinear: array must have at least 2 axes, got shape {data.shape}")
         half = math.ceil(data.shape[-1] / 2)
@@ -278,7 +282,7 @@ class LSTMBias(Initializer):
     def __init__(self, forget_bias: float = 1.0) -> None:
         self.forget_bias = forget_bias
 
-    def _init_weight(self, name: str, data: Any) -> None:
+    def _init_weight(self, name: str, data: Array) -> None:
         if data.ndim != 1 or data.shape[0] % 4:
             raise ValueError(f"LSTMBias: array must be a vector of four equal parts, got shape {data.shape}")
         n = data.shape[0] // 4
@@ -303,7 +307,7 @@ class Mixed(Initializer):
             )
         self.rules = [(re.compile(pattern), create(rule)) for pattern, rule in zip(patterns, initializers)]
 
-    def _init_weight(self, name: str, data: Any) -> None:
+    def _init_weight(self, name: str, data: Array) -> None:
         for pattern, rule in self.rules:
             if pattern.search(name):
                 return rule(data, name)
@@ -323,12 +327,12 @@ class Load(Initializer):
     [1.0, 2.0]
     """
 
-    def __init__(self, param: Any, default_init: Any = None, verbose: bool = False) -> None:
+    def __init__(self, param: Any, default_init: str | None = None, verbose: bool = False) -> None:
         values = param if isinstance(param, Mapping) else _load(param)
         self.param = {re.sub("^(arg|aux):", "", name): value for name, value in values.items()}
         self.default_init, self.verbose = default_init, verbose
 
-    def _init_weight(self, name: str, data: Any) -> None:
+    def _init_weight(self, name: str, data: Array) -> None:
         if name in self.param:
             if tuple(self.param[name].shape) != data.shape:
                 raise ValueError(f"Load: {name} must have shape {data.shape}, got {self.param[name].shape}")
@@ -370,11 +374,11 @@ def _fans(op: str, shape: tuple[int, ...]) -> tuple[int, int]:
     return shape[1] * window, shape[0] * window
 
 
-def _fill_uniform(data: Any, scale: float) -> None:
+def _fill_uniform(data: Array, scale: float) -> None:
     data[...] = np.random.uniform(-scale, scale, size=data.shape, dtype=data.dtype, device=data.device)
 
 
-def _fill_normal(data: Any, sigma: float) -> None:
+def _fill_normal(data: Array, sigma: float) -> None:
     data[...] = np.random.normal(0, sigma, size=data.shape, dtype=data.dtype, device=data.device)
 
 

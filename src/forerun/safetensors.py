@@ -16,7 +16,7 @@ import io
 import os
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -28,6 +28,10 @@ from ._io.npy import Header, Room
 from ._runtime.device import Device, resolve
 from .ops._base.convert import asarray, check_choice
 
+if TYPE_CHECKING:
+    from .typing import Array
+
+
 __all__ = ["save_file", "load_file", "save", "load", "safe_open"]
 
 
@@ -37,7 +41,7 @@ def save_file(
     metadata: Mapping[str, str] | None = None,
     *,
     wait: bool = True,
-) -> Any:
+) -> Array:
     """Write arrays by name to a file. Returns its size in bytes, as an array, when the file is written.
 
     The file is whole or not there, as with `np.save`. wait=False: the call returns at once, as `np.save` does, and what
@@ -181,7 +185,7 @@ class Slices:
         """Its dtype, by the format's name."""
         return self._at.kind
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: object) -> Array:
         parts = index if isinstance(index, tuple) else (index,)
         shape = self._at.shape
         if not shape or not parts or not isinstance(parts[0], slice) or parts[0].step not in (None, 1):
@@ -203,7 +207,7 @@ def _opened(op: str, path: str) -> tuple[issue.Opened, form.Contents]:
         return file, form.read_contents(stream, file.size, op)
 
 
-def _read(op: str, file: issue.Opened, at: form.TensorEntry, device: Device | None) -> Any:
+def _read(op: str, file: issue.Opened, at: form.TensorEntry, device: Device | None) -> Array:
     header = at.header()
     return issue.reads(op, header, partial(issue.values, op, file, at.start, header), None, device)
 
@@ -224,7 +228,7 @@ def _promised(path: str, write: order.Write, name: str, header: Header, device: 
     return issue.reads("load_file", header, fill, write.mark, device)
 
 
-def _copied(data: bytes, at: form.TensorEntry) -> Any:
+def _copied(data: bytes, at: form.TensorEntry) -> Array:
     header = at.header()
     values = numpy.frombuffer(data[at.start : at.start + at.nbytes], header.dtype)
     return asarray(values.reshape(header.shape))

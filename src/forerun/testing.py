@@ -130,7 +130,7 @@ def check_grads(
     if not places:
         raise ValueError("check_grads: args must have an array of real floats, got none")
 
-    def of_floats(*floats: Any) -> Any:
+    def of_floats(*floats: Array) -> Any:
         values = dict(zip(places, floats, strict=True))
         return function(*(values.get(i, x) for i, x in enumerate(given)))
 
@@ -141,17 +141,17 @@ def check_grads(
         of_floats, where = _gradients_of(of_floats), [f"gradient of gradients by args[{i}]" for i in places]
 
 
-def _is_float(x: Any) -> bool:
+def _is_float(x: object) -> bool:
     return isinstance(x, _core.Array) and x.dtype.kind == "f"
 
 
-def _in_double(x: Any) -> Any:
+def _in_double(x: Array) -> Array:
     if isinstance(x, numpy.ndarray) and x.dtype.kind == "f":
         x = np.array(x)
     return np.array(x, dtype="float64") if _is_float(x) else x
 
 
-def _weighted(results: Any) -> Any:
+def _weighted(results: Array | Sequence[Array]) -> Array:
     """Return one number of all results: a sum with weights that tell elements apart."""
     arrays = [y for y in (results if isinstance(results, (tuple, list)) else (results,)) if _is_float(y)]
     weights = (numpy.cos(numpy.arange(y.size) + i).reshape(y.shape) for i, y in enumerate(arrays))
@@ -161,7 +161,7 @@ def _weighted(results: Any) -> Any:
 def _gradients_of(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function that gives the gradients of a sum of the function's results, recorded."""
 
-    def gradients(*leaves: Any) -> list[Any]:
+    def gradients(*leaves: Array) -> list[Any]:
         total = _weighted(function(*leaves))
         if total.node is None:  # it does not depend on them
             return [np.zeros_like(x) for x in leaves]

@@ -11,15 +11,28 @@ True
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol, SupportsIndex, TypeAlias, TypeVar, Union
+from typing import IO, Any, Protocol, SupportsIndex, TypeAlias, TypeVar, Union
 
 import numpy.typing
 
 from ._array.ndarray import ndarray as Array
 from ._runtime.device import Device
 
-__all__ = ["Array", "ArrayLike", "Axis", "DTypeLike", "DeviceLike", "Nested", "Out", "Shape", "SupportsArray"]
+__all__ = [
+    "Array",
+    "ArrayLike",
+    "Axis",
+    "DTypeLike",
+    "DeviceLike",
+    "FileLike",
+    "Nested",
+    "Out",
+    "Shape",
+    "SupportsArray",
+    "SupportsDLPack",
+]
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -28,6 +41,14 @@ class SupportsArray(Protocol):
     """An object that gives its values as a NumPy array: NumPy's arrays and scalars, columns of Pandas, and the like."""
 
     def __array__(self) -> numpy.ndarray[Any, Any]: ...
+
+
+class SupportsDLPack(Protocol):
+    """An object that gives its memory by DLPack: arrays and tensors of other libraries."""
+
+    def __dlpack__(self) -> Any: ...
+
+    def __dlpack_device__(self) -> tuple[int, int]: ...
 
 
 class Nested(Protocol[T_co]):
@@ -52,5 +73,7 @@ Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 Axis: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | None
 # Where an array is, or is to be: a Device, a string such as "cpu:1", or None for the current one.
 DeviceLike: TypeAlias = Device | str | None
+# A file: its path, or one that is open.
+FileLike: TypeAlias = Union[str, os.PathLike[str], IO[Any]]  # noqa: UP007
 # The array that a result is written to, if it is given: a forerun array or NumPy's.
 Out: TypeAlias = Union[Array, numpy.ndarray[Any, Any], None]  # noqa: UP007

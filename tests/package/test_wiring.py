@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
-from forerun import _core, _wiring, np
+import forerun
+from forerun import _core, np
+from forerun._wiring import arrays, engine
+from forerun.ops._base import above
 from tests.support.subprocesses import environment
 
-PACKAGE = Path(_wiring.__file__).parent
+PACKAGE = Path(forerun.__file__).parent
 
 # Functions of the core that set something, and are not registrations: states of a thread or of the engine, settings.
 SETTINGS = {
@@ -29,13 +32,13 @@ def of_the_core(path: Path) -> set[str]:
 
 
 def test_only_one_module_registers_anything():
-    used = {str(path.relative_to(PACKAGE)): of_the_core(path) for path in PACKAGE.rglob("*.py")}
-    assert [name for name, calls in used.items() if "wire" in calls] == ["_wiring.py"]
+    used = {str(path.relative_to(PACKAGE)): of_the_core(path) for path in sorted(PACKAGE.rglob("*.py"))}
+    assert [name for name, calls in used.items() if "wire" in calls] == ["_wiring/arrays.py", "_wiring/engine.py"]
     assert set().union(*used.values()) - {"wire"} <= SETTINGS
     assert [name for name in SETTINGS if not hasattr(_core, name)] == []
 
 
-PARTS: dict[str, Any] = {"engine": _wiring._engine, "arrays": _wiring._arrays}
+PARTS: dict[str, Any] = {"engine": engine.table, "arrays": arrays.table}
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -88,13 +91,21 @@ def importing(code: str) -> str:
 
 def test_an_import_that_forgets_something_fails_and_says_what():
     """Broken on purpose: a row of each table is not there."""
-    forget = "import forerun\nfrom forerun import _wiring\nwhole = _wiring.{0}\n_wiring.{0} = lambda: "
+    forget = "import forerun\nfrom forerun._wiring import {0} as part\nwhole = part.table\npart.table = lambda: "
     forget += "{{k: v for k, v in whole().items() if k not in {1}}}\n"
     text = "RuntimeError: wire: {} must be given all that the core asks of the package, got no {}"
-    found = importing(forget.format("_arrays", ["fit", "add"]) + "from forerun import np")
+    found = importing(forget.format("arrays", ["fit", "add"]) + "from forerun import np")
     assert found == text.format("arrays", "fit, add")
     again = "import importlib\nimportlib.reload(forerun)"
-    assert importing(forget.format("_engine", ["devices"]) + again) == text.format("engine", "devices")
+    assert importing(forget.format("engine", ["devices"]) + again) == text.format("engine", "devices")
+
+
+def test_what_modules_call_of_those_above_is_registered():
+    """By the same module, and all of it: `asarray` of arrays in a list, and methods of ufuncs, need it."""
+    assert set(above.__all__) == set(above.__annotations__)
+    assert all(callable(getattr(above, name)) for name in above.__all__)
+    code = "import forerun\nfrom forerun.ops._base import above\nabove.stack"
+    assert importing(code).startswith("AttributeError: module 'forerun.ops._base.above' has no attribute 'stack'")
 
 
 def test_arrays_that_are_made_before_are_told_apart():

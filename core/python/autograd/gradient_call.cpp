@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "python/bindings.h"
-#include "python/object/array_type.h"
+#include "python/object/array_object.h"
 #include "python/object/dtypes.h"
 #include "python/runtime/gil.h"
 

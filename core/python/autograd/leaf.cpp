@@ -9,11 +9,11 @@
 #include "cpu/kernels/copy/copy.h"
 #include "engine/engine.h"
 #include "python/bindings.h"
-#include "python/capture/capture.h"
 #include "python/object/array_arguments.h"
-#include "python/object/array_type.h"
+#include "python/object/array_object.h"
 #include "python/object/create.h"
 #include "python/object/scalar.h"
+#include "python/runtime/capture.h"
 #include "python/runtime/devices.h"
 #include "python/runtime/submit.h"
 

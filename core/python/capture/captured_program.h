@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "python/autograd/node.h"
+#include "python/object/node.h"
 
 namespace forerun {
 

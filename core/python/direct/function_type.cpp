@@ -6,9 +6,9 @@
 #include <map>
 #include <string>
 
-#include "python/autograd/node.h"
 #include "python/bindings.h"
 #include "python/dispatch/ufunc_type.h"
+#include "python/object/node.h"
 #include "python/runtime/errors.h"
 #include "python/runtime/gil.h"
 
@@ -16,6 +16,9 @@ namespace forerun {
 
 // The entries, by subject; each file of this folder adds its own.
 void add_direct_creation();
+void add_direct_ranges();
+void add_direct_conversions();
+void add_direct_lists();
 void add_direct_shapes();
 void add_direct_reductions();
 void add_direct_products();
@@ -148,17 +151,11 @@ bool DirectCall::arrange(const char* const* names, PyObject** values, size_t cou
   return true;
 }
 
-bool plain_axis(PyObject* o, int ndim, int* axis) {
-  if (!plain_int(o)) return false;
-  long i = PyLong_AsLong(o);
-  if (i == -1 && PyErr_Occurred()) return PyErr_Clear(), false;
-  if (i < -ndim || i >= ndim) return false;
-  *axis = static_cast<int>(i < 0 ? i + ndim : i);
-  return true;
-}
-
 PyTypeObject* make_function_type() {
   add_direct_creation();
+  add_direct_ranges();
+  add_direct_conversions();
+  add_direct_lists();
   add_direct_shapes();
   add_direct_reductions();
   add_direct_products();

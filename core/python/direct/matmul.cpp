@@ -3,7 +3,7 @@
 
 #include "array/array.h"
 #include "python/direct/function_type.h"
-#include "python/object/array_type.h"
+#include "python/object/array_object.h"
 #include "python/ops/matmul.h"
 #include "python/runtime/errors.h"
 

@@ -18,7 +18,7 @@
 #include "python/bindings.h"
 #include "python/direct/function_type.h"
 #include "python/numpy_api.h"
-#include "python/object/array_type.h"
+#include "python/object/array_object.h"
 #include "python/object/create.h"
 #include "python/object/dtypes.h"
 #include "python/object/numpy_interop.h"

@@ -14,7 +14,7 @@
 #include "python/dispatch/ufunc_type.h"
 #include "python/numpy_api.h"
 #include "python/object/array_arguments.h"
-#include "python/object/array_type.h"
+#include "python/object/array_object.h"
 #include "python/object/dtypes.h"
 #include "python/object/numpy_interop.h"
 #include "python/ops/reduce.h"

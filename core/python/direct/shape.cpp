@@ -13,7 +13,7 @@
 #include "cpu/kernels/copy/copy.h"
 #include "engine/engine.h"
 #include "python/direct/function_type.h"
-#include "python/object/array_type.h"
+#include "python/object/array_object.h"
 #include "python/object/create.h"
 #include "python/object/python_scalars.h"
 #include "python/object/views.h"

@@ -13,7 +13,7 @@
 #include "python/dispatch/loop_table.h"
 #include "python/dispatch/ufunc_type.h"
 #include "python/object/array_arguments.h"
-#include "python/object/array_type.h"
+#include "python/object/array_object.h"
 #include "python/ops/index.h"
 #include "python/ops/reduce.h"
 #include "python/runtime/at_once.h"

@@ -8,7 +8,7 @@
 #include "python/bindings.h"
 #include "python/numpy_api.h"
 #include "python/object/array_arguments.h"
-#include "python/object/array_type.h"
+#include "python/object/array_object.h"
 #include "python/object/dtypes.h"
 
 namespace forerun {

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "python/autograd/node.h"
 #include "python/bindings.h"
 #include "python/dispatch/ufunc_type.h"
+#include "python/object/node.h"
 #include "python/runtime/gil.h"
 
 namespace forerun {

@@ -11,7 +11,7 @@
 #include "python/dispatch/loop_table.h"
 #include "python/dispatch/ufunc_call.h"
 #include "python/numpy_api.h"
-#include "python/object/array_type.h"
+#include "python/object/array_object.h"
 #include "python/object/dtypes.h"
 #include "python/runtime/errors.h"
 #include "python/runtime/op_names.h"

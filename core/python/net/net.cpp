@@ -10,7 +10,7 @@
 #include "net/mpi.h"
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
-#include "python/object/array_type.h"
+#include "python/object/array_object.h"
 #include "python/object/dtypes.h"
 #include "python/runtime/arguments.h"
 #include "python/runtime/call_site.h"

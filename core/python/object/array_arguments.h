@@ -5,7 +5,7 @@
 
 #include "array/array.h"
 #include "python/bindings.h"
-#include "python/object/array_type.h"
+#include "python/object/array_object.h"
 #include "python/object/scalar.h"
 
 namespace forerun {

@@ -19,7 +19,7 @@
 #include "engine/engine.h"
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
-#include "python/object/array_type.h"
+#include "python/object/array_object.h"
 #include "python/object/dtypes.h"
 #include "python/object/numpy_interop.h"
 #include "python/object/numpy_memory.h"

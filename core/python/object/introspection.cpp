@@ -12,7 +12,7 @@
 #include "memory/caching_allocator.h"
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
-#include "python/object/array_type.h"
+#include "python/object/array_object.h"
 #include "python/object/dtypes.h"
 #include "python/runtime/call_site.h"
 

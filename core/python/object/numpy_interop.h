@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "array/array.h"
-#include "python/object/array_type.h"
+#include "python/object/array_object.h"
 
 namespace forerun {
 

@@ -7,10 +7,10 @@
 
 #include "array/array.h"
 #include "engine/graph/memory_budget.h"
-#include "python/capture/capture.h"
 #include "python/numpy_api.h"
 #include "python/object/dtypes.h"
 #include "python/object/numpy_interop.h"
+#include "python/runtime/capture.h"
 #include "python/runtime/deferred_release.h"
 #include "python/runtime/devices.h"
 

@@ -5,8 +5,7 @@
 #include <cstdint>
 
 #include "array/array.h"
-#include "python/dispatch/operator_table.h"
-#include "python/object/array_type.h"
+#include "python/object/array_object.h"
 
 namespace forerun {
 
@@ -17,10 +16,8 @@ PyObject* wrap_like(PyObject* like, Array array);
 // The same object as a scalar, or as an array that is not one. Its storage must not be shared.
 void become(PyObject* array, bool scalar);
 
-// Sums, products and comparisons of two numbers, of which one at least is a scalar whose value is computed; null
-// without an exception: an operation must do it.
-PyObject* calculated_at_once(Operator which, PyObject* a, PyObject* b);
-
+// A scalar with the value at `value`, made without an operation.
+PyObject* scalar_at_once(DType t, MemoryBudget* budget, const void* value);
 // A scalar with a copy of the element at an offset: made at once where its value is computed, else by an operation.
 PyObject* element(const Array& array, int64_t offset);
 // The base of a view with axes: the array itself, or for a scalar, a copy in `own`, so that writing to the view leaves

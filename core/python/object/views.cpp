@@ -10,7 +10,7 @@
 #include "engine/graph/sections.h"
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
-#include "python/object/array_indexing.h"
+#include "python/object/basic_index.h"
 #include "python/object/create.h"
 #include "python/object/dtypes.h"
 #include "python/object/numpy_interop.h"

@@ -19,7 +19,7 @@
 #include "python/dispatch/loop_table.h"
 #include "python/dispatch/ufunc_type.h"
 #include "python/object/array_arguments.h"
-#include "python/object/array_type.h"
+#include "python/object/array_object.h"
 #include "python/object/python_scalars.h"
 #include "python/object/scalar.h"
 #include "python/runtime/arguments.h"

@@ -4,7 +4,7 @@
 
 #include "array/array.h"
 #include "engine/engine.h"
-#include "python/capture/capture.h"
+#include "python/runtime/capture.h"
 #include "python/runtime/devices.h"
 #include "python/runtime/submission_gate.h"
 #include "python/runtime/submit.h"

@@ -10,9 +10,13 @@ import functools
 import importlib.util
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
+
+if TYPE_CHECKING:
+    from ..typing import Array
+
 
 __all__ = ["arrow_c_array", "arrow_c_stream"]
 
@@ -22,14 +26,14 @@ def _has_pyarrow() -> bool:
     return importlib.util.find_spec("pyarrow") is not None
 
 
-def _values(x: Any) -> numpy.ndarray[Any, Any]:
+def _values(x: Array) -> numpy.ndarray[Any, Any]:
     """Return the values, which it waits for. ValueError without axes."""
     if not x.ndim:
         raise ValueError("__arrow_c_array__: array must have an axis, got none")
     return numpy.ascontiguousarray(x.numpy())
 
 
-def _column(x: Any) -> Any:
+def _column(x: Array) -> Any:
     """Return an array of pyarrow; rows of several axes are lists of fixed size."""
     import pyarrow
 

@@ -11,11 +11,15 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy
 
 from ..ops._base.primitive import direct
+
+if TYPE_CHECKING:
+    from ..typing import Array
+
 
 __all__ = ["delegate", "register", "takes_extents"]
 
@@ -55,7 +59,7 @@ def delegate(function: Callable[..., Any], *, takes_dim: bool = False) -> Callab
 
 
 def _with_dim(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Array, **kwargs: Any) -> Any:
         chosen = _functions.get(name, function) if "dim" in kwargs or "keepdim" in kwargs else function
         return chosen(*args, **kwargs)
 
@@ -75,7 +79,7 @@ def takes_extents(method: F) -> F:
     name = method.__name__
 
     @functools.wraps(method)
-    def call(x: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(x: Array, *args: Any, **kwargs: Any) -> Any:
         extents = args and isinstance(args[0], (int, numpy.integer, tuple, list))
         if extents and len(args) > 1 and name not in _functions:
             shape = ", ".join(map(str, args))

@@ -11,7 +11,7 @@ from ..ops.index import getitem as indexing
 from ..ops.nn import functions as nn
 
 if TYPE_CHECKING:
-    from ..typing import Array, ArrayLike, DTypeLike
+    from ..typing import Array, ArrayLike, DTypeLike, Shape
 
 __all__ = ["MxnetMethods"]
 
@@ -41,7 +41,7 @@ class MxnetMethods:
         """Return the only element as a Python scalar. Waits. ValueError if there is not one."""
         return self.item()  # type: ignore[attr-defined]
 
-    def reshape_view(self, *shape: Any) -> Array:
+    def reshape_view(self, *shape: Shape) -> Array:
         """Return a view in another shape. ValueError where memory does not allow one."""
         y: Array = self.reshape(*shape)  # type: ignore[attr-defined]
         if y.size and not _core.shares_storage(self, y):

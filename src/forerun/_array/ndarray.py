@@ -37,7 +37,7 @@ from .mxnet_methods import MxnetMethods
 from .numpy_methods import NumpyMethods
 
 if TYPE_CHECKING:
-    from ..typing import Array, ArrayLike, Axis, DTypeLike, Out
+    from ..typing import Array, ArrayLike, Axis, DTypeLike, FileLike, Out
 
 __all__ = ["ndarray"]
 
@@ -81,7 +81,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         return shape.reshape(self, _extents(args), order, copy=copy)
 
     @direct("transpose")
-    def transpose(self, *axes: Any) -> ndarray:
+    def transpose(self, *axes: Axis) -> ndarray:
         """Return a view with the axes in another order, by default reversed."""
         return shape.transpose(self, _extents(axes) if axes and axes[0] is not None else None)
 
@@ -114,7 +114,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """Repeat each element several times along an axis."""
 
     @delegate(joining.split)
-    def split(self, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    def split(self, indices_or_sections: int | Sequence[int] | Array, axis: int = 0) -> list[Array]:
         """Return views of equal parts along an axis."""
 
     # --- values: copies, dtypes, devices ---
@@ -187,7 +187,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     as_np_ndarray = as_nd_ndarray
 
-    def tofile(self, fid: Any, sep: str = "", format: str = "%s", *, wait: bool = True) -> Array:
+    def tofile(self, fid: FileLike, sep: str = "", format: str = "%s", *, wait: bool = True) -> Array:
         """Write the values to a file, as bytes, or as text with a separator; return its size, an array."""
         return files.tofile(self, fid, sep, format, wait=wait)
 
@@ -322,7 +322,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         _core.assign(self, sorting.sort(_core.detach(self), axis, kind, order, stable=stable))
 
     @delegate(sorting.argpartition)
-    def argpartition(self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None) -> ndarray:
+    def argpartition(self, kth: Axis, axis: int | None = -1, kind: str = "introselect", order: None = None) -> ndarray:
         """Return positions that partition the array along an axis."""
 
     def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
@@ -448,16 +448,16 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
             raise TypeError(f"format: an array with axes must have no format of its own, got {spec!r}")
         return placeholder(self) or format(self.item() if spec else self.numpy(), spec)
 
-    def __contains__(self, value: Any) -> bool:
+    def __contains__(self, value: object) -> bool:
         return bool(reduction.any(self == value))
 
     def __imatmul__(self, other: Any) -> ndarray:
         return convert.write_out("matmul", products.matmul(self, other), self)
 
-    def __divmod__(self, other: Any) -> tuple[Any, Any]:
+    def __divmod__(self, other: object) -> tuple[Any, Any]:
         return self // other, self % other
 
-    def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
+    def __rdivmod__(self, other: object) -> tuple[Any, Any]:
         return other // self, other % self
 
     def __round__(self, decimals: int = 0) -> Array:

@@ -16,7 +16,7 @@ from ..ops._base import host_task as host
 from .call_forms import takes_extents
 
 if TYPE_CHECKING:
-    from ..typing import Array, DTypeLike
+    from ..typing import Array, DTypeLike, FileLike
 
 __all__ = ["Flags", "NumpyMethods"]
 
@@ -38,7 +38,7 @@ class Flags:
     aligned: bool
     writebackifcopy: bool
 
-    def __init__(self, x: Any) -> None:
+    def __init__(self, x: Array) -> None:
         like = numpy.lib.stride_tricks.as_strided(numpy.empty(1, x.dtype), x.shape, x.strides).flags
         written = _core.is_writable(x) and not _core.is_scalar(x)
         values = (like.c_contiguous, like.f_contiguous, False, written, True, False)
@@ -85,7 +85,7 @@ def _dlpack_type(device: Any) -> int:
     return _DLPACK_TYPES.get(info(device)["platform"], _OTHER)
 
 
-def _from_gpu(x: Any, max_version: tuple[int, int] | None, asked: tuple[int, int] | None, copy: bool | None) -> Any:
+def _from_gpu(x: Array, max_version: tuple[int, int] | None, asked: tuple[int, int] | None, copy: bool | None) -> Any:
     """The capsule of a copy in the memory of the host, if it is asked for; else BufferError."""
     if copy is False or (asked is None and not copy):
         raise BufferError(
@@ -110,7 +110,7 @@ class NumpyMethods:
     @property
     def flags(self) -> Flags:
         """How the elements lie in memory, and whether they may be written. Does not wait."""
-        return Flags(self)
+        return Flags(cast("Array", self))
 
     @takes_extents
     def view(self: Any, dtype: DTypeLike = None) -> Array:
@@ -156,7 +156,7 @@ class NumpyMethods:
         """Return the array, pickled. Waits."""
         return pickle.dumps(self)
 
-    def dump(self, file: Any) -> None:
+    def dump(self, file: FileLike) -> None:
         """Pickle the array into a file, named or open. Waits."""
         if not isinstance(file, (str, os.PathLike)):
             pickle.dump(self, file)
@@ -203,5 +203,5 @@ class NumpyMethods:
         device = self.device
         return (1, 0) if device.device_type == "cpu" else (_dlpack_type(device), device.device_id)
 
-    def __class_getitem__(cls, item: Any) -> types.GenericAlias:
+    def __class_getitem__(cls, item: object) -> types.GenericAlias:
         return types.GenericAlias(cls, item)

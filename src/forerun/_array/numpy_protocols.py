@@ -15,7 +15,9 @@ from ..ops._base.convert import asarray, is_supported
 from . import ufunc_protocol as ufuncs
 
 if TYPE_CHECKING:
-    from ..typing import Out
+    from types import ModuleType
+
+    from ..typing import Array, DeviceLike, Out
 
 # NumPy's classes of arrays whose values are all there is to them; others know better what is to be done.
 _PLAIN = (numpy.ndarray, numpy.memmap, numpy.generic)
@@ -25,7 +27,9 @@ _WRITERS = frozenset(("copyto", "fill_diagonal", "place", "put", "put_along_axis
 _FILES = frozenset((numpy.save, numpy.savez, numpy.savez_compressed, numpy.savetxt))
 
 
-def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, out: Out = None, **kwargs: Any) -> Any:
+def array_ufunc(
+    self: Any, ufunc: numpy.ufunc, method: str, *inputs: Array | numpy.ndarray, out: Out = None, **kwargs: Any
+) -> Any:
     """`__array_ufunc__`: a NumPy ufunc, or one of its methods, called with a forerun array."""
     outs = out if isinstance(out, tuple) else (out,)
     if any(_knows_better(type(x), "__array_ufunc__") for x in (*inputs, *outs)):
@@ -40,7 +44,7 @@ def _knows_better(kind: type, protocol: str) -> bool:
     return hasattr(kind, protocol)
 
 
-def namespace() -> Any:
+def namespace() -> ModuleType:
     """Return `forerun.np`, which imports this module."""
     return importlib.import_module("forerun.np")
 
@@ -107,7 +111,7 @@ def _takes(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
     return True
 
 
-def _is_foreign(x: Any) -> bool:
+def _is_foreign(x: object) -> bool:
     """Return whether arrays of dtypes that forerun lacks are among arguments."""
     if isinstance(x, numpy.ndarray):
         return not is_supported(x.dtype)
@@ -128,7 +132,7 @@ def _written(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return result
 
 
-def _values(x: Any) -> Any:
+def _values(x: object) -> Any:
     """Replace forerun arrays by NumPy arrays, in nested sequences too."""
     if isinstance(x, _core.Array):
         return x.numpy()
@@ -138,7 +142,7 @@ def _values(x: Any) -> Any:
     return {k: _values(v) for k, v in x.items()} if type(x) is dict else x
 
 
-def _wrapped(x: Any, device: Any) -> Any:
+def _wrapped(x: object, device: DeviceLike) -> Any:
     """Replace NumPy arrays and scalars of numbers by forerun arrays, in tuples and lists too."""
     if isinstance(x, (numpy.ndarray, numpy.generic)):
         plain = type(x) in _PLAIN or isinstance(x, numpy.generic)

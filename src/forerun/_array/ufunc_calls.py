@@ -27,7 +27,7 @@ from ..ops.index.setitem import untaped
 from ..ops.linalg import matmul as products
 
 if TYPE_CHECKING:
-    from ..typing import Array, Out
+    from ..typing import Array, ArrayLike, DeviceLike, Out
 
 _OPS: dict[Any, Elementwise] = {
     op.ufunc: op
@@ -51,7 +51,7 @@ _OF_GENERALISED = {"axes", "axis", "keepdims"}
 Dtypes = tuple[numpy.dtype, ...]
 
 
-def outs_of(ufunc: Any, method: str, out: Out) -> list[Any]:
+def outs_of(ufunc: numpy.ufunc, method: str, out: Out) -> list[Any]:
     """Return one entry per output, None where there is to be a new array."""
     n = ufunc.nout if method == "__call__" else 1
     given = list(out) if isinstance(out, tuple) else [out] + [None] * (n - 1)
@@ -69,7 +69,7 @@ def write_outs(name: str, results: Sequence[Any], outs: Sequence[Any], casting: 
     return found[0] if len(found) == 1 else found
 
 
-def _put(name: str, out: Any, result: Any, casting: str) -> Any:
+def _put(name: str, out: Any, result: Array, casting: str) -> Any:
     _check_out(name, out, result.shape, result.dtype, casting)
     if is_array(out):
         out[...] = result
@@ -88,7 +88,7 @@ def _check_out(name: str, out: Any, shape: tuple[int, ...], dtype: numpy.dtype, 
 # --- calls ----------------------------------------------------------------------------------------------------
 
 
-def called(ufunc: Any, inputs: list[Any], outs: list[Any], **options: Any) -> Any:
+def called(ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any], **options: Any) -> Any:
     """Submit a call of a ufunc; one entry of `outs` per output, None where there is to be a new array."""
     if len(inputs) != ufunc.nin:
         raise TypeError(f"{ufunc.__name__}: takes {ufunc.nin} operands, got {len(inputs)}")
@@ -116,7 +116,7 @@ def called(ufunc: Any, inputs: list[Any], outs: list[Any], **options: Any) -> An
     return write_outs(name, results, outs, casting)
 
 
-def _several(result: Any) -> tuple[Any, ...]:
+def _several(result: Array) -> tuple[Any, ...]:
     return result if isinstance(result, tuple) else (result,)
 
 
@@ -128,7 +128,9 @@ def _says_nothing(name: str, option: str, value: Any) -> bool:
     return option == "subok" or value is None or (option == "where" and value is True)
 
 
-def _simple(ufunc: Any, inputs: list[Any], outs: list[Any], options: dict[str, Any]) -> Callable[[], Any] | None:
+def _simple(
+    ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any], options: dict[str, Any]
+) -> Callable[[], Any] | None:
     """Return a call of a forerun operation that supports the options; None if there is none."""
     if ufunc in _FUNCTIONS and not options:
 
@@ -152,7 +154,7 @@ def _simple(ufunc: Any, inputs: list[Any], outs: list[Any], options: dict[str, A
 # --- which loop -----------------------------------------------------------------------------------------------
 
 
-def loop_of(ufunc: Any, operands: list[Any], casting: str, options: dict[str, Any]) -> Dtypes:
+def loop_of(ufunc: numpy.ufunc, operands: list[Any], casting: str, options: dict[str, Any]) -> Dtypes:
     """Return the dtypes that a call computes in: NumPy's choice, by our rule for integers with floats."""
     name = ufunc.__name__
     wanted = _wanted(ufunc, options) if options else None
@@ -168,22 +170,22 @@ def loop_of(ufunc: Any, operands: list[Any], casting: str, options: dict[str, An
 
 
 @functools.lru_cache(4096)
-def _found(ufunc: Any, loops: int, given: tuple[Any, ...], casting: str, default: numpy.dtype) -> Dtypes:
+def _found(ufunc: numpy.ufunc, loops: int, given: tuple[Any, ...], casting: str, default: numpy.dtype) -> Dtypes:
     return _narrowed(ufunc, list(given), casting, _resolved(ufunc, list(given), None, casting))
 
 
-def _whole(d: Any) -> bool:
+def _whole(d: object) -> bool:
     return isinstance(d, numpy.dtype) and d.kind in "biu"
 
 
-def _seen(x: Any) -> Any:
+def _seen(x: Array) -> Any:
     """Return the type of an operand for NumPy's promotion: a dtype, or a Python type whose numbers are weak."""
     if is_array(x):
         return x.dtype
     return numpy.dtype(bool) if type(x) is bool else type(x)
 
 
-def _wanted(ufunc: Any, options: dict[str, Any]) -> tuple[Any, ...] | None:
+def _wanted(ufunc: numpy.ufunc, options: dict[str, Any]) -> tuple[Any, ...] | None:
     """Return the dtypes that the call names, with None for those that it leaves open."""
     named = options.pop("signature", options.pop("sig", None))
     dtype = options.pop("dtype", None)
@@ -212,7 +214,7 @@ def _resolved(ufunc: Any, given: list[Any], wanted: tuple[Any, ...] | None, cast
         raise TypeError(f"{ufunc.__name__}: there must be a loop for the operands, got {shown}: {error}") from None
 
 
-def _narrowed(ufunc: Any, given: list[Any], casting: str, found: Dtypes) -> Dtypes:
+def _narrowed(ufunc: numpy.ufunc, given: list[Any], casting: str, found: Dtypes) -> Dtypes:
     """NumPy's choice, but what becomes floats (integers, Python's numbers) takes the dtype of the floats beside it, or
     the default float."""
     floats = [d for d in given if isinstance(d, numpy.dtype) and is_inexact(d)]
@@ -220,7 +222,7 @@ def _narrowed(ufunc: Any, given: list[Any], casting: str, found: Dtypes) -> Dtyp
     if common.kind == "c":
         common = numpy.dtype(f"float{common.itemsize * 4}")
 
-    def narrow(d: Any, to: numpy.dtype) -> Any:
+    def narrow(d: object, to: numpy.dtype) -> Any:
         becomes_float = is_inexact(to) and (_whole(d) or d in (int, float))
         return common if becomes_float else promote(common, "complex64") if d is complex else d
 
@@ -237,19 +239,19 @@ _MOST_OPERANDS = 6
 _made: dict[Any, tuple[list[str], Elementwise | None]] = {}
 
 
-def looped(ufunc: Any, loop: Dtypes) -> Elementwise | None:
+def looped(ufunc: numpy.ufunc, loop: Dtypes) -> Elementwise | None:
     """Return an op that has the loop of these dtypes; None if there can be none."""
     op = _OPS.get(ufunc) or _op_of(ufunc)
     return op if op and _has_loop(ufunc, ufunc.ntypes, loop) else None
 
 
 @functools.lru_cache(4096)
-def _has_loop(ufunc: Any, loops: int, loop: Dtypes) -> bool:
+def _has_loop(ufunc: numpy.ufunc, loops: int, loop: Dtypes) -> bool:
     chars = [[numpy.dtype(c).name for c in types.replace("->", "")] for types in ufunc.types]
     return [d.name for d in loop] in chars
 
 
-def _op_of(ufunc: Any) -> Elementwise | None:
+def _op_of(ufunc: numpy.ufunc) -> Elementwise | None:
     types, op = _made.get(ufunc, (None, None))
     if types != ufunc.types and (types is not None or len(_made) < _MOST):  # a ufunc can get more loops
         op = _made_of(ufunc)
@@ -257,7 +259,7 @@ def _op_of(ufunc: Any) -> Elementwise | None:
     return op
 
 
-def _made_of(ufunc: Any) -> Elementwise | None:
+def _made_of(ufunc: numpy.ufunc) -> Elementwise | None:
     if ufunc.nargs > _MOST_OPERANDS:
         return None
     try:
@@ -270,7 +272,7 @@ def _made_of(ufunc: Any) -> Elementwise | None:
 
 
 def _issued(
-    ufunc: Any, operands: list[Any], loop: Dtypes, shapes: list[tuple[int, ...]], options: dict[str, Any]
+    ufunc: numpy.ufunc, operands: list[Any], loop: Dtypes, shapes: list[tuple[int, ...]], options: dict[str, Any]
 ) -> list[Any]:
     """Return the ufunc as a task, with results of these shapes."""
     arrays = [x for x in operands if is_array(x)]
@@ -287,7 +289,7 @@ def _issued(
 # --- under a mask -----------------------------------------------------------------------------------------------
 
 
-def _masked(ufunc: Any, operands: list[Any], loop: Dtypes, where: Any, outs: list[Any], casting: str) -> Any:
+def _masked(ufunc: numpy.ufunc, operands: list[Any], loop: Dtypes, where: Array, outs: list[Any], casting: str) -> Any:
     """Return a call with `where`: elsewhere, outputs keep what they had; new ones are 0 there. It is one operation."""
     name = ufunc.__name__
     if where.dtype != bool:
@@ -315,14 +317,14 @@ def _masked(ufunc: Any, operands: list[Any], loop: Dtypes, where: Any, outs: lis
 _MOST_MASKED = 5  # operands of a loop that the core runs under a mask
 
 
-def _to_write(out: Any, shape: tuple[int, ...], dtype: numpy.dtype, device: Any) -> Array:
+def _to_write(out: Out, shape: tuple[int, ...], dtype: numpy.dtype, device: DeviceLike) -> Array:
     """Return the array to write for an output: itself, a copy if it is NumPy's, zeros if there is none."""
     if out is None:
         return _core.full(shape, 0, dtype, device)
     return out if is_array(out) else asarray(out, device=device)
 
 
-def _masked_task(ufunc: Any, operands: list[Any], loop: Dtypes, where: Any, outs: list[Any]) -> None:
+def _masked_task(ufunc: numpy.ufunc, operands: list[Any], loop: Dtypes, where: ArrayLike, outs: list[Any]) -> None:
     """Return the same as a task, which reads and writes outputs as a whole."""
     arrays = [x for x in operands if is_array(x)]
 
@@ -336,7 +338,7 @@ def _masked_task(ufunc: Any, operands: list[Any], loop: Dtypes, where: Any, outs
     _core.host(task, [where, *arrays, *outs], outs, None, ufunc.__name__)
 
 
-def _generalised(ufunc: Any, operands: list[Any], loop: Dtypes, options: dict[str, Any]) -> list[Any]:
+def _generalised(ufunc: numpy.ufunc, operands: list[Any], loop: Dtypes, options: dict[str, Any]) -> list[Any]:
     """Return a ufunc whose operands have core axes, as a task."""
     operands = [x if is_array(x) else asarray(numpy.asarray(x, d)) for x, d in zip(operands, loop, strict=False)]
     options = _from_the_end(ufunc, operands, options)
@@ -348,7 +350,7 @@ def core_axes(ufunc: Any) -> list[int]:
     return [len(re.findall(r"[^,\s]+", names)) for names in re.findall(r"\(([^)]*)\)", ufunc.signature)]
 
 
-def _lead(ufunc: Any, operands: list[Any]) -> int:
+def _lead(ufunc: numpy.ufunc, operands: list[Any]) -> int:
     counts = core_axes(ufunc)
     for x, n in zip(operands, counts, strict=False):
         if x.ndim < n:  # also where NumPy would do without an axis marked with "?"
@@ -356,7 +358,7 @@ def _lead(ufunc: Any, operands: list[Any]) -> int:
     return max((x.ndim - n for x, n in zip(operands, counts, strict=False)), default=0)
 
 
-def _from_the_end(ufunc: Any, operands: list[Any], options: dict[str, Any]) -> dict[str, Any]:
+def _from_the_end(ufunc: numpy.ufunc, operands: list[Any], options: dict[str, Any]) -> dict[str, Any]:
     """Return the options with axes counted from the end, so that they still hold when there are more axes in front."""
     if "axes" not in options:
         return options
@@ -369,7 +371,9 @@ def _from_the_end(ufunc: Any, operands: list[Any], options: dict[str, Any]) -> d
     return options | {"axes": counted}
 
 
-def _core_shapes(ufunc: Any, operands: list[Any], loop: Dtypes, options: dict[str, Any]) -> list[tuple[int, ...]]:
+def _core_shapes(
+    ufunc: numpy.ufunc, operands: list[Any], loop: Dtypes, options: dict[str, Any]
+) -> list[tuple[int, ...]]:
     """The shapes of the results: those of a call with one more axis in front, of extent 0: nothing is computed."""
     lead, counts = _lead(ufunc, operands), core_axes(ufunc)
     axis = options.get("axis", -1)

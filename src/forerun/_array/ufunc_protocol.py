@@ -25,7 +25,7 @@ from ..ops.reduce import scan as scans
 from .ufunc_calls import SCALARS, called, core_axes, loop_of, looped, outs_of, write_outs
 
 if TYPE_CHECKING:
-    from ..typing import Array, Out
+    from ..typing import Array, ArrayLike, Axis, DTypeLike, Out
 
 __all__ = ["call", "call_with_an_array"]
 
@@ -36,7 +36,7 @@ _REDUCTIONS: dict[Any, Callable[..., Any]] = {
 _SCANS: dict[Any, Callable[..., Any]] = {numpy.add: scans.cumsum, numpy.multiply: scans.cumprod}
 
 
-def call(ufunc: Any, method: str, inputs: Sequence[Any], out: Out = None, **options: Any) -> Any:
+def call(ufunc: numpy.ufunc, method: str, inputs: Sequence[Any], out: Out = None, **options: Any) -> Any:
     """Submit a call of a ufunc, or of one of its methods, with inputs of which at least one is a forerun array.
 
     out and options are NumPy's. Returns arrays; an array given as `out` is returned itself, and one of NumPy's is
@@ -52,7 +52,7 @@ def call(ufunc: Any, method: str, inputs: Sequence[Any], out: Out = None, **opti
     return _METHODS[method](ufunc, list(inputs), outs_of(ufunc, method, out), **options)
 
 
-def call_with_an_array(ufunc: Any, method: str, inputs: Sequence[Any], **options: Any) -> Any:
+def call_with_an_array(ufunc: numpy.ufunc, method: str, inputs: Sequence[Any], **options: Any) -> Any:
     """Submit a call as `call` does, with inputs of which none need be a forerun array.
 
     The first input becomes one then, except the array that `at` writes to.
@@ -80,12 +80,12 @@ def _inner(outer: Any, method: str, inputs: Sequence[Any]) -> Any:
     return ufunc
 
 
-def _binary(ufunc: Any, method: str) -> None:
+def _binary(ufunc: numpy.ufunc, method: str) -> None:
     if ufunc.nin != 2 or ufunc.nout != 1 or ufunc.signature is not None:
         raise ValueError(f"{ufunc.__name__}: {method} must be of a ufunc with two inputs and one output")
 
 
-def _tiny(ufunc: Any, method: str, x: Any, *args: Any, **options: Any) -> Any:
+def _tiny(ufunc: numpy.ufunc, method: str, x: Array, *args: Any, **options: Any) -> Any:
     """Run the method on ones of x's dtype, an element (or none) per axis, for its errors and its dtype."""
     if x.dtype.kind in "biu" and default_float() != numpy.float64 and options.get("dtype") is None:
         found = loop_of(ufunc, [x, x], "same_kind", {})
@@ -98,7 +98,9 @@ def _tiny(ufunc: Any, method: str, x: Any, *args: Any, **options: Any) -> Any:
         raise type(error)(f"{ufunc.__name__}.{method}: {error}") from None
 
 
-def _reduced(ufunc: Any, inputs: list[Any], outs: list[Any], axis: Any = 0, dtype: Any = None, **options: Any) -> Any:
+def _reduced(
+    ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any], axis: Axis = 0, dtype: DTypeLike = None, **options: Any
+) -> Any:
     _binary(ufunc, "reduce")
     options = {k: v for k, v in options.items() if not (k == "where" and v is True)}
     x, name = asarray(inputs[0]), ufunc.__name__
@@ -123,7 +125,7 @@ def _reduced(ufunc: Any, inputs: list[Any], outs: list[Any], axis: Any = 0, dtyp
     return write_outs(name, host(task, inputs, [(shape, to)], name=f"{name}.reduce"), outs, "same_kind")
 
 
-def _accumulated(ufunc: Any, inputs: list[Any], outs: list[Any], axis: int = 0, dtype: Any = None) -> Any:
+def _accumulated(ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any], axis: int = 0, dtype: DTypeLike = None) -> Any:
     _binary(ufunc, "accumulate")
     x, name = asarray(inputs[0]), ufunc.__name__
     at = axis_of(name, axis, x.ndim)
@@ -143,7 +145,7 @@ def _accumulated(ufunc: Any, inputs: list[Any], outs: list[Any], axis: int = 0, 
     return write_outs(name, host(task, [x], [(x.shape, to)], name=f"{name}.accumulate"), outs, "same_kind")
 
 
-def _reduced_at(ufunc: Any, inputs: list[Any], outs: list[Any], axis: int = 0, dtype: Any = None) -> Any:
+def _reduced_at(ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any], axis: int = 0, dtype: DTypeLike = None) -> Any:
     _binary(ufunc, "reduceat")
     x, name = asarray(inputs[0]), ufunc.__name__
     indices = asarray(inputs[1] if is_array(inputs[1]) else numpy.asarray(inputs[1], "int64"))
@@ -161,12 +163,12 @@ def _reduced_at(ufunc: Any, inputs: list[Any], outs: list[Any], axis: int = 0, d
     return write_outs(name, host(task, [x, indices], [(shape, to)], name=f"{name}.reduceat"), outs, "same_kind")
 
 
-def _starts(ufunc: Any) -> dict[str, Any]:
+def _starts(ufunc: numpy.ufunc) -> dict[str, Any]:
     """Return options with which a reduction without an identity accepts an empty array."""
     return {"initial": 1} if ufunc.identity is None else {}
 
 
-def _outer(ufunc: Any, inputs: list[Any], outs: list[Any], **options: Any) -> Any:
+def _outer(ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any], **options: Any) -> Any:
     if ufunc.nin != 2 or ufunc.signature is not None:
         raise ValueError(f"{ufunc.__name__}: outer must be of a ufunc with two inputs")
     a, b = (x if type(x) in SCALARS else asarray(x) for x in inputs)
@@ -175,7 +177,7 @@ def _outer(ufunc: Any, inputs: list[Any], outs: list[Any], **options: Any) -> An
     return called(ufunc, [a, b], outs, **options)
 
 
-def _at(ufunc: Any, inputs: list[Any], outs: list[Any]) -> None:
+def _at(ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any]) -> None:
     """In place, and unbuffered: what an index names twice is done twice. One operation, on these elements alone."""
     x, indices, *operands = inputs
     name = f"{ufunc.__name__}.at"
@@ -200,13 +202,13 @@ def _at(ufunc: Any, inputs: list[Any], outs: list[Any]) -> None:
 
 
 @functools.lru_cache(1024)
-def _loop_at(ufunc: Any, *dtypes: numpy.dtype) -> Any:
+def _loop_at(ufunc: numpy.ufunc, *dtypes: numpy.dtype) -> Any:
     """Return the dtypes that `at` computes in. Errors as NumPy's for operands that do not fit."""
     ufunc.at(numpy.ones(1, dtypes[0]), [0], *(numpy.ones(1, d) for d in dtypes[1:]))
     return ufunc.resolve_dtypes((*dtypes, None), casting="unsafe")
 
 
-def _at_positions(op: Any, loop: Any, key: Key, x: Any, rest: list[Any]) -> None:
+def _at_positions(op: Any, loop: Any, key: Key, x: Array, rest: list[Any]) -> None:
     if not key.arrays:
         v = _core.getitem(x, tuple(key.basic))  # a view of one element, too
         op(v, *rest, out=v, loop=loop)
@@ -216,7 +218,7 @@ def _at_positions(op: Any, loop: Any, key: Key, x: Any, rest: list[Any]) -> None
     _core.scatter(v, key.positions(v), key.axis, value, False, op, loop)
 
 
-def _at_mask(op: Any, loop: Any, v: Any, mask: Any, axis: int, rest: list[Any]) -> None:
+def _at_mask(op: Any, loop: Any, v: Any, mask: Array, axis: int, rest: list[Any]) -> None:
     """Do the same for a mask whose values are not known yet: it selects each element once."""
     wide, value = under_mask(v, mask, axis, rest[0] if rest else None)
     if wide is None:
@@ -234,7 +236,7 @@ def cast_to(x: Array, dtype: numpy.dtype) -> Array:
     return x if x.dtype == dtype else _core.cast(x, dtype)
 
 
-def _at_task(ufunc: Any, x: Any, indices: Any, rest: list[Any], name: str) -> None:
+def _at_task(ufunc: numpy.ufunc, x: Array, indices: Array, rest: list[Any], name: str) -> None:
     """As a task, which reads and writes all of x."""
     arrays: list[Any] = []
     index = _placed(indices, arrays)
@@ -250,7 +252,7 @@ def _at_task(ufunc: Any, x: Any, indices: Any, rest: list[Any], name: str) -> No
     _core.host(task, [x, *arrays, *rest], [x], None, name)
 
 
-def _placed(indices: Any, arrays: list[Any]) -> Callable[[tuple[Any, ...]], Any]:
+def _placed(indices: ArrayLike, arrays: list[Any]) -> Callable[[tuple[Any, ...]], Any]:
     """Collect the forerun arrays of an index; return a function that puts their values in."""
     parts = indices if isinstance(indices, tuple) else (indices,)
     places = {i: len(arrays) + k for k, i in enumerate(i for i, p in enumerate(parts) if is_array(p))}
@@ -264,7 +266,7 @@ def _placed(indices: Any, arrays: list[Any]) -> Callable[[tuple[Any, ...]], Any]
     return index
 
 
-def _with_values(x: Any) -> Any:
+def _with_values(x: object) -> Any:
     if is_array(x):
         return x.numpy()
     return tuple(map(_with_values, x)) if isinstance(x, tuple) else x

@@ -19,13 +19,17 @@ import functools
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._runtime.device import Device
 from ..autograd.leaf import Variable
 from ..ops._base import traced
 from .tape_template import NotRepeatable, TapeTemplate
+
+if TYPE_CHECKING:
+    from ..typing import Array, Shape
+
 
 __all__ = ["Recorded", "hybrid"]
 
@@ -40,7 +44,7 @@ class _Passes:
 
     name = "argument"
 
-    def gradients(self, g: Any, inputs: Arrays, attrs: Any) -> Arrays:
+    def gradients(self, g: Array, inputs: Arrays, attrs: object) -> Arrays:
         return (g,)
 
 
@@ -53,7 +57,7 @@ class _Call:
     name: str
     program: Any
 
-    def __init__(self, name: str, shape: Any, result: Any, template: TapeTemplate | None) -> None:
+    def __init__(self, name: str, shape: Shape, result: object, template: TapeTemplate | None) -> None:
         self.name = name
         self.shape = shape
         self.result = result
@@ -89,7 +93,7 @@ class _Call:
             _core.capture_drop()
 
 
-def _recording(function: Callable[..., Any], *args: Any) -> Any:
+def _recording(function: Callable[..., Any], *args: Sequence[Array]) -> Any:
     before = _core.set_recording(True)
     try:
         return function(*args)
@@ -164,7 +168,7 @@ class Recorded:
             if looked is None and _core.capture_first_read() is not None:
                 self._warned = True  # the other one's warning names the line
 
-    def _record(self, args: Arrays, shape: Any, arrays: Arrays, held: Arrays) -> Any:
+    def _record(self, args: Arrays, shape: Shape, arrays: Arrays, held: Arrays) -> Any:
         """Run the function as it is written, and keep what it issues as a program."""
         calls, refused = self.calls, self.refused  # as they are now: `clear` makes others
         since = _core.tape_position()
@@ -198,14 +202,14 @@ class Recorded:
     def _names(self, arguments: int) -> list[str]:
         return [*(f"argument {i}" for i in range(arguments)), *self.held_names()]
 
-    def warn(self, look: Any) -> None:
+    def warn(self, look: object) -> None:
         """Warn, once, that calls run as they are written, and name the line that reads values."""
         with _warning:
             warned, self._warned = self._warned, True
         if not warned:
             warn_of_read(self.name, look, "; hybridize(strict=True) makes this an error")
 
-    def _given(self, x: Any, ends: list[tuple[int, int]]) -> Any:
+    def _given(self, x: Array, ends: list[tuple[int, int]]) -> Array:
         """Return the array that the function gets for an argument: itself, or one with a node of its own."""
         y = _core.as_base_array(x)
         if _core.recording() and x.node is not None:
@@ -215,7 +219,7 @@ class Recorded:
         return y
 
     def _finish(
-        self, result: Any, shape: Any, inputs: Arrays, free: int, ends: list[tuple[int, int]], since: int
+        self, result: object, shape: Shape, inputs: Arrays, free: int, ends: list[tuple[int, int]], since: int
     ) -> _Call:
         if refused := _core.capture_refused():
             raise NotRepeatable(refused)
@@ -255,7 +259,7 @@ _hole = _Hole()
 class _Exactly:
     """A value that stands for itself: 1, 1.0 and True are different, and so are 0.0 and -0.0."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
@@ -266,7 +270,7 @@ class _Exactly:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _flat(value: Any) -> tuple[tuple[Any, ...], Any]:
+def _flat(value: object) -> tuple[tuple[Any, ...], Any]:
     """The arrays in a structure of tuples, lists and dicts, and its form without them; None if other objects are in it.
 
     >>> from forerun import np
@@ -346,7 +350,7 @@ def hybrid(function: Callable[..., Any] | None = None, *, strict: bool = False) 
     recorded = Recorded(function, getattr(function, "__name__", "function"), strict)
 
     @functools.wraps(function)
-    def call(*args: Any) -> Any:
+    def call(*args: Array) -> Any:
         return recorded(args)
 
     return call

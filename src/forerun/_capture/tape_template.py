@@ -7,10 +7,14 @@ gradients: a `TapeTemplate` keeps them, and records them again when gradients of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
 from ..autograd.leaf import Variable
+
+if TYPE_CHECKING:
+    from ..typing import Array
+
 
 __all__ = ["NotRepeatable", "TapeTemplate"]
 
@@ -105,13 +109,13 @@ class TapeTemplate:
         saved = self._save(x) if _core.has_value(x) else -1
         return _Array(_core.empty_handle(x), saved, self._place(x))
 
-    def _save(self, x: Any) -> int:
+    def _save(self, x: Array) -> int:
         number = self._known.setdefault(_core.place(x), len(self.saved))
         if number == len(self.saved):
             self.saved.append(_core.detach(x))
         return number
 
-    def _place(self, x: Any) -> _TapeRef | None:
+    def _place(self, x: Array) -> _TapeRef | None:
         if x.node is None:
             return None
         if (given := self._inputs.get((id(x.node), x.index))) is not None:
@@ -151,7 +155,7 @@ def _mapped(value: Any, function: Callable[[Any], Any], kind: Any = None) -> Any
     return value
 
 
-def _encloses(gradient: Any) -> bool:
+def _encloses(gradient: Callable[..., Any]) -> bool:
     """Return whether a gradient function was made around an array."""
     cells = getattr(gradient, "__closure__", None) or ()
     return any(isinstance(cell.cell_contents, _core.Array) for cell in cells)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._runtime.device import Device, current_device, resolve
 from ..ops._base import core as _core
 from ..ops._base.convert import copy as copied
 from ..ops._base.convert import is_array, to_device
 
+if TYPE_CHECKING:
+    from ..typing import Array, SupportsDLPack
+
+
 __all__ = ["from_dlpack"]
 
 _HOST = (1, 3, 11)  # DLPack's numbers of devices whose memory the host can read
 
 
-def from_dlpack(x: Any, /, *, device: Device | str | None = None, copy: bool | None = None) -> Any:
+def from_dlpack(x: SupportsDLPack, /, *, device: Device | str | None = None, copy: bool | None = None) -> Array:
     """Return an array with the values of another library's, by its `__dlpack__`.
 
     Shares its memory where that is possible: writes here go to a copy, and its owner must not write to it while
@@ -50,7 +54,8 @@ def from_dlpack(x: Any, /, *, device: Device | str | None = None, copy: bool | N
     ([1.0, 2.0, 3.0], [0.0, 1.0, 2.0])
     """
     if is_array(x):
-        return _own(x, device, copy)
+        own: Array = _own(x, device, copy)
+        return own
     if not hasattr(x, "__dlpack__"):
         raise AttributeError(f"from_dlpack: array must have __dlpack__, got {type(x).__name__}")
     where = current_device() if device is None else resolve(device)
@@ -58,7 +63,8 @@ def from_dlpack(x: Any, /, *, device: Device | str | None = None, copy: bool | N
     if kind not in _HOST and copy is False:
         raise BufferError(f"from_dlpack: copy must not be False for memory of another device, got device type {kind}")
     capsule = _capsule(x, None if kind in _HOST else (1, 0), copy if kind in _HOST else None)
-    return _core.from_dlpack(capsule, where, -1 if copy is None else int(copy))
+    made: Array = _core.from_dlpack(capsule, where, -1 if copy is None else int(copy))
+    return made
 
 
 def _own(x: Any, device: Device | str | None, copy: bool | None) -> Any:
@@ -70,7 +76,7 @@ def _own(x: Any, device: Device | str | None, copy: bool | None) -> Any:
     return to_device(_core.detach(x), where)
 
 
-def _capsule(x: Any, device: tuple[int, int] | None, copy: bool | None) -> Any:
+def _capsule(x: SupportsDLPack, device: tuple[int, int] | None, copy: bool | None) -> Any:
     """Return the capsule of x; producers from before 2024 accept no keywords."""
     asked: dict[str, Any] = {"max_version": (1, 1)}
     if device is not None:

@@ -20,7 +20,7 @@ class _Arrival:
     def __init__(self, name: str, add: Callable[[ModuleType], None]) -> None:
         self.name, self.add = name, add
 
-    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+    def find_spec(self, name: str, path: object, target: object = None) -> Any:
         if name != self.name:
             return None
         sys.meta_path.remove(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -12,10 +12,14 @@ from ..ops._base.convert import asarray
 from ..ops.create.fill import array
 from . import dlpack as exchange
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
+
 __all__ = ["from_dlpack", "from_numpy", "to_dlpack_for_read"]
 
 
-def from_numpy(ndarray: numpy.ndarray, zero_copy: bool = True) -> Any:
+def from_numpy(ndarray: numpy.ndarray, zero_copy: bool = True) -> Array:
     """Return an array with the values of one of NumPy's.
 
     zero_copy: it shares the memory, and NumPy's array is marked as read-only, as operations may still have to read it.
@@ -36,7 +40,7 @@ def from_numpy(ndarray: numpy.ndarray, zero_copy: bool = True) -> Any:
     return shared
 
 
-def to_dlpack_for_read(data: Any) -> Any:
+def to_dlpack_for_read(data: Array) -> Any:
     """Return a capsule of DLPack with the values of an array as they are now. Waits. No later operation changes them.
 
     >>> from forerun import np, npx
@@ -46,7 +50,7 @@ def to_dlpack_for_read(data: Any) -> Any:
     return asarray(data).__dlpack__()
 
 
-def from_dlpack(dlpack: Any) -> Any:
+def from_dlpack(dlpack: Any) -> Array:
     """Return an array of a DLPack capsule, or of an object with `__dlpack__`, as `np.from_dlpack` does.
 
     A capsule can be taken once: ValueError for one that has been.

@@ -8,7 +8,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from .direct_io import Direct
 
@@ -17,7 +17,7 @@ __all__ = ["replacing", "place"]
 _BUFFER = 1 << 16
 
 
-def place(file: Any, suffix: str = "") -> str:
+def place(file: str | os.PathLike[str], suffix: str = "") -> str:
     """Return where a file of that name is, links followed. suffix: put behind a name that does not end with it."""
     path = os.fsdecode(os.fspath(file))
     return os.path.realpath(path if path.endswith(suffix) else path + suffix)

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from traceback import clear_frames
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy
 
@@ -26,7 +26,7 @@ from .direct_io import Reading
 from .npy import Header, Room
 
 if TYPE_CHECKING:
-    from ..typing import Array
+    from ..typing import Array, DeviceLike, FileLike
 
 __all__ = ["save", "written_to", "Opened", "reads", "header_of", "opened", "save_arrays"]
 
@@ -36,7 +36,7 @@ PIECE = 16 << 20  # bytes that are read at once: between two pieces a thread may
 # --- writing ---
 
 
-def header_of(x: Any) -> Header:
+def header_of(x: Array) -> Header:
     """Return how NumPy's format describes an array."""
     return npy.header_of(x.shape, x.strides, x.dtype)
 
@@ -118,7 +118,7 @@ class _Replacing:
 
 def save_arrays(
     op: str,
-    file: Any,
+    file: FileLike,
     arrays: Mapping[str, Any],
     suffix: str = "",
     compressed: bool = False,
@@ -129,7 +129,7 @@ def save_arrays(
     headers = [header_of(x) for x in known.values()]
     if hasattr(file, "write"):
         values = dict(zip(known, (x.numpy() for x in known.values())))
-        return written_to(file, lambda out: npy.write_arrays(out, values, headers, compressed))
+        return written_to(cast("IO[Any]", file), lambda out: npy.write_arrays(out, values, headers, compressed))
 
     def write(out: BinaryIO, *values: numpy.ndarray) -> None:
         npy.write_arrays(out, dict(zip(known_names, values)), headers, compressed)
@@ -141,7 +141,7 @@ def save_arrays(
 class _Counted:
     """An open file that counts what is written to it."""
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: IO[Any]) -> None:
         self.file, self.count = file, 0
 
     def write(self, data: Any) -> int:
@@ -158,7 +158,7 @@ class _Counted:
         return self.count
 
 
-def written_to(file: Any, write: Callable[[Any], Any]) -> Array:
+def written_to(file: IO[Any], write: Callable[[Any], Any]) -> Array:
     """Write to an open file, now. Returns how many bytes, an array."""
     out = _Counted(file)
     write(out)
@@ -204,7 +204,7 @@ _open: deque[weakref.ref[Any]] = deque()  # what is read from them
 _tidying = threading.Lock()
 
 
-def _bounded(x: Any) -> None:
+def _bounded(x: Array) -> None:
     """Wait for the oldest read while very many have not ended: each holds its file open."""
     _open.append(weakref.ref(x))
     while len(_open) > _most:
@@ -215,7 +215,9 @@ def _bounded(x: Any) -> None:
                     oldest.wait()
 
 
-def reads(op: str, header: Header, fill: Callable[..., Any], after: Any = None, device: Any = None) -> Array:
+def reads(
+    op: str, header: Header, fill: Callable[..., Any], after: Array | None = None, device: DeviceLike = None
+) -> Array:
     """Submit the read of an array. `fill` gets the memory for its values, in the order of the file.
 
     after: the mark of a file that must have been written before, and not again before the read has ended.

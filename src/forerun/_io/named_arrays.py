@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy
 
@@ -19,6 +19,10 @@ from . import ordering as order
 from . import safetensors as tensors
 from .atomic_write import place
 from .npy import Header
+
+if TYPE_CHECKING:
+    from ..typing import Array, DeviceLike
+
 
 __all__ = ["format_of", "read_named", "save_named", "params_by_name"]
 
@@ -78,7 +82,7 @@ def _read(file: BinaryIO, header: Header, at: int, op: str, name: str) -> numpy.
     return flat.reshape(header.shape)
 
 
-def save_named(op: str, filename: str | os.PathLike[str], arrays: Mapping[str, Any], wait: bool = True) -> Any:
+def save_named(op: str, filename: str | os.PathLike[str], arrays: Mapping[str, Any], wait: bool = True) -> Array:
     """Write arrays by their names: in the safetensors format if the file's name ends so, else as npz.
 
     Returns the file's size, an array: when the file is written, or at once if it is not to wait.
@@ -91,7 +95,7 @@ def save_named(op: str, filename: str | os.PathLike[str], arrays: Mapping[str, A
     return issue.save(op, place(filename), "safetensors", known, list(headers.values()), write, wait)
 
 
-def params_by_name(op: str, path: str, device: Any = None) -> dict[str, Any] | list[Any] | None:
+def params_by_name(op: str, path: str, device: DeviceLike = None) -> dict[str, Any] | list[Any] | None:
     """The arrays of a file of MXNet's, each read by an operation; None if it is none, or is about to be written."""
     if order.under_way(path) is not None or not os.path.isfile(path):
         return None
@@ -105,7 +109,7 @@ def params_by_name(op: str, path: str, device: Any = None) -> dict[str, Any] | l
     return {name: _issued(op, file, name, at, device) for name, at in found.items()}
 
 
-def _issued(op: str, file: issue.Opened, name: str, at: params.TensorEntry, device: Any) -> Any:
+def _issued(op: str, file: issue.Opened, name: str, at: params.TensorEntry, device: DeviceLike) -> Any:
     header = _dense(name, at, op)
     fill: Callable[..., Any] = partial(issue.values, op, file, at.start, header)
     return issue.reads(op, header, fill, None, device)

@@ -13,6 +13,8 @@ from .npy import Header, Room
 if TYPE_CHECKING:
     import zipfile
 
+    from ..typing import Array, DeviceLike
+
 __all__ = ["Archive", "Members", "Promised", "Given"]
 
 
@@ -81,7 +83,7 @@ class Archive(Mapping[str, Any]):
 class Members:
     """The arrays of an archive that is open."""
 
-    def __init__(self, op: str, file: issue.Opened, device: Any) -> None:
+    def __init__(self, op: str, file: issue.Opened, device: DeviceLike) -> None:
         import zipfile
 
         self.op, self.file, self.device = op, file, device
@@ -90,7 +92,7 @@ class Members:
             self.members = npy.members(self.archive, op)
         self.names = list(self.members)
 
-    def read(self, name: str) -> Any:
+    def read(self, name: str) -> Array:
         """Read the header now, and the values asynchronously."""
         file, archive, member = self.file, self.archive, self.members[name]
         with npy.opened_member(archive, member, self.op) as (_, header):
@@ -102,7 +104,7 @@ class Members:
 class Promised:
     """The arrays of an archive that is about to be written."""
 
-    def __init__(self, op: str, path: str, write: order.Write, device: Any) -> None:
+    def __init__(self, op: str, path: str, write: order.Write, device: DeviceLike) -> None:
         self.op, self.path, self.write, self.device = op, path, write, device
         self.names = list(write.headers)
 

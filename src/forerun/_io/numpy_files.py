@@ -19,14 +19,14 @@ from .npy import Header, Room
 from .npz import Archive, Given, Members, Promised
 
 if TYPE_CHECKING:
-    from ..typing import Array
+    from ..typing import Array, ArrayLike, DeviceLike, DTypeLike, FileLike
 
 __all__ = [
     "save", "savez", "savez_compressed", "load", "savetxt", "loadtxt", "genfromtxt", "fromfile",
 ]  # fmt: skip
 
 
-def save(file: Any, arr: Any, allow_pickle: Any = True, *, wait: bool = True) -> Array:
+def save(file: Any, arr: Any, allow_pickle: bool = True, *, wait: bool = True) -> Array:
     """Write an array in NumPy's format to a file. Returns the file's size in bytes, as an array.
 
     The file is written when the call returns. Raises OSError, or the error of the computation of the values. A name
@@ -70,7 +70,9 @@ def save(file: Any, arr: Any, allow_pickle: Any = True, *, wait: bool = True) ->
     return file_ops.save("save", place(file, ".npy"), "npy", {"": x}, [header], write, wait)
 
 
-def _savez(op: str, file: Any, args: tuple[Any, ...], named: dict[str, Any], wait: Any, compressed: bool) -> Array:
+def _savez(
+    op: str, file: FileLike, args: tuple[Any, ...], named: dict[str, Any], wait: bool, compressed: bool
+) -> Array:
     if not isinstance(wait, bool):  # an array of that name
         named, wait = {**named, "wait": wait}, True
     unnamed = {f"arr_{i}": x for i, x in enumerate(args)}
@@ -79,7 +81,7 @@ def _savez(op: str, file: Any, args: tuple[Any, ...], named: dict[str, Any], wai
     return file_ops.save_arrays(op, file, {**unnamed, **named}, ".npz", compressed, wait)
 
 
-def savez(file: Any, *args: Any, allow_pickle: Any = True, wait: Any = True, **kwds: Any) -> Array:
+def savez(file: FileLike, *args: ArrayLike, allow_pickle: bool = True, wait: bool = True, **kwds: ArrayLike) -> Array:
     """Write several arrays in NumPy's format to a file, as `save` does. Returns its size in bytes, as an array.
 
     `load` reads them, by the names they are given here, or arr_0, arr_1 and so on (ValueError if a name is given
@@ -116,7 +118,9 @@ def savez(file: Any, *args: Any, allow_pickle: Any = True, wait: Any = True, **k
     return _savez("savez", file, args, kwds, wait, False)
 
 
-def savez_compressed(file: Any, *args: Any, allow_pickle: Any = True, wait: Any = True, **kwds: Any) -> Array:
+def savez_compressed(
+    file: FileLike, *args: object, allow_pickle: bool = True, wait: bool = True, **kwds: ArrayLike
+) -> Array:
     """Write several arrays as `savez` does, compressed.
 
     Parameters
@@ -222,7 +226,7 @@ def load(
 _COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}  # modules, imported by those who use them
 
 
-def _by_name(op: str, path: str, device: Any = None) -> Any:
+def _by_name(op: str, path: str, device: DeviceLike = None) -> Any:
     """Return the array of an npy file, which is read later, or the `Archive` of an npz file."""
     write = order.under_way(path)
     if write and write.kind == "npy":
@@ -305,7 +309,9 @@ def savetxt(fname: Any, X: Any, *args: Any, wait: bool = True, **kwargs: Any) ->
     return file_ops.save("savetxt", path, "text", {"": x}, [file_ops.header_of(x)], write, wait)
 
 
-def _from_text(read: Callable[..., Any], fname: Any, dtype: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _from_text(
+    read: Callable[..., Any], fname: FileLike, dtype: DTypeLike, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     kind = default_float() if dtype is float else as_dtype(read.__name__, dtype)
     if isinstance(fname, (str, os.PathLike)):
         order.settled(place(fname))
@@ -313,7 +319,7 @@ def _from_text(read: Callable[..., Any], fname: Any, dtype: Any, args: tuple[Any
     return [asarray(x) for x in found] if isinstance(found, list) else asarray(found)
 
 
-def loadtxt(fname: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any:
+def loadtxt(fname: FileLike, dtype: DTypeLike = float, *args: object, **kwargs: Any) -> Any:
     """Read an array from text, with NumPy's arguments. Waits: the shape depends on the text.
 
     Raises what NumPy raises.
@@ -344,7 +350,7 @@ def loadtxt(fname: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any:
     return _from_text(numpy.loadtxt, fname, dtype, args, kwargs)
 
 
-def genfromtxt(fname: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any:
+def genfromtxt(fname: FileLike, dtype: DTypeLike = float, *args: object, **kwargs: Any) -> Any:
     """Read an array from text in which values may be missing, with NumPy's arguments. Waits, as `loadtxt` does.
 
     Parameters
@@ -372,7 +378,7 @@ def genfromtxt(fname: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any
     return _from_text(numpy.genfromtxt, fname, dtype, args, kwargs)
 
 
-def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offset: int = 0) -> Array:
+def fromfile(file: FileLike, dtype: DTypeLike = float, count: int = -1, sep: str = "", offset: int = 0) -> Array:
     """Read an array of one axis from a file of bytes, or of text if there is a separator.
 
     Bytes of a file given by its name are read by an operation; anything else is read now, and waits. The dtype of

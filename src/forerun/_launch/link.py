@@ -57,7 +57,7 @@ class Link:
         if self._send(raised=text):
             self._heard.wait(2)
 
-    def gather(self, value: Any) -> list[Any]:
+    def gather(self, value: object) -> list[Any]:
         """Return the values of all ranks, which are JSON's; each rank must call it as often as the others. Waits.
 
         Raises RankFailed.

@@ -14,9 +14,13 @@ import weakref
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
+
+if TYPE_CHECKING:
+    from ..typing import Array
+
 
 __all__ = ["gather", "as_completed", "arrival"]
 
@@ -111,7 +115,7 @@ def as_completed(arrays: Iterable[Any]) -> AsyncIterator[Any]:
     return _AsCompleted(list(arrays))
 
 
-def arrival(x: Any) -> Generator[Any, None, None]:
+def arrival(x: Array) -> Generator[Any, None, None]:
     """Suspend the running task until the values are computed; raise the error of their computation."""
     loop = asyncio.get_running_loop()
     watch = _Watch(_queue_of(loop).core, x)
@@ -169,7 +173,7 @@ class _AsCompleted(AsyncIterator[Any]):
 # --- structures ---
 
 
-def _leaves(part: Any) -> Iterator[Any]:
+def _leaves(part: object) -> Iterator[Any]:
     if isinstance(part, _core.Array):
         yield part
     elif isinstance(part, (list, tuple, dict)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -14,6 +14,10 @@ from .._runtime.device import current_device
 from ..ops._base import core as _core
 from ..ops._base.convert import asarray, is_supported
 from .report import Report
+
+if TYPE_CHECKING:
+    from ..typing import DTypeLike, Out
+
 
 __all__ = ["Numpy", "back", "taken", "values"]
 
@@ -97,7 +101,7 @@ class Numpy:
 
         return functools.update_wrapper(called, theirs) if hasattr(theirs, "__name__") else called
 
-    def operation(self, error: Exception, op: Any, inputs: Any, out: Any, dtype: Any) -> Any:
+    def operation(self, error: Exception, op: Any, inputs: Any, out: Out, dtype: DTypeLike) -> Any:
         """Run NumPy's ufunc for an operation that has refused its operands; called by the core."""
         ufunc = op.ufunc
         if op.name.startswith("_") or not isinstance(ufunc, numpy.ufunc):
@@ -111,7 +115,7 @@ def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
-def _delivered(out: Any, written: Any, result: Any) -> Any:
+def _delivered(out: Out, written: Any, result: Any) -> Any:
     """Copy results written to NumPy's arrays to the forerun arrays given as `out`."""
     if isinstance(out, tuple):
         for o, w in zip(out, written, strict=True):

@@ -44,12 +44,30 @@ def backward(
     train_mode: bool = True,
     create_graph: bool = False,
 ) -> None:
-    """Compute the gradients of heads (an array or several) and put them where leaves have them (`x.grad`).
+    """Compute the gradients of heads and put them where leaves have them (`x.grad`).
 
-    head_grads: gradients of the heads, ones by default. retain_graph: the tape stays for another backward pass.
-    Returns at once: the gradients are ops like any other. RuntimeError if a head is not on the tape, was
-    walked before, or if a value that a gradient needs was overwritten.
+    Returns at once: the gradients are ops like any other.
 
+    Parameters
+    ----------
+    heads : Array or sequence of Array
+        The results that are differentiated.
+    head_grads : Array or sequence of Array, optional
+        Gradients of the heads; ones by default.
+    retain_graph : bool, default False
+        Whether the tape stays for another backward pass.
+    train_mode : bool, default True
+        Whether operations compute as in training.
+    create_graph : bool, default False
+        Whether the gradients are recorded, so that they can be differentiated again.
+
+    Raises
+    ------
+    RuntimeError
+        If a head is not on the tape or was walked before, or if a value that a gradient needs was overwritten.
+
+    Examples
+    --------
     >>> from forerun import autograd, np
     >>> x = np.array([3.0]); x.attach_grad()
     >>> with autograd.record():
@@ -72,8 +90,33 @@ def grad(
 ) -> Any:  # fmt: skip
     """Return the gradients of heads with respect to variables, as new arrays; `x.grad` stays as it is.
 
-    create_graph: the gradients are recorded, so that they can be differentiated again.
+    Parameters
+    ----------
+    heads : Array or sequence of Array
+        The results that are differentiated.
+    variables : Array or sequence of Array
+        The arrays by which they are differentiated.
+    head_grads : Array or sequence of Array, optional
+        Gradients of the heads; ones by default.
+    retain_graph : bool, optional
+        Whether the tape stays for another pass; by default, as create_graph says.
+    create_graph : bool, default False
+        Whether the gradients are recorded, so that they can be differentiated again.
+    train_mode : bool, default True
+        Whether operations compute as in training.
 
+    Returns
+    -------
+    Array or list of Array
+        The gradients: an array, or a list for several variables.
+
+    Raises
+    ------
+    RuntimeError
+        As `backward` raises it.
+
+    Examples
+    --------
     >>> from forerun import autograd, np
     >>> x = np.array([2.0]); x.attach_grad()
     >>> with autograd.record():
@@ -94,7 +137,7 @@ def grad(
     return results[0] if single else results
 
 
-def of_steps(function: Callable[..., Any], g: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+def of_steps(function: Callable[..., Any], g: Array, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the gradients of an op's inputs, recorded: those of a function that computes the same in steps.
 
     function: of the inputs; its result, or results in a tuple, as g has gradients. None for inputs that want none.

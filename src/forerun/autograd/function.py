@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .scope import pause
+
+if TYPE_CHECKING:
+    from ..typing import Array
+
 
 __all__ = ["Function"]
 
@@ -58,7 +62,7 @@ class Function:
             _core.record(self, inputs, outputs, None, 0)
         return outputs if several else outputs[0]
 
-    def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: Any) -> tuple[Any, ...]:
+    def gradients(self, g: Array, inputs: tuple[Any, ...], attrs: object) -> tuple[Any, ...]:
         """Return the gradients of all inputs, for the backward pass."""
         found = self.backward(*(g if isinstance(g, tuple) else (g,)))
         found = tuple(found) if isinstance(found, (tuple, list)) else (found,)

@@ -35,6 +35,17 @@ def mark_variables(
 ) -> None:
     """Make arrays leaves of the tape, with given arrays for their gradients.
 
+    Parameters
+    ----------
+    variables : sequence of Array
+        The arrays.
+    gradients : sequence of Array
+        An array for the gradient of each, which the backward pass writes to.
+    grad_reqs : str or sequence of str, default "write"
+        "write", "add" or "null", for all of them or for each.
+
+    Examples
+    --------
     >>> from forerun import autograd, np
     >>> x, g = np.array([3.0]), np.zeros(1)
     >>> autograd.mark_variables([x], [g])

@@ -46,7 +46,7 @@ class Scope:
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
-        def inside(*args: Any, **kwargs: Any) -> Any:
+        def inside(*args: object, **kwargs: Any) -> Any:
             with Scope(self.recording, self.training):
                 return function(*args, **kwargs)
 

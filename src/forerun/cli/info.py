@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
 
 HELP = "versions, processor, devices, settings: what a report of a fault needs"
 EPILOG = """\
@@ -48,7 +47,7 @@ def run(given: argparse.Namespace) -> int:
 _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
-def _words(value: Any) -> str:
+def _words(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

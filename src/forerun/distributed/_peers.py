@@ -53,7 +53,7 @@ def size() -> int:
     return _told(_SIZES, 1)
 
 
-def gathered(op: str, value: Any) -> list[Any]:
+def gathered(op: str, value: object) -> list[Any]:
     """Return values of all ranks, which are JSON's: each rank must call it as often as the others. Waits."""
     if size() == 1:
         return [value]

@@ -34,7 +34,7 @@ _opened_by = 0  # number of the process
 
 
 def issue(
-    kind: str, reduction: str, peer: int, count: int, source: Any, target: Any, group: int = 0, label: str = ""
+    kind: str, reduction: str, peer: int, count: int, source: Any, target: object, group: int = 0, label: str = ""
 ) -> Any:
     """Issue an operation between ranks. target: an array to write, or the shape and dtype of a new one.
 

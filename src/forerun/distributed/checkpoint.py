@@ -35,8 +35,8 @@ class Checkpoint:
 def checkpoint(
     folder: str | os.PathLike[str],
     step: int,
-    block: Any = None,
-    trainer: Any = None,
+    block: object = None,
+    trainer: object = None,
     extra: dict[str, Any] | None = None,
     keep: int = 2,
 ) -> None:
@@ -129,7 +129,7 @@ def _facts(folder: Path) -> dict[str, Any] | None:
     return facts if whole else None
 
 
-def resume(folder: str | os.PathLike[str], block: Any = None, trainer: Any = None) -> Checkpoint | None:
+def resume(folder: str | os.PathLike[str], block: object = None, trainer: object = None) -> Checkpoint | None:
     """Take over the newest checkpoint that is whole on all ranks. Each rank must call it. Waits.
 
     Parameters

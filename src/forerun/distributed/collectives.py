@@ -27,7 +27,7 @@ def _operand(x: Any) -> tuple[Any, numpy.dtype]:
     return np.ascontiguousarray(x.astype("float32") if short else x).reshape(x.shape), x.dtype
 
 
-def _checked(name: str, op: str, x: Any) -> None:
+def _checked(name: str, op: str, x: Array) -> None:
     if op not in _OPS:
         raise ValueError(f"{name}: op must be one of {', '.join(_OPS)}, got {op!r}")
     if op in ("max", "min") and x.dtype.kind == "c":
@@ -50,14 +50,14 @@ def _place(group: Group | None, number: int) -> int:
     return number if group is None else group.ranks.index(number)
 
 
-def _parts(name: str, x: Any, ranks: int) -> int:
+def _parts(name: str, x: Array, ranks: int) -> int:
     """How many rows each rank has of an array with parts for all."""
     if x.ndim == 0 or len(x) % ranks:
         raise ValueError(f"{name}: the first axis must divide by {ranks} ranks, got shape {x.shape}")
     return len(x) // ranks
 
 
-def _reduced(name: str, x: Any, op: str, shape: tuple[int, ...], group: Group | None, label: str = "") -> Any:
+def _reduced(name: str, x: object, op: str, shape: tuple[int, ...], group: Group | None, label: str = "") -> Any:
     sent, dtype = _operand(x)
     reduction = "sum" if op == "mean" else op
     ranks, number = _members(name, group)

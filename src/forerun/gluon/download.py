@@ -25,6 +25,20 @@ _AGAIN = {408, 425, 429}  # beside those of servers at fault
 def check_sha1(filename: str | os.PathLike[str], sha1_hash: str) -> bool:
     """Return whether a file's SHA-1 is the one given, in hexadecimal digits.
 
+    Parameters
+    ----------
+    filename : path
+        The file.
+    sha1_hash : str
+        40 hexadecimal digits.
+
+    Returns
+    -------
+    bool
+        Whether it is.
+
+    Examples
+    --------
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile() as file:
     ...     check_sha1(file.name, "da39a3ee5e6b4b0d3255bfef95601890afd80709")
@@ -44,16 +58,49 @@ def download(
 ) -> str:
     """Download a file, unless it exists already, and return its path.
 
-    path: of the file, or a folder, by default the current one, where it gets the URL's last part as its name.
-    An existing file whose SHA-1 is not the one given is replaced, and so is any with `overwrite`.
-
     The data is kept beside it, as `.part`, until it is complete and checked; then the file gets its name. A download
     that was interrupted, also by the end of the process, continues where it was: if the server says that its file is
     the same, or if there is a checksum to find out. Several processes may ask for one file; one of them brings it.
 
-    A try that failed is followed by up to `retries` others, after a pause. Then the last error is raised: OSError
-    (urllib's HTTPError and URLError are such), or ValueError for a wrong checksum. A permanent error, such as status
-    404, is raised at once. ValueError if `retries` is negative, or no name can be made of the URL.
+    A try that failed is followed by others, after a pause. Then the last error is raised. A permanent error, such as
+    status 404, is raised at once.
+
+    Parameters
+    ----------
+    url : str
+        The address.
+    path : path, optional
+        The file, or a folder, where it gets the last part of the URL as its name; by default the current folder.
+    overwrite : bool, default False
+        Whether a file that exists is replaced.
+    sha1_hash : str, optional
+        The SHA-1 of the file; one with another SHA-1 is replaced.
+    retries : int, default 5
+        How many tries may follow the first one.
+    verify_ssl : bool, default True
+        Whether the certificate of the server is checked.
+
+    Returns
+    -------
+    str
+        The path of the file.
+
+    Raises
+    ------
+    OSError
+        The last try's, as urllib's HTTPError and URLError.
+    ValueError
+        For a wrong checksum, negative `retries`, or if no name can be made of the URL.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from forerun.gluon.utils import download
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "data.csv").write_text("1,2")
+    ...     path = download("https://example.org/data.csv", folder)  # it exists already
+    ...     pathlib.Path(path).name
+    'data.csv'
     """
     if retries < 0:
         raise ValueError(f"download: retries must not be negative, got {retries}")

@@ -10,7 +10,7 @@ import operator
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -28,6 +28,10 @@ from ._training.optimizer_state import beside, check, moved, number, of_number, 
 from .parameter.changes import Snapshot, stale, watch
 from .parameter.dictionary import named
 from .parameter.parameter import Parameter
+
+if TYPE_CHECKING:
+    from ..typing import Array
+
 
 __all__ = ["Trainer"]
 
@@ -258,7 +262,7 @@ class Trainer:
             self._states[i] = states
         return states
 
-    def save_states(self, filename: str | os.PathLike[str], *, wait: bool = True) -> Any:
+    def save_states(self, filename: str | os.PathLike[str], *, wait: bool = True) -> Array:
         """Write what the optimizer remembers to an npz file, as `np.savez` does: returns its size, an array.
 
         wait: the file is written when the call returns; with wait=False the call returns at once, as `np.save` does.

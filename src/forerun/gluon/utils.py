@@ -25,7 +25,26 @@ __all__ = [
 
 
 def replace_file(src: str | os.PathLike[str], dst: str | os.PathLike[str]) -> None:
-    """Replace a file by another one atomically: a program that opens it sees the old or the new one."""
+    """Replace a file by another one atomically: a program that opens it sees the old or the new one.
+
+    Parameters
+    ----------
+    src : path
+        The file that is moved.
+    dst : path
+        The name that it gets; a file of that name goes.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from forerun.gluon.utils import replace_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     new, old = pathlib.Path(folder, "new"), pathlib.Path(folder, "old")
+    ...     _ = new.write_text("1"), old.write_text("2")
+    ...     replace_file(new, old)
+    ...     old.read_text()
+    '1'
+    """
     os.replace(src, dst)
 
 
@@ -42,8 +61,29 @@ def shape_is_known(shape: int | Sequence[int | None] | None) -> bool:
 def split_data(data: Array, num_slice: int, batch_axis: int = 0, even_split: bool = True) -> list[Any]:
     """Return views of an array's parts along the batch axis, as equal as can be.
 
-    Raises ValueError if there are fewer examples than parts, or with `even_split` if the parts are not equal.
+    Parameters
+    ----------
+    data : Array
+        A batch.
+    num_slice : int
+        How many parts.
+    batch_axis : int, default 0
+        The axis of the examples.
+    even_split : bool, default True
+        Whether parts that differ in length are an error.
 
+    Returns
+    -------
+    list of Array
+        Views.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer examples than parts, or with `even_split` if the parts are not equal.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> [part.shape for part in split_data(np.zeros((5, 2)), 2, even_split=False)]
     [(2, 2), (3, 2)]
@@ -63,10 +103,29 @@ def split_and_load(
 ) -> list[Any]:
     """Return parts of an array, each on its device.
 
-    Copies are issued, not waited for. Errors are those of `split_data`.
+    Parameters
+    ----------
+    data : Array
+        A batch.
+    ctx_list : sequence of Device, or LoadBalancer
+        The devices; a balancer sets how large the parts are, `even_split` or not.
+    batch_axis : int, default 0
+        The axis of the examples.
+    even_split : bool, default True
+        Whether parts that differ in length are an error.
 
-    ctx_list: devices, or a `LoadBalancer`, which sets how large the parts are (`even_split` or not).
+    Returns
+    -------
+    list of Array
+        Copies, which are issued and not waited for.
 
+    Raises
+    ------
+    ValueError
+        As `split_data` raises it.
+
+    Examples
+    --------
     >>> import forerun
     >>> from forerun import np
     >>> [part.device for part in split_and_load(np.zeros((4, 2)), [forerun.cpu(0)])]
@@ -81,11 +140,29 @@ def split_and_load(
 
 
 def clip_global_norm(arrays: Sequence[Any], max_norm: float, check_isfinite: bool = False) -> Array:
-    """Scale arrays in place so that the norm of all of them together is at most `max_norm`; return the norm before.
+    """Scale arrays in place so that the norm of all of them together is at most `max_norm`.
 
-    The norm is an array, and nothing waits, unless `check_isfinite`: then it is read, and a ValueError raised where it
-    is not finite. Raises ValueError without arrays.
+    Parameters
+    ----------
+    arrays : sequence of Array
+        The arrays.
+    max_norm : float
+        The largest norm.
+    check_isfinite : bool, default False
+        Whether the norm is read, which waits, and checked.
 
+    Returns
+    -------
+    Array
+        The norm before, without axes.
+
+    Raises
+    ------
+    ValueError
+        Without arrays, or with `check_isfinite` for a norm that is not finite.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.array([3.0, 4.0])
     >>> clip_global_norm([x], 1.0).item()

@@ -56,6 +56,22 @@ def np(
 ) -> CustomMetric:
     """Return a `CustomMetric` of a function of NumPy arrays.
 
+    Parameters
+    ----------
+    numpy_feval : callable
+        A function of labels and predictions, arrays of NumPy.
+    name : str, optional
+        Its name; by default that of the function.
+    allow_extra_outputs : bool, default False
+        Whether there may be more predictions than labels.
+
+    Returns
+    -------
+    CustomMetric
+        The metric.
+
+    Examples
+    --------
     >>> np(lambda label, pred: abs(label - pred).max(), name="most").name
     'most'
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 import numpy
 
@@ -12,10 +12,21 @@ from .. import autograd
 from .._runtime.registry import known_by, look_up
 from ..ops._base.convert import asarray
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
+
 __all__ = ["EvalMetric", "CompositeEvalMetric", "CustomMetric", "Loss", "alias", "create", "register", "sized"]
 
 Pair = tuple[Any, Any]
 Kind = TypeVar("Kind", bound="type[EvalMetric]")
+
+
+class Names(TypedDict, total=False):
+    """Names of arrays, for `update_dict`: those of outputs, and those of labels. None: all."""
+
+    output_names: Sequence[str] | None
+    label_names: Sequence[str] | None
 
 
 class EvalMetric:
@@ -36,7 +47,9 @@ class EvalMetric:
 
     extra = False  # whether there may be more labels than preds, or the other way round
 
-    def __init__(self, name: str, output_names: Any = None, label_names: Any = None) -> None:
+    def __init__(
+        self, name: str, output_names: Sequence[str] | None = None, label_names: Sequence[str] | None = None
+    ) -> None:
         self.name = name
         self.output_names, self.label_names = output_names, label_names
         self.reset()
@@ -46,7 +59,7 @@ class EvalMetric:
         self.num_inst: Any = 0
         self.sums: list[Any] = []
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the sums of one batch, and the number that they are divided by."""
         raise NotImplementedError(f"{type(self).__name__}: batch must be defined, got none")
 
@@ -54,11 +67,11 @@ class EvalMetric:
         """Return the metric, of sums over all batches: numbers, or arrays of NumPy's."""
         return sums[0] / n
 
-    def added(self, before: Any, new: Any) -> Any:
+    def added(self, before: Array, new: Array) -> Array:
         """Return a sum over batches and that of one more."""
         return before + new
 
-    def update(self, labels: Any, preds: Any) -> None:
+    def update(self, labels: Array | Sequence[Array], preds: Array | Sequence[Array]) -> None:
         """Take a batch into account. Does not wait."""
         with autograd.pause():
             for label, pred in _pairs(type(self).__name__, labels, preds, self.extra):
@@ -88,12 +101,14 @@ class EvalMetric:
         return f"{type(self).__name__}({dict(self.get_name_value())})"
 
 
-def _read(total: Any) -> Any:
+def _read(total: Array) -> Any:
     """Return a sum as a number, or as an array of NumPy's."""
     return total.asnumpy() if total.ndim else total.item()
 
 
-def _pairs(name: str, labels: Any, preds: Any, more: bool = False) -> list[Pair]:
+def _pairs(
+    name: str, labels: Array | Sequence[Array], preds: Array | Sequence[Array], more: bool = False
+) -> list[Pair]:
     several = [x if isinstance(x, (list, tuple)) else [x] for x in (labels, preds)]
     if len(several[0]) != len(several[1]) and not more:
         raise ValueError(f"{name}: labels and preds must be as many, got {len(several[0])} and {len(several[1])}")
@@ -101,7 +116,7 @@ def _pairs(name: str, labels: Any, preds: Any, more: bool = False) -> list[Pair]
     return [(label.as_in_ctx(pred.device), pred) for label, pred in pairs]
 
 
-def sized(name: str, label: Any, pred: Any) -> Any:
+def sized(name: str, label: Array, pred: Array) -> Array:
     """Return the label in pred's shape; ValueError if it has another number of elements."""
     if label.size != pred.size:
         raise ValueError(f"{name}: label must have as many elements as pred, got {label.shape} for {pred.shape}")
@@ -118,14 +133,14 @@ class Loss(EvalMetric):
     ('loss', 1.5)
     """
 
-    def __init__(self, name: str = "loss", **names: Any) -> None:
+    def __init__(self, name: str = "loss", **names: Unpack[Names]) -> None:
         super().__init__(name, **names)
 
-    def update(self, labels: Any, preds: Any) -> None:
+    def update(self, labels: Array | Sequence[Array] | None, preds: Array | Sequence[Array]) -> None:
         """Take a batch into account. Does not wait."""
         super().update(preds, preds)
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the sum."""
         return [pred.astype("float64").sum()], pred.size
 
@@ -144,12 +159,16 @@ class CustomMetric(EvalMetric):
     """
 
     def __init__(
-        self, feval: Callable[[Any, Any], Any], name: str | None = None, allow_extra_outputs: bool = False, **names: Any
+        self,
+        feval: Callable[[Any, Any], Any],
+        name: str | None = None,
+        allow_extra_outputs: bool = False,
+        **names: Unpack[Names],
     ) -> None:
         super().__init__(name if name is not None else f"custom({feval.__name__})", **names)
         self._feval, self.extra = feval, allow_extra_outputs
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the result of the function."""
         found = self._feval(label.asnumpy(), pred.asnumpy())
         total, n = found if isinstance(found, tuple) else (found, 1)
@@ -166,11 +185,11 @@ class CompositeEvalMetric(EvalMetric):
     (['mae', 'rmse'], [3.0, 3.0])
     """
 
-    def __init__(self, metrics: Sequence[Any] | None = None, name: str = "composite", **names: Any) -> None:
+    def __init__(self, metrics: Sequence[Any] | None = None, name: str = "composite", **names: Unpack[Names]) -> None:
         self.metrics = [create(metric) for metric in metrics or ()]
         super().__init__(name, **names)
 
-    def add(self, metric: Any) -> None:
+    def add(self, metric: object) -> None:
         """Return one more metric, or its name."""
         self.metrics.append(create(metric))
 
@@ -223,11 +242,32 @@ def register(klass: Kind) -> Kind:
     return alias(klass.__name__)(klass)
 
 
-def create(metric: Any, *args: Any, **settings: Any) -> EvalMetric:
+def create(metric: object, *args: Any, **settings: Any) -> EvalMetric:
     """Return the metric meant by a name, an object, a function of NumPy arrays, or a list of them.
 
-    Raises ValueError for an unknown name, TypeError for anything else.
+    Parameters
+    ----------
+    metric : str, EvalMetric, callable or sequence
+        A name, or one of these objects.
+    *args : object
+        Passed on to the class of that name.
+    **settings : object
+        Passed on as well.
 
+    Returns
+    -------
+    EvalMetric
+        The metric.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name.
+    TypeError
+        For anything else.
+
+    Examples
+    --------
     >>> create("rmse")
     RMSE({'rmse': nan})
     """

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy
 
 from .. import np, npx
-from .base import EvalMetric, Pair, sized
+from .base import EvalMetric, Names, Pair, sized
+
+if TYPE_CHECKING:
+    from ..typing import Array
+
 
 __all__ = [
     "Accuracy", "BinaryAccuracy", "TopKAccuracy", "F1", "Fbeta", "MCC", "PCC", "CrossEntropy", "NegativeLogLikelihood",
@@ -16,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _classes(name: str, label: Any, pred: Any, axis: int = -1) -> Pair:
+def _classes(name: str, label: Array, pred: Array, axis: int = -1) -> Pair:
     """Class numbers of both: the largest of pred along the axis, if it has one more."""
     if pred.ndim > label.ndim or (pred.ndim == label.ndim and pred.shape != label.shape):
         pred = np.argmax(pred, axis)
@@ -33,11 +37,11 @@ class Accuracy(EvalMetric):
     ('accuracy', 0.5)
     """
 
-    def __init__(self, axis: int = 1, name: str = "accuracy", **names: Any) -> None:
+    def __init__(self, axis: int = 1, name: str = "accuracy", **names: Unpack[Names]) -> None:
         super().__init__(name, **names)
         self.axis = axis
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the number of correct predictions."""
         label, pred = _classes("Accuracy", label, pred, self.axis)
         return [(label == pred).sum()], label.size
@@ -54,11 +58,11 @@ class BinaryAccuracy(EvalMetric):
     ('binary_accuracy', 0.5)
     """
 
-    def __init__(self, name: str = "binary_accuracy", threshold: float = 0.5, **names: Any) -> None:
+    def __init__(self, name: str = "binary_accuracy", threshold: float = 0.5, **names: Unpack[Names]) -> None:
         super().__init__(name, **names)
         self.threshold = threshold
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the number of correct predictions."""
         label = sized("BinaryAccuracy", label, pred)
         return [((pred > self.threshold) == (label == 1)).sum()], label.size
@@ -74,20 +78,20 @@ class TopKAccuracy(EvalMetric):
     ('top_k_accuracy_2', 0.5)
     """
 
-    def __init__(self, top_k: int = 2, name: str = "top_k_accuracy", **names: Any) -> None:
+    def __init__(self, top_k: int = 2, name: str = "top_k_accuracy", **names: Unpack[Names]) -> None:
         if top_k < 2:
             raise ValueError(f"TopKAccuracy: top_k must be at least 2 (Accuracy is for 1), got {top_k}")
         super().__init__(f"{name}_{top_k}", **names)
         self.top_k = top_k
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the number of labels among the top predictions."""
         best = npx.topk(pred, min(self.top_k, pred.shape[-1]))
         wanted = sized("TopKAccuracy", label, best[..., 0]).astype("int64")
         return [(best == wanted[..., None]).sum()], label.size
 
 
-def _positives(name: str, label: Any, pred: Any, threshold: Any) -> Pair:
+def _positives(name: str, label: Array, pred: Array, threshold: float) -> Pair:
     """Return the examples that are of class 1, and those predicted to be; one column each, as booleans.
 
     pred: shares above the threshold, or class numbers; of two columns, scores of classes 0 and 1.
@@ -106,14 +110,14 @@ class _Confusion(EvalMetric):
     class_type = "binary"
     threshold: Any = 0.5
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """True positives, false positives, false negatives, true negatives, each for all classes."""
         n = label.size
         one, predicted = self._marks(label, pred)
         kinds = [one & predicted, ~one & predicted, one & ~predicted, ~one & ~predicted]
         return [kind.sum(axis=0) for kind in kinds], n
 
-    def _marks(self, label: Any, pred: Any) -> Pair:
+    def _marks(self, label: Array, pred: Array) -> Pair:
         """Return booleans (examples, classes): the labels, and the predictions."""
         name = type(self).__name__
         if self.class_type == "binary":
@@ -147,7 +151,7 @@ class Fbeta(_Confusion):
 
     def __init__(
         self, name: str = "fbeta", class_type: str = "binary", beta: float = 1, threshold: Any = 0.5,
-        average: str | None = "micro", **names: Any,
+        average: str | None = "micro", **names: Unpack[Names],
     ) -> None:  # fmt: skip
         if class_type not in ("binary", "multiclass", "multilabel"):
             kinds = '"binary", "multiclass" or "multilabel"'
@@ -178,7 +182,7 @@ class F1(Fbeta):
 
     def __init__(
         self, name: str = "f1", class_type: str = "binary", threshold: Any = 0.5, average: str | None = "micro",
-        **names: Any,
+        **names: Unpack[Names],
     ) -> None:  # fmt: skip
         super().__init__(name, class_type, 1, threshold, average, **names)
 
@@ -194,7 +198,7 @@ class MCC(_Confusion):
     ('mcc', 0.5)
     """
 
-    def __init__(self, name: str = "mcc", **names: Any) -> None:
+    def __init__(self, name: str = "mcc", **names: Unpack[Names]) -> None:
         super().__init__(name, **names)
 
     def value(self, sums: list[Any], n: float) -> float:
@@ -218,10 +222,10 @@ class PCC(EvalMetric):
     ('pcc', 0.7)
     """
 
-    def __init__(self, name: str = "pcc", **names: Any) -> None:
+    def __init__(self, name: str = "pcc", **names: Unpack[Names]) -> None:
         super().__init__(name, **names)
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Count the examples of each class by their predicted class."""
         scores = pred.ndim > label.ndim or (pred.ndim == label.ndim and pred.shape != label.shape)
         k = pred.shape[-1] if scores else 0
@@ -230,7 +234,7 @@ class PCC(EvalMetric):
         one, predicted = (npx.one_hot(x.reshape(-1), k).astype("float64") for x in (label, pred))
         return [np.dot(one.T, predicted)], label.size
 
-    def added(self, before: Any, new: Any) -> Any:
+    def added(self, before: Array, new: Array) -> Array:
         """Return the sum, as large as the larger of both."""
         k = max(len(before), len(new))
         wide = [np.pad(x, (0, k - len(x))) if len(x) < k else x for x in (before, new)]
@@ -260,12 +264,12 @@ class CrossEntropy(EvalMetric):
 
     def __init__(
         self, eps: float = 1e-12, ignore_label: int | None = None, axis: int = -1, name: str = "cross-entropy",
-        from_logits: bool = False, **names: Any,
+        from_logits: bool = False, **names: Unpack[Names],
     ) -> None:  # fmt: skip
         super().__init__(name, **names)
         self.eps, self.ignore_label, self.axis, self.from_logits = eps, ignore_label, axis, from_logits
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the sum over the examples, and their number."""
         pred = np.moveaxis(pred, self.axis, -1).astype("float64")
         pred = npx.softmax(pred) if self.from_logits else pred
@@ -288,7 +292,7 @@ class NegativeLogLikelihood(CrossEntropy):
     ('nll-loss', 0.9486)
     """
 
-    def __init__(self, eps: float = 1e-12, name: str = "nll-loss", **names: Any) -> None:
+    def __init__(self, eps: float = 1e-12, name: str = "nll-loss", **names: Unpack[Names]) -> None:
         super().__init__(eps, name=name, **names)
 
 
@@ -305,7 +309,7 @@ class Perplexity(CrossEntropy):
 
     def __init__(
         self, ignore_label: int | None = None, axis: int = -1, name: str = "perplexity", eps: float = 1e-10,
-        from_logits: bool = False, **names: Any,
+        from_logits: bool = False, **names: Unpack[Names],
     ) -> None:  # fmt: skip
         super().__init__(eps, ignore_label, axis, name, from_logits, **names)
 

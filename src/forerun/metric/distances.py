@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from .. import np
-from .base import EvalMetric, sized
+from .base import EvalMetric, Names, sized
+
+if TYPE_CHECKING:
+    from ..typing import Array
+
 
 __all__ = ["MAE", "MSE", "RMSE", "MeanPairwiseDistance", "MeanCosineSimilarity", "PearsonCorrelation"]
 
@@ -22,10 +26,10 @@ class MAE(EvalMetric):
     ('mae', 0.25)
     """
 
-    def __init__(self, name: str = "mae", **names: Any) -> None:
+    def __init__(self, name: str = "mae", **names: Unpack[Names]) -> None:
         super().__init__(name, **names)
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the sum of absolute errors."""
         return [np.abs(sized("MAE", label, pred) - pred).astype("float64").sum()], pred.size
 
@@ -41,10 +45,10 @@ class MSE(EvalMetric):
     ('mse', 0.125)
     """
 
-    def __init__(self, name: str = "mse", **names: Any) -> None:
+    def __init__(self, name: str = "mse", **names: Unpack[Names]) -> None:
         super().__init__(name, **names)
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the sum of squared errors."""
         return [np.square((sized("MSE", label, pred) - pred).astype("float64")).sum()], pred.size
 
@@ -59,7 +63,7 @@ class RMSE(MSE):
     ('rmse', 3.0)
     """
 
-    def __init__(self, name: str = "rmse", **names: Any) -> None:
+    def __init__(self, name: str = "rmse", **names: Unpack[Names]) -> None:
         super().__init__(name, **names)
 
     def value(self, sums: list[float], n: float) -> float:
@@ -77,11 +81,11 @@ class MeanPairwiseDistance(EvalMetric):
     ('mpd', 3.0)
     """
 
-    def __init__(self, name: str = "mpd", p: float = 2, **names: Any) -> None:
+    def __init__(self, name: str = "mpd", p: float = 2, **names: Unpack[Names]) -> None:
         super().__init__(name, **names)
         self.p = p
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the sum of distances."""
         apart = np.abs(sized("MeanPairwiseDistance", label, pred) - pred).astype("float64")
         return [((apart**self.p).sum(axis=-1) ** (1 / self.p)).sum()], _rows(pred)
@@ -99,18 +103,18 @@ class MeanCosineSimilarity(EvalMetric):
     ('cos_sim', 0.5)
     """
 
-    def __init__(self, name: str = "cos_sim", eps: float = 1e-8, **names: Any) -> None:
+    def __init__(self, name: str = "cos_sim", eps: float = 1e-8, **names: Unpack[Names]) -> None:
         super().__init__(name, **names)
         self.eps = eps
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the sum of cosines."""
         x, y = sized("MeanCosineSimilarity", label, pred).astype("float64"), pred.astype("float64")
         norms = np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1))
         return [((x * y).sum(axis=-1) / np.maximum(norms, self.eps)).sum()], _rows(pred)
 
 
-def _rows(pred: Any) -> int:
+def _rows(pred: Array) -> int:
     """Return how many vectors there are."""
     return pred.size // pred.shape[-1] if pred.ndim > 1 else 1
 
@@ -126,10 +130,10 @@ class PearsonCorrelation(EvalMetric):
     ('pearsonr', 1.0)
     """
 
-    def __init__(self, name: str = "pearsonr", **names: Any) -> None:
+    def __init__(self, name: str = "pearsonr", **names: Unpack[Names]) -> None:
         super().__init__(name, **names)
 
-    def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:
+    def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
         """Return the sums of both, their squares, and their product."""
         x, y = sized("PearsonCorrelation", label, pred).astype("float64"), pred.astype("float64")
         return [x.sum(), y.sum(), (x * x).sum(), (y * y).sum(), (x * y).sum()], pred.size

@@ -71,12 +71,12 @@ def arange(
     return np.arange(first, last, step, dtype=dtype, ctx=ctx)
 
 
-def concat(*data: Any, dim: int = 1) -> Array:
+def concat(*data: Array, dim: int = 1) -> Array:
     """Return arrays one after the other, along an axis: the second, by default."""
     return np.concatenate(data, axis=dim)
 
 
-def stack(*data: Any, axis: int = 0) -> Array:
+def stack(*data: ArrayLike, axis: int = 0) -> Array:
     """Return arrays one after the other, along a new axis."""
     return np.stack(data, axis=axis)
 

@@ -18,7 +18,7 @@ from typing import Any as _Any
 
 import numpy as _numpy
 
-from .. import _wiring
+from .._wiring import arrays as _wiring
 from .._array.ndarray import _unpickled as _unpickled  # files of pickles name these two here
 from .._array.ndarray import ndarray
 from .._array.scalar import _unpickled_scalar as _unpickled_scalar
@@ -118,7 +118,7 @@ from . import emath, fft, lib, linalg, random
 from .former import alltrue, in1d, msort, NAN, NaN, NINF, NZERO, PINF, product, PZERO, sometrue, trapz
 from .inspection import __array_namespace_info__ as __array_namespace_info__
 
-_wiring.wire_arrays()
+_wiring.wire()
 
 __array_api_version__ = "2025.12"
 True_, False_, little_endian = _numpy.True_, _numpy.False_, _numpy.little_endian

@@ -240,7 +240,7 @@ def printoptions(*args: Any, **kwargs: Any) -> AbstractContextManager[Any]:
 # --- numbers --------------------------------------------------------------------------------------
 
 
-def _number(x: Any) -> Any:
+def _number(x: ArrayLike) -> Any:
     """Return the NumPy scalar of an array without axes; anything else as it is."""
     return x.numpy()[()] if is_array(x) else x
 

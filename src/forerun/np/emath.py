@@ -13,12 +13,13 @@ from ..ops._base.convert import asarray, asarrays, cast, default_float, promote
 from ..ops.elementwise import arithmetic, exponential
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from ..typing import Array, ArrayLike
 
 __all__ = ["arccos", "arcsin", "arctanh", "log", "log10", "log2", "logn", "power", "sqrt"]
 
 
-def _widened(x: Any, outside: Any) -> Any:
+def _widened(x: ArrayLike, outside: Callable[..., Any]) -> Array:
     """Return x, as complex numbers if some of its values have no real result."""
     x = asarray(x)
     if x.dtype.kind == "c" or not outside(x.numpy()).any():

@@ -27,7 +27,7 @@ _UNIONS = {
 }
 
 
-def _names(kind: Any) -> tuple[str, ...]:
+def _names(kind: object) -> tuple[str, ...]:
     """Return the standard's names of the dtypes of a kind, or of several in a tuple."""
     if isinstance(kind, tuple):
         return tuple(dict.fromkeys(name for one in kind for name in _names(one)))
@@ -79,7 +79,7 @@ class Info:
             "indexing": numpy.dtype("int64"),
         }
 
-    def dtypes(self, *, device: DeviceLike = None, kind: Any = None) -> dict[str, numpy.dtype]:
+    def dtypes(self, *, device: DeviceLike = None, kind: object = None) -> dict[str, numpy.dtype]:
         """Return the standard's dtypes, by name: all, or those of a kind, or of several in a tuple (see `isdtype`).
 
         ValueError for a kind or a device that there is not.

@@ -62,6 +62,7 @@ from . import image
 from . import random
 
 if TYPE_CHECKING:
+    from ..typing import FileLike
     from ..typing import Array, ArrayLike, DTypeLike
 
 __all__ = [
@@ -158,7 +159,7 @@ def save(file: Any, arrays: Any, *, wait: bool = True) -> Array:
     return _issue.save_arrays("save", file, named, wait=wait)
 
 
-def load(file: Any) -> Any:
+def load(file: FileLike) -> Any:
     """Read a file that `save` wrote: a list of arrays, or a dict if they had names. Also MXNet's files (".params").
 
     OSError if there is no such file, ValueError if it is another, or has a sparse array; nothing in it is executed. A

@@ -7,15 +7,29 @@ waits. Inputs that are left out are None.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy
 
 from .. import np, npx
 from ..gluon.rnn.sequence import run
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
 __all__ = ["FOLLOWED", "NODES"]
+
+Values = np.ndarray | numpy.ndarray[Any, Any]
+Attributes = Mapping[str, Any]
+
+
+class Namespace(Protocol):
+    """Functions of arrays: forerun's, or NumPy's."""
+
+    def __getattr__(self, name: str) -> Callable[..., Values]: ...
+
 
 NODES: dict[str, Callable[..., Any]] = {}
 FOLLOWED = {"BatchNormalization": (3, 4)}
@@ -47,14 +61,14 @@ for _kinds, _names in (
         _named(_kind, _name)
 
 
-def _numbers(x: Any) -> tuple[int, ...]:
+def _numbers(x: Values) -> tuple[int, ...]:
     """Return integers that are settings; NotImplementedError if they depend on values."""
     if not isinstance(x, numpy.ndarray):
         raise NotImplementedError("OnnxBlock: shapes and axes must not depend on values of arrays, got ones that do")
     return tuple(int(v) for v in x.reshape(-1))
 
 
-def _refuse(kind: str, setting: str, value: Any) -> NotImplementedError:
+def _refuse(kind: str, setting: str, value: object) -> NotImplementedError:
     return NotImplementedError(f"OnnxBlock: {setting} of {kind} must be one that forerun has, got {value!r}")
 
 
@@ -62,22 +76,22 @@ def _refuse(kind: str, setting: str, value: Any) -> NotImplementedError:
 
 
 @_node("Div")
-def _div(xp: Any, a: Any, x: Any, y: Any) -> Any:
+def _div(xp: Namespace, a: Attributes, x: Values, y: Values) -> Values:
     return x // y if x.dtype.kind in "iu" and y.dtype.kind in "iu" else xp.divide(x, y)
 
 
 @_node("Pow")
-def _pow(xp: Any, a: Any, x: Any, y: Any) -> Any:
+def _pow(xp: Namespace, a: Attributes, x: Values, y: Values) -> Values:
     return xp.power(x, y).astype(x.dtype)
 
 
 @_node("Mod")
-def _mod(xp: Any, a: Any, x: Any, y: Any) -> Any:
+def _mod(xp: Namespace, a: Attributes, x: Values, y: Values) -> Values:
     return xp.fmod(x, y) if a.get("fmod") else xp.remainder(x, y)
 
 
 def _folded(name: str, mean: bool = False) -> Callable[..., Any]:
-    def fold(xp: Any, a: Any, *inputs: Any) -> Any:
+    def fold(xp: Namespace, a: Attributes, *inputs: Values) -> Values:
         found = inputs[0]
         for x in inputs[1:]:
             found = getattr(xp, name)(found, x)
@@ -90,109 +104,109 @@ NODES.update(Max=_folded("maximum"), Min=_folded("minimum"), Sum=_folded("add"),
 
 
 @_node("Identity")
-def _identity(xp: Any, a: Any, x: Any) -> Any:
+def _identity(xp: Namespace, a: Attributes, x: Values) -> Values:
     return x
 
 
 @_node("Dropout")
-def _dropout(xp: Any, a: Any, x: Any, ratio: Any = None, *_: Any) -> Any:
+def _dropout(xp: Namespace, a: Attributes, x: Values, ratio: Values | None = None, *_: object) -> Values:
     p = a.get("ratio", 0.5) if ratio is None else float(_number(ratio))
     return npx.dropout(np.asarray(x), p)
 
 
-def _number(x: Any) -> Any:
+def _number(x: Values) -> Any:
     return x.item() if isinstance(x, numpy.ndarray) else x
 
 
 @_node("Clip")
-def _clip(xp: Any, a: Any, x: Any, low: Any = None, high: Any = None) -> Any:
+def _clip(xp: Namespace, a: Attributes, x: Values, low: Values | None = None, high: Values | None = None) -> Values:
     low, high = (a.get(k) if v is None else _number(v) for k, v in (("min", low), ("max", high)))
     x = x if low is None else xp.maximum(x, low)
     return x if high is None else xp.minimum(x, high)
 
 
 @_node("Where")
-def _where(xp: Any, a: Any, condition: Any, x: Any, y: Any) -> Any:
+def _where(xp: Namespace, a: Attributes, condition: Values, x: Values, y: Values) -> Values:
     return xp.where(condition, x, y)
 
 
 @_node("Cast")
-def _cast(xp: Any, a: Any, x: Any) -> Any:
+def _cast(xp: Namespace, a: Attributes, x: Values) -> Values:
     from onnx import helper
 
     return x.astype(helper.tensor_dtype_to_np_dtype(a["to"]))
 
 
 @_node("Relu")
-def _relu(xp: Any, a: Any, x: Any) -> Any:
+def _relu(xp: Namespace, a: Attributes, x: Values) -> Values:
     return npx.relu(x)
 
 
 @_node("Sigmoid")
-def _sigmoid(xp: Any, a: Any, x: Any) -> Any:
+def _sigmoid(xp: Namespace, a: Attributes, x: Values) -> Values:
     return npx.sigmoid(x)
 
 
 @_node("Erf")
-def _erf(xp: Any, a: Any, x: Any) -> Any:
+def _erf(xp: Namespace, a: Attributes, x: Values) -> Values:
     return npx.erf(x)
 
 
 @_node("LeakyRelu")
-def _leaky_relu(xp: Any, a: Any, x: Any) -> Any:
+def _leaky_relu(xp: Namespace, a: Attributes, x: Values) -> Values:
     return np.where(x > 0, x, x * a.get("alpha", 0.01))
 
 
 @_node("PRelu")
-def _prelu(xp: Any, a: Any, x: Any, slope: Any) -> Any:
+def _prelu(xp: Namespace, a: Attributes, x: Values, slope: Values) -> Values:
     return np.where(x > 0, x, x * slope)
 
 
 @_node("Elu")
-def _elu(xp: Any, a: Any, x: Any) -> Any:
+def _elu(xp: Namespace, a: Attributes, x: Values) -> Values:
     return np.where(x > 0, x, a.get("alpha", 1.0) * np.expm1(np.minimum(x, 0)))
 
 
 @_node("Selu")
-def _selu(xp: Any, a: Any, x: Any) -> Any:
+def _selu(xp: Namespace, a: Attributes, x: Values) -> Any:
     alpha, gamma = a.get("alpha", 1.6732632423543772), a.get("gamma", 1.0507009873554805)
     return gamma * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
 
 
 @_node("Softplus")
-def _softplus(xp: Any, a: Any, x: Any) -> Any:
+def _softplus(xp: Namespace, a: Attributes, x: Values) -> Values:
     return np.logaddexp(x, 0)
 
 
 @_node("Softsign")
-def _softsign(xp: Any, a: Any, x: Any) -> Any:
-    return x / (1 + abs(x))
+def _softsign(xp: Namespace, a: Attributes, x: Values) -> Values:
+    return xp.divide(x, 1 + xp.abs(x))
 
 
 @_node("HardSigmoid")
-def _hard_sigmoid(xp: Any, a: Any, x: Any) -> Any:
+def _hard_sigmoid(xp: Namespace, a: Attributes, x: Values) -> Values:
     return np.clip(x * a.get("alpha", 0.2) + a.get("beta", 0.5), 0, 1)
 
 
 @_node("HardSwish")
-def _hard_swish(xp: Any, a: Any, x: Any) -> Any:
+def _hard_swish(xp: Namespace, a: Attributes, x: Values) -> Values:
     return x * np.clip(x / 6 + 0.5, 0, 1)
 
 
 @_node("Gelu")
-def _gelu(xp: Any, a: Any, x: Any) -> Any:
+def _gelu(xp: Namespace, a: Attributes, x: Values) -> Values:
     if a.get("approximate", "none") == "tanh":
         return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
     return 0.5 * x * (1 + npx.erf(x * math.sqrt(0.5)))
 
 
 @_node("Softmax")
-def _softmax(xp: Any, a: Any, x: Any) -> Any:
+def _softmax(xp: Namespace, a: Attributes, x: Values) -> Values:
     return npx.softmax(x, axis=a.get("axis", -1))
 
 
 @_node("LogSoftmax")
-def _log_softmax(xp: Any, a: Any, x: Any) -> Any:
+def _log_softmax(xp: Namespace, a: Attributes, x: Values) -> Values:
     return npx.log_softmax(x, axis=a.get("axis", -1))
 
 
@@ -200,61 +214,61 @@ def _log_softmax(xp: Any, a: Any, x: Any) -> Any:
 
 
 @_node("Shape")
-def _shape(xp: Any, a: Any, x: Any) -> Any:
+def _shape(xp: Namespace, a: Attributes, x: Values) -> Values:
     return numpy.array(x.shape, dtype="int64")[a.get("start", 0) : a.get("end")]
 
 
 @_node("Size")
-def _size(xp: Any, a: Any, x: Any) -> Any:
+def _size(xp: Namespace, a: Attributes, x: Values) -> Values:
     return numpy.array(x.size, dtype="int64")
 
 
 @_node("Reshape")
-def _reshape(xp: Any, a: Any, x: Any, shape: Any) -> Any:
+def _reshape(xp: Namespace, a: Attributes, x: Values, shape: Values) -> Values:
     extents = _numbers(shape)
     kept = () if a.get("allowzero") else x.shape
     return x.reshape(tuple(kept[i] if n == 0 and i < len(kept) else n for i, n in enumerate(extents)))
 
 
 @_node("Flatten")
-def _flatten(xp: Any, a: Any, x: Any) -> Any:
+def _flatten(xp: Namespace, a: Attributes, x: Values) -> Values:
     axis = a.get("axis", 1) % (x.ndim + 1)
     return x.reshape(math.prod(x.shape[:axis]), -1)
 
 
 @_node("Transpose")
-def _transpose(xp: Any, a: Any, x: Any) -> Any:
+def _transpose(xp: Namespace, a: Attributes, x: Values) -> Values:
     return xp.transpose(x, a.get("perm"))
 
 
 @_node("Squeeze")
-def _squeeze(xp: Any, a: Any, x: Any, axes: Any = None) -> Any:
+def _squeeze(xp: Namespace, a: Attributes, x: Values, axes: Values | None = None) -> Values:
     along = a.get("axes") if axes is None else _numbers(axes)
     return xp.squeeze(x, None if along is None else tuple(along))
 
 
 @_node("Unsqueeze")
-def _unsqueeze(xp: Any, a: Any, x: Any, axes: Any = None) -> Any:
+def _unsqueeze(xp: Namespace, a: Attributes, x: Values, axes: Values | None = None) -> Values:
     return xp.expand_dims(x, tuple(a["axes"]) if axes is None else _numbers(axes))
 
 
 @_node("Expand")
-def _expand(xp: Any, a: Any, x: Any, shape: Any) -> Any:
+def _expand(xp: Namespace, a: Attributes, x: Values, shape: Values) -> Values:
     return xp.broadcast_to(x, numpy.broadcast_shapes(x.shape, _numbers(shape)))
 
 
 @_node("Tile")
-def _tile(xp: Any, a: Any, x: Any, repeats: Any) -> Any:
+def _tile(xp: Namespace, a: Attributes, x: Values, repeats: Values) -> Values:
     return xp.tile(x, _numbers(repeats))
 
 
 @_node("Concat")
-def _concat(xp: Any, a: Any, *inputs: Any) -> Any:
+def _concat(xp: Namespace, a: Attributes, *inputs: Values) -> Values:
     return xp.concatenate(inputs, axis=a["axis"])
 
 
 @_node("Split")
-def _split(xp: Any, a: Any, x: Any, sizes: Any = None) -> Any:
+def _split(xp: Namespace, a: Attributes, x: Values, sizes: Values | None = None) -> Values:
     axis = a.get("axis", 0)
     parts = a.get("split") if sizes is None else _numbers(sizes)
     if parts is None:
@@ -266,7 +280,15 @@ def _split(xp: Any, a: Any, x: Any, sizes: Any = None) -> Any:
 
 
 @_node("Slice")
-def _slice(xp: Any, a: Any, x: Any, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Any:
+def _slice(
+    xp: Namespace,
+    a: Attributes,
+    x: Values,
+    starts: Values,
+    ends: Values,
+    axes: Values | None = None,
+    steps: Values | None = None,
+) -> Values:
     first, last = _numbers(starts), _numbers(ends)
     along = range(len(first)) if axes is None else _numbers(axes)
     by = (1,) * len(first) if steps is None else _numbers(steps)
@@ -279,17 +301,19 @@ def _slice(xp: Any, a: Any, x: Any, starts: Any, ends: Any, axes: Any = None, st
 
 
 @_node("Gather")
-def _gather(xp: Any, a: Any, x: Any, places: Any) -> Any:
+def _gather(xp: Namespace, a: Attributes, x: Values, places: Values) -> Values:
     return xp.take(x, places, axis=a.get("axis", 0))
 
 
 @_node("GatherElements")
-def _gather_elements(xp: Any, a: Any, x: Any, places: Any) -> Any:
+def _gather_elements(xp: Namespace, a: Attributes, x: Values, places: Values) -> Values:
     return xp.take_along_axis(x, places, axis=a.get("axis", 0))
 
 
 @_node("Pad")
-def _pad(xp: Any, a: Any, x: Any, pads: Any, value: Any = None, axes: Any = None) -> Any:
+def _pad(
+    xp: Any, a: Attributes, x: Values, pads: Values, value: Values | None = None, axes: Values | None = None
+) -> Any:
     widths = _numbers(pads)
     along = range(x.ndim) if axes is None else [i % x.ndim for i in _numbers(axes)]
     pairs = [(0, 0)] * x.ndim
@@ -304,13 +328,13 @@ def _pad(xp: Any, a: Any, x: Any, pads: Any, value: Any = None, axes: Any = None
 
 
 @_node("ConstantOfShape")
-def _constant_of_shape(xp: Any, a: Any, shape: Any) -> Any:
+def _constant_of_shape(xp: Namespace, a: Attributes, shape: Values) -> Values:
     value = a.get("value", numpy.zeros(1, "float32"))
     return numpy.full(_numbers(shape), value.item(), value.dtype)
 
 
 @_node("Range")
-def _range(xp: Any, a: Any, start: Any, limit: Any, step: Any) -> Any:
+def _range(xp: Namespace, a: Attributes, start: Values, limit: Values, step: Values) -> Values:
     return numpy.arange(_number(start), _number(limit), _number(step), dtype=start.dtype)
 
 
@@ -318,7 +342,7 @@ def _range(xp: Any, a: Any, start: Any, limit: Any, step: Any) -> Any:
 
 
 def _reduction(name: str) -> Callable[..., Any]:
-    def reduce(xp: Any, a: Any, x: Any, axes: Any = None) -> Any:
+    def reduce(xp: Namespace, a: Attributes, x: Values, axes: Values | None = None) -> Any:
         along = a.get("axes") if axes is None else _numbers(axes)
         if not along and a.get("noop_with_empty_axes"):
             return x
@@ -328,7 +352,7 @@ def _reduction(name: str) -> Callable[..., Any]:
     return reduce
 
 
-def _l2(x: Any, axis: Any, keepdims: bool) -> Any:
+def _l2(x: Values, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
     return np.sqrt(np.square(x).sum(axis=axis, keepdims=keepdims))
 
 
@@ -339,7 +363,7 @@ NODES.update(
 
 
 def _argument(name: str) -> Callable[..., Any]:
-    def find(xp: Any, a: Any, x: Any) -> Any:
+    def find(xp: Namespace, a: Attributes, x: Values) -> Any:
         if a.get("select_last_index"):
             raise _refuse(name, "select_last_index", 1)
         return getattr(xp, name)(x, axis=a.get("axis", 0), keepdims=bool(a.get("keepdims", 1)))
@@ -351,14 +375,14 @@ NODES.update(ArgMax=_argument("argmax"), ArgMin=_argument("argmin"))
 
 
 @_node("CumSum")
-def _cumsum(xp: Any, a: Any, x: Any, axis: Any) -> Any:
+def _cumsum(xp: Namespace, a: Attributes, x: Values, axis: Values) -> Values:
     if a.get("exclusive") or a.get("reverse"):
         raise _refuse("CumSum", "direction", a)
     return xp.cumsum(x, axis=_number(axis))
 
 
 @_node("Gemm")
-def _gemm(xp: Any, a: Any, x: Any, y: Any, bias: Any = None) -> Any:
+def _gemm(xp: Namespace, a: Attributes, x: Values, y: Values, bias: Values | None = None) -> Values:
     x = x.T if a.get("transA") else x
     y = y.T if a.get("transB") else y
     alpha, beta = a.get("alpha", 1.0), a.get("beta", 1.0)
@@ -367,14 +391,16 @@ def _gemm(xp: Any, a: Any, x: Any, y: Any, bias: Any = None) -> Any:
 
 
 @_node("Einsum")
-def _einsum(xp: Any, a: Any, *inputs: Any) -> Any:
+def _einsum(xp: Namespace, a: Attributes, *inputs: Values) -> Values:
     return xp.einsum(a["equation"], *inputs)
 
 
 # --- layers ----------------------------------------------------------------------------------------------------------
 
 
-def _padding(kind: str, a: Any, x: Any, kernel: Any, strides: Any, dilations: Any) -> list[tuple[int, int]]:
+def _padding(
+    kind: str, a: Attributes, x: Values, kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
+) -> list[tuple[int, int]]:
     """Return the padding before and after each axis of extents."""
     n, way = len(kernel), a.get("auto_pad", "NOTSET")
     if way in ("NOTSET", "VALID"):
@@ -388,7 +414,7 @@ def _padding(kind: str, a: Any, x: Any, kernel: Any, strides: Any, dilations: An
     return found
 
 
-def _window(kind: str, a: Any, x: Any, kernel: Any) -> tuple[Any, Any, list[tuple[int, int]]]:
+def _window(kind: str, a: Attributes, x: Values, kernel: Sequence[int]) -> tuple[Any, Any, list[tuple[int, int]]]:
     """Return strides, dilations and padding."""
     ones = [1] * len(kernel)
     strides, dilations = a.get("strides", ones), a.get("dilations", ones)
@@ -396,7 +422,7 @@ def _window(kind: str, a: Any, x: Any, kernel: Any) -> tuple[Any, Any, list[tupl
 
 
 @_node("Conv")
-def _conv(xp: Any, a: Any, x: Any, w: Any, b: Any = None) -> Any:
+def _conv(xp: Namespace, a: Attributes, x: Values, w: Values, b: Values | None = None) -> Values:
     strides, dilations, pads = _window("Conv", a, x, w.shape[2:])
     if any(before != after for before, after in pads):
         x = np.pad(x, [(0, 0), (0, 0), *pads])
@@ -407,7 +433,7 @@ def _conv(xp: Any, a: Any, x: Any, w: Any, b: Any = None) -> Any:
 
 
 @_node("ConvTranspose")
-def _conv_transpose(xp: Any, a: Any, x: Any, w: Any, b: Any = None) -> Any:
+def _conv_transpose(xp: Namespace, a: Attributes, x: Values, w: Values, b: Values | None = None) -> Values:
     strides, dilations, pads = _window("ConvTranspose", a, x, w.shape[2:])
     if any(before != after for before, after in pads) or a.get("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
         raise _refuse("ConvTranspose", "padding", a.get("pads", a.get("auto_pad")))
@@ -420,16 +446,16 @@ def _conv_transpose(xp: Any, a: Any, x: Any, w: Any, b: Any = None) -> Any:
 
 
 @_node("MaxPool")
-def _max_pool(xp: Any, a: Any, x: Any) -> Any:
+def _max_pool(xp: Namespace, a: Attributes, x: Values) -> Values:
     return _pooled("MaxPool", "max", a, x)
 
 
 @_node("AveragePool")
-def _average_pool(xp: Any, a: Any, x: Any) -> Any:
+def _average_pool(xp: Namespace, a: Attributes, x: Values) -> Values:
     return _pooled("AveragePool", "avg", a, x)
 
 
-def _pooled(kind: str, how: str, a: Any, x: Any) -> Any:
+def _pooled(kind: str, how: str, a: Attributes, x: Values) -> Values:
     kernel = a["kernel_shape"]
     strides, dilations, pads = _window(kind, a, x, kernel)
     if any(d != 1 for d in dilations):
@@ -447,35 +473,35 @@ def _pooled(kind: str, how: str, a: Any, x: Any) -> Any:
 
 
 @_node("GlobalAveragePool")
-def _global_average(xp: Any, a: Any, x: Any) -> Any:
+def _global_average(xp: Namespace, a: Attributes, x: Values) -> Values:
     return x.mean(axis=tuple(range(2, x.ndim)), keepdims=True)
 
 
 @_node("GlobalMaxPool")
-def _global_max(xp: Any, a: Any, x: Any) -> Any:
+def _global_max(xp: Namespace, a: Attributes, x: Values) -> Values:
     return x.max(axis=tuple(range(2, x.ndim)), keepdims=True)
 
 
 @_node("BatchNormalization")
-def _batch_norm(xp: Any, a: Any, x: Any, scale: Any, bias: Any, mean: Any, var: Any) -> Any:
+def _batch_norm(xp: Namespace, a: Attributes, x: Values, scale: Values, bias: Values, mean: Values, var: Values) -> Any:
     return npx.batch_norm(x, scale, bias, mean, var, a.get("epsilon", 1e-5), a.get("momentum", 0.9), False)
 
 
 @_node("LayerNormalization")
-def _layer_norm(xp: Any, a: Any, x: Any, scale: Any, bias: Any = None) -> Any:
+def _layer_norm(xp: Namespace, a: Attributes, x: Values, scale: Values, bias: Values | None = None) -> Values:
     axes = tuple(range(a.get("axis", -1) % x.ndim, x.ndim))
     return _affine(_normal(x, axes, a.get("epsilon", 1e-5)), scale, bias)
 
 
 @_node("InstanceNormalization")
-def _instance_norm(xp: Any, a: Any, x: Any, scale: Any, bias: Any) -> Any:
+def _instance_norm(xp: Namespace, a: Attributes, x: Values, scale: Values, bias: Values) -> Values:
     wide = (-1, *(1,) * (x.ndim - 2))
     axes = tuple(range(2, x.ndim))
     return _affine(_normal(x, axes, a.get("epsilon", 1e-5)), scale.reshape(wide), bias.reshape(wide))
 
 
 @_node("GroupNormalization")
-def _group_norm(xp: Any, a: Any, x: Any, scale: Any, bias: Any) -> Any:
+def _group_norm(xp: Namespace, a: Attributes, x: Values, scale: Values, bias: Values) -> Values:
     groups = a["num_groups"]
     parts = x.reshape(x.shape[0], groups, -1)
     wide = (-1, *(1,) * (x.ndim - 2))
@@ -485,12 +511,12 @@ def _group_norm(xp: Any, a: Any, x: Any, scale: Any, bias: Any) -> Any:
     return _affine(y, scale.reshape(wide), bias.reshape(wide))
 
 
-def _normal(x: Any, axes: tuple[int, ...], eps: float) -> Any:
+def _normal(x: Values, axes: tuple[int, ...], eps: float) -> Values:
     centred = x - x.mean(axis=axes, keepdims=True)
     return centred / np.sqrt(np.square(centred).mean(axis=axes, keepdims=True) + eps)
 
 
-def _affine(x: Any, scale: Any, bias: Any) -> Any:
+def _affine(x: Values, scale: Values, bias: Values | None) -> Values:
     return x * scale if bias is None else x * scale + bias
 
 
@@ -498,17 +524,17 @@ _GATES = {"LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2), "RNN": (0,)}  # forerun's orde
 
 
 @_node("RNN")
-def _rnn(xp: Any, a: Any, *inputs: Any) -> Any:
+def _rnn(xp: Namespace, a: Attributes, *inputs: Values) -> list[Any]:
     return _recurrent("RNN", a, *inputs)
 
 
 @_node("LSTM")
-def _lstm(xp: Any, a: Any, *inputs: Any) -> Any:
+def _lstm(xp: Namespace, a: Attributes, *inputs: Values) -> list[Any]:
     return _recurrent("LSTM", a, *inputs)
 
 
 @_node("GRU")
-def _gru(xp: Any, a: Any, *inputs: Any) -> Any:
+def _gru(xp: Namespace, a: Attributes, *inputs: Values) -> list[Any]:
     if not a.get("linear_before_reset"):
         raise _refuse("GRU", "linear_before_reset", 0)
     return _recurrent("GRU", a, *inputs)
@@ -540,7 +566,7 @@ def _recurrent(
     return [np.stack(ys, axis=1), *(np.stack(parts) for parts in zip(*after))]
 
 
-def _direction(kind: str, rule: str, reverse: bool, x: Any, w: Any, r: Any, b: Any, states: Any) -> Any:
+def _direction(kind: str, rule: str, reverse: bool, x: Values, w: Values, r: Values, b: Any, states: Any) -> Any:
     order = _GATES[kind]
 
     def gates(value: Any) -> Any:

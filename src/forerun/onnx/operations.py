@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from .. import np
 from .drawing import Batch, Drawing, Operand
+
+if TYPE_CHECKING:
+    from ..typing import DTypeLike, Shape
+
 
 __all__ = ["OPERATIONS", "Translator"]
 
@@ -25,14 +29,16 @@ _LAST, _FIRST = 2**63 - 1, -(2**63)
 class Translator:
     """The graph, and the results of an operation by their shapes and dtypes: for functions of the table."""
 
-    def __init__(self, drawing: Drawing, name: str, results: Sequence[Any], saved: Any, operand: Any) -> None:
+    def __init__(
+        self, drawing: Drawing, name: str, results: Sequence[Any], saved: Sequence[Any], operand: Callable[[Any], Any]
+    ) -> None:
         self.drawing, self.name = drawing, name
         self.add, self.several, self.constant = drawing.add, drawing.several, drawing.constant
         self.results, later = results
         self.result, self.later = self.results[0], later[0]  # the second: with one example more
         self.saved, self.operand = saved, operand
 
-    def use(self, x: Any, dtype: Any = None) -> str:
+    def use(self, x: object, dtype: DTypeLike = None) -> str:
         """Return the name by which a node reads an operand or a number, in this dtype; by default its own."""
         if not isinstance(x, Operand):
             return self.constant(numpy.array(x, dtype or self.result.dtype))
@@ -41,7 +47,7 @@ class Translator:
             return self.constant(x.value.astype(dtype), x.name if x.dtype == dtype else "")
         return x.name if x.dtype == dtype else self.cast(x.name, dtype)
 
-    def cast(self, name: str, dtype: Any) -> str:
+    def cast(self, name: str, dtype: DTypeLike) -> str:
         """Return the name of an array in another dtype."""
         from onnx import helper
 
@@ -58,7 +64,7 @@ class Translator:
         name, inputs, _ = self.saved[x.made_by]
         return name, [self.operand(word) for word in inputs]
 
-    def made_of(self, x: Any, *names: str) -> Any:
+    def made_of(self, x: Operand | complex, *names: str) -> Any:
         """Follow an operand through operations of one input to the first operand; None if they are others."""
         for wanted in names:
             name, inputs = self.maker(x)
@@ -93,18 +99,18 @@ _LOGICAL = {"logical_and": "And", "logical_or": "Or", "logical_xor": "Xor", "log
 
 
 @_operation(*_SAME)
-def _same(t: Translator, *inputs: Any, **_: Any) -> str:
+def _same(t: Translator, *inputs: Operand, **_: Any) -> str:
     """Nodes whose inputs have the dtype of the result."""
     return t.add(_SAME[t.name], *(t.use(x, t.result.dtype) for x in inputs[:2]))
 
 
 @_operation("positive", "copy", "to_device")
-def _as_it_is(t: Translator, x: Any, *_: Any) -> str:
+def _as_it_is(t: Translator, x: Operand, *_: object) -> str:
     return t.use(x, t.result.dtype)
 
 
 @_operation("add")
-def _add(t: Translator, x: Any, y: Any) -> str:
+def _add(t: Translator, x: Operand, y: Operand) -> str:
     if (bias := _bias(t, x, y)) is not None:
         return t.drawing.again(x.name, t.use(bias, t.result.dtype))
     parts = _batch_norm(t, x, y)
@@ -114,7 +120,7 @@ def _add(t: Translator, x: Any, y: Any) -> str:
     return t.add("BatchNormalization", *(t.use(v, t.result.dtype) for v in (data, *parameters)), epsilon=eps)
 
 
-def _bias(t: Translator, x: Any, y: Any) -> Any:
+def _bias(t: Translator, x: Operand, y: Operand) -> Any:
     """Return what a layer adds to a product or a convolution, a vector along the units; None if it is another sum."""
     name, inputs = t.maker(x)
     if not isinstance(y, Operand) or y.value is None:
@@ -129,7 +135,7 @@ def _bias(t: Translator, x: Any, y: Any) -> Any:
     return None
 
 
-def _batch_norm(t: Translator, x: Any, shift: Any) -> tuple[Any, ...] | None:
+def _batch_norm(t: Translator, x: Operand | complex, shift: Any) -> tuple[Any, ...] | None:
     """Return data, gamma, beta, mean, variance and epsilon of a batch norm, which is written in operations.
 
     It is (data - mean) * (gamma / sqrt(variance + epsilon)) + beta. None if this is another
@@ -156,7 +162,7 @@ def _batch_norm(t: Translator, x: Any, shift: Any) -> tuple[Any, ...] | None:
 
 
 @_operation(*_COMPARED)
-def _compared(t: Translator, a: Any, b: Any) -> str:
+def _compared(t: Translator, a: Operand, b: Operand) -> str:
     kinds = (np.zeros((), x.dtype) if isinstance(x, Operand) else x for x in (a, b))
     dtype = np.result_type(*kinds)
     found = t.add(_COMPARED[t.name], t.use(a, dtype), t.use(b, dtype))
@@ -164,23 +170,23 @@ def _compared(t: Translator, a: Any, b: Any) -> str:
 
 
 @_operation(*_LOGICAL)
-def _logical(t: Translator, *inputs: Any) -> str:
+def _logical(t: Translator, *inputs: Operand) -> str:
     return t.add(_LOGICAL[t.name], *(t.use(x, bool) for x in inputs))
 
 
 @_operation("where")
-def _where(t: Translator, condition: Any, a: Any, b: Any) -> str:
+def _where(t: Translator, condition: Operand, a: Operand, b: Operand) -> str:
     return t.add("Where", t.use(condition, bool), t.use(a, t.result.dtype), t.use(b, t.result.dtype))
 
 
 @_operation("square")
-def _square(t: Translator, x: Any) -> str:
+def _square(t: Translator, x: Operand) -> str:
     name = t.use(x, t.result.dtype)
     return t.add("Mul", name, name)
 
 
 @_operation("log1p", "expm1", "log2", "log10", "exp2")
-def _with_constant(t: Translator, x: Any) -> str:
+def _with_constant(t: Translator, x: Operand | complex) -> str:
     name, one = t.use(x, t.result.dtype), t.use(1)
     if t.name == "log1p":
         return t.add("Log", t.add("Add", name, one))
@@ -192,7 +198,7 @@ def _with_constant(t: Translator, x: Any) -> str:
 
 
 @_operation("logaddexp")
-def _logaddexp(t: Translator, a: Any, b: Any) -> str:
+def _logaddexp(t: Translator, a: Operand | complex, b: Operand | complex) -> str:
     """The larger one, and what the smaller one adds to it."""
     if not isinstance(b, Operand) and b == 0:
         return t.add("Softplus", t.use(a, t.result.dtype))
@@ -202,7 +208,7 @@ def _logaddexp(t: Translator, a: Any, b: Any) -> str:
 
 
 @_operation("floor_divide", "remainder")
-def _floored(t: Translator, a: Any, b: Any) -> str:
+def _floored(t: Translator, a: Operand, b: Operand) -> str:
     if t.result.dtype.kind != "f":
         raise t.refuse("integers")
     x, y = t.use(a, t.result.dtype), t.use(b, t.result.dtype)
@@ -211,12 +217,12 @@ def _floored(t: Translator, a: Any, b: Any) -> str:
 
 
 @_operation("cast")
-def _cast(t: Translator, x: Any, dtype: Any) -> str:
+def _cast(t: Translator, x: Operand, dtype: DTypeLike) -> str:
     return t.use(x, dtype)
 
 
 @_operation("softmax", "log_softmax")
-def _softmax(t: Translator, x: Any, axis: int) -> str:
+def _softmax(t: Translator, x: Operand, axis: int) -> str:
     return t.add("Softmax" if t.name == "softmax" else "LogSoftmax", t.use(x, t.result.dtype), axis=axis)
 
 
@@ -224,7 +230,7 @@ def _softmax(t: Translator, x: Any, axis: int) -> str:
 
 
 @_operation("reshape")
-def _reshape(t: Translator, x: Any, shape: Any) -> str:
+def _reshape(t: Translator, x: Operand, shape: Shape) -> str:
     extents = shape if isinstance(shape, tuple) else (shape,)
     if any(isinstance(n, Batch) for n in extents):  # the open extent is known, if it does not depend on the examples
         extents = tuple(m if n == -1 and m == k else n for n, m, k in zip(extents, t.result.shape, t.later.shape))
@@ -232,23 +238,23 @@ def _reshape(t: Translator, x: Any, shape: Any) -> str:
 
 
 @_operation("transpose")
-def _transpose(t: Translator, x: Any, axes: Any = None) -> str:
+def _transpose(t: Translator, x: Operand, axes: object = None) -> str:
     return t.add("Transpose", t.use(x), perm=list(axes if axes is not None else range(len(x.shape))[::-1]))
 
 
 @_operation("broadcast_to")
-def _broadcast_to(t: Translator, x: Any, shape: Any, *_: Any) -> str:
+def _broadcast_to(t: Translator, x: Operand | complex, shape: Sequence[int], *_: object) -> str:
     return t.add("Expand", t.use(x), t.drawing.integers(shape))
 
 
 @_operation("concatenate")
-def _concatenate(t: Translator, *inputs: Any) -> str:
+def _concatenate(t: Translator, *inputs: Operand) -> str:
     *parts, axis = inputs
     return t.add("Concat", *(t.use(x, t.result.dtype) for x in parts), axis=axis)
 
 
 @_operation("split")
-def _split(t: Translator, x: Any, bounds: list[Any], axis: int) -> Names:
+def _split(t: Translator, x: Operand, bounds: list[Any], axis: int) -> Names:
     if any(isinstance(b, Batch) for b in bounds):
         raise t.refuse("parts whose extents depend on the number of examples")
     sizes = [int(x.shape[axis]) for x in t.results]
@@ -263,7 +269,7 @@ def _pad(t: Translator, x: Any, widths: Any, value: float) -> str:
 
 
 @_operation("getitem")
-def _getitem(t: Translator, x: Any, *index: Any) -> str:
+def _getitem(t: Translator, x: Operand, *index: Operand) -> str:
     """Slices first, then the axes of integers go, and new ones come."""
     key = index[0] if len(index) == 1 and isinstance(index[0], tuple) else index
     taken: list[tuple[int, int, int, int]] = []  # start, stop, axis, step
@@ -298,7 +304,7 @@ def _getitem(t: Translator, x: Any, *index: Any) -> str:
 
 
 @_operation("take")
-def _take(t: Translator, x: Any, places: list[Any], axis: int, *_: Any) -> str:
+def _take(t: Translator, x: Operand, places: list[Any], axis: int, *_: object) -> str:
     if len(places) != 1:
         raise t.refuse("positions along several axes")
     (places_,) = places
@@ -310,7 +316,7 @@ def _take(t: Translator, x: Any, places: list[Any], axis: int, *_: Any) -> str:
 
 
 @_operation("sum")
-def _sum(t: Translator, x: Any, axes: tuple[int, ...], keepdims: bool, *_: Any) -> str:
+def _sum(t: Translator, x: Operand, axes: tuple[int, ...], keepdims: bool, *_: object) -> str:
     name = t.use(x, t.result.dtype)
     if not axes:
         return name
@@ -318,7 +324,7 @@ def _sum(t: Translator, x: Any, axes: tuple[int, ...], keepdims: bool, *_: Any) 
 
 
 @_operation("max", "min", "prod")
-def _reduced(t: Translator, x: Any, axes: tuple[int, ...], keepdims: bool, *_: Any) -> str:
+def _reduced(t: Translator, x: Operand, axes: tuple[int, ...], keepdims: bool, *_: object) -> str:
     name = t.use(x, t.result.dtype)
     if not axes:
         return name
@@ -326,12 +332,12 @@ def _reduced(t: Translator, x: Any, axes: tuple[int, ...], keepdims: bool, *_: A
 
 
 @_operation("cumsum")
-def _cumsum(t: Translator, x: Any, axis: int, *_: Any) -> str:
+def _cumsum(t: Translator, x: Operand, axis: int, *_: object) -> str:
     return t.add("CumSum", t.use(x, t.result.dtype), t.constant(numpy.array(axis)))
 
 
 @_operation("matmul")
-def _matmul(t: Translator, a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> str:
+def _matmul(t: Translator, a: Operand, b: Operand, transpose_a: bool = False, transpose_b: bool = False) -> str:
     names = [t.use(x, t.result.dtype) for x in (a, b)]
     if len(a.shape) == len(b.shape) == 2 and (transpose_a or transpose_b) and t.result.dtype.kind == "f":
         return t.add("Gemm", *names, transA=int(transpose_a), transB=int(transpose_b))
@@ -346,7 +352,7 @@ def _matmul(t: Translator, a: Any, b: Any, transpose_a: bool = False, transpose_
 
 
 @_operation("convolution")
-def _convolution(t: Translator, x: Any, w: Any, plan: Any) -> str:
+def _convolution(t: Translator, x: Operand | complex, w: Operand | complex, plan: Any) -> str:
     kernel, stride, dilate = map(list, plan.windows)
     pads = [*plan.pad, *plan.pad]
     shape = {"kernel_shape": kernel, "strides": stride, "dilations": dilate, "pads": pads}
@@ -363,13 +369,13 @@ def _deconvolution(t: Translator, x: Any, w: Any, plan: Any) -> str:
 
 
 @_operation("pooling.max")
-def _largest(t: Translator, x: Any, windows: Any) -> str:
+def _largest(t: Translator, x: Operand, windows: object) -> str:
     kernel, stride, dilate = map(list, windows)
     return t.add("MaxPool", t.use(x), kernel_shape=kernel, strides=stride, dilations=dilate)
 
 
 @_operation("pooling.sum")
-def _total(t: Translator, x: Any, windows: Any) -> str:
+def _total(t: Translator, x: Operand, windows: object) -> str:
     kernel, stride, dilate = map(list, windows)
     if any(d != 1 for d in dilate):
         raise t.refuse("windows with dilation")
@@ -411,7 +417,7 @@ def _rnn(t: Translator, x: Any, w: Any, b: Any, *rest: Any) -> Names:
     if any(v.value is None for v in (w, b, weight, bias)):
         raise t.refuse("weights that are computed from inputs")
 
-    def gates(value: Any) -> Any:
+    def gates(value: object) -> Any:
         parts = numpy.split(value, len(order))
         return numpy.concatenate([parts[i] for i in order]).astype(t.result.dtype)
 
@@ -430,7 +436,7 @@ def _rnn(t: Translator, x: Any, w: Any, b: Any, *rest: Any) -> Names:
     return [y, t.add("Squeeze", outputs[2], t.constant(numpy.array([0])))] if kind == "LSTM" else [y]
 
 
-def _inputs_of_gates(t: Translator, x: Any) -> tuple[str, Operand, Operand]:
+def _inputs_of_gates(t: Translator, x: Operand) -> tuple[str, Operand, Operand]:
     """Return the sequence, its weight and its bias, of which x was made; or x and the identity."""
     dtype, n = t.result.dtype, x.shape[2]
     bias = Operand("", dtype, (n,), numpy.zeros(n, dtype))

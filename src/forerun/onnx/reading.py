@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
@@ -11,6 +11,10 @@ from .. import np
 from ..gluon.block.hybrid import HybridBlock
 from ..gluon.parameter.parameter import Parameter
 from .nodes import FOLLOWED, NODES
+
+if TYPE_CHECKING:
+    from ..typing import Array
+
 
 __all__ = ["OnnxBlock", "import_model"]
 
@@ -135,7 +139,7 @@ class OnnxBlock(HybridBlock):
             parameter.set_data(np.array(value, dtype=value.dtype))
         self._known = {name: value for name, value in known.items() if name not in weights}
 
-    def forward(self, *args: Any) -> Any:
+    def forward(self, *args: Array) -> Any:
         """Return the model's output, or a list of several. ValueError for another number of inputs."""
         if len(args) != len(self._inputs):
             raise ValueError(f"OnnxBlock: inputs must be {', '.join(self._inputs)}, got {len(args)} arrays")

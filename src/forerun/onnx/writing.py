@@ -26,7 +26,7 @@ _IR = 8  # the version of the file format that belongs to it
 
 def export(
     net: HybridBlock,
-    args: Any,
+    args: object,
     path: str | os.PathLike[str] | None = None,
     *,
     input_names: Sequence[str] | None = None,
@@ -123,12 +123,12 @@ class _Translation:
         n = inputs[0].shape[0] if inputs and inputs[0].ndim else 0
         return self.reader.value(word, inputs, self.values, made, n)
 
-    def run(self, number: int, args: Any, rest: Any, later: bool) -> tuple[Any, ...]:
+    def run(self, number: int, args: object, rest: object, later: bool) -> tuple[Any, ...]:
         """Return the arrays of an operation."""
         found = applied(self.reader.operations[number][0], self.read(args, later), self.read(rest, later))
         return found if isinstance(found, tuple) else (found,)
 
-    def translate(self, name: str, number: int, args: Any, rest: Any) -> None:
+    def translate(self, name: str, number: int, args: object, rest: object) -> None:
         arrays = self.run(number, args, rest, False)
         self.made.append(arrays)
         self.later.append(self.run(number, args, rest, True) if self.any_number else arrays)
@@ -142,7 +142,7 @@ class _Translation:
         outputs = [outputs] if isinstance(outputs, str) else outputs
         self.results.append([Operand(n, x.dtype, x.shape, None, number) for n, x in zip(outputs, arrays)])
 
-    def varies(self, word: Any) -> bool:
+    def varies(self, word: object) -> bool:
         """Return whether what a word stands for depends on the inputs."""
         if isinstance(word, list):
             return any(map(self.varies, word))
@@ -153,7 +153,7 @@ class _Translation:
             return self.results[v[0]][v[1]].value is None
         return kind in ("input", "examples") or (kind not in ("parameter", "dtype") and self.varies(v))
 
-    def operand(self, word: Any) -> Any:
+    def operand(self, word: object) -> Any:
         """Return what a node reads for a word: arrays as operands, numbers as they are."""
         if not isinstance(word, dict):
             return [self.operand(v) for v in word] if isinstance(word, list) else word
@@ -177,7 +177,7 @@ class _Translation:
         x = self.read(word)
         return Operand(v if kind == "parameter" else "", x.dtype, x.shape, x.numpy()) if hasattr(x, "numpy") else x
 
-    def attributes(self, rest: Any) -> tuple[Any, ...]:
+    def attributes(self, rest: object) -> tuple[Any, ...]:
         """Return an operation's arguments besides arrays."""
         found = self.operand(rest)
         return found if isinstance(found, tuple) else () if found is None else (found,)

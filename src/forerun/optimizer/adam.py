@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from .. import np
-from .base import Optimizer, State
+from .base import Optimizer, Settings, State
 
 if TYPE_CHECKING:
     from ..typing import Array
@@ -34,7 +34,7 @@ class Adam(Optimizer):
         beta1: float = 0.9,
         beta2: float = 0.999,
         epsilon: float = 1e-8,
-        **settings: Any,
+        **settings: Unpack[Settings],
     ) -> None:
         super().__init__(learning_rate, **settings)
         self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
@@ -44,7 +44,7 @@ class Adam(Optimizer):
         root = math.sqrt(1 - self.beta2**t)
         return lr * root / (1 - self.beta1**t), self.epsilon * root
 
-    def step(self, weight: Array, g: Any, state: State, rate: Any, epsilon: Any) -> None:  # type: ignore[override]
+    def step(self, weight: Array, g: Array, state: State, rate: Array | float, epsilon: Array | float) -> None:  # type: ignore[override]
         """Return one step."""
         mean, variance = state["mean"], state["variance"]
         mean *= self.beta1
@@ -71,7 +71,7 @@ class AdamW(Adam):
 
     def __init__(
         self, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
-        correct_bias: bool = True, **settings: Any,
+        correct_bias: bool = True, **settings: Unpack[Settings],
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, beta1, beta2, epsilon, **settings)
         self.correct_bias = correct_bias
@@ -81,7 +81,7 @@ class AdamW(Adam):
         rates = super().factors(t, lr, wd) if self.correct_bias else (lr, self.epsilon)
         return *rates, 1 - lr * wd
 
-    def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """Decay the weight, then step."""
         rate, epsilon, decay = factors
         if wd:
@@ -108,7 +108,7 @@ class AdaBelief(Adam):
 
     def __init__(
         self, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-6,
-        correct_bias: bool = True, **settings: Any,
+        correct_bias: bool = True, **settings: Unpack[Settings],
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, beta1, beta2, epsilon, **settings)
         self.correct_bias = correct_bias
@@ -117,7 +117,7 @@ class AdaBelief(Adam):
         """Return the learning rate, with the correction."""
         return (lr * math.sqrt(1 - self.beta2**t) / (1 - self.beta1**t) if self.correct_bias else lr,)
 
-    def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:  # type: ignore[override]
+    def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:  # type: ignore[override]
         """Return one step."""
         mean, variance = state["mean"], state["variance"]
         mean *= self.beta1
@@ -146,7 +146,7 @@ class Nadam(Adam):
 
     def __init__(
         self, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
-        schedule_decay: float = 0.004, **settings: Any,
+        schedule_decay: float = 0.004, **settings: Unpack[Settings],
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, beta1, beta2, epsilon, **settings)
         self.schedule_decay = schedule_decay
@@ -168,7 +168,13 @@ class Nadam(Adam):
         return of_gradient, of_mean, 1 / math.sqrt(1 - self.beta2**t)
 
     def step(  # type: ignore[override]
-        self, weight: Array, g: Any, state: State, of_gradient: Any, of_mean: Any, root: Any
+        self,
+        weight: Array,
+        g: Array,
+        state: State,
+        of_gradient: Array | float,
+        of_mean: Array | float,
+        root: Array | float,
     ) -> None:
         """Return one step."""
         mean, variance = state["mean"], state["variance"]
@@ -197,7 +203,7 @@ class Adamax(Optimizer):
 
     def __init__(
         self, learning_rate: float = 0.002, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
-        **settings: Any,
+        **settings: Unpack[Settings],
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, **settings)
         self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
@@ -206,7 +212,7 @@ class Adamax(Optimizer):
         """Return the learning rate, corrected."""
         return (lr / (1 - self.beta1**t),)
 
-    def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
+    def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:
         """Return one step."""
         mean, largest = state["mean"], state["largest"]
         mean *= self.beta1

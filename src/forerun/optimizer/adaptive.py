@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from .. import np
-from .base import Optimizer, State
+from .base import Optimizer, Settings, State
 
 if TYPE_CHECKING:
     from ..typing import Array
@@ -34,7 +34,7 @@ class RMSProp(Optimizer):
     def __init__(
         self, learning_rate: float = 0.001, rho: float = 0.9, epsilon: float = 1e-8, gamma1: float | None = None,
         gamma2: float | None = None, momentum: float = 0.9, centered: bool = False, clip_weights: float | None = None,
-        **settings: Any,
+        **settings: Unpack[Settings],
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, **settings)
         self.rho, self.epsilon = rho if gamma1 is None else gamma1, epsilon
@@ -42,7 +42,7 @@ class RMSProp(Optimizer):
         self.clip_weights = clip_weights or None
         self.slots = ("variance", "mean", "delta") if centered else ("variance",)
 
-    def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
+    def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:
         """Return one step."""
         variance = state["variance"]
         variance *= self.rho
@@ -77,12 +77,12 @@ class AdaGrad(Optimizer):
     constants = ("epsilon",)
 
     def __init__(
-        self, learning_rate: float = 0.01, epsilon: float = 1e-7, eps: float | None = None, **settings: Any
+        self, learning_rate: float = 0.01, epsilon: float = 1e-7, eps: float | None = None, **settings: Unpack[Settings]
     ) -> None:
         super().__init__(learning_rate, **settings)
         self.epsilon = epsilon if eps is None else eps
 
-    def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
+    def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:
         """Return one step."""
         history = state["history"]
         history += np.square(g)
@@ -105,11 +105,13 @@ class AdaDelta(Optimizer):
     slots = ("variance", "steps")
     constants = ("rho", "epsilon")
 
-    def __init__(self, learning_rate: float = 1.0, rho: float = 0.9, epsilon: float = 1e-6, **settings: Any) -> None:
+    def __init__(
+        self, learning_rate: float = 1.0, rho: float = 0.9, epsilon: float = 1e-6, **settings: Unpack[Settings]
+    ) -> None:
         super().__init__(learning_rate, **settings)
         self.rho, self.epsilon = rho, epsilon
 
-    def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
+    def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:
         """Return one step."""
         variance, steps = state["variance"], state["steps"]
         variance *= self.rho
@@ -137,11 +139,13 @@ class Ftrl(Optimizer):
     slots = ("z", "n")
     constants = ("lamda1", "beta")
 
-    def __init__(self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1.0, **settings: Any) -> None:
+    def __init__(
+        self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1.0, **settings: Unpack[Settings]
+    ) -> None:
         super().__init__(learning_rate, **settings)
         self.lamda1, self.beta = lamda1, beta
 
-    def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """Return one step."""
         (lr,) = factors
         g, z, n = self.prepared(grad), state["z"], state["n"]
@@ -171,7 +175,7 @@ class FTML(Optimizer):
 
     def __init__(
         self, learning_rate: float = 0.0025, beta1: float = 0.6, beta2: float = 0.999, epsilon: float = 1e-8,
-        **settings: Any,
+        **settings: Unpack[Settings],
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, **settings)
         self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
@@ -180,7 +184,7 @@ class FTML(Optimizer):
         """Return (1 - beta1**t) / lr, and 1 / sqrt(1 - beta2**t)."""
         return (1 - self.beta1**t) / lr if lr else math.inf, 1 / math.sqrt(1 - self.beta2**t)
 
-    def step(self, weight: Array, g: Any, state: State, scale: Array, root: Any) -> None:  # type: ignore[override]
+    def step(self, weight: Array, g: Array, state: State, scale: Array, root: Array | float) -> None:  # type: ignore[override]
         """Return one step."""
         variance, d, z = state["variance"], state["d"], state["z"]
         variance *= self.beta2

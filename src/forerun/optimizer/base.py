@@ -6,7 +6,7 @@ Subclasses state a rule for one weight; see `Optimizer`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Never, Protocol
+from typing import TYPE_CHECKING, Any, Never, Protocol, TypedDict
 
 from .. import np
 from .._capture import core as _core
@@ -47,6 +47,22 @@ def _unknown_option(kind: type, name: str) -> str:
     """Return the message for an option that an optimizer does not have."""
     meant = _OTHER_NAMES.get(name)
     return f"{kind.__name__}: got an unknown option {name!r}" + (f"; it is called {meant} here" if meant else "")
+
+
+class Settings(TypedDict, total=False):
+    """Settings that all rules take beside their own; see `Optimizer`."""
+
+    wd: float
+    rescale_grad: float
+    clip_gradient: float | None
+    lr_scheduler: Callable[[int], float] | None
+    param_dict: Mapping[int, Multiplied] | None
+    multi_precision: bool
+    aggregate_num: int | None
+    use_fused_step: bool
+    begin_num_update: int
+    param_idx2name: Mapping[int, str] | None
+    lazy_update: bool
 
 
 class Optimizer:
@@ -190,7 +206,7 @@ class Optimizer:
         master = weight.astype("float32")
         return {**self.create_state(index, master), _MASTER: master}
 
-    def update(self, index: Any, weight: Array, grad: Any, state: Any) -> None:
+    def update(self, index: Any, weight: Array, grad: Array, state: Any) -> None:
         """Update a weight and its state in place, by one step; of lists, each. Never recorded, never waits."""
         if isinstance(index, (list, tuple)):
             return self.update_all(list(zip(index, weight, grad, state, strict=True)))
@@ -258,7 +274,9 @@ class Optimizer:
         finally:
             _core.set_recording(recording)
 
-    def _record(self, items: Sequence[Item], advanced: Sequence[Advanced], inputs: tuple[Any, ...], key: Any) -> None:
+    def _record(
+        self, items: Sequence[Item], advanced: Sequence[Advanced], inputs: tuple[Any, ...], key: object
+    ) -> None:
         _core.capture(inputs)
         try:
             n = len(advanced[0][0])
@@ -313,7 +331,7 @@ class Optimizer:
         bound = self.clip_gradient
         return g if bound is None else np.clip(g, -bound, bound)
 
-    def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
+    def step(self, weight: Array, g: Array, state: State, lr: Any) -> None:
         """Return the rule: changes weight and state in place. state["t"] counts this step already."""
         raise NotImplementedError(f"{type(self).__name__}: step must be defined, got none")
 
@@ -342,8 +360,25 @@ def register(klass: type[Optimizer]) -> type[Optimizer]:
 def create(name: str | Optimizer, **settings: Any) -> Optimizer:
     """Return the optimizer of that name with these settings; an optimizer itself is returned as it is.
 
-    Raises ValueError for an unknown name, or for settings beside an object.
+    Parameters
+    ----------
+    name : str or Optimizer
+        The name of a rule, such as "adam", or an optimizer.
+    **settings : object
+        Arguments of the rule.
 
+    Returns
+    -------
+    Optimizer
+        The optimizer.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, or for settings beside an object.
+
+    Examples
+    --------
     >>> create("adam", learning_rate=0.01).learning_rate
     0.01
     """

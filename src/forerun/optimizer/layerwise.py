@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from .. import np
 from .adam import Adam
-from .base import Advanced, Item, State
+from .base import Advanced, Item, Settings, State
 from .sgd import SGD
 
 if TYPE_CHECKING:
@@ -19,11 +19,11 @@ __all__ = ["LARS", "LAMB", "LANS"]
 _UNSCALED = ("gamma", "beta", "bias")  # ends of the names of parameters that LARS leaves their learning rate
 
 
-def _norm(x: Any) -> Array:
+def _norm(x: Array) -> Array:
     return np.sqrt(np.square(x).sum())
 
 
-def _ratio(above: Any, below: Any, like: Array) -> Array:
+def _ratio(above: Array, below: Array, like: Array) -> Array:
     """Return above / below where both are positive, else 1, in the dtype of an array."""
     scale = np.where((above > 0) & (below > 0), above / np.where(below > 0, below, 1), 1)
     return scale.astype(like.dtype)
@@ -49,7 +49,7 @@ class LARS(SGD):
 
     def __init__(
         self, learning_rate: float = 0.1, momentum: float = 0.0, eta: float = 0.001, epsilon: float = 1e-8,
-        momentum_correction: bool = False, eps: float | None = None, **settings: Any,
+        momentum_correction: bool = False, eps: float | None = None, **settings: Unpack[Settings],
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, momentum, **settings)
         self.eta, self.epsilon = eta, epsilon if eps is None else eps
@@ -73,7 +73,7 @@ class LARS(SGD):
         """Return the learning rate."""
         return (lr,)
 
-    def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """Return one step."""
         lr, scaled, change = factors
         g, own = self.prepared(grad), _norm(weight)
@@ -104,7 +104,7 @@ class LAMB(Adam):
     def __init__(
         self, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-6,
         lower_bound: float | None = None, upper_bound: float | None = None, bias_correction: bool = True,
-        **settings: Any,
+        **settings: Unpack[Settings],
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, beta1, beta2, epsilon, **settings)
         self.lower_bound, self.upper_bound, self.bias_correction = lower_bound, upper_bound, bias_correction
@@ -115,7 +115,7 @@ class LAMB(Adam):
             return lr, 1.0, 1.0
         return lr, 1 / (1 - self.beta1**t), 1 / math.sqrt(1 - self.beta2**t)
 
-    def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """Return one step."""
         lr, c1, c2 = factors
         g, mean, variance = self.prepared(grad), state["mean"], state["variance"]
@@ -151,7 +151,7 @@ class LANS(LAMB):
 
     constants = LAMB.constants
 
-    def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """Return one step."""
         lr, c1, c2 = factors
         g, mean, variance = self.prepared(grad), state["mean"], state["variance"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from .. import np
-from .base import Optimizer, State
+from .base import Optimizer, Settings, State
 
 if TYPE_CHECKING:
     from ..typing import Array
@@ -30,7 +30,7 @@ class SGD(Optimizer):
     constants: tuple[str, ...] = ("momentum", "nesterov")
 
     def __init__(
-        self, learning_rate: float = 0.01, momentum: float = 0.0, nesterov: bool = False, **settings: Any
+        self, learning_rate: float = 0.01, momentum: float = 0.0, nesterov: bool = False, **settings: Unpack[Settings]
     ) -> None:
         super().__init__(learning_rate, **settings)
         self.momentum = momentum
@@ -45,14 +45,14 @@ class SGD(Optimizer):
         own = type(self).step is not SGD.step
         return not (own or self.momentum or wd or self.clip_gradient is not None)
 
-    def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """As for others, but where only factors change the gradient they are one."""
         if self._plain(wd):
             weight -= factors[0] * grad
         else:
             super().apply(weight, grad, state, factors, wd)
 
-    def step(self, weight: Array, g: Any, state: State, lr: Any) -> None:
+    def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:
         """Return one step."""
         if not self.momentum:
             weight -= lr * g
@@ -76,7 +76,7 @@ class NAG(SGD):
 
     constants = SGD.constants
 
-    def __init__(self, learning_rate: float = 0.1, momentum: float = 0.9, **settings: Any) -> None:
+    def __init__(self, learning_rate: float = 0.1, momentum: float = 0.9, **settings: Unpack[Settings]) -> None:
         super().__init__(learning_rate, momentum, True, **settings)
 
 
@@ -96,7 +96,9 @@ class Signum(Optimizer):
 
     constants = ("momentum",)
 
-    def __init__(self, learning_rate: float = 0.01, momentum: float = 0.9, wd_lh: float = 0.0, **settings: Any) -> None:
+    def __init__(
+        self, learning_rate: float = 0.01, momentum: float = 0.9, wd_lh: float = 0.0, **settings: Unpack[Settings]
+    ) -> None:
         super().__init__(learning_rate, **settings)
         self.momentum, self.wd_lh = momentum, wd_lh
         self.slots = ("mean",) if momentum else ()
@@ -105,7 +107,7 @@ class Signum(Optimizer):
         """Return the learning rate, and what the weight is multiplied by."""
         return lr, 1 - lr * self.wd_lh
 
-    def step(self, weight: Array, g: Any, state: State, lr: Any, decay: Any) -> None:  # type: ignore[override]
+    def step(self, weight: Array, g: Array, state: State, lr: Array | float, decay: Array | float) -> None:  # type: ignore[override]
         """Return one step."""
         if self.momentum:
             mean = state["mean"]
@@ -132,14 +134,14 @@ class SGLD(Optimizer):
 
     draws = True
 
-    def __init__(self, learning_rate: float = 0.1, **settings: Any) -> None:
+    def __init__(self, learning_rate: float = 0.1, **settings: Unpack[Settings]) -> None:
         super().__init__(learning_rate, **settings)
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
         """Return half the learning rate, and the deviation of the noise."""
         return lr / 2, math.sqrt(lr)
 
-    def step(self, weight: Array, g: Any, state: State, half: Any, deviation: Any) -> None:  # type: ignore[override]
+    def step(self, weight: Array, g: Array, state: State, half: Any, deviation: Any) -> None:  # type: ignore[override]
         """Return one step."""
         noise = np.random.normal(0.0, 1.0, weight.shape, weight.dtype, device=weight.device)
         weight -= half * g
@@ -161,7 +163,9 @@ class DCASGD(Optimizer):
 
     constants = ("momentum", "lamda")
 
-    def __init__(self, learning_rate: float = 0.1, momentum: float = 0.0, lamda: float = 0.04, **settings: Any) -> None:
+    def __init__(
+        self, learning_rate: float = 0.1, momentum: float = 0.0, lamda: float = 0.04, **settings: Unpack[Settings]
+    ) -> None:
         super().__init__(learning_rate, **settings)
         self.momentum, self.lamda = momentum, lamda
         self.slots = ("velocity", "previous") if momentum else ("previous",)
@@ -170,7 +174,7 @@ class DCASGD(Optimizer):
         """Return a new state, with the weight as it is."""
         return {**super().create_state(index, weight), "previous": weight.copy()}
 
-    def apply(self, weight: Array, grad: Any, state: State, factors: tuple[Any, ...], wd: float) -> None:
+    def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
         """Return one step."""
         (lr,) = factors
         g, previous = self.prepared(grad), state["previous"]

@@ -12,7 +12,7 @@ from .. import np
 from .base import Optimizer, State
 
 if TYPE_CHECKING:
-    from ..typing import Array
+    from ..typing import Array, ArrayLike
 
 __all__ = ["Updater", "get_updater"]
 
@@ -32,12 +32,12 @@ class Updater:
         self.states: dict[int, State] = {}
         self._loaded: dict[int, Mapping[str, Any]] = {}
 
-    def __call__(self, index: Any, grad: Any, weight: Array) -> None:
+    def __call__(self, index: Any, grad: ArrayLike, weight: Array) -> None:
         several = isinstance(index, (list, tuple))
         items = list(zip(index, weight, grad, strict=True)) if several else [(index, weight, grad)]
         self.optimizer.update_all([(i, w, g, self._state(i, w)) for i, w, g in items])
 
-    def _state(self, index: int, weight: Any) -> State:
+    def _state(self, index: int, weight: Array) -> State:
         if index not in self.states:
             state = self.optimizer.create_state_multi_precision(index, weight)
             for name, value in self._loaded.pop(index, {}).items():

@@ -198,10 +198,30 @@ class Cost:
 def cost(step: Callable[[], object], n: int = 100) -> Cost:
     """Run a step of a loop `n` times and say what it costs, and what bounds it.
 
-    The first step is not counted. The steps are recorded, so parts of very small operations are a little too long.
+    The first step is not counted. The steps are recorded, so parts of very small operations are a little too long. An
+    error of the step is raised.
 
-    Raises ValueError for n < 1, RuntimeError while something else is recorded, and what the step raises.
+    Parameters
+    ----------
+    step : callable
+        The step, a function without parameters.
+    n : int, default 100
+        How many steps.
 
+    Returns
+    -------
+    Cost
+        The times of a step and their parts.
+
+    Raises
+    ------
+    ValueError
+        For n < 1.
+    RuntimeError
+        While something else is recorded.
+
+    Examples
+    --------
     >>> from forerun import np, profiler
     >>> x = np.ones((1, 2))
     >>> found = profiler.cost(lambda: (x + 1).wait(), 50)

@@ -105,7 +105,7 @@ def _parts(data: bytes) -> Parts:
     return found
 
 
-def _valid(head: Any, ops: Any) -> Any:
+def _valid(head: Any, ops: numpy.ndarray) -> Any:
     """Return the ops of the blocks that are kept, in the order of issue."""
     owners = numpy.repeat(head["blocks"][: len(ops) // BLOCK], BLOCK)
     seq = ops["seq"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._runtime import core as _core
 from .._runtime.device import used_devices
@@ -13,6 +13,10 @@ from ._picture.boxes import Boxes, of_pending, of_tape, of_trace
 from ._picture.dot import dot
 from ._picture.graph_svg import picture
 from .events import Trace
+
+if TYPE_CHECKING:
+    from ..typing import Array
+
 
 __all__ = ["Graph", "graph"]
 
@@ -117,7 +121,7 @@ def graph(
     return made
 
 
-def _of(values: Any, title: str | None, limit: int, recorded: bool | None) -> Graph:
+def _of(values: Array, title: str | None, limit: int, recorded: bool | None) -> Graph:
     if isinstance(values, Trace):
         boxes = of_trace(values, limit)
         return Graph(boxes, title or "Dependencies", values.devices, len(values.ops) - len(boxes))
@@ -129,7 +133,7 @@ def _of(values: Any, title: str | None, limit: int, recorded: bool | None) -> Gr
     return Graph(boxes, title or ("Recorded" if recorded else "Not there yet"), names)
 
 
-def _arrays(values: Any) -> Iterable[_core.Array]:
+def _arrays(values: Array) -> Iterable[_core.Array]:
     if isinstance(values, _core.Array):
         return [values]
     if isinstance(values, Mapping):

@@ -36,6 +36,20 @@ def report(trace: Trace, limit: int = 20) -> Shown:
 
     limit: rows per table; the last line of a table says how many more there are.
 
+    Parameters
+    ----------
+    trace : Trace
+        A recording.
+    limit : int, default 20
+        Rows of each table; the last line of a table says how many more there are.
+
+    Returns
+    -------
+    str
+        The text; a notebook shows it as tables.
+
+    Examples
+    --------
     >>> from forerun import np, profiler
     >>> with profiler.record() as p:
     ...     x = float(np.ones(3).sum())

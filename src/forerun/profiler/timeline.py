@@ -36,6 +36,29 @@ def timeline(trace: Trace, path: str | os.PathLike[str] | None = None, title: st
     Returns the text; a notebook shows the picture. Raises ValueError for another ending, OSError if the file cannot be
     written.
 
+    Parameters
+    ----------
+    trace : Trace
+        A recording.
+    path : path, optional
+        The file; none by default.
+    title : str, default "Timeline"
+        The title.
+
+    Returns
+    -------
+    str
+        The text; a notebook shows the picture.
+
+    Raises
+    ------
+    ValueError
+        For another ending.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
     >>> from forerun import np, profiler
     >>> with profiler.record() as p:
     ...     x = np.ones((1, 2)) + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -15,6 +15,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .. import autograd, gluon, init, np, npx
 from .._runtime.pacing import pace
 from ..gluon import nn
+
+if TYPE_CHECKING:
+    from ..typing import Array, ArrayLike
+
 
 __all__ = ["NetClassifier", "NetRegressor"]
 
@@ -34,7 +38,7 @@ class _NetEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         learning_rate: float = 0.001,
         epochs: int = 100,
         batch_size: int = 32,
-        random_state: Any = None,
+        random_state: int | None = None,
     ) -> None:
         self.net = net
         self.hidden = hidden
@@ -77,10 +81,10 @@ class _NetEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         self.net_ = net
         self.losses_ = np.stack(losses).tolist() if losses else []
 
-    def _outputs(self, x: Any) -> Any:
+    def _outputs(self, x: ArrayLike) -> Array:
         check_is_fitted(self)
-        x = validate_data(self, x, reset=False, allow_nd=True, dtype="float32")
-        found = [self.net_(np.array(x[i : i + 1024])) for i in range(0, len(x), 1024)]
+        given = validate_data(self, x, reset=False, allow_nd=True, dtype="float32")
+        found = [self.net_(np.array(given[i : i + 1024])) for i in range(0, len(given), 1024)]
         return found[0] if len(found) == 1 else np.concatenate(found)
 
 
@@ -125,7 +129,7 @@ class NetClassifier(ClassifierMixin, _NetEstimator):  # type: ignore[misc]
     ['low', 'low', 'high', 'high']
     """
 
-    def fit(self, X: Any, y: Any) -> NetClassifier:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> NetClassifier:
         """Train a new network on examples X and their labels. ValueError if they do not fit."""
         X, y = validate_data(self, X, y, allow_nd=True, dtype="float32")
         check_classification_targets(y)
@@ -137,7 +141,7 @@ class NetClassifier(ClassifierMixin, _NetEstimator):  # type: ignore[misc]
         """Return the probability of each class, for each example. Waits."""
         return npx.softmax(self._outputs(X).astype("float64")).asnumpy()
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> Any:
         """Return the label of the most probable class, for each example. Waits."""
         best = self._outputs(X).argmax(1).asnumpy()
         return self.classes_[best]
@@ -158,12 +162,12 @@ class NetRegressor(RegressorMixin, _NetEstimator):  # type: ignore[misc]
     True
     """
 
-    def fit(self, X: Any, y: Any) -> NetRegressor:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> NetRegressor:
         """Train a new network on examples X and their targets. ValueError if they do not fit."""
-        X, y = validate_data(self, X, y, allow_nd=True, dtype="float32", multi_output=True, y_numeric=True)
-        self._several = y.ndim > 1
-        targets = numpy.asarray(y, dtype="float32").reshape(len(y), -1)
-        self._train(X, targets, targets.shape[1], self.loss or gluon.loss.L2Loss())
+        x, given = validate_data(self, X, y, allow_nd=True, dtype="float32", multi_output=True, y_numeric=True)
+        self._several = given.ndim > 1
+        targets = numpy.asarray(given, dtype="float32").reshape(len(given), -1)
+        self._train(x, targets, targets.shape[1], self.loss or gluon.loss.L2Loss())
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -171,7 +175,7 @@ class NetRegressor(RegressorMixin, _NetEstimator):  # type: ignore[misc]
         tags.target_tags.multi_output = True
         return tags
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> numpy.ndarray:
         """Return the predicted target of each example. Waits."""
         found = self._outputs(X).astype("float64").asnumpy()
         return found if self._several else found[:, 0]

@@ -36,6 +36,7 @@ from .grad import no_grad as no_grad
 from .grad import set_grad_enabled as set_grad_enabled
 from .places import device as device
 from .reductions import *  # noqa: F403
+from .shapes import *  # noqa: F403
 
 _methods.install()
 
@@ -48,9 +49,30 @@ pi, e, inf, nan = _math.pi, _math.e, _math.inf, _math.nan
 
 
 def save(tensors: object, file: object, *, wait: builtins.bool = True) -> ndarray:
-    """Save a tensor, a list of tensors or a state dict to a file for `load`. Returns its size, a tensor.
+    """Save a tensor, a list of tensors or a state dict to a file for `load`.
 
-    wait: the file is written when the call returns; with wait=False the call returns at once, as `np.save` does.
+    Parameters
+    ----------
+    tensors : Tensor, sequence or dict of Tensor
+        The tensors.
+    file : path
+        The file.
+    wait : bool, default True
+        Whether the file is written when the call returns; else the call returns at once.
+
+    Returns
+    -------
+    Tensor
+        The size of the file.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     size = torch.save(torch.ones(2), f"{folder}/x.npz")
+    >>> size.item() > 0
+    True
     """
     return _write(file, tensors, wait=wait)
 

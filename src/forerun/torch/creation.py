@@ -17,7 +17,9 @@ from .grad import begin
 from .places import Where, where
 
 if TYPE_CHECKING:
-    from ..typing import Array
+    from collections.abc import Sequence
+
+    from ..typing import Array, ArrayLike, DTypeLike, Shape
 
 __all__ = [
     "tensor", "as_tensor", "from_numpy", "is_tensor", "ones", "zeros", "empty", "full", "rand", "randn",
@@ -26,7 +28,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def extents(sizes: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
+def extents(sizes: tuple[Any, ...], size: Shape | None = None) -> tuple[int, ...]:
     """Return a shape from numbers, or from one sequence."""
     given = sizes if size is None else (size,)
     if len(given) == 1 and not isinstance(given[0], (int, numpy.integer)):
@@ -34,7 +36,7 @@ def extents(sizes: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
     return tuple(int(n) for n in given)
 
 
-def _leaf(x: Any, requires_grad: bool) -> Any:
+def _leaf(x: Array, requires_grad: bool) -> Array:
     if requires_grad:
         begin()
         x.attach_grad("add")
@@ -44,8 +46,26 @@ def _leaf(x: Any, requires_grad: bool) -> Any:
 def tensor(data: Any, dtype: Any = None, device: Where = None, requires_grad: bool = False) -> Any:
     """Return a new tensor with the values of numbers, nested lists, arrays or tensors.
 
-    Floats of Python become float32, integers int64; arrays keep their dtype. `requires_grad`: a leaf for gradients.
+    Floats of Python become float32, integers int64; arrays keep their dtype.
 
+    Parameters
+    ----------
+    data : array_like
+        The values.
+    dtype : dtype, optional
+        The dtype; by default that of the values.
+    device : Device or str, optional
+        Where the tensor is; by default the current device.
+    requires_grad : bool, default False
+        Whether it is a leaf for gradients.
+
+    Returns
+    -------
+    Tensor
+        The tensor.
+
+    Examples
+    --------
     >>> from forerun import torch
     >>> torch.tensor([1, 2]).dtype, torch.tensor(0.5).dtype
     (dtype('int64'), dtype('float32'))
@@ -60,14 +80,36 @@ def tensor(data: Any, dtype: Any = None, device: Where = None, requires_grad: bo
     return _leaf(made.detach(), requires_grad)
 
 
-def _holds_arrays(data: Any) -> bool:
+def _holds_arrays(data: ArrayLike) -> bool:
     if isinstance(data, (list, tuple)):
         return any(map(_holds_arrays, data))
     return isinstance(data, np.ndarray)
 
 
-def as_tensor(data: Any, dtype: Any = None, device: Where = None) -> Any:
-    """Return the data itself if it is a tensor of that dtype and device, otherwise a new tensor."""
+def as_tensor(data: ArrayLike, dtype: DTypeLike = None, device: Where = None) -> Any:
+    """Return the data itself if it is a tensor of that dtype and device, otherwise a new tensor.
+
+    Parameters
+    ----------
+    data : array_like
+        The values.
+    dtype : dtype, optional
+        The dtype; by default that of the values.
+    device : Device or str, optional
+        Where the tensor is; by default the current device.
+
+    Returns
+    -------
+    Tensor
+        The tensor.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> x = torch.ones(2)
+    >>> torch.as_tensor(x) is x
+    True
+    """
     if isinstance(data, np.ndarray):
         return np.asarray(data, as_dtype(dtype), device=None if device is None else where(device))
     return tensor(data, dtype, device)
@@ -78,41 +120,124 @@ def from_numpy(values: numpy.ndarray) -> Any:
     return tensor(values)
 
 
-def is_tensor(x: Any) -> bool:
+def is_tensor(x: Array) -> bool:
     """Return whether x is a tensor."""
     return isinstance(x, np.ndarray)
 
 
-def full(size: Any, fill_value: Any, dtype: Any = None, device: Where = None, requires_grad: bool = False) -> Any:
-    """Return one value everywhere; the dtype is that of the value unless given."""
+def full(
+    size: Shape, fill_value: Any, dtype: DTypeLike = None, device: Where = None, requires_grad: bool = False
+) -> Array:
+    """Return one value everywhere; the dtype is that of the value unless given.
+
+    Parameters
+    ----------
+    size : int or sequence of int
+        The shape.
+    fill_value : float
+        The value.
+    dtype : dtype, optional
+        The dtype; by default that of the values.
+    device : Device or str, optional
+        Where the tensor is; by default the current device.
+    requires_grad : bool, default False
+        Whether it is a leaf for gradients.
+
+    Returns
+    -------
+    Tensor
+        The tensor.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.full((2,), 7).tolist()
+    [7, 7]
+    """
     kind = numpy.asarray(fill_value).dtype
     want = as_dtype(dtype, float32 if kind.kind == "f" else kind)
     return _leaf(np.full(extents((size,)), fill_value, want, device=where(device)), requires_grad)
+
+
+_FILLED = """{doc}
+
+Parameters
+----------
+*sizes : int
+    The shape: its extents, or one sequence of them.
+size : sequence of int, optional
+    The shape, by its name.
+dtype : dtype, optional
+    The dtype; by default float32.
+device : Device or str, optional
+    Where the tensor is; by default the current device.
+requires_grad : bool, default False
+    Whether it is a leaf for gradients.
+
+Returns
+-------
+Tensor
+    The tensor.
+
+Examples
+--------
+>>> from forerun import torch
+>>> torch.{name}(2, 3).shape
+(2, 3)
+"""
+_LIKE = """{doc}
+
+Parameters
+----------
+x : Tensor
+    The other tensor.
+dtype : dtype, optional
+    The dtype; by default that of x.
+device : Device or str, optional
+    Where the tensor is; by default where x is.
+requires_grad : bool, default False
+    Whether it is a leaf for gradients.
+
+Returns
+-------
+Tensor
+    The tensor.
+
+Examples
+--------
+>>> from forerun import torch
+>>> torch.{name}(torch.ones(2)).shape
+(2,)
+"""
 
 
 def _filled(name: str, doc: str, make: Callable[..., Any]) -> Callable[..., Any]:
     """Return a creation function that takes sizes, and makes tensors with `make(shape, dtype, device)`."""
 
     def create(
-        *sizes: Any, size: Any = None, dtype: Any = None, device: Where = None, requires_grad: bool = False
-    ) -> Any:
+        *sizes: Shape,
+        size: Shape | None = None,
+        dtype: DTypeLike = None,
+        device: Where = None,
+        requires_grad: bool = False,
+    ) -> Array:
         made = make(extents(sizes, size), as_dtype(dtype, float32), where(device))
         return _leaf(made, requires_grad)
 
     create.__name__ = create.__qualname__ = name
-    create.__doc__ = doc
+    create.__doc__ = _FILLED.format(doc=doc, name=name)
     return create
 
 
 def _like(name: str, doc: str, make: Callable[..., Any]) -> Callable[..., Any]:
     """Return the same, with shape, dtype and device of another tensor unless given."""
 
-    def create(x: Any, dtype: Any = None, device: Where = None, requires_grad: bool = False) -> Any:
+    def create(x: Array, dtype: DTypeLike = None, device: Where = None, requires_grad: bool = False) -> Array:
         made = make(x.shape, as_dtype(dtype, x.dtype), x.device if device is None else where(device))
         return _leaf(made, requires_grad)
 
     create.__name__ = create.__qualname__ = name
-    create.__doc__ = doc
+    create.__doc__ = _LIKE.format(doc=doc, name=name)
     return create
 
 
@@ -124,42 +249,134 @@ _MAKERS: dict[str, Callable[..., Any]] = {
     "randn": lambda shape, dtype, at: np.random.normal(size=shape, dtype=dtype, device=at),
 }
 
-ones = _filled("ones", "Ones of a shape, by default float32.", _MAKERS["ones"])
-zeros = _filled("zeros", "Zeros of a shape, by default float32.", _MAKERS["zeros"])
-empty = _filled("empty", "Any values, of a shape, by default float32.", _MAKERS["empty"])
-rand = _filled("rand", "Random numbers evenly spread over [0, 1), of a shape.", _MAKERS["rand"])
-randn = _filled("randn", "Random numbers of the standard normal distribution, of a shape.", _MAKERS["randn"])
-ones_like = _like("ones_like", "Ones in the shape of another tensor.", _MAKERS["ones"])
-zeros_like = _like("zeros_like", "Zeros in the shape of another tensor.", _MAKERS["zeros"])
-empty_like = _like("empty_like", "Any values in the shape of another tensor.", _MAKERS["empty"])
-rand_like = _like("rand_like", "Even random numbers in the shape of another tensor.", _MAKERS["rand"])
-randn_like = _like("randn_like", "Normal random numbers in the shape of another tensor.", _MAKERS["randn"])
+ones = _filled("ones", "Return ones of a shape, by default float32.", _MAKERS["ones"])
+zeros = _filled("zeros", "Return zeros of a shape, by default float32.", _MAKERS["zeros"])
+empty = _filled("empty", "Return any values, of a shape, by default float32.", _MAKERS["empty"])
+rand = _filled("rand", "Draw random numbers evenly spread over [0, 1), of a shape.", _MAKERS["rand"])
+randn = _filled("randn", "Draw random numbers of the standard normal distribution, of a shape.", _MAKERS["randn"])
+ones_like = _like("ones_like", "Return ones in the shape of another tensor.", _MAKERS["ones"])
+zeros_like = _like("zeros_like", "Return zeros in the shape of another tensor.", _MAKERS["zeros"])
+empty_like = _like("empty_like", "Return any values in the shape of another tensor.", _MAKERS["empty"])
+rand_like = _like("rand_like", "Draw even random numbers in the shape of another tensor.", _MAKERS["rand"])
+randn_like = _like("randn_like", "Draw normal random numbers in the shape of another tensor.", _MAKERS["randn"])
 
 
-def full_like(x: Any, fill_value: Any, dtype: Any = None, device: Where = None) -> Any:
-    """Return one value everywhere, in the shape, dtype and device of another tensor."""
+def full_like(x: Array, fill_value: Any, dtype: DTypeLike = None, device: Where = None) -> Any:
+    """Return one value everywhere, in the shape, dtype and device of another tensor.
+
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    fill_value : float
+        The value.
+    dtype : dtype, optional
+        The dtype; by default that of x.
+    device : Device or str, optional
+        Where the tensor is; by default where x is.
+
+    Returns
+    -------
+    Tensor
+        The tensor.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.full_like(torch.ones(2), 7).tolist()
+    [7.0, 7.0]
+    """
     return full(x.shape, fill_value, as_dtype(dtype, x.dtype), x.device if device is None else device)
 
 
-def randint(low: int, high: Any, size: Any = None, dtype: Any = None, device: Where = None) -> Array:
-    """Draw random integers of [low, high), or [0, low), of a shape: `randint(10, (2, 3))`, `randint(5, 10, (2, 3))`."""
+def randint(low: int, high: Any, size: Shape | None = None, dtype: DTypeLike = None, device: Where = None) -> Array:
+    """Draw random integers of [low, high), or [0, low), of a shape: `randint(10, (2, 3))`, `randint(5, 10, (2, 3))`.
+
+    Parameters
+    ----------
+    low : int
+        The lower limit; without a second number, the upper one.
+    high : int or sequence of int
+        The upper limit; without it, the shape.
+    size : sequence of int, optional
+        The shape.
+    dtype : dtype, optional
+        The dtype; by default int64.
+    device : Device or str, optional
+        Where the tensor is; by default the current device.
+
+    Returns
+    -------
+    Tensor
+        The numbers.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.randint(1, (2,)).tolist()
+    [0, 0]
+    """
     if size is None:
         low, high, size = 0, low, high
     return np.random.randint(low, high, extents((size,)), as_dtype(dtype, int64), device=where(device))
 
 
 def randperm(n: int, device: Where = None) -> Array:
-    """Return the integers below n in random order."""
+    """Return the integers below n in random order.
+
+    Parameters
+    ----------
+    n : int
+        How many.
+    device : Device or str, optional
+        Where the tensor is; by default the current device.
+
+    Returns
+    -------
+    Tensor
+        The numbers, of int64.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> sorted(torch.randperm(3).tolist())
+    [0, 1, 2]
+    """
     return np.random.permutation(n, device=where(device))
 
 
-def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, device: Where = None) -> Array:
-    """Draw random numbers from normal distributions; mean and std are numbers or tensors."""
+def normal(
+    mean: ArrayLike = 0.0, std: ArrayLike = 1.0, size: Sequence[int] | None = None, device: Where = None
+) -> Array:
+    """Draw random numbers from normal distributions; mean and std are numbers or tensors.
+
+    Parameters
+    ----------
+    mean : float or Tensor, default 0.0
+        The means.
+    std : float or Tensor, default 1.0
+        The standard deviations.
+    size : sequence of int, optional
+        The shape; by default that of the parameters.
+    device : Device or str, optional
+        Where the tensor is; by default the current device.
+
+    Returns
+    -------
+    Tensor
+        The numbers.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.normal(torch.zeros(2), 1.0).shape
+    (2,)
+    """
     shape = None if size is None else extents((size,))
     return np.random.normal(mean, std, shape, float32, device=where(device))
 
 
-def bernoulli(p: Any) -> Any:
+def bernoulli(p: Array) -> Any:
     """Return ones with the probabilities of a tensor, zeros otherwise.
 
     ValueError where it is read if one is not in [0, 1].
@@ -171,24 +388,99 @@ def arange(
     start: Any,
     end: Any = None,
     step: Any = 1,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     device: Where = None,
     requires_grad: bool = False,
-) -> Any:
-    """Return numbers from start (by default 0) up to, not including, end: int64 from integers, otherwise float32."""
+) -> Array:
+    """Return numbers from start (by default 0) up to, not including, end: int64 from integers, otherwise float32.
+
+    Parameters
+    ----------
+    start : float
+        The first number; without a second one, the end.
+    end : float, optional
+        The limit, which is not reached.
+    step : float, default 1
+        The distance.
+    dtype : dtype, optional
+        The dtype; by default int64 from integers, else float32.
+    device : Device or str, optional
+        Where the tensor is; by default the current device.
+    requires_grad : bool, default False
+        Whether it is a leaf for gradients.
+
+    Returns
+    -------
+    Tensor
+        The numbers.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.arange(2, 8, 3).tolist()
+    [2, 5]
+    """
     start, end = (0, start) if end is None else (start, end)
     whole = all(isinstance(v, (int, numpy.integer)) for v in (start, end, step))
     want = as_dtype(dtype, int64 if whole else float32)
     return _leaf(np.arange(start, end, step, want, device=where(device)), requires_grad)
 
 
-def linspace(start: Any, end: Any, steps: int, dtype: Any = None, device: Where = None) -> Any:
-    """Return `steps` numbers at equal distances from start to end, both included."""
+def linspace(start: float, end: float, steps: int, dtype: DTypeLike = None, device: Where = None) -> Any:
+    """Return `steps` numbers at equal distances from start to end, both included.
+
+    Parameters
+    ----------
+    start : float
+        The first number.
+    end : float
+        The last number.
+    steps : int
+        How many.
+    dtype : dtype, optional
+        The dtype; by default float32.
+    device : Device or str, optional
+        Where the tensor is; by default the current device.
+
+    Returns
+    -------
+    Tensor
+        The numbers.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.linspace(0, 1, 3).tolist()
+    [0.0, 0.5, 1.0]
+    """
     return np.linspace(start, end, steps, dtype=as_dtype(dtype, float32), device=where(device))
 
 
-def eye(n: int, m: int | None = None, dtype: Any = None, device: Where = None) -> Array:
-    """Return ones on the diagonal of an n by m matrix, zeros elsewhere."""
+def eye(n: int, m: int | None = None, dtype: DTypeLike = None, device: Where = None) -> Array:
+    """Return ones on the diagonal of an n by m matrix, zeros elsewhere.
+
+    Parameters
+    ----------
+    n : int
+        Rows.
+    m : int, optional
+        Columns; by default as many as rows.
+    dtype : dtype, optional
+        The dtype; by default float32.
+    device : Device or str, optional
+        Where the tensor is; by default the current device.
+
+    Returns
+    -------
+    Tensor
+        The matrix.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.eye(2).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
     return np.eye(n, m, dtype=as_dtype(dtype, float32), device=where(device))
 
 

@@ -26,9 +26,23 @@ bool = numpy.dtype("bool")
 complex64, complex128 = numpy.dtype("complex64"), numpy.dtype("complex128")
 
 
-def as_dtype(given: Any, default: Any = None) -> Any:
+def as_dtype(given: Any, default: object = None) -> Any:
     """Return the dtype meant, or the default. Python's own `float` means float32: the default, as everywhere here.
 
+    Parameters
+    ----------
+    given : dtype, str, type or None
+        The dtype, a name, or a type.
+    default : dtype, optional
+        The dtype that None means.
+
+    Returns
+    -------
+    dtype
+        The dtype.
+
+    Examples
+    --------
     >>> as_dtype(None, int64), as_dtype("float64")
     (dtype('int64'), dtype('float64'))
     """

@@ -10,11 +10,15 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..autograd import grad as _grad
 from ..autograd.scope import Scope
 from ..ops._base import core as _core
+
+if TYPE_CHECKING:
+    from ..typing import Array
+
 
 __all__ = [
     "begin",
@@ -62,7 +66,7 @@ class _Scope(Scope):
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
-        def inside(*args: Any, **kwargs: Any) -> Any:
+        def inside(*args: Array, **kwargs: Any) -> Any:
             with _Scope(self.recording, self.training):
                 return function(*args, **kwargs)
 
@@ -118,8 +122,8 @@ class autograd:
 
     @staticmethod
     def grad(
-        outputs: Any,
-        inputs: Any,
+        outputs: Array,
+        inputs: Array,
         grad_outputs: Any = None,
         retain_graph: bool | None = None,
         create_graph: bool = False,

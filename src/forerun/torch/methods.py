@@ -17,20 +17,20 @@ gives another shape. One attribute that NumPy's arrays have and those of `foreru
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import np
 from .._array import call_forms
 from .._runtime.device import Device
 from ..autograd.leaf import Variable
-from . import dtypes, functions, reductions
+from . import dtypes, functions, reductions, shapes
 from .creation import extents
 from .grad import begin
 from .places import where
 
 if TYPE_CHECKING:
-    from ..typing import Array
+    from ..typing import Array, ArrayLike, Shape
 
 __all__ = ["install"]
 
@@ -69,7 +69,7 @@ def to(
     return y
 
 
-def _names_dtype(given: Any) -> bool:
+def _names_dtype(given: object) -> bool:
     return isinstance(given, str) and given in (
         "float16",
         "float32",
@@ -82,19 +82,19 @@ def _names_dtype(given: Any) -> bool:
 
 
 def _typed(kind: Any) -> Callable[..., Any]:
-    def method(x: Any) -> Any:
+    def method(x: Array) -> Array:
         return x.astype(kind, copy=False)
 
     method.__doc__ = f"x as {kind}."
     return method
 
 
-def cpu(x: Any) -> Any:
+def cpu(x: Array) -> Any:
     """Return x on the first CPU device; waits for the copy if there is one to make."""
     return to(x, "cpu")
 
 
-def cuda(x: Any, device: Any = 0, non_blocking: bool = False) -> Any:
+def cuda(x: ArrayLike, device: Any = 0, non_blocking: bool = False) -> Any:
     """Return x on a GPU; ValueError without one."""
     return to(x, where(device), non_blocking=non_blocking)
 
@@ -102,12 +102,12 @@ def cuda(x: Any, device: Any = 0, non_blocking: bool = False) -> Any:
 # --- shapes ---------------------------------------------------------------------------------------
 
 
-def view(x: Any, *shape: Any) -> Any:
+def view(x: Array, *shape: Shape) -> Array:
     """Return x with another shape; one extent may be -1."""
     return x.reshape(extents(shape))
 
 
-def expand(x: Any, *sizes: Any) -> Any:
+def expand(x: Array, *sizes: Shape) -> Array:
     """Return a view repeated to a larger shape; -1 leaves an extent as it is."""
     wanted = extents(sizes)
     lead = len(wanted) - x.ndim
@@ -115,12 +115,12 @@ def expand(x: Any, *sizes: Any) -> Any:
     return x[...] if shape == x.shape else x.broadcast_to(shape)
 
 
-def permute(x: Any, *dims: Any) -> Array:
+def permute(x: Array, *dims: int | Sequence[int]) -> Array:
     """Return a view with the axes in another order."""
     return np.transpose(x, extents(dims))
 
 
-def same(x: Any) -> Any:
+def same(x: Array) -> Any:
     """Return x itself: nothing is to be done here."""
     return x
 
@@ -128,7 +128,7 @@ def same(x: Any) -> Any:
 # --- writing in place -----------------------------------------------------------------------------
 
 
-def copy_(x: Any, source: Any, non_blocking: bool = False) -> Any:
+def copy_(x: Array, source: Array, non_blocking: bool = False) -> Any:
     """Write another tensor's values into x, which is returned."""
     x[...] = source
     if not non_blocking and isinstance(source, np.ndarray) and source.device != x.device:
@@ -137,7 +137,7 @@ def copy_(x: Any, source: Any, non_blocking: bool = False) -> Any:
 
 
 def _in_place(operator: str) -> Callable[..., Any]:
-    def method(x: Any, other: Any, alpha: float = 1) -> Any:
+    def method(x: Array, other: Array | float, alpha: float = 1) -> Any:
         return getattr(x, operator)(other if alpha == 1 else alpha * other)
 
     method.__doc__ = f"`{operator}` in place; x is returned."
@@ -145,7 +145,7 @@ def _in_place(operator: str) -> Callable[..., Any]:
 
 
 def _filled(make: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    def method(x: Any, *args: Any) -> Any:
+    def method(x: Array, *args: float) -> Array:
         x[...] = make(x, *args)
         return x
 
@@ -173,7 +173,7 @@ _IN_PLACE: dict[str, Callable[..., Any]] = {
 # --- gradients ------------------------------------------------------------------------------------
 
 
-def requires_grad_(x: Any, requires_grad: bool = True) -> Any:
+def requires_grad_(x: Array, requires_grad: bool = True) -> Array:
     """Make x a leaf for gradients, which `backward` adds to `x.grad`, or no leaf; x is returned.
 
     >>> from forerun import torch
@@ -190,8 +190,12 @@ def requires_grad_(x: Any, requires_grad: bool = True) -> Any:
     return x
 
 
+def _set_requires_grad(x: Array, requires_grad: bool) -> None:
+    requires_grad_(x, requires_grad)
+
+
 _requires_grad = property(
-    lambda x: x.node is not None, requires_grad_, doc="Whether gradients flow through x; may be set."
+    lambda x: x.node is not None, _set_requires_grad, doc="Whether gradients flow through x; may be set."
 )
 _is_leaf = property(lambda x: x.node is None or isinstance(x.node, Variable), doc="Whether x was not computed.")
 _data = property(lambda x: x.detach(), doc="The same values, out of sight of gradients.")
@@ -241,7 +245,8 @@ def install() -> None:
     Methods that NumPy defines stay the same objects. Its reductions leave calls with `dim=` and `keepdim=` to PyTorch's
     functions from then on, and `view` calls with a shape: NumPy refuses these.
     """
-    free = {**{name: getattr(functions, name) for name in functions.__all__ if name not in _NOT_METHODS}}
+    both = {name: getattr(module, name) for module in (functions, shapes) for name in module.__all__}
+    free = {name: function for name, function in both.items() if name not in _NOT_METHODS}
     free.update({name: getattr(reductions, name) for name in reductions.__all__}, **_OWN)
     for name, member in free.items():
         if not hasattr(np.ndarray, name):
@@ -256,7 +261,7 @@ def _bound(member: Any) -> Any:
     if isinstance(member, property) or hasattr(member, "__get__"):
         return member
 
-    def method(x: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(x: Array, *args: object, **kwargs: Any) -> Any:
         return member(x, *args, **kwargs)
 
     method.__doc__ = member.__doc__

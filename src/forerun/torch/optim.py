@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import optimizer as _rules
 from ..ops._base import core as _core
 from .grad import enable_grad, no_grad
+
+if TYPE_CHECKING:
+    from ..typing import Array
+
 
 __all__ = ["Optimizer", "SGD", "Adam", "AdamW", "RMSprop", "Adagrad"]
 
@@ -61,12 +65,12 @@ class Optimizer:
                 rule.update_all([(i, p, p.grad, state) for i, (p, state) in both if self._has_gradient(p)])
         return loss
 
-    def _has_gradient(self, parameter: Any) -> bool:
+    def _has_gradient(self, parameter: Array) -> bool:
         """Return whether something has been written to the gradient since it counted as none."""
         return parameter.grad is not None and self._without.get(id(parameter)) != _version(parameter)
 
 
-def _version(parameter: Any) -> int:
+def _version(parameter: Array) -> int:
     """Another number whenever the gradient has been written to."""
     return _core.gradient_versions([parameter])[0]
 

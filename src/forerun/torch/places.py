@@ -10,10 +10,29 @@ Where = Device | str | int | None
 
 
 def device(type: str | Device, index: int | None = None) -> Device:
-    """Return the device of that name: "cpu", "cpu:1", "cuda:0"; or of a kind and a number.
+    """Return the device of that name, or of a kind and a number.
 
     "cpu" is the first CPU device. A GPU can be named on a machine without one; using it raises ValueError.
 
+    Parameters
+    ----------
+    type : str or Device
+        "cpu", "cpu:1", "cuda:0"; or with a number, "cpu" or "cuda".
+    index : int, optional
+        The number.
+
+    Returns
+    -------
+    Device
+        The device.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name.
+
+    Examples
+    --------
     >>> device("cpu:0")
     cpu(0)
     >>> device("cuda", 1)

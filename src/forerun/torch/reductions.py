@@ -10,7 +10,7 @@ from .. import np, npx
 from .dtypes import as_dtype
 
 if TYPE_CHECKING:
-    from ..typing import Array
+    from ..typing import Array, ArrayLike, DTypeLike
 
 __all__ = [
     "sum", "mean", "prod", "var", "std", "max", "min", "amax", "amin", "all", "any", "argmax", "argmin",
@@ -27,9 +27,27 @@ class Found(NamedTuple):
     indices: Any
 
 
-def sum(x: Any, dim: Dim = None, keepdim: bool = False, dtype: Any = None) -> Array:
+def sum(x: Array, dim: Dim = None, keepdim: bool = False, dtype: DTypeLike = None) -> Array:
     """Return the sum over axes.
 
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    dim : int or tuple of int, optional
+        The axis or axes; all by default.
+    keepdim : bool, default False
+        Whether the axis stays, with extent 1.
+    dtype : dtype, optional
+        The dtype of the result; by default that of the input.
+
+    Returns
+    -------
+    Tensor
+        The result.
+
+    Examples
+    --------
     >>> from forerun import torch
     >>> torch.sum(torch.ones(2, 3), dim=1).tolist()
     [3.0, 3.0]
@@ -37,29 +55,137 @@ def sum(x: Any, dim: Dim = None, keepdim: bool = False, dtype: Any = None) -> Ar
     return np.sum(x, dim, as_dtype(dtype), keepdims=keepdim)
 
 
-def mean(x: Any, dim: Dim = None, keepdim: bool = False, dtype: Any = None) -> Array:
-    """Return the mean over axes."""
+def mean(x: Array, dim: Dim = None, keepdim: bool = False, dtype: DTypeLike = None) -> Array:
+    """Return the mean over axes.
+
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    dim : int or tuple of int, optional
+        The axis or axes; all by default.
+    keepdim : bool, default False
+        Whether the axis stays, with extent 1.
+    dtype : dtype, optional
+        The dtype of the result; by default that of the input.
+
+    Returns
+    -------
+    Tensor
+        The result.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.mean(torch.tensor([1.0, 3.0])).item()
+    2.0
+    """
     return np.mean(x, dim, as_dtype(dtype), keepdims=keepdim)
 
 
-def prod(x: Any, dim: Dim = None, keepdim: bool = False, dtype: Any = None) -> Array:
-    """Return the product over axes."""
+def prod(x: Array, dim: Dim = None, keepdim: bool = False, dtype: DTypeLike = None) -> Array:
+    """Return the product over axes.
+
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    dim : int or tuple of int, optional
+        The axis or axes; all by default.
+    keepdim : bool, default False
+        Whether the axis stays, with extent 1.
+    dtype : dtype, optional
+        The dtype of the result; by default that of the input.
+
+    Returns
+    -------
+    Tensor
+        The result.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.prod(torch.tensor([2.0, 3.0])).item()
+    6.0
+    """
     return np.prod(x, dim, as_dtype(dtype), keepdims=keepdim)
 
 
-def var(x: Any, dim: Dim = None, correction: float = 1, keepdim: bool = False) -> Array:
-    """Return the variance over axes: squares divided by their number less `correction`."""
+def var(x: Array, dim: Dim = None, correction: float = 1, keepdim: bool = False) -> Array:
+    """Return the variance over axes: squares divided by their number less `correction`.
+
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    dim : int or tuple of int, optional
+        The axis or axes; all by default.
+    correction : float, default 1
+        The number by which that of the elements is lessened: 1 of a sample, 0 of all.
+    keepdim : bool, default False
+        Whether the axis stays, with extent 1.
+
+    Returns
+    -------
+    Tensor
+        The result.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.var(torch.tensor([1.0, 1.0])).item()
+    0.0
+    """
     return np.var(x, dim, ddof=correction, keepdims=keepdim)
 
 
-def std(x: Any, dim: Dim = None, correction: float = 1, keepdim: bool = False) -> Array:
-    """Return the standard deviation over axes, the root of `var`."""
+def std(x: Array, dim: Dim = None, correction: float = 1, keepdim: bool = False) -> Array:
+    """Return the standard deviation over axes, the root of `var`.
+
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    dim : int or tuple of int, optional
+        The axis or axes; all by default.
+    correction : float, default 1
+        The number by which that of the elements is lessened: 1 of a sample, 0 of all.
+    keepdim : bool, default False
+        Whether the axis stays, with extent 1.
+
+    Returns
+    -------
+    Tensor
+        The result.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.std(torch.tensor([1.0, 1.0])).item()
+    0.0
+    """
     return np.std(x, dim, ddof=correction, keepdims=keepdim)
 
 
-def max(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def max(x: Array, dim: int | Array | None = None, keepdim: bool = False) -> Any:
     """Return the largest element; along an axis, with positions; of two tensors, the larger elements.
 
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    dim : int or Tensor, optional
+        The axis, or a second tensor; by default all elements.
+    keepdim : bool, default False
+        Whether the axis stays, with extent 1.
+
+    Returns
+    -------
+    Tensor or tuple
+        The largest element; with an axis, a named tuple of values and positions.
+
+    Examples
+    --------
     >>> from forerun import torch
     >>> values, where = torch.max(torch.tensor([[1.0, 5.0], [7.0, 2.0]]), 1)
     >>> values.tolist(), where.tolist()
@@ -72,8 +198,29 @@ def max(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return Found(np.max(x, dim, keepdims=keepdim), np.argmax(x, dim, keepdims=keepdim))
 
 
-def min(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """Return the smallest element; along an axis, with positions; of two tensors, the smaller elements."""
+def min(x: Array, dim: int | Array | None = None, keepdim: bool = False) -> Any:
+    """Return the smallest element; along an axis, with positions; of two tensors, the smaller elements.
+
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    dim : int or Tensor, optional
+        The axis, or a second tensor; by default all elements.
+    keepdim : bool, default False
+        Whether the axis stays, with extent 1.
+
+    Returns
+    -------
+    Tensor or tuple
+        The smallest element; with an axis, a named tuple of values and positions.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.min(torch.tensor([3.0, 1.0])).item()
+    1.0
+    """
     if dim is None:
         return np.min(x)
     if isinstance(dim, np.ndarray):
@@ -81,64 +228,316 @@ def min(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return Found(np.min(x, dim, keepdims=keepdim), np.argmin(x, dim, keepdims=keepdim))
 
 
-def amax(x: Any, dim: Dim = None, keepdim: bool = False) -> Array:
-    """Return the largest element over axes, without positions."""
+def amax(x: Array, dim: Dim = None, keepdim: bool = False) -> Array:
+    """Return the largest element over axes, without positions.
+
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    dim : int or tuple of int, optional
+        The axis or axes; all by default.
+    keepdim : bool, default False
+        Whether the axis stays, with extent 1.
+
+    Returns
+    -------
+    Tensor
+        The result.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.amax(torch.tensor([[1, 5], [7, 2]]), 1).tolist()
+    [5, 7]
+    """
     return np.max(x, dim, keepdims=keepdim)
 
 
-def amin(x: Any, dim: Dim = None, keepdim: bool = False) -> Array:
-    """Return the smallest element over axes, without positions."""
+def amin(x: Array, dim: Dim = None, keepdim: bool = False) -> Array:
+    """Return the smallest element over axes, without positions.
+
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    dim : int or tuple of int, optional
+        The axis or axes; all by default.
+    keepdim : bool, default False
+        Whether the axis stays, with extent 1.
+
+    Returns
+    -------
+    Tensor
+        The result.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.amin(torch.tensor([[1, 5], [7, 2]]), 1).tolist()
+    [1, 2]
+    """
     return np.min(x, dim, keepdims=keepdim)
 
 
-def all(x: Any, dim: Dim = None, keepdim: bool = False) -> Array:
-    """Return whether all elements over axes are true."""
+def all(x: ArrayLike, dim: Dim = None, keepdim: bool = False) -> Array:
+    """Return whether all elements over axes are true.
+
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    dim : int or tuple of int, optional
+        The axis or axes; all by default.
+    keepdim : bool, default False
+        Whether the axis stays, with extent 1.
+
+    Returns
+    -------
+    Tensor
+        The result.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.all(torch.tensor([True, False])).item()
+    False
+    """
     return np.all(x, dim, keepdims=keepdim)
 
 
-def any(x: Any, dim: Dim = None, keepdim: bool = False) -> Any:
-    """Return whether any element over axes is true."""
+def any(x: Array, dim: Dim = None, keepdim: bool = False) -> Any:
+    """Return whether any element over axes is true.
+
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    dim : int or tuple of int, optional
+        The axis or axes; all by default.
+    keepdim : bool, default False
+        Whether the axis stays, with extent 1.
+
+    Returns
+    -------
+    Tensor
+        The result.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.any(torch.tensor([True, False])).item()
+    True
+    """
     return np.any(x, dim, keepdims=keepdim)
 
 
-def argmax(x: Any, dim: int | None = None, keepdim: bool = False) -> Array:
-    """Return the position of the largest element."""
+def argmax(x: Array, dim: int | None = None, keepdim: bool = False) -> Array:
+    """Return the position of the largest element.
+
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    dim : int, optional
+        The axis; by default the elements in C order.
+    keepdim : bool, default False
+        Whether the axis stays, with extent 1.
+
+    Returns
+    -------
+    Tensor
+        Positions.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.argmax(torch.tensor([3, 9, 4])).item()
+    1
+    """
     return np.argmax(x, dim, keepdims=keepdim)
 
 
-def argmin(x: Any, dim: int | None = None, keepdim: bool = False) -> Array:
-    """Return the position of the smallest element."""
+def argmin(x: Array, dim: int | None = None, keepdim: bool = False) -> Array:
+    """Return the position of the smallest element.
+
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    dim : int, optional
+        The axis; by default the elements in C order.
+    keepdim : bool, default False
+        Whether the axis stays, with extent 1.
+
+    Returns
+    -------
+    Tensor
+        Positions.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.argmin(torch.tensor([3, 9, 4])).item()
+    0
+    """
     return np.argmin(x, dim, keepdims=keepdim)
 
 
-def argsort(x: Any, dim: int = -1, descending: bool = False) -> Array:
-    """Return positions that sort x along an axis."""
+def argsort(x: Array, dim: int = -1, descending: bool = False) -> Array:
+    """Return positions that sort x along an axis.
+
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    dim : int, default -1
+        The axis; the last one by default.
+    descending : bool, default False
+        Whether the largest come first.
+
+    Returns
+    -------
+    Tensor
+        Positions.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.argsort(torch.tensor([3, 9, 4])).tolist()
+    [0, 2, 1]
+    """
     return np.argsort(x, dim, descending=descending)
 
 
-def sort(x: Any, dim: int = -1, descending: bool = False) -> Found:
-    """Return the elements in order along an axis, and where they were."""
+def sort(x: Array, dim: int = -1, descending: bool = False) -> Found:
+    """Return the elements in order along an axis, and where they were.
+
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    dim : int, default -1
+        The axis; the last one by default.
+    descending : bool, default False
+        Whether the largest come first.
+
+    Returns
+    -------
+    tuple
+        A named tuple of values and positions.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.sort(torch.tensor([3, 9, 4]), descending=True).values.tolist()
+    [9, 4, 3]
+    """
     order = argsort(x, dim, descending)
     return Found(np.take_along_axis(x, order, dim), order)
 
 
-def topk(x: Any, k: int, dim: int = -1, largest: bool = True) -> Found:
-    """Return the k largest elements along an axis (or the smallest), in order, and where they were."""
+def topk(x: Array, k: int, dim: int = -1, largest: bool = True) -> Found:
+    """Return the k largest elements along an axis (or the smallest), in order, and where they were.
+
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    k : int
+        How many.
+    dim : int, default -1
+        The axis; the last one by default.
+    largest : bool, default True
+        Whether the largest are meant, or the smallest.
+
+    Returns
+    -------
+    tuple
+        A named tuple of values and positions.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.topk(torch.tensor([3, 9, 4]), 2).values.tolist()
+    [9, 4]
+    """
     return Found(*npx.topk(x, k, dim, "both", not largest))
 
 
-def cumsum(x: Any, dim: int) -> Array:
-    """Return running sums along an axis."""
+def cumsum(x: Array, dim: int) -> Array:
+    """Return running sums along an axis.
+
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    dim : int
+        The axis.
+
+    Returns
+    -------
+    Tensor
+        The sums.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.cumsum(torch.tensor([1, 2, 3]), 0).tolist()
+    [1, 3, 6]
+    """
     return np.cumsum(x, dim)
 
 
-def cumprod(x: Any, dim: int) -> Array:
-    """Return running products along an axis."""
+def cumprod(x: Array, dim: int) -> Array:
+    """Return running products along an axis.
+
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    dim : int
+        The axis.
+
+    Returns
+    -------
+    Tensor
+        The products.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.cumprod(torch.tensor([1, 2, 3]), 0).tolist()
+    [1, 2, 6]
+    """
     return np.cumprod(x, dim)
 
 
-def norm(x: Any, p: Any = 2, dim: Dim = None, keepdim: bool = False) -> Any:
-    """Return the p-norm of the elements over axes: (sum of |x|**p) ** (1 / p). p: a number, `inf`, or "fro" for 2."""
+def norm(x: Array, p: Any = 2, dim: Dim = None, keepdim: bool = False) -> Any:
+    """Return the p-norm of the elements over axes: (sum of |x|**p) ** (1 / p). p: a number, `inf`, or "fro" for 2.
+
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    p : float or str, default 2
+        The exponent, or "fro" for 2.
+    dim : int or tuple of int, optional
+        The axis or axes; all by default.
+    keepdim : bool, default False
+        Whether the axis stays, with extent 1.
+
+    Returns
+    -------
+    Tensor
+        The norm.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.norm(torch.tensor([3.0, 4.0])).item()
+    5.0
+    """
     size = np.abs(x)
     if p == numpy.inf:
         return np.max(size, dim, keepdims=keepdim)
@@ -149,16 +548,75 @@ def norm(x: Any, p: Any = 2, dim: Dim = None, keepdim: bool = False) -> Any:
     return np.sum(size**p, dim, keepdims=keepdim) ** (1 / p)
 
 
-def logsumexp(x: Any, dim: Dim, keepdim: bool = False) -> Array:
-    """Return log(sum of exp(x)) over axes, without overflow."""
+def logsumexp(x: Array, dim: Dim, keepdim: bool = False) -> Array:
+    """Return log(sum of exp(x)) over axes, without overflow.
+
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    dim : int or tuple of int
+        The axis or axes.
+    keepdim : bool, default False
+        Whether the axis stays, with extent 1.
+
+    Returns
+    -------
+    Tensor
+        The result.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.logsumexp(torch.zeros(1, 1), 1).tolist()
+    [0.0]
+    """
     return np.logsumexp(x, dim, keepdims=keepdim)
 
 
-def softmax(x: Any, dim: int = -1) -> Array:
-    """Return exp(x) divided by its sum along an axis, without overflow."""
+def softmax(x: Array, dim: int = -1) -> Array:
+    """Return exp(x) divided by its sum along an axis, without overflow.
+
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    dim : int, default -1
+        The axis; the last one by default.
+
+    Returns
+    -------
+    Tensor
+        The result, whose sum is 1 along the axis.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.softmax(torch.zeros(4), 0).tolist()
+    [0.25, 0.25, 0.25, 0.25]
+    """
     return npx.softmax(x, dim)
 
 
-def log_softmax(x: Any, dim: int = -1) -> Array:
-    """Return log(softmax(x)), without loss of small values."""
+def log_softmax(x: Array, dim: int = -1) -> Array:
+    """Return log(softmax(x)), without loss of small values.
+
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+    dim : int, default -1
+        The axis; the last one by default.
+
+    Returns
+    -------
+    Tensor
+        The logarithms.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.log_softmax(torch.zeros(1), 0).tolist()
+    [0.0]
+    """
     return npx.log_softmax(x, dim)

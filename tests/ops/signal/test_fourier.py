@@ -30,7 +30,7 @@ def numbers(shape: tuple[int, ...], dtype: str) -> numpy.ndarray:
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_transforms_have_the_bits_of_numpy(name, dtype, loops, monkeypatch):
     if not loops:
-        monkeypatch.setattr(fourier, "_LOOPS", None)
+        monkeypatch.setattr(fourier.lines, "_LOOPS", None)
     several = name.endswith("2")
     of_reals = dtype == "f" and name in (
         "fft",
@@ -60,7 +60,7 @@ def test_a_transform_of_no_lines():
 @pytest.mark.parametrize("loops", [True, False], ids=["loops", "functions"])
 def test_many_lines_are_shared_by_workers(loops, mode, monkeypatch):
     if not loops:
-        monkeypatch.setattr(fourier, "_LOOPS", None)
+        monkeypatch.setattr(fourier.lines, "_LOOPS", None)
     a = numbers((256, 2048), "f")
     x = np.array(a)
     with running(mode):

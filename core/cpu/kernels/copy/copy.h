@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "array/array.h"
+#include "cpu/kernels/copy/combine.h"
 #include "cpu/kernels/elementwise/elementwise.h"
 
 namespace forerun {
@@ -22,23 +23,6 @@ void build_concatenate(Op& op, const std::vector<Array>& arrays, int axis, const
 // call it in place of "take", for ever.
 void build_gather(Op& op, const Array& from, const std::vector<Array>& indices, int axis, const Array& to,
                   const char* op_name);
-// Elements at offsets, combined with values a step apart.
-using EachFunction = void (*)(char* at, const int64_t* offsets, const char* from, int64_t step, int64_t n);
-// That of a ufunc of NumPy's, by its name, for elements and values of one dtype; null where there is none.
-EachFunction each_of(const char* ufunc, DType t);
-
-// Applies a loop at each position, one after the other, so that a position that occurs twice is changed twice: element
-// = loop(element, value), or loop(element) of n_in 1, where the values are not looked at. types: the loop's; an element
-// is cast to and fro, values are of types[1].
-struct Combine {
-  const char* name = "";  // of the op; outlives it
-  Loop loop;
-  DType types[3];
-  int n_in = 2;
-  EachFunction each = nullptr;  // faster, for single elements; or null
-  const char* ufunc = "";       // its name, which outlives the op, too
-};
-Combine adding(DType t);
 
 // to[..., indices, ...] = values, or combined with them, one by one. values: to's dtype, already
 // broadcast to the gathered shape. Indices are checked before the first write.

@@ -6,12 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/bfloat16.h"
-#include "base/half.h"
 #include "base/rounding.h"
-#include "base/simd_target.h"
 #include "cpu/kernels/copy/copy.h"
-#include "cpu/kernels/elementwise/simd_arithmetic.h"
+#include "cpu/kernels/copy/selection.h"
 #include "cpu/kernels/item.h"
 #include "cpu/kernels/snapshot.h"
 #include "device/op_spec.h"
@@ -22,127 +19,10 @@ namespace {
 
 constexpr int64_t kTile = int64_t{1} << 17;    // elements that one worker writes at once
 constexpr int64_t kPicked = int64_t{1} << 15;  // and picks
-constexpr int64_t kLeastRow = 64;              // of them next to each other, where rows are cut
 constexpr int64_t kChunk = 512;                // positions that are converted at once
+constexpr int64_t kLeastRow = 64;              // of them next to each other, where rows are cut
 
 uint32_t cost_of(int64_t bytes) { return static_cast<uint32_t>(std::min<int64_t>(50 + bytes / 4, INT32_MAX)); }
-
-// Whether all of n positions are at least -below and less than span - below.
-FORERUN_CLONES bool all_within(const int64_t* at, int64_t n, uint64_t below, uint64_t span) {
-  uint64_t out = 0;
-  for (int64_t i = 0; i < n; ++i) out |= static_cast<uint64_t>(at[i]) + below >= span;
-  return out == 0;
-}
-
-// Elements that integer arrays select, and where each block of the rest lies.
-struct Selection {
-  std::vector<Layout> indices;  // of `shape`, or without axes: numbers; or a mask alone
-  bool masked = false;          // it is a mask: the axes that it covers have these strides
-  Dims mask_strides;
-  Dims flat, flat_strides;  // of an array whose elements the positions count in C order; empty: they do not
-  std::vector<int64_t> extents, strides;  // of the indexed axes
-  Dims shape;                             // of the index positions
-  bool from_end = true;                   // negative ones count from the end
-  Dims own;                               // strides along which a position's own coordinates count; empty: they do not
-  int first_access = 0;                   // of the op: the first index array
-  int64_t positions = 0;                  // index positions
-  // Offsets of all positions in the indexed array. Throws at an index out of range.
-  std::unique_ptr<int64_t[]> offsets(Op& op, const char* what) const {
-    auto all = std::make_unique_for_overwrite<int64_t[]>(static_cast<size_t>(std::max<int64_t>(1, positions)));
-    if (masked) return under_mask(op, all.get(), what), std::move(all);
-    if (!own.empty()) own_offsets(all.get());
-    for (size_t k = 0; k < indices.size(); ++k) add(op, k, all.get(), k == 0 && own.empty(), what);
-    return all;
-  }
-  // Whether the positions are a dense vector: then no table of offsets is needed.
-  bool plain() const {
-    return indices.size() == 1 && !masked && flat.empty() && own.size() <= 1 && indices[0].ndim() > 0 &&
-           indices[0].dtype == DType::i64 && indices[0].contiguous();
-  }
-  // Those positions, all of them in range. Throws at the first that is not.
-  const int64_t* checked(Op& op, const char* what) const {
-    const auto* at = reinterpret_cast<const int64_t*>(data(op, 0));
-    const auto n = static_cast<uint64_t>(extents[0]);
-    if (all_within(at, positions, from_end ? n : 0, from_end ? 2 * n : n)) return at;
-    for (int64_t p = 0; p < positions; ++p) offset_along(0, at[p], what);
-    return at;
-  }
-
- private:
-  const char* data(Op& op, size_t k) const {
-    return operand_data(op, first_access + static_cast<int>(k), indices[k].offset);
-  }
-  void own_offsets(int64_t* all) const {
-    const Rows rows{shape};
-    const int64_t n = shape.back(), step = own.back();
-    for (int64_t r = 0, count = positions ? rows.count() : 0; r < count; ++r) {
-      int64_t at = rows.at(r, own);
-      for (int64_t i = 0; i < n; ++i, at += step) all[r * n + i] = at;
-    }
-  }
-  // Adds what an index says to the offsets, or begins with it.
-  void add(Op& op, size_t k, int64_t* all, bool first, const char* what) const {
-    const Layout& l = indices[k];
-    const char* base = data(op, k);
-    if (l.ndim() == 0) {
-      const int64_t offset = offset_of_number(l, k, base, what);
-      for (int64_t p = 0; p < positions; ++p) all[p] = (first ? 0 : all[p]) + offset;
-      return;
-    }
-    const Rows rows{l.shape};
-    const int64_t n = l.shape.back(), step = l.strides.back();
-    const Loop widen = cast_loop(l.dtype, DType::i64);
-    int64_t values[kChunk];
-    for (int64_t r = 0, count = positions ? rows.count() : 0; r < count; ++r) {
-      for (int64_t done = 0; done < n; done += kChunk) {
-        char* args[2] = {const_cast<char*>(base) + rows.at(r, l.strides) + done * step,
-                         reinterpret_cast<char*>(values)};
-        intptr_t length = std::min(kChunk, n - done), steps[2] = {static_cast<intptr_t>(step), 8};
-        widen.function(args, &length, steps, widen.data);
-        int64_t* to = all + r * n + done;
-        for (int64_t i = 0; i < length; ++i) to[i] = (first ? 0 : to[i]) + offset_along(k, values[i], what);
-      }
-    }
-  }
-  // As in NumPy a number is not an array: it is checked even if no element is selected, and it does not wrap.
-  int64_t offset_of_number(const Layout& l, size_t k, const char* from, const char* what) const {
-    int64_t value;
-    char* args[2] = {const_cast<char*>(from), reinterpret_cast<char*>(&value)};
-    intptr_t one = 1, steps[2] = {0, 8};
-    const Loop widen = cast_loop(l.dtype, DType::i64);
-    widen.function(args, &one, steps, widen.data);
-    if (l.dtype == DType::u64 && value < 0)
-      throw out_of_range(ErrorKind::overflow, what, extents[k], std::to_string(static_cast<uint64_t>(value)));
-    return offset_along(k, value, what);
-  }
-  int64_t offset_along(size_t k, int64_t i, const char* what) const {
-    if (i < (from_end ? -extents[k] : 0) || i >= extents[k])
-      throw out_of_range(ErrorKind::index, what, extents[k], std::to_string(i));
-    if (i < 0) i += extents[k];
-    return flat.empty() ? i * strides[k] : offset_at(i, flat, flat_strides);
-  }
-  // There must be as many elements under the mask as there are positions.
-  void under_mask(Op& op, int64_t* all, const char* what) const {
-    const Layout& l = indices[0];
-    const char* base = data(op, 0);
-    const Rows rows{l.shape};
-    const int64_t n = l.shape.back(), step = l.strides.back(), by = mask_strides.back();
-    int64_t found = 0;
-    for (int64_t r = 0, count = l.size ? rows.count() : 0; r < count; ++r) {
-      const char* mask = base + rows.at(r, l.strides);
-      int64_t at = rows.at(r, mask_strides);
-      for (int64_t i = 0; i < n; ++i, mask += step, at += by)
-        if (*mask && found++ < positions) all[found - 1] = at;
-    }
-    if (found != positions)
-      throw Error(ErrorKind::value, std::string(what) + ": there must be a value for each of " + std::to_string(found) +
-                                        " elements under the mask, got " + std::to_string(positions));
-  }
-  Error out_of_range(ErrorKind kind, const char* what, int64_t extent, const std::string& got) const {
-    return Error(kind, std::string(what) + ": index must be in [" + std::to_string(from_end ? -extent : 0) + ", " +
-                           std::to_string(extent) + "), got " + got);
-  }
-};
 
 class IndexKernel final : public Kernel {
  public:
@@ -389,72 +269,6 @@ void IndexKernel::block(char* a, const Dims& a_strides, char* b, const Dims& b_s
   }
 }
 
-template <class T>
-void add_loop_of(char** args, const intptr_t* n, const intptr_t* steps, void*) {
-  for (intptr_t i = 0; i < *n; ++i) {
-    T a, b;
-    std::memcpy(&a, args[0] + i * steps[0], sizeof a);
-    std::memcpy(&b, args[1] + i * steps[1], sizeof b);
-    a = static_cast<T>(a + b);
-    std::memcpy(args[2] + i * steps[2], &a, sizeof a);
-  }
-}
-
-// Whatever their bytes: what is not 0 is true.
-void add_bool(char** args, const intptr_t* n, const intptr_t* steps, void*) {
-  for (intptr_t i = 0; i < *n; ++i) args[2][i * steps[2]] = (args[0][i * steps[0]] != 0) | (args[1][i * steps[1]] != 0);
-}
-
-template <class T>
-void add_pair_of(char** args, const intptr_t* n, const intptr_t* steps, void*) {
-  for (intptr_t i = 0; i < *n; ++i) {
-    T a[2], b[2];
-    std::memcpy(a, args[0] + i * steps[0], sizeof a);
-    std::memcpy(b, args[1] + i * steps[1], sizeof b);
-    a[0] += b[0], a[1] += b[1];
-    std::memcpy(args[2] + i * steps[2], a, sizeof a);
-  }
-}
-
-template <class T>
-Loop add_in_vectors(DType t) {
-  static const Loop loop = arithmetic_loop("add", t, {add_loop_of<T>});
-  return loop;
-}
-
-Loop add_loop(DType t) {
-  switch (t) {
-    case DType::b1: return {add_bool};
-    case DType::i8:
-    case DType::u8: return {add_loop_of<uint8_t>};
-    case DType::i16:
-    case DType::u16: return {add_loop_of<uint16_t>};
-    case DType::i32:
-    case DType::u32: return {add_loop_of<uint32_t>};
-    case DType::i64:
-    case DType::u64: return {add_loop_of<uint64_t>};
-    case DType::f16: return {add_loop_of<Half>};
-    case DType::bf16: return {add_loop_of<Bfloat16>};
-    case DType::f32: return add_in_vectors<float>(t);
-    case DType::f64: return add_in_vectors<double>(t);
-    case DType::c64: return {add_pair_of<float>};
-    case DType::c128: return {add_pair_of<double>};
-  }
-  return {};
-}
-
-// a = f(a, b), one element after the other.
-template <class T, auto f>
-void each_one(char* at, const int64_t* offsets, const char* from, int64_t step, int64_t n) {
-  for (int64_t p = 0; p < n; ++p) {
-    T a, b;
-    std::memcpy(&a, at + offsets[p], sizeof a);
-    std::memcpy(&b, from + p * step, sizeof b);
-    a = f(a, b);
-    std::memcpy(at + offsets[p], &a, sizeof a);
-  }
-}
-
 IndexKernel& build_index(Op& op, IndexKernel::Do what, const Array& array, const std::vector<Array>& indices, int axis,
                          const Array& other) {
   IndexKernel& k = op.emplace<IndexKernel>();
@@ -495,33 +309,6 @@ IndexKernel& build_along(Op& op, IndexKernel::Do what, const Array& array, const
 IndexKernel::Do what_of(const Combine* combine) { return combine ? IndexKernel::Do::combine : IndexKernel::Do::set; }
 
 }  // namespace
-
-Combine adding(DType t) { return {"add_at", add_loop(t), {t, t, t}, 2, each_of("add", t), "add"}; }
-
-EachFunction each_of(const char* ufunc, DType t) {
-  auto is = [&](const char* name) { return std::strcmp(ufunc, name) == 0; };
-  auto of = [&](auto type) -> EachFunction {
-    using T = decltype(type);
-    if (is("add")) return each_one<T, [](T a, T b) { return static_cast<T>(a + b); }>;
-    if (is("subtract")) return each_one<T, [](T a, T b) { return static_cast<T>(a - b); }>;
-    if (is("multiply")) return each_one<T, [](T a, T b) { return static_cast<T>(a * b); }>;
-    if (is("maximum")) return each_one<T, [](T a, T b) { return a >= b || a != a ? a : b; }>;
-    if (is("minimum")) return each_one<T, [](T a, T b) { return a <= b || a != a ? a : b; }>;
-    return nullptr;
-  };
-  // Of signed integers by their bits, as they may overflow.
-  const bool wraps = is("add") || is("subtract") || is("multiply");
-  switch (t) {
-    case DType::i32: return wraps ? of(uint32_t{}) : of(int32_t{});
-    case DType::i64: return wraps ? of(uint64_t{}) : of(int64_t{});
-    case DType::u8: return of(uint8_t{});
-    case DType::u32: return of(uint32_t{});
-    case DType::u64: return of(uint64_t{});
-    case DType::f32: return of(float{});
-    case DType::f64: return of(double{});
-    default: return nullptr;
-  }
-}
 
 void build_gather(Op& op, const Array& from, const std::vector<Array>& indices, int axis, const Array& to,
                   const char* op_name) {

@@ -26,7 +26,7 @@ class Call:
     old: Callable[[int], Value]
     bad: Value | None = field(default=None)  # with the attribute `check`: whether something was out of range
 
-    def attribute(self, name: str, default: Any = None) -> Any:
+    def attribute(self, name: str, default: object = None) -> Any:
         """An attribute of the spec."""
         return self.spec.attributes.get(name, default)
 

@@ -9,7 +9,7 @@ A value in the list is a number, a text, null, a list; or an object with one wor
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -18,6 +18,10 @@ from ...ops._base import core as _core
 from ...ops._base.registry import operations, tuples
 from ...ops.create import fill as creation
 from .format_1 import of_format_1
+
+if TYPE_CHECKING:
+    from ...typing import ArrayLike
+
 
 __all__ = ["FORMAT", "FORMATS", "Reader", "NotExportable", "applied", "computed", "fitted", "operations_of"]
 
@@ -69,7 +73,7 @@ class _Teller:
             attrs = node.op.exported_attributes(attrs)
         return [name, [self.value(x) for x in node.inputs], self.value(attrs)]
 
-    def value(self, v: Any) -> Any:
+    def value(self, v: object) -> Any:
         if isinstance(v, _core.Array):
             return self.array(v)
         if isinstance(v, _SCALARS):
@@ -99,7 +103,7 @@ class _Teller:
         return {"parameter": f"constant{len(self.constants) - 1}"}
 
 
-def _arrays_in(value: Any) -> list[Any]:
+def _arrays_in(value: ArrayLike) -> list[Any]:
     if isinstance(value, _core.Array):
         return [value]
     return [x for v in value for x in _arrays_in(v)] if isinstance(value, (tuple, list)) else []
@@ -242,7 +246,7 @@ def computed(reader: Reader, inputs: Sequence[Any], parameters: Mapping[str, Any
     made: list[Any] = []
     n = inputs[0].shape[0] if inputs and inputs[0].ndim else 0
 
-    def value(v: Any) -> Any:
+    def value(v: object) -> Any:
         return reader.value(v, inputs, parameters, made, n)
 
     try:

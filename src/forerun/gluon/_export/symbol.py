@@ -14,7 +14,7 @@ from ..._capture import core as _core
 from ..._capture.captured import _filled, _flat
 from ..._io.atomic_write import place, replacing
 from ..._io.named_arrays import save_named
-from ..block.hybrid import HybridBlock, Spec, written
+from ..block.hybrid import Call, HybridBlock, Spec, written
 from ..parameter.dictionary import load
 from ..parameter.loading import set_values
 from ..parameter.parameter import Devices, Parameter
@@ -78,7 +78,7 @@ class SymbolBlock(HybridBlock):
             set_values(block.params, load(param_file), where, allow_missing, ignore_extra, op="imports")
         return block
 
-    def forward(self, *args: Any) -> Any:
+    def forward(self, *args: Array | Sequence[Array]) -> Any:
         """Return the results.
 
         Raises ValueError for inputs of other shapes or dtypes than the block was exported for.
@@ -97,7 +97,7 @@ class SymbolBlock(HybridBlock):
         return computed(self._reader, arrays, parameters)
 
 
-def export(block: HybridBlock, path: str, epoch: int, called: tuple[Any, Sequence[Spec]]) -> tuple[str, str]:
+def export(block: HybridBlock, path: str, epoch: int, called: Call) -> tuple[str, str]:
     """Write path-symbol.json and path-0000.params; see `HybridBlock.export`."""
     saved, values = described(block, called)
     files = f"{path}-symbol.json", f"{path}-{epoch:04d}.params"
@@ -111,7 +111,10 @@ def export(block: HybridBlock, path: str, epoch: int, called: tuple[Any, Sequenc
     return files
 
 
-def described(block: HybridBlock, called: tuple[Any, Sequence[Spec]]) -> tuple[dict[str, Any], dict[str, Array]]:
+HybridBlock._export = export
+
+
+def described(block: HybridBlock, called: Call) -> tuple[dict[str, Any], dict[str, Array]]:
     """Return what a block computes, in words of JSON, and the parameters and constants by their names there.
 
     called: the structure of its arguments, and the specs of the arrays in it. The description is compared with
@@ -119,7 +122,7 @@ def described(block: HybridBlock, called: tuple[Any, Sequence[Spec]]) -> tuple[d
     """
     form, specs = called
 
-    def run(*arrays: Any) -> Any:
+    def run(*arrays: Array) -> Any:
         return written(block)(*_filled(form, iter(arrays)))
 
     params = dict(block.collect_params())
@@ -180,7 +183,7 @@ def _equal(a: Sequence[Any], b: Sequence[Any]) -> bool:
     return len(a) == len(b) and all(x.dtype == y.dtype and x.tobytes() == y.tobytes() for x, y in values)
 
 
-def _made(spec: Spec, more: int = 0, rng: Any = None) -> Any:
+def _made(spec: Spec, more: int = 0, rng: Any = None) -> Array:
     """Return an array as the block was called with; with other examples, and with values."""
     shape, dtype, device = spec
     shape = (shape[0] + more, *shape[1:]) if shape else shape
@@ -201,7 +204,7 @@ def _alike(run: Callable[..., Any], read: SymbolBlock, specs: Sequence[Spec], an
     return True
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: Array, b: Array) -> bool:
     if isinstance(a, _core.Array) and isinstance(b, _core.Array):
         return a.dtype == b.dtype and bool(numpy.array_equal(a.asnumpy(), b.asnumpy(), equal_nan=a.dtype.kind in "fc"))
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):

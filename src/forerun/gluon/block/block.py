@@ -24,7 +24,9 @@ from .hooks import Hook, Hooks, monitor
 from .summary import summary as summary_of
 
 if TYPE_CHECKING:
-    from ...typing import DTypeLike
+    from collections.abc import Sequence
+
+    from ...typing import Array, DTypeLike
 
 __all__ = ["Block", "Hook"]
 
@@ -191,7 +193,7 @@ class Block:
         """Call `hook(block, inputs, output)` after each run."""
         return Hook(self, self._after, hook)
 
-    def summary(self, *inputs: Any) -> None:
+    def summary(self, *inputs: Array | Sequence[Array]) -> None:
         """Print a table of the layers for these inputs: shapes of results, and numbers of parameters.
 
         Parameters that are there twice count once in the last line. The block may be hybridized. Waits for nothing.
@@ -271,7 +273,9 @@ class Block:
         """Initialise all parameters on one device or several: own rules first, then `init`, then Uniform(0.07)."""
         self.collect_params().initialize(init, ctx, verbose, force_reinit, device=device)
 
-    def save_parameters(self, filename: str | os.PathLike[str], deduplicate: bool = False, *, wait: bool = True) -> Any:
+    def save_parameters(
+        self, filename: str | os.PathLike[str], deduplicate: bool = False, *, wait: bool = True
+    ) -> Array:
         """Write all parameters to a file: safetensors if its name ends in ".safetensors", else npz.
 
         Returns its size, an array, when the file is written; with wait=False at once, as `np.save` does. RuntimeError
@@ -334,7 +338,7 @@ class Block:
         """Set all gradients to zero."""
         self.collect_params().zero_grad()
 
-    def setattr(self, name: str, value: Any) -> None:
+    def setattr(self, name: str, value: Array) -> None:
         """Set an attribute of all parameters."""
         self.collect_params().setattr(name, value)
 

@@ -9,6 +9,9 @@ from ..._runtime import core as _core
 from ..parameter import changes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...typing import Array
     from .block import Block
 
 __all__ = ["Hook", "Hooks", "monitor"]
@@ -55,7 +58,7 @@ class Hooks:
 def monitor(place: str, callback: Callable[[str, str, Any], Any], everything: bool) -> Callable[..., None]:
     """Return a forward hook that tells of a block's arrays by name: its results, or everything that it uses."""
 
-    def tell(block: Any, inputs: Any, result: Any) -> None:
+    def tell(block: Any, inputs: Sequence[Array], result: Array) -> None:
         kind = type(block).__name__
         if everything:
             for name, x in _numbered("data", inputs):
@@ -69,13 +72,13 @@ def monitor(place: str, callback: Callable[[str, str, Any], Any], everything: bo
     return tell
 
 
-def _numbered(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+def _numbered(name: str, value: Array | Sequence[Array]) -> Iterator[tuple[str, Any]]:
     """Return the arrays in a structure, with names: a number behind all but the first."""
     flat = [value] if isinstance(value, _core.Array) else list(_arrays(value))
     return ((name + (str(i) if i else ""), x) for i, x in enumerate(flat))
 
 
-def _arrays(value: Any) -> Iterator[Any]:
+def _arrays(value: Sequence[Array]) -> Iterator[Any]:
     for x in value if isinstance(value, (tuple, list)) else ():
         if isinstance(x, _core.Array):
             yield x

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ... import nd, np, npx
 from ..._capture import core as _core
@@ -15,10 +15,16 @@ from ..parameter.changes import Snapshot, stale, watch
 from ..parameter.parameter import Parameter
 from .block import Block, times_changed
 
+if TYPE_CHECKING:
+    pass
+
+
 __all__ = ["HybridBlock"]
 
 Spec = tuple[tuple[int, ...], Any, Device]
 """Shape, dtype and device of an argument."""
+Call = tuple[Any, Sequence[Spec]]
+"""The structure of the arguments of a call, and the specs of the arrays in it."""
 
 _inside_capture = threading.local()  # .on: blocks inside are not recorded by themselves, as one around them will be
 
@@ -67,6 +73,8 @@ class HybridBlock(Block):
         npx = npx
 
     _recorded: _CaptureCache | None = None
+    # Of `_export.symbol`, which sets it: a file that is written is read again as a block, and compared.
+    _export: ClassVar[Callable[[HybridBlock, str, int, Call], tuple[str, str]]]
 
     def forward(self, *args: Any) -> Any:
         """Call `hybrid_forward` with the block's parameters by name."""
@@ -98,12 +106,10 @@ class HybridBlock(Block):
         RuntimeError before `hybridize()` and a call. ValueError if `forward` looks at values, or does what is not an
         operation of forerun's on its arguments and parameters: host tasks, random numbers, `autograd.Function`.
         """
-        from .._export.symbol import export
-
         del remove_amp_cast
         if self._recorded is None or self._recorded.called is None:
             raise RuntimeError(f"export: {self.name} must be hybridized and called first, got no call")
-        return export(self, os.fspath(path), epoch, self._recorded.called)
+        return HybridBlock._export(self, os.fspath(path), epoch, self._recorded.called)
 
     @property
     def hybridized(self) -> str:
@@ -130,7 +136,7 @@ class HybridBlock(Block):
 def written(block: HybridBlock) -> Callable[..., Any]:
     """Return the block's `forward` as it is written, also in blocks inside."""
 
-    def run(*args: Any) -> Any:
+    def run(*args: object) -> Any:
         before = getattr(_inside_capture, "on", False)
         _inside_capture.on = True
         try:

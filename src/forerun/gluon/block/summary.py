@@ -12,6 +12,7 @@ from ..._runtime import core as _core
 from ..parameter.parameter import Parameter
 
 if TYPE_CHECKING:
+    from ...typing import Array, ArrayLike
     from .block import Block
 
 __all__ = ["summary"]
@@ -36,7 +37,7 @@ def summary(block: Block, inputs: tuple[Any, ...]) -> Shown:
     rows = [_Row("Input", _shapes(inputs if len(inputs) != 1 else inputs[0]), [], [])]
     seen: set[int] = set()
 
-    def note(called: Block, args: Any, result: Any) -> None:
+    def note(called: Block, args: object, result: Array) -> None:
         own = list({id(p): p for p in called.params.values()}.values())
         shared = [p for p in own if id(p) in seen]
         seen.update(map(id, own))
@@ -91,7 +92,7 @@ def _count(params: list[Parameter]) -> int:
     return sum(math.prod(p.shape) for p in params if p.shape is not None and -1 not in p.shape)
 
 
-def _shapes(value: Any) -> str:
+def _shapes(value: ArrayLike) -> str:
     if isinstance(value, _core.Array):
         return str(value.shape)
     if isinstance(value, (tuple, list)):

@@ -10,13 +10,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from ... import np
 from ..._runtime import core as _core
 from . import memory
+
+if TYPE_CHECKING:
+    from ...typing import Array, DTypeLike
+
 
 __all__ = ["Stack", "Pad", "Append", "Group", "AsList"]
 
@@ -75,13 +79,13 @@ class Pad:
     """
 
     def __init__(
-        self, val: Any = 0, dtype: Any = None, round_to: int | None = None, use_shared_mem: bool = False
+        self, val: int | None = 0, dtype: DTypeLike = None, round_to: int | None = None, use_shared_mem: bool = False
     ) -> None:
         if round_to is not None and round_to < 1:
             raise ValueError(f"Pad: round_to must be positive, got {round_to}")
         self._val, self._dtype, self._round_to = 0 if val is None else val, dtype, round_to or 1
 
-    def __call__(self, data: Sequence[Any]) -> Any:
+    def __call__(self, data: Sequence[Any]) -> Array:
         """The batch."""
         if isinstance(data[0], tuple):
             raise TypeError("Pad: examples must be arrays or lists, got tuples: use Group(Pad(), ...)")

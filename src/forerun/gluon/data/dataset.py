@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .sampler import FilterSampler, Sampler, SequentialSampler
+
+if TYPE_CHECKING:
+    from ...typing import ArrayLike
+
 
 __all__ = ["Dataset", "SimpleDataset", "ArrayDataset"]
 
@@ -111,7 +115,7 @@ class First:
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self.function = function
 
-    def __call__(self, first: Any, *rest: Any) -> Any:
+    def __call__(self, first: ArrayLike, *rest: Any) -> Any:
         made = self.function(first)
         return (made, *rest) if rest else made
 
@@ -141,7 +145,7 @@ class _Transformed(Hosting):
             n -= 1
         calls = [step.transformed for step in steps[:n]] + [step.early for step in steps[n:] if step.early is not None]
 
-        def made(index: Any) -> Any:
+        def made(index: int) -> Any:
             x, rest = example(index), ()
             if isinstance(x, tuple):
                 x, *rest = x  # type: ignore[assignment]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from contextlib import nullcontext
 from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -15,6 +15,10 @@ from ...ops._base.random_stream import WorkStream, current, drawing_from
 from . import memory
 from .batchify import Stack
 from .dataset import ArrayDataset, Plan, planned
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
 
 __all__ = ["Epoch"]
 
@@ -62,7 +66,7 @@ class Epoch:
             with memory.placed(place) if place is not None else nullcontext():
                 return make(found)
 
-    def finished(self, batch: Any) -> Any:
+    def finished(self, batch: Sequence[Array]) -> Any:
         """Return the batch, after issuing the transforms that are left."""
         for step in self._late:
             if isinstance(batch, list):
@@ -87,7 +91,7 @@ class Epoch:
         return parts if len(parts) > 1 else parts[0]
 
 
-def _rows(array: Any, positions: numpy.ndarray) -> Any:
+def _rows(array: Array, positions: numpy.ndarray) -> Any:
     """Return entries of an array: a view for adjacent positions of a forerun array."""
     if not isinstance(array, (_core.Array, numpy.ndarray)):
         return _stack([array[i] for i in positions])

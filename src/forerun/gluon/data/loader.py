@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .batchify import Stack
 from .epoch import Epoch
 from .processes import ProcessBatches
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 from .threads import ThreadBatches
+
+if TYPE_CHECKING:
+    pass
+
 
 __all__ = ["DataLoader", "default_batchify", "default_batchify_fn", "default_mp_batchify_fn"]
 

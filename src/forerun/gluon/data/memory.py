@@ -9,12 +9,16 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy
 
 from ... import np
 from ...ops._base.convert import default_float, ints_become_floats, is_supported
+
+if TYPE_CHECKING:
+    from ...typing import Array, DTypeLike
+
 
 __all__ = ["empty", "placed", "is_placed", "adopted", "created"]
 
@@ -37,7 +41,7 @@ def is_placed() -> bool:
     return _place.get() is not None
 
 
-def empty(shape: Sequence[int], dtype: Any) -> numpy.ndarray:
+def empty(shape: Sequence[int], dtype: DTypeLike) -> numpy.ndarray:
     """Return an array of NumPy's for a batch, with any values.
 
     >>> empty((2, 3), "int8").shape
@@ -50,13 +54,13 @@ def empty(shape: Sequence[int], dtype: Any) -> numpy.ndarray:
     return numpy.frombuffer(buffer, dtype).reshape(shape)
 
 
-def created(dtype: Any) -> numpy.dtype:
+def created(dtype: DTypeLike) -> numpy.dtype:
     """Return the dtype that `np.array` gives values of NumPy's: theirs, but float64 may be narrowed by `npx.set_np`."""
     dtype = numpy.dtype(dtype)
     return default_float() if dtype == numpy.float64 and ints_become_floats() else dtype
 
 
-def adopted(values: numpy.ndarray) -> Any:
+def adopted(values: numpy.ndarray) -> Array:
     """Return values that will not change as an array of forerun; without a copy if their dtype may stay.
 
     >>> adopted(numpy.arange(3)).tolist()

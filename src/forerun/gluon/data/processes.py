@@ -15,13 +15,17 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from multiprocessing import connection, reduction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._runtime import core as _core
 from ...ops._base import convert
 from .epoch import Epoch
 from .shared import Slot, Span, unpacked
 from .worker import ANSWER, run
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
 
 __all__ = ["ProcessBatches"]
 
@@ -71,7 +75,7 @@ class _Worker:
                 end.close()
         _bound_sends(self.line, timeout)
 
-    def ask(self, number: int, positions: Any) -> None:
+    def ask(self, number: int, positions: Array) -> None:
         """Asks for a batch, and tells what became of slots."""
         self.line.send((number, positions, _drained(self.freed), _drained(self.lost)))
         self.asked.append(number)
@@ -202,7 +206,7 @@ class ProcessBatches:
                 return
             self._question(worker, positions)
 
-    def _question(self, worker: _Worker, positions: Any) -> None:
+    def _question(self, worker: _Worker, positions: Array) -> None:
         try:
             worker.ask(self._asked, positions)
         except BlockingIOError:

@@ -14,12 +14,16 @@ import os
 import pickle
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from ... import np
 from ...ops._base.convert import is_array
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
 
 __all__ = ["Slot", "packed", "unpacked"]
 
@@ -121,13 +125,13 @@ class Slot:
 class _Pickler(pickle.Pickler):
     """Pickle arrays as NumPy's, with their bytes outside of the pickle; they are read back without a copy."""
 
-    def reducer_override(self, x: Any) -> Any:
+    def reducer_override(self, x: object) -> Any:
         if not is_array(x) or x.dtype.kind == "V":
             return NotImplemented
         return _shared, (numpy.asarray(x.numpy(), order="C"), str(x.device).replace("(", ":").rstrip(")"))
 
 
-def _shared(values: numpy.ndarray, device: str) -> Any:
+def _shared(values: numpy.ndarray, device: str) -> Array:
     x = np.from_dlpack(values)
     return x if str(x.device).replace("(", ":").rstrip(")") == device else x.to_device(device)
 

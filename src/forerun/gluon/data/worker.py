@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing import reduction
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -22,6 +22,10 @@ from ...ops._base import convert
 from ...ops._base import core as _core
 from .epoch import Epoch
 from .shared import Slot, packed
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
 
 __all__ = ["ANSWER", "run"]
 
@@ -79,7 +83,7 @@ class Worker:
                 return
             self.answer(*question)
 
-    def answer(self, number: int, positions: Any, freed: list[int], lost: list[int]) -> None:
+    def answer(self, number: int, positions: Array, freed: list[int], lost: list[int]) -> None:
         """Make a batch and report its place, or the error."""
         self.free += [self.slots[i] for i in freed]
         for i in lost:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypedDict, TypeVar
 
 from ..block.block import Block
 from ..parameter.parameter import Devices
@@ -12,16 +12,33 @@ from ..parameter.parameter import Devices
 __all__ = ["finished", "folder"]
 
 Net = TypeVar("Net", bound=Block)
+Root = str | os.PathLike[str] | None
+"""A folder of files of parameters."""
 
 
-def folder(root: str | os.PathLike[str] | None = None) -> Path:
+class NetSettings(TypedDict, total=False):
+    """Settings of all networks."""
+
+    classes: int
+
+
+class Settings(NetSettings, total=False):
+    """Settings of the functions that make networks; see `get_model`."""
+
+    pretrained: bool
+    ctx: Devices
+    root: Root
+    device: Devices
+
+
+def folder(root: Root = None) -> Path:
     """Return the folder of files of parameters: `root`, else models in $MXNET_HOME, else ~/.mxnet/models."""
     if root is None:
         root = Path(os.environ.get("MXNET_HOME", "~/.mxnet"), "models")
     return Path(root).expanduser()
 
 
-def finished(net: Net, name: str, pretrained: bool, ctx: Devices, root: Any, device: Devices) -> Net:
+def finished(net: Net, name: str, pretrained: bool, ctx: Devices, root: Root, device: Devices) -> Net:
     """Return the network; with `pretrained`, with parameters from the file of that name, on `device` (1.x's `ctx`).
 
     The file is `<name>.params` or `<name>-<anything>.params` in `folder(root)`, with all the parameters. Raises

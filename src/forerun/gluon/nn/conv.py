@@ -78,7 +78,7 @@ class _Convolution(HybridBlock):
         known = (self.weight.shape or (-1, -1))[-1 if self._last else 1]
         return known * self._groups if known > 0 else -1
 
-    def _check(self, x: Any) -> None:
+    def _check(self, x: Array) -> None:
         kind, wanted = type(self).__name__, self._in_channels()
         if x.ndim != self._axes + 2:
             axes = f"{self._axes + 2} axes " + ("(batch, ..., channels)" if self._last else "(batch, channels, ...)")
@@ -87,12 +87,12 @@ class _Convolution(HybridBlock):
             expected = wanted if wanted != -1 else f"a multiple of {self._groups}"
             raise ValueError(f"{kind}: data must have {expected} channels, got shape {x.shape}")
 
-    def _of(self, x: Any) -> int:
+    def _of(self, x: Array) -> int:
         """Return how many channels data has."""
         channels: int = x.shape[-1 if self._last else 1]
         return channels
 
-    def infer_shape(self, x: Any) -> None:
+    def infer_shape(self, x: Array) -> None:
         """Take in_channels from the data."""
         self._check(x)
         self.weight.shape = self._weight_shape(self._of(x))
@@ -108,7 +108,7 @@ class _Convolution(HybridBlock):
         activated: Array = self.act(y) if self.act is not None else y
         return activated
 
-    def _convolve(self, x: Any, weight: Any, bias: Any) -> Array:
+    def _convolve(self, x: Array, weight: Array, bias: Array | None) -> Array:
         return npx.convolution(x, weight, bias, num_group=self._groups, **self._settings)
 
     def __repr__(self) -> str:
@@ -209,7 +209,7 @@ class _ConvTranspose(_Convolution):
     def _in_channels(self) -> int:
         return (self.weight.shape or (-1,))[0]
 
-    def _convolve(self, x: Any, weight: Any, bias: Any) -> Array:
+    def _convolve(self, x: Array, weight: Array, bias: Array | None) -> Array:
         return npx.deconvolution(x, weight, bias, num_group=self._groups, **self._settings)
 
 

@@ -83,7 +83,7 @@ class DeformableConvolution(HybridBlock):
         activated: Array = self.act(y) if self.act is not None else y
         return activated
 
-    def _convolved(self, x: Any, offsets: Any, weight: Any, bias: Any) -> Array:
+    def _convolved(self, x: Array, offsets: Array, weight: Array, bias: Array) -> Array:
         return npx.deformable_convolution(x, offsets, weight, bias, **self._settings, **self._in_groups)
 
     def __repr__(self) -> str:
@@ -102,7 +102,7 @@ class ModulatedDeformableConvolution(DeformableConvolution):
 
     _numbers = 3
 
-    def _convolved(self, x: Any, offsets: Any, weight: Any, bias: Any) -> Array:
+    def _convolved(self, x: Array, offsets: Array, weight: Array, bias: Array) -> Array:
         offset, mask = offsets[:, : self._moves], npx.sigmoid(offsets[:, self._moves :]) * 2
         settings = self._settings | self._in_groups
         return npx.modulated_deformable_convolution(x, offset, mask, weight, bias, **settings)

@@ -101,7 +101,7 @@ class Lambda(Block):
         self._function = _named(function) if isinstance(function, str) else function
         self._label = function if isinstance(function, str) else getattr(function, "__name__", repr(function))
 
-    def forward(self, *args: Any) -> Array:
+    def forward(self, *args: Array) -> Array:
         """Return the result of the function."""
         result: Array = self._function(*args)
         return result

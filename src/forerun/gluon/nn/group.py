@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ... import npx
 from .norm import Rule, _Norm
@@ -47,7 +47,7 @@ class GroupNorm(_Norm):
         self._check(x)
         super().infer_shape(x)
 
-    def _check(self, x: Any) -> None:
+    def _check(self, x: Array) -> None:
         channels = (self.gamma.shape or (-1,))[0]
         if x.ndim < 2 or x.shape[1] % self._num_groups or channels not in (-1, x.shape[1]):
             wanted = channels if channels != -1 else f"a multiple of {self._num_groups}"

@@ -27,7 +27,7 @@ class _Norm(HybridBlock):
         self.gamma = _along_axis("gamma", n, gamma, scale)
         self.beta = _along_axis("beta", n, beta, center)
 
-    def infer_shape(self, x: Any) -> None:
+    def infer_shape(self, x: Array) -> None:
         """Take the extent along the axis from the data."""
         for parameter in self._params.values():
             parameter.shape = (x.shape[self._axis],)

@@ -60,13 +60,13 @@ class _Readers:
         return _Readers, ()  # a copy has no readers
 
 
-def watch(thing: Any, snapshot: Snapshot) -> None:
+def watch(thing: object, snapshot: Snapshot) -> None:
     """Make a snapshot stale at the next change of an object."""
     readers: _Readers = thing.__dict__.setdefault(_KEY, _Readers())
     readers.snapshots.setdefault(weakref.ref(snapshot, readers.snapshots.pop), None)
 
 
-def note(thing: Any) -> None:
+def note(thing: object) -> None:
     """Make the snapshots that contain an object stale. To be called after the change."""
     readers: _Readers | None = thing.__dict__.get(_KEY)
     if readers is not None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ... import init, np
 from .parameter import Parameter
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
 
 __all__ = ["Constant"]
 
@@ -19,7 +23,7 @@ class Constant(Parameter):
     [1.0, 2.0]
     """
 
-    def __init__(self, value: Any, name: str = "const") -> None:
+    def __init__(self, value: Array, name: str = "const") -> None:
         self.value = value if hasattr(value, "dtype") else np.array(value)
         rule = init.Constant(self.value)
         super().__init__(name, "null", self.value.shape, self.value.dtype, init=rule, differentiable=False)

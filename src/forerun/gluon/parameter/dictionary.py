@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -17,6 +17,10 @@ from .constant import Constant
 from .deferred import UninitializedError, placed
 from .loading import set_values
 from .parameter import Devices, Parameter
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
 
 __all__ = ["ParameterDict", "save", "load"]
 
@@ -38,14 +42,14 @@ class ParameterDict(dict[str, Parameter]):
         super().__delitem__(name)
         changes.note(self)
 
-    def get(self, name: str, default: Any = None, **settings: Any) -> Any:
+    def get(self, name: str, default: object = None, **settings: Any) -> Any:
         """Return the parameter of that name; with settings, one is made of them where there is none."""
         if name not in self and settings:
             settings.setdefault("allow_deferred_init", True)
             self[name] = Parameter(name, **settings)
         return super().get(name, default)
 
-    def get_constant(self, name: str, value: Any) -> Parameter:
+    def get_constant(self, name: str, value: Array) -> Parameter:
         """Return the parameter of that name, made as a constant of `value` where there is none."""
         if name not in self:
             self[name] = Constant(value, name)
@@ -79,7 +83,7 @@ class ParameterDict(dict[str, Parameter]):
         for parameter in self.distinct():
             parameter.zero_grad()
 
-    def setattr(self, name: str, value: Any) -> None:
+    def setattr(self, name: str, value: Array) -> None:
         """Set an attribute of all parameters, as in `params.setattr("grad_req", "null")`."""
         for parameter in self.distinct():
             setattr(parameter, name, value)
@@ -98,7 +102,7 @@ class ParameterDict(dict[str, Parameter]):
         deduplicate: bool = False,
         *,
         wait: bool = True,
-    ) -> Any:
+    ) -> Array:
         """Write the values to a file: in the safetensors format if its name ends in ".safetensors", else as npz.
 
         Returns the file's size, an array, when the file is written; with wait=False at once, as `np.save` does.
@@ -151,7 +155,7 @@ def named(name: str, get: Callable[[], Any]) -> Any:
         raise
 
 
-def save(filename: str | os.PathLike[str], arrays: Mapping[str, Any], wait: bool = True) -> Any:
+def save(filename: str | os.PathLike[str], arrays: Mapping[str, Any], wait: bool = True) -> Array:
     """Write named arrays to a file with exactly this name: safetensors if it ends so, else npz."""
     return save_named("save_parameters", filename, arrays, wait)
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from .deferred import completes
 from .parameter import Devices, Parameter
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
 
 __all__ = ["set_values"]
 
@@ -55,14 +59,14 @@ def _plain(name: str) -> str:
     return name[4:] if name.startswith(_KINDS) else name
 
 
-def _check(name: str, parameter: Parameter, value: Any, cast_dtype: bool, op: str) -> None:
+def _check(name: str, parameter: Parameter, value: Array | numpy.ndarray, cast_dtype: bool, op: str) -> None:
     if value.dtype != parameter.dtype and not cast_dtype:
         raise TypeError(f"{op}: {name} must be {parameter.dtype}, got {value.dtype}")
     if parameter.shape is not None and not completes(tuple(value.shape), parameter.shape):
         raise ValueError(f"{op}: {name} must be of shape {parameter.shape}, got {tuple(value.shape)}")
 
 
-def _set(parameter: Parameter, value: Any, devices: Devices, dtype_source: str) -> None:
+def _set(parameter: Parameter, value: Array | numpy.ndarray, devices: Devices, dtype_source: str) -> None:
     if value.dtype != parameter.dtype and dtype_source == "saved":
         parameter.cast(value.dtype)
     parameter.shape = value.shape

@@ -24,7 +24,7 @@ def taking_params(init: Callable[..., None]) -> Callable[..., None]:
     own = inspect.signature(init).parameters.keys() & {"prefix", "params"}
 
     @functools.wraps(init)
-    def taking(self: Any, *args: Any, **kwargs: Any) -> None:
+    def taking(self: Any, *args: object, **kwargs: Any) -> None:
         prefix = None if "prefix" in own else kwargs.pop("prefix", None)
         params = None if "params" in own else kwargs.pop("params", None)
         init(self, *args, **kwargs)

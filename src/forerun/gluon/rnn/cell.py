@@ -111,12 +111,12 @@ def _seen(cell: RecurrentCell, args: Sequence[Any]) -> Any:
     return x[0] if isinstance(x, (list, tuple)) else x
 
 
-def like(width: int) -> Any:
+def like(width: int) -> Array:
     """Return an array as wide as inputs are."""
     return np.zeros((1, width))
 
 
-def _as_steps(length: int, inputs: Any, layout: str) -> tuple[list[Any], int]:
+def _as_steps(length: int, inputs: Array, layout: str) -> tuple[list[Any], int]:
     if layout[:2] not in ("NT", "TN"):
         raise ValueError(f'unroll: layout must be "NTC" or "TNC" (or begin so), got {layout!r}')
     axis = layout.index("T")
@@ -153,7 +153,7 @@ class _Cell(RecurrentCell):
         i2h_bias_initializer: Init = "zeros",
         h2h_bias_initializer: Init = "zeros",
         input_size: int = 0,
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
         activation: Activation = "tanh",
         recurrent_activation: Activation = "sigmoid",
     ) -> None:
@@ -180,7 +180,7 @@ class _Cell(RecurrentCell):
     def _take(self, x: Array) -> None:
         self.i2h_weight.shape = (GATES[self.mode] * self._hidden_size, x.shape[-1])
 
-    def forward(self, x: Any, states: Any) -> tuple[Any, list[Any]]:
+    def forward(self, x: Array, states: Sequence[Array]) -> tuple[Any, list[Any]]:
         """Return x (batch, inputs) and the states before to the output (batch, units) and the states after."""
         name, shapes = type(self).__name__, [info["shape"] for info in self.state_info(x.shape[0])]
         before = check_states(name, states, shapes)

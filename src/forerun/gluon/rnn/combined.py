@@ -8,7 +8,9 @@ from ... import np, npx
 from .cell import RecurrentCell, _as_steps, like
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from collections.abc import Sequence
+
+    from ...typing import Array, ArrayLike
 
 __all__ = ["SequentialRNNCell", "HybridSequentialRNNCell", "DropoutCell", "ResidualCell", "BidirectionalCell"]
 
@@ -89,7 +91,7 @@ class DropoutCell(RecurrentCell):
         """None."""
         return []
 
-    def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
+    def forward(self, x: Array, states: Sequence[Array]) -> tuple[Any, list[Any]]:
         """Return x with elements dropped while training."""
         return npx.dropout(x, self._rate, self._axes), list(states)
 
@@ -111,7 +113,7 @@ class ResidualCell(RecurrentCell):
     def _width(self, before: int) -> int:
         return self.base_cell._width(before)
 
-    def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
+    def forward(self, x: Array, states: Sequence[Array]) -> tuple[Any, list[Any]]:
         """Return x + the cell's output."""
         y, after = self.base_cell(x, states)
         return y + x, after
@@ -128,7 +130,7 @@ class BidirectionalCell(RecurrentCell):
         """Return those of the first cell, then of the second."""
         return self.l_cell.state_info(batch_size) + self.r_cell.state_info(batch_size)
 
-    def infer_shape(self, *args: Any) -> None:
+    def infer_shape(self, *args: ArrayLike) -> None:
         """As of other cells; those of a layer above see the outputs of both directions."""
         for cell in (self.l_cell, self.r_cell):
             cell.infer_shape(*args[:2], True) if isinstance(args[0], int) else cell.infer_shape(*args)
@@ -156,7 +158,7 @@ class BidirectionalCell(RecurrentCell):
         return (np.stack(outputs, axis=axis) if merge else outputs), after + after_too
 
 
-def _turned(steps: list[Any], valid_length: Any) -> list[Any]:
+def _turned(steps: list[Any], valid_length: Array | None) -> list[Any]:
     """Return the steps in the opposite order, of each sequence those within its length."""
     if valid_length is None:
         return steps[::-1]

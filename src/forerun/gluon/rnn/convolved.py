@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import npx
 from ...ops.nn.conv_windows import LAYOUTS, Windows, channels_last, per_axis
 from ..parameter.parameter import Parameter
 from .cell import Init, RecurrentCell
 from .steps import GATES, STATES, Activation, check_states, rule_of
+
+if TYPE_CHECKING:
+    from ...typing import Array, DTypeLike
+
 
 __all__ = [
     "Conv1DRNNCell", "Conv2DRNNCell", "Conv3DRNNCell", "Conv1DLSTMCell", "Conv2DLSTMCell", "Conv3DLSTMCell",
@@ -30,7 +34,7 @@ class _ConvCell(RecurrentCell):
         i2h_pad: Numbers = 0, i2h_dilate: Numbers = 1, h2h_dilate: Numbers = 1, i2h_weight_initializer: Init = None,
         h2h_weight_initializer: Init = None, i2h_bias_initializer: Init = "zeros",
         h2h_bias_initializer: Init = "zeros", conv_layout: str | None = None, activation: Activation = "tanh",
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
     ) -> None:  # fmt: skip
         super().__init__()
         name, n = type(self).__name__, self._axes
@@ -41,7 +45,7 @@ class _ConvCell(RecurrentCell):
             raise ValueError(f"{name}: input_shape must have {n + 1} axes, and channels be positive, got {shown}")
         self._input_shape, self._channels = tuple(input_shape), hidden_channels
 
-        def numbers(what: str, value: Any, least: int) -> tuple[int, ...]:
+        def numbers(what: str, value: object, least: int) -> tuple[int, ...]:
             return per_axis(name, what, value, n, least, least)
 
         kernel, own = numbers("i2h_kernel", i2h_kernel, 1), numbers("h2h_kernel", h2h_kernel, 1)
@@ -82,7 +86,7 @@ class _ConvCell(RecurrentCell):
         shape = self._ordered(batch_size, self._channels, self._extents)
         return [{"shape": shape, "__layout__": self._layout} for _ in range(STATES[self.mode])]
 
-    def forward(self, x: Any, states: Any) -> tuple[Any, list[Any]]:
+    def forward(self, x: Array, states: Sequence[Array]) -> tuple[Any, list[Any]]:
         """Return x (batch, *input_shape) and the states before to the output and the states after."""
         name = type(self).__name__
         if x.shape[1:] != self._input_shape:

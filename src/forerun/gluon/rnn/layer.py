@@ -13,6 +13,8 @@ from .sequence import projected, run
 from .steps import GATES, STATES, check_states, rule_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...typing import Array, DTypeLike
 
 __all__ = ["RNN", "LSTM", "GRU"]
@@ -46,7 +48,7 @@ class _Layer(HybridBlock):
         h2h_bias_initializer: Init = "zeros",
         projection_size: int | None = None,
         h2r_weight_initializer: Init = None,
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
         activation: str = "tanh",
         **settings: Any,
     ) -> None:
@@ -92,13 +94,13 @@ class _Layer(HybridBlock):
             for direction in "lr"[: self._dir]:
                 yield f"{direction}{k}", self._width_out * self._dir if k else input_size
 
-    def infer_shape(self, x: Any, *states: Any) -> None:
+    def infer_shape(self, x: Array, *states: Array | Sequence[Array]) -> None:
         """Take input_size from the data."""
         self._check(x)
         for prefix, width in self._places(x.shape[2]):
             getattr(self, f"{prefix}_i2h_weight").shape = (GATES[self.mode] * self._hidden_size, width)
 
-    def _check(self, x: Any) -> None:
+    def _check(self, x: Array) -> None:
         if x.ndim != 3:
             name = type(self).__name__
             raise ValueError(f"{name}: input must have 3 axes ({self._layout}), got shape {x.shape}")
@@ -116,7 +118,7 @@ class _Layer(HybridBlock):
         """
         return [(func or np.zeros)(info["shape"], **settings) for info in self.state_info(batch_size)]
 
-    def forward(self, x: Any, states: Any = None) -> Any:
+    def forward(self, x: Array, states: Sequence[Array] | None = None) -> Any:
         """Outputs in x's layout, (steps, batch, units * directions) in TNC; with the states after it if any were given.
 
         x has 3 axes, ValueError for others. states: a list of arrays (layers * directions, batch, units), one for
@@ -131,7 +133,7 @@ class _Layer(HybridBlock):
         y = y.swapaxes(0, 1) if self._layout == "NTC" else y
         return y if states is None else (y, after)
 
-    def _layers(self, x: Any, before: list[Any] | None) -> tuple[Any, list[Any]]:
+    def _layers(self, x: Array, before: list[Any] | None) -> tuple[Any, list[Any]]:
         after: list[list[Any]] = []
         for k in range(self._num_layers):
             if k and self._dropout:

@@ -8,6 +8,8 @@ from ... import np, npx
 from .cell import RecurrentCell
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...typing import Array
 
 __all__ = ["ModifierCell", "ZoneoutCell", "VariationalDropoutCell"]
@@ -61,7 +63,7 @@ class ZoneoutCell(ModifierCell):
         super().reset()
         self._last = None
 
-    def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
+    def forward(self, x: Array, states: Sequence[Array]) -> tuple[Any, list[Any]]:
         """Return the cell's output and states, or elements of those before."""
         y, after = self.base_cell(x, states)
         before = self._last if self._last is not None else np.zeros_like(y)
@@ -70,7 +72,7 @@ class ZoneoutCell(ModifierCell):
         return y, [_mixed(self._of_states, new, old) for new, old in zip(after, states)]
 
 
-def _mixed(p: float, new: Array, old: Any) -> Array:
+def _mixed(p: float, new: Array, old: Array) -> Array:
     """New elements, but with probability p old ones."""
     return np.where(npx.dropout(np.ones_like(new), p) != 0, new, old) if p else new
 
@@ -102,13 +104,13 @@ class VariationalDropoutCell(ModifierCell):
         super().reset()
         self._masks = {}
 
-    def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
+    def forward(self, x: Array, states: Sequence[Array]) -> tuple[Any, list[Any]]:
         """Return the cell's output and states, with elements dropped."""
         first, *others = states
         y, after = self.base_cell(self._dropped("inputs", x), [self._dropped("states", first), *others])
         return self._dropped("outputs", y), after
 
-    def _dropped(self, what: str, x: Any) -> Any:
+    def _dropped(self, what: str, x: Array) -> Any:
         p = self._shares[what]
         if not p:
             return x

@@ -10,6 +10,8 @@ from .cell import Init, RecurrentCell
 from .steps import check_states, rule_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...typing import Array, DTypeLike
 
 __all__ = ["LSTMPCell"]
@@ -58,7 +60,7 @@ class LSTMPCell(RecurrentCell):
     def _take(self, x: Array) -> None:
         self.i2h_weight.shape = (4 * self._hidden_size, x.shape[-1])
 
-    def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
+    def forward(self, x: Array, states: Sequence[Array]) -> tuple[Any, list[Any]]:
         """Return x (batch, inputs) and the states before to the output (batch, projection) and the states after."""
         before = check_states("LSTMPCell", states, [info["shape"] for info in self.state_info(x.shape[0])])
         at = x.device

@@ -14,7 +14,7 @@ from ...ops._base.registry import register
 from .steps import STATES, rule_of, steps_of
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, ArrayLike
 
 __all__ = ["projected", "run"]
 
@@ -57,7 +57,9 @@ def _by_steps(
     return np.stack(ys[::-1] if reversed else ys), now
 
 
-def projected(reversed: bool, x: Array, states: list[Any] | None, w: Array, b: Array, r: Any) -> tuple[Any, list[Any]]:
+def projected(
+    reversed: bool, x: Array, states: list[Any] | None, w: Array, b: Array, r: Array
+) -> tuple[Any, list[Any]]:
     """As `run`, of an LSTM whose outputs are projected by r (projection, units), step by step.
 
     >>> ones = np.ones((4, 1))
@@ -81,7 +83,7 @@ def projected(reversed: bool, x: Array, states: list[Any] | None, w: Array, b: A
     return np.stack(ys[::-1] if reversed else ys), now
 
 
-def _outputs_by_steps(rule: str, reversed: bool, *inputs: Any) -> tuple[Any, ...]:
+def _outputs_by_steps(rule: str, reversed: bool, *inputs: Array) -> tuple[Any, ...]:
     mode = _KERNELS[rule]
     y, states = _by_steps(mode, rule if mode == "rnn" else "tanh", reversed, *inputs)
     return y, *states[1:]
@@ -96,7 +98,9 @@ class _Sequence:
     name = "rnn"
     stateless = True  # gradients depend on the tape alone
 
-    def __call__(self, rule: str, reversed: bool, x: Any, w: Any, b: Any, *states: Any) -> tuple[Any, ...]:
+    def __call__(
+        self, rule: str, reversed: bool, x: ArrayLike, w: ArrayLike, b: ArrayLike, *states: Any
+    ) -> tuple[Any, ...]:
         h, c = _two(states)
         y, cells, kept = _core.rnn(rule, reversed, x, h, c, w, b)
         outputs = (y,) if cells is None else (y, _core.getitem(cells, 0 if reversed else -1))
@@ -133,7 +137,7 @@ def _two(states: Sequence[Any]) -> tuple[Any, Any]:
     return h, c
 
 
-def _weight_gradient(gu: Any, y: Array, h: Any, reversed: bool) -> Array:
+def _weight_gradient(gu: Array, y: Array, h: Array | None, reversed: bool) -> Array:
     """Return the sum over steps of gu times the state before: one product for the first step, one for all others."""
     first, rest, before = (-1, slice(None, -1), slice(1, None)) if reversed else (0, slice(1, None), slice(None, -1))
     start = None if h is None else _core.matmul(_core.getitem(gu, first), h, True)

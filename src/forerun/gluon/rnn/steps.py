@@ -46,14 +46,14 @@ def _function(activation: Activation) -> Function:
     return np.tanh if activation == "tanh" else lambda x: npx.activation(x, activation)
 
 
-def _lstm(x: Array, h: Any, states: Sequence[Any], act: Function, gate: Function, axis: int) -> list[Any]:
+def _lstm(x: Array, h: Array, states: Sequence[Any], act: Function, gate: Function, axis: int) -> list[Any]:
     """Hochreiter and Schmidhuber 1997, with Gers's forget gate; gates in the order input, forget, new, output."""
     i, f, new, o = np.split(x + h, 4, axis=axis)
     c = gate(f) * states[1] + gate(i) * act(new)
     return [gate(o) * act(c), c]
 
 
-def _gru(x: Array, h: Any, states: Sequence[Any], act: Function, gate: Function, axis: int) -> list[Any]:
+def _gru(x: Array, h: Array, states: Sequence[Any], act: Function, gate: Function, axis: int) -> list[Any]:
     """Cho et al. 2014, with the reset gate behind the product; gates in the order reset, update, new."""
     xr, xz, xn = np.split(x, 3, axis=axis)
     hr, hz, hn = np.split(h, 3, axis=axis)

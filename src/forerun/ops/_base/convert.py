@@ -11,6 +11,7 @@ import numpy
 
 from ... import _core
 from ..._runtime.device import Device, resolve
+from . import above
 from .primitive import primitive
 from .promotion import (
     SUPPORTED,
@@ -30,7 +31,7 @@ from .promotion import (
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-    from ...typing import Array, ArrayLike, Axis, DeviceLike, DTypeLike, Out
+    from ...typing import Array, ArrayLike, Axis, DeviceLike, DTypeLike, Out, Shape
 
 __all__ = [
     "as_dtype", "as_index_array", "as_real_float", "asarray", "asarray_like_device", "asarrays", "axes_of",
@@ -73,9 +74,7 @@ def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op
             x = to_device(x, resolve(device))
         return x
     if isinstance(x, (list, tuple)) and _has_arrays(x):
-        from ..shape.join import stack
-
-        x = stack(x if device is None else [asarray(v, device=device) for v in x])
+        x = above.stack(list(x) if device is None else [asarray(v, device=device) for v in x])
         return x if dtype is None else asarray(x, dtype)
     want = as_dtype(op, dtype) if dtype is not None else None
     if hasattr(x, "__array__"):
@@ -119,7 +118,7 @@ def asarray_like_device(x: ArrayLike, *others: Any, op: str = "asarray") -> Arra
     return x if is_array(x) else asarray(x, device=device_of(x, *others), op=op)
 
 
-def asarrays(*values: Any, op: str = "asarray") -> list[Array]:
+def asarrays(*values: ArrayLike | None, op: str = "asarray") -> list[Array]:
     """Each as an array, but None: those that are none yet on the device of the first that is one.
 
     >>> [x if x is None else x.tolist() for x in asarrays([1, 2], None, asarray(3))]
@@ -128,7 +127,7 @@ def asarrays(*values: Any, op: str = "asarray") -> list[Array]:
     return [x if x is None or is_array(x) else asarray_like_device(x, *values, op=op) for x in values]  # type: ignore[misc]
 
 
-def _numbers_of(op: str, x: Any, want: numpy.dtype | None) -> numpy.ndarray:
+def _numbers_of(op: str, x: ArrayLike, want: numpy.dtype | None) -> numpy.ndarray:
     """Return Python's numbers as NumPy takes them: what does not fit into the dtype is refused."""
     try:
         with numpy.errstate(over="ignore"):
@@ -168,7 +167,7 @@ def as_index_array(x: ArrayLike, device: DeviceLike = None, op: str = "asarray")
     return asarray(x if is_array(x) or values.dtype.kind not in "iu" else values, device=device, op=op)
 
 
-def _has_arrays(x: Any) -> bool:
+def _has_arrays(x: ArrayLike) -> bool:
     return is_array(x) or (isinstance(x, (list, tuple)) and any(map(_has_arrays, x)))
 
 
@@ -199,7 +198,7 @@ def axes_of(op: str, axis: Axis, ndim: int) -> tuple[int, ...]:
     return tuple(axes)
 
 
-def axis_of(op: str, axis: Any, ndim: int) -> int:
+def axis_of(op: str, axis: Axis, ndim: int) -> int:
     """Return an axis as a non-negative number.
 
     IndexError if it is out of range, TypeError if it is not an integer.
@@ -238,7 +237,7 @@ def count_of(op: str, name: str, n: Any) -> int:
     return count
 
 
-def is_whole(x: Any) -> bool:
+def is_whole(x: ArrayLike) -> bool:
     """Whether something is an integer: Python's, NumPy's, or an array of integers without axes.
 
     >>> is_whole(3), is_whole(numpy.int8(3)), is_whole(asarray(3)), is_whole([3])
@@ -249,7 +248,7 @@ def is_whole(x: Any) -> bool:
     return (is_array(x) or isinstance(x, numpy.ndarray)) and x.ndim == 0 and x.dtype.kind in "iu"
 
 
-def extents_of(op: str, name: str, shape: Any) -> tuple[Any, ...]:
+def extents_of(op: str, name: str, shape: Shape) -> tuple[Any, ...]:
     """A shape, of one integer or of a sequence, as a tuple. TypeError if it is neither.
 
     >>> extents_of("op", "size", 3), extents_of("op", "size", [2, 3])
@@ -263,7 +262,7 @@ def extents_of(op: str, name: str, shape: Any) -> tuple[Any, ...]:
         raise TypeError(f"{op}: {name} must be an integer or a sequence of integers, got {shape!r}") from None
 
 
-def counts_of(op: str, name: str, values: Any, shape: tuple[int, ...]) -> numpy.ndarray:
+def counts_of(op: str, name: str, values: ArrayLike, shape: tuple[int, ...]) -> numpy.ndarray:
     """Return numbers of things as int64, broadcast to a shape.
 
     TypeError if not integers, ValueError if one is negative or they do not fit.
@@ -360,7 +359,7 @@ def vector_of(op: str, x: ArrayLike) -> Array:
 
 
 @primitive(lambda g, dtype: _cast_back(g, dtype), op="cast")
-def cast(x: Array, dtype: Any) -> Array:
+def cast(x: Array, dtype: DTypeLike) -> Array:
     """Return x with its elements converted to `dtype`."""
     return _core.cast(x, dtype)
 
@@ -379,7 +378,7 @@ def as_real_float(op: str, x: ArrayLike) -> Array:
     return x if is_real_float(x.dtype) else cast(x, default_float())
 
 
-def _cast_back(g: Any, dtype: numpy.dtype) -> Any:
+def _cast_back(g: Array, dtype: numpy.dtype) -> Any:
     if not is_inexact(dtype):
         return None
     if g.dtype.kind == "c" and is_real_float(dtype):

@@ -112,7 +112,7 @@ class finfo:
             raise ValueError(f"finfo: dtype must be of floats, got {found}")
         self._known = _limits(found)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> float:
         if name.startswith("_"):  # also while a copy is made, which has nothing yet
             raise AttributeError(name)
         value = getattr(self._known, name)
@@ -269,7 +269,7 @@ def can_cast(from_: ArrayLike | DTypeLike, to: DTypeLike, casting: str = "safe")
     return castable(source, target, casting)
 
 
-def _meant(dtype: Any) -> numpy.dtype:
+def _meant(dtype: object) -> numpy.dtype:
     """Any dtype of NumPy's, or bfloat16."""
     return numpy.dtype(_core.bfloat16()) if isinstance(dtype, str) and dtype == "bfloat16" else numpy.dtype(dtype)
 
@@ -277,7 +277,7 @@ def _meant(dtype: Any) -> numpy.dtype:
 _ABSTRACT = {generic, number, integer, signedinteger, unsignedinteger, inexact, floating, complexfloating}
 
 
-def issubdtype(arg1: DTypeLike, arg2: DTypeLike) -> Any:
+def issubdtype(arg1: DTypeLike, arg2: DTypeLike) -> bool:
     """Test whether a dtype is another one, or of a class such as `np.floating`. bfloat16 counts as floating.
 
     Parameters
@@ -349,7 +349,7 @@ def _means_bfloat16(x: Array) -> bool:
     return isinstance(x, numpy.dtype) and is_bfloat16(x)
 
 
-def min_scalar_type(a: Any) -> numpy.dtype:
+def min_scalar_type(a: ArrayLike) -> numpy.dtype:
     """Return the smallest dtype that holds a number's value; of an array with axes, its dtype.
 
     Waits for an array without.
@@ -372,10 +372,10 @@ def min_scalar_type(a: Any) -> numpy.dtype:
     """
     if is_array(a) and (a.ndim or is_bfloat16(a.dtype)):
         return a.dtype
-    return numpy.min_scalar_type(a.numpy() if is_array(a) else a)
+    return numpy.min_scalar_type(a.numpy() if is_array(a) else a)  # type: ignore[arg-type]  # a list of lists
 
 
-def common_type(*arrays: Any) -> Any:
+def common_type(*arrays: Array) -> Any:
     """Return the common inexact scalar type of the arrays; that of integers is the default float.
 
     Parameters

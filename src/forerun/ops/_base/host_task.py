@@ -12,6 +12,8 @@ from .convert import as_dtype, asarray, is_inexact
 from .primitive import primitive
 
 if TYPE_CHECKING:
+    import numpy
+
     from ...typing import Array, DeviceLike, DTypeLike
 
 __all__ = ["host", "host_op", "host_ops"]
@@ -83,7 +85,7 @@ class _NoGradient:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def gradients(self, g: Any, inputs: tuple[Any, ...], attrs: Any) -> NoReturn:
+    def gradients(self, g: Array, inputs: tuple[Any, ...], attrs: object) -> NoReturn:
         """Raise NotImplementedError: use autograd.Function to give a callable a gradient."""
         i = next(i for i, x in enumerate(inputs) if x.node is not None)
         raise NotImplementedError(f"{self.name}: gradient of operand {i} must be defined, got a host task")
@@ -125,7 +127,7 @@ def host_ops(
 def checked(x: Array, name: str, check: Callable[..., None]) -> Array:
     """Return x with its values checked: where `check` raises, reads raise. Gradients flow through."""
 
-    def looked(v: Any) -> Any:
+    def looked(v: numpy.ndarray) -> numpy.ndarray:
         check(v)
         return v
 

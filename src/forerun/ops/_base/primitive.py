@@ -18,6 +18,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, cast
 
 from ... import _core
+from . import above
 from .registry import reduced, register
 from .ufunc_text import docstring
 
@@ -35,7 +36,7 @@ Gradient = Callable[..., Any]
 SAVE_OUTPUTS = 1 << 7
 
 
-def nondifferentiable(g: Any) -> None:
+def nondifferentiable(g: Array | float) -> None:
     """Return the gradient of a function that is piecewise constant, or not to be differentiated: nothing flows back.
 
     >>> nondifferentiable(1.0) is None
@@ -71,7 +72,7 @@ def direct(entry: str, *data: Any) -> Callable[[F], F]:
     return make
 
 
-def plain_calls(entry: str, *data: Any) -> Callable[..., Any]:
+def plain_calls(entry: str, *data: ArrayLike) -> Callable[..., Any]:
     """Return what the core does in plain calls, as for `direct`; of all others it makes None.
 
     >>> from forerun import np
@@ -242,7 +243,7 @@ class Elementwise(_core.Ufunc):
             self, *inputs: ArrayLike | None, out: Out | tuple[Out, ...] = None, dtype: DTypeLike = None, **options: Any
         ) -> Array: ...
 
-    def with_options(self, *operands: Any, **options: Any) -> Any:
+    def with_options(self, *operands: Array | float, **options: Any) -> Any:
         """Return a call with keywords of NumPy's other than `dtype`."""
         if len(operands) < self.nin:
             raise TypeError(f"{self.name}: takes {self.nin} operands, got {len(operands)}")
@@ -278,14 +279,12 @@ class Elementwise(_core.Ufunc):
         return result
 
     @direct("ufunc_at")
-    def at(self, a: Array | numpy.ndarray, indices: Any, *b: ArrayLike) -> None:
+    def at(self, a: Array | numpy.ndarray, indices: ArrayLike, *b: ArrayLike) -> None:
         """Return NumPy's method: writes into a at indices, once for each time that an element is named."""
         self._method("at", (a, indices, *b), {})
 
     def _method(self, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        from ..._array.ufunc_protocol import call_with_an_array
-
-        return call_with_an_array(self.ufunc, method, inputs, **options)
+        return above.call_ufunc(self.ufunc, method, inputs, **options)
 
 
 def _signature(nin: int, nout: int) -> inspect.Signature:

@@ -6,12 +6,16 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from ... import _core
 from ..._runtime.default_dtypes import default_float, ints_become_floats, set_defaults
+
+if TYPE_CHECKING:
+    from ...typing import DTypeLike
+
 
 __all__ = [
     "SUPPORTED", "as_dtype", "as_numpy", "castable", "default_float", "ints_become_floats", "is_bfloat16", "is_inexact",
@@ -138,7 +142,7 @@ def promote(*dtypes: Any) -> numpy.dtype:
     return result
 
 
-def as_dtype(op: str, dtype: Any) -> numpy.dtype:
+def as_dtype(op: str, dtype: DTypeLike) -> numpy.dtype:
     """Return the dtype meant by a name, a type or a dtype; `float` is the default float.
 
     TypeError if arrays cannot have it.

@@ -10,11 +10,15 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from ... import _core
+
+if TYPE_CHECKING:
+    from ...typing import Array, ArrayLike, DeviceLike, DTypeLike, Shape
+
 
 __all__ = ["Stream", "current", "drawing_from"]
 
@@ -29,7 +33,9 @@ class Stream:
         """Return the seed, and the number of an operation that draws next."""
         return _core.random_seed(), _core.random_key()
 
-    def fill(self, kind: str, shape: Any, dtype: Any, device: Any, low: Any, high: Any) -> Any:
+    def fill(
+        self, kind: str, shape: Shape, dtype: DTypeLike, device: DeviceLike, low: ArrayLike, high: ArrayLike
+    ) -> Array:
         """Submit the filling of an array with numbers of one kind."""
         return _core.random(kind, shape, dtype, device, low, high)
 
@@ -61,7 +67,9 @@ class OwnStream(Stream):
             number, self.drawn = self.drawn, self.drawn + 1
         return self.seed, number
 
-    def fill(self, kind: str, shape: Any, dtype: Any, device: Any, low: Any, high: Any) -> Any:
+    def fill(
+        self, kind: str, shape: Shape, dtype: DTypeLike, device: DeviceLike, low: ArrayLike, high: ArrayLike
+    ) -> Array:
         """Submit the filling of an array with numbers of one kind."""
         return _core.random(kind, shape, dtype, device, low, high, self.take())
 

@@ -40,7 +40,7 @@ class Names:
         self._entries: dict[str, _Entry] = {}
         self._names: dict[int, str] = {}
 
-    def add(self, name: str, thing: Any, module: str) -> None:
+    def add(self, name: str, thing: object, module: str) -> None:
         """Register an object of a module. ValueError if the name is taken, or the object has one.
 
         A module that is executed anew, since its import was interrupted, replaces what it has registered; and so does
@@ -60,11 +60,11 @@ class Names:
         self._entries[name] = _Entry(thing, owner)
         self._names[id(thing)] = name
 
-    def name_of(self, thing: Any) -> str | None:
+    def name_of(self, thing: object) -> str | None:
         """Return the name that a thing was registered by, or None."""
         return self._names.get(id(thing))
 
-    def place_of(self, thing: Any) -> tuple[str, str] | None:
+    def place_of(self, thing: object) -> tuple[str, str] | None:
         """Return the module that registered a thing, and its name; None if it is not registered."""
         name = self.name_of(thing)
         owner = None if name is None else self._entries[name].owner
@@ -100,7 +100,7 @@ def _operation(module: str, name: str) -> Any:
     return operations[name]
 
 
-def reduced(op: Any) -> tuple[Callable[..., Any], tuple[str, str]]:
+def reduced(op: object) -> tuple[Callable[..., Any], tuple[str, str]]:
     """Return how an operation is pickled and copied: by its name. TypeError if it is not registered.
 
     >>> import copy

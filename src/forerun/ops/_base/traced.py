@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ... import _core
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
 
 __all__ = ["inputs", "placeholder"]
 
@@ -18,7 +22,7 @@ class _Inputs(threading.local):
 inputs = _Inputs()
 
 
-def placeholder(x: Any) -> str | None:
+def placeholder(x: Array) -> str | None:
     """Return the placeholder of an array where this thread captures: name, shape and dtype. Elsewhere None.
 
     The name is that of an argument ("argument 0") or a parameter ("0.weight"), or of the operation that made it.

@@ -38,7 +38,7 @@ def _device(device: DeviceLike, ctx: DeviceLike) -> Device:
     return resolve(device if device is not None else ctx)
 
 
-def _new(op: str, shape: Any, order: Any, like: None, make: Callable[[tuple[int, ...]], Array]) -> Array:
+def _new(op: str, shape: Any, order: str, like: None, make: Callable[[tuple[int, ...]], Array]) -> Array:
     """Return make(shape); with order "F", the first axis varies fastest in memory."""
     if order == "C" and like is None:
         return _allocated(op, make, extents_of(op, "shape", shape))
@@ -131,7 +131,7 @@ def asarray(
     dtype : dtype, optional
         The dtype of the result; by default that of the values.
     order : str, optional
-        The order of the elements in memory; has no effect on arrays.
+        The order of the elements in memory, "C" or "F", for arrays by a copy if theirs is another; by default as it is.
     device : device, optional
         The device of the result.
     copy : bool, optional
@@ -155,7 +155,7 @@ def asarray(
     return _made("asarray", a, dtype, device, copy, order)
 
 
-def _made(op: str, x: Any, dtype: Any, device: DeviceLike, copy: bool | None, order: str | None) -> Array:
+def _made(op: str, x: Any, dtype: DTypeLike, device: DeviceLike, copy: bool | None, order: str | None) -> Array:
     result = convert.asarray(x, dtype, device, op)
     if order is not None:
         check_choice(op, "order", order, ("C", "F", "A", "K"))
@@ -212,7 +212,7 @@ def empty(
     return _new("empty", shape, order, like, lambda extents: _core.empty(extents, want, where))
 
 
-def _float_or(dtype: Any, op: str) -> numpy.dtype:
+def _float_or(dtype: DTypeLike, op: str) -> numpy.dtype:
     return default_float() if dtype is None else as_dtype(op, dtype)
 
 
@@ -367,7 +367,7 @@ def ones(
 
 
 def _as(
-    op: str, x: Any, dtype: Any, order: str | None, shape: Any, device: DeviceLike
+    op: str, x: ArrayLike, dtype: DTypeLike, order: str | None, shape: Any, device: DeviceLike
 ) -> tuple[Any, numpy.dtype, str, Device]:
     """Return shape, dtype, order and device: those given, else those of the prototype."""
     x = convert.asarray(x)
@@ -551,7 +551,7 @@ def full_like(
     return convert.write_out("full_like", full(extents, fill_value, want, how, device=where), out, None)
 
 
-def _known(x: Any) -> Any:
+def _known(x: ArrayLike) -> Any:
     """Return values of an array argument that decides what is made: reading them waits."""
     return x.numpy() if is_array(x) else x
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["arange", "geomspace", "linspace", "logspace"]
 
 
-def _placed(values: numpy.ndarray, dtype: Any, device: DeviceLike, ctx: DeviceLike, op: str) -> Array:
+def _placed(values: numpy.ndarray, dtype: DTypeLike, device: DeviceLike, ctx: DeviceLike, op: str) -> Array:
     """Return values that NumPy made, in the default float if they are floats and nothing else is asked for."""
     if dtype is not None:
         values = values.astype(as_dtype(op, dtype), copy=False)

@@ -141,18 +141,18 @@ def _slope(op: Any, a: Array, b: Array) -> Any:
     return b * op(a, b - 1 + zero)
 
 
-def _float(x: Any) -> Any:
+def _float(x: ArrayLike) -> Array:
     x = asarray(x)
     return x if is_inexact(x.dtype) else cast(x, default_float())
 
 
 @primitive(lambda g, y: ldexp(g[0], -y[1]), op="frexp")
-def _frexp(x: Any) -> Any:
+def _frexp(x: Array) -> Any:
     return _frexp_loops(x)
 
 
 @primitive(lambda g: g[0], op="modf")
-def _modf(x: Any) -> Any:
+def _modf(x: Array) -> Any:
     return _modf_loops(x)
 
 

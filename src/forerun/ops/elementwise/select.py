@@ -76,7 +76,7 @@ def where(condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None 
     return result if result.ndim else _core.as_array(result)  # as NumPy's, which is not a scalar
 
 
-def _wrapped(n: Any, other: Any) -> Any:
+def _wrapped(n: ArrayLike, other: ArrayLike) -> Any:
     """Return n; a Python integer wraps around in the dtype of the other operand, as in NumPy."""
     if type(n) is not int or -1 < n < 128:
         return n

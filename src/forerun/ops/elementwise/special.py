@@ -24,7 +24,7 @@ _STEPS = 8  # from there on Stirling's series has 14 digits
 _SERIES = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)  # B(2k) / (2k (2k - 1))
 
 
-def _in_double(op: str, function: Callable[[Any], Any], x: Any) -> Array:
+def _in_double(op: str, function: Callable[[Any], Any], x: ArrayLike) -> Array:
     """Return the function, computed in float64, in x's dtype; of integers in the default float."""
     x = as_real_float(op, x)
     return cast(function(cast(x, numpy.dtype("float64"))), x.dtype)
@@ -106,7 +106,7 @@ def gamma(x: ArrayLike) -> Array:
     [1.0, 24.0, 1.7725]
     """
 
-    def of(x: Any) -> Any:
+    def of(x: Array) -> Array:
         sign_of = where(x < 0, sign(_sinpi(x)), 1)
         return exp(_gammaln(x)) * where(sign_of == 0, math.nan, sign_of)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -143,7 +143,7 @@ def trace(
     return sum(diagonal(a, offset, axis1, axis2), -1, dtype, out)
 
 
-def _triangle(x: Any, k: int, lower: bool) -> Array:
+def _triangle(x: ArrayLike, k: int, lower: bool) -> Array:
     x = asarray(x)
     if x.ndim == 0:
         name = "tril" if lower else "triu"

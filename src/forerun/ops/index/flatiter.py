@@ -55,7 +55,7 @@ class flatiter(_core.Flat):
             raise ValueError("flat: copy must not be False, as elements are copied, got False")
         return numpy.array(ravel(self.base).numpy(), dtype)
 
-    def _read(self, index: Any) -> Array:
+    def _read(self, index: Array) -> Array:
         """Return the elements at an index that the core leaves to Python."""
         found = self._places(index)
         x = ravel(self.base)
@@ -83,7 +83,7 @@ class flatiter(_core.Flat):
         at = places if is_array(places) else _core.from_numpy(places, self.base.device)
         return _core.put(self.base, ravel(at), new, "flat")
 
-    def _write_one(self, i: int, value: Any) -> None:
+    def _write_one(self, i: int, value: ArrayLike) -> None:
         """Write the element at a place."""
         base, offset = self.base, 0
         i %= len(self)
@@ -97,7 +97,7 @@ class flatiter(_core.Flat):
                 raise
             raise ValueError(str(error)) from None
 
-    def _places(self, index: Any) -> Any:
+    def _places(self, index: object) -> Any:
         """Return an index as an int, a slice or an array of integers, which are in range if they are known."""
         n = len(self)
         entries = index if isinstance(index, tuple) else (index,)
@@ -136,7 +136,7 @@ class broadcast:
     [(1, 3), (1, 4)]
     """
 
-    def __init__(self, *args: Any) -> None:
+    def __init__(self, *args: Array) -> None:
         self._arrays = [asarray(a) for a in args]
         self.shape = broadcast_shapes("broadcast", *(a.shape for a in self._arrays))
         self.size = int(numpy.prod(self.shape, dtype=object))
@@ -181,7 +181,7 @@ class ndenumerate:
         return next(self._pairs)
 
 
-def nditer(op: Any, *args: Any, **kwargs: Any) -> numpy.nditer:
+def nditer(op: Array, *args: Any, **kwargs: Any) -> numpy.nditer:
     """Return NumPy's iterator over the values of arrays, which are read-only. Waits.
 
     Parameters

@@ -32,13 +32,13 @@ def _embed(g: Array, shape: tuple[int, ...], index: Array) -> Array:
     return full
 
 
-def _view_gradient(g: Any, shape: tuple[int, ...], index: Any) -> Any:
+def _view_gradient(g: Array, shape: tuple[int, ...], index: Array) -> Any:
     """Return g and its index for the backward pass to add in place, or an array of x's shape while recording."""
     return _embed(g, shape, index) if _core.recording() else (g, index)
 
 
 @primitive(_view_gradient, op="getitem")
-def _view(x: Any, index: Any) -> Array:
+def _view(x: Array, index: ArrayLike) -> Array:
     return _core.read(x, index)
 
 
@@ -137,7 +137,7 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Out = N
 
 
 @primitive(lambda g, shape, indices, axis: _scatter_along(g, shape, indices, axis), op="take_along_axis")
-def _gather_along(x: Array, indices: Any, axis: int, op_name: str = "take", from_end: bool = True) -> Array:
+def _gather_along(x: Array, indices: Array, axis: int, op_name: str = "take", from_end: bool = True) -> Array:
     """Return elements of x at integers along an axis; indices of x's shape but there, and where x has extent 1.
 
     op_name: how the error of a position out of range begins. from_end: negative ones count from the end; without it,
@@ -147,7 +147,7 @@ def _gather_along(x: Array, indices: Any, axis: int, op_name: str = "take", from
 
 
 @primitive(lambda g, indices, axis: _gather_along(g, indices, axis), op="take_along_axis.backward")
-def _scatter_along(g: Array, shape: tuple[int, ...], indices: Any, axis: int) -> Array:
+def _scatter_along(g: Array, shape: tuple[int, ...], indices: Array, axis: int) -> Array:
     full = _core.full(shape, 0, g.dtype, g.device)
     _core.scatter_along(full, indices, axis, g, True)
     return full

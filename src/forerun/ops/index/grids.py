@@ -61,7 +61,7 @@ class _Grid:
         self._name = name
         self._numpys = numpys
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Array) -> Any:
         try:
             found = self._numpys[key]
         except (TypeError, AttributeError) as error:
@@ -99,7 +99,7 @@ class _Row:
         self._name = name
         self._how = how  # the axis, the least number of axes, and where those of smaller arrays begin
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Any) -> Array:
         if self._how is _ROW and type(key) is tuple and (vectors := _vectors(key)):
             return concatenate(vectors)
         entries = list(key) if isinstance(key, tuple) else [key]
@@ -118,7 +118,7 @@ class _Row:
         dtype = _together([x.dtype for x in pieces if is_array(x)], [x for x in pieces if not is_array(x)])
         return concatenate([self._deep(self._array(x, dtype, there), how[1], how[2]) for x in pieces], how[0])
 
-    def _array(self, x: Any, dtype: numpy.dtype, device: Any) -> Any:
+    def _array(self, x: Array, dtype: numpy.dtype, device: Any) -> Array:
         return asarray(x, dtype) if is_array(x) else asarray(fit(self._name, dtype, x), dtype, device)
 
     def _directive(self, text: str) -> list[int]:
@@ -132,7 +132,7 @@ class _Row:
                 f"{self._name}: text must be one to three numbers with commas between them, got {text!r}"
             ) from None
 
-    def _deep(self, x: Any, ndim: int, begin: int) -> Any:
+    def _deep(self, x: Array, ndim: int, begin: int) -> Array:
         """Return x with at least so many axes, its own ones from `begin` on."""
         more = ndim - x.ndim
         if more <= 0:
@@ -195,7 +195,7 @@ r_, c_ = _Row("r_", _ROW), _Row("c_", (-1, 2, 0))
 # --- coordinates ---
 
 
-def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
+def meshgrid(*xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
     """Return coordinates of a grid: one array per vector, in a tuple.
 
     Parameters

@@ -112,7 +112,7 @@ def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike
     return _placed(numpy.triu_indices(rows, k, columns), device)
 
 
-def _matrix(op: str, x: Any) -> Any:
+def _matrix(op: str, x: ArrayLike) -> Any:
     x = asarray(x)
     if x.ndim != 2:
         raise ValueError(f"{op}: array must be a matrix, got shape {x.shape}")

@@ -81,7 +81,7 @@ def _along(op: str, x: Array, axis: int | None) -> tuple[Any, int]:
     return (ravel(x), 0) if axis is None else (x, axis_of(op, axis, x.ndim))
 
 
-def _positions(op: str, obj: Any, n: int, last: int) -> numpy.ndarray:
+def _positions(op: str, obj: ArrayLike, n: int, last: int) -> numpy.ndarray:
     """Return positions that an int, a slice, integers or a mask stand for, up to `last`; the axis has n elements."""
     if isinstance(obj, slice):
         return numpy.arange(n)[obj]
@@ -225,7 +225,7 @@ def resize(a: ArrayLike, new_shape: int | Sequence[int]) -> Array:
     return reshape(take(x, numpy.arange(math.prod(shape)) % x.size), shape)
 
 
-def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: object = 0) -> Array:
     """Build an array by taking each element from the first choice whose condition holds, else `default`.
 
     Parameters
@@ -274,7 +274,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     return chosen
 
 
-def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
+def dsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | Array) -> list[Any]:
     """Return views cut along the third axis; as `split`.
 
     Parameters
@@ -298,7 +298,7 @@ def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
     return split(ary, indices_or_sections, 2)
 
 
-def _depth(blocks: Any) -> int:
+def _depth(blocks: ArrayLike) -> int:
     """Return how many lists there are around each array. ValueError if not the same for all."""
     if not isinstance(blocks, list):
         return 0
@@ -308,7 +308,7 @@ def _depth(blocks: Any) -> int:
     return depths.pop() + 1
 
 
-def block(arrays: Any) -> Array:
+def block(arrays: Array) -> Array:
     """Return an array from nested lists of blocks.
 
     Those of the innermost lists stand side by side along the last axis, these rows along the second to last, and so on.
@@ -337,7 +337,7 @@ def block(arrays: Any) -> Array:
     """
     depth = _depth(arrays)
 
-    def leaves(blocks: Any) -> list[Any]:
+    def leaves(blocks: ArrayLike) -> list[Any]:
         return (
             [x for b in blocks for x in leaves(b)]
             if isinstance(blocks, list)
@@ -346,7 +346,7 @@ def block(arrays: Any) -> Array:
 
     ndim = max(depth, *(x.ndim for x in leaves(arrays)))
 
-    def joined(blocks: Any, level: int) -> Array:
+    def joined(blocks: ArrayLike, level: int) -> Array:
         if isinstance(blocks, list):
             return concatenate([joined(b, level - 1) for b in blocks], -level)
         x = asarray_like_device(blocks, arrays)

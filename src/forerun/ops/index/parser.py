@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Key", "check_range", "entries_of", "is_basic", "is_mask", "places_within", "positions_from"]
 
 
-def is_basic(index: Any) -> bool:
+def is_basic(index: ArrayLike) -> bool:
     """Return whether an index is made of integers, slices, None and Ellipsis alone: it selects a view.
 
     >>> is_basic((1, ..., None, slice(2))), is_basic([1]), is_basic(True)
@@ -33,7 +33,7 @@ def is_basic(index: Any) -> bool:
     return True
 
 
-def entries_of(op: str, index: Any, device: DeviceLike) -> list[Any]:
+def entries_of(op: str, index: ArrayLike, device: DeviceLike) -> list[Any]:
     """Return the entries of an index: None, Ellipsis, slices, ints, and arrays of integers or bools.
 
     Arrays are NumPy's where the values are known, else forerun's on `device`. IndexError if an entry is not an index.
@@ -44,7 +44,7 @@ def entries_of(op: str, index: Any, device: DeviceLike) -> list[Any]:
     return [_entry(op, e, device) for e in (index if isinstance(index, tuple) else (index,))]
 
 
-def _entry(op: str, e: Any, device: Any) -> Any:
+def _entry(op: str, e: Any, device: DeviceLike) -> Any:
     if e is None or e is Ellipsis or isinstance(e, slice):
         return e
     if is_array(e):
@@ -78,7 +78,7 @@ def positions_from(op: str, e: Any, device: DeviceLike) -> Array:
     return found
 
 
-def _known(op: str, e: Any) -> numpy.ndarray:
+def _known(op: str, e: ArrayLike) -> numpy.ndarray:
     try:
         values = numpy.asarray(e)
     except ValueError:  # lists of several lengths
@@ -86,7 +86,7 @@ def _known(op: str, e: Any) -> numpy.ndarray:
     return values.astype("int64") if values.size == 0 and not isinstance(e, numpy.ndarray) else values
 
 
-def is_mask(e: Any) -> bool:
+def is_mask(e: Array) -> bool:
     """Return whether an entry of an index is an array of bools.
 
     >>> is_mask(numpy.array([True])), is_mask(numpy.array([1]))
@@ -124,7 +124,7 @@ class Key:
             raise IndexError(f"{op}: an index must have at most one Ellipsis, got {dots}")
         self._read(x, entries if dots else [*entries, ...], x.ndim - used)
 
-    def _read(self, x: Any, entries: list[Any], rest: int) -> None:
+    def _read(self, x: Array, entries: list[Any], rest: int) -> None:
         """Return rest: how many axes the Ellipsis stands for.
 
         As in NumPy, integers count as arrays beside arrays: the indexed elements replace the axis of the first of them
@@ -156,12 +156,12 @@ class Key:
         self.basic += entries
         self._kept += len(entries)
 
-    def _array(self, e: Any) -> None:
+    def _array(self, e: object) -> None:
         self.arrays.append(e)
         self.axes.append(self._kept)
         self._keep(slice(None))
 
-    def _mask(self, x: Any, mask: Any, axis: int) -> None:
+    def _mask(self, x: Array, mask: Array | numpy.ndarray, axis: int) -> None:
         part = x.shape[axis : axis + mask.ndim]
         if any(n not in (0, m) for n, m in zip(mask.shape, part)):
             what = "the array's leading shape" if axis == 0 else f"the shape of axes from {axis} on"
@@ -178,7 +178,7 @@ class Key:
         target = list(range(self.axis, self.axis + len(self.axes)))
         return v if self.axes == target else moveaxis(v, self.axes, target)
 
-    def positions(self, view: Any) -> list[Any]:
+    def positions(self, view: Array) -> list[Any]:
         """Return the arrays as integers, one for each indexed axis, forerun's on the device of the view.
 
         Waits for masks that are forerun arrays. IndexError if they do not broadcast, or a known one is out of range.
@@ -197,7 +197,7 @@ class Key:
         return [p if is_array(p) else _core.from_numpy(p, view.device) for p in found]
 
 
-def _places(mask: Any) -> tuple[numpy.ndarray, ...]:
+def _places(mask: Array | numpy.ndarray) -> tuple[numpy.ndarray, ...]:
     if is_array(mask):
         mask = mask.numpy() if mask.size else numpy.zeros(mask.shape, bool)
     return numpy.nonzero(mask)
@@ -223,7 +223,7 @@ def check_range(op: str, positions: Array | numpy.ndarray, n: int) -> None:
         raise IndexError(f"{op}: index must be in [{-n}, {n}), got {got}")
 
 
-def _numbers(op: str, values: Any, found: numpy.ndarray) -> numpy.ndarray:
+def _numbers(op: str, values: ArrayLike, found: numpy.ndarray) -> numpy.ndarray:
     """Return values as int64 if all are integers, else `found`. OverflowError if one does not fit."""
     try:
         return numpy.asarray(values, "int64")

@@ -32,7 +32,7 @@ from .parser import places_within
 from .setitem import untaped, values_for
 
 if TYPE_CHECKING:
-    from ...typing import Array, ArrayLike, Out
+    from ...typing import Array, ArrayLike, DeviceLike, Out
 
 __all__ = ["choose", "extract", "mask_indices", "piecewise", "place", "putmask"]
 
@@ -81,7 +81,7 @@ def choose(a: ArrayLike, choices: Sequence[ArrayLike] | Array, out: Out = None, 
     return write_out("choose", reshape(picked, shape), out)
 
 
-def _numbers(a: Any, n: int, mode: str, device: Any) -> Array:
+def _numbers(a: ArrayLike, n: int, mode: str, device: DeviceLike) -> Array:
     """Return numbers of choices; from 0 to n - 1, unless they are a forerun array and the mode is "raise"."""
     check_choice("choose", "mode", mode, ("raise", "clip", "wrap"))
     if mode == "raise" and not is_array(a):
@@ -139,7 +139,7 @@ def _mask_of(op: str, x: Any, mask: Any) -> Array:
     return reshape(found if found.dtype.kind == "b" else found != 0, x.shape)
 
 
-def _safe_values(op: str, x: Any, values: Any) -> Array:
+def _safe_values(op: str, x: Array, values: ArrayLike) -> Array:
     """Return `flat_values`, but TypeError for an array that cannot be cast safely."""
     if isinstance(values, (numpy.ndarray, _core.Array)) and not numpy.can_cast(values.dtype, x.dtype):
         raise TypeError(f"{op}: values must be safe to cast to {x.dtype}, got {values.dtype}")
@@ -226,7 +226,7 @@ def place(arr: Array | numpy.ndarray, mask: ArrayLike, vals: ArrayLike) -> None:
     return _core.place(arr, where_, new, "in turn", "place")
 
 
-def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
+def piecewise(x: ArrayLike, condlist: Array | Sequence[Array], funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
     """Return values of functions, each where its condition holds, of the last one where several do; in x's dtype.
 
     A function is called with all of x, and its values are taken where the condition holds (NumPy calls it with the

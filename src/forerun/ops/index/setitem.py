@@ -83,7 +83,7 @@ def no_scalar(op: str, x: ArrayLike) -> None:
         raise TypeError(f"{op}: destination must be an array, got a scalar, which is a value")
 
 
-def _into_view(x: Any, entries: Sequence[Any], ndim: int, value: Any) -> Any:
+def _into_view(x: Array, entries: Sequence[Any], ndim: int, value: object) -> Any:
     """Values for what numbers and slices pick, which has ndim axes: one number, if numbers alone name one element."""
     single = ndim == 0 and not any(e is Ellipsis for e in entries)
     if not single and isinstance(value, (list, tuple)) and _depth(value) > ndim:
@@ -121,7 +121,7 @@ def values_for(op: str, x: Array, value: Any, single: bool = False) -> Array | c
     return new
 
 
-def values_at(op: str, x: Array, value: Any) -> Array | complex:
+def values_at(op: str, x: Array, value: ArrayLike) -> Array | complex:
     """Return the same for places in an array of positions or a mask: there NumPy's scalars are cast like arrays.
 
     >>> values_at("op", asarray([1]), numpy.float64(1.5)).dtype
@@ -151,7 +151,7 @@ def _refusal(dtype: numpy.dtype) -> type[Exception]:
 _KINDS = {bool: "biufc", int: "biufc", float: "bfc", complex: "bc"}  # of arrays that take a Python number as it is
 
 
-def fit(op: str, dtype: numpy.dtype, value: Any, single: bool = False) -> numpy.ndarray:
+def fit(op: str, dtype: numpy.dtype, value: ArrayLike, single: bool = False) -> numpy.ndarray:
     """Convert numbers, or lists of them, to a dtype. TypeError, ValueError and OverflowError as NumPy's assignment.
 
     >>> fit("op", numpy.dtype("int8"), [1.5, 2])
@@ -168,7 +168,7 @@ def fit(op: str, dtype: numpy.dtype, value: Any, single: bool = False) -> numpy.
         raise type(error)(f"{op}: values must fit {dtype}, got {reprlib.repr(value)}") from None
 
 
-def _write(target: Any, new: Array) -> None:
+def _write(target: Array, new: Array) -> None:
     if is_array(new):
         new = fitting(new, target.ndim)
     _core.assign(target, new)
@@ -183,7 +183,7 @@ def _write_at(v: Array, positions: list[Any], axis: int, new: Array) -> None:
     _core.scatter(v, positions, axis, fitting(new, ndim), False)
 
 
-def _write_masked(v: Any, mask: Any, axis: int, new: Any) -> None:
+def _write_masked(v: Any, mask: Array, axis: int, new: Any) -> None:
     """Return v[..., mask, ...] = new without knowing the mask, which covers axes of v from `axis` on."""
     if not is_array(mask):
         mask = _core.from_numpy(mask, v.device)
@@ -219,7 +219,7 @@ def under_mask(v: Array, mask: Array, axis: int, new: Any) -> tuple[Any, Any]:
     return reshape(mask, mask.shape + (1,) * after), new
 
 
-def fitting(value: Any, ndim: int) -> Any:
+def fitting(value: Array, ndim: int) -> Array:
     """Return leading axes of extent 1 that are too many are dropped, as in NumPy's assignment.
 
     >>> fitting(asarray([[[1, 2]]]), 1).shape

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .._base.convert import asarray, axis_of
 from ..index.diagonal import diagonal as _diagonal
@@ -94,7 +94,7 @@ def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
     return _cross(a, b, axis=axis)
 
 
-def _two_axes(op: str, x: Any) -> Any:
+def _two_axes(op: str, x: ArrayLike) -> Array:
     x = asarray(x, op=op)
     if x.ndim < 2:
         raise ValueError(f"{op}: array must have at least two axes, got shape {x.shape}")

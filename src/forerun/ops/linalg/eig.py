@@ -24,6 +24,8 @@ from .matmul import matmul
 from .solve import _solve
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...typing import Array, ArrayLike
 
 __all__ = ["eig", "eigh", "eigvals", "eigvalsh"]
@@ -58,7 +60,7 @@ def _gaps(w: Array) -> Array:
     return w[..., None, :] - w[..., :, None]
 
 
-def _eigh_grad(g: Any, y: Any) -> Array:
+def _eigh_grad(g: Sequence[Array], y: Sequence[Array]) -> Array:
     (gw, gv), (w, v) = g, y
     inner = quotient(_off_diagonal(matmul(adjoint(v), gv)), _gaps(w))
     return half_hermitian(matmul(matmul(v, inner + _spread(gw)), adjoint(v)))
@@ -158,7 +160,7 @@ def eigvalsh(a: ArrayLike, UPLO: str = "L", *, upper: bool | None = None) -> Arr
 # --- eigenvalues of any matrices ------------------------------------------------------------------
 
 
-def _eig_grad(g: Any, y: Any, dtype: numpy.dtype) -> Array:
+def _eig_grad(g: Sequence[Array], y: Sequence[Array], dtype: numpy.dtype) -> Array:
     """Return the gradient for vectors of length 1 and any phase: Boeddeker et al. (2017)."""
     (gw, gv), (w, v) = g, y
     inner = matmul(adjoint(v), gv)

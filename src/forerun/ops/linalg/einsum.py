@@ -17,7 +17,7 @@ from ..shape.views import broadcast_to, reshape, transpose
 from .tensordot import _matmul, dot
 
 if TYPE_CHECKING:
-    from ...typing import Array, DTypeLike, Out
+    from ...typing import Array, ArrayLike, DTypeLike, Out
 
 __all__ = ["einsum", "einsum_path"]
 
@@ -302,7 +302,7 @@ def einsum(
     return write_out("einsum", done, out)
 
 
-def einsum_path(*operands: Any, optimize: Any = "greedy") -> tuple[list[Any], str]:
+def einsum_path(*operands: ArrayLike, optimize: Any = "greedy") -> tuple[list[Any], str]:
     """Return the order in which `einsum` would contract operands with `optimize`, and a text that describes it.
 
     Only shapes matter: this does not wait.

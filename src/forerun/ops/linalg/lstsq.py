@@ -56,7 +56,7 @@ def _precision(x: Array) -> float:
     return float(max(x.shape[-2:]) * numpy.finfo(x.dtype).eps)
 
 
-def _given(x: Array, tolerance: Any) -> tuple[list[Any], Any]:
+def _given(x: Array, tolerance: ArrayLike | None) -> tuple[list[Any], Any]:
     """Return a tolerance as an input of a task, if it is an array; otherwise as it is."""
     if tolerance is None or isinstance(tolerance, (int, float, numpy.number)):
         return [], tolerance
@@ -152,7 +152,7 @@ def matrix_rank(A: ArrayLike, tol: ArrayLike | None = None, hermitian: bool = Fa
     x = matrices("matrix_rank", x, square=hermitian)
     given, known = _given(x, rtol if tol is None else tol)
 
-    def count(v: numpy.ndarray, t: Any = known) -> numpy.ndarray:
+    def count(v: numpy.ndarray, t: ArrayLike | None = known) -> numpy.ndarray:
         tolerance: Any = {"rtol": t} if tol is None else {"tol": t}
         return numpy.asarray(numpy.linalg.matrix_rank(v, hermitian=hermitian, **tolerance))
 
@@ -161,7 +161,7 @@ def matrix_rank(A: ArrayLike, tol: ArrayLike | None = None, hermitian: bool = Fa
     return stacked("matrix_rank", count, [x, *given], [((), "int64")], lead, 6 * m * n * min(m, n), (2, 0))[0]
 
 
-def _lstsq_parts(g: Array, y: Array, a: Array, b: Array, rcond: Any) -> tuple[Array, Array, Array]:
+def _lstsq_parts(g: Array, y: Array, a: Array, b: Array, rcond: float) -> tuple[Array, Array, Array]:
     """Return the parts of both gradients: the pseudo-inverse, the residual b - a @ x, and the residual's gradient."""
     rest = b - matmul(a, y[0])
     return _pinv(a, rcond, False), rest, 2 * rest * g[1]

@@ -51,13 +51,13 @@ class _Product:
     inner: int
     must: str  # of operands that fit
 
-    def checked(self, a: Any, b: Any) -> tuple[int, int, int]:
+    def checked(self, a: Array, b: Array) -> tuple[int, int, int]:
         n, m, _ = self.counts
         if a.ndim < n or b.ndim < m:
             raise ValueError(f"{self.op}: operands must have at least {n} and {m} axes, got {a.shape} and {b.shape}")
         return self.counts
 
-    def __call__(self, a: Any, b: Any) -> Any:
+    def __call__(self, a: Array, b: Array) -> Any:
         if a.shape[-1] != b.shape[self.inner]:
             raise ValueError(f"{self.op}: {self.must}, got {a.shape} and {b.shape}")
         return self.multiply(a, b)
@@ -66,11 +66,11 @@ class _Product:
 class _MatrixProduct(_Product):
     """It takes two axes of each operand, of a vector one."""
 
-    def checked(self, a: Any, b: Any) -> tuple[int, int, int]:
+    def checked(self, a: Array, b: Array) -> tuple[int, int, int]:
         n, m = min(a.ndim, 2), min(b.ndim, 2)
         return n, m, n + m - 2
 
-    def __call__(self, a: Any, b: Any) -> Any:
+    def __call__(self, a: object, b: object) -> Any:
         return self.multiply(a, b)
 
 
@@ -83,7 +83,7 @@ _VECMAT = _Product("vecmat", _vecmat, (1, 2, 1), -2, "operands must be vectors a
 # --- keywords -------------------------------------------------------------------------------------
 
 
-def _loop_dtype(op: str, dtype: Any, signature: Any) -> numpy.dtype | None:
+def _loop_dtype(op: str, dtype: DTypeLike, signature: Any) -> numpy.dtype | None:
     """Return the dtype to compute in that a caller names in either way; None if none is named."""
     if signature is None:
         return None if dtype is None else as_dtype(op, dtype)
@@ -110,7 +110,7 @@ def _operands(op: str, x1: Any, x2: Any, dtype: numpy.dtype | None, casting: str
     return x1, x2
 
 
-def _counted(op: str, axes: Any, counts: Sequence[int]) -> list[tuple[Any, ...]]:
+def _counted(op: str, axes: Axis, counts: Sequence[int]) -> list[tuple[Any, ...]]:
     """Return the axes of each operand and of the result as tuples; those of a result without any may be left out."""
     if not isinstance(axes, list):
         raise TypeError(f"{op}: axes must be a list, got {type(axes).__name__}")
@@ -164,7 +164,7 @@ def _called(
     return _write_broadcast(op, result, out, casting)
 
 
-def _write_broadcast(op: str, result: Array, out: Any, casting: str = "same_kind") -> Array:
+def _write_broadcast(op: str, result: Array, out: Out, casting: str = "same_kind") -> Array:
     """Return the result, or `out` with the result repeated in it along further axes."""
     if isinstance(out, tuple):
         if len(out) != 1:
@@ -209,7 +209,7 @@ def matmul(
     casting : str, optional
         NumPy's rule for casts to `dtype`.
     order : str, optional
-        Has no effect.
+        "K", "A" or "C", which make no difference here; ValueError for "F".
     dtype : dtype, optional
         To compute in, TypeError if the rule `casting` forbids that.
     subok : bool, optional
@@ -271,7 +271,7 @@ def vecdot(
     casting : str, optional
         NumPy's rule for casts to `dtype`.
     order : str, optional
-        Has no effect.
+        "K", "A" or "C", which make no difference here; ValueError for "F".
     dtype : dtype, optional
         The dtype to compute in.
     subok : bool, optional
@@ -327,7 +327,7 @@ def matvec(
     casting : str, optional
         NumPy's rule for casts to `dtype`.
     order : str, optional
-        Has no effect.
+        "K", "A" or "C", which make no difference here; ValueError for "F".
     dtype : dtype, optional
         The dtype to compute in.
     subok : bool, optional
@@ -382,7 +382,7 @@ def vecmat(
     casting : str, optional
         NumPy's rule for casts to `dtype`.
     order : str, optional
-        Has no effect.
+        "K", "A" or "C", which make no difference here; ValueError for "F".
     dtype : dtype, optional
         The dtype to compute in.
     subok : bool, optional

@@ -83,7 +83,7 @@ def _of_matrices(op: str, x: Array, ord: Any, axes: tuple[int, ...], keepdims: b
     return reshape(result, tuple(1 if i in axes else n for i, n in enumerate(x.shape))) if keepdims else result
 
 
-def _of_values(s: Any, ord: Any) -> Array:
+def _of_values(s: Array, ord: Any) -> Array:
     if ord == "nuc":
         return sum_(s, -1)
     return _largest(s, (s.ndim - 1,), False) if ord == 2 else min_(s, -1)

@@ -31,6 +31,8 @@ from .matmul import matmul
 from .solve import _solve
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...typing import Array, ArrayLike
 
 __all__ = ["cholesky", "qr", "svd", "svdvals"]
@@ -118,7 +120,7 @@ def cholesky(a: ArrayLike, /, *, upper: bool = False) -> Array:
 # --- QR -------------------------------------------------------------------------------------------
 
 
-def _qr_back(gq: Any, gr: Any, q: Array, r: Array) -> Array:
+def _qr_back(gq: Array, gr: Array, q: Array, r: Array) -> Array:
     """Return the gradient of tall matrices q @ r: Walter and Lehmann (2012)."""
     m = matmul(r, adjoint(gr)) - matmul(adjoint(gq), q)
     low = _halved_diagonal(tril(m))
@@ -126,7 +128,7 @@ def _qr_back(gq: Any, gr: Any, q: Array, r: Array) -> Array:
     return adjoint(_solve(r, adjoint(gq + matmul(q, whole))))
 
 
-def _qr_grad(g: Any, y: Any, x: Any) -> Array:
+def _qr_grad(g: Sequence[Array], y: Sequence[Array], x: Array) -> Array:
     """Of wide matrices: q and the first columns of r are of the first columns of x; the rest of r is q^H times the
     rest of x."""
     (gq, gr), (q, r) = g, y
@@ -146,11 +148,11 @@ def _factors(x: Array, mode: str) -> tuple[Array, ...]:
 
 
 @primitive(_qr_grad, op="linalg.qr")
-def _qr(x: Array) -> Any:
+def _qr(x: Array) -> tuple[Array, ...]:
     return _factors(x, "reduced")
 
 
-def _qr_complete_grad(g: Any, y: Any) -> Array:
+def _qr_complete_grad(g: Sequence[Array], y: Sequence[Array]) -> Array:
     """Of matrices with more rows than columns; below its diagonal r is 0."""
     (gq, gr), (q, r) = g, y
     n = r.shape[-1]
@@ -158,11 +160,11 @@ def _qr_complete_grad(g: Any, y: Any) -> Array:
 
 
 @primitive(_qr_complete_grad, op="linalg.qr.complete")
-def _qr_complete(x: Array) -> Any:
+def _qr_complete(x: Array) -> tuple[Array, ...]:
     return _factors(x, "complete")
 
 
-def _r_grad(g: Any, x: Any) -> Any:
+def _r_grad(g: Array, x: Array) -> Any:
     q, r = _qr(x)
     return _qr_grad((q * 0, g), (q, r), x)
 
@@ -229,7 +231,7 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
 # --- singular values ------------------------------------------------------------------------------
 
 
-def _svd_grad(g: Any, y: Any, x: Any) -> Array:
+def _svd_grad(g: Sequence[Array], y: Sequence[Array], x: Array) -> Array:
     (gu, gs, gvh), (u, s, vh) = g, y
     gv, v = adjoint(gvh), adjoint(vh)
     squares = _gaps(s * s)
@@ -257,7 +259,7 @@ def _decomposed(x: Array, full: bool) -> tuple[Array, ...]:
 
 
 @primitive(_svd_grad, op="linalg.svd")
-def _svd(x: Array) -> Any:
+def _svd(x: Array) -> tuple[Array, ...]:
     return _decomposed(x, False)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["dot", "vdot", "inner", "outer", "tensordot", "kron", "multi_dot"]
 
 
-def _matmul_da(g: Array, b: Array, inputs: Any, ta: bool, tb: bool) -> Array:
+def _matmul_da(g: Array, b: Array, inputs: Sequence[Array], ta: bool, tb: bool) -> Array:
     b = conj_if_complex(b)
     if b.ndim == 1:
         return g[..., None] * b
@@ -30,7 +30,7 @@ def _matmul_da(g: Array, b: Array, inputs: Any, ta: bool, tb: bool) -> Array:
     return _matmul(b, g, tb, True) if ta else _matmul(g, b, False, not tb)
 
 
-def _matmul_db(g: Array, a: Array, inputs: Any, ta: bool, tb: bool) -> Array:
+def _matmul_db(g: Array, a: Array, inputs: Sequence[Array], ta: bool, tb: bool) -> Array:
     a = conj_if_complex(a)
     if inputs[1].ndim == 1:
         if a.ndim == 1:
@@ -192,7 +192,7 @@ def outer(a: ArrayLike, b: ArrayLike, out: Out = None) -> Array:
     return write_out("outer", reshape(a, -1)[:, None] * reshape(b, -1), out)
 
 
-def _contracted(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _contracted(a: Array, b: Array, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     if is_whole(axes):
         n = int(axes)
         if not 0 <= n <= min(a.ndim, b.ndim):

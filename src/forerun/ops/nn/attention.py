@@ -37,7 +37,7 @@ def masked_log_softmax(x: ArrayLike, mask: ArrayLike, axis: int = -1, temperatur
     return where(mask, log_softmax(where(mask, x, -1e30), axis, temperature=temperature), -math.inf)
 
 
-def _heads(op: str, x: Any, heads: int, parts: int) -> list[Any]:
+def _heads(op: str, x: ArrayLike, heads: int, parts: int) -> list[Any]:
     """Return the parts of the last axis, each (batch * heads, steps, features)."""
     x = asarray(x)
     if x.ndim != 3 or heads < 1 or x.shape[2] % (heads * parts):

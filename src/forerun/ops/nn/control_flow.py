@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["cond", "while_loop"]
 
 
-def cond(pred: ArrayLike, then_func: Callable[..., Any], else_func: Callable[..., Any], inputs: Any = ()) -> Array:
+def cond(
+    pred: ArrayLike, then_func: Callable[..., Any], else_func: Callable[..., Any], inputs: Sequence[Array] = ()
+) -> Array:
     """Return then_func(*inputs) if pred is true, else else_func(*inputs). Waits for pred.
 
     pred: an array of one element, or a function of the inputs that gives one.
@@ -32,7 +34,7 @@ def cond(pred: ArrayLike, then_func: Callable[..., Any], else_func: Callable[...
 
 
 def while_loop(
-    cond: Callable[..., Any], func: Callable[..., Any], loop_vars: Any, max_iterations: int | None = None
+    cond: Callable[..., Any], func: Callable[..., Any], loop_vars: Sequence[Array], max_iterations: int | None = None
 ) -> tuple[Any, Any]:
     """Call `func(*loop_vars)`, which returns an output and new loop_vars, as long as cond(*loop_vars) holds.
 

@@ -60,34 +60,34 @@ class _Plan(NamedTuple):
         """Return the padding, before and after each axis."""
         return tuple((p, p) for p in self.pad)
 
-    def parts(self, x: Any) -> Iterator[slice]:
+    def parts(self, x: Array) -> Iterator[slice]:
         """Yield runs of examples of the data whose windows take about `_ROOM` bytes, or one example."""
         each = math.prod((*self.windows.kernel, *self.counts(), x.shape[1])) * x.itemsize
         step = max(1, _ROOM // max(1, each))
         return (slice(i, i + step) for i in range(0, x.shape[0], step))
 
-    def view(self, x: Any) -> Array:
+    def view(self, x: Array) -> Array:
         """Return the windows of examples (n, channels, *extents) as (n, channels, *kernel, *counts)."""
         return self.windows.view(padded(x, self.widths()))
 
-    def matrices(self, y: Any) -> Array:
+    def matrices(self, y: Array) -> Array:
         """Return (n, channels, *counts) as (n, groups, channels / groups, all counts)."""
         n, channels = y.shape[:2]
         return _core.reshape(y, (n, self.groups, channels // self.groups, math.prod(self.counts())))
 
-    def settings(self, x: Any) -> tuple[Any, ...] | None:
+    def settings(self, x: Array) -> tuple[Any, ...] | None:
         """Return the plan as the core's own kernels take it; None if they do not take arrays such as x."""
         if not native(x):
             return None
         return self.windows.stride, self.windows.dilate, self.pad, self.groups, self.extents
 
-    def rows(self, w: Any) -> Array:
+    def rows(self, w: Array) -> Array:
         """Return a weight (out, in / groups, *kernel) as (groups, out / groups, in / groups * all of the kernel)."""
         return _core.reshape(w, (self.groups, w.shape[0] // self.groups, math.prod(w.shape[1:])))
 
 
 @primitive(lambda g, b, plan: _spread(g, b, plan), lambda g, a, plan: _weigh(g, a, plan), op="convolution")
-def _convolve(a: Any, b: Any, plan: _Plan) -> Array:
+def _convolve(a: Array, b: Array, plan: _Plan) -> Array:
     """Data (n, in, *extents) and weight (out, in / groups, *kernel) to (n, out, *counts)."""
     if settings := plan.settings(a):
         return _core.conv(a, b, settings)
@@ -104,7 +104,7 @@ def _convolve(a: Any, b: Any, plan: _Plan) -> Array:
 
 
 @primitive(lambda g, b, plan: _convolve(g, b, plan), lambda g, a, plan: _weigh(a, g, plan), op="deconvolution")
-def _spread(a: Any, b: Any, plan: _Plan) -> Array:
+def _spread(a: Array, b: Array, plan: _Plan) -> Array:
     """Outputs (n, out, *counts) and weight back to data (n, in, *extents): the transposed convolution."""
     if settings := plan.settings(a):
         return _core.conv_back(a, b, settings)
@@ -268,7 +268,7 @@ def _last(op: str, layout: str | None, data: Array) -> bool:
     return data.ndim - 2 in LAYOUTS and channels_last(op, layout, data.ndim - 2)
 
 
-def _settings(op: str, data: Any, weight: Any, stride: Any, dilate: Any, pad: Any) -> tuple[Windows, Extents]:
+def _settings(op: str, data: Array, weight: Array, stride: Any, dilate: Any, pad: Any) -> tuple[Windows, Extents]:
     """Return the windows and the padding that the arguments stand for."""
     n = data.ndim - 2
     windows = Windows(
@@ -286,7 +286,7 @@ def _for_target(reach: Extents, target: Extents) -> tuple[Extents, Extents]:
     return pads, tuple(2 * p - m for p, m in zip(pads, too_much))
 
 
-def _with_bias(op: str, y: Array, bias: Any) -> Array:
+def _with_bias(op: str, y: Array, bias: ArrayLike | None) -> Array:
     if bias is None:
         return y
     bias = asarray(bias, device=y.device, op=op)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -69,7 +69,7 @@ def _check(x: Array, labels: Array, blank_label: str) -> None:
         raise ValueError(f"ctc_loss: data and label must be {wanted}, got {x.shape} and {labels.shape}")
 
 
-def _checked(name: str, given: Any, batch: int, most: int) -> Array:
+def _checked(name: str, given: Array, batch: int, most: int) -> Array:
     """The lengths, (batch, 1), which must be from 0 to `most`: where the loss is read there is an IndexError if not."""
     n = cast(asarray(given), numpy.dtype("int64"))
     if n.shape != (batch,):
@@ -78,7 +78,7 @@ def _checked(name: str, given: Any, batch: int, most: int) -> Array:
     return reshape(_gather_along(allowed, where(n < 0, most + 1, n), 0, f"ctc_loss, {name}"), (batch, 1))
 
 
-def _lengths(labels: Array, given: Any, padding: int) -> Array:
+def _lengths(labels: Array, given: Array | None, padding: int) -> Array:
     """Return how many labels there are in each row, (batch, 1)."""
     batch, most = labels.shape
     if given is not None:
@@ -89,7 +89,7 @@ def _lengths(labels: Array, given: Any, padding: int) -> Array:
     return smallest(where(labels == padding, positions, most), axis=1, keepdims=True)
 
 
-def _states(labels: Array, n: Any, classes: int, first: bool) -> Array:
+def _states(labels: Array, n: Array, classes: int, first: bool) -> Array:
     """Return a blank, the first label, a blank, and so on, with blanks for padding: (batch, 2 labels + 1).
 
     Labels that are not a class, or are the blank, become a label that is out of range.
@@ -104,7 +104,7 @@ def _states(labels: Array, n: Any, classes: int, first: bool) -> Array:
     return concatenate([reshape(pairs, (batch, 2 * most)), blanks], axis=1)
 
 
-def _spread(chances: Any, states: Any, ends: Any) -> Array:
+def _spread(chances: Array, states: Array, ends: Array | None) -> Array:
     """The logarithm of the chance to be in each state after all steps, having begun in the first; (batch, states)."""
     batch, count = states.shape
 

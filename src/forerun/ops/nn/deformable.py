@@ -111,7 +111,7 @@ class _Plan:
         where_to = numpy.stack(each, axis=1).astype(self.data.dtype)
         return _core.from_numpy(where_to, self.data.device)
 
-    def result(self, columns: Any, bias: Any) -> Array:
+    def result(self, columns: Array, bias: Array | None) -> Array:
         """Multiply the columns, (batch, parts, elements, channels of a part, places), by the weight."""
         batch, filters = self.data.shape[0], self.weight.shape[0]
         seen = reshape(columns.swapaxes(2, 3), (batch, self.groups, -1, columns.shape[-1]))
@@ -137,7 +137,7 @@ def _columns(plan: _Plan, offset: Array, fades: bool) -> Array:
     return seen
 
 
-def _corners(at: Any, n: int, fades: bool) -> list[tuple[Array, Array]]:
+def _corners(at: Array, n: int, fades: bool) -> list[tuple[Array, Array]]:
     """Return the two positions beside each, made to lie in the image, and how much each of them counts."""
     low, found = floor(at), []
     for corner, weight in ((low, low + 1 - at), (low + 1, at - low)):
@@ -148,7 +148,7 @@ def _corners(at: Any, n: int, fades: bool) -> list[tuple[Array, Array]]:
     return found
 
 
-def _pixels(pixels: Array, places: Any) -> Array:
+def _pixels(pixels: Array, places: Array) -> Array:
     """Of pixels (batch, parts, channels, all) those at places (batch, parts, elements, n), for each channel."""
     batch, parts, elements, n = places.shape
     flat = reshape(places, (batch, parts, 1, elements * n))

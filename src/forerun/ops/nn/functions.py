@@ -67,7 +67,7 @@ def _log_softmax(x: Array, axis: int) -> Array:
     return shifted - log(_sum(exp(shifted), (axis,), True))
 
 
-def _prepared(op: str, x: Array, axis: int, temperature: float | None, dtype: Any) -> tuple[Array, int]:
+def _prepared(op: str, x: Array, axis: int, temperature: float | None, dtype: DTypeLike) -> tuple[Array, int]:
     """Return x in floats, divided by the temperature, and its axis; an array without axes may stand for a vector."""
     x = as_real_float(op, x)
     if dtype is not None:
@@ -76,7 +76,7 @@ def _prepared(op: str, x: Array, axis: int, temperature: float | None, dtype: An
     return x, 0 if x.ndim == 0 and axis in (0, -1) else axis_of(op, axis, x.ndim)
 
 
-def _within(op: str, x: Array, axis: int, length: Any, use_length: bool) -> Any:
+def _within(op: str, x: Array, axis: int, length: ArrayLike | None, use_length: bool) -> Array | None:
     """Return where positions along the axis are below lengths; None if there are none."""
     if use_length != (length is not None):
         raise ValueError(f"{op}: use_length must be True with length, and only then, got {use_length}")
@@ -182,7 +182,7 @@ def _cross_entropy_grad(g: Array, x: Array, index: Array, axis: int, e: Array, z
 
 
 @primitive(_cross_entropy_grad, nondifferentiable, kept=("e", "z"), op="cross_entropy")
-def _cross_entropy(x: Array, index: Array, axis: int) -> Any:
+def _cross_entropy(x: Array, index: Array, axis: int) -> tuple[Array, ...]:
     shifted = x - _max(x, (axis,), True)
     e = exp(shifted)
     z = _sum(e, (axis,), True)
@@ -199,7 +199,7 @@ def cross_entropy(x: ArrayLike, index: ArrayLike, axis: int = -1, keepdims: bool
     x = as_real_float("cross_entropy", asarray_like_device(x, index))
     a = axis_of("cross_entropy", axis, x.ndim)
     wide = _one_each("cross_entropy", x, index, a)
-    losses = _cross_entropy(x, wide, a)
+    losses: Array = _cross_entropy(x, wide, a)  # type: ignore[assignment]  # the primitive gives the first one
     return losses if keepdims else reshape(losses, x.shape[:a] + x.shape[a + 1 :])
 
 

@@ -37,7 +37,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def add_n(*args: Any) -> Array:
+def add_n(*args: Array | Sequence[Array]) -> Array:
     """Return the sum of arrays of one shape, given as arguments or a list. ValueError if shapes differ or it is empty.
 
     >>> from forerun import np, npx
@@ -113,7 +113,7 @@ def index_array(data: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     return _core.from_numpy(numpy.ascontiguousarray(numpy.moveaxis(grid, 0, -1)), x.device)
 
 
-def _blocks(op: str, data: Any, block_size: int, divided: Sequence[int]) -> Array:
+def _blocks(op: str, data: ArrayLike, block_size: int, divided: Sequence[int]) -> Array:
     x = asarray(data)
     if block_size < 1 or x.ndim != 4 or any(x.shape[a] % n for a, n in zip((1, 2, 3), divided)):
         raise ValueError(f"{op}: shape must have 4 axes that block_size divides, got {x.shape} and {block_size}")
@@ -152,7 +152,7 @@ def space_to_depth(data: ArrayLike, block_size: int) -> Array:
     return reshape(apart, (n, c * b * b, h // b, w // b))
 
 
-def khatri_rao(*args: Any) -> Array:
+def khatri_rao(*args: ArrayLike) -> Array:
     """Return the Kronecker products of columns of matrices with as many columns. ValueError for other shapes.
 
     >>> from forerun import npx
@@ -212,7 +212,7 @@ def all_finite(data: ArrayLike, init_output: bool = True) -> Array:
     return multi_all_finite(data, init_output=init_output)
 
 
-def multi_all_finite(*arrays: Any, num_arrays: int | None = None, init_output: bool = True) -> Array:
+def multi_all_finite(*arrays: ArrayLike, num_arrays: int | None = None, init_output: bool = True) -> Array:
     """Test whether all elements of arrays are finite: 1 or 0, float32, of shape (1,). init_output: see `all_finite`.
 
     ValueError if num_arrays is given and is not their number.
@@ -241,7 +241,7 @@ def amp_cast(data: ArrayLike, dtype: DTypeLike) -> Array:
     return cast(x, want) if is_inexact(x.dtype) and x.dtype != want else x
 
 
-def amp_multicast(*arrays: Any, num_outputs: int | None = None, cast_narrow: bool = False) -> list[Any]:
+def amp_multicast(*arrays: Array, num_outputs: int | None = None, cast_narrow: bool = False) -> list[Any]:
     """Return arrays in one dtype: the widest that floats among them have, or the narrowest with cast_narrow.
 
     Those that are not of floats stay as they are. ValueError if num_outputs is given and is not their number.

@@ -42,7 +42,7 @@ def _of_batch(x: Array, beta: Array, gamma: Array, axes: tuple[int, ...], eps: f
 
 
 def _back_through_batch(
-    g: Array, x: Array, gamma: Array, axes: tuple[int, ...], own: Any, root: Any
+    g: Array, x: Array, gamma: Array, axes: tuple[int, ...], own: Array, root: Array
 ) -> tuple[Any, Any, Any]:
     """Return the gradients of x, beta and gamma: all follow from two sums, so that x is read twice."""
     total, along = _sum(g, axes, True), _sum(g * x - g * own, axes, True)  # none of this runs before g is computed
@@ -64,7 +64,7 @@ def _of_parts(x: Array, beta: Array, gamma: Array, axes: tuple[int, ...], eps: f
 
 
 def _back_through_parts(
-    g: Array, x: Array, gamma: Array, axes: tuple[int, ...], own: Any, rate: Any
+    g: Array, x: Array, gamma: Array, axes: tuple[int, ...], own: Array, rate: Array
 ) -> tuple[Any, Any, Any]:
     """Return the gradients of x, beta and gamma. The axes along which gamma is the same are summed first."""
     same = tuple(i for i in axes if gamma is None or gamma.shape[i] == 1)

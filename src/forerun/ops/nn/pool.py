@@ -53,7 +53,7 @@ def _firsts(x: Array, y: Array, windows: Windows) -> Any:
     lambda g, b, c, windows: _at_first(g, b, c, windows), nondifferentiable, nondifferentiable,
     op="pooling.max.backward",
 )  # fmt: skip
-def _to_first(a: Array, b: Array, c: Array, windows: Windows) -> Any:
+def _to_first(a: Array, b: Array, c: Array, windows: Windows) -> Array:
     """a, a number for each window of b, at the first place that has the window's largest, c; sums where these meet."""
     if native(a):
         return _core.pool_back(a, b, c, b.shape, windows.kernel, windows.stride)
@@ -98,7 +98,7 @@ def _to_all(g: Array, extents: Extents, windows: Windows) -> Array:
     return result
 
 
-def _put(part: Any, value: Any, windows: Windows) -> None:
+def _put(part: Array, value: Array, windows: Windows) -> None:
     """Add to what lies at one place of all windows, which is 0 still where windows do not meet."""
     if windows.apart():
         _core.assign(part, value)
@@ -206,7 +206,7 @@ def _divisor(windows: Windows, counts: Extents, counted: Extents, pads: Extents,
     return cast(_core.from_numpy(sizes, x.device), x.dtype)
 
 
-def _least(dtype: numpy.dtype) -> Any:
+def _least(dtype: numpy.dtype) -> float:
     """Return the lowest value of a dtype."""
     if dtype.kind == "b":
         return False

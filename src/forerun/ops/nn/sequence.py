@@ -28,7 +28,7 @@ __all__ = [
 _slice = slice
 
 
-def _lengths(op: str, x: Array, lengths: Any, used: bool, axis: int) -> Any:
+def _lengths(op: str, x: Array, lengths: ArrayLike | None, used: bool, axis: int) -> Array | None:
     """Return int64 lengths of sequences, or None.
 
     ValueError if the axis is neither 0 nor 1, or their number does not fit.
@@ -142,7 +142,7 @@ def index_add(x: ArrayLike, indices: ArrayLike, values: ArrayLike) -> Array:
     return x + _reshape(flat, x.shape)
 
 
-def _places(x: Array, at: Any) -> Array:
+def _places(x: Array, at: Array) -> Array:
     """Return the positions of x[indices[0], indices[1], ...] in the flat array."""
     numbers = _core.from_numpy(numpy.arange(x.size).reshape(x.shape), x.device)
     return getitem(numbers, tuple(at[i] for i in range(at.shape[0])))

@@ -127,7 +127,7 @@ def _numbers(*parameters: Any) -> bool:
     return all(isinstance(p, (int, float)) or not (is_array(p) or numpy.ndim(p)) for p in parameters)
 
 
-def device_for(device: DeviceLike, *parameters: Any) -> Device:
+def device_for(device: DeviceLike, *parameters: ArrayLike) -> Device:
     """Return the device for numbers: the one given, or that of an array among the parameters, or the current one.
 
     >>> device_for(None, 1.0, [2.0])
@@ -136,7 +136,7 @@ def device_for(device: DeviceLike, *parameters: Any) -> Device:
     return resolve(device_of(*parameters) if device is None else device)
 
 
-def _shape(op: str, size: Shape | None, *parameters: Any) -> tuple[int, ...]:
+def _shape(op: str, size: Shape | None, *parameters: object) -> tuple[int, ...]:
     if size is None:
         return () if _numbers(*parameters) else broadcast_shapes(op, *(numpy.shape(p) for p in parameters))
     shape = extents_of(op, "size", size)
@@ -242,7 +242,7 @@ def uniform_of_width(
         for each in limits:
             each.check("uniform", "high - low", numpy.subtract(high, low, dtype="float64"))
 
-    def combine(u: Any, a: Any, b: Any) -> Any:
+    def combine(u: Array, a: Array, b: Array) -> Array:
         return a + functools.reduce(lambda width, each: limited("uniform", "high - low", width, each), late, b - a) * u
 
     draw = lambda s, d: _continuous("uniform", low, high, s, d, device, combine)
@@ -600,7 +600,7 @@ def _integers(low: Any, high: Any, size: Shape | None, dtype: Any, device: Devic
     ends = [as_index_array(v, device=None if is_array(v) else where) for v in (low, high)]
     make = current().generator()
 
-    def draw(a: numpy.ndarray, b: numpy.ndarray) -> Any:
+    def draw(a: numpy.ndarray, b: numpy.ndarray) -> numpy.ndarray:
         check_integers("randint", a, b)
         return make().integers(a, b, shape, want)
 
@@ -608,8 +608,8 @@ def _integers(low: Any, high: Any, size: Shape | None, dtype: Any, device: Devic
 
 
 def integers(
-    low: Any,
-    high: Any = None,
+    low: Array | float,
+    high: Array | float | None = None,
     size: Shape | None = None,
     dtype: DTypeLike = None,
     endpoint: bool = False,
@@ -659,7 +659,7 @@ def _rows(op: str, x: Array) -> int:
     return int(x.shape[0])
 
 
-def _order(op: str, n: int, device: Any) -> Array:
+def _order(op: str, n: int, device: DeviceLike) -> Array:
     """Return the numbers below n in random order."""
     make = current().generator()
     return host_op(op, lambda _: make().permutation(n), [asarray(0, device=device)], (n,), "int64")
@@ -805,7 +805,7 @@ def bernoulli(
         raise ValueError(f"bernoulli: prob and logit must not both be given, got {prob} and {logit}")
     given = logit if logit is not None else 0.5 if prob is None else limited("bernoulli", "prob", prob, PROBABILITY)
 
-    def drawn(size: Shape | None, dtype: Any) -> Array:
+    def drawn(size: Shape | None, dtype: DTypeLike) -> Array:
         u = uniform(size=_shape("bernoulli", size, given), device=device_for(device or ctx, given))
         if logit is not None:  # u < 1 / (1 + exp(-logit)), where u may be 0
             return cast(u * (1 + exp(-asarray(logit, device=u.device))) < 1, _of_bernoulli(dtype))
@@ -814,5 +814,5 @@ def bernoulli(
     return draw_into("bernoulli", out, size, dtype, drawn)
 
 
-def _of_bernoulli(dtype: Any) -> numpy.dtype:
+def _of_bernoulli(dtype: DTypeLike) -> numpy.dtype:
     return default_float() if dtype is None else as_dtype("bernoulli", dtype)

@@ -24,7 +24,7 @@ def choice(
     a: int | Any,
     size: Shape | None = None,
     replace: bool = True,
-    p: Any = None,
+    p: Array | None = None,
     axis: int = 0,
     shuffle: bool = True,
     *,
@@ -96,7 +96,7 @@ def choice(
         make = current().generator()
         inputs = [asarray(p, device=where)] if p is not None else [asarray(0, device=where)]
 
-        def draw(weights: numpy.ndarray) -> Any:
+        def draw(weights: numpy.ndarray) -> numpy.ndarray:
             share = None
             if p is not None:
                 check_choice(weights, many, replace)

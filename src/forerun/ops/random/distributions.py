@@ -61,7 +61,7 @@ def _refused(name: str, draw: Callable[..., Any], parameters: Sequence[Any]) -> 
 
 
 def _asked(
-    name: str, draw: Callable[..., Any], generator: numpy.random.Generator, parameters: Sequence[Any], shape: Any
+    name: str, draw: Callable[..., Any], generator: numpy.random.Generator, parameters: Sequence[Any], shape: Shape
 ) -> Array:
     """Draw with NumPy; its errors get the name of the distribution."""
     try:
@@ -73,7 +73,12 @@ def _asked(
 
 
 def _drawn(
-    name: str, draw: Callable[..., Any], parameters: Sequence[Any], size: Shape | None, dtype: Any, device: DeviceLike
+    name: str,
+    draw: Callable[..., Any],
+    parameters: Sequence[Any],
+    size: Shape | None,
+    dtype: DTypeLike,
+    device: DeviceLike,
 ) -> Array:
     """Draw with NumPy in a host task; parameters that are arrays are its inputs, and broadcast."""
     shape, want, device = _shape(name, size, *parameters), as_dtype(name, dtype), device_for(device, *parameters)
@@ -82,7 +87,7 @@ def _drawn(
     _refused(name, draw, parameters)
     make = current().generator()
 
-    def result(*values: Any) -> numpy.ndarray:
+    def result(*values: ArrayLike) -> numpy.ndarray:
         check_parameters(name, values)
         return numpy.asarray(_asked(name, draw, make(), values, shape)).astype(want)
 
@@ -92,12 +97,12 @@ def _drawn(
     return host_op(name, result, arrays, shape, want)
 
 
-def _counts(name: str, *parameters: Any, size: Shape | None, dtype: Any, device: DeviceLike) -> Array:
+def _counts(name: str, *parameters: ArrayLike, size: Shape | None, dtype: DTypeLike, device: DeviceLike) -> Array:
     method = lambda generator, *args: getattr(generator, name)(*args)
     return _drawn(name, method, parameters, size, dtype, device)
 
 
-def _floating(name: str, *parameters: Any, size: Shape | None, dtype: Any, device: DeviceLike) -> Array:
+def _floating(name: str, *parameters: ArrayLike, size: Shape | None, dtype: DTypeLike, device: DeviceLike) -> Array:
     want = default_float() if dtype is None else as_dtype(name, dtype)
     if not is_real_float(want):
         raise TypeError(f"{name}: dtype must be a float, got {want}")
@@ -187,7 +192,7 @@ def gamma(
     dtype('float32')
     """
 
-    def drawn(size: Shape | None, dtype: Any) -> Array:
+    def drawn(size: Shape | None, dtype: DTypeLike) -> Array:
         if _numbers(shape, scale):
             return _floating("gamma", shape, scale, size=size, dtype=dtype, device=device or ctx)
         want, wide = drawn_dtypes("gamma", dtype)

@@ -16,7 +16,7 @@ from . import counts, densities, distributions
 from .limits import FINITE, NOT_NEGATIVE
 
 if TYPE_CHECKING:
-    from ...typing import Array, DeviceLike, Shape
+    from ...typing import Array, DeviceLike, DTypeLike, Out, Shape
 
 __all__ = ["BitGenerator", "Generator", "RandomState", "default_rng"]
 
@@ -78,8 +78,8 @@ def _method(function: Callable[P, R]) -> Callable[Concatenate[Any, P], R]:
 
 
 def _uniform(
-    low: Any = 0.0, high: Any = 1.0, size: Shape | None = None, dtype: Any = None, *, device: DeviceLike = None,
-    ctx: DeviceLike = None, out: Any = None,
+    low: float = 0.0, high: float = 1.0, size: Shape | None = None, dtype: DTypeLike = None, *,
+    device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
     """Draw numbers evenly spread over [low, high), as `np.random.uniform` gives them. ValueError if high is below low.
 
@@ -187,7 +187,7 @@ class RandomState(_Draws):
     (2, 3)
     """
 
-    def __init__(self, seed: Any = None) -> None:
+    def __init__(self, seed: int | None = None) -> None:
         self._bits = BitGenerator(seed)
 
     def _stream(self) -> Stream:
@@ -201,7 +201,7 @@ class RandomState(_Draws):
     random_sample = _method(basic.random_sample)
     tomaxint = _method(basic.tomaxint)
 
-    def seed(self, seed: Any = None) -> None:
+    def seed(self, seed: object = None) -> None:
         """Seed the stream anew.
 
         >>> from forerun import np
@@ -230,7 +230,7 @@ class RandomState(_Draws):
         return "RandomState(ChaCha8)"
 
 
-def default_rng(seed: Any = None) -> Generator:
+def default_rng(seed: object = None) -> Generator:
     """Return a generator with a stream of its own.
 
     Parameters

@@ -73,7 +73,7 @@ def _looking(limits: Limits, op: str, name: str) -> Elementwise:
     return Elementwise(source, op, ("x",), (lambda g: g,), f"x, if `{name}` of `{op}` may have its values.")
 
 
-def limited(op: str, name: str, value: Any, limits: Limits | None) -> Any:
+def limited(op: str, name: str, value: ArrayLike | None, limits: Limits | None) -> Any:
     """Return the value: checked if it is known; else as an array whose reads raise if a value is outside the limits.
 
     >>> from forerun import np

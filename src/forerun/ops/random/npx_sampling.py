@@ -36,7 +36,7 @@ def seed(seed: int | None = None, device: str = "all") -> None:
     _seed(seed)
 
 
-def _batched(op: str, batch: Shape | None, *parameters: Any) -> tuple[int, ...]:
+def _batched(op: str, batch: Shape | None, *parameters: object) -> tuple[int, ...]:
     """Return the shape of a batch, followed by that of parameters together."""
     return (() if batch is None else _shape(op, batch)) + broadcast_shapes(op, *(numpy.shape(p) for p in parameters))
 
@@ -103,12 +103,12 @@ def categorical(
 multinomial = categorical  # MXNet's older name
 
 
-def _log_prob(p: Any, found: Any) -> Array:
+def _log_prob(p: Array, found: Array) -> Array:
     rows = reshape(found.astype("int64"), (*p.shape[:-1], found.size // max(p.size // p.shape[-1], 1)))
     return log(reshape(take_along_axis(p, rows, -1), found.shape))
 
 
-def _check_classes(prob: Any) -> None:
+def _check_classes(prob: ArrayLike) -> None:
     p = numpy.asarray(prob)
     NOT_NEGATIVE.check("categorical", "prob", p)
     total = p.sum(-1, dtype="float64")

@@ -42,10 +42,10 @@ def drawn_dtypes(op: str, dtype: DTypeLike) -> tuple[numpy.dtype, numpy.dtype]:
 class _Standard:
     """Draws standard numbers of a shape, and moves and stretches them."""
 
-    def __init__(self, shape: tuple[int, ...], dtype: numpy.dtype, device: Any) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: numpy.dtype, device: DeviceLike) -> None:
         self.shape, self.dtype, self.device = shape, dtype, device
 
-    def __call__(self, kind: str, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+    def __call__(self, kind: str, loc: Any = 0.0, scale: ArrayLike = 1.0) -> Any:
         fill = current().fill
         if type(loc) is type(scale) is float:
             return fill(kind, self.shape, self.dtype, self.device, loc, scale)
@@ -84,7 +84,7 @@ def made_of_standard(
     [3.0, 3.0]
     """
 
-    def drawn(size: Shape | None, dtype: Any) -> Array:
+    def drawn(size: Shape | None, dtype: DTypeLike) -> Array:
         want, wide = drawn_dtypes(op, dtype)
         given = [value for value, _ in parameters.values()]
         shape, where = _shape(op, size, *given), device_for(device, *given)
@@ -116,11 +116,13 @@ def _slope(y: Array, x: Array) -> Array:
 
 
 @primitive(lambda g, x, y: g * _slope(y, x), op="random.standard_gamma")
-def _standard_gamma(x: Any, op: str, draw: Callable[..., Any], shape: tuple[int, ...], dtype: numpy.dtype) -> Array:
+def _standard_gamma(
+    x: ArrayLike, op: str, draw: Callable[..., Any], shape: tuple[int, ...], dtype: numpy.dtype
+) -> Array:
     return host_op(op, draw, [x], shape, dtype)
 
 
-def standard_gammas(op: str, a: ArrayLike, shape: tuple[int, ...], dtype: numpy.dtype) -> Any:
+def standard_gammas(op: str, a: ArrayLike, shape: tuple[int, ...], dtype: numpy.dtype) -> Array:
     """Draw numbers from the gamma distribution with scale 1 and shapes `a`, an array, with implicit gradients.
 
     NumPy's numbers, drawn by a host task, which raises ValueError for negative shapes.
@@ -130,7 +132,7 @@ def standard_gammas(op: str, a: ArrayLike, shape: tuple[int, ...], dtype: numpy.
     """
     make = current().generator()
 
-    def draw(shapes: numpy.ndarray) -> Any:
+    def draw(shapes: numpy.ndarray) -> numpy.ndarray:
         NOT_NEGATIVE.check(op, "shape", shapes)
         return numpy.asarray(make().standard_gamma(shapes.astype("float64"), shape)).astype(dtype)
 

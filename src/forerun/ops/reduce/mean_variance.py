@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["average", "mean", "std", "var"]
 
 
-def _count(x: Array, axes: tuple[int, ...], where: Any, dtype: numpy.dtype | None = None) -> Any:
+def _count(x: Array, axes: tuple[int, ...], where: ArrayLike, dtype: numpy.dtype | None = None) -> Any:
     """Return how many elements over axes count: a number, or floats with the axes kept if a mask chooses them."""
     if where is True:
         return math.prod(x.shape[i] for i in axes)
@@ -42,7 +42,7 @@ def _count(x: Array, axes: tuple[int, ...], where: Any, dtype: numpy.dtype | Non
     return _sum(cast(mask, real_dtype), axes, True)
 
 
-def _divided(total: Array, n: Any, axes: tuple[int, ...], keepdims: bool) -> Array:
+def _divided(total: Array, n: Array | float, axes: tuple[int, ...], keepdims: bool) -> Array:
     """Return sums (with their axes kept if n is an array) divided by n; NaN where n is not positive."""
     if isinstance(n, (int, float)):
         return total / (n if n > 0 else math.nan)
@@ -52,7 +52,7 @@ def _divided(total: Array, n: Any, axes: tuple[int, ...], keepdims: bool) -> Arr
     return _core.as_scalar(reshape(result, tuple(k for i, k in enumerate(result.shape) if i not in axes)))
 
 
-def _over(x: Array, where: Any) -> Array:
+def _over(x: Array, where: ArrayLike) -> Array:
     """Return x, after a look whether the mask fits it. ValueError if it does not."""
     shape = asarray(where).shape
     if broadcast_shapes("where", x.shape, shape) != x.shape:
@@ -60,13 +60,15 @@ def _over(x: Array, where: Any) -> Array:
     return x
 
 
-def _whole(op: str, dtype: Any) -> numpy.dtype | None:
+def _whole(op: str, dtype: DTypeLike) -> numpy.dtype | None:
     """Return the dtype asked for, if it has no fractions."""
     want = None if dtype is None else as_dtype(op, dtype)
     return None if want is None or is_inexact(want) else want
 
 
-def _cut_off(op: str, x: Array, axis: Axis, dtype: numpy.dtype, keepdims: bool, where: Any, ddof: float = 0) -> Array:
+def _cut_off(
+    op: str, x: Array, axis: Axis, dtype: numpy.dtype, keepdims: bool, where: ArrayLike, ddof: float = 0
+) -> Array:
     """Return the mean in a dtype without fractions, as NumPy's: summed in it; what the division gives is cast to it."""
     axes = axes_of(op, axis, x.ndim)
     x = x if where is True else _over(x, where)

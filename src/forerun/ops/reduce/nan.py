@@ -49,7 +49,7 @@ def _nanmin(x: Array, axes: tuple[int, ...], keepdims: bool = False) -> Array:
     return _core.reduce(fmin, x, axes, None, keepdims, "nanmin")
 
 
-def _without_nan(op: str, reduced: Callable[..., Any], x: Array, axis: Axis, out: Any, keepdims: bool) -> Array:
+def _without_nan(op: str, reduced: Callable[..., Any], x: Array, axis: Axis, out: Out, keepdims: bool) -> Array:
     """Return `nanmax` or `nanmin` of all elements."""
     axes = axes_to_reduce(op, axis, x.ndim)
     _check_filled(op, x, axes)
@@ -146,7 +146,7 @@ def nanmin(
     return _without_nan("nanmin", _nanmin, x, axis, out, keepdims)
 
 
-def _filled(x: Any, value: float) -> Array:
+def _filled(x: ArrayLike, value: float) -> Array:
     """Return x with a number in place of NaN."""
     x = asarray(x)
     return where(isnan(x), value, x) if is_inexact(x.dtype) else x
@@ -282,12 +282,12 @@ def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, o
     return cumprod(_filled(a, 1), axis, dtype, out)
 
 
-def _numbers(x: Any, axes: tuple[int, ...], dtype: numpy.dtype) -> Array:
+def _numbers(x: Array, axes: tuple[int, ...], dtype: numpy.dtype) -> Array:
     """Return how many elements over axes are not NaN, as floats, with the axes kept."""
     return sum(cast(~isnan(x), dtype), axes, keepdims=True)
 
 
-def _unmasked(a: Any, dtype: Any, mask: Any) -> Array:
+def _unmasked(a: ArrayLike, dtype: DTypeLike, mask: ArrayLike) -> Array:
     """Floats, with NaN in place of the elements that a mask leaves out. TypeError if others are asked of floats."""
     a = asarray_like_device(a, mask)
     if dtype is not None and is_inexact(a.dtype) and not is_inexact(as_dtype("dtype", dtype)):
@@ -334,7 +334,7 @@ def nanmean(
     return write_out("nanmean", result if keepdims else _dropped(result, axes), out)
 
 
-def _axes(op: str, a: Any, axis: Axis) -> tuple[int, ...]:
+def _axes(op: str, a: ArrayLike, axis: Axis) -> tuple[int, ...]:
     """Return axes to reduce; as in NumPy, only floats without axes may be reduced over axis 0."""
     x = asarray(a)
     return axes_to_reduce(op, axis, x.ndim) if is_inexact(x.dtype) else axes_of(op, axis, x.ndim)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -23,7 +23,7 @@ __all__ = ["prod"]
 
 
 @primitive(lambda g, y, x, axes, keepdims: _prod_grad(g, y, x, axes, keepdims), op="prod")
-def _prod(x: Array, axes: tuple[int, ...], keepdims: bool = False, dtype: Any = None) -> Array:
+def _prod(x: Array, axes: tuple[int, ...], keepdims: bool = False, dtype: DTypeLike = None) -> Array:
     return _core.reduce(multiply, x, axes, dtype, keepdims, "prod")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -68,7 +68,7 @@ def iscomplex(x: ArrayLike) -> Array:
     return found
 
 
-def _infinite(op: str, x: Any, negative: bool, out: Any) -> Array:
+def _infinite(op: str, x: ArrayLike, negative: bool, out: Out) -> Array:
     x = asarray(x)
     if x.dtype.kind == "c":
         raise TypeError(f"{op}: array must be of real numbers, got {x.dtype}")
@@ -230,7 +230,7 @@ def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: str | None =
     dtype : dtype, optional
         The dtype of the result; by default that of the values.
     order : str, optional
-        The order of the elements in memory; has no effect on arrays.
+        The order of the elements in memory, "C" or "F", for arrays by a copy if theirs is another; by default as it is.
 
     Returns
     -------

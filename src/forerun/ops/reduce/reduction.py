@@ -57,7 +57,7 @@ def _ties(g: Array, y: Array, x: Array, axes: tuple[int, ...], keepdims: bool) -
 
 
 @primitive(lambda g, shape, axes, keepdims: _spread(g, shape, axes, keepdims), op="sum")
-def _sum(x: Array, axes: tuple[int, ...], keepdims: bool = False, dtype: Any = None) -> Array:
+def _sum(x: Array, axes: tuple[int, ...], keepdims: bool = False, dtype: DTypeLike = None) -> Array:
     return _core.reduce(add, x, axes, dtype, keepdims, "sum")
 
 
@@ -71,7 +71,7 @@ def _min(x: Array, axes: tuple[int, ...], keepdims: bool = False) -> Array:
     return _core.reduce(minimum, x, axes, None, keepdims, "min")
 
 
-def _accumulator(x: Array, dtype: Any, op: str) -> numpy.dtype:
+def _accumulator(x: Array, dtype: DTypeLike, op: str) -> numpy.dtype:
     """Return NumPy's rule: small integers and bool are summed in 64 bits."""
     if dtype is not None:
         return as_dtype(op, dtype)
@@ -80,7 +80,7 @@ def _accumulator(x: Array, dtype: Any, op: str) -> numpy.dtype:
     return numpy.dtype("uint64") if x.dtype.kind == "u" else x.dtype
 
 
-def _chosen(x: Array, where: Any, instead: Any) -> Array:
+def _chosen(x: Array, where: ArrayLike, instead: Any) -> Array:
     """Return x with a value instead of the elements that a mask leaves out; both broadcast."""
     if where is True:
         return x
@@ -90,7 +90,7 @@ def _chosen(x: Array, where: Any, instead: Any) -> Array:
     return select(mask, x, instead if is_array(instead) else _core.full((), instead, x.dtype, x.device))
 
 
-def _first(initial: Any, like: Array) -> Array:
+def _first(initial: ArrayLike, like: Array) -> Array:
     """Return the initial value of a reduction, in the dtype of its operand."""
     return cast(asarray(initial, device=like.device), like.dtype)
 
@@ -123,7 +123,9 @@ def _check_filled(op: str, x: Array, axes: tuple[int, ...]) -> None:
         raise ValueError(f"{op}: reduced axes must not be empty, got shape {x.shape}")
 
 
-def _extreme(op: str, x: Array, axes: tuple[int, ...], keepdims: bool, initial: Any, where: Any) -> Array:
+def _extreme(
+    op: str, x: Array, axes: tuple[int, ...], keepdims: bool, initial: ArrayLike | None, where: ArrayLike
+) -> Array:
     """Return `max` or `min`, of the elements that a mask chooses and of one more value."""
     reduced, pair = (_max, maximum) if op == "max" else (_min, minimum)
     if initial is None:
@@ -387,7 +389,7 @@ def count_nonzero(a: ArrayLike, axis: Axis = None, *, keepdims: bool = False) ->
     return sum(x) if axis is None and not keepdims else sum(x, axis, keepdims=keepdims)
 
 
-def _floating(x: ArrayLike, dtype: Any, op: str) -> Array:
+def _floating(x: ArrayLike, dtype: DTypeLike, op: str) -> Array:
     x = asarray(x)
     want = as_dtype(op, dtype) if dtype is not None else (x.dtype if is_inexact(x.dtype) else default_float())
     return x if want == x.dtype else cast(x, want)

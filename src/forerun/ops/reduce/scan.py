@@ -16,6 +16,8 @@ from ..shape.views import broadcast_to, flip, moveaxis, reshape
 from .reduction import _accumulator, sum
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ...typing import Array, ArrayLike, DTypeLike, Out
 
 __all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff"]
@@ -26,12 +28,12 @@ def _reverse_cumsum(g: Array, axis: int) -> Array:
 
 
 @primitive(lambda g, axis: _reverse_cumsum(g, axis), op="cumsum")
-def _cumsum(x: Array, axis: int, dtype: Any = None) -> Array:
+def _cumsum(x: Array, axis: int, dtype: DTypeLike = None) -> Array:
     return _core.scan(add, x, axis, dtype, "cumsum")
 
 
 @primitive(lambda g, y, x, axis: _cumprod_grad(g, y, x, axis), op="cumprod")
-def _cumprod(x: Array, axis: int, dtype: Any = None) -> Array:
+def _cumprod(x: Array, axis: int, dtype: DTypeLike = None) -> Array:
     return _core.scan(multiply, x, axis, dtype, "cumprod")
 
 
@@ -116,7 +118,9 @@ def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out:
     return write_out("cumprod", _cumprod(x, axis_of("cumprod", axis, x.ndim)), out)
 
 
-def _cumulative(op: str, scan: Any, first: int, x: Any, axis: int | None, dtype: Any, include: bool) -> Any:
+def _cumulative(
+    op: str, scan: Callable[..., Any], first: int, x: ArrayLike, axis: int | None, dtype: DTypeLike, include: bool
+) -> Any:
     x = asarray(x)
     if isinstance(axis, tuple):
         if len(axis) != 1:

@@ -12,7 +12,7 @@ from .._base import core as _core
 from .._base.convert import asarray, axes_of
 
 if TYPE_CHECKING:
-    from ...typing import ArrayLike, Axis
+    from ...typing import Array, ArrayLike, Axis
 
 __all__ = [
     "shape",
@@ -96,7 +96,7 @@ def size(a: ArrayLike, axis: Axis = None) -> int:
     return math.prod(x.shape[i] for i in axes_of("size", axis, x.ndim))
 
 
-def isscalar(element: Any) -> bool:
+def isscalar(element: Array | float) -> bool:
     """Test whether `element` is a scalar of Python or NumPy. An array without axes is none.
 
     Parameters

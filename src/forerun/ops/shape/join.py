@@ -60,7 +60,7 @@ class _Concatenate:
     name = "concatenate"
     stateless = True
 
-    def gradients(self, g: Any, inputs: tuple[Any, ...], axis: int) -> list[Any]:
+    def gradients(self, g: Array, inputs: tuple[Any, ...], axis: int) -> list[Any]:
         """Return the parts that the inputs had."""
         ends = list(itertools.accumulate(x.shape[axis] for x in inputs))
         return [g[_part(axis, end - x.shape[axis], end)] for x, end in zip(inputs, ends)]
@@ -102,7 +102,7 @@ class _Split:
         parts = self(inputs[0], *attrs)
         return parts if len(parts) > 1 else parts[0]
 
-    def __call__(self, x: Any, bounds: list[int], axis: int) -> tuple[Any, ...]:
+    def __call__(self, x: ArrayLike, bounds: list[int], axis: int) -> tuple[Any, ...]:
         parts = tuple(_core.getitem(x, _part(axis, i, j)) for i, j in itertools.pairwise(bounds))
         if _core.recording():
             _core.record(self, (x,), parts, (bounds, axis), 0)
@@ -464,7 +464,7 @@ def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     return array_split(x, indices_or_sections, axis)
 
 
-def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
+def hsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | Array) -> list[Any]:
     """Return views cut along the second axis, or the only one; as `split`.
 
     Parameters
@@ -488,7 +488,7 @@ def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
     return split(ary, indices_or_sections, 1 if asarray(ary).ndim > 1 else 0)
 
 
-def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
+def vsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | Array) -> list[Any]:
     """Return views of an array of two axes or more, cut along the first one; as `split`.
 
     Parameters
@@ -725,7 +725,7 @@ def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", **kwargs: Any)
     return host(lambda v: quiet(numpy.pad, v, widths, mode, **kwargs), [x], [(shape, x.dtype)], name="pad")[0]
 
 
-def _with_edges(x: Array, widths: Any, shape: tuple[int, ...]) -> Array:
+def _with_edges(x: Array, widths: numpy.ndarray, shape: tuple[int, ...]) -> Array:
     """Return x between copies of its outermost slices along each axis, those along the last axis first."""
     out = _core.empty(shape, x.dtype, x.device)
     inside = [slice(a, a + n) for n, (a, _) in zip(x.shape, widths.tolist())]
@@ -751,7 +751,7 @@ def _unpad(g: Array, widths: tuple[tuple[int, int], ...]) -> Array:
 
 
 @primitive(lambda g, widths: _unpad(g, widths), op="pad")
-def _pad(x: Array, widths: tuple[tuple[int, int], ...], value: Any) -> Array:
+def _pad(x: Array, widths: tuple[tuple[int, int], ...], value: ArrayLike) -> Array:
     shape = tuple(n + a + b for n, (a, b) in zip(x.shape, widths))
     if x.ndim == 1 and x.size:
         ends = [_core.full((n,), value, x.dtype, x.device) for n in widths[0]]

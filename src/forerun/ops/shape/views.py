@@ -23,6 +23,8 @@ from .._base.convert import copy as copy_of
 from .._base.primitive import direct, primitive, view_of_numpy
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ...typing import Array, ArrayLike, Axis, Out, Shape
 
 __all__ = [
@@ -33,7 +35,7 @@ __all__ = [
 
 
 @primitive(lambda g, shape: _reshape(g, shape), op="reshape")
-def _reshape(x: Array, shape: Any) -> Array:
+def _reshape(x: Array, shape: Shape) -> Array:
     return _core.reshape(x, shape)
 
 
@@ -165,7 +167,7 @@ def broadcast_to(array: ArrayLike, shape: Shape, subok: bool = False) -> Array:
     return _core.broadcast_to(x, shape)
 
 
-def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
+def broadcast_arrays(*args: ArrayLike, subok: bool = False) -> tuple[Any, ...]:
     """Return views of the arrays with the shape that they have together.
 
     Parameters
@@ -514,14 +516,14 @@ def dense(x: Array) -> bool:
     return True
 
 
-def _each(function: Any, arys: tuple[Any, ...]) -> Any:
+def _each(function: Callable[..., Any], arys: tuple[Any, ...]) -> Any:
     """Return a function of each array: the result for one, else a tuple."""
     found = tuple(map(function, asarrays(*arys)))
     return found[0] if len(found) == 1 else found
 
 
 @view_of_numpy(numpy.atleast_1d, "x", "a")
-def atleast_1d(*arys: Any) -> Any:
+def atleast_1d(*arys: ArrayLike) -> Any:
     """Return an array with at least one axis: a number becomes a vector. A tuple for several.
 
     Parameters
@@ -544,7 +546,7 @@ def atleast_1d(*arys: Any) -> Any:
 
 
 @view_of_numpy(numpy.atleast_2d, "x", "a")
-def atleast_2d(*arys: Any) -> Any:
+def atleast_2d(*arys: ArrayLike) -> Any:
     """Return an array with at least two axes, new ones in front: a vector becomes a row. A tuple for several.
 
     Parameters
@@ -567,7 +569,7 @@ def atleast_2d(*arys: Any) -> Any:
 
 
 @view_of_numpy(numpy.atleast_3d, "x", "a")
-def atleast_3d(*arys: Any) -> Any:
+def atleast_3d(*arys: ArrayLike) -> Any:
     """Return an array with at least three axes. A tuple for several.
 
     Shape (n,) becomes (1, n, 1), shape (m, n) becomes (m, n, 1).
@@ -722,12 +724,12 @@ def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
 
 
 @primitive(lambda g: g, op="real")
-def _real(x: Any) -> Array:
+def _real(x: object) -> Array:
     return _core.part(x, False)
 
 
 @primitive(lambda g: 1j * g, op="imag")
-def _imag(x: Any) -> Array:
+def _imag(x: Array) -> Array:
     return _core.part(x, True)
 
 

@@ -78,7 +78,7 @@ def _summed(a: Array, weights: Array, first: int, n: int) -> Array | None:
 _FEW = 1 << 15  # elements that NumPy goes through in less time than it takes to make an operation of each step
 
 
-def _recorded(*arrays: Any) -> bool:
+def _recorded(*arrays: Array) -> bool:
     """Return whether gradients may flow through one of the arrays."""
     return _core.recording() and any(a.node is not None for a in arrays)
 
@@ -238,7 +238,7 @@ def interp(
     return _core.as_scalar(reshape(result, x.shape))
 
 
-def _between(x: Array, xp: Any, fp: Any) -> Any:
+def _between(x: Array, xp: Any, fp: Array) -> Any:
     i = clip(searchsorted(_core.detach(xp), _core.detach(x), "right") - 1, 0, xp.size - 2)
     x0, f0 = xp[i], fp[i]
     step = xp[i + 1] - x0
@@ -345,7 +345,7 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axi
 
 
 @numpy_when_small(numpy.gradient, "f", "d", "f")
-def gradient(f: ArrayLike, *spacing: Any, axis: Axis = None, edge_order: int = 1) -> Any:
+def gradient(f: ArrayLike, *spacing: Array | float, axis: Axis = None, edge_order: int = 1) -> Any:
     """Return the slopes of samples along axes: by central differences inside, one-sided ones at the ends.
 
     An array of f's shape for one axis, a tuple for several (by default all).
@@ -395,7 +395,7 @@ def gradient(f: ArrayLike, *spacing: Any, axis: Axis = None, edge_order: int = 1
     return found if len(found) != 1 else found[0]
 
 
-def _slopes(f: Array, spacing: Any, order: int) -> Array:
+def _slopes(f: Array, spacing: Array | float, order: int) -> Array:
     """Slopes along the last axis."""
     n = f.shape[-1]
     if numpy.ndim(spacing) == 0:

@@ -71,7 +71,7 @@ def polyval(p: ArrayLike, x: ArrayLike) -> Array:
     return y
 
 
-def _aligned(op: str, a1: Any, a2: Any) -> tuple[Array, Array]:
+def _aligned(op: str, a1: ArrayLike, a2: ArrayLike) -> tuple[Array, Array]:
     """Coefficients of one length: zeros in front of the shorter."""
     a, b = (_coefficients(op, x) for x in asarrays(a1, a2))
     n = max(a.size, b.size)

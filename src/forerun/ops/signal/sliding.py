@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -52,7 +52,7 @@ def as_strided(
     return seen
 
 
-def _windows(window_shape: int | Sequence[int], axis: Any, ndim: int) -> list[tuple[int, int]]:
+def _windows(window_shape: int | Sequence[int], axis: Axis, ndim: int) -> list[tuple[int, int]]:
     """Return axes and extents of windows, in pairs; an axis may occur more than once."""
     sizes = extents_of("sliding_window_view", "window_shape", window_shape)
     if min(sizes, default=0) < 0:

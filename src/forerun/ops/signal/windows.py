@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -26,7 +26,12 @@ __all__ = ["angle", "bartlett", "blackman", "hamming", "hanning", "i0", "kaiser"
 
 
 def _window(
-    name: str, made: Callable[..., numpy.ndarray], n: Any, device: DeviceLike, *more: Any, dtype: Any = None
+    name: str,
+    made: Callable[..., numpy.ndarray],
+    n: ArrayLike,
+    device: DeviceLike,
+    *more: object,
+    dtype: DTypeLike = None,
 ) -> Array:
     return _placed(made(n.item() if isinstance(n, _core.Array) else n, *more), dtype, device, None, name)
 

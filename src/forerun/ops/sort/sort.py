@@ -59,7 +59,7 @@ def _without(shape: tuple[int, ...], axis: int, keepdims: bool) -> tuple[int, ..
     return shape[:axis] + ((1,) if keepdims else ()) + shape[axis + 1 :]
 
 
-def _arg(name: str, fn: Callable[..., Any], x: Any, axis: int | None, out: Any, keepdims: bool) -> Array:
+def _arg(name: str, fn: Callable[..., Any], x: ArrayLike, axis: int | None, out: Out, keepdims: bool) -> Array:
     x = asarray(x)
     if axis is None:
         shape = (1,) * x.ndim if keepdims else ()
@@ -211,7 +211,7 @@ def nanargmin(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdim
     return _arg("nanargmin", numpy.nanargmin, a, axis, out, keepdims)
 
 
-def _flat_if_none(op: str, x: Any, axis: int | None, lone: bool = False) -> tuple[Any, int]:
+def _flat_if_none(op: str, x: ArrayLike, axis: int | None, lone: bool = False) -> tuple[Any, int]:
     """Return the array and the axis to sort along. lone: as in NumPy, an array without axes may stand for a vector."""
     x = asarray(x)
     lone = lone and x.ndim == 0 and type(axis) is int and axis in (0, -1)
@@ -246,7 +246,7 @@ def argsort(
     axis : int, optional
         The axis; None for the flat array.
     kind : str, optional
-        Has no effect: sorting is stable.
+        A kind of NumPy's, all of which sort stably here; ValueError for another word.
     order : str, optional
         Must not be given: arrays have no fields.
     stable : bool, optional
@@ -306,7 +306,7 @@ def sort(
     axis : int, optional
         The axis; None for the flat array.
     kind : str, optional
-        Has no effect: sorting is stable.
+        A kind of NumPy's, all of which sort stably here; ValueError for another word.
     order : str, optional
         Must not be given: arrays have no fields.
     stable : bool, optional
@@ -368,7 +368,7 @@ def argpartition(
     axis : int, optional
         The axis; None for the flat array.
     kind : str, optional
-        Has no effect.
+        Must be "introselect".
     order : str, optional
         Must not be given: arrays have no fields.
 
@@ -411,7 +411,7 @@ def partition(
     axis : int, optional
         The axis; None for the flat array.
     kind : str, optional
-        Has no effect.
+        Must be "introselect".
     order : str, optional
         Must not be given: arrays have no fields.
 

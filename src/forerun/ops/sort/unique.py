@@ -64,7 +64,7 @@ def isin(
     return host_op("isin", found, [x, others], x.shape, "bool")
 
 
-def _values(*arrays: Any) -> list[numpy.ndarray]:
+def _values(*arrays: ArrayLike) -> list[numpy.ndarray]:
     """Flat values, which this waits for, of one dtype."""
     known = [asarray(a).numpy().reshape(-1) for a in arrays]
     dtype = promote(*(v.dtype for v in known))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -32,7 +32,7 @@ __all__ = ["corrcoef", "cov"]
 # --- several variables together -------------------------------------------------------------------
 
 
-def _observations(m: Any, y: Array, rowvar: bool) -> Array:
+def _observations(m: Array, y: Array, rowvar: bool) -> Array:
     """Floats with a row for each variable and a column for each observation."""
     found = _floating(m, None, "cov")
     if found.ndim > 2:

@@ -206,7 +206,7 @@ def histogram_bin_edges(
     return edges
 
 
-def _columns(sample: Any, *others: Any) -> Array:
+def _columns(sample: ArrayLike, *others: Any) -> Array:
     """Points as rows, of a matrix, a vector of numbers, or a sequence of coordinates, on the device of the others."""
     if not is_array(sample) and isinstance(sample, (list, tuple)):
         vectors = [reshape(asarray_like_device(v, sample, *others), -1) for v in sample]
@@ -219,7 +219,7 @@ def _columns(sample: Any, *others: Any) -> Array:
     return found.reshape(-1, 1) if found.ndim == 1 else found
 
 
-def _edges(bins: Any, x: Any) -> list[Any]:
+def _edges(bins: ArrayLike, x: Array) -> list[Any]:
     """For each axis of points the number of bins, or their edges as an array. Values are not looked at."""
     n = x.shape[1]
     if isinstance(bins, str) or not numpy.iterable(bins):
@@ -234,7 +234,7 @@ def _edges(bins: Any, x: Any) -> list[Any]:
 
 
 def histogramdd(
-    sample: ArrayLike, bins: Any = 10, range: Sequence[Any] | None = None, density: bool | None = None,
+    sample: ArrayLike, bins: ArrayLike = 10, range: Sequence[Any] | None = None, density: bool | None = None,
     weights: ArrayLike | None = None,
 ) -> tuple[Any, tuple[Any, ...]]:  # fmt: skip
     """Count the points in each cell of a grid. Return the counts, and a tuple of the edges of the bins along each axis.
@@ -304,7 +304,7 @@ def _of_few(x: numpy.ndarray, y: numpy.ndarray, bins: int = 10) -> tuple[numpy.n
 
 @numpy_when_small(_of_few, "x y bins", "ddc", "D")
 def histogram2d(
-    x: ArrayLike, y: ArrayLike, bins: Any = 10, range: Any = None, density: bool | None = None,
+    x: ArrayLike, y: ArrayLike, bins: ArrayLike = 10, range: Any = None, density: bool | None = None,
     weights: ArrayLike | None = None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Count the points (x, y) in each cell of a grid. Return the counts and the edges of the bins along both axes.

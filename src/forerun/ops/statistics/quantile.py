@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
 
 
-def _statistic(name: str, fn: Callable[..., Any], x: Any, extra: tuple[int, ...], axis: Any, keepdims: bool) -> Array:
+def _statistic(
+    name: str, fn: Callable[..., Any], x: ArrayLike, extra: tuple[int, ...], axis: Axis, keepdims: bool
+) -> Array:
     x = asarray(x)
     at = axes_of(name, axis, x.ndim)
     shape = tuple(1 if i in at else n for i, n in enumerate(x.shape) if keepdims or i not in at)
@@ -110,7 +112,7 @@ def _quantile(
     return write_out(op, host_op(op, task, inputs, shape, dtype), out)
 
 
-def _weights(op: str, x: Array, weights: Array, at: tuple[int, ...], axis: Any, method: str) -> Array:
+def _weights(op: str, x: Array, weights: Array, at: tuple[int, ...], axis: int | None, method: str) -> Array:
     if method != "inverted_cdf":
         raise ValueError(f"{op}: method must be inverted_cdf with weights, got {method!r}")
     w = asarray(weights, device=x.device)

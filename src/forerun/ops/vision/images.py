@@ -47,7 +47,7 @@ _LIGHT = numpy.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-
 ]  # fmt: skip
 
 
-def _images(op: str, data: Any, channels: int | None = None) -> Array:
+def _images(op: str, data: ArrayLike, channels: int | None = None) -> Array:
     """Return an image or a batch. ValueError unless it has 3 axes or 4, and as many channels."""
     x = asarray(data)
     if x.ndim not in (3, 4):
@@ -57,7 +57,7 @@ def _images(op: str, data: Any, channels: int | None = None) -> Array:
     return x
 
 
-def _constant(values: Any, x: Array) -> Array:
+def _constant(values: numpy.ndarray, x: Array) -> Array:
     """Return values in x's dtype, where x is."""
     return _core.from_numpy(numpy.asarray(values).astype(x.dtype), x.device)
 
@@ -104,7 +104,7 @@ def normalize(data: ArrayLike, mean: float | Sequence[float] = 0.0, std: float |
     if any(n not in (1, x.shape[-3]) for n in sizes):
         raise ValueError(f"normalize: mean and std must have {x.shape[-3]} elements, or one, got {sizes}")
 
-    def of(v: Any) -> Array:
+    def of(v: object) -> Array:
         return _constant(numpy.reshape(v, (-1, 1, 1)), x)
 
     return (x - of(mean)) / of(std)
@@ -223,7 +223,7 @@ def flip_top_bottom(data: ArrayLike) -> Array:
     return flip(_images("flip_top_bottom", data), -3)
 
 
-def _perhaps(x: Array, changed: Any, p: float) -> Array:
+def _perhaps(x: Array, changed: Array, p: float) -> Array:
     return where(uniform(device=x.device) < p, changed, x)
 
 
@@ -274,7 +274,7 @@ def _saturated(x: Array, by: Array) -> Array:
     return x * by + _grey(x) * (1 - by)
 
 
-def _tinted(x: Array, by: Any) -> Array:
+def _tinted(x: Array, by: Array) -> Array:
     """Return colours turned around the grey axis by 2 pi times a number."""
     turn = by * (2 * math.pi)
     same, cosine, sine = (_FROM_YIQ @ part @ _TO_YIQ for part in (numpy.diag([1, 0, 0]), numpy.diag([0, 1, 1]),
@@ -283,7 +283,7 @@ def _tinted(x: Array, by: Any) -> Array:
     return matmul(x, matrix)
 
 
-def _changed(op: str, data: Any, change: Any, low: float, high: float, channels: int | None = None) -> Array:
+def _changed(op: str, data: ArrayLike, change: Any, low: float, high: float, channels: int | None = None) -> Array:
     x = _images(op, data, channels)
     y = _floats(x)
     return _like(x, change(y, _factor(op, low, high, y)))
@@ -384,6 +384,6 @@ def random_lighting(data: ArrayLike, alpha_std: float = 0.05) -> Array:
     return _lit(x, normal(0.0, alpha_std, 3, device=x.device))
 
 
-def _lit(x: Any, alpha: Any) -> Array:
+def _lit(x: Array, alpha: ArrayLike) -> Array:
     y = _floats(x)
     return _like(x, y + _sum(_constant(_LIGHT, y) * asarray(alpha, y.dtype, x.device), -1))

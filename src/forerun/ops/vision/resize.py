@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy
 
 from .._base.host_task import host_op
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from ...typing import Array
 
 __all__ = ["pillow", "resize_values", "resized"]
 
+Pixels = TypeVar("Pixels", "Array", numpy.ndarray)
 _FILTERS = {0: 0, 1: 2, 2: 3, 3: 4, 4: 1, 9: 3, 10: 2}  # MXNet's numbers to Pillow's
 
 
-def pillow() -> Any:
+def pillow() -> ModuleType:
     """Return Pillow's module. ImportError, which says how to install it, if it is not there.
 
     >>> pillow().__name__
@@ -29,7 +32,7 @@ def pillow() -> Any:
     return Image
 
 
-def resized(op: str, x: Array, w: int, h: int, interp: int) -> Array:
+def resized(op: str, x: Pixels, w: int, h: int, interp: int) -> Pixels:
     """Resize images (..., height, width, channels): forerun arrays by a host task, NumPy arrays at once.
 
     ValueError unless there are 3 axes or 4 and sizes are positive, or for another filter than MXNet's.

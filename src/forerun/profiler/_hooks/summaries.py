@@ -36,7 +36,7 @@ class Summaries:
         self.writer = writer
         self._waiting: deque[tuple[str, Any, int | None]] = deque()
 
-    def add_scalar(self, tag: str, value: Any, step: int | None = None) -> None:
+    def add_scalar(self, tag: str, value: object, step: int | None = None) -> None:
         """Write a number, or keep an array with one element until it is computed. Does not wait.
 
         Raises the errors of arrays that were kept before, where their computation has failed.

@@ -105,12 +105,12 @@ def of_tape(arrays: Iterable[_core.Array], limit: int) -> Boxes:
     return {n: box for n, box in found.items() if box.kind != "leaf" or n in read}
 
 
-def _inputs(node: Any) -> list[_core.Array]:
+def _inputs(node: object) -> list[_core.Array]:
     """Return the inputs of a call; none for a leaf, nor for a call that `backward` has freed."""
     return [x for x in getattr(node, "inputs", None) or () if isinstance(x, _core.Array)]
 
 
-def _name(op: Any) -> str:
+def _name(op: object) -> str:
     return str(getattr(op, "name", None) or type(op).__name__).lstrip("_")
 
 

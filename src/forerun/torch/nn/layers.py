@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ...ops._base import convert
-from .. import creation, functions
+from .. import creation, shapes
 from ..places import Where
 from . import functional
 from .module import Module, Parameter
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from ...typing import Array, DTypeLike
 
 __all__ = [
     "Linear", "LazyLinear", "Embedding", "LayerNorm", "Dropout", "Flatten", "Identity", "ReLU", "LeakyReLU",
@@ -30,13 +30,13 @@ class Linear(Module):
     """
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, device: Where = None, dtype: Any = None
+        self, in_features: int, out_features: int, bias: bool = True, device: Where = None, dtype: DTypeLike = None
     ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self._make(bias, device, dtype)
 
-    def _make(self, bias: bool, device: Where, dtype: Any) -> None:
+    def _make(self, bias: bool, device: Where, dtype: DTypeLike) -> None:
         bound = 1 / math.sqrt(max(self.in_features, 1))
 
         def drawn(*shape: int) -> Any:
@@ -45,7 +45,7 @@ class Linear(Module):
         self.weight = drawn(self.out_features, self.in_features)
         self.bias = drawn(self.out_features) if bias else None
 
-    def forward(self, x: Any) -> Array:
+    def forward(self, x: Array) -> Array:
         """Return the affine map of the last axis."""
         return functional.linear(x, self.weight, self.bias)
 
@@ -57,13 +57,13 @@ class Linear(Module):
 class LazyLinear(Linear):
     """A Linear whose in_features are those of the first data: it has no parameters before."""
 
-    def __init__(self, out_features: int, bias: bool = True, device: Where = None, dtype: Any = None) -> None:
+    def __init__(self, out_features: int, bias: bool = True, device: Where = None, dtype: DTypeLike = None) -> None:
         Module.__init__(self)
         self.in_features, self.out_features = 0, out_features
         self._settings = (bias, device, dtype)
         self.weight = self.bias = None
 
-    def forward(self, x: Any) -> Array:
+    def forward(self, x: Array) -> Array:
         """Return the affine map of the last axis."""
         if self.weight is None:
             self.in_features = x.shape[-1]
@@ -79,7 +79,7 @@ class Embedding(Module):
         super().__init__()
         self.weight = Parameter(creation.randn(num_embeddings, embedding_dim, device=device))
 
-    def forward(self, index: Any) -> Array:
+    def forward(self, index: Array) -> Array:
         """Return the rows: index (...) to (..., embedding_dim)."""
         return functional.embedding(index, self.weight)
 
@@ -95,7 +95,7 @@ class LayerNorm(Module):
         self.weight = Parameter(creation.ones(self.normalized_shape, device=device))
         self.bias = Parameter(creation.zeros(self.normalized_shape, device=device))
 
-    def forward(self, x: Any) -> Array:
+    def forward(self, x: Array) -> Array:
         """Return x normalised."""
         return functional.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
 
@@ -109,7 +109,7 @@ class Dropout(Module):
             raise ValueError(f"Dropout: p must be in [0, 1], got {p}")
         self.p = p
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """Return x, with dropped elements in training."""
         return functional.dropout(x, self.p, self.training)
 
@@ -125,9 +125,9 @@ class Flatten(Module):
         super().__init__()
         self.start_dim, self.end_dim = start_dim, end_dim
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         """Return x with another shape."""
-        return functions.flatten(x, self.start_dim, self.end_dim)
+        return shapes.flatten(x, self.start_dim, self.end_dim)
 
 
 class Identity(Module):
@@ -136,7 +136,7 @@ class Identity(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Any:
         """Return x."""
         return x
 
@@ -148,11 +148,11 @@ class _Activation(Module):
         super().__init__()
         self.inplace = inplace
 
-    def function(self, x: Any) -> Any:
+    def function(self, x: Array) -> Any:
         """Return the function."""
         raise NotImplementedError(f"{type(self).__name__}: function must be defined, got none")
 
-    def forward(self, x: Any) -> Array:
+    def forward(self, x: Array) -> Array:
         """Return the function of each element."""
         y = self.function(x)
         return convert.write_out(type(self).__name__, y, x) if self.inplace else y
@@ -182,7 +182,7 @@ class LeakyReLU(_Activation):
         super().__init__(inplace)
         self.negative_slope = negative_slope
 
-    def function(self, x: Any) -> Any:
+    def function(self, x: Array) -> Array:
         """Return the function."""
         return functional.leaky_relu(x, self.negative_slope)
 
@@ -190,7 +190,7 @@ class LeakyReLU(_Activation):
 class Sigmoid(Module):
     """1 / (1 + exp(-x)) of each element."""
 
-    def forward(self, x: Any) -> Array:
+    def forward(self, x: Array) -> Array:
         """Return the function of each element."""
         return functional.sigmoid(x)
 
@@ -198,7 +198,7 @@ class Sigmoid(Module):
 class Tanh(Module):
     """The hyperbolic tangent of each element."""
 
-    def forward(self, x: Any) -> Array:
+    def forward(self, x: Array) -> Array:
         """Return the function of each element."""
         return functional.tanh(x)
 
@@ -211,7 +211,7 @@ class GELU(Module):
         convert.check_choice("GELU", "approximate", approximate, ("none", "tanh"))
         self.approximate = approximate
 
-    def forward(self, x: Any) -> Array:
+    def forward(self, x: Array) -> Array:
         """Return the function of each element."""
         return functional.gelu(x, self.approximate)
 
@@ -223,7 +223,7 @@ class Softplus(Module):
         super().__init__()
         self.beta, self.threshold = beta, threshold
 
-    def forward(self, x: Any) -> Array:
+    def forward(self, x: Array) -> Array:
         """Return the function of each element."""
         return functional.softplus(x, self.beta, self.threshold)
 
@@ -237,7 +237,7 @@ class Softmax(Module):
         super().__init__()
         self.dim = dim
 
-    def forward(self, x: Any) -> Array:
+    def forward(self, x: Array) -> Array:
         """Return the function along the axis."""
         return self.function(x, self.dim)
 
@@ -267,7 +267,7 @@ class ModuleList(Module):
     def __iter__(self) -> Iterator[Module]:
         return iter(self._modules.values())
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: int) -> Any:
         found = list(self._modules.values())[index]
         return type(self)(*found) if isinstance(index, slice) and isinstance(self, Sequential) else found
 
@@ -287,7 +287,7 @@ class Sequential(ModuleList):
         for name, module in (named or {}).items():
             self.add_module(name, module)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Any:
         """Return the last module's output."""
         for module in self:
             x = module(x)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import functional
 from .module import Module
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
 
 __all__ = ["CrossEntropyLoss", "NLLLoss", "MSELoss", "L1Loss", "SmoothL1Loss", "BCEWithLogitsLoss"]
 
@@ -18,7 +22,7 @@ class _Loss(Module):
         super().__init__()
         self.reduction = reduction
 
-    def forward(self, x: Any, target: Any) -> Any:
+    def forward(self, x: Array, target: Array) -> Any:
         """Return the loss of predictions x: a number, or one per element for "none"."""
         return self.function(x, target, self.reduction)
 

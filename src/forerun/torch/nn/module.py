@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import np
 from ...autograd.leaf import Variable
 from ..grad import begin, no_grad
 from ..methods import to
+
+if TYPE_CHECKING:
+    from ...typing import Array
+
 
 __all__ = ["Parameter", "Module"]
 
@@ -19,7 +23,7 @@ class _ParameterLeaf(Variable):
     __slots__ = ()
 
 
-def Parameter(data: Any, requires_grad: bool = True) -> Any:
+def Parameter(data: Array, requires_grad: bool = True) -> Any:
     """Return the data as a parameter: set as a module's attribute it is trained with the module.
 
     >>> from forerun import torch
@@ -34,7 +38,7 @@ def Parameter(data: Any, requires_grad: bool = True) -> Any:
     return x
 
 
-def is_parameter(x: Any) -> bool:
+def is_parameter(x: Array) -> bool:
     """Return whether x is what `Parameter` made."""
     return isinstance(x, np.ndarray) and isinstance(x.node, _ParameterLeaf)
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import np
 from ..grad import no_grad
 
+if TYPE_CHECKING:
+    from ...typing import Array
+
+
 __all__ = ["clip_grad_norm_"]
 
 
-def clip_grad_norm_(parameters: Iterable[Any], max_norm: float) -> Any:
+def clip_grad_norm_(parameters: Iterable[Any], max_norm: float) -> Array:
     """Scale gradients in place so that their common 2-norm is at most `max_norm`; return the norm before.
 
     Nothing waits: the factor is computed with the gradients. ValueError if no parameter has a gradient.

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...gluon.data import ArrayDataset
 from ...gluon.data import DataLoader as _Loader
 from ...gluon.data import Dataset as Dataset
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 __all__ = ["Dataset", "TensorDataset", "DataLoader"]
 
@@ -33,7 +37,7 @@ class DataLoader(_Loader):
         batch_size: int = 1,
         shuffle: bool = False,
         num_workers: int = 0,
-        collate_fn: Any = None,
+        collate_fn: Callable[..., Any] | None = None,
         pin_memory: bool = False,
         drop_last: bool = False,
     ) -> None:

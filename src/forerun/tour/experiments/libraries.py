@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -22,6 +22,10 @@ from ..._runtime import core as _core
 from ...d2l import never_run
 from ..finding import Experiment, Figure, Finding, Row, Run, Table, seconds
 from .asynchronous.small_operations import issue_and_keep
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
 
 __all__ = ["PROGRAMS", "Library", "Program", "libraries", "measured"]
 
@@ -58,28 +62,28 @@ class Program:
         return f"{self.says}, {' and '.join(dict.fromkeys(shapes))}"
 
 
-def _many(xp: Any, x: Any) -> list[Any]:
+def _many(xp: ModuleType, x: object) -> list[Any]:
     return issue_and_keep(x, 1000)
 
 
-def _chain(xp: Any, x: Any, y: Any) -> list[Any]:
+def _chain(xp: ModuleType, x: object, y: Any) -> list[Any]:
     return [x * y + 2]
 
 
-def _gelu(xp: Any, x: Any) -> list[Any]:
+def _gelu(xp: ModuleType, x: Any) -> list[Any]:
     return [0.5 * x * (1 + xp.tanh(0.7978845608 * (x + 0.044715 * x * x * x)))]
 
 
-def _softmax(xp: Any, x: Any) -> list[Any]:
+def _softmax(xp: ModuleType, x: object) -> list[Any]:
     e = xp.exp(x - xp.amax(x, axis=1, keepdims=True))
     return [e / xp.sum(e, axis=1, keepdims=True)]
 
 
-def _products(xp: Any, x: Any) -> list[Any]:
+def _products(xp: ModuleType, x: Any) -> list[Any]:
     return [x @ x for _ in range(10)]
 
 
-def _layers(xp: Any, x: Any, v: Any, w: Any) -> list[Any]:
+def _layers(xp: ModuleType, x: Any, v: Any, w: Any) -> list[Any]:
     return [xp.tanh(xp.tanh(x @ v / 30) @ w / 30) + 1]
 
 

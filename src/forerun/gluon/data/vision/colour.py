@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from .... import image
 from .transform import Transform, constant, space
+
+if TYPE_CHECKING:
+    from ....typing import Array, ArrayLike
+
 
 __all__ = [
     "ToTensor", "Normalize", "RandomBrightness", "RandomContrast", "RandomSaturation", "RandomHue",
@@ -22,7 +26,7 @@ _VALUES = numpy.array([55.46, 4.794, 1.148])  # of the covariance of ImageNet's 
 _VECTORS = numpy.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]])
 
 
-def _like(x: Any, values: Any) -> Any:
+def _like(x: Array | numpy.ndarray, values: Array | numpy.ndarray) -> Any:
     """Floats as colours in x's dtype: rounded and kept in range where that is of integers."""
     if x.dtype.kind not in "iu":
         return values.astype(x.dtype)
@@ -30,27 +34,27 @@ def _like(x: Any, values: Any) -> Any:
     return xp.clip(xp.round(values), 0, top).astype(x.dtype)
 
 
-def _grey(x: Any) -> Any:
+def _grey(x: Array | numpy.ndarray) -> Array | numpy.ndarray:
     return (x * constant(_GREY, x)).sum(axis=-1, keepdims=True)
 
 
 class ToTensor(Transform):
     """(height, width, channels) in 0 to 255 to float32 (channels, height, width) in 0 to 1; batches likewise."""
 
-    def transformed(self, x: Any) -> Any:
+    def transformed(self, x: Any) -> Array | numpy.ndarray:
         """Return x with channels first, divided by 255. ValueError unless it has 3 or 4 axes."""
         y = self.early(x)
         if isinstance(x, numpy.ndarray) and x.dtype != "float64":
             return numpy.divide(y, numpy.float32(255), dtype="float32")
         return y.astype("float32") / 255
 
-    def early(self, x: Any) -> Any:
+    def early(self, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
         """Return x with channels first. ValueError unless it has 3 or 4 axes."""
         if x.ndim not in (3, 4):
             raise ValueError(f"ToTensor: image must have 3 axes, or 4 as a batch, got shape {x.shape}")
         return x.transpose(2, 0, 1) if x.ndim == 3 else x.transpose(0, 3, 1, 2)
 
-    def late(self, batch: Any) -> Any:
+    def late(self, batch: Array) -> Array:
         """Divided by 255."""
         return batch.astype("float32") / 255
 
@@ -89,7 +93,7 @@ class _Factor(Transform):
         by = image.draws().uniform(max(self.lowest, -self._amount), self._amount)
         return _like(x, self.changed(x.astype("float32"), by))
 
-    def changed(self, x: Any, by: float) -> Any:
+    def changed(self, x: Array, by: float) -> Any:
         """Return the colours."""
         raise NotImplementedError
 
@@ -102,7 +106,7 @@ class RandomBrightness(_Factor):
     def __init__(self, brightness: float) -> None:
         super().__init__(brightness)
 
-    def changed(self, x: Any, by: float) -> Any:
+    def changed(self, x: Array | numpy.ndarray, by: float) -> Array | numpy.ndarray:
         """Brighter or darker."""
         return x * (1 + by)
 
@@ -115,7 +119,7 @@ class RandomContrast(_Factor):
     def __init__(self, contrast: float) -> None:
         super().__init__(contrast)
 
-    def changed(self, x: Any, by: float) -> Any:
+    def changed(self, x: Array | numpy.ndarray, by: float) -> Array | numpy.ndarray:
         """With more contrast or less."""
         return x * (1 + by) - _grey(x).mean(axis=(-3, -2, -1), keepdims=True) * by
 
@@ -128,7 +132,7 @@ class RandomSaturation(_Factor):
     def __init__(self, saturation: float) -> None:
         super().__init__(saturation)
 
-    def changed(self, x: Any, by: float) -> Any:
+    def changed(self, x: Array | numpy.ndarray, by: float) -> Array | numpy.ndarray:
         """Gaudier or paler."""
         return x * (1 + by) - _grey(x) * by
 
@@ -139,7 +143,7 @@ class RandomHue(_Factor):
     def __init__(self, hue: float) -> None:
         super().__init__(hue)
 
-    def changed(self, x: Any, by: float) -> Any:
+    def changed(self, x: Array | numpy.ndarray, by: float) -> Any:
         """In other tints."""
         c, s = math.cos(math.pi * by), math.sin(math.pi * by)
         turn = numpy.linalg.inv(_TO_YIQ) @ numpy.array([[1, 0, 0], [0, c, -s], [0, s, c]]) @ _TO_YIQ
@@ -154,7 +158,7 @@ class RandomColorJitter(Transform):
         kinds = {RandomBrightness: brightness, RandomContrast: contrast, RandomSaturation: saturation, RandomHue: hue}
         self._changes = [kind(amount) for kind, amount in kinds.items() if amount]
 
-    def transformed(self, x: Any) -> Any:
+    def transformed(self, x: ArrayLike) -> Any:
         """Return x with its colours changed."""
         for i in image.draws().permutation(len(self._changes)):
             x = self._changes[i].transformed(x)

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 import numpy
 
@@ -19,6 +19,10 @@ from .... import image, np
 from ...download import download
 from ..dataset import Hosting, Plan
 from ..recordio import RecordFileDataset, unpack
+
+if TYPE_CHECKING:
+    from ....typing import Array
+
 
 __all__ = [
     "MNIST", "FashionMNIST", "CIFAR10", "CIFAR100", "ImageFolderDataset", "ImageListDataset", "ImageRecordDataset",
@@ -306,7 +310,7 @@ class ImageListDataset(_Labelled):
         path, labels = self.items[index]
         return image.values_in(path, self._flag), labels
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: int) -> tuple[Array, ...]:
         values, labels = self._pair(index)
         return np.array(values), np.array(labels)
 

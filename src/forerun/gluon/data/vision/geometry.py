@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from .... import image
 from .transform import Transform, space
+
+if TYPE_CHECKING:
+    from ....typing import Array, ArrayLike
+
 
 __all__ = [
     "Resize", "CenterCrop", "CropResize", "RandomCrop", "RandomResizedCrop", "RandomFlipLeftRight",
@@ -37,7 +41,7 @@ class Resize(Transform):
         super().__init__()
         self._size, self._keep, self._interpolation = size, keep_ratio, interpolation
 
-    def transformed(self, x: Any) -> Any:
+    def transformed(self, x: ArrayLike) -> Any:
         """Return x, resized; a batch image by image."""
         if self._keep and isinstance(self._size, int):
             size = self._size
@@ -71,7 +75,7 @@ class CropResize(Transform):
         self._place = x, y, width, height
         self._resize = Resize(size, False, 1 if interpolation is None else interpolation) if size is not None else None
 
-    def transformed(self, x: Any) -> Any:
+    def transformed(self, x: Any) -> Array | numpy.ndarray:
         """Return the crop."""
         out = image.fixed_crop(x, *self._place)
         return out if self._resize is None else self._resize.transformed(out)
@@ -156,7 +160,7 @@ class Rotate(Transform):
         super().__init__()
         self._settings = rotation_degrees, zoom_in, zoom_out
 
-    def transformed(self, x: Any) -> Any:
+    def transformed(self, x: Any) -> Array | numpy.ndarray:
         """Return x, turned."""
         return image.imrotate(x, *self._settings)
 

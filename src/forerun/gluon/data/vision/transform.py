@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -12,6 +12,12 @@ from ...block.block import Block, check_hybrid_settings
 from ...block.hybrid import HybridBlock
 from ...nn.container import Sequential
 from ...nn.function import Lambda
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ....typing import Array, ArrayLike, DTypeLike
+
 
 __all__ = ["Transform", "Compose", "HybridCompose", "RandomApply", "HybridRandomApply", "Cast"]
 
@@ -49,11 +55,11 @@ class Transform(_OfNumpy, HybridBlock):
     effect: random numbers are drawn for each image.
     """
 
-    def transformed(self, x: Any) -> Any:
+    def transformed(self, x: ArrayLike) -> Any:
         """Return the image that becomes of x."""
         raise NotImplementedError(f"{type(self).__name__}: transformed must be defined, got none")
 
-    def forward(self, x: Any, *args: Any) -> Any:
+    def forward(self, x: Array | numpy.ndarray, *args: Any) -> Any:
         """Return the image that becomes of x, and the other arguments."""
         y = self.transformed(x)
         return (y, *args) if args else y
@@ -63,12 +69,12 @@ class Transform(_OfNumpy, HybridBlock):
         check_hybrid_settings(settings)
 
 
-def space(x: Any) -> Any:
+def space(x: Array | numpy.ndarray) -> ModuleType:
     """Return where functions for an image are: NumPy, or `forerun.np`."""
     return numpy if isinstance(x, numpy.ndarray) else np
 
 
-def constant(values: numpy.ndarray, x: Any) -> Any:
+def constant(values: numpy.ndarray, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
     """Return values for computing with x: of its dtype, on its device."""
     if isinstance(x, numpy.ndarray):
         return values if values.dtype == x.dtype else values.astype(x.dtype)
@@ -127,13 +133,13 @@ class RandomApply(Compose):
         super().__init__(transforms if isinstance(transforms, (list, tuple)) else [transforms])
         self.p = p
 
-    def forward(self, x: Any, *args: Any) -> Any:
+    def forward(self, x: Array | numpy.ndarray, *args: Any) -> Any:
         """Return the image, transformed or as it is."""
         if image.chance() < self.p:
             return super().forward(x, *args)
         return (x, *args) if args else x
 
-    def transformed(self, x: Any) -> Any:
+    def transformed(self, x: Array | numpy.ndarray) -> Any:
         """Return the image, transformed or as it is."""
         return self.forward(x)
 
@@ -149,7 +155,7 @@ class HybridRandomApply(RandomApply):
 class Cast(Transform):
     """The image in another dtype."""
 
-    def __init__(self, dtype: Any = "float32") -> None:
+    def __init__(self, dtype: DTypeLike = "float32") -> None:
         super().__init__()
         self._dtype = dtype
 

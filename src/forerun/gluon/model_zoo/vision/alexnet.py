@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 from ... import nn
 from ...parameter.parameter import Devices
-from ..store import finished
+from ..store import NetSettings, Root, finished
 from .parts import Classifier
 
 __all__ = ["AlexNet", "alexnet"]
@@ -37,7 +37,11 @@ class AlexNet(Classifier):
 
 
 def alexnet(
-    pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None, **settings: Any
+    pretrained: bool = False,
+    ctx: Devices = None,
+    root: Root = None,
+    device: Devices = None,
+    **settings: Unpack[NetSettings],
 ) -> AlexNet:
     """AlexNet. pretrained, ctx, root: see `get_model`. settings: `classes`."""
     return finished(AlexNet(**settings), "alexnet", pretrained, ctx, root, device)

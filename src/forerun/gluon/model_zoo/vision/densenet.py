@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Unpack
 
 from ... import nn
 from ...block.block import Block
 from ...parameter.parameter import Devices
-from ..store import finished
+from ..store import NetSettings, Root, Settings, finished
 from .parts import Classifier, row
 
 __all__ = ["DenseNet", "densenet121", "densenet161", "densenet169", "densenet201"]
@@ -62,27 +62,27 @@ class DenseNet(Classifier):
 
 
 def _densenet(
-    layers: int, pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None,
-    **settings: Any,
+    layers: int, pretrained: bool = False, ctx: Devices = None, root: Root = None, device: Devices = None,
+    **settings: Unpack[NetSettings],
 ) -> DenseNet:  # fmt: skip
     return finished(DenseNet(*_SETTINGS[layers], **settings), f"densenet{layers}", pretrained, ctx, root, device)
 
 
-def densenet121(**settings: Any) -> DenseNet:
+def densenet121(**settings: Unpack[Settings]) -> DenseNet:
     """DenseNet-121. settings: pretrained, ctx, root as in `get_model`; bn_size, dropout, classes of `DenseNet`."""
     return _densenet(121, **settings)
 
 
-def densenet161(**settings: Any) -> DenseNet:
+def densenet161(**settings: Unpack[Settings]) -> DenseNet:
     """DenseNet-161; settings are those of `densenet121`."""
     return _densenet(161, **settings)
 
 
-def densenet169(**settings: Any) -> DenseNet:
+def densenet169(**settings: Unpack[Settings]) -> DenseNet:
     """DenseNet-169; settings are those of `densenet121`."""
     return _densenet(169, **settings)
 
 
-def densenet201(**settings: Any) -> DenseNet:
+def densenet201(**settings: Unpack[Settings]) -> DenseNet:
     """DenseNet-201; settings are those of `densenet121`."""
     return _densenet(201, **settings)

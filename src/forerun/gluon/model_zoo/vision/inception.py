@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 from ... import nn
 from ...block.block import Block
 from ...parameter.parameter import Devices
-from ..store import finished
+from ..store import NetSettings, Root, finished
 from .parts import Classifier, conv_norm, row
 
 __all__ = ["Inception3", "inception_v3"]
@@ -93,7 +93,11 @@ class Inception3(Classifier):
 
 
 def inception_v3(
-    pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None, **settings: Any
+    pretrained: bool = False,
+    ctx: Devices = None,
+    root: Root = None,
+    device: Devices = None,
+    **settings: Unpack[NetSettings],
 ) -> Inception3:
     """Inception v3. pretrained, ctx, root: see `get_model`. settings: `classes`."""
     return finished(Inception3(**settings), "inceptionv3", pretrained, ctx, root, device)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ... import nn
 from ...block.hybrid import HybridBlock
 from ...parameter.parameter import Devices
-from ..store import finished
+from ..store import NetSettings, Root, Settings, finished
 from .parts import Classifier, ReLU6, conv_norm, row
+
+if TYPE_CHECKING:
+    from ....typing import Array
+
 
 __all__ = [
     "MobileNet", "MobileNetV2", "get_mobilenet", "get_mobilenet_v2",
@@ -56,7 +60,7 @@ class _Bottleneck(HybridBlock):
         self.out = row(*first, *conv_norm(wide, 3, stride, 1, ReLU6(), groups=wide), *last)
         self._is_residual = stride == 1 and before == after
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Any:
         """Return images to images."""
         y = self.out(x)
         return y + x if self._is_residual else y
@@ -84,16 +88,16 @@ def _name(prefix: str, multiplier: float) -> str:
 
 
 def get_mobilenet(
-    multiplier: float, pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None,
-    **settings: Any,
+    multiplier: float, pretrained: bool = False, ctx: Devices = None, root: Root = None, device: Devices = None,
+    **settings: Unpack[NetSettings],
 ) -> MobileNet:  # fmt: skip
     """Return the MobileNet of that multiplier. pretrained, ctx, root: see `get_model`. settings: `classes`."""
     return finished(MobileNet(multiplier, **settings), _name("mobilenet", multiplier), pretrained, ctx, root, device)
 
 
 def get_mobilenet_v2(
-    multiplier: float, pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None,
-    **settings: Any,
+    multiplier: float, pretrained: bool = False, ctx: Devices = None, root: Root = None, device: Devices = None,
+    **settings: Unpack[NetSettings],
 ) -> MobileNetV2:  # fmt: skip
     """Return the MobileNetV2 of that multiplier. pretrained, ctx, root: see `get_model`. settings: `classes`."""
     return finished(
@@ -101,41 +105,41 @@ def get_mobilenet_v2(
     )
 
 
-def mobilenet1_0(**settings: Any) -> MobileNet:
+def mobilenet1_0(**settings: Unpack[Settings]) -> MobileNet:
     """MobileNet; settings are those of `get_mobilenet`."""
     return get_mobilenet(1.0, **settings)
 
 
-def mobilenet0_75(**settings: Any) -> MobileNet:
+def mobilenet0_75(**settings: Unpack[Settings]) -> MobileNet:
     """MobileNet with 3/4 of the channels; settings are those of `get_mobilenet`."""
     return get_mobilenet(0.75, **settings)
 
 
-def mobilenet0_5(**settings: Any) -> MobileNet:
+def mobilenet0_5(**settings: Unpack[Settings]) -> MobileNet:
     """MobileNet with half of the channels; settings are those of `get_mobilenet`."""
     return get_mobilenet(0.5, **settings)
 
 
-def mobilenet0_25(**settings: Any) -> MobileNet:
+def mobilenet0_25(**settings: Unpack[Settings]) -> MobileNet:
     """MobileNet with a quarter of the channels; settings are those of `get_mobilenet`."""
     return get_mobilenet(0.25, **settings)
 
 
-def mobilenet_v2_1_0(**settings: Any) -> MobileNetV2:
+def mobilenet_v2_1_0(**settings: Unpack[Settings]) -> MobileNetV2:
     """MobileNetV2; settings are those of `get_mobilenet_v2`."""
     return get_mobilenet_v2(1.0, **settings)
 
 
-def mobilenet_v2_0_75(**settings: Any) -> MobileNetV2:
+def mobilenet_v2_0_75(**settings: Unpack[Settings]) -> MobileNetV2:
     """MobileNetV2 with 3/4 of the channels; settings are those of `get_mobilenet_v2`."""
     return get_mobilenet_v2(0.75, **settings)
 
 
-def mobilenet_v2_0_5(**settings: Any) -> MobileNetV2:
+def mobilenet_v2_0_5(**settings: Unpack[Settings]) -> MobileNetV2:
     """MobileNetV2 with half of the channels; settings are those of `get_mobilenet_v2`."""
     return get_mobilenet_v2(0.5, **settings)
 
 
-def mobilenet_v2_0_25(**settings: Any) -> MobileNetV2:
+def mobilenet_v2_0_25(**settings: Unpack[Settings]) -> MobileNetV2:
     """MobileNetV2 with a quarter of the channels; settings are those of `get_mobilenet_v2`."""
     return get_mobilenet_v2(0.25, **settings)

@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from .... import npx
 from ... import nn
 from ...block.block import Block
 from ...block.hybrid import HybridBlock
 from ...parameter.parameter import Devices
-from ..store import finished
+from ..store import NetSettings as _NetSettings
+from ..store import Root, finished
+from ..store import Settings as _Settings
 from .parts import Classifier, conv_norm, row
+
+if TYPE_CHECKING:
+    from ....typing import Array
+
 
 __all__ = [
     "ResNetV1", "ResNetV2", "BasicBlockV1", "BasicBlockV2", "BottleneckV1", "BottleneckV2", "get_resnet",
     "resnet18_v1", "resnet34_v1", "resnet50_v1", "resnet101_v1", "resnet152_v1",
     "resnet18_v2", "resnet34_v2", "resnet50_v2", "resnet101_v2", "resnet152_v2",
 ]  # fmt: skip
+
+
+class NetSettings(_NetSettings, total=False):
+    """Settings of these networks."""
+
+    thumbnail: bool
+
+
+class Settings(_Settings, total=False):
+    """Settings of the functions that make them; see `get_model`."""
+
+    thumbnail: bool
 
 
 class _BlockV1(HybridBlock):
@@ -34,7 +52,7 @@ class _BlockV1(HybridBlock):
         """Return the layers of the body."""
         raise NotImplementedError
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Any:
         """Return images to images."""
         return npx.relu(self.body(x) + (self.downsample(x) if self.downsample is not None else x))
 
@@ -80,7 +98,7 @@ class _BlockV2(HybridBlock):
         """Channels, kernel and stride of each convolution."""
         raise NotImplementedError
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Any:
         """Return images to images."""
         short = x
         for i, (norm, conv) in enumerate(self._pairs):
@@ -174,8 +192,8 @@ _LAYERS = {18: [2, 2, 2, 2], 34: [3, 4, 6, 3], 50: [3, 4, 6, 3], 101: [3, 4, 23,
 
 
 def get_resnet(
-    version: int, num_layers: int, pretrained: bool = False, ctx: Devices = None, root: Any = None,
-    device: Devices = None, **settings: Any,
+    version: int, num_layers: int, pretrained: bool = False, ctx: Devices = None, root: Root = None,
+    device: Devices = None, **settings: Unpack[NetSettings],
 ) -> Any:  # fmt: skip
     """Return the residual network of version 1 or 2 with 18, 34, 50, 101 or 152 layers.
 
@@ -195,61 +213,61 @@ def get_resnet(
     return finished(net, f"resnet{num_layers}_v{version}", pretrained, ctx, root, device)
 
 
-def resnet18_v1(**settings: Any) -> ResNetV1:
+def resnet18_v1(**settings: Unpack[Settings]) -> ResNetV1:
     """ResNet-18; settings are those of `get_resnet`."""
     net: ResNetV1 = get_resnet(1, 18, **settings)
     return net
 
 
-def resnet34_v1(**settings: Any) -> ResNetV1:
+def resnet34_v1(**settings: Unpack[Settings]) -> ResNetV1:
     """ResNet-34; settings are those of `get_resnet`."""
     net: ResNetV1 = get_resnet(1, 34, **settings)
     return net
 
 
-def resnet50_v1(**settings: Any) -> ResNetV1:
+def resnet50_v1(**settings: Unpack[Settings]) -> ResNetV1:
     """ResNet-50; settings are those of `get_resnet`."""
     net: ResNetV1 = get_resnet(1, 50, **settings)
     return net
 
 
-def resnet101_v1(**settings: Any) -> ResNetV1:
+def resnet101_v1(**settings: Unpack[Settings]) -> ResNetV1:
     """ResNet-101; settings are those of `get_resnet`."""
     net: ResNetV1 = get_resnet(1, 101, **settings)
     return net
 
 
-def resnet152_v1(**settings: Any) -> ResNetV1:
+def resnet152_v1(**settings: Unpack[Settings]) -> ResNetV1:
     """ResNet-152; settings are those of `get_resnet`."""
     net: ResNetV1 = get_resnet(1, 152, **settings)
     return net
 
 
-def resnet18_v2(**settings: Any) -> ResNetV2:
+def resnet18_v2(**settings: Unpack[Settings]) -> ResNetV2:
     """ResNet-18 of 2016; settings are those of `get_resnet`."""
     net: ResNetV2 = get_resnet(2, 18, **settings)
     return net
 
 
-def resnet34_v2(**settings: Any) -> ResNetV2:
+def resnet34_v2(**settings: Unpack[Settings]) -> ResNetV2:
     """ResNet-34 of 2016; settings are those of `get_resnet`."""
     net: ResNetV2 = get_resnet(2, 34, **settings)
     return net
 
 
-def resnet50_v2(**settings: Any) -> ResNetV2:
+def resnet50_v2(**settings: Unpack[Settings]) -> ResNetV2:
     """ResNet-50 of 2016; settings are those of `get_resnet`."""
     net: ResNetV2 = get_resnet(2, 50, **settings)
     return net
 
 
-def resnet101_v2(**settings: Any) -> ResNetV2:
+def resnet101_v2(**settings: Unpack[Settings]) -> ResNetV2:
     """ResNet-101 of 2016; settings are those of `get_resnet`."""
     net: ResNetV2 = get_resnet(2, 101, **settings)
     return net
 
 
-def resnet152_v2(**settings: Any) -> ResNetV2:
+def resnet152_v2(**settings: Unpack[Settings]) -> ResNetV2:
     """ResNet-152 of 2016; settings are those of `get_resnet`."""
     net: ResNetV2 = get_resnet(2, 152, **settings)
     return net

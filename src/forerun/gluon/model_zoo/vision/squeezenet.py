@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 from ... import nn
 from ...block.block import Block
 from ...parameter.parameter import Devices
-from ..store import finished
+from ..store import NetSettings, Root, finished
 from .parts import Classifier, row
 
 __all__ = ["SqueezeNet", "squeezenet1_0", "squeezenet1_1"]
@@ -49,14 +49,22 @@ class SqueezeNet(Classifier):
 
 
 def squeezenet1_0(
-    pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None, **settings: Any
+    pretrained: bool = False,
+    ctx: Devices = None,
+    root: Root = None,
+    device: Devices = None,
+    **settings: Unpack[NetSettings],
 ) -> SqueezeNet:
     """SqueezeNet 1.0. pretrained, ctx, root: see `get_model`. settings: `classes`."""
     return finished(SqueezeNet("1.0", **settings), "squeezenet1.0", pretrained, ctx, root, device)
 
 
 def squeezenet1_1(
-    pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None, **settings: Any
+    pretrained: bool = False,
+    ctx: Devices = None,
+    root: Root = None,
+    device: Devices = None,
+    **settings: Unpack[NetSettings],
 ) -> SqueezeNet:
     """SqueezeNet 1.1, with less to compute. pretrained, ctx, root: see `get_model`. settings: `classes`."""
     return finished(SqueezeNet("1.1", **settings), "squeezenet1.1", pretrained, ctx, root, device)

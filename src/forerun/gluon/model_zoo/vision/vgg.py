@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Unpack
 
 from ....init import Xavier
 from ... import nn
 from ...parameter.parameter import Devices
-from ..store import finished
+from ..store import NetSettings as _NetSettings
+from ..store import Root, finished
+from ..store import Settings as _Settings
 from .parts import Classifier
 
 __all__ = [
@@ -16,6 +18,20 @@ __all__ = [
 ]  # fmt: skip
 
 _FILTERS = [64, 128, 256, 512, 512]
+
+
+class NetSettings(_NetSettings, total=False):
+    """Settings of these networks."""
+
+    batch_norm: bool
+
+
+class Settings(_Settings, total=False):
+    """Settings of the functions that make them; see `get_model`."""
+
+    batch_norm: bool
+
+
 _LAYERS = {11: [1, 1, 2, 2, 2], 13: [2, 2, 2, 2, 2], 16: [2, 2, 3, 3, 3], 19: [2, 2, 4, 4, 4]}
 
 
@@ -47,8 +63,8 @@ class VGG(Classifier):
 
 
 def get_vgg(
-    num_layers: int, pretrained: bool = False, ctx: Devices = None, root: Any = None, device: Devices = None,
-    **settings: Any,
+    num_layers: int, pretrained: bool = False, ctx: Devices = None, root: Root = None, device: Devices = None,
+    **settings: Unpack[NetSettings],
 ) -> VGG:  # fmt: skip
     """Return the VGG network with 11, 13, 16 or 19 layers, ValueError for others.
 
@@ -63,41 +79,41 @@ def get_vgg(
     return finished(net, f"vgg{num_layers}" + "_bn" * bool(settings.get("batch_norm")), pretrained, ctx, root, device)
 
 
-def vgg11(**settings: Any) -> VGG:
+def vgg11(**settings: Unpack[Settings]) -> VGG:
     """VGG-11; settings are those of `get_vgg`."""
     return get_vgg(11, **settings)
 
 
-def vgg13(**settings: Any) -> VGG:
+def vgg13(**settings: Unpack[Settings]) -> VGG:
     """VGG-13; settings are those of `get_vgg`."""
     return get_vgg(13, **settings)
 
 
-def vgg16(**settings: Any) -> VGG:
+def vgg16(**settings: Unpack[Settings]) -> VGG:
     """VGG-16; settings are those of `get_vgg`."""
     return get_vgg(16, **settings)
 
 
-def vgg19(**settings: Any) -> VGG:
+def vgg19(**settings: Unpack[Settings]) -> VGG:
     """VGG-19; settings are those of `get_vgg`."""
     return get_vgg(19, **settings)
 
 
-def vgg11_bn(**settings: Any) -> VGG:
+def vgg11_bn(**settings: Unpack[_Settings]) -> VGG:
     """VGG-11 with batch norms; settings are those of `get_vgg`."""
     return get_vgg(11, batch_norm=True, **settings)
 
 
-def vgg13_bn(**settings: Any) -> VGG:
+def vgg13_bn(**settings: Unpack[_Settings]) -> VGG:
     """VGG-13 with batch norms; settings are those of `get_vgg`."""
     return get_vgg(13, batch_norm=True, **settings)
 
 
-def vgg16_bn(**settings: Any) -> VGG:
+def vgg16_bn(**settings: Unpack[_Settings]) -> VGG:
     """VGG-16 with batch norms; settings are those of `get_vgg`."""
     return get_vgg(16, batch_norm=True, **settings)
 
 
-def vgg19_bn(**settings: Any) -> VGG:
+def vgg19_bn(**settings: Unpack[_Settings]) -> VGG:
     """VGG-19 with batch norms; settings are those of `get_vgg`."""
     return get_vgg(19, batch_norm=True, **settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -13,6 +13,14 @@ from ....data.vision import transforms as of_images
 from ....data.vision.datasets import ImageListDataset, ImageRecordDataset
 from . import transforms
 from .transforms.bbox.both import Both
+
+if TYPE_CHECKING:
+    import os
+
+    from .....typing import Array, DTypeLike
+
+    Path = str | os.PathLike[str]
+
 
 __all__ = ["ImageDataLoader", "ImageBboxDataLoader", "create_image_augment", "create_bbox_augment"]
 
@@ -30,7 +38,7 @@ def _colours(brightness: float, contrast: float, saturation: float, hue: float, 
     return [*steps, of_images.RandomGray(grey)] if grey else steps
 
 
-def _tensors(mean: Colours, std: Colours, dtype: Any) -> list[Any]:
+def _tensors(mean: Colours, std: Colours, dtype: DTypeLike) -> list[Any]:
     """Return channels first, from 0 to 1, less a mean and over a deviation, in a dtype."""
     mean, std = (_MEAN if mean is True else mean), (_STD if std is True else std)
     steps: list[Any] = [of_images.ToTensor()]
@@ -44,7 +52,7 @@ def create_image_augment(
     data_shape: Sequence[int], resize: int = 0, rand_crop: bool = False, rand_resize: bool = False,
     rand_mirror: bool = False, mean: Colours = None, std: Colours = None, brightness: float = 0, contrast: float = 0,
     saturation: float = 0, hue: float = 0, pca_noise: float = 0, rand_gray: float = 0, inter_method: int = 2,
-    dtype: Any = "float32",
+    dtype: DTypeLike = "float32",
 ) -> Any:  # fmt: skip
     """Return the usual transforms of an image (height, width, channels) to a float array of data_shape.
 
@@ -75,7 +83,7 @@ def create_bbox_augment(
     rand_mirror: bool = False, mean: Colours = None, std: Colours = None, brightness: float = 0, contrast: float = 0,
     saturation: float = 0, pca_noise: float = 0, hue: float = 0, inter_method: int = 2, max_aspect_ratio: float = 2,
     area_range: Sequence[float] = (0.3, 3.0), max_attempts: int = 50,
-    pad_val: float | Sequence[float] = (127, 127, 127), dtype: Any = "float32",
+    pad_val: float | Sequence[float] = (127, 127, 127), dtype: DTypeLike = "float32",
 ) -> Any:  # fmt: skip
     """Return the usual transforms of an image and its boxes, to a float array of data_shape (channels, height, width).
 
@@ -116,9 +124,10 @@ class _Loader:
     """The base of both loaders: a data set of images, and a `DataLoader` of it."""
 
     def __init__(
-        self, batch_size: int, data_shape: Sequence[int], path_imgrec: Any = None, path_imglist: Any = None,
-        path_root: Any = ".", part_index: int = 0, num_parts: int = 1, aug_list: Any = None, imglist: Any = None,
-        dtype: Any = "float32", shuffle: bool = False, sampler: Any = None, last_batch: str | None = None,
+        self, batch_size: int, data_shape: Sequence[int], path_imgrec: Path | None = None,
+        path_imglist: Path | None = None, path_root: Path = ".", part_index: int = 0, num_parts: int = 1,
+        aug_list: Any = None, imglist: Any = None,
+        dtype: DTypeLike = "float32", shuffle: bool = False, sampler: Any = None, last_batch: str | None = None,
         batch_sampler: Any = None, batchify_fn: Callable[[list[Any]], Any] | None = None, num_workers: int = 0,
         pin_memory: bool = False, pin_device_id: int = 0, prefetch: int | None = None, thread_pool: bool = False,
         timeout: float = 120, try_nopython: bool | None = None, **augmenting: Any,
@@ -183,7 +192,7 @@ class _Boxes(Both):
         super().__init__()
         self._normalized = normalized
 
-    def both(self, x: Any, boxes: Any) -> tuple[Any, Any]:
+    def both(self, x: Array | numpy.ndarray, boxes: numpy.ndarray) -> tuple[Any, Any]:
         """Return the image, and the boxes of its label."""
         label = boxes.astype("float32")
         if label.ndim == 1:
@@ -210,8 +219,9 @@ class ImageBboxDataLoader(_Loader):
     """
 
     def __init__(
-        self, batch_size: int, data_shape: Sequence[int], path_imgrec: Any = None, path_imglist: Any = None,
-        path_root: Any = ".", part_index: int = 0, num_parts: int = 1, aug_list: Any = None, imglist: Any = None,
+        self, batch_size: int, data_shape: Sequence[int], path_imgrec: Path | None = None,
+        path_imglist: Path | None = None, path_root: Path = ".", part_index: int = 0, num_parts: int = 1,
+        aug_list: Sequence[Any] | None = None, imglist: Any = None,
         coord_normalized: bool = True, **settings: Any,
     ) -> None:  # fmt: skip
         self._normalized = coord_normalized

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -22,6 +22,10 @@ from ......._runtime import core as _core
 from ......block.block import Block
 from ......data.vision.transform import constant, space
 from .utils import bbox_crop, bbox_flip, bbox_iou, bbox_resize, bbox_translate
+
+if TYPE_CHECKING:
+    from .......typing import Array
+
 
 __all__ = [
     "Both", "ImageBboxRandomFlipLeftRight", "ImageBboxCrop", "ImageBboxRandomCropWithConstraints",
@@ -38,11 +42,11 @@ class Both(Block):
 
     takes_numpy = True  # images of NumPy's as they are; but a step of a plan sees the image alone, so it is none
 
-    def both(self, x: Any, boxes: Boxes) -> tuple[Any, Boxes]:
+    def both(self, x: Array | numpy.ndarray, boxes: Boxes) -> tuple[Any, Boxes]:
         """Return the image and the boxes that become of these."""
         raise NotImplementedError(f"{type(self).__name__}: both must be defined, got none")
 
-    def forward(self, x: Any, bbox: Any) -> tuple[Any, Any]:
+    def forward(self, x: Array | numpy.ndarray, bbox: Array | numpy.ndarray) -> tuple[Any, Any]:
         """Return the image and its boxes, of NumPy's where they were so."""
         y, boxes = self.both(x, numpy.asarray(bbox))
         if isinstance(bbox, _core.Array):
@@ -63,7 +67,7 @@ class ImageBboxRandomFlipLeftRight(Both):
         super().__init__()
         self.p = _probability("ImageBboxRandomFlipLeftRight", p)
 
-    def both(self, x: Any, boxes: Boxes) -> tuple[Any, Boxes]:
+    def both(self, x: Array | numpy.ndarray, boxes: Boxes) -> tuple[Any, Boxes]:
         """Both, or their mirror images."""
         if image.chance() >= self.p:
             return x, boxes
@@ -83,7 +87,7 @@ class ImageBboxCrop(Both):
         x, y, w, h = crop
         self._crop, self._allow = (x, y, w, h), allow_outside_center
 
-    def both(self, x: Any, boxes: Boxes) -> tuple[Any, Boxes]:
+    def both(self, x: Array | numpy.ndarray, boxes: Boxes) -> tuple[Any, Boxes]:
         """Return the crop, and the parts of boxes in it."""
         return image.fixed_crop(x, *self._crop), bbox_crop(boxes, self._crop, self._allow)
 
@@ -106,7 +110,7 @@ class ImageBboxRandomCropWithConstraints(Both):
         self._scales, self._ratio, self._trials = (min_scale, max_scale), max_aspect_ratio, max_trial
         self._constraints = tuple(_CONSTRAINTS if constraints is None else constraints)
 
-    def both(self, x: Any, boxes: Boxes) -> tuple[Any, Boxes]:
+    def both(self, x: Array | numpy.ndarray, boxes: Boxes) -> tuple[Any, Boxes]:
         """Return the crop, and the parts of boxes in it."""
         if image.chance() >= self.p:
             return x, boxes
@@ -155,7 +159,7 @@ class ImageBboxRandomExpand(Both):
             raise ValueError(f"ImageBboxRandomExpand: max_ratio must be at least 1, got {max_ratio}")
         self._most, self._fill, self._keep = max_ratio, fill, keep_ratio
 
-    def both(self, x: Any, boxes: Boxes) -> tuple[Any, Boxes]:
+    def both(self, x: Array | numpy.ndarray, boxes: Boxes) -> tuple[Any, Boxes]:
         """Return the larger image, and the boxes where they are in it."""
         if image.chance() >= self.p or self._most == 1:
             return x, boxes
@@ -176,7 +180,7 @@ class ImageBboxResize(Both):
         super().__init__()
         self._size, self._interpolation = (width, height), interp
 
-    def both(self, x: Any, boxes: Boxes) -> tuple[Any, Boxes]:
+    def both(self, x: Array | numpy.ndarray, boxes: Boxes) -> tuple[Any, Boxes]:
         """Return the image and the boxes, resized."""
         resized = image.imresize(x, *self._size, self._interpolation)
         return resized, bbox_resize(boxes, (x.shape[1], x.shape[0]), self._size)

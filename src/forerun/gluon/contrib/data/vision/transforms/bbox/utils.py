@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
+
+if TYPE_CHECKING:
+    from .......typing import ArrayLike
+
 
 __all__ = [
     "bbox_clip_xyxy", "bbox_crop", "bbox_flip", "bbox_iou", "bbox_resize", "bbox_translate", "bbox_xywh_to_xyxy",
@@ -13,7 +17,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def rows(bbox: Any, op: str) -> numpy.ndarray:
+def rows(bbox: ArrayLike, op: str) -> numpy.ndarray:
     """Return a copy of boxes, waited for. ValueError unless they are rows of 4 numbers or more."""
     values = numpy.array(bbox, copy=True)
     if values.ndim != 2 or values.shape[1] < 4:
@@ -21,7 +25,7 @@ def rows(bbox: Any, op: str) -> numpy.ndarray:
     return values
 
 
-def bbox_flip(bbox: Any, size: Sequence[int], flip_x: bool = False, flip_y: bool = False) -> numpy.ndarray:
+def bbox_flip(bbox: ArrayLike, size: Sequence[int], flip_x: bool = False, flip_y: bool = False) -> numpy.ndarray:
     """Return boxes in the mirror image of an image of `size` (width, height).
 
     >>> bbox_flip([[1, 2, 3, 4]], (10, 10), flip_x=True).tolist()
@@ -34,7 +38,7 @@ def bbox_flip(bbox: Any, size: Sequence[int], flip_x: bool = False, flip_y: bool
     return found
 
 
-def bbox_resize(bbox: Any, in_size: Sequence[int], out_size: Sequence[int]) -> numpy.ndarray:
+def bbox_resize(bbox: ArrayLike, in_size: Sequence[int], out_size: Sequence[int]) -> numpy.ndarray:
     """Return boxes in an image of `in_size` (width, height) that becomes one of `out_size`.
 
     >>> bbox_resize([[1.0, 2.0, 3.0, 4.0]], (10, 10), (20, 5)).tolist()
@@ -46,7 +50,7 @@ def bbox_resize(bbox: Any, in_size: Sequence[int], out_size: Sequence[int]) -> n
     return found
 
 
-def bbox_translate(bbox: Any, x_offset: float = 0, y_offset: float = 0) -> numpy.ndarray:
+def bbox_translate(bbox: ArrayLike, x_offset: float = 0, y_offset: float = 0) -> numpy.ndarray:
     """Return boxes moved to the right and down.
 
     >>> bbox_translate([[1, 2, 3, 4]], 10, -1).tolist()
@@ -58,7 +62,9 @@ def bbox_translate(bbox: Any, x_offset: float = 0, y_offset: float = 0) -> numpy
     return found
 
 
-def bbox_crop(bbox: Any, crop_box: Sequence[int] | None = None, allow_outside_center: bool = True) -> numpy.ndarray:
+def bbox_crop(
+    bbox: ArrayLike, crop_box: Sequence[int] | None = None, allow_outside_center: bool = True
+) -> numpy.ndarray:
     """Crop boxes to `crop_box` (x, y, width, height), with coordinates relative to its corner.
 
     Boxes outside of it are removed; without `allow_outside_center`, also those whose centre is outside.
@@ -79,7 +85,7 @@ def bbox_crop(bbox: Any, crop_box: Sequence[int] | None = None, allow_outside_ce
     return inside
 
 
-def bbox_iou(bbox_a: Any, bbox_b: Any, offset: float = 0) -> numpy.ndarray:
+def bbox_iou(bbox_a: ArrayLike, bbox_b: Any, offset: float = 0) -> numpy.ndarray:
     """Return the shared area of each box of a with each of b, over the area of both together.
 
     offset: added to extents, 1 where the last pixel belongs to a box.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "memory/buffer.h"
-#include "python/object/array_type.h"
+#include "python/object/array_object.h"
 #include "python/runtime/call_site.h"
 
 namespace forerun {

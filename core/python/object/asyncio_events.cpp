@@ -1,4 +1,4 @@
-// What asyncio needs: bells that an event loop polls, and watches on arrays. See src/forerun/aio.py.
+// What asyncio needs: bells that an event loop polls, and watches on arrays. See src/forerun/_runtime/asyncio.py.
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -8,8 +8,8 @@
 #include "engine/engine.h"
 #include "engine/sync/completion.h"
 #include "python/bindings.h"
-#include "python/capture/capture.h"
 #include "python/object/array_arguments.h"
+#include "python/runtime/capture.h"
 #include "python/runtime/devices.h"
 #include "python/runtime/errors.h"
 #include "python/runtime/submission_gate.h"

@@ -1,4 +1,4 @@
-#include "python/object/iterators.h"
+#include "python/array/iterators.h"
 
 #include <structmember.h>
 
@@ -10,15 +10,15 @@
 #include <new>
 
 #include "array/array.h"
-#include "python/autograd/node.h"
+#include "python/array/indexing.h"
 #include "python/bindings.h"
-#include "python/capture/capture.h"
-#include "python/direct/function_type.h"
 #include "python/direct/index.h"
-#include "python/object/array_indexing.h"
-#include "python/object/array_type.h"
+#include "python/object/array_object.h"
 #include "python/object/create.h"
+#include "python/object/node.h"
+#include "python/object/plain.h"
 #include "python/object/scalar.h"
+#include "python/runtime/capture.h"
 #include "python/runtime/errors.h"
 
 namespace forerun {

@@ -1,4 +1,4 @@
-#include "python/capture/capture.h"
+#include "python/runtime/capture.h"
 
 #include <string>
 #include <utility>

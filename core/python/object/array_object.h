@@ -35,10 +35,10 @@ PyObject* wrap(Array array);
 PyObject* wrap_element(Buffer* storage, DType dtype, int64_t offset);
 void trim_objects();  // gives Python the memory of objects that are kept for new arrays
 void set_node(ArrayObject* array, PyObject* node, int64_t index);
-
-PyTypeObject* make_array_type();
-void set_array_type(PyTypeObject* type);
-void set_scalar_type(PyTypeObject* type);
+// As slots of the type.
+int visit_array(PyObject* self, visitproc visit, void* arg);
+int clear_array(PyObject* self);
+void free_array(PyObject* self);
 
 // A scalar if the array has no axes: what an operation has computed.
 PyObject* wrap_result(Array array);

@@ -1,4 +1,4 @@
-#include "python/autograd/node.h"
+#include "python/object/node.h"
 
 #include <structmember.h>
 
@@ -7,7 +7,7 @@
 
 #include "array/array.h"
 #include "python/bindings.h"
-#include "python/object/array_type.h"
+#include "python/object/array_object.h"
 #include "python/runtime/call_site.h"
 
 namespace forerun {

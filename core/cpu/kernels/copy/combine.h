@@ -1,0 +1,28 @@
+// What becomes of an element at a position and a value.
+#pragma once
+#include <cstdint>
+
+#include "base/dtype.h"
+#include "cpu/kernels/loop.h"
+
+namespace forerun {
+
+// Elements at offsets, combined with values a step apart.
+using EachFunction = void (*)(char* at, const int64_t* offsets, const char* from, int64_t step, int64_t n);
+// That of a ufunc of NumPy's, by its name, for elements and values of one dtype; null where there is none.
+EachFunction each_of(const char* ufunc, DType t);
+
+// Applies a loop at each position, one after the other, so that a position that occurs twice is changed twice: element
+// = loop(element, value), or loop(element) of n_in 1, where the values are not looked at. types: the loop's; an element
+// is cast to and fro, values are of types[1].
+struct Combine {
+  const char* name = "";  // of the op; outlives it
+  Loop loop;
+  DType types[3];
+  int n_in = 2;
+  EachFunction each = nullptr;  // faster, for single elements; or null
+  const char* ufunc = "";       // its name, which outlives the op, too
+};
+Combine adding(DType t);
+
+}  // namespace forerun

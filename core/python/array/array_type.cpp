@@ -1,0 +1,60 @@
+#include "python/array/array_type.h"
+
+#include <span>
+#include <vector>
+
+#include "python/array/attributes.h"
+#include "python/array/indexing.h"
+#include "python/array/iterators.h"
+#include "python/array/operators.h"
+#include "python/array/values.h"
+#include "python/object/array_object.h"
+
+namespace forerun {
+
+namespace {
+
+#define FN(f) reinterpret_cast<void*>(f)
+const PyType_Slot object_slots[] = {
+    {Py_tp_doc, const_cast<char*>("The core's part of an array; forerun.np.ndarray derives from it.")},
+    {Py_tp_traverse, FN(visit_array)},
+    {Py_tp_clear, FN(clear_array)},
+    {Py_tp_dealloc, FN(free_array)},
+    {Py_tp_hash, FN(PyObject_HashNotImplemented)},
+    {Py_mp_subscript, FN(get_item)},
+    {Py_mp_ass_subscript, FN(set_item)},
+    {Py_tp_iter, FN(iterate)},
+    {Py_sq_item, FN(sequence_item)},
+};
+#undef FN
+
+std::vector<PyType_Slot> all_slots() {
+  std::vector<PyType_Slot> all(std::begin(object_slots), std::end(object_slots));
+  for (std::span<const PyType_Slot> some : {operator_slots(), value_slots(), attribute_slots()})
+    all.insert(all.end(), some.begin(), some.end());
+  all.push_back({});
+  return all;
+}
+
+// A subclass without members of its own has nothing more to tear down. Python looks up __getitem__ for each step of an
+// iteration over a class that it made itself, which is as fast as this one.
+void shorten(PyTypeObject* type) {
+  if (type->tp_basicsize == array_base->tp_basicsize && type->tp_dictoffset == 0) type->tp_dealloc = free_array;
+  type->tp_as_sequence->sq_item = sequence_item;
+}
+
+}  // namespace
+
+PyTypeObject* make_array_type() {
+  std::vector<PyType_Slot> slots = all_slots();
+  PyType_Spec spec = {"forerun._core.Array", sizeof(ArrayObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                      slots.data()};
+  array_base = array_type = scalar_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  return array_base;
+}
+
+void set_array_type(PyTypeObject* type) { shorten(array_type = type); }
+void set_scalar_type(PyTypeObject* type) { shorten(scalar_type = type); }
+
+}  // namespace forerun

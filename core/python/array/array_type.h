@@ -1,0 +1,12 @@
+// The type forerun._core.Array, put together of slots from the files beside this one.
+#pragma once
+#include <Python.h>
+
+namespace forerun {
+
+PyTypeObject* make_array_type();
+// The subclasses that new arrays and scalars are.
+void set_array_type(PyTypeObject* type);
+void set_scalar_type(PyTypeObject* type);
+
+}  // namespace forerun

@@ -1,0 +1,15 @@
+// x[index], and x[index] = value, as slots of the array type.
+#pragma once
+#include <Python.h>
+
+#include <cstdint>
+
+namespace forerun {
+
+PyObject* get_item(PyObject* self, PyObject* index);
+PyObject* sequence_item(PyObject* self, Py_ssize_t i);
+int set_item(PyObject* self, PyObject* index, PyObject* value);
+// Whether integers, whose values are computed, name an element of an array, and its offset.
+bool names_element(PyObject* array, PyObject* index, int64_t* offset);
+
+}  // namespace forerun

@@ -1,0 +1,145 @@
+#include "python/array/operators.h"
+
+#include <span>
+
+#include "array/array.h"
+#include "python/direct/matmul.h"
+#include "python/dispatch/operator_table.h"
+#include "python/dispatch/scalar_arithmetic.h"
+#include "python/numpy_api.h"
+#include "python/object/array_object.h"
+#include "python/object/scalar.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/package_functions.h"
+
+namespace forerun {
+
+namespace {
+
+bool is_operand(PyObject* o) {
+  return is_array(o) || PyFloat_CheckExact(o) || PyLong_CheckExact(o) || PyBool_Check(o) || PyComplex_CheckExact(o) ||
+         PyArray_Check(o) || PyArray_IsScalar(o, Generic);
+}
+
+bool is_list(PyObject* o) { return PyList_CheckExact(o) || PyTuple_CheckExact(o); }
+
+// op(a, b) with lists as arrays, into `out` if there is one.
+PyObject* call_binary(Operator which, PyObject* a, PyObject* b, PyObject* out) {
+  if (!out && (is_scalar(a) || is_scalar(b)))
+    if (PyObject* result = calculated_at_once(which, a, b); result || PyErr_Occurred()) return result;
+  if (!(is_operand(a) || is_list(a)) || !(is_operand(b) || is_list(b))) Py_RETURN_NOTIMPLEMENTED;
+  PyObject* inputs[2] = {a, b};
+  if (!is_list(a) && !is_list(b)) return call_operator(which, inputs, 2, out);
+  bool first = is_list(a);
+  PyObject* device = is_array(inputs[first]) ? device_object(as_array(inputs[first])->device) : Py_NewRef(Py_None);
+  PyObject* array = device ? call_package(PackageFunction::asarray, inputs[!first], Py_None, device) : nullptr;
+  Py_XDECREF(device);
+  if (!array) return nullptr;
+  inputs[!first] = array;
+  PyObject* result = call_operator(which, inputs, 2, out);
+  Py_DECREF(array);
+  return result;
+}
+
+template <Operator which>
+PyObject* binary(PyObject* a, PyObject* b) {
+  return call_binary(which, a, b, nullptr);
+}
+
+template <Operator which>
+PyObject* in_place(PyObject* a, PyObject* b) {
+  return call_binary(which, a, b, is_scalar(a) ? nullptr : a);
+}
+
+// As NumPy's, a scalar of an integer repeats lists and tuples, which is what sequences do where this gives
+// NotImplemented.
+bool repeats(PyObject* list, PyObject* times) {
+  return is_scalar(times) && is_list(list) && is_integer(as_array(times)->array.layout.dtype);
+}
+
+PyObject* multiply(PyObject* a, PyObject* b) {
+  if (repeats(a, b) || repeats(b, a)) Py_RETURN_NOTIMPLEMENTED;
+  return call_binary(Operator::multiply, a, b, nullptr);
+}
+
+template <Operator which>
+PyObject* unary(PyObject* a) {
+  return call_operator(which, &a, 1, nullptr);
+}
+
+// Powers that NumPy's operator does by another function, which is faster and may have other last bits.
+Operator power_operator(PyObject* a, PyObject* b) {
+  bool number = PyFloat_CheckExact(b) || PyLong_CheckExact(b);
+  if (!number || !is_array(a) || !is_inexact(as_array(a)->array.layout.dtype)) return Operator::power;
+  double exponent = PyFloat_AsDouble(b);
+  if (exponent == -1 && PyErr_Occurred()) {  // too large an integer
+    PyErr_Clear();
+    return Operator::power;
+  }
+  if (exponent == 0.5) return Operator::sqrt;
+  if (is_complex(as_array(a)->array.layout.dtype) && PyFloat_CheckExact(b)) return Operator::power;
+  return exponent == 2 ? Operator::square : exponent == -1 ? Operator::reciprocal : Operator::power;
+}
+
+PyObject* power(PyObject* a, PyObject* b, PyObject*) {
+  Operator which = power_operator(a, b);
+  return which == Operator::power ? binary<Operator::power>(a, b) : call_operator(which, &a, 1, nullptr);
+}
+PyObject* in_place_power(PyObject* a, PyObject* b, PyObject*) {
+  Operator which = power_operator(a, b);
+  return which == Operator::power ? in_place<Operator::power>(a, b)
+                                  : call_operator(which, &a, 1, is_scalar(a) ? nullptr : a);
+}
+
+PyObject* matmul(PyObject* a, PyObject* b) {
+  if (!(is_array(a) || PyArray_Check(a)) || !(is_array(b) || PyArray_Check(b))) Py_RETURN_NOTIMPLEMENTED;
+  if (PyObject* product = matmul_directly(a, b); product || PyErr_Occurred()) return product;
+  return call_package(PackageFunction::matmul, a, b, nullptr);
+}
+
+PyObject* compare(PyObject* a, PyObject* b, int how) {
+  const Operator operators[] = {Operator::less,      Operator::less_equal, Operator::equal,
+                                Operator::not_equal, Operator::greater,    Operator::greater_equal};
+  return call_binary(operators[how], a, b, nullptr);
+}
+
+#define FN(f) reinterpret_cast<void*>(f)
+const PyType_Slot slots[] = {
+    {Py_tp_richcompare, FN(compare)},
+    {Py_nb_add, FN(binary<Operator::add>)},
+    {Py_nb_subtract, FN(binary<Operator::subtract>)},
+    {Py_nb_multiply, FN(multiply)},
+    {Py_nb_true_divide, FN(binary<Operator::divide>)},
+    {Py_nb_floor_divide, FN(binary<Operator::floor_divide>)},
+    {Py_nb_remainder, FN(binary<Operator::remainder>)},
+    {Py_nb_power, FN(power)},
+    {Py_nb_and, FN(binary<Operator::bitwise_and>)},
+    {Py_nb_or, FN(binary<Operator::bitwise_or>)},
+    {Py_nb_xor, FN(binary<Operator::bitwise_xor>)},
+    {Py_nb_lshift, FN(binary<Operator::left_shift>)},
+    {Py_nb_rshift, FN(binary<Operator::right_shift>)},
+    {Py_nb_inplace_add, FN(in_place<Operator::add>)},
+    {Py_nb_inplace_subtract, FN(in_place<Operator::subtract>)},
+    {Py_nb_inplace_multiply, FN(in_place<Operator::multiply>)},
+    {Py_nb_inplace_true_divide, FN(in_place<Operator::divide>)},
+    {Py_nb_inplace_floor_divide, FN(in_place<Operator::floor_divide>)},
+    {Py_nb_inplace_remainder, FN(in_place<Operator::remainder>)},
+    {Py_nb_inplace_power, FN(in_place_power)},
+    {Py_nb_inplace_and, FN(in_place<Operator::bitwise_and>)},
+    {Py_nb_inplace_or, FN(in_place<Operator::bitwise_or>)},
+    {Py_nb_inplace_xor, FN(in_place<Operator::bitwise_xor>)},
+    {Py_nb_inplace_lshift, FN(in_place<Operator::left_shift>)},
+    {Py_nb_inplace_rshift, FN(in_place<Operator::right_shift>)},
+    {Py_nb_negative, FN(unary<Operator::negative>)},
+    {Py_nb_positive, FN(unary<Operator::positive>)},
+    {Py_nb_absolute, FN(unary<Operator::absolute>)},
+    {Py_nb_invert, FN(unary<Operator::invert>)},
+    {Py_nb_matrix_multiply, FN(matmul)},
+};
+#undef FN
+
+}  // namespace
+
+std::span<const PyType_Slot> operator_slots() { return slots; }
+
+}  // namespace forerun

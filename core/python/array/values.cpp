@@ -1,0 +1,259 @@
+#include "python/array/values.h"
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "array/array.h"
+#include "engine/engine.h"
+#include "python/array/indexing.h"
+#include "python/numpy_api.h"
+#include "python/object/array_object.h"
+#include "python/object/numpy_interop.h"
+#include "python/object/plain.h"
+#include "python/object/python_scalars.h"
+#include "python/object/scalar.h"
+#include "python/runtime/accelerators.h"
+#include "python/runtime/at_once.h"
+#include "python/runtime/capture.h"
+#include "python/runtime/devices.h"
+#include "python/runtime/errors.h"
+#include "python/runtime/waiting/wait.h"
+#include "python/runtime/waiting/wait_log.h"
+
+namespace forerun {
+
+namespace {
+
+// The values of an array if they are computed, and the read need not be reported to a guard, a capture or the profiler.
+const char* looked_at_once(const Array& a) {
+  return guards || capture || Engine::get().trace.on() || !a.storage() ? nullptr : values_at_once(a);
+}
+
+// The first element of a one-element array, once it is computed.
+const char* only_element(const char* op, PyObject* self) {
+  const Array& a = get_array(op, self);
+  if (const char* there = is_scalar(self) ? looked_at_once(a) : nullptr) return there;
+  if (a.layout.size != 1)
+    throw Error(std::strcmp(op, "bool") == 0 || std::strcmp(op, "item") == 0 ? ErrorKind::value : ErrorKind::type,
+                std::string(op) + ": array must have exactly one element, got shape " + to_string(a.layout.shape) +
+                    (std::strcmp(op, "bool") == 0 ? "; any() and all() give one" : ""));
+  BlockingCall call(op);
+  if (!on_host(a)) {
+    alignas(16) thread_local char value[16];  // that was read last by this thread
+    const Array copy = host_copy(a);
+    wait_for(copy);
+    std::memcpy(value, copy.storage()->data(), item_size(a.layout.dtype));
+    return value;
+  }
+  wait_for(a);
+  // With the interpreter lock held, and all issued writes over, no thread writes.
+  return a.storage()->data() + a.layout.offset;
+}
+
+PyObject* only_scalar(const char* op, PyObject* self) {
+  return guarded([&] { return scalar_at(as_array(self)->array.layout.dtype, only_element(op, self)); });
+}
+
+int truth(PyObject* self) {
+  const bool flag = is_scalar(self) && as_array(self)->array.layout.dtype == DType::b1;
+  if (const char* there = flag ? looked_at_once(as_array(self)->array) : nullptr) return *there != 0;
+  PyObject* value = only_scalar("bool", self);
+  if (!value) return -1;
+  int t = PyObject_IsTrue(value);
+  Py_DECREF(value);
+  return t;
+}
+
+template <PyObject* (*convert)(PyObject*)>
+PyObject* as_number(const char* op, PyObject* self) {
+  PyObject* value = only_scalar(op, self);
+  if (!value) return nullptr;
+  PyObject* number = convert(value);
+  Py_DECREF(value);
+  return number;
+}
+PyObject* to_int(PyObject* self) { return as_number<PyNumber_Long>("int", self); }
+PyObject* to_float(PyObject* self) {
+  const bool plain = is_scalar(self) && as_array(self)->array.layout.dtype == DType::f64;
+  if (const char* there = plain ? looked_at_once(as_array(self)->array) : nullptr) return scalar_at(DType::f64, there);
+  return as_number<PyNumber_Float>("float", self);
+}
+PyObject* to_index(PyObject* self) {
+  DType t = as_array(self)->array.layout.dtype;
+  const Dims& shape = layout_of(self).shape;
+  if (!is_integer(t)) return PyErr_Format(PyExc_TypeError, "index: array must be of integers, got %s", name(t));
+  if (shape.size() > 0)
+    return PyErr_Format(PyExc_TypeError, "index: array must have no axes, got shape %s", to_string(shape).c_str());
+  return as_number<PyNumber_Index>("index", self);
+}
+PyObject* to_complex(PyObject* self, PyObject*) {
+  PyObject* value = only_scalar("complex", self);
+  if (!value) return nullptr;
+  Py_complex c = PyComplex_AsCComplex(value);
+  Py_DECREF(value);
+  return c.real == -1 && PyErr_Occurred() ? nullptr : PyComplex_FromCComplex(c);
+}
+
+PyObject* numpy(PyObject* self, PyObject*) {
+  BlockingCall call("numpy");
+  return guarded([&] { return to_numpy(get_array("numpy", self)); });
+}
+
+// NumPy drops whatever an object's buffer raises, and calls __array__ in the same breath, which would wait again. What
+// must not get lost there, Ctrl-C above all, is kept for that call.
+struct Dropped {
+  PyObject *exception = nullptr, *array;
+  PyFrameObject* frame;
+  int instruction;
+
+  static int here(PyFrameObject* frame) { return frame ? PyFrame_GetLasti(frame) : -1; }
+  void keep(PyObject* from) {
+    if (PyErr_ExceptionMatches(PyExc_Exception)) return;
+    PyObject *type, *trace;
+    PyObject* raised;
+    PyErr_Fetch(&type, &raised, &trace);
+    PyErr_NormalizeException(&type, &raised, &trace);
+    // Another of its kind: the one that is raised will hold the frames that it passes.
+    PyObject* args = PyObject_GetAttrString(raised, "args");
+    exception = args ? PyObject_CallObject(type, args) : nullptr;
+    Py_XDECREF(args);
+    PyErr_Clear();
+    array = from, frame = PyEval_GetFrame(), instruction = here(frame);
+    PyErr_Restore(type, raised, trace);
+  }
+  bool raise(PyObject* to) {
+    PyFrameObject* now = PyEval_GetFrame();
+    bool same = exception && array == to && frame == now && instruction == here(now);
+    if (same) PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
+    Py_CLEAR(exception);
+    return same;
+  }
+} dropped;
+
+int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  BlockingCall call("memoryview");
+  Py_CLEAR(dropped.exception);
+  PyObject* values = numpy(self, nullptr);
+  if (!values) return dropped.keep(self), view->obj = nullptr, -1;
+  int result = PyObject_GetBuffer(values, view, flags);  // belongs to `values`, which is read-only
+  Py_DECREF(values);
+  return result;
+}
+
+// Nothing to do, and still needed: from an object without it numpy.frombuffer would take the address, and keep the
+// object alone.
+void release_buffer(PyObject*, Py_buffer*) {}
+
+PyObject* asnumpy(PyObject* self, PyObject*) {
+  BlockingCall call("asnumpy");
+  PyObject* view = numpy(self, nullptr);
+  if (!view) return nullptr;
+  PyObject* copy = PyArray_NewCopy(reinterpret_cast<PyArrayObject*>(view), NPY_CORDER);
+  Py_DECREF(view);
+  return copy;
+}
+
+PyObject* to_array(PyObject* self, PyObject* args, PyObject* kwargs) {
+  BlockingCall call("__array__");
+  static const char* names[] = {"dtype", "copy", nullptr};
+  PyObject *dtype = Py_None, *copy = Py_None;
+  if (dropped.raise(self)) return nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO", const_cast<char**>(names), &dtype, &copy)) return nullptr;
+  PyObject* view = copy == Py_True ? asnumpy(self, nullptr) : numpy(self, nullptr);
+  if (!view || dtype == Py_None) return view;
+  PyArray_Descr* want = nullptr;
+  if (!PyArray_DescrConverter(dtype, &want)) return Py_DECREF(view), nullptr;
+  if (copy == Py_False && !PyArray_EquivTypes(want, PyArray_DESCR(reinterpret_cast<PyArrayObject*>(view)))) {
+    Py_DECREF(view), Py_DECREF(want);
+    PyErr_SetString(PyExc_ValueError, "__array__: a change of dtype needs a copy, got copy=False");
+    return nullptr;
+  }
+  PyObject* result = PyArray_FromArray(reinterpret_cast<PyArrayObject*>(view), want, NPY_ARRAY_FORCECAST);
+  Py_DECREF(view);
+  return result;
+}
+
+PyObject* via_numpy(PyObject* self, const char* method, PyObject* args) {
+  BlockingCall call(method);
+  PyObject* view = numpy(self, nullptr);
+  if (!view) return nullptr;
+  PyObject* f = PyObject_GetAttrString(view, method);
+  PyObject* result = f ? PyObject_CallObject(f, args) : nullptr;
+  Py_XDECREF(f);
+  Py_DECREF(view);
+  return result;
+}
+// The elements from axis k on, of those at `data`, in nested lists.
+PyObject* listed(const Layout& l, int k, const char* data) {
+  if (k == l.ndim()) return scalar_at(l.dtype, data);
+  PyObject* list = PyList_New(l.shape[k]);
+  for (int64_t i = 0; list && i < l.shape[k]; ++i) {
+    PyObject* one = listed(l, k + 1, data + i * l.strides[k]);
+    if (!one)
+      Py_CLEAR(list);
+    else
+      PyList_SET_ITEM(list, i, one);
+  }
+  return list;
+}
+
+constexpr int64_t kFewListed = 64;  // elements: of more NumPy's function takes less time
+
+PyObject* tolist(PyObject* self, PyObject*) {
+  const Array& a = as_array(self)->array;
+  if (const char* there = a.layout.size <= kFewListed && a.layout.dtype != DType::bf16 ? looked_at_once(a) : nullptr)
+    return listed(a.layout, 0, there);
+  return via_numpy(self, "tolist", nullptr);
+}
+PyObject* item(PyObject* self, PyObject* args) {
+  if (PyTuple_GET_SIZE(args) == 0) return only_scalar("item", self);
+  int64_t offset;
+  if (plain_array(self) && on_host(as_array(self)->array) &&
+      names_element(self, PyTuple_GET_SIZE(args) == 1 ? PyTuple_GET_ITEM(args, 0) : args, &offset)) {
+    return guarded([&] {
+      BlockingCall call("item");
+      const Array& a = as_array(self)->array;
+      wait_for(a);
+      return scalar_at(a.layout.dtype, a.storage()->data() + offset);
+    });
+  }
+  return via_numpy(self, "item", args);
+}
+
+PyObject* wait(PyObject* self, PyObject*) {
+  return guarded([&] {
+    wait_for(get_array("wait", self));
+    return Py_NewRef(Py_None);
+  });
+}
+
+PyMethodDef methods[] = {
+    {"wait", wait, METH_NOARGS, "Wait until the values are computed. Raises the error of their computation."},
+    {"wait_to_read", wait, METH_NOARGS, "Wait until the values are computed. Raises the error of their computation."},
+    {"numpy", numpy, METH_NOARGS,
+     "A read-only numpy array of the values as they are now, without a copy where possible. Waits."},
+    {"asnumpy", asnumpy, METH_NOARGS, "A numpy array with a copy of the values. Waits."},
+    {"item", item, METH_VARARGS, "One element as a Python scalar. Waits."},
+    {"tolist", tolist, METH_NOARGS, "The values as nested lists of Python scalars. Waits."},
+    {"__array__", reinterpret_cast<PyCFunction>(to_array), METH_VARARGS | METH_KEYWORDS,
+     "The values for NumPy. Waits."},
+    {"__complex__", to_complex, METH_NOARGS,
+     "__complex__($self, /)\n--\n\nThe only element as a complex number. Waits."},
+    {},
+};
+
+#define FN(f) reinterpret_cast<void*>(f)
+const PyType_Slot slots[] = {
+    {Py_tp_methods, methods},    {Py_bf_getbuffer, FN(get_buffer)}, {Py_bf_releasebuffer, FN(release_buffer)},
+    {Py_nb_bool, FN(truth)},     {Py_nb_int, FN(to_int)},           {Py_nb_float, FN(to_float)},
+    {Py_nb_index, FN(to_index)},
+};
+#undef FN
+
+}  // namespace
+
+std::span<const PyType_Slot> value_slots() { return slots; }
+
+}  // namespace forerun

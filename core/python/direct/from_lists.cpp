@@ -1,0 +1,156 @@
+// Plain calls of array and asarray: lists of numbers or arrays, and dense arrays.
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "array/array.h"
+#include "python/bindings.h"
+#include "python/direct/convert.h"
+#include "python/direct/creation_arguments.h"
+#include "python/direct/function_type.h"
+#include "python/direct/shape.h"
+#include "python/numpy_api.h"
+#include "python/object/array_object.h"
+#include "python/object/dtypes.h"
+#include "python/object/node.h"
+#include "python/object/numpy_interop.h"
+#include "python/object/plain.h"
+#include "python/runtime/at_once.h"
+#include "python/runtime/devices.h"
+
+namespace forerun {
+
+namespace {
+
+constexpr Py_ssize_t kMostListed = 1 << 26;  // numbers, which are copied in the call as the Python function would
+
+// Whether lists hold Python numbers and nothing else, which the default float takes without a loss that is to be
+// reported.
+bool plain_numbers(PyObject* list, Py_ssize_t* left, int depth) {
+  if (!(PyList_CheckExact(list) || PyTuple_CheckExact(list)) || depth > kMaxDims) return false;
+  Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
+  if (n == 0 || (*left -= n) < 0) return false;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* o = PySequence_Fast_GET_ITEM(list, i);
+    if (PyFloat_CheckExact(o)) {
+      double value = std::abs(PyFloat_AS_DOUBLE(o));
+      if (value > std::numeric_limits<float>::max() && !std::isinf(value)) return false;
+    } else if (plain_int(o)) {
+      int overflow = 0;
+      PyLong_AsLongAndOverflow(o, &overflow);
+      if (overflow) return false;
+    } else if (!PyBool_Check(o) && !plain_numbers(o, left, depth + 1)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Of floats, or of ints, in a list.
+PyObject* of_vector(PyObject* list, PyObject* dtype) {
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
+  PyObject* const* items = PySequence_Fast_ITEMS(list);
+  const bool whole = plain_int(items[0]);
+  DType t;
+  if (ints_become_floats || !(whole || PyFloat_CheckExact(items[0])) || !may_work_at_once() || !plain_dtype(dtype, &t))
+    return nullptr;
+  if (absent(dtype) && whole) t = DType::i64;
+  if (whole ? t != DType::i64 : t != DType::f64 && t != DType::f32) return nullptr;
+  Array made = made_at_once(t, Dims{static_cast<int64_t>(n)}, here());
+  if (!made.storage()) return nullptr;
+  char* to = made.storage()->data();
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    if (whole) {
+      int overflow = 0;
+      if (!plain_int(items[i])) return nullptr;
+      reinterpret_cast<int64_t*>(to)[i] = PyLong_AsLongLongAndOverflow(items[i], &overflow);
+      if (overflow) return nullptr;
+    } else {
+      if (!PyFloat_CheckExact(items[i])) return nullptr;
+      const double value = PyFloat_AS_DOUBLE(items[i]);
+      if (t == DType::f64)
+        reinterpret_cast<double*>(to)[i] = value;
+      else if (std::abs(value) > std::numeric_limits<float>::max() && !std::isinf(value))
+        return nullptr;
+      else
+        reinterpret_cast<float*>(to)[i] = static_cast<float>(value);
+    }
+  }
+  written_at_once(made);
+  return wrap(std::move(made));
+}
+
+PyObject* of_numbers(PyObject* list, PyObject* dtype) {
+  Py_ssize_t left = kMostListed;
+  DType t, want;
+  if (ints_become_floats || !may_work_at_once() || !plain_dtype(dtype, &want) || !plain_numbers(list, &left, 1))
+    return nullptr;
+  nb::object values = nb::steal(PyArray_FROM_O(list));
+  if (!values) return PyErr_Clear(), nullptr;  // the Python function says that lists differ in length
+  auto* array = reinterpret_cast<PyArrayObject*>(values.ptr());
+  int type = PyArray_TYPE(array);
+  if (absent(dtype)) want = type == NPY_DOUBLE ? default_float : dtype_of_typenum(type);
+  t = dtype_of_typenum(type);
+  bool floats = t == DType::f64 && (want == DType::f32 || want == DType::f64);
+  if (!(t == want || floats || (t == DType::i64 && want == DType::f64))) return nullptr;
+  Array made =
+      made_at_once(want, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(array)), PyArray_NDIM(array)), here());
+  if (!made.storage()) return nullptr;
+  nb::object to = nb::steal(numpy_view(made.layout, made.storage()->data(), true, nullptr));
+  if (!to || PyArray_CopyInto(reinterpret_cast<PyArrayObject*>(to.ptr()), array) < 0) return PyErr_Clear(), nullptr;
+  written_at_once(made);
+  return wrap(std::move(made));
+}
+
+// Of scalars, or arrays without axes, of one dtype whose values are computed.
+PyObject* of_scalars(PyObject* list) {
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
+  const ArrayObject* first = as_array(PySequence_Fast_GET_ITEM(list, 0));
+  if (recording || !may_work_at_once() || !first->array.storage()) return nullptr;
+  const DType t = first->array.layout.dtype;
+  Array made = made_at_once(t, Dims{n}, first->device);
+  if (!made.storage()) return nullptr;
+  char* to = made.storage()->data();
+  for (Py_ssize_t i = 0; i < n; ++i, to += item_size(t)) {
+    PyObject* o = PySequence_Fast_GET_ITEM(list, i);
+    const Array* one = plain_values(o);
+    const char* value = one && one->layout.ndim() == 0 && one->layout.dtype == t && as_array(o)->device == first->device
+                            ? values_at_once(*one)
+                            : nullptr;
+    if (!value) return nullptr;
+    std::memcpy(to, value, item_size(t));
+  }
+  written_at_once(made);
+  return wrap(std::move(made));
+}
+
+// Of a list of numbers or of arrays; of a dense array.
+template <bool copies>
+PyObject* array(const DirectCall& call) {
+  static constexpr const char* names[] = {copies ? "object" : "a", "dtype"};
+  PyObject* v[2];
+  if (!call.arrange(names, v) || !v[0]) return nullptr;
+  if (const Array* a = absent(v[1]) ? plain_array(v[0]) : nullptr) {
+    if (!copies) return Py_NewRef(v[0]);
+    return a->layout.contiguous() ? converted(v[0], a->layout.dtype) : nullptr;
+  }
+  if (!(PyList_CheckExact(v[0]) || PyTuple_CheckExact(v[0])) || PySequence_Fast_GET_SIZE(v[0]) == 0) return nullptr;
+  if (PyObject* first = PySequence_Fast_GET_ITEM(v[0], 0); is_array(first)) {
+    if (!absent(v[1])) return nullptr;
+    PyObject* made = as_array(first)->array.layout.ndim() == 0 ? of_scalars(v[0]) : nullptr;
+    return made || Py_TYPE(first) == scalar_type ? made : stacked(v[0]);
+  }
+  if (PyObject* made = of_vector(v[0], v[1])) return made;
+  return of_numbers(v[0], v[1]);
+}
+
+}  // namespace
+
+void add_direct_lists() {
+  add_direct("array", array<true>);
+  add_direct("asarray", array<false>);
+}
+
+}  // namespace forerun

@@ -1,0 +1,27 @@
+// Arguments of plain calls, which need no conversion.
+#pragma once
+#include <Python.h>
+
+#include "array/array.h"
+#include "python/object/array_object.h"
+#include "python/object/node.h"
+
+namespace forerun {
+
+// A forerun array, as a plain call takes it: no subclass, with a value, and not on the tape. Null for anything else.
+inline const Array* plain_array(PyObject* o) {
+  if (!o || Py_TYPE(o) != array_type) return nullptr;
+  const ArrayObject* a = as_array(o);
+  return a->array.storage() && !(recording && a->node) ? &a->array : nullptr;
+}
+// The same, or a scalar: what is only read.
+inline const Array* plain_values(PyObject* o) {
+  bool ours = o && (Py_TYPE(o) == array_type || Py_TYPE(o) == scalar_type);
+  return ours && as_array(o)->array.storage() && !(recording && as_array(o)->node) ? &as_array(o)->array : nullptr;
+}
+inline bool absent(PyObject* o) { return !o || o == Py_None; }
+inline bool plain_int(PyObject* o) { return o && PyLong_CheckExact(o); }
+// An int, or NumPy's, as an axis of an array. False: it is none, or out of range.
+bool plain_axis(PyObject* o, int ndim, int* axis);
+
+}  // namespace forerun

@@ -1,0 +1,51 @@
+"""The functions that the engine calls."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+import numpy
+
+from .. import _core
+from .._runtime import device, pending
+from .._runtime import logging as log
+
+__all__ = ["table", "wire"]
+
+
+def _refuse(call: str, site: tuple[str, int] | None) -> None:
+    """Call the guards before a thread waits, or reads."""
+    from ..profiler import guarding  # a program that has set a guard has imported it
+
+    guarding.refuse(call, site)
+
+
+def _open_plugins() -> tuple[int, list[str], Exception | None]:
+    """Open the plugins of devices: at the first use of a GPU."""
+    from .._pjrt import opening  # a program without GPUs does not need it
+
+    return opening.open_all()
+
+
+def _folders() -> tuple[str, str, str]:
+    """Return where lines are that are not the program's: the package's, but for those of its examples, and NumPy's."""
+    package = pathlib.Path(__file__).parents[1]
+    return f"{package}/", f"{package / 'tour'}/", f"{pathlib.Path(numpy.__file__).parent}/"
+
+
+def table() -> dict[str, Any]:
+    """Return them by the names that the core gives them."""
+    return {
+        "log": log.log_event,
+        "refuse": _refuse,
+        "hang_report": pending.report,
+        "devices": device.known,
+        "folders": _folders(),
+    }
+
+
+def wire() -> None:
+    """Register the functions that the engine calls. RuntimeError, which names it, if one is missing."""
+    _core.wire("engine", table())
+    device.open_plugins = _open_plugins
