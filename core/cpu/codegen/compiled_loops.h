@@ -47,8 +47,8 @@ class CompiledLoops {
   bool open() const { return open_.load(std::memory_order_relaxed); }
 
   std::shared_ptr<CompiledLoop> find(const std::string& description);
-  // Steps of which a loop would do the work have computed so many elements more. When they are worth it, the compiler is
-  // asked, once.
+  // Steps of which a loop would do the work have computed so many elements more. When they are worth it, the compiler
+  // is asked, once.
   void computed(const std::shared_ptr<CompiledLoop>& loop, int64_t elements);
 
   // For the compiler: the next loop, if there is one, and the answer; null: it cannot be compiled.
