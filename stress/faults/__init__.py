@@ -27,7 +27,8 @@ def compiled(folder: pathlib.Path) -> pathlib.Path:
 
 def run(library: pathlib.Path, *part: str, each: int = 1) -> list[list[str]]:
     """The words of each line that the program prints. It must end well, with nothing on standard error."""
-    environment = os.environ | {"LD_PRELOAD": str(library), "FAULTS_EACH": str(each)}
+    passes = "drop,fuse,reuse,at_once,apart"  # LLVM, which compiles loops, ends a process that has no memory
+    environment = os.environ | {"LD_PRELOAD": str(library), "FAULTS_EACH": str(each), "FORERUN_PASSES": passes}
     command = [sys.executable, "-X", "faulthandler", "-m", "stress.faults.program", *part]
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False

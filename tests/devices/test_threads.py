@@ -64,7 +64,7 @@ x = np.zeros(64, dtype="complex64", device=npx.gpu(0))
 
 def on_the_host():
     for _ in range(300):
-        np.arcsin(x[:8], out=x[:8])
+        np.random.shuffle(x[:8])
 
 def on_the_device():
     for _ in range(1000):

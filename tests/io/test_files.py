@@ -229,7 +229,7 @@ class TestCode:
 WORKERS = {"worker.py", "shared.py"}
 # The user's script, also in several processes; net.eval(), a method of modules.
 KNOWN = {("program.py", "run_path"), ("launcher.py", "Popen"), ("keeper.py", "Popen"), ("d2l.py", "eval")}
-KNOWN |= {(name, "loads") for name in WORKERS}
+KNOWN |= {(name, "loads") for name in WORKERS} | {("dask.py", "loads")}  # messages of processes to one another
 HARMLESS = {"re.compile", "platform.system", "json.loads"}
 
 

@@ -40,7 +40,7 @@ void CompiledLoops::request(const std::shared_ptr<CompiledLoop>& loop) {
   std::function<void()> wake;
   {
     std::lock_guard held(mutex_);
-    if (!open() || requested_ == kMost || loop->requested_.exchange(true)) return;
+    if (loop->requested_.exchange(true) || !open() || requested_ == kMost) return;
     ++requested_;
     waiting_.push_back(loop);
     wake = wake_;

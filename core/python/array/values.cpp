@@ -130,6 +130,14 @@ struct Dropped {
     Py_CLEAR(exception);
     return same;
   }
+  // Whether there is one for the call that the caller of the current Python function makes.
+  bool waits(PyObject* of) const {
+    PyFrameObject* now = PyEval_GetFrame();
+    PyFrameObject* caller = now ? PyFrame_GetBack(now) : nullptr;
+    const bool same = exception && array == of && frame == caller && instruction == here(caller);
+    Py_XDECREF(reinterpret_cast<PyObject*>(caller));
+    return same;
+  }
 } dropped;
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
@@ -154,6 +162,8 @@ PyObject* asnumpy(PyObject* self, PyObject*) {
   Py_DECREF(view);
   return copy;
 }
+
+PyObject* read_was_dropped(PyObject* self, PyObject*) { return PyBool_FromLong(dropped.waits(self)); }
 
 PyObject* to_array(PyObject* self, PyObject* args, PyObject* kwargs) {
   BlockingCall call("__array__");
@@ -239,6 +249,8 @@ PyMethodDef methods[] = {
     {"tolist", tolist, METH_NOARGS, "The values as nested lists of Python scalars. Waits."},
     {"__array__", reinterpret_cast<PyCFunction>(to_array), METH_VARARGS | METH_KEYWORDS,
      "The values for NumPy. Waits."},
+    {"_read_was_dropped", read_was_dropped, METH_NOARGS,
+     "_read_was_dropped($self, /)\n--\n\nWhether NumPy has just dropped an exception of a read, which __array__ raises."},
     {"__complex__", to_complex, METH_NOARGS,
      "__complex__($self, /)\n--\n\nThe only element as a complex number. Waits."},
     {},

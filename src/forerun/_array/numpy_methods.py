@@ -146,6 +146,8 @@ class NumpyMethods:
         """
         if convert.is_bfloat16(self.dtype):
             raise AttributeError("__array_interface__: dtype must be one of NumPy's own, got bfloat16")
+        if self._read_was_dropped():  # Ctrl-C, for example: another wait would lose it
+            raise AttributeError("__array_interface__: a read has failed; __array__ raises its error")
         values = self.numpy()
         dense = values if values.flags.c_contiguous else values.copy()
         strides = None if dense is values else dense.strides  # given, so that x's own buffer is not taken for it
