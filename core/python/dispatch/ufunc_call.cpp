@@ -324,7 +324,7 @@ PyObject* call_masked(UfuncObject* u, PyObject* const* args, Py_ssize_t n, PyObj
       return nullptr;
     t = in->layout.dtype, known = true;
   }
-  const Signature* s = known ? u->same[static_cast<int>(t)] : nullptr;
+  const Signature* s = known ? same_loop(u, t) : nullptr;
   if (!s || s->types[u->nin] != to->layout.dtype || (!is_inexact(t) && is_inexact(s->types[u->nin]))) return nullptr;
   for (Py_ssize_t i = 0; i < n; ++i) {
     if (operands[i].array) continue;
