@@ -171,6 +171,18 @@ def test_overlapping_parts_of_one_array():
         check(other, numbers(2 * n))
 
 
+def test_more_results_and_scalars_than_one_loop_takes():
+    check(lambda x: [x * (k + 0.25) + (k + 0.5) for k in range(250)], numbers(3000))
+
+
+def test_more_operands_than_one_loop_takes():
+    def program(*inputs):
+        pairs = [a * b + a for a, b in zip(inputs, inputs[1:])]
+        return [*pairs, *(a - b for a, b in zip(pairs, pairs[1:]))]
+
+    check(program, *(numbers(300, seed=k) for k in range(160)))
+
+
 def random_program(seed: int) -> tuple[Callable[..., Any], list[numpy.ndarray]]:
     """Twenty to eighty operations of every kind on values of one shape, some of them slices of larger arrays."""
     rng = numpy.random.default_rng(seed)

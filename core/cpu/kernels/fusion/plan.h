@@ -14,7 +14,7 @@ namespace forerun {
 
 class CompiledLoop;
 
-inline constexpr int kMostStepOperands = 512;
+inline constexpr int kMostStepOperands = 1024;
 
 // Groups that do the same share it, so that a loop that issues the same string of ops again and again is planned once.
 struct Plan {

@@ -17,10 +17,10 @@ namespace forerun {
 
 namespace {
 
-constexpr size_t kLeastSteps = 2;      // that are worth a loop
-constexpr size_t kMostOperands = 480;  // of a loop (kMostStepOperands)
-constexpr size_t kMostSteps = 600;     // compiling takes some 50 us for each
-constexpr int64_t kLeastRow = 4;       // elements that are worth a vector
+constexpr size_t kLeastSteps = 2;  // that are worth a loop
+constexpr size_t kMostOperands = kMostStepOperands;
+constexpr size_t kMostSteps = 600;  // compiling takes some 50 us for each
+constexpr int64_t kLeastRow = 4;    // elements that are worth a vector
 
 int64_t inner_stride(const Plan::Operand& operand) {
   return operand.nest ? operand.nest->strides[operand.place].back() : operand.size;
@@ -153,7 +153,9 @@ class Segment {
  public:
   // False: this step cannot be a part of it.
   bool add(const Plan::Step& step) {
-    if (steps_ == kMostSteps || operands_.size() + step.operands.size() > kMostOperands) return false;
+    // All that has been written may have to be stored.
+    const size_t most = operands_.size() + values_.size() + arrays_.size() + step.operands.size();
+    if (steps_ == kMostSteps || most > kMostOperands) return false;
     std::optional<Dims> shape = shape_;
     for (const Plan::Operand& operand : step.operands) {
       if (!operand.nest) continue;
