@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy
@@ -177,8 +178,8 @@ def test_more_results_and_scalars_than_one_loop_takes():
 
 def test_more_operands_than_one_loop_takes():
     def program(*inputs):
-        pairs = [a * b + a for a, b in zip(inputs, inputs[1:])]
-        return [*pairs, *(a - b for a, b in zip(pairs, pairs[1:]))]
+        pairs = [a * b + a for a, b in pairwise(inputs)]
+        return [*pairs, *(a - b for a, b in pairwise(pairs))]
 
     check(program, *(numbers(300, seed=k) for k in range(160)))
 
