@@ -389,7 +389,15 @@ void NetLane::drop_all() {
     for (int i = 0; i < flight.op->n_access; ++i) flight.op->access(i).storage->retain();
     ended.emplace_back(flight.op, message + "; this rank waited in " + flight.op->kernel()->name());
   }
-  new std::list<Flight>(std::move(dropped));
+  {
+    struct Kept {
+      std::mutex mutex;
+      std::list<std::list<Flight>> flights;  // guarded by mutex
+    };
+    static auto* kept = new Kept;  // never destroyed
+    std::lock_guard<std::mutex> held(kept->mutex);
+    kept->flights.push_back(std::move(dropped));
+  }
   for (auto& [op, text] : ended) end(*op, text);
 }
 
