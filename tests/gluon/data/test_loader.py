@@ -210,8 +210,11 @@ def test_long_questions_to_a_worker_that_does_not_read() -> None:
 
 
 class OwnError(Exception):
+    """Its copy in another process cannot be made, also by libraries that teach pickle other ways, as Dask's does."""
+
     def __init__(self, first: int, second: int) -> None:
         super().__init__("of its own")
+        self.lock = threading.Lock()
 
 
 @ALL
