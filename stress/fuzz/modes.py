@@ -24,7 +24,7 @@ _REWRITES = [name for name in _PASSES if name != "compile"]  # it is in all othe
 SUBSETS = [",".join(some) for n in range(len(_REWRITES) + 1) for some in combinations(_REWRITES, n)]
 # The engine's own: smaller operations are not worth a group, or an order by parts; and loops that compute less are not
 # compiled.
-FUSE_FROM, APART_FROM, COMPILE_FROM = 2000, 20000, 1 << 23
+FUSE_FROM, APART_FROM, COMPILE_FROM = 2000, 20000, 1 << 26
 
 
 @dataclass(frozen=True)

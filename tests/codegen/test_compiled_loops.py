@@ -20,7 +20,7 @@ from tests.support.subprocesses import environment
 
 pytest.importorskip("llvmlite")
 
-WORTH = 1 << 23
+WORTH = 1 << 26
 
 
 @pytest.fixture(autouse=True)

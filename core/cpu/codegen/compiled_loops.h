@@ -61,7 +61,7 @@ class CompiledLoops {
   uint64_t compiled() const { return compiled_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr int64_t kWorth = int64_t{1} << 23;
+  static constexpr int64_t kWorth = int64_t{1} << 26;
   static constexpr size_t kMostKnown = 4 * kMost;  // descriptions
 
   void request(const std::shared_ptr<CompiledLoop>& loop);
