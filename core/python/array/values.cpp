@@ -250,7 +250,8 @@ PyMethodDef methods[] = {
     {"__array__", reinterpret_cast<PyCFunction>(to_array), METH_VARARGS | METH_KEYWORDS,
      "The values for NumPy. Waits."},
     {"_read_was_dropped", read_was_dropped, METH_NOARGS,
-     "_read_was_dropped($self, /)\n--\n\nWhether NumPy has just dropped an exception of a read, which __array__ raises."},
+     "_read_was_dropped($self, /)\n--\n\nWhether NumPy has just dropped an exception of a read, which __array__ "
+     "raises."},
     {"__complex__", to_complex, METH_NOARGS,
      "__complex__($self, /)\n--\n\nThe only element as a complex number. Waits."},
     {},
