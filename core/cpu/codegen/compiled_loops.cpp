@@ -15,12 +15,6 @@ void CompiledLoops::set_compiler(std::function<void()> wake) {
   open_.store(true);
 }
 
-void CompiledLoops::close() {
-  std::lock_guard held(mutex_);
-  open_.store(false);
-  waiting_.clear();
-}
-
 std::shared_ptr<CompiledLoop> CompiledLoops::find(const std::string& description) {
   std::lock_guard held(mutex_);
   // A program that never repeats itself: what no plan needs, and was never asked for, is forgotten.

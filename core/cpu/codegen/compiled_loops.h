@@ -42,8 +42,8 @@ class CompiledLoops {
 
   // `wake` is called when there is something to compile, perhaps with locks of its caller's: it must not wait.
   void set_compiler(std::function<void()> wake);
-  // There is no compiler, or not any more; what is compiled stays.
-  void close();
+  // There is no compiler any more; what is compiled stays. Takes no lock: the child of a fork may not.
+  void close() { open_.store(false); }
   bool open() const { return open_.load(std::memory_order_relaxed); }
 
   std::shared_ptr<CompiledLoop> find(const std::string& description);

@@ -7,7 +7,7 @@
 #include "array/array.h"
 #include "base/free_list.h"
 #include "cpu/codegen/compiled_loops.h"
-#include "cpu/kernels/fusion/plan.h"
+#include "cpu/kernels/fusion/plan_cache.h"
 #include "engine/engine.h"
 #include "memory/caching_allocator.h"
 #include "python/bindings.h"
@@ -63,7 +63,7 @@ nb::dict stats() {
   d["helped"] = s.helped;
   d["dropped"] = s.dropped, d["groups"] = s.groups, d["grouped"] = s.grouped, d["elided"] = s.elided,
   d["reused"] = s.reused, d["at_once"] = s.at_once;
-  PlanStats plans = plan_stats();
+  PlanCache::Stats plans = PlanCache::get().stats();
   d["plans"] = plans.made, d["replanned"] = plans.reused;
   d["compiled"] = CompiledLoops::get().compiled();
   return d;

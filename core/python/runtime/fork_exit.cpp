@@ -74,8 +74,7 @@ void before_fork() {
 
 void after_fork(bool child) {
   SubmissionGate::open();
-  if (child) leave_loop_compiler();
-  resume_loop_compiler();
+  resume_loop_compiler(child);
   Engine& engine = Engine::get();
   if (child && engine.abandoned()) abandon_pending_work("a child of a process that forked before the work had ended");
   if (child) engine.failures.take_unseen();  // the parent tells them

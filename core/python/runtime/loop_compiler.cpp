@@ -88,16 +88,13 @@ void pause_loop_compiler() {
   wait_until_ended();
 }
 
-void resume_loop_compiler() {
+void resume_loop_compiler(bool child) {
+  if (child && !state().paused) return CompiledLoops::get().close();
   {
     std::lock_guard held(state().mutex);
     state().paused = false;
   }
   if (CompiledLoops::get().waiting()) wake();
-}
-
-void leave_loop_compiler() {
-  if (state().running) CompiledLoops::get().close();
 }
 
 void init_loop_compiler(nb::module_& m) {

@@ -9,8 +9,8 @@ void set_loop_compiler(PyObject* function);  // takes a description, returns an 
 
 // Waits, without the interpreter lock, until the thread has ended; until resume_loop_compiler() none begins.
 void pause_loop_compiler();
-void resume_loop_compiler();
-// In the child of a fork that did not pause it: nothing is compiled any more, if the thread was at work.
-void leave_loop_compiler();
+// In the child of a fork that did not pause it nothing is compiled any more: the thread, which may have had locks, is
+// gone.
+void resume_loop_compiler(bool child);
 
 }  // namespace forerun

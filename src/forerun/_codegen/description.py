@@ -28,11 +28,6 @@ class Line:
     dtypes: tuple[str, ...]  # of the inputs; of a cast also that of the result
     args: tuple[int, ...]
 
-    @property
-    def result(self) -> str:
-        """The dtype of the result."""
-        return "bool" if self.formula in _TESTS else self.dtypes[-1]
-
 
 @dataclass(frozen=True, slots=True)
 class Loop:
@@ -40,9 +35,6 @@ class Loop:
 
     operands: tuple[Operand, ...]
     lines: tuple[Line, ...]
-
-
-_TESTS = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "isnan"}
 
 
 def parse(text: str) -> Loop:

@@ -204,7 +204,7 @@ def emit(loop: Loop, target: Target) -> str:
     target : Target
         The processor that it is for.
     """
-    sizes = [_bytes(dtype) for line in loop.lines for dtype in (*line.dtypes, *_results(line.formula, line.dtypes))]
+    sizes = [_bytes(dtype) for line in loop.lines for dtype in line.dtypes]
     width = target.vector // max(sizes, default=1)
     code, bodies = _masked(loop, width) if target.masks else _plain(loop, width)
     declared = sorted({name for body in bodies for name in body.values.intrinsics})
@@ -229,7 +229,3 @@ def emit(loop: Loop, target: Target) -> str:
         f'attributes #0 = {{ nounwind "min-legal-vector-width"="{bits}" "prefer-vector-width"="{bits}" }}',
         "",
     ])  # fmt: skip
-
-
-def _results(formula: str, dtypes: tuple[str, ...]) -> tuple[str, ...]:
-    return dtypes[-1:] if formula == "cast" else ()

@@ -8,6 +8,7 @@
 #include "base/rounding.h"
 #include "cpu/kernels/fusion/fusible_operands.h"
 #include "cpu/kernels/item.h"
+#include "cpu/kernels/loop_over.h"
 #include "cpu/kernels/snapshot.h"
 #include "device/op_spec.h"
 

@@ -8,6 +8,7 @@
 #include "base/rounding.h"
 #include "cpu/kernels/elementwise/limits.h"
 #include "cpu/kernels/fusion/fusible_operands.h"
+#include "cpu/kernels/loop_over.h"
 #include "cpu/kernels/reduce/blocked_reduction.h"
 #include "cpu/kernels/snapshot.h"
 #include "device/op_spec.h"
@@ -266,50 +267,6 @@ bool describe_checks(OpSpec& spec, const Loop& loop) {
   spec.check(limits.overflow ? ErrorKind::overflow : ErrorKind::value,
              limits.message + ", got a value that breaks this rule");
   return true;
-}
-
-// Stretch by stretch of the innermost axis, or as many whole ones at once as the next axis has.
-void loop_over(const Loop& loop, int operands, const Dims& shape, const Dims* const* strides, char* const* args,
-               const intptr_t* sizes, int64_t at, int64_t n, int64_t pitch) {
-  int axes = shape.size() - 1;
-  int64_t inner = shape.back(), row = at / inner, column = at % inner;
-  int64_t index[kMaxDims];
-  char* base[kMost];  // of the row, for operands with strides
-  intptr_t steps[kMost], pitches[kMost];
-  for (int k = 0; k < operands; ++k) {
-    base[k] = args[k];
-    steps[k] = strides[k] ? strides[k]->back() : sizes[k];
-    pitches[k] = !strides[k] ? (pitch ? pitch : inner) * sizes[k] : axes > 0 ? (*strides[k])[axes - 1] : 0;
-  }
-  for (int a = axes - 1; a >= 0; --a) {
-    index[a] = row % shape[a];
-    row /= shape[a];
-    for (int k = 0; k < operands; ++k)
-      if (strides[k]) base[k] += index[a] * (*strides[k])[a];
-  }
-  for (int64_t done = 0; done < n;) {
-    intptr_t rows = 1, count = std::min(inner - column, n - done);
-    char* at_once[kMost];
-    for (int k = 0; k < operands; ++k)
-      at_once[k] =
-          strides[k] ? base[k] + column * steps[k] : args[k] + (pitch ? done / inner * pitch : done) * sizes[k];
-    if (loop.rows && axes > 0 && count == inner) rows = std::min((n - done) / inner, shape[axes - 1] - index[axes - 1]);
-    // A step of 0 stays so for a row's last element alone: loops may look at it, as power does.
-    if (rows > 1)
-      loop.rows(at_once, rows, count, steps, pitches, loop.data);
-    else
-      loop.function(at_once, &count, steps, loop.data);
-    done += rows * count, column = 0;
-    for (int a = axes - 1; a >= 0; --a, rows = 1) {
-      index[a] += rows;
-      bool wraps = index[a] == shape[a];
-      int64_t by = wraps ? rows - shape[a] : rows;
-      for (int k = 0; k < operands; ++k)
-        if (strides[k]) base[k] += by * (*strides[k])[a];
-      if (!wraps) break;
-      index[a] = 0;
-    }
-  }
 }
 
 void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in,

@@ -43,11 +43,4 @@ void describe_operands(OpSpec& spec, const IterationSpace& nest, const OperandPl
 // Describes which values a loop does not take. False: it is not known what it does.
 bool describe_checks(OpSpec& spec, const Loop& loop);
 
-// Elements `at` to `at + n` of a nest of that shape, by a loop that takes all operands as they are. Those with strides
-// start at args[k]; those without have elements that follow one another, sizes[k] bytes apart, the first of them at
-// args[k]; or if there is a pitch, whole rows of elements that follow one another, each so many elements after the one
-// before.
-void loop_over(const Loop& loop, int operands, const Dims& shape, const Dims* const* strides, char* const* args,
-               const intptr_t* sizes, int64_t at, int64_t n, int64_t pitch = 0);
-
 }  // namespace forerun

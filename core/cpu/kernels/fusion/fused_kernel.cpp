@@ -6,6 +6,7 @@
 #include "cpu/codegen/compiled_loops.h"
 #include "cpu/kernels/fusion/plan_cache.h"
 #include "cpu/kernels/fusion/plan_maker.h"
+#include "cpu/kernels/loop_over.h"
 #include "cpu/kernels/scratch.h"
 #include "engine/engine.h"
 
@@ -20,7 +21,6 @@ namespace {
 
 constexpr size_t kMostOps = 512;
 constexpr int64_t kLine = 64, kLeastAhead = 4 * kLine;  // bytes that are fetched for the next block
-constexpr size_t kMostStreams = 4;                      // of a plan
 // A tile of a long string of ops has fewer elements, so that several threads share what is not long.
 constexpr int64_t kTileOps = 4, kLeastTile = 4096;
 
@@ -247,8 +247,8 @@ class Ahead {
   int streams_ = 0;
   bool first_ = true;
   int64_t share_ = 0;  // bytes of each stream that are fetched beside a step
-  const char* from_[kMostStreams];
-  int64_t left_[kMostStreams];
+  const char* from_[Plan::kMostStreams];
+  int64_t left_[Plan::kMostStreams];
 };
 
 }  // namespace
@@ -289,10 +289,10 @@ void FusedKernel::run_block(int64_t tile, int64_t at, int64_t n, int64_t next, c
     }
     if (step.fold >= 0)
       reductions_[step.fold]->fold(tile, at, n, args[0], results_[step.fold], partials_[step.fold].get());
-    else if (step.compiled)
-      run_rows(step, args, steps, first, count);
     else if (step.nested)
       run_strided(step, args, steps, first, count);
+    else if (step.compiled)
+      step.loop.rows(args, 1, count, steps, steps, nullptr);
     else
       step.loop.function(args, &count, steps, step.loop.data);
   }
@@ -300,62 +300,13 @@ void FusedKernel::run_block(int64_t tile, int64_t at, int64_t n, int64_t next, c
 
 void FusedKernel::run_strided(const Plan::Step& step, char** args, const intptr_t* steps, int64_t at, int64_t n) const {
   const Dims* shape = nullptr;
-  const Dims* strides[IterationSpace::kMaxOperands] = {};
+  const Dims* strides[kMostStepOperands];
   for (int i = 0; i < step.n(); ++i) {
     const Plan::Operand& place = step.operands[i];
-    if (!place.nest) continue;
-    shape = &place.nest->shape;
-    strides[i] = &place.nest->strides[place.place];
+    if (place.nest) shape = &place.nest->shape;
+    strides[i] = place.nest ? &place.nest->strides[place.place] : nullptr;
   }
-  loop_over(step.loop, step.n(), *shape, strides, args, steps, at, n, step.apart ? plan_->pitch : 0);
-}
-
-// A compiled loop over elements `at` to `at + n`: row by row of the iteration space that its operands with strides
-// have, or as many whole rows at once as the next axis has.
-void FusedKernel::run_rows(const Plan::Step& step, char** args, const intptr_t* sizes, int64_t at, int64_t n) {
-  if (!step.nested) return step.loop.rows(args, 1, n, nullptr, sizes, nullptr);
-  struct Strided {
-    int operand;
-    const Dims* strides;
-    char* row;
-  };
-  Strided strided[kMostStepOperands];
-  intptr_t pitches[kMostStepOperands];
-  int n_strided = 0;
-  const Dims* shape = nullptr;
-  for (int k = 0; k < step.n(); ++k) {
-    const IterationSpace* nest = step.operands[k].nest;
-    if (!nest) continue;
-    shape = &nest->shape;
-    strided[n_strided++] = {k, &nest->strides[0], args[k]};
-  }
-  const int axes = shape->size() - 1;
-  for (int k = 0; k < step.n(); ++k) {
-    const IterationSpace* nest = step.operands[k].nest;
-    pitches[k] = !nest ? shape->back() * sizes[k] : axes > 0 ? nest->strides[0][axes - 1] : 0;
-  }
-  int64_t index[kMaxDims], row = at / shape->back(), column = at % shape->back();
-  for (int a = axes - 1; a >= 0; row /= (*shape)[a--]) {
-    index[a] = row % (*shape)[a];
-    for (int s = 0; s < n_strided; ++s) strided[s].row += index[a] * (*strided[s].strides)[a];
-  }
-  for (int64_t done = 0; done < n; column = 0) {
-    const intptr_t count = std::min(shape->back() - column, n - done);
-    intptr_t rows = 1;
-    if (axes > 0 && count == shape->back()) rows = std::min((n - done) / count, (*shape)[axes - 1] - index[axes - 1]);
-    for (int s = 0; s < n_strided; ++s) args[strided[s].operand] = strided[s].row + column * strided[s].strides->back();
-    step.loop.rows(args, rows, count, nullptr, pitches, nullptr);
-    for (int k = 0; k < step.n(); ++k) args[k] += step.operands[k].nest ? 0 : rows * count * sizes[k];
-    done += rows * count;
-    for (int a = axes - 1; a >= 0; --a, rows = 1) {
-      index[a] += rows;
-      const bool wraps = index[a] == (*shape)[a];
-      for (int s = 0; s < n_strided; ++s)
-        strided[s].row += (wraps ? rows - (*shape)[a] : rows) * (*strided[s].strides)[a];
-      if (!wraps) break;
-      index[a] = 0;
-    }
-  }
+  loop_over<kMostStepOperands>(step.loop, step.n(), *shape, strides, args, steps, at, n, step.apart ? plan_->pitch : 0);
 }
 
 }  // namespace forerun

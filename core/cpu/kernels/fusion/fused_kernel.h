@@ -59,7 +59,6 @@ class FusedKernel final : public FusedGroup {
   void append_signature(const FusibleOperands& part, const int* where);
   void run_block(int64_t tile, int64_t at, int64_t n, int64_t next, char* memory) const;
   void run_strided(const Plan::Step& step, char** args, const intptr_t* steps, int64_t at, int64_t n) const;
-  static void run_rows(const Plan::Step& step, char** args, const intptr_t* sizes, int64_t at, int64_t n);
 
   const uint64_t number_;  // of the group; no other has the same
   std::vector<Op*> ops_;

@@ -168,13 +168,11 @@ bool PlanMaker::add_pitched_copy(const FusibleOperands& part, const int* where) 
 // The op's loop from its block's first element to the last. Its results for memory are copied there, row by row.
 const int* PlanMaker::add_pitched(const FusibleOperands& part, const int* where) {
   if (add_pitched_copy(part, where)) return where + part.n;
-  Plan::Step step;
-  step.loop = part.loop, step.n_in = part.n_in, step.operands.resize(static_cast<size_t>(part.n));
+  Plan::Step step = step_of(part);
   std::vector<Plan::Step> after;
   for (int i = 0; i < part.n; ++i, ++where) {
     const FusibleOperands::Operand& operand = part.operand[i];
     Plan::Operand& place = step.operands[i];
-    place.dtype = operand.dtype;
     if (operand.access < 0) {
       place.source = sources_++;
       continue;

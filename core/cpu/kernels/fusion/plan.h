@@ -45,6 +45,7 @@ struct Plan {
     int source;
     intptr_t size;
   };
+  static constexpr size_t kMostStreams = 4;
   std::vector<uint64_t> signature;  // all that the steps follow from
   std::vector<Step> steps;
   std::vector<std::unique_ptr<IterationSpace>> nests;
@@ -62,11 +63,5 @@ struct Plan {
   };
   std::vector<Wanted> wanted;
 };
-
-// Plans by their signature, for all groups. Any thread.
-struct PlanStats {
-  uint64_t made, reused;
-};
-PlanStats plan_stats();
 
 }  // namespace forerun

@@ -45,11 +45,9 @@ std::shared_ptr<const Plan> PlanCache::plan(const FusedKernel& group, const std:
   return plan;
 }
 
-PlanStats PlanCache::stats() const {
+PlanCache::Stats PlanCache::stats() const {
   std::lock_guard held(mutex_);
   return stats_;
 }
-
-PlanStats plan_stats() { return PlanCache::get().stats(); }
 
 }  // namespace forerun

@@ -18,7 +18,10 @@ class PlanCache {
   static PlanCache& get();
   // The plan of a group of this signature, which is to run once. It is made anew when its loops have been compiled.
   std::shared_ptr<const Plan> plan(const FusedKernel& group, const std::vector<uint64_t>& signature);
-  PlanStats stats() const;
+  struct Stats {
+    uint64_t made, reused;
+  };
+  Stats stats() const;
 
  private:
   static constexpr size_t kMost = 1024;
@@ -27,7 +30,7 @@ class PlanCache {
 
   mutable std::mutex mutex_;
   std::unordered_map<uint64_t, std::shared_ptr<const Plan>> plans_;  // guarded by mutex_
-  PlanStats stats_{};                                                // guarded by mutex_
+  Stats stats_{};                                                    // guarded by mutex_
 };
 
 }  // namespace forerun

@@ -14,10 +14,8 @@ namespace {
 constexpr int64_t kNearBytes = 64 << 10, kLeastBlock = 256;
 constexpr int64_t kVector = 16;                                   // elements
 constexpr int64_t kReductionBytes = 64 << 10, kMostBlock = 8192;  // of blocks that have whole rows
-// Arrays that do not stay in caches: of so many of them, lines of the next block are fetched beside the steps of this
-// one.
+// Arrays that do not stay in caches: of some of them, lines of the next block are fetched beside the steps of this one.
 constexpr int64_t kStreamBytes = 8 << 20;
-constexpr size_t kMostStreams = 4;
 // Longer than a page by some lines: values that start at the same place of a page get into each other's way.
 constexpr int64_t kApart = 192;
 
@@ -38,6 +36,13 @@ Plan::Step conversion(const Plan::Operand& from, const Plan::Operand& to, DType 
   Plan::Step step;
   step.loop = cast_loop(a, b), step.n_in = 1, step.operands = {from, to};
   step.operands[0].dtype = a, step.operands[1].dtype = b;
+  return step;
+}
+
+Plan::Step step_of(const FusibleOperands& part) {
+  Plan::Step step;
+  step.loop = part.loop, step.n_in = part.n_in, step.operands.resize(static_cast<size_t>(part.n));
+  for (int i = 0; i < part.n; ++i) step.operands[i].dtype = part.operand[i].dtype;
   return step;
 }
 
@@ -109,8 +114,7 @@ void PlanMaker::count_shared_inputs() {
 
 // The op's loop, with casts and copies of operands before and after it.
 const int* PlanMaker::add_steps(const FusibleOperands& part, const int* where) {
-  Plan::Step step;
-  step.loop = part.loop, step.n_in = part.n_in, step.operands.resize(static_cast<size_t>(part.n));
+  Plan::Step step = step_of(part);
   step.of_rows = part.elements != group_.elements_;
   if (part.fold) step.fold = reductions_++;
   auto move = [&](const Plan::Operand& from, const Plan::Operand& to, DType a, DType b) {
@@ -122,7 +126,6 @@ const int* PlanMaker::add_steps(const FusibleOperands& part, const int* where) {
   for (int i = 0; i < part.n; ++i, ++where) {
     const FusibleOperands::Operand& operand = part.operand[i];
     Plan::Operand& place = step.operands[i];
-    place.dtype = operand.dtype;
     if (operand.access < 0) {
       place.source = sources_++;
       continue;
@@ -134,7 +137,7 @@ const int* PlanMaker::add_steps(const FusibleOperands& part, const int* where) {
     } else {
       const bool walked = !operand.nest && !step.of_rows && !(part.fold && i >= part.n_in) && !streamed_[*where];
       if (walked) streamed_[*where] = true;
-      if (walked && group_.elements_ * place.size >= kStreamBytes && plan_->streams.size() < kMostStreams)
+      if (walked && group_.elements_ * place.size >= kStreamBytes && plan_->streams.size() < Plan::kMostStreams)
         plan_->streams.push_back({sources_, place.size});
       place.source = sources_++, place.elements = elements_of(operand, *where);
     }

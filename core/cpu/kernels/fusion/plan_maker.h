@@ -17,6 +17,9 @@ Plan::Operand in_scratch(int value, DType dtype);
 // A step that copies, or casts.
 Plan::Step conversion(const Plan::Operand& from, const Plan::Operand& to, DType a, DType b);
 
+// A step of an op's loop, whose operands have no places yet.
+Plan::Step step_of(const FusibleOperands& part);
+
 class PlanMaker {
  public:
   explicit PlanMaker(const FusedKernel& group) : group_(group) {}

@@ -17,8 +17,7 @@ namespace forerun {
 
 namespace {
 
-constexpr size_t kLeastSteps = 2;  // that are worth a loop
-constexpr size_t kMostOperands = kMostStepOperands;
+constexpr size_t kLeastSteps = 2;   // that are worth a loop
 constexpr size_t kMostSteps = 600;  // compiling takes some 50 us for each
 constexpr int64_t kLeastRow = 4;    // elements that are worth a vector
 
@@ -155,7 +154,7 @@ class Segment {
   bool add(const Plan::Step& step) {
     // All that has been written may have to be stored.
     const size_t most = operands_.size() + values_.size() + arrays_.size() + step.operands.size();
-    if (steps_ == kMostSteps || most > kMostOperands) return false;
+    if (steps_ == kMostSteps || most > kMostStepOperands) return false;
     std::optional<Dims> shape = shape_;
     for (const Plan::Operand& operand : step.operands) {
       if (!operand.nest) continue;

@@ -4,6 +4,7 @@
 
 #include "array/iteration_space.h"
 #include "base/rounding.h"
+#include "cpu/kernels/loop_over.h"
 #include "device/op_spec.h"
 
 namespace forerun {

@@ -1,0 +1,60 @@
+// Walks of an iteration space by a loop.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "array/iteration_space.h"
+#include "cpu/kernels/loop.h"
+
+namespace forerun {
+
+// Elements `at` to `at + n` of a nest of that shape, by a loop that takes all operands as they are. Those with strides
+// start at args[k]; those without have elements that follow one another, sizes[k] bytes apart, the first of them at
+// args[k]; or if there is a pitch, whole rows of elements that follow one another, each so many elements after the one
+// before.
+// Stretch by stretch of the innermost axis, or as many whole ones at once as the next axis has. `most`: operands.
+template <int most = IterationSpace::kMaxOperands>
+void loop_over(const Loop& loop, int operands, const Dims& shape, const Dims* const* strides, char* const* args,
+               const intptr_t* sizes, int64_t at, int64_t n, int64_t pitch = 0) {
+  int axes = shape.size() - 1;
+  int64_t inner = shape.back(), row = at / inner, column = at % inner;
+  int64_t index[kMaxDims];
+  char* base[most];  // of the row, for operands with strides
+  intptr_t steps[most], pitches[most];
+  for (int k = 0; k < operands; ++k) {
+    base[k] = args[k];
+    steps[k] = strides[k] ? strides[k]->back() : sizes[k];
+    pitches[k] = !strides[k] ? (pitch ? pitch : inner) * sizes[k] : axes > 0 ? (*strides[k])[axes - 1] : 0;
+  }
+  for (int a = axes - 1; a >= 0; --a) {
+    index[a] = row % shape[a];
+    row /= shape[a];
+    for (int k = 0; k < operands; ++k)
+      if (strides[k]) base[k] += index[a] * (*strides[k])[a];
+  }
+  for (int64_t done = 0; done < n;) {
+    intptr_t rows = 1, count = std::min(inner - column, n - done);
+    char* at_once[most];
+    for (int k = 0; k < operands; ++k)
+      at_once[k] =
+          strides[k] ? base[k] + column * steps[k] : args[k] + (pitch ? done / inner * pitch : done) * sizes[k];
+    if (loop.rows && axes > 0 && count == inner) rows = std::min((n - done) / inner, shape[axes - 1] - index[axes - 1]);
+    // A step of 0 stays so for a row's last element alone: loops may look at it, as power does.
+    if (rows > 1 || !loop.function)  // a compiled loop has rows alone
+      loop.rows(at_once, rows, count, steps, pitches, loop.data);
+    else
+      loop.function(at_once, &count, steps, loop.data);
+    done += rows * count, column = 0;
+    for (int a = axes - 1; a >= 0; --a, rows = 1) {
+      index[a] += rows;
+      bool wraps = index[a] == shape[a];
+      int64_t by = wraps ? rows - shape[a] : rows;
+      for (int k = 0; k < operands; ++k)
+        if (strides[k]) base[k] += by * (*strides[k])[a];
+      if (!wraps) break;
+      index[a] = 0;
+    }
+  }
+}
+
+}  // namespace forerun
