@@ -167,7 +167,7 @@ int main(int argc, char** argv) {
   const int steps = argc > 1 ? std::atoi(argv[1]) : kSanitized ? 60 : 120;
   Engine& engine = Engine::get();
   use_cpu_workers(engine);
-  CompiledLoops::get().set_worth(0);
+  CompiledLoops::get().set_compile_from(0);
   {
     Compiler compiler;
     run({1}, 1, steps);

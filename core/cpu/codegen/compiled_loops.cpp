@@ -27,7 +27,7 @@ std::shared_ptr<CompiledLoop> CompiledLoops::find(const std::string& description
 
 void CompiledLoops::computed(const std::shared_ptr<CompiledLoop>& loop, int64_t elements) {
   if (loop->requested_.load(std::memory_order_relaxed)) return;
-  if (loop->computed_.fetch_add(elements, std::memory_order_relaxed) + elements >= worth_.load()) request(loop);
+  if (loop->computed_.fetch_add(elements, std::memory_order_relaxed) + elements >= compile_from_.load()) request(loop);
 }
 
 void CompiledLoops::request(const std::shared_ptr<CompiledLoop>& loop) {

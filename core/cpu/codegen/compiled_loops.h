@@ -47,7 +47,7 @@ class CompiledLoops {
   bool open() const { return open_.load(std::memory_order_relaxed); }
 
   std::shared_ptr<CompiledLoop> find(const std::string& description);
-  // Steps of which a loop would do the work have computed so many elements more. When they are worth it, the compiler
+  // Steps of which a loop would do the work have computed so many elements more. When they are enough, the compiler
   // is asked, once.
   void computed(const std::shared_ptr<CompiledLoop>& loop, int64_t elements);
 
@@ -56,12 +56,12 @@ class CompiledLoops {
   void answer(CompiledLoop& loop, RowsFunction function);
   bool waiting() const;  // there is a next one
 
-  // How many elements are worth it: as many as can be computed while a loop is compiled, about.
-  void set_worth(int64_t elements) { worth_.store(elements); }
+  // How many elements are enough: as many as can be computed while a loop is compiled, about.
+  void set_compile_from(int64_t elements) { compile_from_.store(elements); }
   uint64_t compiled() const { return compiled_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr int64_t kWorth = int64_t{1} << 26;
+  static constexpr int64_t kCompileFrom = int64_t{1} << 26;
   static constexpr size_t kMostKnown = 4 * kMost;  // descriptions
 
   void request(const std::shared_ptr<CompiledLoop>& loop);
@@ -72,7 +72,7 @@ class CompiledLoops {
   std::function<void()> wake_;                                            // guarded by mutex_
   size_t requested_ = 0;                                                  // guarded by mutex_
   std::atomic<uint64_t> compiled_{0};
-  std::atomic<int64_t> worth_{kWorth};
+  std::atomic<int64_t> compile_from_{kCompileFrom};
   std::atomic<bool> open_{false};
 };
 

@@ -101,8 +101,8 @@ void init_loop_compiler(nb::module_& m) {
   m.def("open_loop_compiler", [] { CompiledLoops::get().set_compiler(wake); }, "From now on loops are compiled.");
   m.def("wait_for_loop_compiler", wait_until_ended, "Waits until all loops that were asked for are compiled.");
   m.def(
-      "set_compile_from", [](int64_t elements) { CompiledLoops::get().set_worth(elements); }, nb::arg("elements"),
-      "How many elements steps compute until a loop that does their work is compiled.");
+      "set_compile_from", [](int64_t elements) { CompiledLoops::get().set_compile_from(elements); },
+      nb::arg("elements"), "How many elements steps compute until a loop that does their work is compiled.");
 }
 
 }  // namespace forerun

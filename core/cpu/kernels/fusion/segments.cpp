@@ -52,9 +52,10 @@ std::string walk(const Plan::Operand& operand) {
 // Steps in an order in which as many as possible that are expressible follow one another. Steps stay behind those whose
 // values they read or overwrite; and writes to arrays and reads of arrays in order, as different arrays may share
 // memory.
-class Order {
+class StepOrder {
  public:
-  explicit Order(const std::vector<Plan::Step>& steps) : steps_(steps), before_(steps.size()), after_(steps.size()) {
+  explicit StepOrder(const std::vector<Plan::Step>& steps)
+      : steps_(steps), before_(steps.size()), after_(steps.size()) {
     for (size_t s = 0; s < steps.size(); ++s) add(s);
   }
   std::vector<size_t> take() {
@@ -275,7 +276,7 @@ std::vector<Found> find_segments(const std::vector<Plan::Step>& steps, const std
 
 bool compile_segments(Plan& plan, int64_t elements) {
   if (plan.steps.size() < kLeastSteps) return false;
-  const std::vector<size_t> order = Order(plan.steps).take();
+  const std::vector<size_t> order = StepOrder(plan.steps).take();
   std::vector<Found> all = find_segments(plan.steps, order);
   bool compiled = !all.empty(), refused = false;
   for (Found& found : all) {
