@@ -6,85 +6,114 @@
 
 namespace forerun {
 
-// Planned ops that `first` might be fused with: what reads its results, what else those wait for, and so on; and what
-// reads the same values and writes little, as sums do. Submitted after `first`, by `reach` at most.
-void Fusion::find_candidates(Op* first, uint64_t reach) {
-  n_found_ = 0;
-  ++round_;
-  first->seen = round_;
-  auto look = [&](Op* op) {
-    if (n_found_ == kMostFound || op->seen == round_ || op->started || op->dropped || op->seq < first->seq ||
-        op->seq - first->seq > reach)
-      return;
-    op->seen = round_;
-    if (op->queue == first->queue && op->budget == first->budget && op->kernel()->fusible()) found_[n_found_++] = op;
-  };
-  auto look_around = [&](Op* op) {
-    int most = kMostAround;
-    for (Edge* edge : op->successors) {
-      if (most-- == 0) break;
-      look(edge->dependent);
-    }
-    if (op == first) return;
-    for (int i = 0; i < op->n_access; ++i)
-      if (Op* writer = writer_of(op->access(i)); writer && writer->seq < op->seq) look(writer);
-  };
-  look_around(first);
+namespace {
+
+bool is_younger(const Op* a, const Op* b) { return a->seq > b->seq; }
+
+}  // namespace
+
+bool Fusion::may_join(const Op& op) const {
+  return !op.started && !op.dropped && op.seq > first_->seq && op.seq - first_->seq <= kReach &&
+         op.queue == first_->queue && op.budget == first_->budget && op.kernel()->fusible();
+}
+
+// Notes an op to be tried, if all that it waits for is in the group; else to be looked behind, once.
+void Fusion::look(Op* op) {
+  const bool ready = op->pending_dependencies == op->reached;
+  const uint32_t as = round_ + ready;
+  if (op->seen >= as && op->seen <= round_ + 1) return;
+  if (!may_join(*op)) return;
+  op->seen = as;
+  if (!ready) {
+    if (may_wait_ > 0) --may_wait_, waiting_[n_waiting_++] = op;
+  } else if (may_find_ > 0) {
+    --may_find_, found_[n_found_++] = op;
+    std::push_heap(found_.begin(), found_.begin() + n_found_, is_younger);
+  }
+}
+
+// What reads the results of a member.
+void Fusion::look_ahead(Op* op) {
+  int most = kMostAround;
+  for (Edge* edge : op->successors) {
+    if (most-- == 0) break;
+    look(edge->dependent);
+  }
+}
+
+// What else those ops wait for, and so on.
+void Fusion::look_behind() {
+  while (n_waiting_ > 0) {
+    Op* waits = waiting_[--n_waiting_];
+    for (int i = 0; i < waits->n_access; ++i)
+      if (Op* writer = writer_of(waits->access(i)); writer && writer->seq < waits->seq) look(writer);
+  }
+}
+
+// Tries the oldest op that has been found.
+void Fusion::try_next() {
+  std::pop_heap(found_.begin(), found_.begin() + n_found_, is_younger);
+  Op* op = found_[--n_found_];
+  if (op->retries_alone || !DependencyGraph::inputs_ok(op)) return;
+  if (dead_ops_.dead(*op)) {  // it has lost its handles since it was planned
+    if (op->pending_dependencies > 0) dead_ops_.drop(op);  // one that is ready is dropped when it is picked
+    return;
+  }
+  if (!first_->group->add(*op)) return;
+  first_->members.push_back(op);
+  DependencyGraph::count_reached(op, 1);
+  look_ahead(op);
+  look_behind();
+}
+
+// The members of a group of `first`: ops that read its results, what else those wait for, and so on; and what reads the
+// same values and writes little, as sums do.
+void Fusion::gather(Op* first, size_t most) {
+  first_ = first, round_ += 2, n_found_ = n_waiting_ = 0, may_find_ = may_wait_ = kMostFound;
+  if (round_ == 0) round_ = 2;  // ops that have not been looked at have 0
+  first->seen = round_ + 1;
+  first->group.reset(first->kernel()->new_group(*first));
+  if (!first->group) return;
+  look_ahead(first);
   for (int i = 0; i < first->n_access; ++i) {
     const Access& a = first->access(i);
-    int most = kMostAround;
-    for (Access* other = a.linked ? readers_of(a) : nullptr; other && most-- > 0; other = other->next)
+    int around = kMostAround;
+    for (Access* other = a.linked ? readers_of(a) : nullptr; other && around-- > 0; other = other->next)
       if (MemoryBudget::needs(*other->op()) <= a.storage->bytes / 8) look(other->op());
   }
-  for (int i = 0; i < n_found_; ++i) look_around(found_[i]);
-  std::sort(found_.begin(), found_.begin() + n_found_, [](Op* a, Op* b) { return a->seq < b->seq; });
+  look_behind();
+  while (n_found_ > 0 && first->members.size() < most) try_next();
 }
 
-// Those that have lost their handles since they were planned. (An op that is ready is dropped when it is picked.)
-void Fusion::drop_dead_candidates() {
-  for (int i = n_found_; i-- > 0;)
-    if (found_[i]->pending_dependencies > 0 && dead_ops_.dead(*found_[i])) dead_ops_.drop(found_[i]);
-  n_found_ = static_cast<int>(
-      std::remove_if(found_.begin(), found_.begin() + n_found_, [](Op* op) { return op->dropped; }) - found_.begin());
-}
-
-// A group of `first` and of the found ops those that fit, `most` at most. False: there is no memory for one.
+// A group of `first` and of ops that fit, `most` at most. False: there are none, or no memory for a group.
 bool Fusion::collect(Op* first, size_t most) {
   std::vector<Op*>& members = first->members;
   members.clear();
   DependencyGraph::count_reached(first, 1);
-  bool good = if_memory_allows([&] {
-    members.reserve(static_cast<size_t>(n_found_));
-    first->group.reset(first->kernel()->new_group(*first));
-    for (int i = 0; i < n_found_ && first->group && members.size() < most; ++i) {
-      Op* op = found_[i];
-      if (op->pending_dependencies != op->reached || op->retries_alone || !DependencyGraph::inputs_ok(op) ||
-          dead_ops_.dead(*op) || !first->group->add(*op))
-        continue;
-      members.push_back(op);
-      DependencyGraph::count_reached(op, 1);
-    }
-  });
+  bool good = if_memory_allows([&] { gather(first, most); });
   DependencyGraph::count_reached(first, -1);
   for (Op* op : members) DependencyGraph::count_reached(op, -1);
   return good && !members.empty();
 }
 
-// Finds ops for a group: near ones, and then all, if many of the near ones fit. Else each op of a long string of which
-// few go together would be looked at for each of its groups.
-bool Fusion::collect_near(Op* first, uint64_t reach) {
-  find_candidates(first, reach);
-  drop_dead_candidates();
-  if (n_found_ == 0 || !collect(first, kMostFound)) return false;
-  const bool all = reach == kReach || ring_.planned() - first->seq <= reach;
-  return all || first->members.size() * 4 < static_cast<size_t>(n_found_) || collect_near(first, kReach);
+// The same, without members whose results only ops were to read that have been dropped on the way.
+bool Fusion::collect_live(Op* first, size_t most) {
+  std::vector<Op*>& members = first->members;
+  for (bool any = true; any;) {
+    any = false;
+    if (!collect(first, most)) return false;
+    for (size_t i = members.size(); i-- > 0;)
+      if (members[i]->pending_dependencies > 0 && dead_ops_.dead(*members[i])) dead_ops_.drop(members[i]), any = true;
+  }
+  std::sort(members.begin(), members.end(), [](Op* a, Op* b) { return a->seq < b->seq; });
+  return true;
 }
 
 // Where the budget does not admit all of them at once, half of them are tried.
 void Fusion::fuse(Op* first) {
   std::vector<Op*>& members = first->members;
-  bool fused = collect_near(first, kNear) && admit(first);
-  for (size_t most = members.size() / 2; !fused && most > 0 && collect(first, most); most = members.size() / 2)
+  bool fused = collect_live(first, kMostFound) && admit(first);
+  for (size_t most = members.size() / 2; !fused && most > 0 && collect_live(first, most); most = members.size() / 2)
     fused = admit(first);
   if (!fused) {
     members.clear();

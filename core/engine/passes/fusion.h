@@ -30,14 +30,17 @@ class Fusion {
   uint64_t elided_bytes() const { return elided_bytes_; }  // of results that never had memory
 
  private:
-  static constexpr uint64_t kNear = 48;   // where they are looked for first
-  static constexpr int kMostFound = 512;  // ops that are looked at for a group,
+  static constexpr int kMostFound = 512;  // ops that are tried for a group; as many are looked at that must wait,
   static constexpr int kMostAround = 64;  // and that are next to one of them
 
-  void find_candidates(Op* first, uint64_t reach);
-  void drop_dead_candidates();
-  bool collect_near(Op* first, uint64_t reach);
   bool collect(Op* first, size_t most);
+  bool collect_live(Op* first, size_t most);
+  void gather(Op* first, size_t most);
+  void look_ahead(Op* op);
+  void look_behind();
+  void look(Op* op);
+  bool may_join(const Op& op) const;
+  void try_next();
   bool admit(Op* first);
 
   const PassSettings& settings_;
@@ -45,9 +48,15 @@ class Fusion {
   const DeviceTable& devices_;
   DeadOps& dead_ops_;
   uint64_t groups_ = 0, fused_ops_ = 0, elided_bytes_ = 0;
-  uint32_t round_ = 0;                 // of find_candidates(),
-  std::array<Op*, kMostFound> found_;  // and what it has found, in program order: the first n_found_
-  int n_found_ = 0;
+  // The search for the members of `first_`. Only what reads the results of a member is looked at, and what that waits
+  // for: so the search takes as long as the group and its neighbours are large, however much is submitted.
+  Op* first_ = nullptr;
+  uint32_t round_ = 0;                   // of the search: an op that has Op::seen of `round_` waits for others,
+                                         // and one of `round_ + 1` has been found
+  std::array<Op*, kMostFound> found_;    // to be tried, the oldest first: a heap
+  std::array<Op*, kMostFound> waiting_;  // whose dependencies are to be looked at
+  int n_found_ = 0, n_waiting_ = 0;
+  int may_find_ = 0, may_wait_ = 0;  // how many more
 };
 
 }  // namespace forerun
