@@ -94,8 +94,9 @@ void Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idl
       left = left || (queue && ring_.has_fresh() && producer_.keeps_fresh());
       if (patient && !left && producer_.unattended() && producer_.fresh_cost() > 0) {
         patient = false;
+        const Producer::Burst expected = producer_.expected();
         held.unlock();
-        producer_.let_submit();
+        producer_.let_submit(expected);
         held.lock();
         continue;
       }

@@ -12,28 +12,37 @@ bool note(Op* op, Op::Reuse pair) {
 
 }  // namespace
 
-size_t BufferReuse::pair(Op* first, bool commit) {
-  size_t saved = 0;
-  each_access(first, [](Access& a) { ++a.storage->in_group; });
-  each_access(first, [&](Access& w) {
-    Storage& out = *w.storage;
-    if (w.mode != Mode::write || out.charged() == 0 || out.taken()) return;
-    bool found = false;
-    each_access(first, [&](Access& r) {
-      Storage& in = *r.storage;
-      auto taken = [&](const Op::Reuse& pair) { return pair.in == &in; };
-      if (std::any_of(first->reused.begin(), first->reused.end(), taken)) return;
-      if (found || r.mode != Mode::read || in.elided || in.bytes != out.bytes || in.budget != out.budget || !in.taken())
-        return;
-      if (in.uses != in.in_group || !in.only_ops(in.uses) || !first->task()->may_share(*first, &in, &out)) return;
-      if (!note(first, {&in, &out})) return;
-      found = !commit || out.take_over(in);
-      if (!found) return first->reused.pop_back();
-      saved += out.bytes;
-      in.elided = commit;
-    });
+// Storages that ops of the group are the last to use, and that they only read: each once, as far as there is room.
+int BufferReuse::find_last_read(Op* first) {
+  int n = 0;
+  each_access(first, [&](Access& a) {
+    Storage& s = *a.storage;
+    if (s.in_group == 0) return;  // looked at
+    const bool ends = a.mode == Mode::read && !s.elided && s.uses == s.in_group && s.taken() && s.only_ops(s.uses);
+    s.in_group = 0;
+    if (ends && n < kMost) last_read_[n++] = &s;
   });
-  each_access(first, [](Access& a) { a.storage->in_group = 0; });
+  return n;
+}
+
+size_t BufferReuse::pair(Op* first, bool commit) {
+  each_access(first, [](Access& a) { ++a.storage->in_group; });
+  int n = find_last_read(first);
+  if (n == 0) return 0;
+  size_t saved = 0;
+  each_access(first, [&](Access& a) {
+    Storage& out = *a.storage;
+    if (n == 0 || a.mode != Mode::write || out.taken() || out.charged() == 0) return;
+    auto fits = [&](Storage* in) {
+      return in->bytes == out.bytes && in->budget == out.budget && first->task()->may_share(*first, in, &out);
+    };
+    auto end = last_read_.begin() + n, found = std::find_if(last_read_.begin(), end, fits);
+    if (found == end || !note(first, {*found, &out})) return;
+    if (commit && !out.take_over(**found)) return first->reused.pop_back();
+    saved += out.bytes;
+    (*found)->elided = commit;
+    std::move(found + 1, end, found), --n;
+  });
   if (!commit) first->reused.clear();
   return saved;
 }

@@ -1,5 +1,7 @@
 // Buffer reuse: an output takes the memory of an input of the same size that ends with the op.
 #pragma once
+#include <array>
+
 #include "engine/graph/op.h"
 
 namespace forerun {
@@ -8,7 +10,7 @@ namespace forerun {
 class BufferReuse {
  public:
   // How many bytes of an op's outputs, or its group's, need not be taken.
-  static size_t possible(Op* op) { return pair(op, false); }
+  size_t possible(Op* op) { return pair(op, false); }
   // The outputs have their memory afterwards; returns the same.
   size_t commit(Op* op) {
     const size_t saved = pair(op, true);
@@ -20,8 +22,12 @@ class BufferReuse {
   uint64_t bytes() const { return bytes_; }
 
  private:
-  static size_t pair(Op* first, bool commit);
+  static constexpr int kMost = 64;
 
+  int find_last_read(Op* first);
+  size_t pair(Op* first, bool commit);
+
+  std::array<Storage*, kMost> last_read_;  // by a group, whose memory its outputs may take
   uint64_t bytes_ = 0;
 };
 

@@ -59,9 +59,10 @@ void Fusion::try_next() {
     if (op->pending_dependencies > 0) dead_ops_.drop(op);  // one that is ready is dropped when it is picked
     return;
   }
-  if (!first_->group->add(*op)) return;
-  first_->members.push_back(op);
-  DependencyGraph::count_reached(op, 1);
+  if (first_->group->add(*op)) {
+    first_->members.push_back(op);
+    DependencyGraph::count_reached(op, 1);
+  }
   look_ahead(op);
   look_behind();
 }
@@ -145,7 +146,7 @@ bool Fusion::admit(Op* first) {
     s.in_group = 0;  // looked at
   });
   each_access(first, [](Access& a) { a.storage->in_group = 0; });
-  first->to_take = take - (settings_.on(Pass::reuse) ? BufferReuse::possible(first) : 0);
+  first->to_take = take - (settings_.on(Pass::reuse) ? buffer_reuse_.possible(first) : 0);
   if (devices_.over_limit(*first) || !first->budget->admits_group(*first, own)) {
     each_access(first, [](Access& a) { a.storage->elided = false; });
     first->to_take = own;

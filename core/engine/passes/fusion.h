@@ -14,8 +14,8 @@ class Fusion {
  public:
   static constexpr uint64_t kReach = 1024;  // how far apart, in ops submitted, members of a group may stand
 
-  Fusion(const PassSettings& settings, const SubmissionRing& ring, const DeviceTable& devices, DeadOps& dead_ops)
-      : settings_(settings), ring_(ring), devices_(devices), dead_ops_(dead_ops) {}
+  Fusion(const PassSettings& settings, const DeviceTable& devices, DeadOps& dead_ops, BufferReuse& buffer_reuse)
+      : settings_(settings), devices_(devices), dead_ops_(dead_ops), buffer_reuse_(buffer_reuse) {}
 
   // Whether the cost of an op makes a group worth looking for.
   bool worth(const Op& op) const { return op.cost >= settings_.fuse_from(); }
@@ -44,9 +44,9 @@ class Fusion {
   bool admit(Op* first);
 
   const PassSettings& settings_;
-  const SubmissionRing& ring_;
   const DeviceTable& devices_;
   DeadOps& dead_ops_;
+  BufferReuse& buffer_reuse_;
   uint64_t groups_ = 0, fused_ops_ = 0, elided_bytes_ = 0;
   // The search for the members of `first_`. Only what reads the results of a member is looked at, and what that waits
   // for: so the search takes as long as the group and its neighbours are large, however much is submitted.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/cycles.h"
+#include "engine/graph/op.h"
 #include "engine/passes/fusion.h"
 
 namespace forerun {
@@ -17,20 +18,42 @@ constexpr uint64_t kLeastQuiet = 6000, kMostQuiet = 150'000, kLook = 1000;
 
 }  // namespace
 
-void Producer::resumes() { resumed_.store(cycles(), std::memory_order_relaxed); }
+void Producer::resumes() {
+  resumed_.store(cycles(), std::memory_order_relaxed);
+  constexpr auto relaxed = std::memory_order_relaxed;
+  const uint64_t next = ring_.next(relaxed), begun = burst_begins_.load(relaxed), cost = cost_.load(relaxed);
+  if (next == begun) return;
+  burst_ops_.store(next - begun, relaxed), burst_cost_.store(cost - burst_begins_cost_.load(relaxed), relaxed);
+  burst_begins_.store(next, relaxed), burst_begins_cost_.store(cost, relaxed);
+}
 
-// Then the same program is mostly grouped in the same way. It lasts until nothing has come for some microseconds, or a
-// thirty-second of the cost of the work, or an eighth of that has passed, or there is enough for a group. Work that
-// is not worth a wake-up is mostly waited for at once, and then done sooner by the waiting thread.
-void Producer::let_submit() const {
+Producer::Burst Producer::expected() {
+  const uint64_t begins = burst_begins_.load(std::memory_order_relaxed);
+  const Op* first = ring_.planned() == begins ? ring_.peek(begins) : nullptr;
+  if (!first || first == SubmissionRing::ended_already()) return {};
+  const uint64_t ops = burst_ops_.load(std::memory_order_relaxed);
+  if (watched_ + ops == begins)
+    bursts_[watched_site_ % kBursts] = {watched_site_, ops, burst_cost_.load(std::memory_order_relaxed)};
+  watched_ = begins, watched_site_ = first->site;
+  const Burst& known = bursts_[first->site % kBursts];
+  return known.site == first->site ? known : Burst{};
+}
+
+// Then the same program is mostly grouped in the same way. It lasts until the expected burst is there, or nothing has
+// come for some microseconds, or a thirty-second of the cost of the work, or an eighth of that has passed, or there is
+// enough for a group. Work that is not worth a wake-up is mostly waited for at once, and then done sooner by the
+// waiting thread.
+void Producer::let_submit(const Burst& expected) const {
+  const uint64_t enough = expected.ops > 0 ? std::min(expected.ops, Fusion::kReach) : Fusion::kReach;
   uint64_t next = ring_.next();
-  for (uint64_t spent = 0;;) {
-    const uint64_t cost = fresh_cost(), quiet = std::clamp(cost / 32, kLeastQuiet, kMostQuiet);
-    for (uint64_t left = quiet; left > 0 && unattended(); left -= std::min(left, kLook)) pass(std::min(left, kLook));
-    spent += quiet;
+  for (uint64_t spent = 0; unattended() && next - ring_.planned() < enough;) {
+    const uint64_t cost = std::max(fresh_cost(), expected.cost), quiet = std::clamp(cost / 32, kLeastQuiet, kMostQuiet);
+    uint64_t left = quiet;
+    for (; left > 0 && unattended() && ring_.next() - ring_.planned() < enough; left -= std::min(left, kLook))
+      pass(std::min(left, kLook));
+    spent += quiet - left;
     const uint64_t seen = std::exchange(next, ring_.next());
-    if (!unattended() || next == seen || spent > 4 * kLeastQuiet + cost / 8 || next - ring_.planned() >= Fusion::kReach)
-      return;
+    if (next == seen || spent > 4 * kLeastQuiet + cost / 8) return;
   }
 }
 
@@ -49,7 +72,7 @@ bool Producer::keeps_fresh() {
 }
 
 void Producer::planned() {
-  fresh_cost_.store(0, std::memory_order_relaxed);
+  planned_cost_.store(cost_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   kept_since_ = 0;
 }
 

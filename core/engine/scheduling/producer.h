@@ -16,21 +16,31 @@ class Producer {
   // --- Any thread ---
   // An op has been submitted that costs `ns`. Several threads may lose a little of the sum.
   void submitted(uint32_t ns) {
-    fresh_cost_.store(fresh_cost_.load(std::memory_order_relaxed) + ns, std::memory_order_relaxed);
+    cost_.store(cost_.load(std::memory_order_relaxed) + ns, std::memory_order_relaxed);
   }
-  uint64_t fresh_cost() const { return fresh_cost_.load(std::memory_order_relaxed); }
+  // ns, about, of ops submitted since the last plan, without tiny ones.
+  uint64_t fresh_cost() const {
+    return cost_.load(std::memory_order_relaxed) - planned_cost_.load(std::memory_order_relaxed);
+  }
   // A waiting thread works in a worker's place between these two.
   void begins_to_help() { helping_.fetch_add(1); }
   void stops_helping() { helping_.fetch_sub(1); }
   bool helps() const { return helping_.load() > 0; }
-  // A wait has ended: the program goes on.
+  // A wait has ended: the program goes on, and begins a new burst.
   void resumes();
   // Fresh ops that no waiting thread will take.
   bool unattended() const { return ring_.has_fresh() && !helps(); }
-  // Lets the program submit some more before a worker plans what there is.
-  void let_submit() const;
+  // What the program submits between two waits.
+  struct Burst {
+    uint32_t site = 0;  // the line of its first op
+    uint64_t ops = 0, cost = 0;
+  };
+  // Lets the program submit the rest of a burst, or some more, before a worker plans what there is.
+  void let_submit(const Burst& expected) const;
 
   // --- With the engine's lock ---
+  // If the fresh ops are the beginning of a burst: how long it was the last time. Else nothing is known.
+  Burst expected();
   // It submits ops, or has just seen a wait end: it needs a core. (A thread that waits does not: it works in a worker's
   // place.)
   bool active();
@@ -44,8 +54,14 @@ class Producer {
 
  private:
   const SubmissionRing& ring_;
-  std::atomic<uint64_t> fresh_cost_{0};       // ns, about, of ops submitted since the last plan, without tiny ones
-  std::atomic<uint64_t> resumed_{0};          // when a wait ended last (cycles)
+  std::atomic<uint64_t> cost_{0}, planned_cost_{0};  // ns, of all ops submitted, and of those that have been planned
+  std::atomic<uint64_t> resumed_{0};                 // when a wait ended last (cycles)
+  // The burst that began then, and how long the one before it was: several threads may mix them up.
+  std::atomic<uint64_t> burst_begins_{0}, burst_begins_cost_{0}, burst_ops_{0}, burst_cost_{0};
+  static constexpr size_t kBursts = 64;
+  Burst bursts_[kBursts];                     // that have been seen, by their sites
+  uint64_t watched_ = 0;                      // number of the first op of a burst whose end is to be seen,
+  uint32_t watched_site_ = 0;                 // and its line
   std::atomic<int> helping_{0};               // waiting threads that are awake
   uint64_t active_next_ = 0, active_at_ = 0;  // active(): what it saw last, and when that was new (cycles)
   uint64_t kept_next_ = 0, kept_since_ = 0;   // keeps_fresh(): what it saw last, and since when it says yes (cycles)

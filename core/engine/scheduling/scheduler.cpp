@@ -103,7 +103,10 @@ bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch) {
   Op* shared = queue.sharing.empty() || most <= kSmallCost ? nullptr : queue.sharing.front();
   if (shared && piece_cost(*shared) > most) shared = nullptr;
   Op* top = queue.top(most == kAnyCost);
-  if (top && fusion_.worth(*top) && ring_.has_fresh()) {  // what it may be fused with
+  // What it may be fused with.
+  for (uint64_t seen = 0; top && fusion_.worth(*top) && ring_.has_fresh() && ring_.planned() != seen;) {
+    if (ring_.planned() - top->seq >= Fusion::kReach) break;
+    seen = ring_.planned();
     plan();
     graph_.mark_changed();
   }
@@ -187,7 +190,7 @@ bool Scheduler::start(Op* op) {
   if (op->failure) op->to_take = 0;
   bool reuses = settings_.on(Pass::reuse) && op->to_take > 0 && !op->queue->lane;
   size_t whole = op->to_take;
-  if (reuses) op->to_take -= BufferReuse::possible(op);
+  if (reuses) op->to_take -= buffer_reuse_.possible(op);
   if (op->retries_alone && !memory_.alone(*op, 0)) return false;
   if (!memory_.admits(*op)) return memory_.refuse(*op);
   size_t own = op->to_take;

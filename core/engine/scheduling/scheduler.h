@@ -49,7 +49,7 @@ class Scheduler {
             FailureLog& failures, Notifier& notifier, OpRecorder& recorder, const PassSettings& settings)
       : ring_(ring), producer_(producer), devices_(devices), graph_(graph), notifier_(notifier), recorder_(recorder),
         settings_(settings), memory_(devices, graph, failures), dead_ops_(settings, ring, graph),
-        fusion_(settings, ring, devices, dead_ops_) {}
+        fusion_(settings, devices, dead_ops_, buffer_reuse_) {}
 
   // Takes the next submitted ops into the graph, some hundred at once.
   void plan();
@@ -98,8 +98,8 @@ class Scheduler {
   const PassSettings& settings_;
   MemoryAdmission memory_;
   DeadOps dead_ops_;
-  Fusion fusion_;
   BufferReuse buffer_reuse_;
+  Fusion fusion_;
   // Guarded by the engine's lock.
   int cores_ = 1;      // how many threads may run kernels at once,
   int busy_ = 0;       // how many do,
