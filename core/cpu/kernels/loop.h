@@ -51,6 +51,11 @@ enum class Formula : uint8_t {
 // The checks of a loop that may throw.
 enum class Checked : uint8_t { anything, exponents, limits };  // of integers; those of elementwise/limits.h
 
+// Of a row that is made of pieces of several arrays, one after the other.
+struct Piece {
+  int64_t bytes, pitch;  // and from there to the piece of the next row
+};
+
 struct Loop {
   LoopFunction function = nullptr;
   void* data = nullptr;

@@ -15,9 +15,7 @@ class Producer {
 
   // --- Any thread ---
   // An op has been submitted that costs `ns`. Several threads may lose a little of the sum.
-  void submitted(uint32_t ns) {
-    cost_.store(cost_.load(std::memory_order_relaxed) + ns, std::memory_order_relaxed);
-  }
+  void submitted(uint32_t ns) { cost_.store(cost_.load(std::memory_order_relaxed) + ns, std::memory_order_relaxed); }
   // ns, about, of ops submitted since the last plan, without tiny ones.
   uint64_t fresh_cost() const {
     return cost_.load(std::memory_order_relaxed) - planned_cost_.load(std::memory_order_relaxed);

@@ -118,10 +118,51 @@ void build_fill(Op& op, const Scalar& scalar, const Array& to) {
 
 namespace {
 
-class ConcatenateKernel final : public Kernel {
+// From one to the next of the elements that axes first, ..., last - 1 select in C order; none: it is not always the
+// same.
+std::optional<int64_t> even_step(const Layout& a, int first, int last) {
+  std::optional<int64_t> step;
+  for (int64_t axis = last - 1, next = 0; axis >= first; --axis) {
+    const int64_t own = a.strides[axis];
+    if (a.shape[axis] == 1) continue;
+    if (!step)
+      step = own;
+    else if (own != next)
+      return std::nullopt;
+    next = own * a.shape[axis];
+  }
+  return step.value_or(0);
+}
+
+// The pieces that rows of a concatenation are made of. None: an array is not one of dense rows that are a pitch apart,
+// or there are too many for a group.
+std::vector<Piece> pieces_of(const std::vector<Layout>& arrays, int axis) {
+  std::vector<Piece> pieces;
+  if (arrays.size() >= IterationSpace::kMaxOperands) return pieces;
+  for (const Layout& a : arrays) {
+    const auto size = static_cast<int64_t>(item_size(a.dtype));
+    int64_t length = 1;
+    for (int k = axis; k < a.ndim(); ++k) length *= a.shape[k];
+    const std::optional<int64_t> step = even_step(a, axis, a.ndim()), pitch = even_step(a, 0, axis);
+    if (a.size == 0 || !step || !pitch || (length > 1 && *step != size)) return {};
+    pieces.push_back({length * size, *pitch});
+  }
+  return pieces;
+}
+
+class ConcatenateKernel final : public Fusible {
  public:
   const char* name() const override { return "concatenate"; }
-  bool droppable() const override { return true; }
+  bool fusible() const override { return !pieces.empty(); }
+  bool fusible_operands(FusibleOperands& p) const override {
+    p.pieces = &pieces, p.n_in = static_cast<int>(from.size()), p.n = p.n_in + 1;
+    for (int i = 0; i < p.n; ++i) {
+      const Layout& a = i < p.n_in ? from[i] : to[0];
+      p.operand[i] = {i, nullptr, a.offset, a.dtype, a.dtype, nullptr, 0};
+      p.elements += i < p.n_in ? a.size : 0;
+    }
+    return true;
+  }
   int64_t tiles() const override { return static_cast<int64_t>(ends.size()); }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override {
@@ -144,7 +185,8 @@ class ConcatenateKernel final : public Kernel {
       if ((elements += from[i].size) >= kTile / 8 || i + 1 == from.size()) ends.push_back(i + 1), elements = 0;
   }
   std::vector<Layout> from, to;
-  std::vector<size_t> ends;  // of the tiles, by number of the array
+  std::vector<size_t> ends;   // of the tiles, by number of the array
+  std::vector<Piece> pieces;  // within a group; none: it cannot be in one
   int axis = 0;
 
  private:
@@ -174,6 +216,7 @@ void build_concatenate(Op& op, const std::vector<Array>& arrays, int axis, const
     k.to.push_back(part);
   }
   k.cut();
+  if (to.layout.contiguous()) k.pieces = pieces_of(k.from, axis);
   op.add(to.storage(), to.write_mode());
   op.cost = cost_of(to.layout.nbytes());
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 
 #include "cpu/codegen/compiled_loops.h"
 #include "cpu/kernels/fusion/plan_cache.h"
@@ -76,6 +77,7 @@ FusedKernel::Use FusedKernel::use_of(const FusibleOperands& part, const FusibleO
   bool of_rows = part.elements != elements_;
   int64_t size = static_cast<int64_t>(item_size(operand.dtype));
   if (part.fold && &operand == &part.operand[1]) return part.fold->by_rows() ? Use::row : Use::total;
+  if (part.pieces && &operand < part.operand + part.n_in) return Use::other;
   if (!operand.nest) return of_rows ? Use::row : Use::each;
   if (!of_rows && reduction_ && reduction_->by_rows() && repeats_rows(operand, reduction_->row_length(), size))
     return Use::row;
@@ -87,7 +89,8 @@ bool FusedKernel::add(Op& op) {
   if (ops_.size() == kMostOps || !kernel_of(op).fusible_operands(part)) return false;
   if (ops_.empty()) elements_ = part.elements;
   bool of_rows = part.elements != elements_;
-  if (of_rows && (!reduction_ || !reduction_->by_rows() || part.fold || part.elements != reduction_->rows()))
+  if (of_rows &&
+      (!reduction_ || !reduction_->by_rows() || part.fold || part.pieces || part.elements != reduction_->rows()))
     return false;
   if (part.fold && reduction_ && !part.fold->same_tiles(*reduction_)) return false;
   const BlockedReduction* before = reduction_;
@@ -145,6 +148,8 @@ void FusedKernel::append_signature(const FusibleOperands& part, const int* where
   word(part.elements);
   word(part.n << 16 | part.n_in << 8 | part.loop.packed << 1 | (part.fold != nullptr));
   if (part.fold) word(part.fold->rows()), word(part.fold->row_length());
+  if (part.pieces)
+    for (const Piece& piece : *part.pieces) word(piece.bytes), word(piece.pitch);
   for (int i = 0; i < part.n; ++i) {
     const FusibleOperands::Operand& o = part.operand[i];
     // Whether it is the same as another of this storage.
@@ -269,6 +274,23 @@ void FusedKernel::run(Op&, int64_t tile) {
   for (size_t i = 0; i < reductions_.size(); ++i) reductions_[i]->end(results_[i], partials_[i].get());
 }
 
+namespace {
+
+// The bytes `at` to `at + n` of rows that are made of pieces of arrays. args: these, and where the bytes go.
+void join_pieces(const std::vector<Piece>& pieces, char** args, int64_t at, int64_t n) {
+  int64_t length = 0;
+  for (const Piece& piece : pieces) length += piece.bytes;
+  int64_t row = at / length, before = at % length;  // bytes of the row that are not wanted
+  for (char* to = args[pieces.size()]; n > 0; ++row)
+    for (size_t i = 0; i < pieces.size() && n > 0; ++i) {
+      const int64_t skipped = std::min(before, pieces[i].bytes), bytes = std::min(n, pieces[i].bytes - skipped);
+      std::memcpy(to, args[i] + row * pieces[i].pitch + skipped, static_cast<size_t>(bytes));
+      before -= skipped, to += bytes, n -= bytes;
+    }
+}
+
+}  // namespace
+
 // next: where the next block starts, or -1.
 void FusedKernel::run_block(int64_t tile, int64_t at, int64_t n, int64_t next, char* memory) const {
   Ahead ahead(*plan_, sources_, next, n);
@@ -284,11 +306,13 @@ void FusedKernel::run_block(int64_t tile, int64_t at, int64_t n, int64_t next, c
     for (int i = 0; i < step.n(); ++i) {
       const Plan::Operand& place = step.operands[i];
       steps[i] = place.size;
-      args[i] =
-          place.value >= 0 ? memory + place.offset : sources_[place.source] + (place.nest ? 0 : first * place.size);
+      const bool whole = place.nest || (i < step.n_in && !step.pieces.empty());
+      args[i] = place.value >= 0 ? memory + place.offset : sources_[place.source] + (whole ? 0 : first * place.size);
     }
     if (step.fold >= 0)
       reductions_[step.fold]->fold(tile, at, n, args[0], results_[step.fold], partials_[step.fold].get());
+    else if (!step.pieces.empty())
+      join_pieces(step.pieces, args, first * steps[step.n_in], count * steps[step.n_in]);
     else if (step.nested)
       run_strided(step, args, steps, first, count);
     else if (step.compiled)

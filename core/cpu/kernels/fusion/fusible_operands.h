@@ -1,6 +1,8 @@
-// What a kernel tells of itself so that it can be run within a group: a loop over n elements in C order, or a reduction
-// of them.
+// What a kernel tells of itself so that it can be run within a group: a loop over n elements in C order, a reduction of
+// them, or a concatenation that makes them.
 #pragma once
+#include <vector>
+
 #include "array/array.h"
 #include "array/iteration_space.h"
 #include "cpu/kernels/elementwise/elementwise.h"
@@ -23,6 +25,7 @@ struct FusibleOperands {
   int n_in = 0, n = 0;                            // operands: inputs, then outputs
   int64_t elements = 0;                           // of the space that is walked
   const BlockedReduction* fold = nullptr;         // a reduction: one dense input, one dense output
+  const std::vector<Piece>* pieces = nullptr;     // a concatenation: no loop, one piece of each input, a dense output
   Operand operand[IterationSpace::kMaxOperands];  // the first n; not initialised
 };
 

@@ -49,7 +49,8 @@ bool PlanMaker::repeats(const FusibleOperands::Operand& operand) const {
 int64_t PlanMaker::gained() const {
   int64_t saved = 0;
   const int* where = group_.where_.data();
-  for (const FusibleOperands& part : parts_)
+  for (const FusibleOperands& part : parts_) {
+    if (part.pieces) return -1;
     for (int i = 0; i < part.n; ++i, ++where) {
       const FusibleOperands::Operand& operand = part.operand[i];
       if (operand.access < 0) continue;
@@ -58,6 +59,7 @@ int64_t PlanMaker::gained() const {
       if (group_.storages_[*where].elided) continue;
       saved += i < part.n_in && has_pitch(operand) ? 1 : operand.nest ? 0 : -1;
     }
+  }
   return saved;
 }
 

@@ -36,6 +36,7 @@ struct Plan {
     bool of_rows = false;           // walks rows, not elements
     bool nested = false;            // some operand has a nest
     bool apart = false;             // copies rows of a plan with a pitch from memory, or to it
+    std::vector<Piece> pieces;      // of a concatenation
     bool compiled = false;          // does what several steps did, by a loop that was compiled at run time
     std::vector<Operand> operands;  // inputs, then outputs
     int n() const { return static_cast<int>(operands.size()); }

@@ -42,6 +42,7 @@ Plan::Step conversion(const Plan::Operand& from, const Plan::Operand& to, DType 
 Plan::Step step_of(const FusibleOperands& part) {
   Plan::Step step;
   step.loop = part.loop, step.n_in = part.n_in, step.operands.resize(static_cast<size_t>(part.n));
+  if (part.pieces) step.pieces = *part.pieces;
   for (int i = 0; i < part.n; ++i) step.operands[i].dtype = part.operand[i].dtype;
   return step;
 }
@@ -134,6 +135,8 @@ const int* PlanMaker::add_steps(const FusibleOperands& part, const int* where) {
     place.size = static_cast<intptr_t>(item_size(operand.dtype));
     if (known.elided) {
       place = elided_value(operand, *where);
+    } else if (part.pieces && i < part.n_in) {
+      place.source = sources_++;
     } else {
       const bool walked = !operand.nest && !step.of_rows && !(part.fold && i >= part.n_in) && !streamed_[*where];
       if (walked) streamed_[*where] = true;
