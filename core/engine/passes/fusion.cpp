@@ -32,7 +32,7 @@ void Fusion::look(Op* op) {
   }
 }
 
-// What reads the results of a member.
+// Looks at the operations that read the results of a member.
 void Fusion::look_ahead(Op* op) {
   int most = kMostAround;
   for (Edge* edge : op->successors) {
@@ -41,7 +41,7 @@ void Fusion::look_ahead(Op* op) {
   }
 }
 
-// What else those ops wait for, and so on.
+// Looks at the other operations that those wait for, and so on.
 void Fusion::look_behind() {
   while (n_waiting_ > 0) {
     Op* waits = waiting_[--n_waiting_];
@@ -67,8 +67,8 @@ void Fusion::try_next() {
   look_behind();
 }
 
-// The members of a group of `first`: ops that read its results, what else those wait for, and so on; and what reads the
-// same values and writes little, as sums do.
+// Finds the members of a group of `first`: ops that read its results, others that those wait for, and so on; and ops
+// that read the same values and write little, as sums do.
 void Fusion::gather(Op* first, size_t most) {
   first_ = first, round_ += 2, n_found_ = n_waiting_ = 0, may_find_ = may_wait_ = kMostFound;
   if (round_ == 0) round_ = 2;  // ops that have not been looked at have 0
@@ -97,7 +97,7 @@ bool Fusion::collect(Op* first, size_t most) {
   return good && !members.empty();
 }
 
-// The same, without members whose results only ops were to read that have been dropped on the way.
+// The same, without members whose results only ops were to read that have been dropped meanwhile.
 bool Fusion::collect_live(Op* first, size_t most) {
   std::vector<Op*>& members = first->members;
   for (bool any = true; any;) {

@@ -39,10 +39,10 @@ Producer::Burst Producer::expected() {
   return known.site == first->site ? known : Burst{};
 }
 
-// Then the same program is mostly grouped in the same way. It lasts until the expected burst is there, or nothing has
-// come for some microseconds, or a thirty-second of the cost of the work, or an eighth of that has passed, or there is
-// enough for a group. Work that is not worth a wake-up is mostly waited for at once, and then done sooner by the
-// waiting thread.
+// Then the same program is mostly grouped in the same way. It lasts until all of the expected burst has come, or
+// nothing has come for some microseconds, or a thirty-second of the cost of the work, or an eighth of that has passed,
+// or there is enough for a group. Work that is not worth a wake-up is mostly waited for at once, and then done sooner
+// by the waiting thread.
 void Producer::let_submit(const Burst& expected) const {
   const uint64_t enough = expected.ops > 0 ? std::min(expected.ops, Fusion::kReach) : Fusion::kReach;
   uint64_t next = ring_.next();

@@ -28,7 +28,7 @@ class Producer {
   void resumes();
   // Fresh ops that no waiting thread will take.
   bool unattended() const { return ring_.has_fresh() && !helps(); }
-  // What the program submits between two waits.
+  // The ops that the program submits between two waits.
   struct Burst {
     uint32_t site = 0;  // the line of its first op
     uint64_t ops = 0, cost = 0;

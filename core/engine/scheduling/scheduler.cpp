@@ -103,7 +103,7 @@ bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch) {
   Op* shared = queue.sharing.empty() || most <= kSmallCost ? nullptr : queue.sharing.front();
   if (shared && piece_cost(*shared) > most) shared = nullptr;
   Op* top = queue.top(most == kAnyCost);
-  // What it may be fused with.
+  // Ops that it may be fused with.
   for (uint64_t seen = 0; top && fusion_.worth(*top) && ring_.has_fresh() && ring_.planned() != seen;) {
     if (ring_.planned() - top->seq >= Fusion::kReach) break;
     seen = ring_.planned();
