@@ -1,0 +1,85 @@
+// How many operations a program is expected to submit before its next wait.
+#include <vector>
+
+#include "engine/graph/op.h"
+#include "engine/scheduling/producer.h"
+#include "program.h"
+
+using namespace forerun;
+using namespace forerun::test;
+
+namespace {
+
+// A program that submits bursts of operations, and waits behind each.
+class Bursts {
+ public:
+  ~Bursts() {
+    for (Op* op : ops_) delete op;
+  }
+  void submit(uint32_t site, uint32_t cost) {
+    ops_.push_back(new Op);
+    ops_.back()->site = site, ops_.back()->cost = cost;
+    producer.submitted(cost);
+    ring.put(ring.draw_number(), ops_.back());
+  }
+  // The rest of a burst whose first op has been seen.
+  void finish(int more, uint32_t cost) {
+    for (int i = 0; i < more; ++i) submit(99, cost);
+    ring.set_planned(ring.next()), producer.planned(), producer.resumes();
+  }
+
+  SubmissionRing ring;
+  Producer producer{ring};
+
+ private:
+  std::vector<Op*> ops_;
+};
+
+void a_burst_is_as_long_as_the_last_time() {
+  Bursts program;
+  program.finish(3, 10);
+  program.submit(7, 1000);
+  check(program.producer.expected().ops == 0, "nothing is known of a line at first");
+  program.finish(4, 100);
+  program.submit(7, 1000);
+  const Producer::Burst known = program.producer.expected();
+  check(known.ops == 5 && known.cost == 1400, "the whole burst is expected, got " + std::to_string(known.ops));
+  program.finish(1, 100);
+  program.submit(7, 1000);
+  check(program.producer.expected().ops == 2, "the last burst counts");
+}
+
+void other_lines_and_later_ops_are_not_known() {
+  Bursts program;
+  program.finish(1, 10);
+  for (int round = 0; round < 2; ++round) {
+    program.submit(7, 1000);
+    program.producer.expected();
+    program.finish(4, 100);
+  }
+  program.submit(7 + 64, 1000);
+  check(program.producer.expected().ops == 0, "another line with the same place in the table is not known");
+  program.ring.set_planned(program.ring.next()), program.producer.planned();
+  program.submit(7, 1000);
+  check(program.producer.expected().ops == 0, "nothing is known in the middle of a burst");
+}
+
+void lengths_are_of_bursts_that_were_seen() {
+  Bursts program;
+  program.finish(1, 10);
+  program.submit(7, 1000);
+  program.producer.expected();
+  program.finish(4, 100);
+  program.submit(8, 1000), program.finish(1, 100);  // which a waiting thread has planned
+  program.submit(7, 1000);
+  check(program.producer.expected().ops == 0, "the length of another burst is not taken for that of this line");
+}
+
+}  // namespace
+
+int main() {
+  a_burst_is_as_long_as_the_last_time();
+  other_lines_and_later_ops_are_not_known();
+  lengths_are_of_bursts_that_were_seen();
+  return 0;
+}
