@@ -23,7 +23,7 @@ void Producer::resumes() {
   constexpr auto relaxed = std::memory_order_relaxed;
   const uint64_t next = ring_.next(relaxed), begun = burst_begins_.load(relaxed), cost = cost_.load(relaxed);
   if (next == begun) return;
-  burst_ops_.store(next - begun, relaxed), burst_cost_.store(cost - burst_begins_cost_.load(relaxed), relaxed);
+  burst_ops_.store(next - begun, relaxed), burst_cost_.store(above(cost, burst_begins_cost_.load(relaxed)), relaxed);
   burst_begins_.store(next, relaxed), burst_begins_cost_.store(cost, relaxed);
 }
 

@@ -18,7 +18,7 @@ class Producer {
   void submitted(uint32_t ns) { cost_.store(cost_.load(std::memory_order_relaxed) + ns, std::memory_order_relaxed); }
   // ns, about, of ops submitted since the last plan, without tiny ones.
   uint64_t fresh_cost() const {
-    return cost_.load(std::memory_order_relaxed) - planned_cost_.load(std::memory_order_relaxed);
+    return above(cost_.load(std::memory_order_relaxed), planned_cost_.load(std::memory_order_relaxed));
   }
   // A waiting thread works in a worker's place between these two.
   void begins_to_help() { helping_.fetch_add(1); }
@@ -51,6 +51,9 @@ class Producer {
   void forget() { helping_.store(0); }
 
  private:
+  // The difference of sums, of which the larger one may have lost a little since the other was taken from it.
+  static uint64_t above(uint64_t sum, uint64_t before) { return sum > before ? sum - before : 0; }
+
   const SubmissionRing& ring_;
   std::atomic<uint64_t> cost_{0}, planned_cost_{0};  // ns, of all ops submitted, and of those that have been planned
   std::atomic<uint64_t> resumed_{0};                 // when a wait ended last (cycles)
