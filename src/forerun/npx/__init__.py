@@ -102,7 +102,7 @@ def waitall() -> None:
 def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
     """Make creation behave as in MXNet: Python integers become floats.
 
-    `np.array([1, 2])` and `np.arange(3)` are float32 then. `reset_np` undoes it.
+    `np.array([1, 2])` and `np.arange(3)` are float32 then, unless `dtype` is True. `reset_np` undoes either.
 
     Parameters
     ----------
@@ -170,6 +170,11 @@ def save(file: Any, arrays: Any, *, wait: bool = True) -> Array:
     -------
     array
         The size of the file in bytes.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written: with `wait` False where the size is read.
 
     Examples
     --------
