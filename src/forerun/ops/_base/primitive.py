@@ -37,8 +37,17 @@ SAVE_OUTPUTS = 1 << 7
 
 
 def nondifferentiable(g: Array | float) -> None:
-    """Return the gradient of a function that is piecewise constant, or not to be differentiated: nothing flows back.
+    """Return None: the gradient of a function that is piecewise constant, or not to be differentiated.
 
+    Nothing flows back through it.
+
+    Parameters
+    ----------
+    g : array or float
+        The gradient of the result, which has no effect.
+
+    Examples
+    --------
     >>> nondifferentiable(1.0) is None
     True
     """
@@ -401,13 +410,29 @@ class Primitive(_core.Primitive):
 def primitive(
     *gradients: Gradient | None, arrays: int | None = None, kept: tuple[str, ...] = (), op: str | None = None
 ) -> Callable[[F], F]:
-    """Make an operation from a function whose first parameters are arrays.
+    """Return a decorator that makes an operation from a function whose first parameters are arrays.
 
-    As many of them as there are gradients, or `arrays`. kept: names by which gradients use what the function
-    returns, in a tuple, after its result. Nothing flows back through that: a gradient that is itself recorded
-    must do without. op: the name by which it is registered (`forerun.ops._base.registry`), and files of exported
-    blocks know it; without one it has the function's name, and cannot be exported.
+    Parameters
+    ----------
+    *gradients : callable or None
+        A gradient for each array. Its parameters are found by their names: `g` is the gradient of the result, `y` the
+        result, and others are the parameters of the function.
+    arrays : int, optional
+        The number of parameters that are arrays; by default that of the gradients.
+    kept : tuple of str, optional
+        The names by which gradients use the values that the function returns, in a tuple, after its result. Nothing
+        flows back through these: a gradient that is itself recorded must do without.
+    op : str, optional
+        The name by which the operation is registered (`forerun.ops._base.registry`), so that files of exported blocks
+        know it. Without one it has the function's name, and cannot be exported.
 
+    Returns
+    -------
+    callable
+        The decorator, which takes the function and returns the operation.
+
+    Examples
+    --------
     >>> from forerun import autograd, np
     >>> cube = primitive(lambda g, x: g * 3 * x * x)(lambda x: x * x * x)
     >>> x = np.array([2.0]); x.attach_grad()
