@@ -157,9 +157,9 @@ def check_grads(
     step : float, optional
         The step of the differences.
     rtol : float, optional
-        The difference that is allowed, relative to the expected gradients.
+        How far gradients may be from the differences, relative to these.
     atol : float, optional
-        The absolute difference that is allowed, which is added to the relative one.
+        How far gradients may be from the differences in absolute terms, which is added to the relative distance.
 
     Raises
     ------

@@ -328,32 +328,37 @@ def elementwise(
 
     Parameters
     ----------
-    ufunc
+    ufunc : ufunc
         NumPy's, or another library's, with compiled loops.
-    dx, da, db
+    dx, da, db : callable, optional
         The gradients of its inputs.
-    constant
+    constant : bool, optional
         Whether the result does not change with the inputs as far as gradients go.
-    name
+    name : str, optional
         That of the ufunc, unless it is given.
-    doc
+    doc : str
         The first line of its docstring; `ufunc_text` has the rest.
-    exact
+    exact : bool or "real", optional
         True: each result is rounded once, so that its bits do not depend on the layout of the inputs; they need not be
         packed for the loop then. "real": that is so for real numbers.
-    neutral
+    neutral : int or str, optional
         A value that, combined with any other, leaves the other unchanged: 0, 1, or the "lowest" or "highest" value of
         the dtype. Reductions are cut into pieces then, which run side by side.
-    accumulate_in
+    accumulate_in : dtype, optional
         A floating dtype, in which reductions of narrower floats are computed; they are rounded once, at the end.
-    bool_ok
+    bool_ok : bool, optional
         False: bools are refused, where there is no loop for them, instead of being small integers.
-    widens_integers
+    widens_integers : bool, optional
         Whether small integers give the default float in place of NumPy's function, too.
-    reduction, scan
+    reduction, scan : str, optional
         The names of `reduce` and `accumulate` in traces and errors, if vectors may be passed on unchecked.
-    operator
+    operator : str, optional
         The operator of Python's that it is behind. Has no effect on an op that is made after `forerun.np` was imported.
+
+    Returns
+    -------
+    Elementwise
+        The operation, which is called like a ufunc.
 
     Raises
     ------
@@ -364,7 +369,6 @@ def elementwise(
 
     Examples
     --------
-
     >>> import numpy
     >>> from forerun import np
     >>> turned = elementwise(numpy.negative, dx=lambda g: -g, name="turned", doc="-x.")
