@@ -198,7 +198,8 @@ def space_to_depth(data: ArrayLike, block_size: int) -> Array:
     Raises
     ------
     ValueError
-        If height and width are not multiples of `block_size`, data has not 4 axes, or `block_size` is not positive.
+        If height and width are not multiples of `block_size`, data does not have 4 axes, or `block_size` is not
+        positive.
 
     Examples
     --------
@@ -219,12 +220,12 @@ def khatri_rao(*args: ArrayLike) -> Array:
     Parameters
     ----------
     *args : array_like
-        The matrices, at least one, all with as many columns.
+        The matrices, at least one, all with the same number of columns.
 
     Returns
     -------
     array
-        A matrix with as many columns, whose number of rows is the product of the numbers of rows of the matrices.
+        A matrix with that number of columns, whose number of rows is the product of those of the matrices.
 
     Raises
     ------

@@ -46,8 +46,8 @@ def multibox_target(
         The class of anchors that do not count in training: those that negative mining leaves out, and all of an image
         without objects.
     negative_mining_ratio : float, optional
-        If it is positive, only this many times as many anchors as have an object are background: those whose background
-        scores are lowest among the candidates. If not, all anchors without an object are.
+        If it is positive, the number of background anchors for each anchor that has an object: of the candidates, those
+        with the lowest background scores are taken. If not, all anchors without an object are background.
     negative_mining_thresh : float, optional
         The candidates of negative mining are the anchors that overlap every object by less than this.
     minimum_negative_samples : int, optional

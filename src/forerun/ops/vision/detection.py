@@ -117,7 +117,7 @@ def roi_pooling(data: ArrayLike, rois: ArrayLike, pooled_size: Sequence[int], sp
     ValueError
         If arrays are of other shapes, or there are not two sizes.
     IndexError
-        Where the result is read, if a region has a number that the batch has not.
+        Where the result is read, if a region has a number that is not in the batch.
 
     Examples
     --------

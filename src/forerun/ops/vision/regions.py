@@ -68,7 +68,7 @@ def roi_align(
     ValueError
         If arrays are of other shapes, or there are not two positive sizes.
     IndexError
-        Where the result is read, if a region has a number that the batch has not.
+        Where the result is read, if a region has a number that is not in the batch.
     NotImplementedError
         If `position_sensitive` is True.
 
