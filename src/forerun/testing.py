@@ -22,11 +22,24 @@ __all__ = ["assert_same_bits", "check_grads", "closed_gate", "unread_errors"]
 
 
 def assert_same_bits(found: ArrayLike, expected: ArrayLike) -> None:
-    """Assert that both have the same dtype, shape, and bits in each element. Waits for both.
+    """Assert that two arrays have the same dtype, shape, and bits in each element.
 
-    found, expected: arrays of forerun or NumPy. Unlike `==` it tells 0.0 from -0.0, and NaNs are the same if their
-    bits are. The error names the first element that differs.
+    It waits for both. Unlike `==` it tells 0.0 from -0.0, and NaNs are the same if their bits are.
 
+    Parameters
+    ----------
+    found : array_like
+        The array to test, of forerun or NumPy.
+    expected : array_like
+        The array that it must equal, of forerun or NumPy.
+
+    Raises
+    ------
+    AssertionError
+        If they differ. The error names the first element that differs.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> assert_same_bits(np.array([1.0, 2.0]) + 1, np.array([2.0, 3.0]))
     >>> assert_same_bits(np.array([0.0]), np.array([-0.0]))
@@ -45,12 +58,24 @@ def assert_same_bits(found: ArrayLike, expected: ArrayLike) -> None:
 
 @contextmanager
 def closed_gate() -> Iterator[None]:
-    """Inside, the engine starts no operation, and a line of this thread that would wait raises `profiler.Blocked`.
+    """Return a context manager inside which the engine starts no operation, and no line of this thread may wait.
 
     So a test knows that code waits for nothing, however fast the machine is. Operations are issued as ever, and run
-    after the block. Other threads that wait do so until it ends. RuntimeError for the engine "sync", which runs all in
-    the call.
+    after the block. A line of this thread that would wait raises `profiler.Blocked`. Other threads that wait do so
+    until the block ends.
 
+    Returns
+    -------
+    context manager
+        For a `with` statement.
+
+    Raises
+    ------
+    RuntimeError
+        For the engine "sync", which runs all operations in the call.
+
+    Examples
+    --------
     >>> from forerun import np, testing
     >>> with testing.closed_gate():
     ...     y = np.ones(3) + 1          # issued
@@ -83,10 +108,18 @@ def _close(blocks: int) -> None:
 
 
 def unread_errors() -> list[str]:
-    """Return the errors of operations that no read has raised, with the lines that issued them. Waits for all work.
+    """Return the errors of operations that no read has raised, with the lines that issued them.
 
-    They count as read from then on: they are neither reported at exit, nor raised by `waitall`.
+    It waits for all work. The errors count as read from then on: they are neither reported at exit, nor raised by
+    `waitall`.
 
+    Returns
+    -------
+    list of str
+        A text for each error.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.linalg.inv(np.zeros((2, 2)))
     >>> unread_errors()
@@ -112,11 +145,31 @@ def check_grads(
 ) -> None:  # fmt: skip
     """Assert that the gradients of a function equal those of central differences.
 
-    function: of `args`, gives an array or several. args: arrays of real floats are taken in double precision, and
-    differentiated; others are passed as they are. order: 2 checks the gradients of gradients, too. step: of the
-    differences. rtol, atol: how far gradients may be from them. ValueError if there is nothing to differentiate, or
-    order is not positive.
+    Parameters
+    ----------
+    function : callable
+        A function of `args` that returns an array or several.
+    *args : any
+        The arguments. Arrays of real floats are taken in double precision, and differentiated; others are passed as
+        they are.
+    order : int, optional
+        The order of gradients: 2 checks the gradients of gradients, too.
+    step : float, optional
+        The step of the differences.
+    rtol : float, optional
+        How far gradients may be from the differences, relative to these.
+    atol : float, optional
+        How far gradients may be from the differences in absolute terms, which is added to the relative distance.
 
+    Raises
+    ------
+    AssertionError
+        If gradients differ from the differences.
+    ValueError
+        If there is nothing to differentiate, or `order` is not positive.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> check_grads(lambda x, y: np.sin(x) * y, np.ones(3), np.ones(3), order=2)
     >>> check_grads(np.abs, np.zeros(1) + 1e-6)                        # it has a kink in between

@@ -41,8 +41,22 @@ def from_numpy(ndarray: numpy.ndarray, zero_copy: bool = True) -> Array:
 
 
 def to_dlpack_for_read(data: Array) -> Any:
-    """Return a capsule of DLPack with the values of an array as they are now. Waits. No later operation changes them.
+    """Return a capsule of DLPack with the values of an array as they are now.
 
+    It waits for the values. No later operation changes them.
+
+    Parameters
+    ----------
+    data : array
+        The array.
+
+    Returns
+    -------
+    PyCapsule
+        The capsule, for `from_dlpack` of this or another library.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.from_dlpack(npx.to_dlpack_for_read(np.arange(3))).tolist()
     [0, 1, 2]

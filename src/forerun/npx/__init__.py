@@ -102,9 +102,24 @@ def waitall() -> None:
 def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
     """Make creation behave as in MXNet: Python integers become floats.
 
-    `np.array([1, 2])` and `np.arange(3)` are float32 then. dtype: creation as in NumPy instead, with float64
-    and integers. `reset_np` undoes either. shape, array: True, as arrays are NumPy's in both (NotImplementedError).
+    `np.array([1, 2])` and `np.arange(3)` are float32 then, unless `dtype` is True. `reset_np` undoes either.
 
+    Parameters
+    ----------
+    shape : bool, optional
+        Must be True: arrays have NumPy's shapes in any case.
+    array : bool, optional
+        Must be True: arrays are NumPy's in any case.
+    dtype : bool, optional
+        Whether creation is as in NumPy instead, with float64 and integers.
+
+    Raises
+    ------
+    NotImplementedError
+        If `shape` or `array` is False.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.set_np(); np.arange(3).dtype
     dtype('float32')
@@ -141,9 +156,28 @@ is_np_shape = is_np_array
 def save(file: Any, arrays: Any, *, wait: bool = True) -> Array:
     """Write an array, a list of arrays or a dict of arrays to a file of that name, as `np.savez` does.
 
-    Returns the file's size in bytes, as an array, when the file is written. wait=False: the call returns at once, as
-    that of `np.save` does; an open file is written now, in any case.
+    Parameters
+    ----------
+    file : path or file
+        A path, or an open file.
+    arrays : array, sequence of arrays, or mapping of arrays
+        The arrays to write; those of a mapping by their names.
+    wait : bool, optional
+        Whether the call returns only when the file is written. With False it returns at once, as that of `np.save`
+        does; an open file is written now in any case.
 
+    Returns
+    -------
+    array
+        The size of the file in bytes.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written: with `wait` False where the size is read.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from forerun import np, npx
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -160,11 +194,29 @@ def save(file: Any, arrays: Any, *, wait: bool = True) -> Array:
 
 
 def load(file: FileLike) -> Any:
-    """Read a file that `save` wrote: a list of arrays, or a dict if they had names. Also MXNet's files (".params").
+    """Read a file that `save` wrote, or one of MXNet's files (".params").
 
-    OSError if there is no such file, ValueError if it is another, or has a sparse array; nothing in it is executed. A
-    file given by its name is read by operations, as with `np.load`.
+    Nothing in a file is executed. A file given by its name is read by operations, as with `np.load`.
 
+    Parameters
+    ----------
+    file : path or file
+        A path, or an open file. One of MXNet's files must be given by its name.
+
+    Returns
+    -------
+    list of arrays, or dict of arrays
+        The arrays: a dict if they had names, a list if not.
+
+    Raises
+    ------
+    OSError
+        If there is no such file.
+    ValueError
+        If the file is another one, or has a sparse array.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from forerun import np, npx
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -194,8 +246,27 @@ def cast(data: ArrayLike, dtype: DTypeLike) -> Array:
 
 
 def reshape_like(x: Array, like: Array) -> Array:
-    """Return x with the shape of another array: a view where memory allows. ValueError if sizes differ.
+    """Return `x` with the shape of another array: a view where memory allows.
 
+    Parameters
+    ----------
+    x : array
+        The values.
+    like : array
+        The array whose shape is taken. Its values have no effect.
+
+    Returns
+    -------
+    array
+        The values of `x`, in like's shape.
+
+    Raises
+    ------
+    ValueError
+        If the sizes differ.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.reshape_like(np.arange(4), np.zeros((2, 2))).tolist()
     [[0, 1], [2, 3]]

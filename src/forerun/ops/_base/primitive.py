@@ -37,8 +37,17 @@ SAVE_OUTPUTS = 1 << 7
 
 
 def nondifferentiable(g: Array | float) -> None:
-    """Return the gradient of a function that is piecewise constant, or not to be differentiated: nothing flows back.
+    """Return None: the gradient of a function that is piecewise constant, or not to be differentiated.
 
+    Nothing flows back through it.
+
+    Parameters
+    ----------
+    g : array or float
+        The gradient of the result, which has no effect.
+
+    Examples
+    --------
     >>> nondifferentiable(1.0) is None
     True
     """
@@ -319,32 +328,37 @@ def elementwise(
 
     Parameters
     ----------
-    ufunc
+    ufunc : ufunc
         NumPy's, or another library's, with compiled loops.
-    dx, da, db
+    dx, da, db : callable, optional
         The gradients of its inputs.
-    constant
+    constant : bool, optional
         Whether the result does not change with the inputs as far as gradients go.
-    name
+    name : str, optional
         That of the ufunc, unless it is given.
-    doc
+    doc : str
         The first line of its docstring; `ufunc_text` has the rest.
-    exact
+    exact : bool or "real", optional
         True: each result is rounded once, so that its bits do not depend on the layout of the inputs; they need not be
         packed for the loop then. "real": that is so for real numbers.
-    neutral
+    neutral : int or str, optional
         A value that, combined with any other, leaves the other unchanged: 0, 1, or the "lowest" or "highest" value of
         the dtype. Reductions are cut into pieces then, which run side by side.
-    accumulate_in
+    accumulate_in : dtype, optional
         A floating dtype, in which reductions of narrower floats are computed; they are rounded once, at the end.
-    bool_ok
+    bool_ok : bool, optional
         False: bools are refused, where there is no loop for them, instead of being small integers.
-    widens_integers
+    widens_integers : bool, optional
         Whether small integers give the default float in place of NumPy's function, too.
-    reduction, scan
+    reduction, scan : str, optional
         The names of `reduce` and `accumulate` in traces and errors, if vectors may be passed on unchecked.
-    operator
+    operator : str, optional
         The operator of Python's that it is behind. Has no effect on an op that is made after `forerun.np` was imported.
+
+    Returns
+    -------
+    Elementwise
+        The operation, which is called like a ufunc.
 
     Raises
     ------
@@ -355,7 +369,6 @@ def elementwise(
 
     Examples
     --------
-
     >>> import numpy
     >>> from forerun import np
     >>> turned = elementwise(numpy.negative, dx=lambda g: -g, name="turned", doc="-x.")
@@ -401,13 +414,29 @@ class Primitive(_core.Primitive):
 def primitive(
     *gradients: Gradient | None, arrays: int | None = None, kept: tuple[str, ...] = (), op: str | None = None
 ) -> Callable[[F], F]:
-    """Make an operation from a function whose first parameters are arrays.
+    """Return a decorator that makes an operation from a function whose first parameters are arrays.
 
-    As many of them as there are gradients, or `arrays`. kept: names by which gradients use what the function
-    returns, in a tuple, after its result. Nothing flows back through that: a gradient that is itself recorded
-    must do without. op: the name by which it is registered (`forerun.ops._base.registry`), and files of exported
-    blocks know it; without one it has the function's name, and cannot be exported.
+    Parameters
+    ----------
+    *gradients : callable or None
+        A gradient for each array. Its parameters are found by their names: `g` is the gradient of the result, `y` the
+        result, and others are the parameters of the function.
+    arrays : int, optional
+        The number of parameters that are arrays; by default that of the gradients.
+    kept : tuple of str, optional
+        The names by which gradients use the values that the function returns, in a tuple, after its result. Nothing
+        flows back through these: a gradient that is itself recorded must do without.
+    op : str, optional
+        The name by which the operation is registered (`forerun.ops._base.registry`), so that files of exported blocks
+        know it. Without one it has the function's name, and cannot be exported.
 
+    Returns
+    -------
+    callable
+        The decorator, which takes the function and returns the operation.
+
+    Examples
+    --------
     >>> from forerun import autograd, np
     >>> cube = primitive(lambda g, x: g * 3 * x * x)(lambda x: x * x * x)
     >>> x = np.array([2.0]); x.attach_grad()

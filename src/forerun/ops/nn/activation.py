@@ -28,8 +28,25 @@ __all__ = [
 
 
 def softrelu(x: ArrayLike) -> Array:
-    """Return log(1 + exp(x)), without overflow; of integers in the default float.
+    """Return log(1 + exp(x)), a smooth form of the rectified linear unit, computed without overflow.
 
+    Parameters
+    ----------
+    x : array_like
+        The values, of real numbers.
+
+    Returns
+    -------
+    array
+        Numbers that are not negative, in x's dtype; of integers in the default float.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.softrelu([-1000.0, 1000.0]).tolist()
     [0.0, 1000.0]
@@ -38,8 +55,25 @@ def softrelu(x: ArrayLike) -> Array:
 
 
 def log_sigmoid(x: ArrayLike) -> Array:
-    """Return log(1 / (1 + exp(-x))), without overflow; of integers in the default float.
+    """Return log(1 / (1 + exp(-x))), the logarithm of `sigmoid`, computed without overflow.
 
+    Parameters
+    ----------
+    x : array_like
+        The values, of real numbers.
+
+    Returns
+    -------
+    array
+        Numbers that are not positive, in x's dtype; of integers in the default float.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.log_sigmoid([-1000.0]).tolist()
     [-1000.0]
@@ -48,8 +82,20 @@ def log_sigmoid(x: ArrayLike) -> Array:
 
 
 def softsign(x: ArrayLike) -> Array:
-    """Return x / (1 + |x|), between -1 and 1.
+    """Return x / (1 + |x|), which lies between -1 and 1.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        The result for each element, in x's dtype; of integers in the default float.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.softsign([-1.0, 3.0]).tolist()
     [-0.5, 0.75]
@@ -59,8 +105,25 @@ def softsign(x: ArrayLike) -> Array:
 
 
 def silu(x: ArrayLike) -> Array:
-    """Return x * sigmoid(x) (Elfwing et al. 2017).
+    """Return x * sigmoid(x), the sigmoid linear unit (Elfwing et al. 2017).
 
+    Parameters
+    ----------
+    x : array_like
+        The values, of real numbers.
+
+    Returns
+    -------
+    array
+        The result for each element, in x's dtype; of integers in the default float.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.silu([0.0, 100.0]).tolist()
     [0.0, 100.0]
@@ -96,6 +159,18 @@ def elu(x: ArrayLike, alpha: float = 1.0) -> Array:
 def selu(x: ArrayLike) -> Array:
     """Return the self-normalising elu (Klambauer et al. 2017): 1.0507 * elu(x, 1.6733), with more digits.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        The result for each element, in x's dtype; of integers in the default float.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.selu([0.0, 1.0])
     array([0.      , 1.050701])
@@ -106,6 +181,23 @@ def selu(x: ArrayLike) -> Array:
 def mish(x: ArrayLike) -> Array:
     """Return x * tanh(log(1 + exp(x))) (Misra 2019).
 
+    Parameters
+    ----------
+    x : array_like
+        The values, of real numbers.
+
+    Returns
+    -------
+    array
+        The result for each element, in x's dtype; of integers in the default float.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.mish([0.0, 100.0]).tolist()
     [0.0, 100.0]
@@ -143,13 +235,39 @@ def leaky_relu(
     x: ArrayLike, slope: Any = 0.25, *, gamma: ArrayLike | None = None, act_type: str = "leaky",
     lower_bound: float = 0.125, upper_bound: float = 0.334,
 ) -> Array:  # fmt: skip
-    """Return x where it is positive, slope * x elsewhere; or another function that leaks, by act_type.
+    """Return x where it is positive, slope * x elsewhere; or another function that leaks, by `act_type`.
 
-    "prelu": gamma * x in place of slope * x, of one gamma or one for each position of axis 1. "rrelu": a slope for each
-    element, drawn between lower_bound and upper_bound while training, their middle otherwise. "elu", "gelu" (by the
-    error function, also "gelu_erf"), "gelu_tanh", "selu": as those functions, elu with slope as its alpha. ValueError
-    for another word, or prelu without gamma or gamma without it. Several numbers as slope are gamma.
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    slope : float or array_like, optional
+        The slope where `x` is not positive; the alpha of "elu". Several numbers are taken as `gamma`.
+    gamma : array_like, optional
+        The slopes of "prelu", which are learned: one, or one for each position of axis 1.
+    act_type : str, optional
+        The function. "leaky" is slope * x where `x` is not positive. "prelu" is gamma * x in place of slope * x.
+        "rrelu" takes a slope for each element, drawn evenly between `lower_bound` and `upper_bound` while training, and
+        the middle of these otherwise. "elu" is the function `elu`, with `slope` as its alpha. "gelu" and "gelu_erf" are
+        the Gaussian error linear unit, computed by the error function; "gelu_tanh" is the function `gelu`. "selu" is
+        the function `selu`.
+    lower_bound : float, optional
+        The lower bound of the slopes of "rrelu".
+    upper_bound : float, optional
+        The upper bound of the slopes of "rrelu".
 
+    Returns
+    -------
+    array
+        The result for each element, of x's shape.
+
+    Raises
+    ------
+    ValueError
+        If `act_type` is another word, "prelu" is used without `gamma`, or `gamma` is given for another function.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.leaky_relu([-4.0, 2.0]).tolist(), npx.leaky_relu([-4.0, 2.0], gamma=[0.5], act_type="prelu").tolist()
     ([-1.0, 2.0], [-2.0, 2.0])

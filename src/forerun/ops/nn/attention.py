@@ -24,10 +24,33 @@ __all__ = [
 
 
 def masked_log_softmax(x: ArrayLike, mask: ArrayLike, axis: int = -1, temperature: float | None = None) -> Array:
-    """Return log of the softmax over the elements where the mask is true; -inf elsewhere.
+    """Return the logarithm of the softmax over the elements where the mask is true; -inf elsewhere.
 
-    The mask is of x's shape, or broadcasts to it. temperature: a number that x is divided by first.
+    Parameters
+    ----------
+    x : array_like
+        The values, of real numbers. Integers and bools are taken in the default float.
+    mask : array_like
+        The elements that count: those where the mask is not 0. It is of x's shape, or broadcasts to it.
+    axis : int, optional
+        The axis along which the softmax is taken.
+    temperature : float, optional
+        A number that `x` is divided by first.
 
+    Returns
+    -------
+    array
+        The logarithms of the softmax, of floats; -inf where the mask is false.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+    IndexError
+        If the axis is out of range.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.masked_log_softmax(np.zeros(3), [1, 0, 0]).tolist()
     [0.0, -inf, -inf]
@@ -66,10 +89,30 @@ def _weighted(attention: Array, values: Array, heads: int) -> Array:
 
 
 def interleaved_matmul_selfatt_qk(queries_keys_values: ArrayLike, heads: int) -> Array:
-    """Return products of queries and keys, over the root of their width: (batch * heads, steps, steps).
+    """Return products of queries and keys, divided by the square root of their width: the scores of self-attention.
 
-    queries_keys_values: (steps, batch, heads * 3 * width). ValueError for other shapes.
+    Queries, keys and values of all heads are in one array, as one product with one weight gives them.
 
+    Parameters
+    ----------
+    queries_keys_values : array_like
+        Queries, keys and values, of shape (steps, batch, heads * 3 * width). Along the last axis, each head has its
+        query, its key and its value, one after the other.
+    heads : int
+        The number of heads.
+
+    Returns
+    -------
+    array
+        The products, of shape (batch * heads, steps, steps).
+
+    Raises
+    ------
+    ValueError
+        If the array is of another shape, or there is not at least one head.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.interleaved_matmul_selfatt_qk(np.ones((5, 2, 24)), heads=2).shape
     (4, 5, 5)
@@ -79,10 +122,32 @@ def interleaved_matmul_selfatt_qk(queries_keys_values: ArrayLike, heads: int) ->
 
 
 def interleaved_matmul_selfatt_valatt(queries_keys_values: ArrayLike, attention: ArrayLike, heads: int) -> Array:
-    """Return values weighted by attention (batch * heads, steps, steps): (steps, batch, heads * width).
+    """Return the values of self-attention, weighted by attention.
 
-    queries_keys_values: (steps, batch, heads * 3 * width). ValueError for other shapes.
+    Queries, keys and values of all heads are in one array, as one product with one weight gives them.
 
+    Parameters
+    ----------
+    queries_keys_values : array_like
+        Queries, keys and values, of shape (steps, batch, heads * 3 * width). Along the last axis, each head has its
+        query, its key and its value, one after the other.
+    attention : array_like
+        The weights of the values, of shape (batch * heads, steps, steps).
+    heads : int
+        The number of heads.
+
+    Returns
+    -------
+    array
+        The weighted sums of values, of shape (steps, batch, heads * width).
+
+    Raises
+    ------
+    ValueError
+        If arrays are of other shapes, or there is not at least one head.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> x, weights = np.ones((5, 2, 24)), np.full((4, 5, 5), 0.2)
     >>> npx.interleaved_matmul_selfatt_valatt(x, weights, heads=2).shape

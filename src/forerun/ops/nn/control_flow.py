@@ -36,12 +36,37 @@ def cond(
 def while_loop(
     cond: Callable[..., Any], func: Callable[..., Any], loop_vars: Sequence[Array], max_iterations: int | None = None
 ) -> tuple[Any, Any]:
-    """Call `func(*loop_vars)`, which returns an output and new loop_vars, as long as cond(*loop_vars) holds.
+    """Call `func(*loop_vars)`, which returns an output and new loop_vars, as long as `cond(*loop_vars)` holds.
 
-    It waits for the condition. Gives the outputs stacked along a new first axis of extent max_iterations, with zeros
-    after the last, and loop_vars at the end. An output may be a list of arrays, or None or []. ValueError without
-    max_iterations, or if loop_vars are none or change in number.
+    It waits for the condition before each call.
 
+    Parameters
+    ----------
+    cond : callable
+        The condition: a function of the loop variables that returns a bool or an array of one element.
+    func : callable
+        The body: a function of the loop variables that returns a pair, an output and the new loop variables, as many as
+        before. An output is an array, a list of arrays, or None or [].
+    loop_vars : array or sequence of arrays
+        The loop variables at the beginning, at least one.
+    max_iterations : int, optional
+        The largest number of calls of `func`. It must be given.
+
+    Returns
+    -------
+    tuple
+        The outputs and the loop variables at the end. The outputs are stacked along a new first axis of extent
+        `max_iterations`, with zeros after the last one: an array, or a list of arrays if an output is a list; [] if
+        outputs are None or `func` was never called. The loop variables are a list, or one array if one was given
+        outside of a sequence.
+
+    Raises
+    ------
+    ValueError
+        If `max_iterations` is not given or negative, or if `loop_vars` are empty or change in number.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> step = lambda i, total: (total, [i + 1, total + i])
     >>> seen, (i, total) = npx.while_loop(lambda i, _: i < 3, step, [np.array(0), np.array(0)], max_iterations=4)

@@ -52,8 +52,53 @@ def modulated_deformable_convolution(
 ) -> Array:  # fmt: skip
     """Return `deformable_convolution` with a modulation factor for each element of the kernel (Zhu et al. 2018).
 
-    mask: the factors, shaped as the offset but half as many. Values fade to 0 within a pixel outside of the image.
+    Each element of the kernel is applied at a position moved by an offset. Between pixels values are interpolated; they
+    fade to 0 within a pixel outside of the image.
 
+    Parameters
+    ----------
+    data : array_like
+        The images, of shape (batch, in, height, width).
+    offset : array_like
+        The distances by which elements of the kernel are moved, in pixels, of shape (batch, 2 * num_deformable_group *
+        elements of the kernel, height and width of the result). For each element of the kernel these are the rows and
+        the columns to be added.
+    mask : array_like
+        The factors, shaped as the offset but half as many: (batch, num_deformable_group * elements of the kernel,
+        height and width of the result).
+    weight : array_like
+        The kernels, of shape (out, in / num_group, *kernel).
+    bias : array_like, optional
+        The numbers that are added to each channel of the result, of shape (out,).
+    kernel : tuple of ints, optional
+        The height and width of the kernel. It is checked if it is given.
+    stride : int or tuple of ints, optional
+        The distance between windows, in pixels: a number for both axes, or one for each.
+    dilate : int or tuple of ints, optional
+        The distance between elements of the kernel, in pixels: a number for both axes, or one for each.
+    pad : int or tuple of ints, optional
+        The number of pixels that are added at both ends: a number for both axes, or one for each.
+    num_filter : int, optional
+        The number of channels of the result, out. It is checked if it is given.
+    num_group : int, optional
+        The number of groups of channels that are convolved by themselves.
+    num_deformable_group : int, optional
+        The number of groups of channels that have offsets and factors of their own.
+    no_bias : bool, optional
+        Whether the bias is left out, even if it is given.
+
+    Returns
+    -------
+    array
+        The convolved images, of shape (batch, out, height of the result, width of the result).
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit each other, the groups, or `kernel` and `num_filter`.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> x, still = np.ones((1, 1, 2, 2)), np.zeros((1, 2, 2, 2))
     >>> half = np.full((1, 1, 2, 2), 0.5)

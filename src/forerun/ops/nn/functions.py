@@ -32,8 +32,20 @@ __all__ = [
 
 @primitive(lambda g, y: g * (y > 0), op="relu")
 def relu(x: ArrayLike) -> Array:
-    """Return max(x, 0), in x's dtype. The gradient at 0 is 0.
+    """Return max(x, 0), the rectified linear unit. The gradient at 0 is 0.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        The larger one of each element and 0, in x's dtype.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.relu(np.array([-1.0, 2.0])).tolist()
     [0.0, 2.0]
@@ -43,8 +55,25 @@ def relu(x: ArrayLike) -> Array:
 
 @primitive(lambda g, y: g * (y * (1 - y)), op="sigmoid")
 def sigmoid(x: ArrayLike) -> Array:
-    """Return 1 / (1 + exp(-x)), between 0 and 1; of integers in the default float.
+    """Return the logistic function, 1 / (1 + exp(-x)).
 
+    Parameters
+    ----------
+    x : array_like
+        The values, of real numbers.
+
+    Returns
+    -------
+    array
+        Numbers between 0 and 1, in x's dtype; of integers and bools in the default float.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.sigmoid([0.0]).tolist()
     [0.5]
@@ -93,12 +122,41 @@ def softmax(
     x: ArrayLike, axis: int = -1, length: ArrayLike | None = None, temperature: float | None = None,
     use_length: bool = False, dtype: DTypeLike = None,
 ) -> Array:  # fmt: skip
-    """Return exp(x) divided by its sum along `axis`, without overflow; of integers in the default float.
+    """Return exp(x) divided by its sum along `axis`, computed without overflow.
 
-    temperature: a number that x is divided by first. length: with use_length, how many elements of each slice along
-    the axis count; others are 0. dtype: of the result, by default x's. ValueError for length without use_length or the
-    other way around, or of another shape than x's without the axis.
+    Parameters
+    ----------
+    x : array_like
+        The values, of real numbers. An array without axes is taken as a vector of one element.
+    axis : int, optional
+        The axis along which the results add up to 1.
+    length : array_like, optional
+        With `use_length`, how many elements of each slice along the axis count: an array of x's shape without the axis.
+        Other elements of the result are 0.
+    temperature : float, optional
+        A number that `x` is divided by first.
+    use_length : bool, optional
+        Whether `length` is used. It must be True with `length`, and False without.
+    dtype : dtype, optional
+        The dtype of the result; by default x's.
 
+    Returns
+    -------
+    array
+        Numbers between 0 and 1, of x's shape; of integers in the default float.
+
+    Raises
+    ------
+    ValueError
+        If `length` is given without `use_length` or the other way around, or it is of another shape than x's without
+        the axis.
+    TypeError
+        If `x` is complex.
+    IndexError
+        If the axis is out of range.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.softmax(np.zeros(4)).tolist(), npx.softmax(np.zeros((1, 4)), length=[2], use_length=True).tolist()
     ([0.25, 0.25, 0.25, 0.25], [[0.5, 0.5, 0.0, 0.0]])
@@ -114,8 +172,41 @@ def log_softmax(
     x: ArrayLike, axis: int = -1, length: ArrayLike | None = None, temperature: float | None = None,
     use_length: bool = False, dtype: DTypeLike = None,
 ) -> Array:  # fmt: skip
-    """Return log(softmax(x)) without loss of small values. Parameters as in `softmax`; masked elements are -inf.
+    """Return log(softmax(x)), computed without loss of small values.
 
+    Parameters
+    ----------
+    x : array_like
+        The values, of real numbers. An array without axes is taken as a vector of one element.
+    axis : int, optional
+        The axis along which the softmax adds up to 1.
+    length : array_like, optional
+        With `use_length`, how many elements of each slice along the axis count: an array of x's shape without the axis.
+        Other elements of the result are -inf.
+    temperature : float, optional
+        A number that `x` is divided by first.
+    use_length : bool, optional
+        Whether `length` is used. It must be True with `length`, and False without.
+    dtype : dtype, optional
+        The dtype of the result; by default x's.
+
+    Returns
+    -------
+    array
+        The logarithms of the softmax, of x's shape; of integers in the default float.
+
+    Raises
+    ------
+    ValueError
+        If `length` is given without `use_length` or the other way around, or it is of another shape than x's without
+        the axis.
+    TypeError
+        If `x` is complex.
+    IndexError
+        If the axis is out of range.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.log_softmax([0.0, 1000.0]).tolist()
     [-1000.0, 0.0]
@@ -130,8 +221,33 @@ def log_softmax(
 
 
 def softmin(x: ArrayLike, axis: int = -1, temperature: float | None = None, dtype: DTypeLike = None) -> Array:
-    """Return softmax(-x): parameters as there.
+    """Return softmax(-x), which is largest for the smallest elements.
 
+    Parameters
+    ----------
+    x : array_like
+        The values, of real numbers. An array without axes is taken as a vector of one element.
+    axis : int, optional
+        The axis along which the results add up to 1.
+    temperature : float, optional
+        A number that -x is divided by first.
+    dtype : dtype, optional
+        The dtype of the result; by default x's.
+
+    Returns
+    -------
+    array
+        Numbers between 0 and 1, of x's shape; of integers in the default float.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+    IndexError
+        If the axis is out of range.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.softmin([0.0, 1000.0]).tolist()
     [1.0, 0.0]
@@ -142,9 +258,30 @@ def softmin(x: ArrayLike, axis: int = -1, temperature: float | None = None, dtyp
 def l2_normalization(data: ArrayLike, eps: float = 1e-10, mode: str = "instance") -> Array:
     """Return data divided by the square root of eps plus the sum of its squares.
 
-    mode: of which elements: of each "instance" along the first axis, of all "channel"s of axis 1 at a place, or of
-    each channel by itself, "spatial". ValueError for another word or too few axes.
+    Parameters
+    ----------
+    data : array_like
+        The values, of real numbers. Integers and bools are taken in the default float.
+    eps : float, optional
+        A number that is added to the sum of squares.
+    mode : str, optional
+        The elements whose squares are added: "instance", those of each instance along the first axis; "channel", those
+        of all channels, along axis 1, at each place; "spatial", those of each channel by itself.
 
+    Returns
+    -------
+    array
+        The normalized values, of data's shape.
+
+    Raises
+    ------
+    ValueError
+        If the mode is another word, or data has too few axes: "instance" needs one, the others two.
+    TypeError
+        If data is complex.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.l2_normalization([[3.0, 4.0]]).round(1).tolist()
     [[0.6000000238418579, 0.800000011920929]]
@@ -158,10 +295,34 @@ def l2_normalization(data: ArrayLike, eps: float = 1e-10, mode: str = "instance"
 
 
 def masked_softmax(x: ArrayLike, mask: ArrayLike, axis: int = -1, temperature: float | None = None) -> Array:
-    """Return softmax over the elements where the mask is true; 0 elsewhere, and everywhere if it is true nowhere.
+    """Return the softmax over the elements where the mask is true; 0 elsewhere, and everywhere if it is true nowhere.
 
-    The mask is of x's shape, or broadcasts to it. temperature: a number that x is divided by first.
+    Parameters
+    ----------
+    x : array_like
+        The values, of real numbers. Integers and bools are taken in the default float.
+    mask : array_like
+        The elements that count: True or 1 for those that do, False or 0 for others. It is of x's shape, or broadcasts
+        to it.
+    axis : int, optional
+        The axis along which the results add up to 1.
+    temperature : float, optional
+        A number that `x` is divided by first.
 
+    Returns
+    -------
+    array
+        Numbers between 0 and 1; 0 where the mask is false.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+    IndexError
+        If the axis is out of range.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.masked_softmax(np.zeros(4), [1, 1, 0, 0]).tolist()
     [0.5, 0.5, 0.0, 0.0]
@@ -223,9 +384,33 @@ def _one_each(op: str, x: Array, index: ArrayLike, axis: int) -> Array:
 def pick(x: ArrayLike, index: ArrayLike, axis: int = -1, keepdims: bool = False) -> Array:
     """Return one element of each slice along `axis`: the one at the position that `index` gives.
 
-    index: x's shape without `axis`, or with extent 1 there (ValueError if not). IndexError where the result
-    is read if a position is not in [0, n): also for negative ones, which are most often padding.
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    index : array_like
+        The positions, of x's shape without `axis`, or with extent 1 there. Those that are not integers are converted to
+        int64.
+    axis : int, optional
+        The axis to pick along.
+    keepdims : bool, optional
+        Whether the axis stays, with extent 1.
 
+    Returns
+    -------
+    array
+        The picked elements, of x's shape without `axis`, or with extent 1 there if `keepdims` is True.
+
+    Raises
+    ------
+    ValueError
+        If `index` is of another shape.
+    IndexError
+        If the axis is out of range; where the result is read, if a position is not in [0, n), n being the extent of the
+        axis: also for negative positions, which are most often padding.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.pick([[1, 2], [3, 4]], [0, 1]).tolist()
     [1, 4]
@@ -237,11 +422,36 @@ def pick(x: ArrayLike, index: ArrayLike, axis: int = -1, keepdims: bool = False)
 
 
 def topk(x: ArrayLike, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_ascend: bool = False) -> Any:
-    """Return the k largest (`is_ascend`: smallest) elements along `axis`, in order.
+    """Return the k largest elements along `axis`, in descending order, or their positions.
 
-    ret_typ: "indices" (int64), "value", or "both" for a list of values and indices; ValueError if another
-    word, or if there are no k elements.
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    k : int, optional
+        The number of elements.
+    axis : int, optional
+        The axis to select along.
+    ret_typ : str, optional
+        The kind of result: "indices", "value", or "both".
+    is_ascend : bool, optional
+        Whether the k smallest elements are selected, in ascending order.
 
+    Returns
+    -------
+    array, or list of arrays
+        The positions along the axis (int64) for "indices", the elements in x's dtype for "value", or a list of elements
+        and positions for "both". Their shape is x's with extent `k` along the axis.
+
+    Raises
+    ------
+    ValueError
+        If `ret_typ` is another word, or `k` is not between 1 and the extent of the axis.
+    IndexError
+        If the axis is out of range.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.topk([3, 1, 2], 2).tolist(), npx.topk([3, 1, 2], 2, ret_typ="value").tolist()
     ([0, 2], [3, 2])
@@ -345,10 +555,34 @@ def sequence_mask(
     x: ArrayLike, sequence_length: ArrayLike | None = None, use_sequence_length: bool = False, value: float = 0.0,
     axis: int = 0,
 ) -> Array:  # fmt: skip
-    """Return x with elements beyond each sequence's length set to `value`; x itself without `use_sequence_length`.
+    """Return `x` with elements beyond each sequence's length set to `value`; `x` itself without `use_sequence_length`.
 
-    axis: 0 or 1, the one of time (ValueError if another); the other is of sequences.
+    Parameters
+    ----------
+    x : array_like
+        The sequences, of shape (steps, sequences, ...), or (sequences, steps, ...) if `axis` is 1.
+    sequence_length : array_like, optional
+        The number of steps of each sequence, of shape (sequences,).
+    use_sequence_length : bool, optional
+        Whether `sequence_length` is used.
+    value : float, optional
+        The value of elements beyond the length.
+    axis : int, optional
+        The axis of time, 0 or 1; the other one is that of sequences.
 
+    Returns
+    -------
+    array
+        The sequences, of x's shape, in the dtype that `x` and `value` have together; or `x` itself, without
+        `use_sequence_length` or without lengths.
+
+    Raises
+    ------
+    ValueError
+        If lengths are used and the axis is neither 0 nor 1.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.sequence_mask(np.ones((3, 2)), np.array([1, 2]), use_sequence_length=True).tolist()
     [[1.0, 1.0], [0.0, 1.0], [0.0, 0.0]]
@@ -364,10 +598,24 @@ def sequence_mask(
 
 
 def smooth_l1(x: ArrayLike, scalar: float = 1.0) -> Array:
-    """Return (s x)^2 / 2 where |x| < 1 / s^2, |x| - 1 / (2 s^2) elsewhere; s is `scalar`.
+    """Return (s x)^2 / 2 where |x| < 1 / s^2, and |x| - 1 / (2 s^2) elsewhere; s is `scalar`.
 
-    Girshick 2015, where s is 1.
+    It is the loss of Girshick 2015, where s is 1.
 
+    Parameters
+    ----------
+    x : array_like
+        The values, of real numbers.
+    scalar : float, optional
+        The number s: the function is quadratic within 1 / s^2 of 0, and linear beyond.
+
+    Returns
+    -------
+    array
+        The result for each element, of x's shape.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.smooth_l1([0.5, 2.0]).tolist()
     [0.125, 1.5]

@@ -53,8 +53,31 @@ def add_n(*args: Array | Sequence[Array]) -> Array:
 
 
 def slice_axis(data: ArrayLike, axis: int, begin: int, end: int | None) -> Array:
-    """Return data[begin:end] along an axis: a view. Negative numbers and None as in Python.
+    """Return data[begin:end] along an axis, as a view.
 
+    Parameters
+    ----------
+    data : array_like
+        The values.
+    axis : int
+        The axis to slice along.
+    begin : int
+        The position of the first element. Negative numbers and None are as in Python's slices.
+    end : int or None
+        The position after the last element. Negative numbers and None are as in Python's slices.
+
+    Returns
+    -------
+    array
+        A view of the elements from `begin` to `end` along the axis.
+
+    Raises
+    ------
+    IndexError
+        If the axis is out of range.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.slice_axis(np.arange(6).reshape(2, 3), axis=1, begin=0, end=-1).tolist()
     [[0, 1], [3, 4]]
@@ -65,10 +88,31 @@ def slice_axis(data: ArrayLike, axis: int, begin: int, end: int | None) -> Array
 
 
 def slice_like(data: ArrayLike, shape_like: ArrayLike, axes: int | Sequence[int] = ()) -> Array:
-    """Return the first elements of data, as many along each axis as another array has: a view.
+    """Return the first elements of data along each axis, as many as another array has, as a view.
 
-    axes: only these; without any, all. ValueError if there are too few elements or axes do not fit.
+    Parameters
+    ----------
+    data : array_like
+        The values.
+    shape_like : array_like
+        The array whose extents are taken. Its values have no effect.
+    axes : int or sequence of ints, optional
+        The axes along which elements are left out; without any, all axes.
 
+    Returns
+    -------
+    array
+        A view of the first elements of data.
+
+    Raises
+    ------
+    ValueError
+        If data has too few elements along an axis, or, without `axes`, the arrays have different numbers of axes.
+    IndexError
+        If an axis is out of range for one of the arrays.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> x, like = np.arange(6).reshape(2, 3), np.zeros((1, 2))
     >>> npx.slice_like(x, like).tolist(), npx.slice_like(x, like, axes=(1,)).tolist()
@@ -139,8 +183,26 @@ def depth_to_space(data: ArrayLike, block_size: int) -> Array:
 def space_to_depth(data: ArrayLike, block_size: int) -> Array:
     """Return blocks of pixels moved into channels: the inverse of `depth_to_space`.
 
-    ValueError if height and width are not multiples of block_size.
+    Parameters
+    ----------
+    data : array_like
+        Images, of shape (n, c, h, w).
+    block_size : int
+        The height and width of a block, in pixels.
 
+    Returns
+    -------
+    array
+        The images, of shape (n, c * block_size**2, h / block_size, w / block_size).
+
+    Raises
+    ------
+    ValueError
+        If height and width are not multiples of `block_size`, data does not have 4 axes, or `block_size` is not
+        positive.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.space_to_depth(np.arange(4).reshape(1, 1, 2, 2), 2).shape
     (1, 4, 1, 1)
@@ -153,8 +215,25 @@ def space_to_depth(data: ArrayLike, block_size: int) -> Array:
 
 
 def khatri_rao(*args: ArrayLike) -> Array:
-    """Return the Kronecker products of columns of matrices with as many columns. ValueError for other shapes.
+    """Return the Khatri-Rao product of matrices: the Kronecker products of their columns.
 
+    Parameters
+    ----------
+    *args : array_like
+        The matrices, at least one, all with the same number of columns.
+
+    Returns
+    -------
+    array
+        A matrix with that number of columns, whose number of rows is the product of those of the matrices.
+
+    Raises
+    ------
+    ValueError
+        If arrays are of other shapes, or none is given.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.khatri_rao([[1, 2]], [[3, 4], [5, 6]]).tolist()
     [[3, 8], [5, 12]]
@@ -213,10 +292,31 @@ def all_finite(data: ArrayLike, init_output: bool = True) -> Array:
 
 
 def multi_all_finite(*arrays: ArrayLike, num_arrays: int | None = None, init_output: bool = True) -> Array:
-    """Test whether all elements of arrays are finite: 1 or 0, float32, of shape (1,). init_output: see `all_finite`.
+    """Test whether all elements of all arrays are finite.
 
-    ValueError if num_arrays is given and is not their number.
+    Parameters
+    ----------
+    *arrays : array_like
+        The arrays to test, at least one.
+    num_arrays : int, optional
+        The number of arrays, which is checked if it is given.
+    init_output : bool, optional
+        Must be True: earlier results are not combined with this one.
 
+    Returns
+    -------
+    array
+        1 if all elements are finite, 0 if not: float32, of shape (1,).
+
+    Raises
+    ------
+    ValueError
+        If no array is given, or `num_arrays` is not their number.
+    NotImplementedError
+        If `init_output` is False.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.multi_all_finite(np.ones(2), np.zeros((1, 2))).tolist()
     [1.0]

@@ -210,12 +210,43 @@ def _fitting(op: str, vectors: tuple[Any, Any], shape: tuple[int, ...]) -> list[
 def layer_norm(
     x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, axis: int = -1, eps: float = 1e-5, output_mean_var: bool = False
 ) -> Any:
-    """Return x with mean 0 and variance 1 along `axis`, times gamma, plus beta (Ba et al. 2016).
+    """Return `x` with mean 0 and variance 1 along `axis`, times gamma, plus beta (Ba et al. 2016).
 
-    gamma and beta are vectors along the axis, or of one element (ValueError for others); eps is added to the variance.
-    output_mean_var: gives a list of the result, the mean, and the square root of the variance plus eps, with extent 1
-    along the axis; no gradients flow through these.
+    Floats of 16 bits are normalized in float32.
 
+    Parameters
+    ----------
+    x : array_like
+        The values, of real numbers. Integers and bools are taken in the default float.
+    gamma : array_like
+        The factors: a vector along the axis, or one element.
+    beta : array_like
+        The numbers to add: a vector along the axis, or one element.
+    axis : int, optional
+        The axis to normalize along.
+    eps : float, optional
+        A number that is added to the variance.
+    output_mean_var : bool, optional
+        Whether the mean and the square root of the variance plus eps are returned too.
+
+    Returns
+    -------
+    array, or list of arrays
+        The result, of x's shape, in the dtype that the three arrays have together. With `output_mean_var` a list of the
+        result, the mean, and the square root of the variance plus eps, these with extent 1 along the axis; no gradients
+        flow through these.
+
+    Raises
+    ------
+    ValueError
+        If gamma or beta has neither one element nor as many as the axis.
+    TypeError
+        If an array is complex.
+    IndexError
+        If the axis is out of range.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.layer_norm(np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2), eps=0.0).tolist()
     [[-1.0, 1.0]]

@@ -125,15 +125,49 @@ def pooling(
     count_include_pad: bool = True,
     layout: str | None = None,
 ) -> Array:
-    """Return one number for each window of data (batch, channels, *extents), of one to three axes of extents.
+    """Return one number for each window of data: the largest element, the mean, the sum, or a root of a sum of powers.
 
-    pool_type: "max" (the gradient goes to the first of equal elements), "avg", "sum", or "lp", the p_value-th root of
-    the sum of powers of absolute values, with p_value 1, 2 or 3. kernel, stride, pad: a number per axis, or one for
-    all. global_pool: the window is everything. pooling_convention: windows at the end that only partly fit into the
-    padded data are left out ("valid") or count ("full"). count_include_pad: padding counts in averages. layout: NCW,
-    NCHW or NCDHW; or NWC, NHWC or NDHWC, with the channels last. ValueError for other words, a kernel that does not
-    fit, or a padding not less than the kernel.
+    Parameters
+    ----------
+    data : array_like
+        The values, of shape (batch, channels, *extents), with one to three axes of extents.
+    kernel : int or tuple of ints, optional
+        The extents of a window: a number for each axis of extents, or one for all. It must be given, unless
+        `global_pool` is True.
+    pool_type : str, optional
+        The number that is computed: "max", "avg" for the mean, "sum", or "lp" for the `p_value`-th root of the sum of
+        powers of absolute values. The gradient of "max" goes to the first of equal elements.
+    global_pool : bool, optional
+        Whether there is one window, of all elements of a channel. `kernel`, `stride` and `pad` have no effect then.
+    pooling_convention : str, optional
+        "valid" leaves out windows at the end that only partly fit into the padded data; with "full" they count.
+    stride : int or tuple of ints, optional
+        The distance between windows: a number for each axis of extents, or one for all; by default 1.
+    pad : int or tuple of ints, optional
+        The padding at both ends: a number for each axis of extents, or one for all; by default 0.
+    p_value : int, optional
+        The power of "lp": 1, 2 or 3.
+    count_include_pad : bool, optional
+        Whether padding counts in averages.
+    layout : str, optional
+        The order of axes of data and of the result: "NCW", "NCHW" or "NCDHW"; or "NWC", "NHWC" or "NDHWC", with the
+        channels last.
 
+    Returns
+    -------
+    array
+        The numbers, of shape (batch, channels, *windows), or with the channels last if data has them there; each axis
+        of windows has extent 1 if `global_pool` is True. The dtype is that of data; "avg" and "lp" of integers give the
+        default float.
+
+    Raises
+    ------
+    ValueError
+        If a word or `p_value` is none of these, data has no axis of extents or more than three, the kernel does not fit
+        into the padded data, or the padding is not less than the kernel.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.pooling(np.array([[[1.0, 3.0, 2.0, 0.0]]]), kernel=2, stride=2).tolist()
     [[[3.0, 2.0]]]

@@ -52,11 +52,31 @@ def _along(x: Array, places: Any) -> Array:
 def sequence_last(
     x: ArrayLike, sequence_length: ArrayLike | None = None, use_sequence_length: bool = False, axis: int = 0
 ) -> Array:
-    """Return the last step of each sequence: of the length given, with `use_sequence_length`, or of x.
+    """Return the last step of each sequence: by the lengths given, with `use_sequence_length`, or of `x`.
 
-    axis: 0 or 1, the one of steps (ValueError if another); the other is of sequences. A length of 0 counts from the
-    end of x.
+    Parameters
+    ----------
+    x : array_like
+        The sequences, of shape (steps, sequences, ...), or (sequences, steps, ...) if `axis` is 1.
+    sequence_length : array_like, optional
+        The number of steps of each sequence, of shape (sequences,). A length of 0 counts from the end of `x`.
+    use_sequence_length : bool, optional
+        Whether `sequence_length` is used.
+    axis : int, optional
+        The axis of steps, 0 or 1; the other one is that of sequences.
 
+    Returns
+    -------
+    array
+        The last steps, of shape (sequences, ...), in x's dtype.
+
+    Raises
+    ------
+    ValueError
+        If the axis is neither 0 nor 1, `x` has fewer than two axes, or there is not one length for each sequence.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.sequence_last(np.arange(6).reshape(3, 2), np.array([1, 3]), use_sequence_length=True).tolist()
     [0, 5]
@@ -70,10 +90,31 @@ def sequence_last(
 def sequence_reverse(
     x: ArrayLike, sequence_length: ArrayLike | None = None, use_sequence_length: bool = False, axis: int = 0
 ) -> Array:
-    """Return steps in the opposite order: those within each length, with `use_sequence_length`, or all.
+    """Return steps of sequences in the opposite order: those within each length, with `use_sequence_length`, or all.
 
-    axis: 0 or 1, the one of steps (ValueError if another); the other is of sequences.
+    Parameters
+    ----------
+    x : array_like
+        The sequences, of shape (steps, sequences, ...), or (sequences, steps, ...) if `axis` is 1.
+    sequence_length : array_like, optional
+        The number of steps of each sequence, of shape (sequences,). Steps after these keep their positions.
+    use_sequence_length : bool, optional
+        Whether `sequence_length` is used.
+    axis : int, optional
+        The axis of steps, 0 or 1; the other one is that of sequences.
 
+    Returns
+    -------
+    array
+        The sequences, of x's shape and dtype.
+
+    Raises
+    ------
+    ValueError
+        If the axis is neither 0 nor 1, `x` has fewer than two axes, or there is not one length for each sequence.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.sequence_reverse(np.arange(6).reshape(3, 2), np.array([2, 3]), use_sequence_length=True).tolist()
     [[2, 5], [0, 3], [4, 1]]
@@ -149,8 +190,27 @@ def _places(x: Array, at: Array) -> Array:
 
 
 def nonzero(x: ArrayLike) -> Array:
-    """Return the positions of elements that are not 0, in rows: (n, axes). It waits, as its shape depends on values.
+    """Return the positions of elements that are not 0, in rows.
 
+    It waits, as the shape of the result depends on the values.
+
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        The positions, int64, of shape (n, axes), where n is the number of elements that are not 0.
+
+    Raises
+    ------
+    ValueError
+        If `x` has no axes.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.nonzero([[1, 0], [0, 2]]).tolist()
     [[0, 0], [1, 1]]
@@ -161,8 +221,33 @@ def nonzero(x: ArrayLike) -> Array:
 def slice(
     x: ArrayLike, begin: Sequence[int | None], end: Sequence[int | None], step: Sequence[int | None] = ()
 ) -> Array:
-    """Return x[begin[0]:end[0]:step[0], ...] along the first axes; None as in Python.
+    """Return x[begin[0]:end[0]:step[0], ...], sliced along the first axes.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    begin : sequence of int or None
+        The position of the first element along each of the first axes; None as in Python's slices.
+    end : sequence of int or None
+        The position after the last element along each of these axes; None as in Python's slices.
+    step : sequence of int or None, optional
+        The distance between elements along each of these axes; None as in Python's slices, also for axes after its end.
+
+    Returns
+    -------
+    array
+        A view of the elements within the slices.
+
+    Raises
+    ------
+    ValueError
+        If `begin` and `end` differ in length, or `step` is longer.
+    IndexError
+        If there are more slices than axes.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.slice(np.arange(6).reshape(2, 3), (0, 1), (None, 3)).tolist()
     [[1, 2], [4, 5]]
@@ -172,8 +257,20 @@ def slice(
 
 
 def shape_array(x: ArrayLike) -> Array:
-    """Return the shape of x, as an array of int64.
+    """Return the shape of `x` as an array.
 
+    Parameters
+    ----------
+    x : array_like
+        The array. Its values have no effect.
+
+    Returns
+    -------
+    array
+        The extents, a vector of int64, on x's device.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.shape_array(np.zeros((2, 3))).tolist()
     [2, 3]
@@ -183,8 +280,20 @@ def shape_array(x: ArrayLike) -> Array:
 
 
 def stop_gradient(x: ArrayLike) -> Array:
-    """Return x, for gradients a constant: nothing flows back.
+    """Return `x` as a constant for gradients: nothing flows back through the result.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        The same values, as an array that gradients do not flow through.
+
+    Examples
+    --------
     >>> from forerun import autograd, np, npx
     >>> x = np.array([3.0]); x.attach_grad()
     >>> with autograd.record():
@@ -217,12 +326,33 @@ def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states:
 
 
 def reshape(x: ArrayLike, newshape: Shape, reverse: bool = False, order: str = "C") -> Array:
-    """Return x in another shape, which may have codes for axes of x, taken in order.
+    """Return `x` in another shape, which may have codes for axes of `x`, taken in order.
 
-    -1: the extent that takes up all other elements; -2: this axis; -3: leave out this axis of extent 1; -4: all axes
-    that are left; -5: the product of two axes; -6: this axis in two, of the two extents that follow, one of which may
-    be -1. reverse: codes and axes from the last to the first. ValueError if codes and axes do not fit.
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    newshape : int or tuple of ints
+        The new shape: extents, and codes in place of some. -1 is the extent that takes up all other elements; -2: this
+        axis; -3: leave out this axis, of extent 1; -4: all axes that are left; -5: the product of two axes; -6: this
+        axis in two, of the two extents that follow, one of which may be -1.
+    reverse : bool, optional
+        Whether codes and axes are taken from the last to the first.
+    order : str, optional
+        "F" takes and places elements with the first axis running fastest, "C" with the last one, as in `np.reshape`.
 
+    Returns
+    -------
+    array
+        An array with the new shape: a view where memory allows.
+
+    Raises
+    ------
+    ValueError
+        If codes and axes do not fit, or the sizes differ.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> x = np.zeros((2, 3, 8))
     >>> npx.reshape(x, (-2, -5)).shape, npx.reshape(x, (-2, -2, -6, 2, -1)).shape, npx.reshape(x, (-1, -4)).shape

@@ -26,8 +26,20 @@ __all__ = ["bernoulli", "categorical", "multinomial", "normal_n", "seed", "unifo
 def seed(seed: int | None = None, device: str = "all") -> None:
     """Seed the stream of random numbers, as `np.random.seed` does; all devices share it.
 
-    ValueError for a device other than "all".
+    Parameters
+    ----------
+    seed : int, optional
+        The seed; None for one of the system's randomness.
+    device : str, optional
+        Must be "all".
 
+    Raises
+    ------
+    ValueError
+        If the device is another one than "all".
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.random.seed(1)
     """
@@ -45,10 +57,41 @@ def uniform_n(
     low: ArrayLike = 0.0, high: ArrayLike = 1.0, batch_shape: Shape | None = None, dtype: DTypeLike = None, *,
     device: DeviceLike = None, ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """Draw numbers evenly spread over [low, high): for each element of these together, as many as batch_shape says.
+    """Draw numbers evenly spread over [low, high): as many as `batch_shape` says for each element of these together.
 
-    Of shape batch_shape followed by that of low and high. Otherwise as `np.random.uniform`.
+    It is otherwise as `np.random.uniform`.
 
+    Parameters
+    ----------
+    low : array_like, optional
+        The lower end.
+    high : array_like, optional
+        The upper end.
+    batch_shape : int or tuple of ints, optional
+        The shape of the numbers for each element; None for one number each.
+    dtype : dtype, optional
+        The dtype of the result, of floats; by default the default float.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for device.
+
+    Returns
+    -------
+    array
+        The numbers, of shape `batch_shape` followed by that of `low` and `high` together.
+
+    Raises
+    ------
+    TypeError
+        If `dtype` is not a float.
+    ValueError
+        If `low` and `high` do not broadcast together, or an extent of `batch_shape` is negative.
+    OverflowError
+        If high - low is not finite: where the result is read, if they are forerun arrays.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.random.uniform_n(np.zeros(3), 1.0, batch_shape=(2,)).shape
     (2, 3)
@@ -60,10 +103,40 @@ def normal_n(
     loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, batch_shape: Shape | None = None, dtype: DTypeLike = None, *,
     device: DeviceLike = None, ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
-    """Return normal numbers: for each element of loc and scale together, as many as batch_shape says.
+    """Draw normal numbers: as many as `batch_shape` says for each element of `loc` and `scale` together.
 
-    Of shape batch_shape followed by that of loc and scale. Otherwise as `np.random.normal`.
+    It is otherwise as `np.random.normal`.
 
+    Parameters
+    ----------
+    loc : array_like, optional
+        The mean.
+    scale : array_like, optional
+        The standard deviation.
+    batch_shape : int or tuple of ints, optional
+        The shape of the numbers for each element; None for one number each.
+    dtype : dtype, optional
+        The dtype of the result, of floats; by default the default float.
+    device : device, optional
+        The device of the result.
+    ctx : device, optional
+        MXNet's name for device.
+
+    Returns
+    -------
+    array
+        The numbers, of shape `batch_shape` followed by that of `loc` and `scale` together.
+
+    Raises
+    ------
+    TypeError
+        If `dtype` is not a float.
+    ValueError
+        If `loc` and `scale` do not broadcast together, or an extent of `batch_shape` is negative; if `scale` is
+        negative: where the result is read, if it is a forerun array.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.random.normal_n(np.zeros(3), 1.0, batch_shape=(2,)).shape
     (2, 3)

@@ -24,17 +24,50 @@ def multibox_target(
     ignore_label: float = -1.0, negative_mining_ratio: float = -1.0, negative_mining_thresh: float = 0.5,
     minimum_negative_samples: int = 0, variances: Sequence[float] = (0.1, 0.1, 0.2, 0.2),
 ) -> list[Any]:  # fmt: skip
-    """Return the training targets of anchors: codes (batch, 4 n), a mask of these, and classes (batch, n).
+    """Return the training targets of anchors: the codes of their objects' boxes, a mask of these, and classes.
 
-    anchor: (1, n, 4), corners. label: (batch, objects, 5), each (class, left, top, right, bottom); rows from the first
-    with class -1 on do not count. cls_pred: (batch, classes, n), the scores of classes, of which 0 is the background.
     Each object gets the anchor that overlaps it most, one after another; then other anchors get the object that they
-    overlap most, if their `box_iou` is above overlap_threshold. Their class is the object's plus 1. Others are
-    background; with negative_mining_ratio only that many times as many, those whose background scores are lowest
-    among the anchors that overlap no object by negative_mining_thresh; the rest is ignore_label, as is all of an image
-    without objects. Codes are as of `box_encode`, divided by variances. It has no gradient. ValueError for other
-    shapes.
+    overlap most, if their `box_iou` is above the threshold. The class of an anchor is its object's plus 1; other
+    anchors are background, which is class 0. It has no gradient.
 
+    Parameters
+    ----------
+    anchor : array_like
+        The anchors as corners (left, top, right, bottom), of shape (1, n, 4).
+    label : array_like
+        The objects of each image, of shape (batch, objects, 5), in rows of (class, left, top, right, bottom), in the
+        units of the anchors. Rows from the first one with class -1 on do not count.
+    cls_pred : array_like
+        The scores of classes, of which 0 is the background, of shape (batch, classes, n). Only negative mining uses
+        them.
+    overlap_threshold : float, optional
+        The overlap above which an anchor that is the best one of no object gets an object.
+    ignore_label : float, optional
+        The class of anchors that do not count in training: those that negative mining leaves out, and all of an image
+        without objects.
+    negative_mining_ratio : float, optional
+        If it is positive, the number of background anchors for each anchor that has an object: of the candidates, those
+        with the lowest background scores are taken. If not, all anchors without an object are background.
+    negative_mining_thresh : float, optional
+        The candidates of negative mining are the anchors that overlap every object by less than this.
+    minimum_negative_samples : int, optional
+        The least number of anchors that negative mining takes as background, if there are so many candidates.
+    variances : sequence of floats, optional
+        Four numbers by which codes are divided: of x, y, width and height.
+
+    Returns
+    -------
+    list of arrays
+        The codes, as of `box_encode`, of shape (batch, 4 n); the mask, of that shape, which is 1 for anchors that have
+        an object and 0 for others; and the classes, of shape (batch, n). All are in the anchors' dtype.
+
+    Raises
+    ------
+    ValueError
+        If arrays are of other shapes.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> anchors = np.array([[[0.0, 0.0, 0.5, 0.5], [0.5, 0.5, 1.0, 1.0]]])
     >>> codes, mask, classes = npx.multibox_target(anchors, np.array([[[2, 0, 0, 0.5, 0.5]]]), np.zeros((1, 4, 2)))
@@ -113,14 +146,46 @@ def multibox_detection(
     background_id: int = 0, nms_threshold: float = 0.5, force_suppress: bool = False,
     variances: Sequence[float] = (0.1, 0.1, 0.2, 0.2), nms_topk: int = -1,
 ) -> Array:  # fmt: skip
-    """Return detections (batch, n, 6) as (class, probability, left, top, right, bottom), the most probable first.
+    """Return the objects that anchors detect in images, the most probable first. It has no gradient.
 
-    cls_prob: (batch, classes, n). loc_pred: (batch, 4 n), codes as of `multibox_target`. anchor: (1, n, 4), corners.
-    An anchor's class is its most probable one but background_id, counted without it. Rows of anchors whose probability
-    is below threshold are -1 and stand last; of those that overlap a more probable one of their class (with
-    force_suppress: of any) by more than nms_threshold, and of those after the first nms_topk, the class is -1. clip:
-    boxes end at the image's border. It has no gradient. ValueError for other shapes.
+    Parameters
+    ----------
+    cls_prob : array_like
+        The probabilities of classes, at least two, of shape (batch, classes, n), where n is the number of anchors.
+    loc_pred : array_like
+        The codes of boxes, as of `multibox_target`, of shape (batch, 4 n).
+    anchor : array_like
+        The anchors as corners (left, top, right, bottom), in parts of the image's width and height, of shape (1, n, 4).
+    clip : bool, optional
+        Whether boxes end at the image's border, within 0 and 1.
+    threshold : float, optional
+        The probability below which an anchor detects nothing.
+    background_id : int, optional
+        The class of the background. An anchor's class is its most probable one but this, counted without it. If it is
+        negative, no class is left out.
+    nms_threshold : float, optional
+        The overlap, as of `box_iou`, above which the less probable one of two boxes of a class is suppressed.
+    force_suppress : bool, optional
+        Whether boxes of different classes suppress each other too.
+    variances : sequence of floats, optional
+        Four numbers by which codes are multiplied: of x, y, width and height.
+    nms_topk : int, optional
+        The number of the most probable boxes of an image that may be kept; all if it is not positive.
 
+    Returns
+    -------
+    array
+        The detections, of shape (batch, n, 6), in the dtype of `cls_prob`: rows of (class, probability, left, top,
+        right, bottom). The class is -1 for boxes that are suppressed, and for those after the first `nms_topk`. Rows of
+        anchors whose probability is below the threshold are -1 throughout, and are the last ones.
+
+    Raises
+    ------
+    ValueError
+        If arrays are of other shapes, or there are fewer than two classes.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> anchors = np.array([[[0.0, 0.0, 0.5, 0.5], [0.0, 0.0, 0.5, 0.6]]])
     >>> prob = np.array([[[0.2, 0.1], [0.8, 0.9]]])

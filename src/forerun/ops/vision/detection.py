@@ -37,14 +37,39 @@ def multibox_prior(
     steps: Sequence[float] = (-1.0, -1.0),
     offsets: Sequence[float] = (0.5, 0.5),
 ) -> Array:
-    """Return anchor boxes around each pixel of data (..., height, width): (1, height * width * boxes, 4).
+    """Return anchor boxes around each pixel of data (Liu et al. 2016).
 
-    A box is (left, top, right, bottom) in parts of the image's width and height. Around a pixel there is a box of each
-    size s with the first ratio r, of width s sqrt(r) height / width and height s / sqrt(r), then one of the first size
-    with each other ratio (Liu et al. 2016). clip: boxes end at the image's border. steps: distances of pixels (y, x),
-    negative for 1 / height and 1 / width. offsets: of centres (y, x), in pixels. Only data's shape matters.
-    ValueError without sizes or ratios.
+    Around a pixel there is a box of each size s with the first ratio r, of width s sqrt(r) height / width and height s
+    / sqrt(r), then one of the first size with each other ratio.
 
+    Parameters
+    ----------
+    data : array_like
+        An array of shape (..., height, width). Its values have no effect.
+    sizes : sequence of floats, optional
+        The sizes of boxes, in parts of the image's height.
+    ratios : sequence of floats, optional
+        The proportions of boxes, width divided by height.
+    clip : bool, optional
+        Whether boxes end at the image's border, within 0 and 1.
+    steps : sequence of floats, optional
+        The distances of pixels (y, x), in parts of the image's height and width; negative for 1 / height and 1 / width.
+    offsets : sequence of floats, optional
+        The positions of centres (y, x) within a pixel, in pixels.
+
+    Returns
+    -------
+    array
+        The boxes, float32, of shape (1, height * width * boxes, 4), where boxes is the number of boxes around a pixel.
+        A box is (left, top, right, bottom), in parts of the image's width and height.
+
+    Raises
+    ------
+    ValueError
+        If there are no sizes or no ratios, or data has fewer than two axes.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.multibox_prior(np.zeros((1, 3, 1, 2)), sizes=[0.5], ratios=[1, 4])[0].tolist()[:2]
     [[0.125, 0.25, 0.375, 0.75], [0.0, 0.375, 0.5, 0.625]]
@@ -68,13 +93,34 @@ def multibox_prior(
 
 
 def roi_pooling(data: ArrayLike, rois: ArrayLike, pooled_size: Sequence[int], spatial_scale: float) -> Array:
-    """Return the largest element of each cell of a grid over each region: (regions, channels, *pooled_size).
+    """Return the largest element of each cell of a grid over each region (Girshick 2015). It has no gradient.
 
-    data: (batch, channels, height, width). rois: (regions, 5), each (number in the batch, left, top, right, bottom),
-    in pixels of an image of which data has spatial_scale times the size, ends included (Girshick 2015). A cell without
-    pixels is 0. It has no gradient. ValueError for other shapes; IndexError where the result is read for a number that
-    the batch has not.
+    Parameters
+    ----------
+    data : array_like
+        The images, of shape (batch, channels, height, width).
+    rois : array_like
+        The regions, of shape (regions, 5), in rows of (number in the batch, left, top, right, bottom), in pixels of an
+        image of which data has `spatial_scale` times the size. Ends are included.
+    pooled_size : sequence of two ints
+        The number of cells of a grid: rows and columns.
+    spatial_scale : float
+        The factor from pixels of regions to pixels of data.
 
+    Returns
+    -------
+    array
+        The largest elements, of shape (regions, channels, *pooled_size), in data's dtype. A cell without pixels is 0.
+
+    Raises
+    ------
+    ValueError
+        If arrays are of other shapes, or there are not two sizes.
+    IndexError
+        Where the result is read, if a region has a number that is not in the batch.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> x = np.arange(16.0).reshape(1, 1, 4, 4)
     >>> npx.roi_pooling(x, np.array([[0, 0, 0, 3, 3]]), (2, 2), 1.0).tolist()

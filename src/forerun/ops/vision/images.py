@@ -78,8 +78,25 @@ def _like(x: Array, values: Array) -> Array:
 
 
 def to_tensor(data: ArrayLike) -> Array:
-    """Return (height, width, channels) in 0 to 255 to float32 (channels, height, width) in 0 to 1; batches likewise.
+    """Convert images with colours from 0 to 255 to float32 from 0 to 1, with the channels first.
 
+    Parameters
+    ----------
+    data : array_like
+        The images, of shape (height, width, channels), or (batch, height, width, channels).
+
+    Returns
+    -------
+    array
+        The images, float32, of shape (channels, height, width), or (batch, channels, height, width).
+
+    Raises
+    ------
+    ValueError
+        If data has neither 3 axes nor 4.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.image.to_tensor(np.full((1, 2, 1), 255, dtype="uint8")).tolist()
     [[[1.0, 1.0]]]
@@ -89,10 +106,31 @@ def to_tensor(data: ArrayLike) -> Array:
 
 
 def normalize(data: ArrayLike, mean: float | Sequence[float] = 0.0, std: float | Sequence[float] = 1.0) -> Array:
-    """Return (x - mean) / std of each channel of (channels, height, width), or of a batch of such.
+    """Return (x - mean) / std of each channel, for images with the channels first.
 
-    mean, std: a number, or one for each channel (ValueError for another number of them). TypeError of integers.
+    Parameters
+    ----------
+    data : array_like
+        The images, of floats, of shape (channels, height, width), or (batch, channels, height, width).
+    mean : float or sequence of floats, optional
+        The mean: a number, or one for each channel.
+    std : float or sequence of floats, optional
+        The standard deviation: a number, or one for each channel.
 
+    Returns
+    -------
+    array
+        The normalized images, of data's shape and dtype.
+
+    Raises
+    ------
+    ValueError
+        If there is another number of means or of standard deviations, or data has neither 3 axes nor 4.
+    TypeError
+        If data is not of floats.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.image.normalize(np.ones((1, 1, 2)), mean=0.5, std=0.25).tolist()
     [[[2.0, 2.0]]]
@@ -114,11 +152,36 @@ def normalize(data: ArrayLike, mean: float | Sequence[float] = 0.0, std: float |
 
 
 def resize(data: ArrayLike, size: int | Sequence[int], keep_ratio: bool = False, interp: int = 1) -> Array:
-    """Resize images to a number for both sides, or (width, height). keep_ratio: a number is the shorter side.
+    """Resize images to a number of pixels for both sides, or to (width, height).
 
-    interp: 0 nearest, 1 bilinear, 2 bicubic, 4 Lanczos. Images that get smaller are smoothed. It has no gradient.
-    ValueError for sizes that are not positive.
+    Images that get smaller are smoothed. It has no gradient.
 
+    Parameters
+    ----------
+    data : array_like
+        The images, of shape (height, width, channels), or (batch, height, width, channels).
+    size : int or sequence of two ints
+        The size in pixels: a number for both sides, or (width, height).
+    keep_ratio : bool, optional
+        Whether a number is the size of the shorter side, and the proportions stay.
+    interp : int, optional
+        The interpolation: 0 nearest, 1 bilinear, 2 bicubic, 3 box, 4 Lanczos; 9 is as 2, and 10 as 1.
+
+    Returns
+    -------
+    array
+        The resized images, in data's dtype, of shape (height, width, channels), or (batch, height, width, channels),
+        with the new height and width.
+
+    Raises
+    ------
+    ValueError
+        If sizes are not positive, `interp` is another number, or data is empty or has neither 3 axes nor 4.
+    ImportError
+        If Pillow is not installed.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> x = np.zeros((4, 8, 3))
     >>> npx.image.resize(x, 2).shape, npx.image.resize(x, 2, True).shape, npx.image.resize(x, (3, 5)).shape
@@ -133,10 +196,33 @@ def resize(data: ArrayLike, size: int | Sequence[int], keep_ratio: bool = False,
 
 
 def crop(data: ArrayLike, x: int, y: int, width: int, height: int) -> Array:
-    """Crop an image to `width` and `height` from column x and row y, as a view.
+    """Crop images to `width` and `height` from column `x` and row `y`, as a view.
 
-    ValueError if the crop is not inside the image.
+    Parameters
+    ----------
+    data : array_like
+        The images, of shape (height, width, channels), or (batch, height, width, channels).
+    x : int
+        The first column, in pixels from the left.
+    y : int
+        The first row, in pixels from the top.
+    width : int
+        The number of columns.
+    height : int
+        The number of rows.
 
+    Returns
+    -------
+    array
+        A view of the images, of shape (height, width, channels), or (batch, height, width, channels).
+
+    Raises
+    ------
+    ValueError
+        If the crop is empty or not inside the image, or data has neither 3 axes nor 4.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.image.crop(np.arange(6).reshape(2, 3, 1), 1, 0, 2, 1).tolist()
     [[[1], [2]]]
@@ -151,12 +237,40 @@ def random_crop(
     data: ArrayLike, xrange: Range = (0.0, 1.0), yrange: Range = (0.0, 1.0), width: int = 0, height: int = 0,
     interp: int = 2,
 ) -> Array:  # fmt: skip
-    """Return a crop of width and height somewhere.
+    """Return a crop of `width` and `height` from a random position.
 
-    If the image is smaller, the largest of these proportions is resized.
+    If the image is smaller, the largest crop of these proportions is resized, which has no gradient. All images of a
+    batch are cropped alike.
 
-    xrange, yrange: where it may be, in parts of how far it could be moved. ValueError unless sizes are positive.
+    Parameters
+    ----------
+    data : array_like
+        The images, of shape (height, width, channels), or (batch, height, width, channels).
+    xrange : pair of floats, optional
+        The bounds between which the left end is drawn, in parts of how far the crop could be moved to the right.
+    yrange : pair of floats, optional
+        The bounds between which the top end is drawn, in parts of how far the crop could be moved down.
+    width : int
+        The number of columns of the result. It must be given.
+    height : int
+        The number of rows of the result. It must be given.
+    interp : int, optional
+        The interpolation: 0 nearest, 1 bilinear, 2 bicubic, 3 box, 4 Lanczos; 9 is as 2, and 10 as 1.
 
+    Returns
+    -------
+    array
+        The crops, in data's dtype, of shape (height, width, channels), or (batch, height, width, channels).
+
+    Raises
+    ------
+    ValueError
+        If `width` or `height` is not positive, or data has neither 3 axes nor 4.
+    ImportError
+        If a crop is to be resized and Pillow is not installed.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.image.random_crop(np.zeros((4, 8, 3)), width=2, height=3).shape
     (3, 2, 3)
@@ -177,11 +291,46 @@ def random_resized_crop(
     data: ArrayLike, width: int, height: int, xrange: Range = (0.0, 1.0), yrange: Range = (0.0, 1.0),
     area: Range = (0.08, 1.0), ratio: Range = (3 / 4, 4 / 3), interp: int = 1, max_trial: int = 10,
 ) -> Array:  # fmt: skip
-    """Crop a random area (in parts of the image's) of random proportions (width / height), and resize it.
+    """Crop a random area of random proportions, and resize it (Szegedy et al. 2015).
 
-    xrange, yrange: where it may be, in parts of how far it could be moved. After max_trial crops that do not fit, the
-    one in the middle (Szegedy et al. 2015).
+    After `max_trial` crops that do not fit into the image, the one in the middle is taken. All images of a batch are
+    cropped alike. It has no gradient.
 
+    Parameters
+    ----------
+    data : array_like
+        The images, of shape (height, width, channels), or (batch, height, width, channels).
+    width : int
+        The number of columns of the result.
+    height : int
+        The number of rows of the result.
+    xrange : pair of floats, optional
+        The bounds between which the left end is drawn, in parts of how far the crop could be moved to the right.
+    yrange : pair of floats, optional
+        The bounds between which the top end is drawn, in parts of how far the crop could be moved down.
+    area : pair of floats, optional
+        The bounds of the area of the crop, in parts of the image's.
+    ratio : pair of floats, optional
+        The bounds of the proportions of the crop, width / height.
+    interp : int, optional
+        The interpolation: 0 nearest, 1 bilinear, 2 bicubic, 3 box, 4 Lanczos; 9 is as 2, and 10 as 1.
+    max_trial : int, optional
+        The number of crops that are tried.
+
+    Returns
+    -------
+    array
+        The crops, in data's dtype, of shape (height, width, channels), or (batch, height, width, channels).
+
+    Raises
+    ------
+    ValueError
+        If `width` or `height` is not positive, `interp` is another number, or data has neither 3 axes nor 4.
+    ImportError
+        If Pillow is not installed.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.image.random_resized_crop(np.zeros((8, 8, 3)), 5, 4).shape
     (4, 5, 3)
@@ -204,8 +353,25 @@ def random_resized_crop(
 
 
 def flip_left_right(data: ArrayLike) -> Array:
-    """Return images with left and right exchanged: a view.
+    """Return images with left and right exchanged, as a view.
 
+    Parameters
+    ----------
+    data : array_like
+        The images, of shape (height, width, channels), or (batch, height, width, channels).
+
+    Returns
+    -------
+    array
+        A view of the images, of data's shape.
+
+    Raises
+    ------
+    ValueError
+        If data has neither 3 axes nor 4.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.image.flip_left_right(np.arange(2).reshape(1, 2, 1)).tolist()
     [[[1], [0]]]
@@ -214,8 +380,25 @@ def flip_left_right(data: ArrayLike) -> Array:
 
 
 def flip_top_bottom(data: ArrayLike) -> Array:
-    """Return images with top and bottom exchanged: a view.
+    """Return images with top and bottom exchanged, as a view.
 
+    Parameters
+    ----------
+    data : array_like
+        The images, of shape (height, width, channels), or (batch, height, width, channels).
+
+    Returns
+    -------
+    array
+        A view of the images, of data's shape.
+
+    Raises
+    ------
+    ValueError
+        If data has neither 3 axes nor 4.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.image.flip_top_bottom(np.arange(2).reshape(2, 1, 1)).tolist()
     [[[1]], [[0]]]
@@ -228,8 +411,27 @@ def _perhaps(x: Array, changed: Array, p: float) -> Array:
 
 
 def random_flip_left_right(data: ArrayLike, p: float = 0.5) -> Array:
-    """Return images with left and right exchanged, with probability p.
+    """Return images with left and right exchanged, with probability `p`. A batch is changed as a whole, or not at all.
 
+    Parameters
+    ----------
+    data : array_like
+        The images, of shape (height, width, channels), or (batch, height, width, channels).
+    p : float, optional
+        The probability.
+
+    Returns
+    -------
+    array
+        The images, of data's shape and dtype.
+
+    Raises
+    ------
+    ValueError
+        If data has neither 3 axes nor 4.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.image.random_flip_left_right(np.arange(2).reshape(1, 2, 1), p=1.0).tolist()
     [[[1], [0]]]
@@ -239,8 +441,27 @@ def random_flip_left_right(data: ArrayLike, p: float = 0.5) -> Array:
 
 
 def random_flip_top_bottom(data: ArrayLike, p: float = 0.5) -> Array:
-    """Return images with top and bottom exchanged, with probability p.
+    """Return images with top and bottom exchanged, with probability `p`. A batch is changed as a whole, or not at all.
 
+    Parameters
+    ----------
+    data : array_like
+        The images, of shape (height, width, channels), or (batch, height, width, channels).
+    p : float, optional
+        The probability.
+
+    Returns
+    -------
+    array
+        The images, of data's shape and dtype.
+
+    Raises
+    ------
+    ValueError
+        If data has neither 3 axes nor 4.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.image.random_flip_top_bottom(np.arange(2).reshape(2, 1, 1), p=1.0).tolist()
     [[[1]], [[0]]]
@@ -290,10 +511,31 @@ def _changed(op: str, data: ArrayLike, change: Any, low: float, high: float, cha
 
 
 def random_brightness(data: ArrayLike, min_factor: float, max_factor: float) -> Array:
-    """Return colours times a number between min_factor and max_factor. ValueError if these are not in order.
+    """Return images with their colours times a number between `min_factor` and `max_factor`.
 
-    Colours of integers are rounded and kept in range.
+    The number is drawn once for a call, so that a batch is changed as a whole.
 
+    Parameters
+    ----------
+    data : array_like
+        The images, of shape (height, width, channels), or (batch, height, width, channels).
+    min_factor : float
+        The lower bound of the factor.
+    max_factor : float
+        The upper bound of the factor.
+
+    Returns
+    -------
+    array
+        The changed images, of data's shape and dtype. Colours of integers are rounded and kept in range.
+
+    Raises
+    ------
+    ValueError
+        If `min_factor` is larger than `max_factor`, or data has neither 3 axes nor 4.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.image.random_brightness(np.ones((1, 1, 3)), 2.0, 2.0).tolist()
     [[[2.0, 2.0, 2.0]]]
@@ -302,10 +544,31 @@ def random_brightness(data: ArrayLike, min_factor: float, max_factor: float) -> 
 
 
 def random_contrast(data: ArrayLike, min_factor: float, max_factor: float) -> Array:
-    """Return distances of colours from the mean grey times a number between min_factor and max_factor.
+    """Return images whose distances of colours from the mean grey are multiplied by a random number.
 
-    Otherwise as `random_brightness`.
+    The number is drawn once for a call, so that a batch is changed as a whole; the mean grey is that of each image.
 
+    Parameters
+    ----------
+    data : array_like
+        The images, of shape (height, width, channels), or (batch, height, width, channels).
+    min_factor : float
+        The lower bound of the factor.
+    max_factor : float
+        The upper bound of the factor.
+
+    Returns
+    -------
+    array
+        The changed images, of data's shape and dtype. Colours of integers are rounded and kept in range.
+
+    Raises
+    ------
+    ValueError
+        If `min_factor` is larger than `max_factor`, or data has neither 3 axes nor 4.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.image.random_contrast(np.array([[[0.0], [2.0]]]), 0.5, 0.5).tolist()
     [[[0.5], [1.5]]]
@@ -314,10 +577,31 @@ def random_contrast(data: ArrayLike, min_factor: float, max_factor: float) -> Ar
 
 
 def random_saturation(data: ArrayLike, min_factor: float, max_factor: float) -> Array:
-    """Return distances of colours from their own grey times a number between min_factor and max_factor.
+    """Return images whose distances of colours from their own grey are multiplied by a random number.
 
-    Otherwise as `random_brightness`.
+    The number is drawn once for a call, so that a batch is changed as a whole.
 
+    Parameters
+    ----------
+    data : array_like
+        The images, of shape (height, width, channels), or (batch, height, width, channels).
+    min_factor : float
+        The lower bound of the factor.
+    max_factor : float
+        The upper bound of the factor.
+
+    Returns
+    -------
+    array
+        The changed images, of data's shape and dtype. Colours of integers are rounded and kept in range.
+
+    Raises
+    ------
+    ValueError
+        If `min_factor` is larger than `max_factor`, or data has neither 3 axes nor 4.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.image.random_saturation(np.array([[[100, 0, 0]]], dtype="uint8"), 0.0, 0.0).tolist()
     [[[30, 30, 30]]]
@@ -326,10 +610,31 @@ def random_saturation(data: ArrayLike, min_factor: float, max_factor: float) -> 
 
 
 def random_hue(data: ArrayLike, min_factor: float, max_factor: float) -> Array:
-    """Return colours of 3 channels turned around the grey axis, by a number of turns between min_factor and max_factor.
+    """Return images with their colours turned around the grey axis by a random number of turns.
 
-    So 0 and 1 change nothing. Otherwise as `random_brightness`.
+    So 0 and 1 change nothing. The number is drawn once for a call, so that a batch is changed as a whole.
 
+    Parameters
+    ----------
+    data : array_like
+        The images of three channels, of shape (height, width, 3), or (batch, height, width, 3).
+    min_factor : float
+        The lower bound of the number of turns.
+    max_factor : float
+        The upper bound of the number of turns.
+
+    Returns
+    -------
+    array
+        The changed images, of data's shape and dtype. Colours of integers are rounded and kept in range.
+
+    Raises
+    ------
+    ValueError
+        If `min_factor` is larger than `max_factor`, or data has neither 3 axes nor 4, or other than 3 channels.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.image.random_hue(np.full((1, 1, 3), 9, dtype="uint8"), 0.2, 0.7).tolist()
     [[[9, 9, 9]]]
@@ -340,11 +645,36 @@ def random_hue(data: ArrayLike, min_factor: float, max_factor: float) -> Array:
 def random_color_jitter(
     data: ArrayLike, brightness: float = 0.0, contrast: float = 0.0, saturation: float = 0.0, hue: float = 0.0
 ) -> Array:
-    """Change brightness, contrast, saturation and hue in random order.
+    """Change brightness, contrast, saturation and hue of images in random order.
 
-    The first three by a factor between 1 - amount (at least 0) and 1 + amount, the hue by at most `hue` turns.
-    ValueError for negative amounts.
+    Numbers are drawn once for a call, so that a batch is changed as a whole. An amount of 0 changes nothing.
 
+    Parameters
+    ----------
+    data : array_like
+        The images, of shape (height, width, channels), or (batch, height, width, channels); of three channels if `hue`
+        is not 0.
+    brightness : float, optional
+        The amount of `random_brightness`: its factor is between 1 - amount (at least 0) and 1 + amount.
+    contrast : float, optional
+        The amount of `random_contrast`, likewise.
+    saturation : float, optional
+        The amount of `random_saturation`, likewise.
+    hue : float, optional
+        The largest number of turns of `random_hue`, in either direction.
+
+    Returns
+    -------
+    array
+        The changed images, of data's shape and dtype. Colours of integers are rounded and kept in range.
+
+    Raises
+    ------
+    ValueError
+        If an amount is negative, or data has neither 3 axes nor 4, or other than 3 channels with a hue.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.image.random_color_jitter(np.full((1, 1, 3), 9, dtype="uint8"), saturation=0.5, hue=0.5).tolist()
     [[[9, 9, 9]]]
@@ -361,8 +691,29 @@ def random_color_jitter(
 
 
 def adjust_lighting(data: ArrayLike, alpha: Sequence[float]) -> Array:
-    """Return colours of 3 channels moved along the three directions in which those of photographs vary, by alpha each.
+    """Return images whose colours are moved along the three directions in which those of photographs vary.
 
+    The directions, and how much colours vary along each, are those of ImageNet (Krizhevsky et al. 2012).
+
+    Parameters
+    ----------
+    data : array_like
+        The images of three channels, of shape (height, width, 3), or (batch, height, width, 3).
+    alpha : sequence of floats
+        Three numbers: how far colours are moved along each direction.
+
+    Returns
+    -------
+    array
+        The changed images, of data's shape and dtype. Colours of integers are rounded and kept in range.
+
+    Raises
+    ------
+    ValueError
+        If `alpha` is not three numbers, or data has neither 3 axes nor 4, or other than 3 channels.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.image.adjust_lighting(np.zeros((1, 1, 3)), (0.0, 1.0, 0.0))
     array([[[ 3.4478447, -0.021573 , -3.330871 ]]])
@@ -374,8 +725,29 @@ def adjust_lighting(data: ArrayLike, alpha: Sequence[float]) -> Array:
 
 
 def random_lighting(data: ArrayLike, alpha_std: float = 0.05) -> Array:
-    """As `adjust_lighting`, by normal numbers of that standard deviation.
+    """Change images as `adjust_lighting` does, by three random normal numbers.
 
+    The numbers are drawn once for a call, so that a batch is changed as a whole.
+
+    Parameters
+    ----------
+    data : array_like
+        The images of three channels, of shape (height, width, 3), or (batch, height, width, 3).
+    alpha_std : float, optional
+        The standard deviation of the numbers.
+
+    Returns
+    -------
+    array
+        The changed images, of data's shape and dtype. Colours of integers are rounded and kept in range.
+
+    Raises
+    ------
+    ValueError
+        If data has neither 3 axes nor 4, or other than 3 channels; if `alpha_std` is negative.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.image.random_lighting(np.full((1, 1, 3), 9, dtype="uint8"), 0.0).tolist()
     [[[9, 9, 9]]]

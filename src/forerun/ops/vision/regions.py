@@ -35,15 +35,45 @@ def roi_align(
     data: ArrayLike, rois: ArrayLike, pooled_size: int | Sequence[int], spatial_scale: float, sample_ratio: int = -1,
     position_sensitive: bool = False, aligned: bool = False,
 ) -> Array:  # fmt: skip
-    """Return the mean of samples in each cell of a grid over each region: (regions, channels, *pooled_size).
+    """Return the mean of samples in each cell of a grid over each region (He et al. 2017).
 
-    data: (batch, channels, height, width). rois: (regions, 5), each (number in the batch, left, top, right, bottom), in
-    pixels of an image of which data has spatial_scale times the size. A cell has sample_ratio samples each way, or, if
-    that is not positive, about one for each pixel; they are interpolated between pixels, and 0 beyond the border.
-    aligned: pixels are meant by their middles, otherwise by their corners, and regions are at least a pixel wide.
-    Gradients flow to data. ValueError for other shapes; IndexError where the result is read for a number that the batch
-    has not. NotImplementedError for position_sensitive.
+    Samples are interpolated between pixels, and 0 beyond the border. Gradients flow to data.
 
+    Parameters
+    ----------
+    data : array_like
+        The images, of shape (batch, channels, height, width).
+    rois : array_like
+        The regions, of shape (regions, 5), in rows of (number in the batch, left, top, right, bottom), in pixels of an
+        image of which data has `spatial_scale` times the size.
+    pooled_size : int or sequence of two ints
+        The number of cells of a grid: rows and columns, or one number for both.
+    spatial_scale : float
+        The factor from pixels of regions to pixels of data.
+    sample_ratio : int, optional
+        The number of samples of a cell each way; if it is not positive, there is about one for each pixel.
+    position_sensitive : bool, optional
+        Must be False.
+    aligned : bool, optional
+        Whether positions of pixels are those of their middles. If not, they are those of their corners, and regions are
+        at least a pixel wide and high.
+
+    Returns
+    -------
+    array
+        The means, of shape (regions, channels, *pooled_size), in data's dtype.
+
+    Raises
+    ------
+    ValueError
+        If arrays are of other shapes, or there are not two positive sizes.
+    IndexError
+        Where the result is read, if a region has a number that is not in the batch.
+    NotImplementedError
+        If `position_sensitive` is True.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> x = np.arange(16.0).reshape(1, 1, 4, 4)
     >>> npx.roi_align(x, np.array([[0, 0, 0, 3, 3]]), (1, 1), 1.0, aligned=True).tolist()
