@@ -226,9 +226,10 @@ def load(file: FileLike) -> Any:
     """
     if not hasattr(file, "read") and (mxnets := _named.params_by_name("load", _place(file))) is not None:
         return mxnets
-    with np.load(file) as found:
-        if not isinstance(found, _Archive):
-            raise ValueError("load: file must be an npz archive, got an npy file")
+    found = np.load(file)
+    if not isinstance(found, _Archive):
+        raise ValueError("load: file must be an npz archive, got an npy file")
+    with found:
         arrays = dict(found)
     if arrays and all(name == f"arr_{i}" for i, name in enumerate(arrays)):
         return list(arrays.values())

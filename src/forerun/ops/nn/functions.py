@@ -328,7 +328,7 @@ def masked_softmax(x: ArrayLike, mask: ArrayLike, axis: int = -1, temperature: f
     [0.5, 0.5, 0.0, 0.0]
     """
     x, mask = asarrays(x, mask)
-    x = as_real_float("masked_softmax", x)
+    x, mask = as_real_float("masked_softmax", x), cast(mask, "bool")
     x = x if temperature is None else x / temperature
     return softmax(where(mask, x, -1e30), axis) * cast(mask, x.dtype)
 
