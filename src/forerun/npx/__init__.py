@@ -214,8 +214,34 @@ def gather_nd(x: Array, indices: Array) -> Array:
 
 
 def arange_like(x: Array, axis: int | None = None, start: float = 0.0, step: float = 1.0) -> Array:
-    """Return numbers from start, `step` apart, in the shape and dtype of x, or as many as its axis has elements.
+    """Return evenly spaced numbers, as many as an array or one of its axes has elements.
 
+    The numbers are start, start + step, start + 2 * step, and so on.
+
+    Parameters
+    ----------
+    x : array
+        The array that gives the shape or the number of elements, the dtype and the device. Its values do not matter.
+    axis : int, optional
+        The axis whose extent is the number of elements; None for all elements of `x`.
+    start : float, optional
+        The first number.
+    step : float, optional
+        The difference of two numbers that follow each other.
+
+    Returns
+    -------
+    array
+        The numbers: in the shape of `x` without an axis, otherwise of shape (x.shape[axis],). Their dtype is that of
+        `x`; if `x` has integers, it is the default float unless `start` and `step` are integers, too.
+
+    Raises
+    ------
+    IndexError
+        If `x` lacks the axis.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.arange_like(np.zeros((2, 3)), axis=1).tolist(), npx.arange_like(np.zeros((2, 2))).tolist()
     ([0.0, 1.0, 2.0], [[0.0, 1.0], [2.0, 3.0]])

@@ -183,8 +183,30 @@ _ACTIVATIONS: dict[str, Callable[[ArrayLike], Array]] = {
 
 
 def activation(x: ArrayLike, act_type: str = "relu") -> Array:
-    """Apply the activation function of that name. ValueError for another name; it lists the names.
+    """Apply the activation function of a given name to each element.
 
+    The functions have their default parameters.
+
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    act_type : str, optional
+        The name of the function in `npx`: "elu", "gelu", "hard_sigmoid", "log_sigmoid", "mish", "relu", "selu",
+        "sigmoid", "silu", "softrelu" or "softsign"; or "leaky" for `npx.leaky_relu`, or "tanh" for `np.tanh`.
+
+    Returns
+    -------
+    array
+        The result of that function, in the shape of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `act_type` is another name; the message lists the names.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.activation([-1.0, 2.0], "relu").tolist()
     [0.0, 2.0]

@@ -260,10 +260,33 @@ def topk(x: ArrayLike, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_
 
 
 def batch_dot(a: ArrayLike, b: ArrayLike, transpose_a: bool = False, transpose_b: bool = False) -> Array:
-    """Return products of matrices, one per leading index.
+    """Return products of matrices, one for each leading index.
 
-    As `matmul`; transpose_a, transpose_b: of a or b with its last two axes exchanged.
+    The last two axes are those of matrices and the axes before them broadcast, as in `matmul`.
 
+    Parameters
+    ----------
+    a : array_like
+        The first operands, of shape (..., n, k), or (..., k, n) with `transpose_a`.
+    b : array_like
+        The second operands, of shape (..., k, m), or (..., m, k) with `transpose_b`.
+    transpose_a : bool, optional
+        True exchanges the last two axes of `a` before the product.
+    transpose_b : bool, optional
+        True exchanges the last two axes of `b` before the product.
+
+    Returns
+    -------
+    array
+        The products, of shape (..., n, m); the dtypes of `a` and `b` are promoted.
+
+    Raises
+    ------
+    ValueError
+        If the inner extents k differ, or the leading axes do not broadcast.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.batch_dot(np.ones((2, 3, 4)), np.ones((2, 5, 4)), transpose_b=True).shape
     (2, 3, 5)
