@@ -184,8 +184,29 @@ def load(file: FileLike) -> Any:
 
 
 def cast(data: ArrayLike, dtype: DTypeLike) -> Array:
-    """Return data with its elements converted to a dtype: `np.astype`.
+    """Return an array with its elements converted to a dtype, as `np.astype` does.
 
+    Floats lose their fraction in integers.
+
+    Parameters
+    ----------
+    data : array_like
+        The values.
+    dtype : dtype
+        The new dtype.
+
+    Returns
+    -------
+    array
+        A copy of `data` in that dtype.
+
+    Raises
+    ------
+    TypeError
+        For a dtype that arrays cannot have.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.cast([1.5, -1.5], "int32").tolist()
     [1, -1]

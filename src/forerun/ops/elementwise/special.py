@@ -116,6 +116,25 @@ def gamma(x: ArrayLike) -> Array:
 def digamma(x: ArrayLike) -> Array:
     """Return the derivative of gammaln.
 
+    It is computed in float64.
+
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        The results, in the shape and dtype of `x`; of integers in the default float.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> round(npx.digamma(1.0).item(), 4)
     -0.5772

@@ -190,8 +190,40 @@ def _cross_entropy(x: Array, index: Array, axis: int) -> tuple[Array, ...]:
 
 
 def cross_entropy(x: ArrayLike, index: ArrayLike, axis: int = -1, keepdims: bool = False) -> Array:
-    """Return -log(softmax(x)) at one position of each slice along `axis`; parameters and errors as for `pick`.
+    """Return -log(softmax(x)) at one position of each slice along an axis.
 
+    Positions and errors are as for `pick`.
+
+    Parameters
+    ----------
+    x : array_like
+        The values, before the softmax.
+    index : array_like
+        The position for each slice: of the shape of `x` without the axis, or with extent 1 there. Numbers that are not
+        integers are converted to int64.
+    axis : int, optional
+        The axis.
+    keepdims : bool, optional
+        True keeps the axis, with extent 1.
+
+    Returns
+    -------
+    array
+        The losses, of the shape of `x` without the axis, or with extent 1 there. Of integers they have the default
+        float, otherwise the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `index` has another shape.
+    IndexError
+        Where the result is read, if a position is not in [0, n), where n is the extent of the axis: also for negative
+        ones, which are most often padding. In the call, if `x` lacks the axis.
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.cross_entropy(np.zeros((2, 4)), [0, 3])
     array([1.3862944, 1.3862944])
@@ -295,11 +327,34 @@ def batch_dot(a: ArrayLike, b: ArrayLike, transpose_a: bool = False, transpose_b
 
 
 def dropout(x: ArrayLike, p: float = 0.5, axes: tuple[int, ...] = (), mode: str = "training") -> Array:
-    """While training, elements are zero with probability p, and others divided by 1 - p; otherwise x itself.
+    """While training, set elements to zero with a probability and scale the others; otherwise return x itself.
 
-    Srivastava et al. 2014. axes: along these, all elements share one fate. mode: "training", or "always".
-    ValueError if p is not in [0, 1).
+    The others are divided by 1 - p (Srivastava et al. 2014).
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    p : float, optional
+        The probability of each element to be zero, in [0, 1).
+    axes : tuple of ints, optional
+        The axes along which all elements are set to zero or kept together, counted from 0.
+    mode : str, optional
+        "training", or "always" for the same when not training.
+
+    Returns
+    -------
+    array
+        The elements that are left and zeros, in the shape of `x`. It is `x` itself if p is 0, or when not training
+        unless the mode is "always".
+
+    Raises
+    ------
+    ValueError
+        If `p` is not in [0, 1).
+
+    Examples
+    --------
     >>> from forerun import autograd, np, npx
     >>> x = np.ones(100)
     >>> with autograd.train_mode():

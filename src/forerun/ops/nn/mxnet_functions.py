@@ -160,10 +160,27 @@ def _blocks(op: str, data: ArrayLike, block_size: int, divided: Sequence[int]) -
 
 
 def depth_to_space(data: ArrayLike, block_size: int) -> Array:
-    """Move channels into blocks of pixels: (n, c, h, w) to (n, c / block_size**2, h * block_size, w * block_size).
+    """Move channels into blocks of pixels.
 
-    ValueError if channels are not a multiple of the square of block_size.
+    Parameters
+    ----------
+    data : array_like
+        The images, of shape (n, c, h, w).
+    block_size : int
+        The height and width of a block in pixels, 1 or more.
 
+    Returns
+    -------
+    array
+        The images, of shape (n, c / block_size**2, h * block_size, w * block_size).
+
+    Raises
+    ------
+    ValueError
+        If channels are not a multiple of the square of `block_size`, `data` has not 4 axes, or `block_size` is below 1.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.depth_to_space(np.arange(4).reshape(1, 4, 1, 1), 2).tolist()
     [[[[0, 1], [2, 3]]]]
@@ -208,8 +225,25 @@ def khatri_rao(*args: ArrayLike) -> Array:
 
 
 def div_sqrt_dim(data: ArrayLike) -> Array:
-    """Divide data by the square root of the extent of its last axis, as attention scales its scores.
+    """Divide an array by the square root of the extent of its last axis, as attention scales its scores.
 
+    Parameters
+    ----------
+    data : array_like
+        The values, with at least one axis.
+
+    Returns
+    -------
+    array
+        The quotients, in the shape of `data`; of integers in the default float.
+
+    Raises
+    ------
+    IndexError
+        If `data` is an array without axes.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.div_sqrt_dim(np.ones(4)).tolist()
     [0.5, 0.5, 0.5, 0.5]
@@ -222,10 +256,27 @@ def div_sqrt_dim(data: ArrayLike) -> Array:
 
 
 def constraint_check(condition: ArrayLike, msg: str = "Constraint violated.") -> Array:
-    """Return an array of one True, if a condition holds everywhere.
+    """Check that a condition holds everywhere, and return an array of one True.
 
-    ValueError with the message where it is read if not.
+    Parameters
+    ----------
+    condition : array_like
+        The values of the condition. Each must be true.
+    msg : str, optional
+        The message of the error.
 
+    Returns
+    -------
+    array
+        True, of shape () and dtype bool.
+
+    Raises
+    ------
+    ValueError
+        Where the result is read, with the message, if the condition does not hold everywhere.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.constraint_check(np.array([True, True]), "must be positive").item()
     True

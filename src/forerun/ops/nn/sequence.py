@@ -87,10 +87,33 @@ def sequence_reverse(
 
 
 def broadcast_like(x: ArrayLike, like: ArrayLike, lhs_axes: Any = None, rhs_axes: Any = None) -> Array:
-    """Return x in the shape of another array, or, along `lhs_axes` alone, with its extents along `rhs_axes`.
+    """Return an array in the shape of another one, or with its extents along some axes.
 
-    Axes are integers, or as many in both. ValueError if shapes do not fit.
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    like : array_like
+        The array that gives the shape. Its values do not matter.
+    lhs_axes : int or tuple of ints, optional
+        The axes of `x` that are broadcast; None broadcasts `x` to the shape of `like`.
+    rhs_axes : int or tuple of ints, optional
+        The axes of `like` that give their extents, as many as `lhs_axes`.
 
+    Returns
+    -------
+    array
+        `x` in the shape of `like`, or in its own shape with other extents along `lhs_axes`.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, axes are not as many in both or not different, or only one of both is given.
+    IndexError
+        If `x` or `like` lacks an axis.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.broadcast_like(np.ones((1, 3)), np.zeros((2, 3))).shape
     (2, 3)
