@@ -85,6 +85,20 @@ def gelu(x: ArrayLike) -> Array:
 def elu(x: ArrayLike, alpha: float = 1.0) -> Array:
     """Return x where it is positive, alpha * (exp(x) - 1) elsewhere (Clevert et al. 2015).
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    alpha : float, optional
+        The factor for values that are not positive.
+
+    Returns
+    -------
+    array
+        The results, in the shape and dtype of `x`; of integers in the default float.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.elu([-1000.0, 2.0], alpha=0.5).tolist()
     [-0.5, 2.0]

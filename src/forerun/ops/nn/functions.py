@@ -376,11 +376,35 @@ def fully_connected(
     x: ArrayLike, weight: Array, bias: ArrayLike | None = None, num_hidden: int | None = None, no_bias: bool = False,
     flatten: bool = True,
 ) -> Array:  # fmt: skip
-    """Return x @ weight.T + bias; weight of shape (units, inputs), bias of shape (units,) or None.
+    """Return x @ weight.T + bias.
 
-    no_bias: bias is not added. flatten: all axes of x but the first count as inputs; otherwise the last one. ValueError
-    if their number does not fit the weight, or num_hidden is not that of units.
+    Parameters
+    ----------
+    x : array_like
+        The inputs, of shape (batch, ...) with `flatten`, otherwise (..., inputs).
+    weight : array
+        The weight, of shape (units, inputs).
+    bias : array_like, optional
+        The numbers added to each row of the result, of shape (units,), or None.
+    num_hidden : int, optional
+        The number of units. It is that of the weight, and is checked if given.
+    no_bias : bool, optional
+        True does not add `bias`.
+    flatten : bool, optional
+        True: all axes of `x` but the first count as inputs. False: the last one does.
 
+    Returns
+    -------
+    array
+        The result, of shape (batch, units) with `flatten`, otherwise (..., units). Dtypes are promoted.
+
+    Raises
+    ------
+    ValueError
+        If the number of inputs does not fit the weight, or `num_hidden` is not that of units.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> x, weight, bias = np.ones((2, 3)), np.ones((1, 3)), np.array([0.5])
     >>> npx.fully_connected(x, weight, bias).tolist(), npx.fully_connected(x, weight, bias, no_bias=True).tolist()
@@ -401,11 +425,34 @@ def fully_connected(
 def embedding(
     index: ArrayLike, weight: ArrayLike, input_dim: int | None = None, output_dim: int | None = None
 ) -> Array:
-    """Return rows of the weight at positions: of shape index.shape + weight.shape[1:].
+    """Return rows of the weight at positions.
 
-    IndexError where the result is read if a position is out of range. input_dim and output_dim are the weight's, and
-    are checked if given (ValueError).
+    Parameters
+    ----------
+    index : array_like
+        The positions of rows, of any shape. Negative ones count from the end, and numbers that are not integers are
+        converted to int64.
+    weight : array_like
+        The rows, of shape (input_dim, output_dim).
+    input_dim : int, optional
+        The number of rows. It is that of the weight, and is checked if given.
+    output_dim : int, optional
+        The length of a row. It is that of the weight, and is checked if given.
 
+    Returns
+    -------
+    array
+        The rows, of shape index.shape + weight.shape[1:], in the dtype of `weight`.
+
+    Raises
+    ------
+    IndexError
+        Where the result is read, if a position is out of range.
+    ValueError
+        If `input_dim` or `output_dim` is given and is not the weight's.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.embedding([1, 0, 1], np.array([[1, 2], [3, 4]])).tolist()
     [[3, 4], [1, 2], [3, 4]]

@@ -219,10 +219,30 @@ def stop_gradient(x: ArrayLike) -> Array:
 
 
 def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states: Any) -> tuple[Any, Any]:
-    """Call `body(slice, states)`, which returns an output and states, for each slice of data along its first axis.
+    """Call a function for each slice of data along its first axis, with states that it passes on.
 
-    Gives the outputs stacked, and the states after the last slice. data, outputs and states may be lists of arrays.
+    Parameters
+    ----------
+    body : callable
+        The function. `body(slice, states)` returns an output and the states for the next slice.
+    data : array_like or list of array_like
+        The data. Of a list, `body` gets a list with a slice of each array.
+    init_states : array or list of arrays
+        The states for the first slice.
 
+    Returns
+    -------
+    tuple
+        The outputs stacked along a new first axis, as a list of arrays if outputs are lists, and the states after the
+        last slice.
+
+    Raises
+    ------
+    ValueError
+        If `data` has no axes, or no slices.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> ys, total = npx.foreach(lambda x, s: (x * 2, s + x), np.arange(3), np.array(0))
     >>> ys.tolist(), total.item()
