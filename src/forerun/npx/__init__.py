@@ -225,8 +225,29 @@ def reshape_like(x: Array, like: Array) -> Array:
 
 
 def gather_nd(x: Array, indices: Array) -> Array:
-    """Return x[indices[0], indices[1], ...]: of shape indices.shape[1:], and the axes of x that are not indexed.
+    """Return x[indices[0], indices[1], ...].
 
+    Parameters
+    ----------
+    x : array
+        The values.
+    indices : array
+        The positions, integers of shape (axes, ...): a row for each of the first axes of `x`. Negative ones count from
+        the end.
+
+    Returns
+    -------
+    array
+        The elements, of shape indices.shape[1:], followed by the axes of `x` that are not indexed.
+
+    Raises
+    ------
+    IndexError
+        If `indices` are neither integers nor bools, or have more rows than `x` has axes. Where the result is read, if a
+        position is out of range.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.gather_nd(np.array([[1, 2], [3, 4]]), np.array([[0, 1], [1, 0]])).tolist()
     [2, 3]

@@ -72,8 +72,20 @@ def silu(x: ArrayLike) -> Array:
 def gelu(x: ArrayLike) -> Array:
     """Return the Gaussian error linear unit, x * Phi(x), in the tanh approximation.
 
-    x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x**3))) (Hendrycks and Gimpel 2016).
+    It is x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x**3))) (Hendrycks and Gimpel 2016).
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        The results, in the shape and dtype of `x`; of integers in the default float.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.gelu([0.0, 10.0]).tolist()
     [0.0, 10.0]
@@ -90,7 +102,7 @@ def elu(x: ArrayLike, alpha: float = 1.0) -> Array:
     x : array_like
         The values.
     alpha : float, optional
-        The factor for values that are not positive.
+        The factor of exp(x) - 1.
 
     Returns
     -------
@@ -131,6 +143,22 @@ def mish(x: ArrayLike) -> Array:
 def hard_sigmoid(x: ArrayLike, alpha: float = 0.2, beta: float = 0.5) -> Array:
     """Return alpha * x + beta, kept between 0 and 1.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    alpha : float, optional
+        The slope.
+    beta : float, optional
+        The result where `x` is 0.
+
+    Returns
+    -------
+    array
+        The results, in the shape and dtype of `x`; of integers in the default float.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.hard_sigmoid([-9.0, 0.0, 9.0]).tolist()
     [0.0, 0.5, 1.0]

@@ -433,7 +433,7 @@ def embedding(
         The positions of rows, of any shape. Negative ones count from the end, and numbers that are not integers are
         converted to int64.
     weight : array_like
-        The rows, of shape (input_dim, output_dim).
+        The rows, of shape (input_dim, output_dim), or with more axes after these.
     input_dim : int, optional
         The number of rows. It is that of the weight, and is checked if given.
     output_dim : int, optional

@@ -140,8 +140,29 @@ def batch_take(a: ArrayLike, indices: ArrayLike) -> Array:
 
 
 def index_array(data: ArrayLike, axes: Sequence[int] | None = None) -> Array:
-    """Return the position of each element of data, along a new last axis. int64. axes: only along these.
+    """Return the position of each element of an array, along a new last axis.
 
+    Parameters
+    ----------
+    data : array_like
+        The array that gives the shape. Its values do not matter.
+    axes : sequence of ints, optional
+        The axes along which positions are returned; None for all.
+
+    Returns
+    -------
+    array
+        The positions, int64, of shape data.shape + (number of axes,).
+
+    Raises
+    ------
+    IndexError
+        If `data` lacks an axis.
+    ValueError
+        If an axis is named twice.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.index_array(np.zeros((2, 1))).tolist(), npx.index_array(np.zeros((2, 1)), axes=(0,)).tolist()
     ([[[0, 0]], [[1, 0]]], [[[0]], [[1]]])

@@ -270,10 +270,38 @@ def group_norm(
 ) -> Any:  # fmt: skip
     """Normalize each group of channels of each example, then scale by gamma and add beta (Wu and He 2018).
 
-    x: (batch, channels, ...). gamma, beta: (channels,), or of one element. output_mean_var: gives a list of the result,
-    the mean, and the square root of the variance plus eps, both (batch, num_groups), through which no gradients flow.
-    ValueError if shapes do not fit, or channels are not a multiple of num_groups.
+    A group is normalized to mean 0 and variance 1. 16-bit floats are computed in float32.
 
+    Parameters
+    ----------
+    x : array_like
+        The values, of shape (batch, channels, ...).
+    gamma : array_like
+        The factors, of shape (channels,), or of one element.
+    beta : array_like
+        The numbers that are added, of shape (channels,), or of one element.
+    num_groups : int, optional
+        The number of groups that channels are split into.
+    eps : float, optional
+        The number that is added to the variance.
+    output_mean_var : bool, optional
+        True returns the statistics, too.
+
+    Returns
+    -------
+    array or list of arrays
+        The result, in the shape of `x`; dtypes are promoted. With `output_mean_var` a list of the result, the mean, and
+        the square root of the variance plus eps, both of shape (batch, num_groups), through which no gradients flow.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, or channels are not a multiple of `num_groups`.
+    TypeError
+        If an array is complex.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.group_norm(np.array([[1.0, 3.0, 0.0, 8.0]]), np.ones(4), np.zeros(4), 2, eps=0).tolist()
     [[-1.0, 1.0, -1.0, 1.0]]
@@ -291,9 +319,36 @@ def group_norm(
 def instance_norm(x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, eps: float = 1e-3, axis: int = 1) -> Array:
     """Normalize each channel of each example, then scale by gamma and add beta (Ulyanov et al. 2016).
 
-    x: (batch, channels, extents...), or with channels on another axis after the first. gamma, beta: (channels,), or of
-    one element. ValueError for other shapes.
+    A channel is normalized to mean 0 and variance 1. 16-bit floats are computed in float32.
 
+    Parameters
+    ----------
+    x : array_like
+        The values, of shape (batch, channels, extents...), or with channels on another axis after the first.
+    gamma : array_like
+        The factors, of shape (channels,), or of one element.
+    beta : array_like
+        The numbers that are added, of shape (channels,), or of one element.
+    eps : float, optional
+        The number that is added to the variance.
+    axis : int, optional
+        The axis of channels, which is not the first one.
+
+    Returns
+    -------
+    array
+        The result, in the shape of `x`; dtypes are promoted.
+
+    Raises
+    ------
+    ValueError
+        For other shapes: if `x` has fewer than 3 axes, `axis` is the first one or does not exist, or `gamma` or `beta`
+        has another size.
+    TypeError
+        If an array is complex.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.instance_norm(np.array([[[1.0, 3.0]]]), np.ones(1), np.zeros(1), eps=0).tolist()
     [[[-1.0, 1.0]]]

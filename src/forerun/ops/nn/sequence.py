@@ -133,8 +133,36 @@ def broadcast_like(x: ArrayLike, like: ArrayLike, lhs_axes: Any = None, rhs_axes
 
 
 def index_update(x: ArrayLike, indices: ArrayLike, values: ArrayLike) -> Array:
-    """Return a copy of x with `values` at x[indices[0], indices[1], ...]; indices of shape (axes, n).
+    """Return a copy of x with values at x[indices[0], indices[1], ...].
 
+    Of several values for one position the last one is written.
+
+    Parameters
+    ----------
+    x : array_like
+        The array.
+    indices : array_like
+        The positions, integers of shape (axes, n): a row for each of the first axes of `x`. Negative ones count from
+        the end.
+    values : array_like
+        The values that are written, which broadcast to the shape of x[indices[0], indices[1], ...] and are converted to
+        the dtype of `x`.
+
+    Returns
+    -------
+    array
+        The copy, in the shape and dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `values` do not broadcast to that shape.
+    IndexError
+        If `indices` are neither integers nor bools, or have more rows than `x` has axes. Where the result is read, if a
+        position is out of range.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.index_update(np.zeros((2, 2)), np.array([[0, 1], [1, 0]]), np.array([5.0, 6.0])).tolist()
     [[0.0, 5.0], [6.0, 0.0]]
@@ -150,10 +178,36 @@ def index_update(x: ArrayLike, indices: ArrayLike, values: ArrayLike) -> Array:
 
 
 def index_add(x: ArrayLike, indices: ArrayLike, values: ArrayLike) -> Array:
-    """Return a copy of x with `values` added at x[indices[0], indices[1], ...], once for each time a position is named.
+    """Return a copy of x with values added at x[indices[0], indices[1], ...].
 
-    indices: of shape (axes, n).
+    Values are added once for each time that a position is named.
 
+    Parameters
+    ----------
+    x : array_like
+        The array.
+    indices : array_like
+        The positions, integers of shape (axes, n): a row for each of the first axes of `x`. Negative ones count from
+        the end.
+    values : array_like
+        The values that are added, which broadcast to the shape of x[indices[0], indices[1], ...] and are converted to
+        the dtype of `x`.
+
+    Returns
+    -------
+    array
+        The sums, in the shape and dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `values` do not broadcast to that shape.
+    IndexError
+        If `indices` are neither integers nor bools, or have more rows than `x` has axes. Where the result is read, if a
+        position is out of range.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.index_add(np.zeros(3), np.array([[0, 2, 2]]), np.array([1.0, 2.0, 3.0])).tolist()
     [1.0, 0.0, 5.0]
