@@ -22,9 +22,28 @@ __all__ = ["from_dlpack", "from_numpy", "to_dlpack_for_read"]
 def from_numpy(ndarray: numpy.ndarray, zero_copy: bool = True) -> Array:
     """Return an array with the values of one of NumPy's.
 
-    zero_copy: it shares the memory, and NumPy's array is marked as read-only, as operations may still have to read it.
-    Writes here go to a copy. TypeError if it is not an array of NumPy.
+    Parameters
+    ----------
+    ndarray : numpy.ndarray
+        The values.
+    zero_copy : bool, optional
+        True: the result shares the memory, and NumPy's array is marked as read-only, as operations may still have to
+        read it. Writes to the result go to a copy. False: the values are copied.
 
+    Returns
+    -------
+    array
+        An array with these values, of the shape and dtype of `ndarray`.
+
+    Raises
+    ------
+    TypeError
+        If `ndarray` is not an array of NumPy, or has a dtype that arrays cannot have.
+    BufferError
+        If memory of that dtype cannot be shared.
+
+    Examples
+    --------
     >>> import numpy
     >>> from forerun import npx
     >>> values = numpy.arange(3.0)
@@ -67,8 +86,27 @@ def to_dlpack_for_read(data: Array) -> Any:
 def from_dlpack(dlpack: Any) -> Array:
     """Return an array of a DLPack capsule, or of an object with `__dlpack__`, as `np.from_dlpack` does.
 
-    A capsule can be taken once: ValueError for one that has been.
+    Parameters
+    ----------
+    dlpack : capsule, or array of a library that has `__dlpack__`
+        The values. A capsule can be taken once.
 
+    Returns
+    -------
+    array
+        An array with these values.
+
+    Raises
+    ------
+    ValueError
+        For a capsule that has been taken already.
+    AttributeError
+        If `dlpack` is neither a capsule nor an object with `__dlpack__`.
+    BufferError
+        If the array cannot be imported.
+
+    Examples
+    --------
     >>> import numpy
     >>> from forerun import npx
     >>> npx.from_dlpack(numpy.arange(3)).tolist()

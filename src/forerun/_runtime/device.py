@@ -185,8 +185,20 @@ def cpu(device_id: int = 0) -> Device:
 
 
 def cpu_pinned(device_id: int = 0) -> Device:
-    """Memory of the host that the GPU number `device_id` can copy without a detour: without GPUs, that of cpu(0).
+    """Return the device of the host's memory that a GPU can copy without a detour: without GPUs, that of cpu(0).
 
+    Parameters
+    ----------
+    device_id : int, optional
+        The number of the GPU. The result does not depend on it.
+
+    Returns
+    -------
+    Device
+        The device cpu(0).
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> np.zeros(2, device=npx.cpu_pinned()).device
     cpu(0)

@@ -237,8 +237,29 @@ def load(file: FileLike) -> Any:
 
 
 def cast(data: ArrayLike, dtype: DTypeLike) -> Array:
-    """Return data with its elements converted to a dtype: `np.astype`.
+    """Return an array with its elements converted to a dtype, as `np.astype` does.
 
+    Floats lose their fraction in integers.
+
+    Parameters
+    ----------
+    data : array_like
+        The values.
+    dtype : dtype
+        The new dtype.
+
+    Returns
+    -------
+    array
+        A copy of `data` in that dtype.
+
+    Raises
+    ------
+    TypeError
+        For a dtype that arrays cannot have.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.cast([1.5, -1.5], "int32").tolist()
     [1, -1]
@@ -276,8 +297,29 @@ def reshape_like(x: Array, like: Array) -> Array:
 
 
 def gather_nd(x: Array, indices: Array) -> Array:
-    """Return x[indices[0], indices[1], ...]: of shape indices.shape[1:], and the axes of x that are not indexed.
+    """Return x[indices[0], indices[1], ...].
 
+    Parameters
+    ----------
+    x : array
+        The values.
+    indices : array
+        The positions, integers of shape (axes, ...): a row for each of the first axes of `x`. Negative ones count from
+        the end.
+
+    Returns
+    -------
+    array
+        The elements, of shape indices.shape[1:], followed by the axes of `x` that are not indexed.
+
+    Raises
+    ------
+    IndexError
+        If `indices` are neither integers nor bools, or have more rows than `x` has axes. Where the result is read, if a
+        position is out of range.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.gather_nd(np.array([[1, 2], [3, 4]]), np.array([[0, 1], [1, 0]])).tolist()
     [2, 3]
@@ -286,8 +328,34 @@ def gather_nd(x: Array, indices: Array) -> Array:
 
 
 def arange_like(x: Array, axis: int | None = None, start: float = 0.0, step: float = 1.0) -> Array:
-    """Return numbers from start, `step` apart, in the shape and dtype of x, or as many as its axis has elements.
+    """Return evenly spaced numbers, as many as an array or one of its axes has elements.
 
+    The numbers are start, start + step, start + 2 * step, and so on.
+
+    Parameters
+    ----------
+    x : array
+        The array that gives the shape or the number of elements, the dtype and the device. Its values do not matter.
+    axis : int, optional
+        The axis whose extent is the number of elements; None for all elements of `x`.
+    start : float, optional
+        The first number.
+    step : float, optional
+        The difference of two numbers that follow each other.
+
+    Returns
+    -------
+    array
+        The numbers: in the shape of `x` without an axis, otherwise of shape (x.shape[axis],). Their dtype is that of
+        `x`; if `x` has integers, it is the default float unless `start` and `step` are integers, too.
+
+    Raises
+    ------
+    IndexError
+        If `x` lacks the axis.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.arange_like(np.zeros((2, 3)), axis=1).tolist(), npx.arange_like(np.zeros((2, 2))).tolist()
     ([0.0, 1.0, 2.0], [[0.0, 1.0], [2.0, 3.0]])

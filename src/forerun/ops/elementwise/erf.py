@@ -60,8 +60,23 @@ def _erf(x: Array) -> Array:
 def erf(x: ArrayLike) -> Array:
     """Return the error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.
 
-    Integers give the default float.
+    Parameters
+    ----------
+    x : array_like
+        The values.
 
+    Returns
+    -------
+    array
+        The results, from -1 to 1, in the shape and dtype of `x`; of integers in the default float.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.erf(np.array([0.0, 0.5, -100.0])).tolist()
     [0.0, 0.520499..., -1.0]

@@ -91,6 +91,25 @@ def _gammaln(x: Array) -> Array:
 def gammaln(x: ArrayLike) -> Array:
     """Return log(abs(gamma(x))), without overflow; inf at 0, -1, -2, ....
 
+    It is computed in float64.
+
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        The results, in the shape and dtype of `x`; of integers in the default float.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.gammaln([1.0, 3.0, 0.0]).round(3).tolist()
     [0.0, 0.69300001859664..., inf]
@@ -101,6 +120,25 @@ def gammaln(x: ArrayLike) -> Array:
 def gamma(x: ArrayLike) -> Array:
     """Return the gamma function: (n - 1)! of integers n, and between them. NaN of negative integers, inf from 172 on.
 
+    It is computed in float64.
+
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        The results, in the shape and dtype of `x`; of integers in the default float.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> [round(y, 4) for y in npx.gamma([1.0, 5.0, 0.5]).tolist()]
     [1.0, 24.0, 1.7725]
@@ -116,6 +154,25 @@ def gamma(x: ArrayLike) -> Array:
 def digamma(x: ArrayLike) -> Array:
     """Return the derivative of gammaln.
 
+    It is computed in float64.
+
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        The results, in the shape and dtype of `x`; of integers in the default float.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> round(npx.digamma(1.0).item(), 4)
     -0.5772
@@ -140,6 +197,25 @@ def _erfinv(x: Array) -> Array:
 def erfinv(x: ArrayLike) -> Array:
     """Return the inverse of erf; inf at 1, -inf at -1, NaN outside of [-1, 1].
 
+    It is computed in float64.
+
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        The results, in the shape and dtype of `x`; of integers in the default float.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.erfinv([0.0, 0.5, 1.0]).round(4).tolist()
     [0.0, 0.476900011301040..., inf]

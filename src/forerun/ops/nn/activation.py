@@ -135,8 +135,20 @@ def silu(x: ArrayLike) -> Array:
 def gelu(x: ArrayLike) -> Array:
     """Return the Gaussian error linear unit, x * Phi(x), in the tanh approximation.
 
-    x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x**3))) (Hendrycks and Gimpel 2016).
+    It is x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x**3))) (Hendrycks and Gimpel 2016).
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        The results, in the shape and dtype of `x`; of integers in the default float.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.gelu([0.0, 10.0]).tolist()
     [0.0, 10.0]
@@ -148,6 +160,20 @@ def gelu(x: ArrayLike) -> Array:
 def elu(x: ArrayLike, alpha: float = 1.0) -> Array:
     """Return x where it is positive, alpha * (exp(x) - 1) elsewhere (Clevert et al. 2015).
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    alpha : float, optional
+        The factor of exp(x) - 1.
+
+    Returns
+    -------
+    array
+        The results, in the shape and dtype of `x`; of integers in the default float.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.elu([-1000.0, 2.0], alpha=0.5).tolist()
     [-0.5, 2.0]
@@ -209,6 +235,22 @@ def mish(x: ArrayLike) -> Array:
 def hard_sigmoid(x: ArrayLike, alpha: float = 0.2, beta: float = 0.5) -> Array:
     """Return alpha * x + beta, kept between 0 and 1.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    alpha : float, optional
+        The slope.
+    beta : float, optional
+        The result where `x` is 0.
+
+    Returns
+    -------
+    array
+        The results, in the shape and dtype of `x`; of integers in the default float.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.hard_sigmoid([-9.0, 0.0, 9.0]).tolist()
     [0.0, 0.5, 1.0]
@@ -301,8 +343,30 @@ _ACTIVATIONS: dict[str, Callable[[ArrayLike], Array]] = {
 
 
 def activation(x: ArrayLike, act_type: str = "relu") -> Array:
-    """Apply the activation function of that name. ValueError for another name; it lists the names.
+    """Apply the activation function of a given name to each element.
 
+    The functions have their default parameters.
+
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    act_type : str, optional
+        The name of the function in `npx`: "elu", "gelu", "hard_sigmoid", "log_sigmoid", "mish", "relu", "selu",
+        "sigmoid", "silu", "softrelu" or "softsign"; or "leaky" for `npx.leaky_relu`, or "tanh" for `np.tanh`.
+
+    Returns
+    -------
+    array
+        The result of that function, in the shape of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `act_type` is another name; the message lists the names.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.activation([-1.0, 2.0], "relu").tolist()
     [0.0, 2.0]

@@ -159,10 +159,29 @@ def interleaved_matmul_selfatt_valatt(queries_keys_values: ArrayLike, attention:
 
 
 def interleaved_matmul_encdec_qk(queries: ArrayLike, keys_values: ArrayLike, heads: int) -> Array:
-    """Return products of queries and others' keys, over the root of their width: (batch * heads, steps, others' steps).
+    """Return products of queries and others' keys, over the root of their width.
 
-    queries: (steps, batch, heads * width). keys_values: (steps, batch, heads * 2 * width). ValueError for others.
+    Parameters
+    ----------
+    queries : array_like
+        The queries of all heads, of shape (steps, batch, heads * width).
+    keys_values : array_like
+        The others' keys and values of all heads, of shape (others' steps, batch, heads * 2 * width).
+    heads : int
+        The number of heads, 1 or more.
 
+    Returns
+    -------
+    array
+        The products, of shape (batch * heads, steps, others' steps).
+
+    Raises
+    ------
+    ValueError
+        For other shapes, or if the last axis is not a multiple of the number of heads.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.interleaved_matmul_encdec_qk(np.ones((5, 2, 8)), np.ones((3, 2, 16)), heads=2).shape
     (4, 5, 3)
@@ -174,8 +193,29 @@ def interleaved_matmul_encdec_qk(queries: ArrayLike, keys_values: ArrayLike, hea
 
 
 def interleaved_matmul_encdec_valatt(keys_values: ArrayLike, attention: ArrayLike, heads: int) -> Array:
-    """Return others' values weighted by attention (batch * heads, steps, others' steps): (steps, batch, heads * width).
+    """Return others' values weighted by attention.
 
+    Parameters
+    ----------
+    keys_values : array_like
+        The others' keys and values of all heads, of shape (others' steps, batch, heads * 2 * width).
+    attention : array_like
+        The weights, of shape (batch * heads, steps, others' steps).
+    heads : int
+        The number of heads, 1 or more.
+
+    Returns
+    -------
+    array
+        The weighted sums, of shape (steps, batch, heads * width).
+
+    Raises
+    ------
+    ValueError
+        For other shapes, or if the last axis of `keys_values` is not a multiple of twice the number of heads.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.interleaved_matmul_encdec_valatt(np.ones((3, 2, 16)), np.ones((4, 5, 3)), heads=2).shape
     (5, 2, 8)

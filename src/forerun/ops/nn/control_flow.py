@@ -18,10 +18,33 @@ __all__ = ["cond", "while_loop"]
 def cond(
     pred: ArrayLike, then_func: Callable[..., Any], else_func: Callable[..., Any], inputs: Sequence[Array] = ()
 ) -> Array:
-    """Return then_func(*inputs) if pred is true, else else_func(*inputs). Waits for pred.
+    """Call one of two functions, depending on the value of an array.
 
-    pred: an array of one element, or a function of the inputs that gives one.
+    The call waits for that value.
 
+    Parameters
+    ----------
+    pred : array_like or callable
+        An array of one element, or a function of the inputs that returns one.
+    then_func : callable
+        The function that is called if `pred` is true.
+    else_func : callable
+        The function that is called if it is not.
+    inputs : sequence of arrays, optional
+        The arguments of the functions; one array need not be in a list.
+
+    Returns
+    -------
+    array
+        The result of `then_func(*inputs)` if `pred` is true, else that of `else_func(*inputs)`.
+
+    Raises
+    ------
+    ValueError
+        If `pred` has not exactly one element.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> x = np.array([3.0])
     >>> npx.cond(x > 2, lambda: x * 2, lambda: x).tolist()

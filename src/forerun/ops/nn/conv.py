@@ -160,14 +160,51 @@ def convolution(
     no_bias: bool = False,
     layout: str | None = None,
 ) -> Array:
-    """Correlate data (batch, in, *extents) with a weight (out, in / num_group, *kernel), and add a bias (out,).
+    """Correlate data with the filters of a weight, and add a bias.
 
-    One to three axes of extents, each with its stride, dilation and padding by zeros on both sides (numbers, or one for
-    all axes). num_group: channels are split into that many groups, each of which has its own filters. kernel and
-    num_filter are the weight's, and are checked if given; no_bias: bias is not added. layout: NCW, NCHW or NCDHW; or
-    NWC, NHWC or NDHWC: data and result are (batch, *extents, channels), the weight (out, *kernel, in / num_group).
-    ValueError if shapes do not fit, the kernel is larger than the padded data, or for another layout.
+    Data has one to three axes of extents, each with its stride, dilation and padding by zeros on both sides. These are
+    numbers for each axis, or one number for all axes.
 
+    Parameters
+    ----------
+    data : array_like
+        The data, of shape (batch, in, *extents), or (batch, *extents, in) if `layout` has channels last.
+    weight : array_like
+        The filters, of shape (out, in / num_group, *kernel), or (out, *kernel, in / num_group) if `layout` has channels
+        last.
+    bias : array_like, optional
+        The numbers added to the channels of the result, of shape (out,).
+    kernel : int or tuple of ints, optional
+        The extents of the kernel. They are those of the weight, and are checked if given.
+    stride : int or tuple of ints, optional
+        The distance of two neighbouring positions of the kernel in elements of the data, 1 or more; by default 1.
+    dilate : int or tuple of ints, optional
+        The distance of two neighbouring elements of the kernel in elements of the data, 1 or more; by default 1.
+    pad : int or tuple of ints, optional
+        The number of zeros before and after each axis; by default 0.
+    num_filter : int, optional
+        The number of filters, out. It is that of the weight, and is checked if given.
+    num_group : int, optional
+        The number of groups that channels are split into, each of which has its own filters.
+    no_bias : bool, optional
+        True does not add `bias`.
+    layout : str, optional
+        The order of axes: "NCW", "NCHW" or "NCDHW", as by default, or with channels last "NWC", "NHWC" or "NDHWC".
+
+    Returns
+    -------
+    array
+        The result, of shape (batch, out, *extents), or (batch, *extents, out) if `layout` has channels last. Its extent
+        along an axis is (data + 2 * pad - dilate * (kernel - 1) - 1) // stride + 1. Dtypes are promoted.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, the kernel is larger than the padded data, a setting is too small or is not one number or
+        one for each axis, or for another layout.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.convolution(np.arange(4.0).reshape(1, 1, 4), np.array([[[1.0, -1.0]]])).tolist()
     [[[-1.0, -1.0, -1.0]]]
@@ -206,15 +243,56 @@ def deconvolution(
     no_bias: bool = False,
     layout: str | None = None,
 ) -> Array:
-    """Compute the transposed convolution of data (batch, in, *extents) with a weight (in, out / num_group, *kernel).
+    """Compute the transposed convolution of data with a weight, and add a bias.
 
-    The bias is added.
+    The result is what the gradient of `convolution` is for data of this shape. With channels last the weight is (in,
+    *kernel, out / num_group).
 
-    The result is what the gradient of `convolution` is for data of this shape: (data - 1) * stride - 2 * pad + kernel +
-    adj elements along an axis, where adj is less than the stride. target_shape: these extents, in place of pad and
-    adj; half of the excess is cut off at each end. With channels last the weight is (in, *kernel, out / num_group).
-    The other parameters and errors are those of `convolution`.
+    Parameters
+    ----------
+    data : array_like
+        The data, of shape (batch, in, *extents), or (batch, *extents, in) if `layout` has channels last.
+    weight : array_like
+        The filters, of shape (in, out / num_group, *kernel), or (in, *kernel, out / num_group) if `layout` has channels
+        last.
+    bias : array_like, optional
+        The numbers added to the channels of the result, of shape (out,).
+    kernel : int or tuple of ints, optional
+        The extents of the kernel. They are those of the weight, and are checked if given.
+    stride : int or tuple of ints, optional
+        The distance in the result of two neighbouring positions of the kernel, 1 or more; by default 1.
+    dilate : int or tuple of ints, optional
+        The distance in the result of two neighbouring elements of the kernel, 1 or more; by default 1.
+    pad : int or tuple of ints, optional
+        The number of elements cut off before and after each axis; by default 0.
+    adj : int or tuple of ints, optional
+        The number of elements that each axis is longer, less than the stride; by default 0.
+    target_shape : int or tuple of ints, optional
+        The extents of the result, in place of `pad` and `adj`; half of the excess is cut off at each end.
+    num_filter : int, optional
+        The number of channels of the result, out. It is that of the weight, and is checked if given.
+    num_group : int, optional
+        The number of groups that channels are split into, each of which has its own filters.
+    no_bias : bool, optional
+        True does not add `bias`.
+    layout : str, optional
+        The order of axes: "NCW", "NCHW" or "NCDHW", as by default, or with channels last "NWC", "NHWC" or "NDHWC".
 
+    Returns
+    -------
+    array
+        The result, of shape (batch, out, *extents), or (batch, *extents, out) if `layout` has channels last. Its extent
+        along an axis is (data - 1) * stride - 2 * pad + dilate * (kernel - 1) + 1 + adj. Dtypes are promoted.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, `adj` is not less than the stride, `target_shape` is larger than the convolution reaches,
+        the result would be empty, a setting is too small or is not one number or one for each axis, or for another
+        layout.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.deconvolution(np.array([[[1.0, 2.0]]]), np.ones((1, 1, 2)), stride=2).tolist()
     [[[1.0, 1.0, 2.0, 2.0]]]

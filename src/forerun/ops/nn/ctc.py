@@ -29,15 +29,47 @@ def ctc_loss(
     data: ArrayLike, label: ArrayLike, data_lengths: ArrayLike | None = None, label_lengths: ArrayLike | None = None,
     use_data_lengths: bool = False, use_label_lengths: bool = False, blank_label: str = "first",
 ) -> Array:  # fmt: skip
-    """Return -log of the probability of each sequence of labels, over all alignments with the steps: shape (batch,).
+    """Return -log of the probability of each sequence of labels, over all alignments with the steps.
 
-    Graves et al. 2006. data: (steps, batch, classes), before the softmax. label: (batch, labels), classes without the
-    blank one, which is class 0 or the last (blank_label "first" or "last"). data_lengths and label_lengths, of shape
-    (batch,), count with `use_data_lengths` and `use_label_lengths`; otherwise all steps count, and the labels before
-    the first 0 (blank first) or -1 (blank last). Labels that need more steps than there are have no chance: their loss
-    is inf, and its gradient 0. ValueError if shapes do not fit; IndexError, where the result is read, for other labels
-    and lengths.
+    This is connectionist temporal classification (Graves et al. 2006). Labels that need more steps than the data has
+    are impossible: their loss is inf, and its gradient is 0.
 
+    Parameters
+    ----------
+    data : array_like
+        The values before the softmax, of shape (steps, batch, classes).
+    label : array_like
+        The labels, of shape (batch, labels): classes without the blank one.
+    data_lengths : array_like, optional
+        The number of steps of each sequence, of shape (batch,). It counts with `use_data_lengths`; otherwise all steps
+        count.
+    label_lengths : array_like, optional
+        The number of labels of each sequence, of shape (batch,). It counts with `use_label_lengths`; otherwise the
+        labels before the first 0 (blank first) or -1 (blank last) count.
+    use_data_lengths : bool, optional
+        True uses `data_lengths`.
+    use_label_lengths : bool, optional
+        True uses `label_lengths`.
+    blank_label : str, optional
+        The blank class: "first" for class 0, or "last" for the last one.
+
+    Returns
+    -------
+    array
+        The losses, of shape (batch,); float32 of integers and 16-bit floats.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, or `blank_label` is another word.
+    IndexError
+        Where the result is read, for labels that are not classes or are the blank one, and for lengths that are
+        negative or too large.
+    TypeError
+        If `data` is complex.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.ctc_loss(np.zeros((2, 1, 2)), [[1]]).round(3)  # of four equal ways, (1, 1), (0, 1) and (1, 0) say 1
     array([0.288])

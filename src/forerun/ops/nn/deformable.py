@@ -29,11 +29,49 @@ def deformable_convolution(
 ) -> Array:  # fmt: skip
     """Convolve images with a kernel whose elements are applied at positions moved by an offset (Dai et al. 2017).
 
-    data: (batch, in, height, width). weight: (out, in / num_group, *kernel). offset: (batch, 2 * groups * elements of
-    the kernel, height and width of the result): rows and columns to be added, for each element, for each of
-    num_deformable_group groups of channels. Between pixels values are interpolated; outside of the image they are 0.
-    ValueError if shapes do not fit.
+    Between pixels values are interpolated; outside of the image they are 0.
 
+    Parameters
+    ----------
+    data : array_like
+        The images, of shape (batch, in, height, width).
+    offset : array
+        The numbers of pixels that are added to positions, of shape (batch, 2 * num_deformable_group * elements of the
+        kernel, height of the result, width of the result): one for rows and one for columns, for each element of the
+        kernel, for each group of channels.
+    weight : array_like
+        The filters, of shape (out, in / num_group, *kernel).
+    bias : array_like, optional
+        The numbers added to the channels of the result, of shape (out,).
+    kernel : tuple of ints, optional
+        The height and width of the kernel. They are those of the weight, and are checked if given.
+    stride : int or tuple of ints, optional
+        The distance of two neighbouring positions of the kernel in pixels.
+    dilate : int or tuple of ints, optional
+        The distance of two neighbouring elements of the kernel in pixels.
+    pad : int or tuple of ints, optional
+        The padding before and after each axis, in pixels.
+    num_filter : int, optional
+        The number of filters, out. It is that of the weight, and is checked if given.
+    num_group : int, optional
+        The number of groups that channels are split into, each of which has its own filters.
+    num_deformable_group : int, optional
+        The number of groups that channels of `data` are split into, each of which has its own offsets.
+    no_bias : bool, optional
+        True does not add `bias`.
+
+    Returns
+    -------
+    array
+        The result, of shape (batch, out, height, width). Height and width are as for `convolution`.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, or the kernel is larger than the padded image.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> x, right = np.arange(4.0).reshape(1, 1, 2, 2), np.array([[0.0, 0.5]]).reshape(1, 2, 1, 1)
     >>> npx.deformable_convolution(x, np.broadcast_to(right, (1, 2, 2, 2)), np.ones((1, 1, 1, 1))).tolist()

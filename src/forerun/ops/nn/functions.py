@@ -351,8 +351,40 @@ def _cross_entropy(x: Array, index: Array, axis: int) -> tuple[Array, ...]:
 
 
 def cross_entropy(x: ArrayLike, index: ArrayLike, axis: int = -1, keepdims: bool = False) -> Array:
-    """Return -log(softmax(x)) at one position of each slice along `axis`; parameters and errors as for `pick`.
+    """Return -log(softmax(x)) at one position of each slice along an axis.
 
+    Positions and errors are as for `pick`.
+
+    Parameters
+    ----------
+    x : array_like
+        The values, before the softmax.
+    index : array_like
+        The position for each slice: of the shape of `x` without the axis, or with extent 1 there. Numbers that are not
+        integers are converted to int64.
+    axis : int, optional
+        The axis.
+    keepdims : bool, optional
+        True keeps the axis, with extent 1.
+
+    Returns
+    -------
+    array
+        The losses, of the shape of `x` without the axis, or with extent 1 there. Of integers they have the default
+        float, otherwise the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `index` has another shape.
+    IndexError
+        Where the result is read, if a position is not in [0, n), where n is the extent of the axis: also for negative
+        ones, which are most often padding. In the call, if `x` lacks the axis.
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.cross_entropy(np.zeros((2, 4)), [0, 3])
     array([1.3862944, 1.3862944])
@@ -470,10 +502,33 @@ def topk(x: ArrayLike, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_
 
 
 def batch_dot(a: ArrayLike, b: ArrayLike, transpose_a: bool = False, transpose_b: bool = False) -> Array:
-    """Return products of matrices, one per leading index.
+    """Return products of matrices, one for each leading index.
 
-    As `matmul`; transpose_a, transpose_b: of a or b with its last two axes exchanged.
+    The last two axes are those of matrices and the axes before them broadcast, as in `matmul`.
 
+    Parameters
+    ----------
+    a : array_like
+        The first operands, of shape (..., n, k), or (..., k, n) with `transpose_a`.
+    b : array_like
+        The second operands, of shape (..., k, m), or (..., m, k) with `transpose_b`.
+    transpose_a : bool, optional
+        True exchanges the last two axes of `a` before the product.
+    transpose_b : bool, optional
+        True exchanges the last two axes of `b` before the product.
+
+    Returns
+    -------
+    array
+        The products, of shape (..., n, m); the dtypes of `a` and `b` are promoted.
+
+    Raises
+    ------
+    ValueError
+        If the inner extents k differ, or the leading axes do not broadcast.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.batch_dot(np.ones((2, 3, 4)), np.ones((2, 5, 4)), transpose_b=True).shape
     (2, 3, 5)
@@ -482,11 +537,34 @@ def batch_dot(a: ArrayLike, b: ArrayLike, transpose_a: bool = False, transpose_b
 
 
 def dropout(x: ArrayLike, p: float = 0.5, axes: tuple[int, ...] = (), mode: str = "training") -> Array:
-    """While training, elements are zero with probability p, and others divided by 1 - p; otherwise x itself.
+    """While training, set elements to zero with a probability and scale the others; otherwise return x itself.
 
-    Srivastava et al. 2014. axes: along these, all elements share one fate. mode: "training", or "always".
-    ValueError if p is not in [0, 1).
+    The others are divided by 1 - p (Srivastava et al. 2014).
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    p : float, optional
+        The probability of each element to be zero, in [0, 1).
+    axes : tuple of ints, optional
+        The axes along which all elements are set to zero or kept together, counted from 0.
+    mode : str, optional
+        "training", or "always" for the same when not training.
+
+    Returns
+    -------
+    array
+        The elements that are left and zeros, in the shape of `x`. It is `x` itself if p is 0, or when not training
+        unless the mode is "always".
+
+    Raises
+    ------
+    ValueError
+        If `p` is not in [0, 1).
+
+    Examples
+    --------
     >>> from forerun import autograd, np, npx
     >>> x = np.ones(100)
     >>> with autograd.train_mode():
@@ -508,11 +586,35 @@ def fully_connected(
     x: ArrayLike, weight: Array, bias: ArrayLike | None = None, num_hidden: int | None = None, no_bias: bool = False,
     flatten: bool = True,
 ) -> Array:  # fmt: skip
-    """Return x @ weight.T + bias; weight of shape (units, inputs), bias of shape (units,) or None.
+    """Return x @ weight.T + bias.
 
-    no_bias: bias is not added. flatten: all axes of x but the first count as inputs; otherwise the last one. ValueError
-    if their number does not fit the weight, or num_hidden is not that of units.
+    Parameters
+    ----------
+    x : array_like
+        The inputs, of shape (batch, ...) with `flatten`, otherwise (..., inputs).
+    weight : array
+        The weight, of shape (units, inputs).
+    bias : array_like, optional
+        The numbers added to each row of the result, of shape (units,), or None.
+    num_hidden : int, optional
+        The number of units. It is that of the weight, and is checked if given.
+    no_bias : bool, optional
+        True does not add `bias`.
+    flatten : bool, optional
+        True: all axes of `x` but the first count as inputs. False: the last one does.
 
+    Returns
+    -------
+    array
+        The result, of shape (batch, units) with `flatten`, otherwise (..., units). Dtypes are promoted.
+
+    Raises
+    ------
+    ValueError
+        If the number of inputs does not fit the weight, or `num_hidden` is not that of units.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> x, weight, bias = np.ones((2, 3)), np.ones((1, 3)), np.array([0.5])
     >>> npx.fully_connected(x, weight, bias).tolist(), npx.fully_connected(x, weight, bias, no_bias=True).tolist()
@@ -533,11 +635,34 @@ def fully_connected(
 def embedding(
     index: ArrayLike, weight: ArrayLike, input_dim: int | None = None, output_dim: int | None = None
 ) -> Array:
-    """Return rows of the weight at positions: of shape index.shape + weight.shape[1:].
+    """Return rows of the weight at positions.
 
-    IndexError where the result is read if a position is out of range. input_dim and output_dim are the weight's, and
-    are checked if given (ValueError).
+    Parameters
+    ----------
+    index : array_like
+        The positions of rows, of any shape. Negative ones count from the end, and numbers that are not integers are
+        converted to int64.
+    weight : array_like
+        The rows, of shape (input_dim, output_dim), or with more axes after these.
+    input_dim : int, optional
+        The number of rows. It is that of the weight, and is checked if given.
+    output_dim : int, optional
+        The length of a row. It is that of the weight, and is checked if given.
 
+    Returns
+    -------
+    array
+        The rows, of shape index.shape + weight.shape[1:], in the dtype of `weight`.
+
+    Raises
+    ------
+    IndexError
+        Where the result is read, if a position is out of range.
+    ValueError
+        If `input_dim` or `output_dim` is given and is not the weight's.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.embedding([1, 0, 1], np.array([[1, 2], [3, 4]])).tolist()
     [[3, 4], [1, 2], [3, 4]]

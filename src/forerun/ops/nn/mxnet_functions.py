@@ -38,8 +38,27 @@ __all__ = [
 
 
 def add_n(*args: Array | Sequence[Array]) -> Array:
-    """Return the sum of arrays of one shape, given as arguments or a list. ValueError if shapes differ or it is empty.
+    """Return the sum of arrays of one shape.
 
+    The arrays are given as several arguments, or as one list or tuple.
+
+    Parameters
+    ----------
+    *args : array_like, or one list or tuple of array_like
+        The arrays to be added, all of one shape.
+
+    Returns
+    -------
+    array
+        The sum, in the shape of the arrays; their dtypes are promoted. A single array is returned itself.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, or there is no array.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.add_n(np.ones(2), np.ones(2), np.arange(2)).tolist()
     [2.0, 3.0]
@@ -130,8 +149,28 @@ def slice_like(data: ArrayLike, shape_like: ArrayLike, axes: int | Sequence[int]
 def batch_take(a: ArrayLike, indices: ArrayLike) -> Array:
     """Return one element of each row of a matrix.
 
-    IndexError where the result is read for a position that a row has not.
+    Parameters
+    ----------
+    a : array_like
+        The matrix, of shape (rows, columns).
+    indices : array_like
+        The column of each row's element, of shape (rows,). Negative ones count from the end, and those of another dtype
+        than integers are converted to int64.
 
+    Returns
+    -------
+    array
+        The elements, of shape (rows,), in the dtype of `a`.
+
+    Raises
+    ------
+    ValueError
+        If `a` is not a matrix, or `indices` has not one number for each row.
+    IndexError
+        Where the result is read, for a position that a row has not.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.batch_take([[1, 2], [3, 4]], [0, 1]).tolist()
     [1, 4]
@@ -145,8 +184,29 @@ def batch_take(a: ArrayLike, indices: ArrayLike) -> Array:
 
 
 def index_array(data: ArrayLike, axes: Sequence[int] | None = None) -> Array:
-    """Return the position of each element of data, along a new last axis. int64. axes: only along these.
+    """Return the position of each element of an array, along a new last axis.
 
+    Parameters
+    ----------
+    data : array_like
+        The array that gives the shape. Its values do not matter.
+    axes : sequence of ints, optional
+        The axes along which positions are returned; None for all.
+
+    Returns
+    -------
+    array
+        The positions, int64, of shape data.shape + (number of axes,).
+
+    Raises
+    ------
+    IndexError
+        If `data` lacks an axis.
+    ValueError
+        If an axis is named twice.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.index_array(np.zeros((2, 1))).tolist(), npx.index_array(np.zeros((2, 1)), axes=(0,)).tolist()
     ([[[0, 0]], [[1, 0]]], [[[0]], [[1]]])
@@ -165,10 +225,27 @@ def _blocks(op: str, data: ArrayLike, block_size: int, divided: Sequence[int]) -
 
 
 def depth_to_space(data: ArrayLike, block_size: int) -> Array:
-    """Move channels into blocks of pixels: (n, c, h, w) to (n, c / block_size**2, h * block_size, w * block_size).
+    """Move channels into blocks of pixels.
 
-    ValueError if channels are not a multiple of the square of block_size.
+    Parameters
+    ----------
+    data : array_like
+        The images, of shape (n, c, h, w).
+    block_size : int
+        The height and width of a block in pixels, 1 or more.
 
+    Returns
+    -------
+    array
+        The images, of shape (n, c / block_size**2, h * block_size, w * block_size).
+
+    Raises
+    ------
+    ValueError
+        If channels are not a multiple of the square of `block_size`, `data` has not 4 axes, or `block_size` is below 1.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.depth_to_space(np.arange(4).reshape(1, 4, 1, 1), 2).tolist()
     [[[[0, 1], [2, 3]]]]
@@ -248,8 +325,25 @@ def khatri_rao(*args: ArrayLike) -> Array:
 
 
 def div_sqrt_dim(data: ArrayLike) -> Array:
-    """Divide data by the square root of the extent of its last axis, as attention scales its scores.
+    """Divide an array by the square root of the extent of its last axis, as attention scales its scores.
 
+    Parameters
+    ----------
+    data : array_like
+        The values, with at least one axis.
+
+    Returns
+    -------
+    array
+        The quotients, in the shape of `data`; of integers in the default float.
+
+    Raises
+    ------
+    IndexError
+        If `data` is an array without axes.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.div_sqrt_dim(np.ones(4)).tolist()
     [0.5, 0.5, 0.5, 0.5]
@@ -262,10 +356,27 @@ def div_sqrt_dim(data: ArrayLike) -> Array:
 
 
 def constraint_check(condition: ArrayLike, msg: str = "Constraint violated.") -> Array:
-    """Return an array of one True, if a condition holds everywhere.
+    """Check that a condition holds everywhere, and return an array of one True.
 
-    ValueError with the message where it is read if not.
+    Parameters
+    ----------
+    condition : array_like
+        The values of the condition. Each must be true.
+    msg : str, optional
+        The message of the error.
 
+    Returns
+    -------
+    array
+        True, of shape () and dtype bool.
+
+    Raises
+    ------
+    ValueError
+        Where the result is read, with the message, if the condition does not hold everywhere.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.constraint_check(np.array([True, True]), "must be positive").item()
     True
@@ -280,10 +391,27 @@ def constraint_check(condition: ArrayLike, msg: str = "Constraint violated.") ->
 
 
 def all_finite(data: ArrayLike, init_output: bool = True) -> Array:
-    """Test whether all elements are finite: 1 or 0, float32, of shape (1,).
+    """Test whether all elements of an array are finite.
 
-    init_output: must be True (NotImplementedError otherwise): results of before are not combined with this one.
+    Parameters
+    ----------
+    data : array_like
+        The values.
+    init_output : bool, optional
+        This must be True: results of earlier calls are not combined with this one.
 
+    Returns
+    -------
+    array
+        1 if all elements are finite and 0 if any is infinite or NaN, as float32, of shape (1,).
+
+    Raises
+    ------
+    NotImplementedError
+        If `init_output` is False.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.all_finite(np.array([1.0, np.nan])).tolist()
     [0.0]
@@ -331,8 +459,28 @@ def multi_all_finite(*arrays: ArrayLike, num_arrays: int | None = None, init_out
 
 
 def amp_cast(data: ArrayLike, dtype: DTypeLike) -> Array:
-    """Return data in a dtype of floats, if it is of floats; otherwise as it is.
+    """Return an array of floats in another dtype, and an array of another kind unchanged.
 
+    Parameters
+    ----------
+    data : array_like
+        The values.
+    dtype : dtype
+        The dtype that floats, and complex numbers, are converted to.
+
+    Returns
+    -------
+    array
+        `data` in that dtype if it has floats or complex numbers; otherwise, or if it has that dtype already, `data`
+        itself.
+
+    Raises
+    ------
+    TypeError
+        For a dtype that arrays cannot have.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.amp_cast(np.ones(2), "float16").dtype, npx.amp_cast(np.arange(2), "float16").dtype
     (dtype('float16'), dtype('int64'))
@@ -342,10 +490,32 @@ def amp_cast(data: ArrayLike, dtype: DTypeLike) -> Array:
 
 
 def amp_multicast(*arrays: Array, num_outputs: int | None = None, cast_narrow: bool = False) -> list[Any]:
-    """Return arrays in one dtype: the widest that floats among them have, or the narrowest with cast_narrow.
+    """Return arrays in one dtype: the widest that those of floats among them have, or the narrowest.
 
-    Those that are not of floats stay as they are. ValueError if num_outputs is given and is not their number.
+    Arrays that are not of floats are returned unchanged.
 
+    Parameters
+    ----------
+    *arrays : array_like
+        The arrays.
+    num_outputs : int, optional
+        The number of arrays, which is checked if it is given.
+    cast_narrow : bool, optional
+        False converts to the dtype that the dtypes of floats are promoted to; True to the one with the smallest
+        elements.
+
+    Returns
+    -------
+    list of arrays
+        The arrays in that dtype, in the order of the arguments.
+
+    Raises
+    ------
+    ValueError
+        If `num_outputs` is given and is not the number of arrays.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> [x.dtype.name for x in npx.amp_multicast(np.ones(2), np.ones(2, dtype="float16"))]
     ['float32', 'float32']

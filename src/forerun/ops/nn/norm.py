@@ -141,11 +141,48 @@ def batch_norm(
     """Return x with mean 0 and variance 1 along all axes but one, times gamma, plus beta (Ioffe and Szegedy 2015).
 
     While training, the batch's own statistics are used, and the running ones follow them, in place: momentum * running
-    + (1 - momentum) * batch. Otherwise, and always with use_global_stats, the running ones are used. eps is added to
-    the variance. fix_gamma: gamma counts as 1. output_mean_var: gives a list of the result, the mean, and 1 / sqrt of
-    the variance plus eps, which were used; no gradients flow through these. cudnn_off changes nothing. ValueError if x
-    lacks the axis.
+    + (1 - momentum) * batch. Otherwise, and always with `use_global_stats`, the running ones are used.
 
+    Parameters
+    ----------
+    x : array_like
+        The values, with channels along `axis`.
+    gamma : array_like
+        The factors, of shape (channels,).
+    beta : array_like
+        The numbers that are added, of shape (channels,).
+    running_mean : array_like
+        The running means, of shape (channels,). While training this is an array, which is changed in place.
+    running_var : array_like
+        The running variances, of shape (channels,). While training this is an array, which is changed in place.
+    eps : float, optional
+        The number that is added to the variance.
+    momentum : float, optional
+        The share of a running statistic that one call while training keeps.
+    fix_gamma : bool, optional
+        True: gamma counts as 1.
+    use_global_stats : bool, optional
+        True uses the running statistics while training, too, and leaves them unchanged.
+    output_mean_var : bool, optional
+        True returns the statistics that were used, too.
+    axis : int, optional
+        The axis of channels.
+    cudnn_off : bool, optional
+        This changes nothing.
+
+    Returns
+    -------
+    array or list of arrays
+        The result, in the shape of `x`. With `output_mean_var` a list of the result, the mean, and 1 / sqrt of the
+        variance plus eps, which were used, both of shape (channels,); no gradients flow through these two.
+
+    Raises
+    ------
+    ValueError
+        If `x` lacks the axis, or the other arrays do not fit its extent.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> one, zero = np.ones(2), np.zeros(2)
     >>> npx.batch_norm(np.array([[1.0, 3.0]]), one, zero, one, one, eps=0).tolist()
@@ -264,10 +301,38 @@ def group_norm(
 ) -> Any:  # fmt: skip
     """Normalize each group of channels of each example, then scale by gamma and add beta (Wu and He 2018).
 
-    x: (batch, channels, ...). gamma, beta: (channels,), or of one element. output_mean_var: gives a list of the result,
-    the mean, and the square root of the variance plus eps, both (batch, num_groups), through which no gradients flow.
-    ValueError if shapes do not fit, or channels are not a multiple of num_groups.
+    A group is normalized to mean 0 and variance 1. 16-bit floats are computed in float32.
 
+    Parameters
+    ----------
+    x : array_like
+        The values, of shape (batch, channels, ...).
+    gamma : array_like
+        The factors, of shape (channels,), or of one element.
+    beta : array_like
+        The numbers that are added, of shape (channels,), or of one element.
+    num_groups : int, optional
+        The number of groups that channels are split into.
+    eps : float, optional
+        The number that is added to the variance.
+    output_mean_var : bool, optional
+        True returns the statistics, too.
+
+    Returns
+    -------
+    array or list of arrays
+        The result, in the shape of `x`; dtypes are promoted. With `output_mean_var` a list of the result, the mean, and
+        the square root of the variance plus eps, both of shape (batch, num_groups), through which no gradients flow.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, or channels are not a multiple of `num_groups`.
+    TypeError
+        If an array is complex.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.group_norm(np.array([[1.0, 3.0, 0.0, 8.0]]), np.ones(4), np.zeros(4), 2, eps=0).tolist()
     [[-1.0, 1.0, -1.0, 1.0]]
@@ -285,9 +350,36 @@ def group_norm(
 def instance_norm(x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, eps: float = 1e-3, axis: int = 1) -> Array:
     """Normalize each channel of each example, then scale by gamma and add beta (Ulyanov et al. 2016).
 
-    x: (batch, channels, extents...), or with channels on another axis after the first. gamma, beta: (channels,), or of
-    one element. ValueError for other shapes.
+    A channel is normalized to mean 0 and variance 1. 16-bit floats are computed in float32.
 
+    Parameters
+    ----------
+    x : array_like
+        The values, of shape (batch, channels, extents...), or with channels on another axis after the first.
+    gamma : array_like
+        The factors, of shape (channels,), or of one element.
+    beta : array_like
+        The numbers that are added, of shape (channels,), or of one element.
+    eps : float, optional
+        The number that is added to the variance.
+    axis : int, optional
+        The axis of channels, which is not the first one.
+
+    Returns
+    -------
+    array
+        The result, in the shape of `x`; dtypes are promoted.
+
+    Raises
+    ------
+    ValueError
+        For other shapes: if `x` has fewer than 3 axes, `axis` is the first one or does not exist, or `gamma` or `beta`
+        has another size.
+    TypeError
+        If an array is complex.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.instance_norm(np.array([[[1.0, 3.0]]]), np.ones(1), np.zeros(1), eps=0).tolist()
     [[[-1.0, 1.0]]]

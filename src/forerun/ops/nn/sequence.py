@@ -128,10 +128,33 @@ def sequence_reverse(
 
 
 def broadcast_like(x: ArrayLike, like: ArrayLike, lhs_axes: Any = None, rhs_axes: Any = None) -> Array:
-    """Return x in the shape of another array, or, along `lhs_axes` alone, with its extents along `rhs_axes`.
+    """Return an array in the shape of another one, or with its extents along some axes.
 
-    Axes are integers, or as many in both. ValueError if shapes do not fit.
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    like : array_like
+        The array that gives the shape. Its values do not matter.
+    lhs_axes : int or tuple of ints, optional
+        The axes of `x` that are broadcast; None broadcasts `x` to the shape of `like`.
+    rhs_axes : int or tuple of ints, optional
+        The axes of `like` that give their extents, as many as `lhs_axes`.
 
+    Returns
+    -------
+    array
+        `x` in the shape of `like`, or in its own shape with other extents along `lhs_axes`.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, axes are not as many in both or not different, or only one of both is given.
+    IndexError
+        If `x` or `like` lacks an axis.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.broadcast_like(np.ones((1, 3)), np.zeros((2, 3))).shape
     (2, 3)
@@ -151,8 +174,36 @@ def broadcast_like(x: ArrayLike, like: ArrayLike, lhs_axes: Any = None, rhs_axes
 
 
 def index_update(x: ArrayLike, indices: ArrayLike, values: ArrayLike) -> Array:
-    """Return a copy of x with `values` at x[indices[0], indices[1], ...]; indices of shape (axes, n).
+    """Return a copy of x with values at x[indices[0], indices[1], ...].
 
+    Of several values for one position the last one is written.
+
+    Parameters
+    ----------
+    x : array_like
+        The array.
+    indices : array_like
+        The positions, integers of shape (axes, n): a row for each of the first axes of `x`. Negative ones count from
+        the end.
+    values : array_like
+        The values that are written, which broadcast to the shape of x[indices[0], indices[1], ...] and are converted to
+        the dtype of `x`.
+
+    Returns
+    -------
+    array
+        The copy, in the shape and dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `values` do not broadcast to that shape.
+    IndexError
+        If `indices` are neither integers nor bools, or have more rows than `x` has axes. Where the result is read, if a
+        position is out of range.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.index_update(np.zeros((2, 2)), np.array([[0, 1], [1, 0]]), np.array([5.0, 6.0])).tolist()
     [[0.0, 5.0], [6.0, 0.0]]
@@ -168,10 +219,36 @@ def index_update(x: ArrayLike, indices: ArrayLike, values: ArrayLike) -> Array:
 
 
 def index_add(x: ArrayLike, indices: ArrayLike, values: ArrayLike) -> Array:
-    """Return a copy of x with `values` added at x[indices[0], indices[1], ...], once for each time a position is named.
+    """Return a copy of x with values added at x[indices[0], indices[1], ...].
 
-    indices: of shape (axes, n).
+    Values are added once for each time that a position is named.
 
+    Parameters
+    ----------
+    x : array_like
+        The array.
+    indices : array_like
+        The positions, integers of shape (axes, n): a row for each of the first axes of `x`. Negative ones count from
+        the end.
+    values : array_like
+        The values that are added, which broadcast to the shape of x[indices[0], indices[1], ...] and are converted to
+        the dtype of `x`.
+
+    Returns
+    -------
+    array
+        The sums, in the shape and dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `values` do not broadcast to that shape.
+    IndexError
+        If `indices` are neither integers nor bools, or have more rows than `x` has axes. Where the result is read, if a
+        position is out of range.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.index_add(np.zeros(3), np.array([[0, 2, 2]]), np.array([1.0, 2.0, 3.0])).tolist()
     [1.0, 0.0, 5.0]
@@ -305,10 +382,30 @@ def stop_gradient(x: ArrayLike) -> Array:
 
 
 def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states: Any) -> tuple[Any, Any]:
-    """Call `body(slice, states)`, which returns an output and states, for each slice of data along its first axis.
+    """Call a function for each slice of data along its first axis, with states that it passes on.
 
-    Gives the outputs stacked, and the states after the last slice. data, outputs and states may be lists of arrays.
+    Parameters
+    ----------
+    body : callable
+        The function. `body(slice, states)` returns an output and the states for the next slice.
+    data : array_like or list of array_like
+        The data. Of a list, `body` gets a list with a slice of each array.
+    init_states : array or list of arrays
+        The states for the first slice.
 
+    Returns
+    -------
+    tuple
+        The outputs stacked along a new first axis, as a list of arrays if outputs are lists, and the states after the
+        last slice.
+
+    Raises
+    ------
+    ValueError
+        If `data` has no axes, or no slices.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> ys, total = npx.foreach(lambda x, s: (x * 2, s + x), np.arange(3), np.array(0))
     >>> ys.tolist(), total.item()

@@ -148,12 +148,42 @@ def categorical(
     prob: ArrayLike, shape: int | Sequence[int] | None = None, get_prob: bool = False, dtype: DTypeLike = "int32", *,
     size: int | Sequence[int] | None = None, device: DeviceLike = None, ctx: DeviceLike = None,
 ) -> Any:  # fmt: skip
-    """Draw class numbers by the probabilities along the last axis of prob, of shape prob.shape[:-1] + shape.
+    """Draw class numbers by probabilities along the last axis of an array.
 
-    prob: not negative, divided by their sums for the draws. get_prob: gives the numbers and log(prob) of each, through
-    which gradients flow to prob. size: another name for shape. ValueError if prob has no classes, both names are
-    given, or probabilities are negative or sum to 0: where the result is read, if prob is a forerun array.
+    Parameters
+    ----------
+    prob : array_like
+        The probabilities of the classes, of shape (..., classes). They must not be negative, and are divided by their
+        sums for the draws.
+    shape : int or tuple of ints, optional
+        The shape of the draws from each row of probabilities; None for one draw.
+    get_prob : bool, optional
+        True returns log(prob) of each number drawn, too, through which gradients flow to `prob`.
+    dtype : dtype, optional
+        The dtype of the numbers.
+    size : int or tuple of ints, optional
+        Another name for `shape`.
+    device : device, optional
+        The device of the result, unless `prob` is a forerun array: then it is the device of `prob`.
+    ctx : device, optional
+        MXNet's name for device.
 
+    Returns
+    -------
+    array or tuple of arrays
+        The class numbers, counted from 0, of shape prob.shape[:-1] + shape; with `get_prob` these, and log(prob) of
+        each in the same shape.
+
+    Raises
+    ------
+    ValueError
+        If `prob` has no classes, both names of the shape are given, or an extent is negative. If probabilities are
+        negative, or their sum is 0 or not finite: where the result is read, if `prob` is a forerun array.
+    TypeError
+        For a dtype that arrays cannot have.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> prob = np.array([[0.0, 1.0], [1.0, 0.0]])
     >>> npx.random.categorical(prob).tolist(), npx.random.categorical(prob, 3).tolist()

@@ -47,10 +47,32 @@ def _centres(x: Array, format: str) -> tuple[Any, Any]:
 
 
 def box_iou(lhs: ArrayLike, rhs: ArrayLike, format: str = "corner") -> Array:
-    """Return the area that boxes share, divided by the area that they cover together: lhs.shape[:-1] + rhs.shape[:-1].
+    """Return the area that boxes share, divided by the area that they cover together.
 
-    0 of boxes without area. ValueError for boxes that are not of 4 numbers, or another format.
+    Each box of `lhs` is compared with each box of `rhs`.
 
+    Parameters
+    ----------
+    lhs : array_like
+        Boxes, of shape (..., 4).
+    rhs : array_like
+        Boxes, of shape (..., 4).
+    format : str, optional
+        The format of the boxes: "corner" for (left, top, right, bottom), "center" for (x, y, width, height) around the
+        middle.
+
+    Returns
+    -------
+    array
+        Numbers from 0 to 1, of shape lhs.shape[:-1] + rhs.shape[:-1]; 0 of boxes without area.
+
+    Raises
+    ------
+    ValueError
+        If boxes are not of 4 numbers, or for another format.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.box_iou(np.array([[0.0, 0.0, 2.0, 2.0]]), np.array([[1.0, 0.0, 3.0, 2.0]])).tolist()
     [[0.3333333432674408]]
@@ -73,10 +95,32 @@ def bipartite_matching(
 ) -> tuple[Any, Any]:
     """Return pairs of a row and a column of matrices of scores, the best score first.
 
-    Gives the column of each row, and the row of each column, in data's dtype; -1 for those without. Only scores above
-    the threshold count, or below it with is_ascend, where small ones are the best. topk: at most so many pairs, if
-    positive. It has no gradient. ValueError without a threshold or a matrix.
+    Each row and each column is in one pair at most. The function has no gradient.
 
+    Parameters
+    ----------
+    data : array_like
+        The scores, of shape (..., rows, columns).
+    is_ascend : bool, optional
+        False: large scores are the best. True: small ones are the best.
+    threshold : float
+        The limit of scores, which must be given: only scores above it count, or below it with `is_ascend`.
+    topk : int, optional
+        The largest number of pairs of a matrix, if it is positive; otherwise there is no limit.
+
+    Returns
+    -------
+    tuple of arrays
+        The column of each row, of shape (..., rows), and the row of each column, of shape (..., columns), both in the
+        dtype of `data`; -1 for those without a pair.
+
+    Raises
+    ------
+    ValueError
+        If `threshold` is not given, or `data` has fewer than two axes.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> rows, columns = npx.bipartite_matching(np.array([[0.5, 0.6], [0.1, 0.2], [0.3, 0.4]]), threshold=1e-12)
     >>> rows.tolist(), columns.tolist()
@@ -114,12 +158,41 @@ def box_encode(
     samples: ArrayLike, matches: ArrayLike, anchors: ArrayLike, refs: ArrayLike,
     means: ArrayLike = (0.0, 0.0, 0.0, 0.0), stds: ArrayLike = (0.1, 0.1, 0.2, 0.2),
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Encode the boxes refs (batch, m, 4) as offsets from the matching anchors (batch, n, 4), and return a mask.
+    """Encode boxes as offsets from the anchors that match them, and return a mask.
 
-    matches (batch, n): the number of each anchor's box. samples (batch, n): above 0.5 for those that count, others are
-    0. Codes are distances of middles in widths and heights of anchors, and logarithms of ratios, minus means, divided
-    by stds (Ren et al. 2015). Boxes are corners. IndexError where results are read for a number without a box.
+    Codes are distances of middles in widths and heights of anchors, and logarithms of ratios of widths and heights,
+    minus `means`, divided by `stds` (Ren et al. 2015). Boxes and anchors are corners (left, top, right, bottom).
 
+    Parameters
+    ----------
+    samples : array_like
+        Numbers above 0.5 for anchors that count, of shape (batch, n).
+    matches : array_like
+        The number of each anchor's box in `refs`, of shape (batch, n). A negative one counts from the end.
+    anchors : array_like
+        The anchors, of shape (batch, n, 4).
+    refs : array_like
+        The boxes, of shape (batch, m, 4).
+    means : array_like, optional
+        Four numbers that are subtracted from the codes of x, y, width and height.
+    stds : array_like, optional
+        Four numbers that these codes are divided by then.
+
+    Returns
+    -------
+    tuple of arrays
+        The codes, which are 0 for anchors that do not count, and the mask, which is 1 for anchors that count and 0 for
+        others; both of shape (batch, n, 4).
+
+    Raises
+    ------
+    ValueError
+        If boxes or anchors are not of 4 numbers.
+    IndexError
+        Where results are read, for a number in `matches` without a box.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> anchors, refs = np.array([[[0.0, 0.0, 1.0, 1.0]]]), np.array([[[0.5, 0.0, 1.5, 1.0]]])
     >>> codes, mask = npx.box_encode(np.ones((1, 1)), np.zeros((1, 1)), anchors, refs)
@@ -141,11 +214,43 @@ def box_decode(
     data: ArrayLike, anchors: ArrayLike, std0: float = 1.0, std1: float = 1.0, std2: float = 1.0, std3: float = 1.0,
     clip: float = -1.0, format: str = "center",
 ) -> Array:  # fmt: skip
-    """Return boxes (corners) from codes (batch, n, 4) and anchors (1, n, 4): the inverse of `box_encode` without means.
+    """Return boxes from codes and anchors: the inverse of `box_encode` without means.
 
-    std0 to std3: what the codes are multiplied with. clip: codes of sizes, times std2 and std3, are at most that, if
-    it is positive. format: of the anchors.
+    The middle of a box is that of its anchor, moved by the first two codes in widths and heights of the anchor. Its
+    width and height are those of the anchor, times exp of the last two codes.
 
+    Parameters
+    ----------
+    data : array_like
+        The codes, of shape (batch, n, 4).
+    anchors : array_like
+        The anchors, of shape (1, n, 4).
+    std0 : float, optional
+        The factor of the first code of each box, that of x.
+    std1 : float, optional
+        The factor of the second code, that of y.
+    std2 : float, optional
+        The factor of the third code, that of the width.
+    std3 : float, optional
+        The factor of the fourth code, that of the height.
+    clip : float, optional
+        The largest value of codes of sizes, times std2 and std3, if it is positive.
+    format : str, optional
+        The format of the anchors: "center" for (x, y, width, height) around the middle, "corner" for (left, top, right,
+        bottom).
+
+    Returns
+    -------
+    array
+        The boxes as corners (left, top, right, bottom), of shape (batch, n, 4).
+
+    Raises
+    ------
+    ValueError
+        If codes or anchors are not of 4 numbers, or for another format.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.box_decode(np.zeros((1, 1, 4)), np.array([[[1.0, 1.0, 2.0, 2.0]]])).tolist()
     [[[0.0, 0.0, 2.0, 2.0]]]
@@ -167,11 +272,49 @@ def box_nms(
 ) -> Array:  # fmt: skip
     """Return the best boxes of each batch by score, without those that overlap a better one; then rows of -1.
 
-    data: (..., boxes, numbers), among which are the score, four coordinates, and perhaps the class (id_index). Boxes
-    whose score is not above valid_thresh, and those of the class background_id, are left out; of others, the topk best
-    take part. A box goes if its `box_iou` with a better one of its class (with force_suppress: of any) is above
-    overlap_thresh. Gradients flow to the boxes that stay. ValueError if numbers do not reach.
+    Boxes whose score is not above `valid_thresh`, and those of the class `background_id`, are left out; of the others,
+    the `topk` best are considered. A box is left out if its `box_iou` with a better one of its class is above
+    `overlap_thresh`. Gradients flow to the boxes that stay.
 
+    Parameters
+    ----------
+    data : array_like
+        The boxes, of shape (..., boxes, numbers). The numbers include the score, four coordinates, and perhaps the
+        class.
+    overlap_thresh : float, optional
+        The largest overlap of two boxes that both stay.
+    valid_thresh : float, optional
+        The score that boxes must be above.
+    topk : int, optional
+        The number of boxes of a batch that are considered, if it is positive; otherwise all are.
+    coord_start : int, optional
+        The position of the first coordinate among the numbers of a box.
+    score_index : int, optional
+        The position of the score.
+    id_index : int, optional
+        The position of the class; a negative one if boxes have no class, so that each is compared with all.
+    background_id : int, optional
+        The class that is left out; a negative one for none.
+    force_suppress : bool, optional
+        True compares boxes of different classes, too.
+    in_format : str, optional
+        The format of the coordinates of `data`: "corner" for (left, top, right, bottom), "center" for (x, y, width,
+        height) around the middle.
+    out_format : str, optional
+        The format of the coordinates of the result, of the same two.
+
+    Returns
+    -------
+    array
+        The boxes that stay, the best first, then rows of -1, in the shape of `data`.
+
+    Raises
+    ------
+    ValueError
+        If `data` has fewer than two axes, the numbers of a box do not reach the positions given, or for another format.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> x = np.array([[0, 0.5, 0, 0, 2, 2], [0, 0.9, 0, 0, 2, 1.9], [1, 0.4, 0, 0, 2, 2]])
     >>> npx.box_nms(x, id_index=0)[:, 1].tolist()

@@ -19,8 +19,25 @@ __all__ = ["batch_flatten", "multibox_prior", "roi_pooling"]
 
 
 def batch_flatten(x: ArrayLike) -> Array:
-    """Return x as (batch, elements): a view where memory allows.
+    """Return an array with all axes after the first one flattened.
 
+    Parameters
+    ----------
+    x : array_like
+        The values, of shape (batch, ...).
+
+    Returns
+    -------
+    array
+        `x` as (batch, elements): a view where memory allows.
+
+    Raises
+    ------
+    IndexError
+        If `x` is an array without axes.
+
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.batch_flatten(np.zeros((2, 3, 4))).shape
     (2, 12)
