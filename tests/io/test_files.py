@@ -132,6 +132,11 @@ class TestWriting:
             assert got.shape == shape
             assert got.tobytes() == values.tobytes()
 
+    def test_one_array_is_not_an_archive(self, tmp_path):
+        numpy.save(tmp_path / "x.npy", numpy.ones(3))
+        with pytest.raises(ValueError, match="load: file must be an npz archive, got an npy file"):
+            npx.load(tmp_path / "x.npy")
+
     def test_several_after_one_another_in_an_open_file(self):
         file = io.BytesIO()
         for i in range(3):

@@ -92,6 +92,8 @@ def waitall() -> None:
 
     One is raised as itself, several as an `ExceptionGroup`.
 
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> x = np.ones(3) + 1
     >>> npx.waitall()
@@ -133,6 +135,8 @@ def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
 def reset_np() -> None:
     """Undo `set_np`: creation gives float32, and integers from integers.
 
+    Examples
+    --------
     >>> from forerun import np, npx
     >>> npx.reset_np(); np.arange(3).dtype, np.zeros(3).dtype
     (dtype('int64'), dtype('float32'))
@@ -143,6 +147,13 @@ def reset_np() -> None:
 def is_np_array() -> bool:
     """Return True: functions return `np.ndarray`, the only array class.
 
+    Returns
+    -------
+    bool
+        True.
+
+    Examples
+    --------
     >>> from forerun import npx
     >>> npx.is_np_array()
     True

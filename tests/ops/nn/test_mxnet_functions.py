@@ -56,6 +56,8 @@ def test_masked_elements_have_no_part() -> None:
     assert (y.asnumpy()[~mask] == -math.inf).all()
     close(np.exp(y), npx.masked_softmax(x, np.array(mask)), 1e-12)
     check_grads(lambda x: np.where(np.array(mask), npx.masked_log_softmax(x, np.array(mask)), 0), x)
+    numbers = np.where(np.array(mask), -2, 0)
+    close(npx.masked_softmax(x, numbers), npx.masked_softmax(x, np.array(mask)), 0)
     nowhere = npx.masked_log_softmax(x, np.zeros((3, 4)))
     assert (nowhere.asnumpy() == -math.inf).all()
 
