@@ -20,6 +20,8 @@ tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 # A process more than cores, since many tests wait; four at most.
 PROCESSES := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 4 ? n + 1 : 4 )))
 
+# Device plugins compile thousands of modules, half of the time to optimise them. Tests of digits do so all the same.
+test: export XLA_FLAGS ?= --xla_backend_optimization_level=0
 test: $(BUILT) browser plugins  ## in some processes; ARGS="-n 0 -k matmul -x" for one
 	$(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal $(ARGS)
 
