@@ -27,8 +27,6 @@ def test_benchmark_on_the_fake_gpu(tmp_path: Path) -> None:
         "benchmarks/gpu.py",
         "--quick",
         "--rounds",
-        "3",
-        "--seconds",
         "1",
         "--json",
         str(figures),
