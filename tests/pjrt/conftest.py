@@ -1,7 +1,7 @@
 """The plugins that modules are run on: every case on one of them, and some of each operation on the others.
 
-A plugin compiles each module anew, which takes nearly all of the time. What another version of a plugin may refuse is
-the text of an operation, which the dtypes of one kind have in common: floats, integers, complex numbers, bools.
+A plugin compiles each module anew, which takes nearly all of the time. Another version of a plugin may refuse the text
+of an operation, which the dtypes of one kind have in common: floats, integers, complex numbers, bools.
 `make gpu-tests` runs every case on each plugin.
 """
 
