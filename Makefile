@@ -10,6 +10,8 @@ SUITE   := build/array-api-tests
 ADAPTERS := build/adapters
 OPENMPI := build/openmpi
 SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
+# Where it is set, each of the processes that tests start would compile all of the package anew: most of their time.
+unexport PYTHONDONTWRITEBYTECODE
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: tour test browser standard clients adapters ranks openmpi frontends suites model faults load soak fuzz bench bench-own docs figures plugins gpu-tests gpu-suite gpu-overlap gpu-compile lint tsan asan aarch64 wheels newcomer portability develop clean
@@ -20,6 +22,8 @@ tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 # A process more than cores, since many tests wait; four at most.
 PROCESSES := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 4 ? n + 1 : 4 )))
 
+# Device plugins compile thousands of modules, half of the time to optimise them. Tests of digits do so all the same.
+test: export XLA_FLAGS ?= --xla_backend_optimization_level=0
 test: $(BUILT) browser plugins  ## in some processes; ARGS="-n 0 -k matmul -x" for one
 	$(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal $(ARGS)
 

@@ -94,7 +94,7 @@ Correlation of_any() {
 template <class T>
 void conv() {
   Correlation c = below(2) ? of_any() : of_three_by_three();
-  if (c.flops() > (kSanitized ? 8e6 : 3e7)) return conv<T>();
+  if (c.flops() > (kSanitized ? 3e6 : 3e7)) return conv<T>();
   Dims weight{c.groups * c.out, c.in, c.kernel[0], c.kernel[1], c.kernel[2]};
   Array x = random_array<T>(field(c.examples, c.groups * c.in, c.extents)), w = random_array<T>(weight),
         y = random_array<T>(field(c.examples, c.groups * c.out, c.counts));

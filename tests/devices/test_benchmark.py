@@ -19,7 +19,7 @@ def test_benchmark_on_the_fake_gpu(tmp_path: Path) -> None:
         **os.environ,
         "FORERUN_FAKE_GPU_PLUGIN": str(plugin_file(NAME)),
         "FORERUN_FAKE_GPU_EXECUTE_US": "20",
-        "FORERUN_PJRT": str(fake_gpu(tmp_path)),
+        "FORERUN_PJRT": str(fake_gpu()),
         "FORERUN_MODULE_CACHE": "",
     }
     command = [
@@ -27,8 +27,6 @@ def test_benchmark_on_the_fake_gpu(tmp_path: Path) -> None:
         "benchmarks/gpu.py",
         "--quick",
         "--rounds",
-        "3",
-        "--seconds",
         "1",
         "--json",
         str(figures),

@@ -4,6 +4,7 @@ Inside of a folder of the package too: neither its files nor its folders use eac
 """
 
 import ast
+import functools
 import importlib
 import re
 import sys
@@ -128,34 +129,38 @@ def layer(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+@functools.cache
+def statements(path: Path) -> tuple[list[ast.Import | ast.ImportFrom], set[int], set[int]]:
+    """Return the imports of a file, the lines that only type checkers execute, and those of imports in functions."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    blocks = [n for n in nodes if isinstance(n, ast.If) and ast.unparse(n.test).strip("_") == "TYPE_CHECKING"]
+    inside = [n for n in nodes if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))]
+    kinds = (ast.Import, ast.ImportFrom)
+    late = {n.lineno for function in inside for n in ast.walk(function) if isinstance(n, kinds)}
+    return [n for n in nodes if isinstance(n, kinds)], {n.lineno for block in blocks for n in block.body}, late
+
+
 def imported_modules(path: Path) -> Iterator[tuple[int, str]]:
     """Yield line and full name of everything from the package that a file imports, inside functions too."""
     package = ["forerun", *path.relative_to(PACKAGE).parts[:-1]]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in statements(path)[0]:
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
+        else:
             base = package[: len(package) - node.level + 1] if node.level else []
             source = ".".join([*base, *([node.module] if node.module else [])])
             names = [f"{source}.{alias.name}" for alias in node.names]
-        else:
-            continue
         yield from ((node.lineno, name) for name in names if name.split(".")[0] == "forerun")
 
 
 def for_types_alone(path: Path) -> set[int]:
     """Lines of imports that only type checkers execute."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    blocks = [n for n in ast.walk(tree) if isinstance(n, ast.If) and ast.unparse(n.test).strip("_") == "TYPE_CHECKING"]
-    return {line.lineno for block in blocks for line in block.body}
+    return statements(path)[1]
 
 
 def inside_functions(path: Path) -> set[int]:
     """Lines of imports that are executed when a function is called."""
-    kinds = ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda
-    functions = [n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, kinds)]
-    imports = (ast.Import, ast.ImportFrom)
-    return {n.lineno for function in functions for n in ast.walk(function) if isinstance(n, imports)}
+    return statements(path)[2]
 
 
 def is_listed(path: Path, name: str) -> bool:

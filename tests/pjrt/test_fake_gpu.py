@@ -16,9 +16,9 @@ Open = Callable[..., int]
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def library() -> Path:
     plugin_file("xla-cpu-pjrt")
-    return fake_gpu(tmp_path_factory.mktemp("fake"))
+    return fake_gpu()
 
 
 @pytest.fixture

@@ -32,9 +32,9 @@ gpu, other = forerun.gpu(0), forerun.gpu(1)
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def library() -> Path:
     plugin_file("xla-cpu-pjrt")
-    return fake_gpu(tmp_path_factory.mktemp("fake"))
+    return fake_gpu()
 
 
 def words(library: Path, program: str, **settings: object) -> list[str]:

@@ -17,7 +17,7 @@ def refusing(tmp_path_factory) -> pathlib.Path:
 SHARES = [f"{part}:{i}/4" for part in ("forward", "gradient") for i in range(4)]  # each ends within a minute or so
 
 
-@pytest.mark.parametrize(("part", "each", "least"), [*((share, 4, 500) for share in SHARES), ("programs", 2, 100)])
+@pytest.mark.parametrize(("part", "each", "least"), [*((share, 8, 250) for share in SHARES), ("programs", 2, 100)])
 def test_each_request_may_be_refused(refusing, part, each, least):
     ((name, refused, raised),) = run(refusing, part, each=each)  # `make faults` refuses all of them
     assert name == part

@@ -14,6 +14,7 @@ from tests.support.plugins import plugin_file
 from tests.support.subprocesses import execute, output
 
 NAME = os.environ.get("FORERUN_TEST_PLUGIN", "fastatomstruct-xla-cpu")  # one of tests.support.plugins.FILES
+WHOLE = "FORERUN_TEST_PLUGIN" in os.environ  # `make gpu-tests`, which has more cases
 _opened: list[forerun.Device] = []
 
 

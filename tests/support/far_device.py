@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import tempfile
-from pathlib import Path
-
 from tests.support.devices import NAME
 from tests.support.plugins import fake_gpu, plugin_file
 from tests.support.subprocesses import execute
@@ -27,23 +23,12 @@ np.zeros(3, device=other).wait()
 """
 
 
-@functools.cache
-def _library() -> Path:
-    folder = tempfile.TemporaryDirectory(prefix="fake_gpu")
-    path = fake_gpu(Path(folder.name))
-    _kept.append(folder)
-    return path
-
-
-_kept: list[tempfile.TemporaryDirectory[str]] = []  # until the process ends
-
-
 def settings(**of_the_fake: object) -> dict[str, str]:
     """Return the variables of a process that has the fake for its devices."""
     below = str(plugin_file(NAME))
     more = {f"FORERUN_FAKE_GPU_{name.upper()}": str(value) for name, value in of_the_fake.items()}
     return {
-        "FORERUN_PJRT": str(_library()), "FORERUN_MODULE_CACHE": "", "FORERUN_FAKE_GPU_PLUGIN": below, **more,
+        "FORERUN_PJRT": str(fake_gpu()), "FORERUN_MODULE_CACHE": "", "FORERUN_FAKE_GPU_PLUGIN": below, **more,
     }  # fmt: skip
 
 

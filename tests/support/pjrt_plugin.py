@@ -30,7 +30,11 @@ _DTYPES = (
     "", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
     "float64", "bfloat16", "complex64", "complex128",
 )  # fmt: skip
-_OPTIONS = bytes([0x1A, 4, 0x20, 1, 0x28, 1])  # of a compilation: one replica, one partition
+# Of a compilation, as messages of protocol buffers: one replica, one partition; and XLA's own level of optimisation,
+# which `make test` lowers, since most of its time would be that of compilers.
+_OPTIONS = bytes([0x1A, 4, 0x20, 1, 0x28, 1])
+_LEVEL = b"xla_backend_optimization_level"
+_OPTIMISED = bytes([0x3A, len(_LEVEL) + 6, 0x0A, len(_LEVEL)]) + _LEVEL + bytes([0x12, 2, 0x18, 3])
 
 
 def dtype_of(name: str) -> numpy.dtype[Any]:
@@ -109,18 +113,19 @@ class Plugin:
         return array
 
     @functools.lru_cache(maxsize=64)  # noqa: B019 - plugins stay
-    def _compiled(self, text: str) -> tuple[int, int]:
+    def _compiled(self, text: str, optimised: bool) -> tuple[int, int]:
         """A loaded executable, and how many results it has."""
-        code, form, options = (ctypes.create_string_buffer(t) for t in (text.encode(), b"mlir", _OPTIONS))
+        wanted = _OPTIONS + (_OPTIMISED if optimised else b"")
+        code, form, options = (ctypes.create_string_buffer(t) for t in (text.encode(), b"mlir", wanted))
         program = (ctypes.c_uint64 * 6)(48, 0, ctypes.addressof(code), len(text.encode()), ctypes.addressof(form), 4)
-        fields = self._client, ctypes.addressof(program), ctypes.addressof(options), len(_OPTIONS), 0
+        fields = self._client, ctypes.addressof(program), ctypes.addressof(options), len(wanted), 0
         loaded = self._call("Client_Compile", *fields)[4]
         executable = self._call("LoadedExecutable_GetExecutable", loaded, 0)[1]
         return loaded, self._call("Executable_NumOutputs", executable, 0)[1]
 
-    def run(self, text: str, *arrays: Any) -> list[Any]:
-        """The results of a module."""
-        loaded, count = self._compiled(text)
+    def run(self, text: str, *arrays: Any, optimised: bool = False) -> list[Any]:
+        """The results of a module. optimised: also where XLA_FLAGS has another level."""
+        loaded, count = self._compiled(text, optimised)
         buffers = [self._put(array) for array in arrays]
         given, results = (ctypes.c_uint64 * len(buffers))(*buffers), (ctypes.c_uint64 * count)()
         lists = (ctypes.c_uint64 * 1)(ctypes.addressof(given)), (ctypes.c_uint64 * 1)(ctypes.addressof(results))

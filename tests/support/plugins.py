@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -28,15 +31,21 @@ def plugin_file(name: str) -> Path:
     return path
 
 
-def fake_gpu(folder: Path) -> Path:
-    """Return the plugin that behaves like a device far away (core/tests/fake_gpu), compiled into a folder."""
+@functools.cache
+def fake_gpu() -> Path:
+    """Return the plugin that behaves like a device far away (core/tests/fake_gpu), compiled once for all processes."""
     compiler = shutil.which("c++") or shutil.which("g++")
     if not compiler:
         pytest.skip("no C++ compiler, for the fake device")
-    path = folder / "fake_gpu.so"
-    source = ROOT / "core" / "tests" / "fake_gpu" / "fake_gpu.cpp"
-    flags = ["-std=c++20", "-O1", "-shared", "-fPIC", f"-I{ROOT / 'core'}", "-o", str(path)]
-    subprocess.run([compiler, *flags, str(source), "-ldl"], check=True)
+    sources = ROOT / "core" / "tests" / "fake_gpu" / "fake_gpu.cpp", ROOT / "core" / "pjrt" / "abi.h"
+    of_texts = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
+    path = ROOT / "build" / "tests" / f"fake_gpu_{of_texts}.so"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(f".{os.getpid()}")  # another process may be at it
+        flags = ["-std=c++20", "-O1", "-shared", "-fPIC", f"-I{ROOT / 'core'}", "-o", str(part)]
+        subprocess.run([compiler, *flags, str(sources[0]), "-ldl"], check=True)
+        part.replace(path)
     return path
 
 
