@@ -1,6 +1,7 @@
 # Headers that most files include are read once for all files of a target: a third of the time of a build.
-# Not beside a cache of compilers, which finds what it has compiled before only without them.
-if(CMAKE_CXX_COMPILER_LAUNCHER)
+# Not beside a cache of compilers, which finds files that it has compiled before only without them; and only where it
+# has been tried.
+if(CMAKE_CXX_COMPILER_LAUNCHER OR CMAKE_CROSSCOMPILING OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(FORERUN_PRECOMPILE OFF)
 else()
   set(FORERUN_PRECOMPILE ON)
