@@ -7,24 +7,25 @@ namespace forerun {
 
 namespace {
 
-// Collects bytes, and appends them to a key many at a time: keys are made for each operation that is issued.
+// Writes keys: one for each operation that is issued. First it counts their bytes, then it puts them there.
 class KeyWriter {
  public:
-  explicit KeyWriter(std::string& key) : key_(key) {}
-  KeyWriter(const KeyWriter&) = delete;
-  ~KeyWriter() { key_.append(bytes_, used_); }
+  // at: none, to count.
+  explicit KeyWriter(char* at) : at_(at) {}
+  size_t bytes() const { return bytes_; }
 
+  void put(const void* from, size_t n) {
+    if (at_) std::memcpy(at_ + bytes_, from, n);
+    bytes_ += n;
+  }
   template <class T>
   void put(const T& value) {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof bytes_);
-    if (sizeof bytes_ - used_ < sizeof value) flush();
-    std::memcpy(bytes_ + used_, &value, sizeof value);
-    used_ += sizeof value;
+    static_assert(std::is_trivially_copyable_v<T>);
+    put(&value, sizeof value);
   }
   template <class T>
   void put_all(const T* values, size_t n) {
-    put(n);
-    for (size_t i = 0; i < n; ++i) put(values[i]);
+    put(n), put(static_cast<const void*>(values), n * sizeof(T));
   }
   void put(const std::string& text) { put_all(text.data(), text.size()); }
 
@@ -59,14 +60,18 @@ class KeyWriter {
     for (int i = 0; i < all.axes; ++i) put(shape[i]), put(strides[i]);
   }
 
- private:
-  void flush() {
-    key_.append(bytes_, used_);
-    used_ = 0;
+  void put(const OpSpec& spec) {
+    put(spec.kind);
+    put(spec.name);
+    put(static_cast<uint8_t>(spec.inputs.size()));
+    for (const OpSpec::Operand& operand : spec.inputs) put(operand);
+    for (const OpSpec::Operand& operand : spec.outputs) put(operand);
+    for (const auto& [attribute, value] : spec.attributes) put(attribute), put(value);
   }
-  std::string& key_;
-  size_t used_ = 0;
-  char bytes_[512];
+
+ private:
+  char* const at_;
+  size_t bytes_ = 0;
 };
 
 }  // namespace
@@ -89,13 +94,11 @@ void OpSpec::locate(Op& op) {
 }
 
 void OpSpec::append_key(std::string& key) const {
-  KeyWriter writer(key);
-  writer.put(kind);
-  writer.put(name);
-  writer.put(static_cast<uint8_t>(inputs.size()));
-  for (const Operand& operand : inputs) writer.put(operand);
-  for (const Operand& operand : outputs) writer.put(operand);
-  for (const auto& [attribute, value] : attributes) writer.put(attribute), writer.put(value);
+  KeyWriter count(nullptr);
+  count.put(*this);
+  const size_t before = key.size();
+  key.resize(before + count.bytes());
+  KeyWriter(key.data() + before).put(*this);
 }
 
 }  // namespace forerun
