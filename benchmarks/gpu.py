@@ -217,7 +217,7 @@ class Alone:
         return _core.pjrt_seconds(self.client, self.device, self.modules, rounds)
 
     def warm_start(self, rounds: int) -> tuple[float, float]:
-        """The seconds that compiling the modules takes, and those in which a later client loads files, the least of some."""
+        """The seconds that compiling takes, and those in which a later client loads the files, the least of some."""
         loaded: list[float] = []
         with tempfile.TemporaryDirectory() as folder:
             for _ in range(rounds + 1):

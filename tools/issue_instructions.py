@@ -1,9 +1,9 @@
-"""Counts the instructions of the issuing thread for `x + 1`, on cpu(0) and on gpu(0): timings of a busy machine say little.
+"""Counts the instructions of the issuing thread for `x + 1`, on cpu(0) and on gpu(0), where times say little.
 
     FORERUN_PJRT=plugin.so python tools/issue_instructions.py
 
 Needs valgrind. Each device runs two loops, one twice as long as the other: their difference is what an operation takes.
-Operations are queued on both; what the issuing thread does for the workers, or for a lane, while it issues is counted, too.
+Operations are queued on both; what the issuing thread does for workers, or for a lane, while it issues is counted, too.
 """
 
 from __future__ import annotations
