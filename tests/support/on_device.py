@@ -78,7 +78,7 @@ class OnDevice:
         return report
 
     @pytest.fixture(autouse=True)
-    def current_device(self, fresh: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    def current_device(self, fresh: None) -> Iterator[None]:
         """Make new arrays of each test on the device, those of its threads, too."""
         start = threading.Thread.start
 
@@ -93,8 +93,8 @@ class OnDevice:
             thread.run = run_there  # type: ignore[method-assign]
             start(thread)
 
-        monkeypatch.setattr(threading.Thread, "start", start_there)
-        with self.device:
+        with pytest.MonkeyPatch.context() as patch, self.device:
+            patch.setattr(threading.Thread, "start", start_there)
             yield
 
     @pytest.hookimpl(wrapper=True)
