@@ -7,56 +7,72 @@ namespace forerun {
 
 namespace {
 
-template <class T>
-void put(std::string& key, const T& value) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  key.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
+// Writes keys: one for each operation that is issued. First it counts their bytes, then it puts them there.
+class KeyWriter {
+ public:
+  // at: none, to count.
+  explicit KeyWriter(char* at) : at_(at) {}
+  size_t bytes() const { return bytes_; }
 
-void put_text(std::string& key, const std::string& text) {
-  put(key, text.size());
-  key += text;
-}
+  void put(const void* from, size_t n) {
+    if (at_) std::memcpy(at_ + bytes_, from, n);
+    bytes_ += n;
+  }
+  template <class T>
+  void put(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    put(&value, sizeof value);
+  }
+  template <class T>
+  void put_all(const T* values, size_t n) {
+    put(n), put(static_cast<const void*>(values), n * sizeof(T));
+  }
+  void put(const std::string& text) { put_all(text.data(), text.size()); }
 
-template <class T>
-void put_all(std::string& key, const T* values, size_t n) {
-  key.append(reinterpret_cast<const char*>(values), n * sizeof(T));
-}
+  void put(const OpSpec::Attribute& attribute) {
+    put(static_cast<uint8_t>(attribute.index()));
+    std::visit(
+        [&](const auto& value) {
+          using T = std::decay_t<decltype(value)>;
+          if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+            put(value.size());
+            for (const std::string& text : value) put(text);
+          } else if constexpr (std::is_same_v<T, std::vector<int64_t>> || std::is_same_v<T, std::vector<DType>>) {
+            put_all(value.data(), value.size());
+          } else if constexpr (!std::is_same_v<T, std::monostate>) {
+            put(value);
+          }
+        },
+        attribute);
+  }
 
-void put_attribute(std::string& key, const OpSpec::Attribute& attribute) {
-  put(key, static_cast<uint8_t>(attribute.index()));
-  std::visit(
-      [&](const auto& value) {
-        using T = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<T, std::string>) {
-          put_text(key, value);
-        } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
-          put(key, value.size());
-          for (const std::string& text : value) put_text(key, text);
-        } else if constexpr (std::is_same_v<T, std::vector<int64_t>> || std::is_same_v<T, std::vector<DType>>) {
-          put(key, value.size());
-          put_all(key, value.data(), value.size());
-        } else if constexpr (!std::is_same_v<T, std::monostate>) {
-          put(key, value);
-        }
-      },
-      attribute);
-}
+  void put(const OpSpec::Operand& operand) {
+    struct {
+      DType dtype, storage_dtype;
+      Mode mode;
+      uint8_t scalar;
+      int32_t axes;
+      int64_t storage_size, offset;
+    } const all{operand.layout.dtype,  operand.storage_dtype, operand.mode,         operand.access < 0,
+                operand.layout.ndim(), operand.storage_size,  operand.layout.offset};
+    put(all);
+    const int64_t *shape = operand.layout.shape.begin(), *strides = operand.layout.strides.begin();
+    for (int i = 0; i < all.axes; ++i) put(shape[i]), put(strides[i]);
+  }
 
-void put_operand(std::string& key, const OpSpec::Operand& operand) {
-  struct {
-    DType dtype, storage_dtype;
-    Mode mode;
-    uint8_t scalar;
-    int32_t axes;
-    int64_t storage_size, offset;
-  } const all{operand.layout.dtype,  operand.storage_dtype, operand.mode,         operand.access < 0,
-              operand.layout.ndim(), operand.storage_size,  operand.layout.offset};
-  put(key, all);
-  const auto axes = static_cast<size_t>(all.axes);
-  put_all(key, operand.layout.shape.begin(), axes);
-  put_all(key, operand.layout.strides.begin(), axes);
-}
+  void put(const OpSpec& spec) {
+    put(spec.kind);
+    put(spec.name);
+    put(static_cast<uint8_t>(spec.inputs.size()));
+    for (const OpSpec::Operand& operand : spec.inputs) put(operand);
+    for (const OpSpec::Operand& operand : spec.outputs) put(operand);
+    for (const auto& [attribute, value] : spec.attributes) put(attribute), put(value);
+  }
+
+ private:
+  char* const at_;
+  size_t bytes_ = 0;
+};
 
 }  // namespace
 
@@ -78,12 +94,11 @@ void OpSpec::locate(Op& op) {
 }
 
 void OpSpec::append_key(std::string& key) const {
-  put(key, kind);
-  put_text(key, name);
-  put(key, static_cast<uint8_t>(inputs.size()));
-  for (const Operand& operand : inputs) put_operand(key, operand);
-  for (const Operand& operand : outputs) put_operand(key, operand);
-  for (const auto& [attribute, value] : attributes) put(key, attribute), put_attribute(key, value);
+  KeyWriter count(nullptr);
+  count.put(*this);
+  const size_t before = key.size();
+  key.resize(before + count.bytes());
+  KeyWriter(key.data() + before).put(*this);
 }
 
 }  // namespace forerun

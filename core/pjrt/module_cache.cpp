@@ -57,12 +57,14 @@ ModuleCache::ModulePtr ModuleCache::make(const std::string& stablehlo, const Iss
 }
 
 ModuleCache::ModulePtr ModuleCache::read(const std::string& key) {
+  const auto start = std::chrono::steady_clock::now();
   const std::optional<std::string> bytes = files_ ? files_->read(key) : std::nullopt;
   if (!bytes) return nullptr;
   try {
     ModulePtr module = Module::deserialize(client_, *bytes);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     std::lock_guard lock(mutex_);
-    ++stats_.from_disk;
+    ++stats_.from_disk, stats_.disk_seconds += took.count();
     return module;
   } catch (const PluginError&) {
     return nullptr;  // it is compiled, and the file replaced

@@ -21,12 +21,13 @@ namespace forerun::pjrt {
 
 // Counts of a cache since its process began.
 struct CompileStats {
-  uint64_t compiled = 0;   // by the plugin,
-  double seconds = 0;      // in which time
-  uint64_t from_disk = 0;  // found as a file instead
-  uint64_t found = 0;      // asked for again
-  uint64_t dropped = 0;    // had to make room
-  size_t held = 0;         // modules now
+  uint64_t compiled = 0;    // by the plugin,
+  double seconds = 0;       // in which time
+  uint64_t from_disk = 0;   // found as a file instead,
+  double disk_seconds = 0;  // and loaded in this time
+  uint64_t found = 0;       // asked for again
+  uint64_t dropped = 0;     // had to make room
+  size_t held = 0;          // modules now
 };
 
 // Whose module it is: the name of an operation, and the number of the line that issued it.

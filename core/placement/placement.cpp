@@ -1,6 +1,7 @@
 #include "placement/placement.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -46,20 +47,22 @@ class Owned {
 // A description in the memory of the last one of this thread, unless that is in use.
 class Description {
  public:
-  Description() : own_(std::exchange(used_, true)) {
-    if (!own_) kept_.clear();
+  Description() {
+    if (std::exchange(used_, true))
+      own_.emplace();
+    else
+      kept_.clear();
   }
   ~Description() {
     if (!own_) used_ = false;
   }
   Description(const Description&) = delete;
-  OpSpec& spec() { return own_ ? spec_ : kept_; }
+  OpSpec& spec() { return own_ ? *own_ : kept_; }
 
  private:
   static thread_local bool used_;
   static thread_local OpSpec kept_;
-  const bool own_;
-  OpSpec spec_;
+  std::optional<OpSpec> own_;
 };
 thread_local bool Description::used_ = false;
 thread_local OpSpec Description::kept_;

@@ -37,7 +37,7 @@ def descent(steps: int, lr: float) -> tuple[numpy.ndarray, numpy.ndarray]:
 
 
 def test_training_is_gradient_descent() -> None:
-    net, _ = train([forerun.cpu(0)], 5, "sgd", learning_rate=0.2)
+    net, _ = train([forerun.current_device()], 5, "sgd", learning_rate=0.2)
     w, b = descent(5, 0.2)
     close(net.weight.data(), w, 1e-5)
     close(net.bias.data(), b, 1e-5)
@@ -78,7 +78,7 @@ def test_nothing_waits(gate: None) -> None:
 
 
 def test_old_gradients_are_noticed() -> None:
-    net, trainer = train([forerun.cpu(0)], 1, "sgd", learning_rate=0.2)
+    net, trainer = train([forerun.current_device()], 1, "sgd", learning_rate=0.2)
     with pytest.raises(RuntimeError, match=r"Trainer.step: gradients must be computed anew .* \['bias', 'weight'\]"):
         trainer.step(8)
     before = net.weight.data().asnumpy().copy()
@@ -101,8 +101,8 @@ def test_sums_can_be_changed_before_the_update(two_devices: list[forerun.Device]
 
 
 def test_states_survive_a_file(tmp_path: Path) -> None:
-    whole, _ = train([forerun.cpu(0)], 6, "adam", learning_rate=0.1)
-    net, trainer = train([forerun.cpu(0)], 3, "adam", learning_rate=0.1)
+    whole, _ = train([forerun.current_device()], 6, "adam", learning_rate=0.1)
+    net, trainer = train([forerun.current_device()], 3, "adam", learning_rate=0.1)
     trainer.save_states(tmp_path / "states")
     again = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.1})
     again.load_states(tmp_path / "states")

@@ -1,6 +1,6 @@
 """A plugin of pytest that runs the tests with another current device: `-p tests.support.on_device --device gpu:0`.
 
-Arrays of a test that names no device are then on that device, in the thread of the test, and floats are equal if they
+Arrays of a test that names no device are then on that device, in threads of the test, too, and floats are equal if they
 differ by some roundings (tests/support/nearness.py). Tests that cannot pass there are in
 tests/devices/suite_exceptions.txt, by reason. They run, and are expected to fail; an entry none of whose tests fails
 makes the run fail, so the list stays true.
@@ -9,6 +9,7 @@ makes the run fail, so the list stays true.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,10 +65,36 @@ class OnDevice:
                     mark = pytest.mark.xfail(reason=entry.reason, strict=False)
                     item.add_marker(mark if entry.runs else pytest.mark.skip(reason=entry.reason))
 
+    @property
+    def device(self) -> forerun.Device:
+        """The device."""
+        return forerun.gpu(int(self.name.rpartition(":")[2]))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> Iterator[pytest.CollectReport]:
+        """Make the arrays on the device that files of tests make when they are imported."""
+        with self.device:
+            report: pytest.CollectReport = yield
+        return report
+
     @pytest.fixture(autouse=True)
     def current_device(self, fresh: None) -> Iterator[None]:
-        """Make new arrays of each test on the device."""
-        with forerun.gpu(int(self.name.rpartition(":")[2])):
+        """Make new arrays of each test on the device, those of its threads, too."""
+        start = threading.Thread.start
+
+        def start_there(thread: threading.Thread) -> None:
+            run = thread.run
+
+            def run_there() -> None:
+                del thread.run
+                with self.device:
+                    run()
+
+            thread.run = run_there  # type: ignore[method-assign]
+            start(thread)
+
+        with pytest.MonkeyPatch.context() as patch, self.device:
+            patch.setattr(threading.Thread, "start", start_there)
             yield
 
     @pytest.hookimpl(wrapper=True)

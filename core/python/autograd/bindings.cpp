@@ -67,8 +67,13 @@ void init_tape(nb::module_& m) {
         nb::arg("save"));
   m.def("detach", [](nb::handle a) { return wrapped_like(a, arg("detach", a)); });
   m.def(
-      "empty_handle", [](nb::handle a) { return wrapped(Array(nullptr, as_array(a.ptr())->array.layout)); },
-      nb::arg("a"), "An array like `a`, without value.");
+      "empty_handle",
+      [](nb::handle a) {
+        nb::object made = wrapped(Array(nullptr, as_array(a.ptr())->array.layout));
+        as_array(made.ptr())->device = as_array(a.ptr())->device;
+        return made;
+      },
+      nb::arg("a"), "An array like `a`, of the same device, without value.");
   m.def("has_value", [](nb::handle a) { return as_array(a.ptr())->array.storage() != nullptr; });
   m.def(
       "place",

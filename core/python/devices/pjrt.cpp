@@ -38,7 +38,8 @@ pjrt::ClientOptions options_of(nb::handle given) {
 
 nb::dict stats_dict(const pjrt::CompileStats& stats) {
   nb::dict d;
-  d["compiled"] = stats.compiled, d["seconds"] = stats.seconds, d["from_disk"] = stats.from_disk;
+  d["compiled"] = stats.compiled, d["seconds"] = stats.seconds;
+  d["from_disk"] = stats.from_disk, d["disk_seconds"] = stats.disk_seconds;
   d["found"] = stats.found, d["dropped"] = stats.dropped, d["held"] = stats.held;
   return d;
 }

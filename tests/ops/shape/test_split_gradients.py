@@ -45,8 +45,15 @@ class TestGradients:
         numpy.testing.assert_allclose(x.grad.asnumpy(), n * n * 36 * values**3, rtol=1e-4, atol=1e-6)
 
     def test_in_a_recorded_call(self, cuts, axis):
+        self.recorded_call(cuts, axis, None)
+
+    def test_in_a_recorded_call_on_another_device(self, cuts, axis, two_devices):
+        """The gradient of the part that is not used is made where its array is."""
+        self.recorded_call(cuts, axis, two_devices[1])
+
+    def recorded_call(self, cuts, axis, device):
         values = numpy.random.default_rng(2).random((6, 7), "float32")
-        x, n = np.array(values), numbers(cuts, axis)
+        x, n = np.array(values, device=device), numbers(cuts, axis)
         x.attach_grad()
         again = hybrid(lambda x: loss(x, cuts, axis))
         for _ in range(3):

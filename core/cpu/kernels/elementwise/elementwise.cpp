@@ -50,8 +50,11 @@ class DenseKernel final : public Fusible {
         spec.scalar(types[i], scalar[~access[i]].bytes);
         continue;
       }
-      const Layout vector = strided(types[i], {n}, {steps[i]}, offset[i]);
-      i + 1 < operands ? spec.input(access[i], vector) : spec.output(access[i], vector);
+      OpSpec::Operand& made = (i + 1 < operands ? spec.inputs : spec.outputs).emplace_back();
+      Layout& vector = made.layout;  // filled in place: it is described for each operation of a device
+      made.access = access[i], vector.dtype = types[i], vector.offset = offset[i], vector.size = n;
+      vector.shape.resize(1), vector.shape[0] = n;
+      vector.strides.resize(1), vector.strides[0] = steps[i];
     }
     spec.set("types", std::vector<DType>(types, types + operands));
     return describe_checks(spec, loop);
