@@ -1,11 +1,13 @@
 // A network between ranks of one process, for tests of the lane: each rank has a lane and an end of the hub, and does
 // what it likes. An operation ends a random number of looks after the last rank has come to it.
 #pragma once
+#include <atomic>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <mutex>
 #include <random>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -68,6 +70,7 @@ class Hub {
 class HubNetwork final : public net::Network {
  public:
   HubNetwork(Hub& hub, int rank) : hub_(hub), rank_(rank) {}
+  std::atomic<std::thread::id> began_by{}, ended_by{};  // the last operation
   int rank() const override { return rank_; }
   int size() const override { return hub_.ranks; }
   int group_size(uint32_t) const override { return hub_.ranks; }
@@ -75,6 +78,7 @@ class HubNetwork final : public net::Network {
 
   net::RequestPtr start(const net::Call& call, const void* from, void* to) override {
     const size_t bytes = static_cast<size_t>(call.count) * item_size(call.dtype);
+    began_by.store(std::this_thread::get_id());
     auto bring = [&](const void* data) {
       return data ? Hub::Bytes(static_cast<const char*>(data), static_cast<const char*>(data) + bytes) : Hub::Bytes();
     };
@@ -140,6 +144,7 @@ class HubNetwork final : public net::Network {
     auto met = hub_.meet(rank_, channel, std::move(bytes));
     return after([this, met, move] {
       if (!hub_.whole(*met)) return false;
+      ended_by.store(std::this_thread::get_id());
       move(*met);
       return true;
     });

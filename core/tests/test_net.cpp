@@ -78,7 +78,11 @@ struct Rank {
 
 struct World {
   explicit World(uint32_t seed) : hub(kRanks, seed) {
-    for (int r = 0; r < kRanks; ++r) ranks.push_back(std::make_unique<Rank>(std::make_unique<HubNetwork>(hub, r), r));
+    for (int r = 0; r < kRanks; ++r) {
+      auto network = std::make_unique<HubNetwork>(hub, r);
+      networks.push_back(network.get());
+      ranks.push_back(std::make_unique<Rank>(std::move(network), r));
+    }
     connect(true);
     for (auto& rank : ranks) rank->fill(rank->token, 0);
   }
@@ -101,6 +105,7 @@ struct World {
 
   Hub hub;
   std::vector<std::unique_ptr<Rank>> ranks;
+  std::vector<HubNetwork*> networks;
 };
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -222,6 +227,32 @@ void a_rank_that_has_left_took_part_in_what_it_has_begun() {
   leaving.join();
 }
 
+// A short operation needs no other thread: the one that issues it begins it, and then finds its end. Another may be at
+// the network just then, so that it need not be so each time.
+void the_thread_that_waits_does_the_work() {
+  World world(4);
+  const auto me = std::this_thread::get_id();
+  bool began = false, ended = false, began_next = false;
+  for (int i = 0; i < 10'000 && !(began && ended && began_next); ++i) {
+    std::vector<Array> x, y, z;
+    for (int r = 0; r < kRanks; ++r) x.push_back(array_of(4)), world[r].fill(x.back(), 1);
+    wait_all();
+    for (int r = 0; r < kRanks; ++r) {
+      world.networks[static_cast<size_t>(r)]->began_by.store({});
+      y.push_back(world[r].summed(x[static_cast<size_t>(r)]));
+      began |= world.networks[static_cast<size_t>(r)]->began_by.load() == me;
+    }
+    for (int r = 0; r < kRanks; ++r) world.networks[static_cast<size_t>(r)]->began_by.store({});
+    for (int r = 0; r < kRanks; ++r) z.push_back(world[r].summed(y[static_cast<size_t>(r)]));
+    for (const Array& each : z) check(failure_of(each).empty() && values(each)[0] == 9, "the sum of sums");
+    for (const HubNetwork* each : world.networks) ended |= each->ended_by.load() == me;
+    for (const HubNetwork* each : world.networks) began_next |= each->began_by.load() == me;
+  }
+  check(began, "the thread that issues an operation must begin it, got other threads each time");
+  check(ended, "the thread that waits must find the end, got other threads each time");
+  check(began_next, "the thread that finds an end must begin what comes next, got other threads each time");
+}
+
 // One operation behind the other: as long as their delays and their bytes take, at the least.
 void the_loopback_network_takes_its_time() {
   using Clock = std::chrono::steady_clock;
@@ -260,6 +291,7 @@ int main() {
   a_failed_operand_is_told_to_the_others();
   a_rank_that_gives_up_tells_the_others();
   a_rank_that_has_left_took_part_in_what_it_has_begun();
+  the_thread_that_waits_does_the_work();
   the_loopback_network_takes_its_time();
   wait_all();
   stop_workers();
