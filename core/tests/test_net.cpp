@@ -253,6 +253,26 @@ void the_thread_that_waits_does_the_work() {
   check(began_next, "the thread that finds an end must begin what comes next, got other threads each time");
 }
 
+// What comes behind a message on its way may take memory, whatever that one holds: the other rank may wait for it.
+void a_message_on_its_way_holds_nobody_up() {
+  constexpr int64_t n = 1 << 19;
+  World world(5);
+  Array y = array_of(n), sent = array_of(n);
+  {
+    Array temporary = array_of(n);  // in order it would be gone when y is written
+    world[0].issue("recv", Kind::receive, nullptr, &temporary, 1);
+  }
+  world[0].fill(y, 7);
+  Waiter& waiter = Engine::get().waiter;
+  for (int i = 0; i < 400 && !waiter.wait(*y.storage(), std::chrono::milliseconds(50)); ++i) {
+  }
+  const bool written = y.storage()->settled();
+  world[1].fill(sent, 1);
+  world[1].issue("send", Kind::send, &sent, nullptr, 0);
+  check(written, "an array is written while a message is on its way");
+  check(values(y)[0] == 7, "its value");
+}
+
 // One operation behind the other: as long as their delays and their bytes take, at the least.
 void the_loopback_network_takes_its_time() {
   using Clock = std::chrono::steady_clock;
@@ -292,6 +312,7 @@ int main() {
   a_rank_that_gives_up_tells_the_others();
   a_rank_that_has_left_took_part_in_what_it_has_begun();
   the_thread_that_waits_does_the_work();
+  a_message_on_its_way_holds_nobody_up();
   the_loopback_network_takes_its_time();
   wait_all();
   stop_workers();

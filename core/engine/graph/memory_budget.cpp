@@ -65,7 +65,7 @@ size_t MemoryBudget::wanted_before(const Op& op) const {
 
 const Op* MemoryBudget::first() const {
   const Op* op = order_.front();
-  while (op && (op->ended || (op->started && op->is_task()))) op = op->next_planned;
+  while (op && (op->ended || (op->started && (op->is_task() || op->elsewhere)))) op = op->next_planned;
   return op;
 }
 

@@ -14,7 +14,8 @@ class Accelerator;
 // One per device; lives as long as the process. Program order makes the rule: executed strictly in order, a program has
 // some peak of live memory; an op may start ahead of older ones only where that peak does not rise for it by more than
 // a margin. So a program that never waits needs hardly more memory than one that waits after each op, and independent
-// ops still run side by side. The oldest op may always start, so nothing can deadlock.
+// ops still run side by side. The oldest op may always start, so nothing can deadlock. A message between ranks that is
+// on its way does not count as the oldest: the other rank may be waiting for what this one does behind it.
 class MemoryBudget {
  public:
   explicit MemoryBudget(int device) : device(device) {}
@@ -30,7 +31,7 @@ class MemoryBudget {
   // The rest is guarded by the engine's lock.
   void planned(Op* op, bool on_files);
   bool oldest(const Op& op) const { return order_.front() == &op; }
-  // The oldest that has not ended, running tasks aside; or null.
+  // The oldest that has not ended, running tasks aside, and started ones whose end depends on other processes; or null.
   const Op* first() const;
   // Whether `op`, which needs op.to_take bytes and is ready, may take them now.
   bool admits(Op& op);
