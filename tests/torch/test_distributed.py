@@ -116,14 +116,14 @@ def test_wrong_use() -> None:
         ValueError, match="init_process_group: world_size must be the launcher's, 1, got 4; start ranks"
     ):
         dist.init_process_group("mpi", world_size=4)
-    with pytest.raises(TypeError, match="init_process_group.* unexpected keyword argument 'world'"):
+    with pytest.raises(TypeError, match=r"init_process_group.* unexpected keyword argument 'world'"):
         dist.init_process_group(world=4)  # type: ignore[call-arg]
     with pytest.raises(ValueError, match="init_process_group: init_method or store must be given, or none of them"):
         dist.init_process_group(init_method="env://", store=object())
     assert not dist.is_initialized()
     dist.init_process_group("cpu:gloo,cuda:nccl", init_method="env://", rank=0, world_size=1)
     try:
-        with pytest.raises(TypeError, match="new_group.* unexpected keyword argument 'rank'"):
+        with pytest.raises(TypeError, match=r"new_group.* unexpected keyword argument 'rank'"):
             dist.new_group(rank=0)  # type: ignore[call-arg]
         with pytest.raises(ValueError, match="new_group: backend must be one of mpi, gloo, nccl, got 'ucc'"):
             dist.new_group([0], backend="ucc")
