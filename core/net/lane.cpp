@@ -19,17 +19,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int64_t kTogether = 64 << 10;                 // bytes up to which values travel while the ranks still compare
 constexpr auto kBusy = 200us;                           // it looks without a pause after something happened,
 constexpr auto kLinger = 50us;                          // also where nothing is in flight: the next may come at once,
 constexpr auto kFirstNap = 50us, kLongestNap = 2000us;  // and then with longer and longer ones
-constexpr auto kAttended = 200us;                       // between the looks of the lane's thread, where waiting ones look
-constexpr auto kRestless = 10ms;                        // for so long after something happened it also looks so often,
-constexpr auto kIdleNap = 100ms;                        // and later so seldom: for messages of other ranks
-constexpr unsigned kHearing = 8;                        // looks at operations for one at messages of other ranks
-constexpr auto kAtWork = 3us;                           // a look that takes so long has moved values
-constexpr auto kAtWorkCold = 12us;                      // the same behind a nap, after which all takes longer
-constexpr auto kTelling = 1s;                           // for messages to the others, before this rank fails
+constexpr auto kAttended = 200us;   // between the looks of the lane's thread, where waiting ones look
+constexpr auto kRestless = 10ms;    // for so long after something happened it also looks so often,
+constexpr auto kIdleNap = 100ms;    // and later so seldom: for messages of other ranks
+constexpr unsigned kHearing = 8;    // looks at operations for one at messages of other ranks
+constexpr auto kAtWork = 3us;       // a look that takes so long has moved values
+constexpr auto kAtWorkCold = 12us;  // the same behind a nap, after which all takes longer
+constexpr auto kTelling = 1s;       // for messages to the others, before this rank fails
 
 const char* name_of(Kind kind) {
   constexpr const char* names[] = {"allreduce",  "broadcast", "allgather", "reduce_scatter",
@@ -91,7 +90,8 @@ void NetLane::call() {
   wake_.notify_all();
 }
 
-// It begins in this thread, unless another is at the network. The lane's thread is not woken if it looks by itself soon.
+// It begins in this thread, unless another is at the network. The lane's thread is not woken if it looks by itself
+// soon.
 Lane::Outcome NetLane::hand_over(Op& op) {
   {
     std::lock_guard<std::mutex> held(mutex_);
@@ -240,8 +240,7 @@ NetLane::Look NetLane::drive(Driver driver, bool napped) {
   }
   const auto now = Clock::now();
   seen.late = now - before > (napped ? kAtWorkCold : kAtWork);
-  if (seen.moved || seen.late)
-    busy_until_.store((now + kBusy).time_since_epoch().count(), std::memory_order_relaxed);
+  if (seen.moved || seen.late) busy_until_.store((now + kBusy).time_since_epoch().count(), std::memory_order_relaxed);
   seen.dropped = dropped_, seen.waits = !failed_.load() && others_stay();
   driver.unlock();
   tell_engine(ended);
@@ -283,8 +282,6 @@ void NetLane::begin(Op& op, Ended& ended) {
     flight.mine[0] = digest(call, flight.number), flight.mine[1] = -flight.mine[0];
     flight.phase = Phase::comparing;
     flight.check = network_->compare(call.group, flight.mine, flight.largest, 2);
-    if (call.count * static_cast<int64_t>(item_size(call.dtype)) * network_->group_size(call.group) <= kTogether)
-      run(flight);
   } catch (const std::exception& error) {
     give_up(std::string(op.kernel()->name()) + ": " + error.what());
   }
@@ -298,7 +295,9 @@ void NetLane::run(Flight& flight) {
 bool NetLane::look(Ended& ended) {
   bool moved = false;
   for (auto flight = flights_.begin(); flight != flights_.end();) {
+    const Phase before = flight->phase;
     if (!advance(*flight)) {
+      moved |= flight->phase != before;
       ++flight;
       continue;
     }
@@ -314,7 +313,7 @@ bool NetLane::advance(Flight& flight) {
   if (flight.phase == Phase::comparing && flight.check->test()) {
     if (flight.largest[0] == flight.mine[0] && flight.largest[1] == flight.mine[1]) {
       flight.phase = Phase::running;
-      if (!flight.request) run(flight);
+      run(flight);
     } else {
       flight.phase = Phase::telling;
       flight.header.assign(kHeader, 0);
@@ -408,9 +407,7 @@ void NetLane::say_goodbye() {
 }
 
 // A rank goes when all others do.
-bool NetLane::others_stay() const {
-  return gone_.size() + 1 < static_cast<size_t>(network_->size()) || !told_.empty();
-}
+bool NetLane::others_stay() const { return gone_.size() + 1 < static_cast<size_t>(network_->size()) || !told_.empty(); }
 
 void NetLane::hear() {
   for (auto told = told_.begin(); told != told_.end();)

@@ -70,7 +70,7 @@ class Hub {
 class HubNetwork final : public net::Network {
  public:
   HubNetwork(Hub& hub, int rank) : hub_(hub), rank_(rank) {}
-  std::atomic<std::thread::id> began_by{}, ended_by{};  // the last operation
+  std::atomic<std::thread::id> began_by{}, ended_by{};  // the last collective
   int rank() const override { return rank_; }
   int size() const override { return hub_.ranks; }
   int group_size(uint32_t) const override { return hub_.ranks; }
@@ -78,7 +78,6 @@ class HubNetwork final : public net::Network {
 
   net::RequestPtr start(const net::Call& call, const void* from, void* to) override {
     const size_t bytes = static_cast<size_t>(call.count) * item_size(call.dtype);
-    began_by.store(std::this_thread::get_id());
     auto bring = [&](const void* data) {
       return data ? Hub::Bytes(static_cast<const char*>(data), static_cast<const char*>(data) + bytes) : Hub::Bytes();
     };
@@ -103,6 +102,7 @@ class HubNetwork final : public net::Network {
   }
   net::RequestPtr compare(uint32_t, const int64_t* from, int64_t* to, int count) override {
     auto* begin = reinterpret_cast<const char*>(from);
+    began_by.store(std::this_thread::get_id());
     return meeting(1, Hub::Bytes(begin, begin + count * 8), [to, count](Hub::Meeting& m) {
       for (int i = 0; i < count; ++i) to[i] = INT64_MIN;
       for (auto& [rank, each] : m.from)
