@@ -70,8 +70,8 @@ class NetLane final : public Lane {
 
   using Driver = std::unique_lock<std::mutex>;
   struct Look {
-    bool moved = false;  // something began or ended
-    bool late = false;   // it took so long that values have moved
+    bool moved = false;                   // something began or ended
+    bool late = false;                    // it took so long that values have moved
     bool dropped = false, waits = false;  // after a failure; for ranks that have not left
   };
   // What has ended, to be told to the engine when the network is free for others again.

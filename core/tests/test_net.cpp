@@ -262,7 +262,7 @@ void a_message_on_its_way_holds_nobody_up() {
   constexpr int64_t n = 1 << 19;
   World world(5);
   Array y = array_of(n), sent = array_of(n);
-  for (int i = 0; i < 2; ++i) {  // one behind the other
+  for (int i = 0; i < 2; ++i) {     // one behind the other
     Array temporary = array_of(n);  // in order it would be gone when y is written
     world[0].issue("recv", Kind::receive, nullptr, &temporary, 1);
   }

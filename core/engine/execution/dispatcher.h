@@ -80,7 +80,7 @@ class Dispatcher {
   WorkerPool& pool_;
   ReliefWorker& relief_;
   Executor& executor_;
-  std::atomic<uint64_t> helped_{0};           // ops that waiting threads have run
+  std::atomic<uint64_t> helped_{0};               // ops that waiting threads have run
   std::array<std::atomic<Lane*>, 8> attended_{};  // more than those are looked after by their own threads alone
 };
 

@@ -14,8 +14,9 @@ class Accelerator;
 // One per device; lives as long as the process. Program order makes the rule: executed strictly in order, a program has
 // some peak of live memory; an op may start ahead of older ones only where that peak does not rise for it by more than
 // a margin. So a program that never waits needs hardly more memory than one that waits after each op, and independent
-// ops still run side by side. The oldest op may always start, so nothing can deadlock. A message between ranks that is
-// on its way does not count as the oldest: the other rank may be waiting for what this one does behind it.
+// ops still run side by side. The oldest op may always start, so nothing can deadlock. Behind a message between ranks,
+// for which nothing can be done here, the oldest that is ready may start: the other rank may be waiting for its
+// results.
 class MemoryBudget {
  public:
   explicit MemoryBudget(int device) : device(device) {}
@@ -31,7 +32,7 @@ class MemoryBudget {
   // The rest is guarded by the engine's lock.
   void planned(Op* op, bool on_files);
   bool oldest(const Op& op) const { return order_.front() == &op; }
-  // The oldest that has not ended, running tasks aside, and started ones whose end depends on other processes; or null.
+  // The oldest that has not ended, running tasks aside; or null.
   const Op* first() const;
   // Whether `op`, which needs op.to_take bytes and is ready, may take them now.
   bool admits(Op& op);
@@ -61,7 +62,7 @@ class MemoryBudget {
   std::atomic<size_t> io_headroom{
       0};           // how much of what ops on files hold may come on top of the peak of the program in order
   int running = 0;  // ops started and not ended;
-  int tasks = 0;    // of them, host tasks, whose length is not known
+  int tasks = 0;    // of them, host tasks and messages between ranks, whose length is not known
 
  private:
   // Bytes that may be taken ahead of program order: a sixteenth of the peak, or what a process does not notice. While
