@@ -55,7 +55,7 @@ void Fusion::try_next() {
   std::pop_heap(found_.begin(), found_.begin() + n_found_, is_younger);
   Op* op = found_[--n_found_];
   if (op->retries_alone || !DependencyGraph::inputs_ok(op)) return;
-  if (dead_ops_.dead(*op)) {                               // it has lost its handles since it was planned
+  if (dead_ops_.dead(*op)) {  // it has lost its handles since it was planned
     if (op->pending_dependencies > 0) dead_ops_.drop(op);  // one that is ready is dropped when it is picked
     return;
   }
