@@ -207,7 +207,7 @@ void NetLane::serve() {
 }
 
 // It sleeps until it is called, for `limit` at most; longer if it has nothing to look after, and nothing was in flight
-// for a while. Who hands something over calls it only from a long sleep.
+// for a while. A thread that hands something over calls it only from a long sleep.
 void NetLane::nap(std::chrono::nanoseconds limit, bool nothing) {
   std::unique_lock<std::mutex> held(mutex_);
   if (nothing && (failed_.load() || unfinished_.load() == 0)) {
@@ -247,7 +247,7 @@ NetLane::Look NetLane::drive(Driver driver, bool napped) {
   return seen;
 }
 
-// What comes behind an op of the lane that has ended is handed over by the thread that found its end.
+// The ops behind one that has ended are handed over by the thread that found its end.
 void NetLane::tell_engine(Ended& ended) {
   if (ended.ops.empty()) return;
   Engine& engine = Engine::get();

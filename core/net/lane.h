@@ -74,7 +74,7 @@ class NetLane final : public Lane {
     bool late = false;                    // it took so long that values have moved
     bool dropped = false, waits = false;  // after a failure; for ranks that have not left
   };
-  // What has ended, to be told to the engine when the network is free for others again.
+  // Ops that have ended, which the engine learns when the network is free for others again.
   struct Ended {
     std::vector<std::pair<Op*, FailurePtr>> ops;
   };

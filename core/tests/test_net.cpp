@@ -254,11 +254,11 @@ void the_thread_that_waits_does_the_work() {
   }
   check(began, "the thread that issues an operation must begin it, got other threads each time");
   check(ended, "the thread that waits must find the end, got other threads each time");
-  check(began_next, "the thread that finds an end must begin what comes next, got other threads each time");
+  check(began_next, "the thread that finds an end must begin the next operation, got other threads each time");
 }
 
-// What comes behind a message on its way may take memory, whatever that one holds: the other rank may wait for it.
-void a_message_on_its_way_holds_nobody_up() {
+// Operations behind a message on its way may take memory, whatever it holds: the other rank may wait for them.
+void a_message_on_its_way_holds_nothing_up() {
   constexpr int64_t n = 1 << 19;
   World world(5);
   Array y = array_of(n), sent = array_of(n);
@@ -316,7 +316,7 @@ int main() {
   a_rank_that_gives_up_tells_the_others();
   a_rank_that_has_left_took_part_in_what_it_has_begun();
   the_thread_that_waits_does_the_work();
-  a_message_on_its_way_holds_nobody_up();
+  a_message_on_its_way_holds_nothing_up();
   the_loopback_network_takes_its_time();
   wait_all();
   stop_workers();

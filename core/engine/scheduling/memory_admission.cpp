@@ -41,7 +41,7 @@ bool MemoryAdmission::is_starved(Op& op) const {
   return true;
 }
 
-// Where nothing runs here, and the oldest op is a message on its way, the other rank may be waiting for what comes
+// Where nothing runs here, and the oldest op is a message on its way, the other rank may be waiting for the ops
 // behind it.
 bool MemoryAdmission::admits(Op& op) const {
   MemoryBudget& budget = *op.budget;

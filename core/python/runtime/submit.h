@@ -14,7 +14,7 @@ extern constinit thread_local bool in_collective;
 // mode) if the op fails. `cheap`: a host task that costs no more than handing it over, so that it may run at once.
 void issue(Op* op, int device, Queue::Kind kind = Queue::Kind::compute, bool cheap = false);
 // The same for an op that has the kernel of that device; its outputs are in the memory of the device `memory`.
-// patient: in synchronous mode, too, nobody waits for it.
+// patient: no thread waits for it at once, also in synchronous mode.
 void issue_placed(Op* op, int device, Queue::Kind kind, int memory, bool cheap = false, bool patient = false);
 
 // An op being built: given back if building it fails, issued otherwise.

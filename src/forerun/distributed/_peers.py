@@ -16,7 +16,7 @@ _RANKS = ("FORERUN_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 _SIZES = ("FORERUN_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 
 
-@cache  # a launcher's variables stay, and a look at them takes longer than issuing an operation
+@cache  # a launcher's variables stay, and reading them takes longer than issuing an operation
 def told(names: tuple[str, ...], otherwise: int) -> int:
     """Return the number in the first of these variables that is set."""
     for name in names:
