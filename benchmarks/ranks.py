@@ -23,7 +23,7 @@ import numpy
 import forerun
 from forerun import _core, autograd, gluon, np
 from forerun import distributed as dist
-from forerun.distributed import _world
+from forerun.distributed import _peers, _world
 from forerun.gluon import nn
 from table import show
 
@@ -117,6 +117,7 @@ def while_it_waits() -> None:
 def over_a_slow_network() -> None:
     """One rank; the loopback network takes its time, and no core."""
     os.environ.update(FORERUN_RANK="0", FORERUN_SIZE="2")
+    _peers.told.cache_clear()
     _world._opened_by = os.getpid()
     _core.net_open_loopback(2)
     net = nn.HybridSequential()

@@ -88,9 +88,10 @@ def train(name: str, devices: int, steps: int, out: str, network: str) -> None:
 def open_loopback() -> None:
     """Let this process be one of two ranks, of which the other does the same, over a network of known speed."""
     from forerun import _core
-    from forerun.distributed import _world
+    from forerun.distributed import _peers, _world
 
     os.environ.update(FORERUN_RANK="0", FORERUN_SIZE="2")
+    _peers.told.cache_clear()
     _core.net_open_loopback(2, DELAY, BANDWIDTH)
     _world._opened_by = os.getpid()
 

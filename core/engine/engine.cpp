@@ -34,6 +34,8 @@ uint64_t Engine::issue(Op* op) {
     recorder.submitted(*op);
   if (op->cost > kTinyCost) producer.submitted(op->cost);
   ring.put(seq, op);
+  if (queue->attended && dispatcher.hand_over_fresh(*queue, seq)) [[unlikely]]
+    return seq;
   // A worker in a timed wait looks by itself.
   if (queue->sleeping.load() > 0 && (queue->timed_waits.load() == 0 || producer.fresh_cost() >= kWakeCost))
     pool.wake(*queue);
@@ -70,7 +72,9 @@ void Engine::limit_shared(const MemoryLimits& limits) {
 
 void Engine::set_lane(int device, Queue::Kind kind, Lane* lane) {
   Lock held = mutex_.lock();
-  devices.set_lane(device, kind, lane);
+  Lane* const before = devices.set_lane(device, kind, lane);
+  if (before) dispatcher.remove_attended(*before);
+  if (lane && lane->attended()) dispatcher.add_attended(*lane);
 }
 
 void Engine::set_accelerator(int device, Accelerator& accelerator, Lane& compute, Lane& copy, size_t memory) {
@@ -126,6 +130,7 @@ void Engine::after_fork(bool child) {
     task_waits.forget_all();
     producer.forget();
     pool.after_fork_in_child();
+    dispatcher.remove_all_attended();
     devices.lose_accelerators();
     if (!ring.idle()) abandoned_.store(true);
   }

@@ -39,6 +39,8 @@ class Engine {
   void discard(Op* op);  // instead of issue: it never happened
   // A lane is done with an op that it has accepted; null: it has not failed. Without a lock.
   void complete(Op& op, FailurePtr failure) { dispatcher.complete(op, std::move(failure)); }
+  // The same for a lane that may be attended, by a thread without a lock of the lane: it hands over the next ops.
+  void complete_and_go_on(Op& op, FailurePtr failure) { dispatcher.complete(op, std::move(failure), true); }
   // Runs the op in this thread instead, if AtOnceRunner::fits(), and gives it back; false: issue it.
   bool run_at_once(Op* op);
 

@@ -34,7 +34,7 @@ inline void build_collective(Op& op, const char* name, Call call, const Array& t
   if (from && !call.in_place) in = op.n_access, add(op, *from, Mode::read);
   if (to) out = op.n_access, add(op, *to, call.in_place ? Mode::update : to->write_mode());
   if (call.in_place) in = out;
-  op.cost = 1000;
+  op.cost = 1000, op.elsewhere = !call.collective();
   op.emplace<Collective>(name, call, in, from ? from->layout.offset : 0, out, to ? to->layout.offset : 0);
 }
 

@@ -19,14 +19,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int64_t kTogether = 64 << 10;                 // bytes up to which values travel while the ranks still compare
 constexpr auto kBusy = 200us;                           // it looks without a pause after something happened,
 constexpr auto kLinger = 50us;                          // also where nothing is in flight: the next may come at once,
 constexpr auto kFirstNap = 50us, kLongestNap = 2000us;  // and then with longer and longer ones
-constexpr auto kIdleNap = 100ms;                        // nothing is in flight: for messages of other ranks
-constexpr auto kAtWork = 3us;                           // a look that takes so long has moved values
-constexpr auto kAtWorkCold = 12us;                      // the same behind a nap, after which all takes longer
-constexpr auto kTelling = 1s;                           // for messages to the others, before this rank fails
+constexpr auto kAttended = 200us;   // between the looks of the lane's thread, where waiting ones look
+constexpr auto kRestless = 10ms;    // for so long after something happened it also looks so often,
+constexpr auto kIdleNap = 100ms;    // and later so seldom: for messages of other ranks
+constexpr unsigned kHearing = 8;    // looks at operations for one at messages of other ranks
+constexpr auto kAtWork = 3us;       // a look that takes so long has moved values
+constexpr auto kAtWorkCold = 12us;  // the same behind a nap, after which all takes longer
+constexpr auto kTelling = 1s;       // for messages to the others, before this rank fails
 
 const char* name_of(Kind kind) {
   constexpr const char* names[] = {"allreduce",  "broadcast", "allgather", "reduce_scatter",
@@ -76,39 +78,67 @@ NetLane::NetLane(std::unique_ptr<Network> network, LineOf line_of)
 NetLane::~NetLane() {
   {
     std::lock_guard<std::mutex> held(mutex_);
-    stop_ = true, fresh_.store(true);
+    stop_ = true;
+    call();
   }
-  wake_.notify_all();
   if (thread_.joinable()) thread_.join();
 }
 
+// With the mutex.
+void NetLane::call() {
+  called_ = true, fresh_.store(true);
+  wake_.notify_all();
+}
+
+// It begins in this thread, unless another is at the network. The lane's thread is not woken if it looks by itself
+// soon.
 Lane::Outcome NetLane::hand_over(Op& op) {
   {
     std::lock_guard<std::mutex> held(mutex_);
     if (failed_.load()) throw Error(ErrorKind::rank_failed, message_ + "; this rank came to " + op.kernel()->name());
     if (stop_) throw Error(ErrorKind::runtime, std::string(op.kernel()->name()) + ": must be issued before the end");
     todo_.push_back(&op), fresh_.store(true);
+    unfinished_.fetch_add(1);
+    if (sleeps_long_) call();
   }
-  wake_.notify_all();
+  Ended ended;
+  if (Driver driver(driver_, std::try_to_lock); driver && !over_ && begin_all(ended))
+    busy_until_.store((Clock::now() + kBusy).time_since_epoch().count(), std::memory_order_relaxed);
+  tell_engine(ended);
   return Outcome::accepted;
 }
 
-void NetLane::fail(const std::string& message) {
-  {
-    std::lock_guard<std::mutex> held(mutex_);
-    if (failed_.load()) return;
-    message_ = message, failed_.store(true), fresh_.store(true);
+// Worth it: something has moved lately, and the next look may find its end.
+bool NetLane::attend() {
+  if (unfinished_.load(std::memory_order_relaxed) == 0) return false;
+  if (Driver driver(driver_, std::try_to_lock); driver) {
+    if (over_ || failed_.load() || gives_up_.load()) return false;  // the lane's thread sees to that
+    attended_at_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+    drive(std::move(driver));
   }
-  wake_.notify_all();
+  const Clock::rep now = Clock::now().time_since_epoch().count();
+  if (unfinished_.load() == 0 || now >= busy_until_.load(std::memory_order_relaxed)) return false;
+  sched_yield();
+  return true;
+}
+
+bool NetLane::attended_lately() const {
+  const Clock::rep at = attended_at_.load(std::memory_order_relaxed);
+  return Clock::now() - Clock::time_point(Clock::duration(at)) < kAttended;
+}
+
+void NetLane::fail(const std::string& message) {
+  std::lock_guard<std::mutex> held(mutex_);
+  if (failed_.load()) return;
+  message_ = message, failed_.store(true);
+  call();
 }
 
 void NetLane::give_up(const std::string& message) {
-  {
-    std::lock_guard<std::mutex> held(mutex_);
-    if (failed_.load() || gives_up_.load()) return;
-    reason_ = message, gives_up_.store(true), fresh_.store(true);
-  }
-  wake_.notify_all();
+  std::lock_guard<std::mutex> held(mutex_);
+  if (failed_.load() || gives_up_.load()) return;
+  reason_ = message, gives_up_.store(true);
+  call();
 }
 
 void NetLane::left_out(Op& op, const Failure& failure) {
@@ -121,76 +151,125 @@ bool NetLane::leave() {
   {
     std::unique_lock<std::mutex> held(mutex_);
     if (!thread_.joinable()) return !failed_.load();
-    leaving_ = true, fresh_.store(true), wake_.notify_all();
+    leaving_ = true;
+    call();
     wake_.wait(held, [this] { return left_; });
-    stop_ = true, fresh_.store(true), wake_.notify_all();
+    stop_ = true;
+    call();
   }
   thread_.join();
+  std::lock_guard<std::mutex> driver(driver_);
+  over_ = true;
   if (!failed_.load()) network_->stop_listening();
   return !failed_.load();
 }
 
+// The life of the lane's thread.
 void NetLane::serve() {
-  auto nap = std::chrono::duration_cast<std::chrono::nanoseconds>(kFirstNap);
+  auto pause = std::chrono::duration_cast<std::chrono::nanoseconds>(kFirstNap);
+  Clock::time_point linger_until{};
   bool said_goodbye = false, napped = false;
   for (;;) {
-    bool moved = false;
-    if (fresh_.exchange(false)) {
-      std::deque<Op*> taken;
-      bool stop, leaving;
-      {
-        std::lock_guard<std::mutex> held(mutex_);
-        taken.swap(todo_), stop = stop_, leaving = leaving_;
-      }
-      if (stop && taken.empty() && flights_.empty()) break;
-      for (Op* op : taken) begin(*op);
-      if (leaving && !said_goodbye && !gives_up_.load()) said_goodbye = true, tell_all(Message::leaves, "");
-      moved = true;
+    bool stop, leaving;
+    {
+      std::lock_guard<std::mutex> held(mutex_);
+      stop = stop_, leaving = leaving_;
     }
-    if (failed_.load() && !dropped_) drop_all();
-    const auto before = Clock::now();
-    if (!failed_.load()) {
-      try {
-        hear();
-        if (gives_up_.load())
-          give_up_slowly();
-        else
-          moved |= look();
-      } catch (const Told& told) {
-        fail(told.what());
-        continue;
-      } catch (const std::exception& error) {
-        give_up(error.what());
-        if (!failed_.load()) give_up_slowly();
-        continue;
-      }
+    if (stop && unfinished_.load() == 0) break;
+    if (!leaving && !failed_.load() && !gives_up_.load() && attended_lately()) {  // a waiting thread is at it
+      nap(kAttended, false);
+      napped = true;
+      continue;
     }
-    const auto now = Clock::now();
-    if (moved || now - before > (napped ? kAtWorkCold : kAtWork)) busy_until_ = now + kBusy, nap = kFirstNap;
+    Driver driver(driver_);
+    if (leaving && !said_goodbye && !gives_up_.load()) said_goodbye = true, say_goodbye();
+    const Look seen = drive(std::move(driver), napped);
     napped = false;
-    if (moved) linger_until_ = now + kLinger;
-    const bool waits =
-        said_goodbye && !failed_.load() && (gone_.size() + 1 < static_cast<size_t>(network_->size()) || !told_.empty());
-    if ((said_goodbye || (failed_.load() && dropped_)) && !waits) {
+    const auto now = Clock::now();
+    if (seen.moved || seen.late) pause = kFirstNap;
+    if (seen.moved) linger_until = now + kLinger;
+    const bool waits = said_goodbye && seen.waits;
+    if ((said_goodbye || seen.dropped) && !waits) {
       std::lock_guard<std::mutex> held(mutex_);
       if (!left_) left_ = true, wake_.notify_all();
     }
-    if (now < (flights_.empty() ? linger_until_ : busy_until_)) {
+    const bool flies = unfinished_.load() > 0;
+    if (now < (flies ? Clock::time_point(Clock::duration(busy_until_.load())) : linger_until)) {
       sched_yield();
       continue;
     }
     processor_ns_.store(thread_ns(), std::memory_order_relaxed);
-    std::unique_lock<std::mutex> held(mutex_);
-    const bool nothing = failed_.load() || (flights_.empty() && !waits && !gives_up_.load());
-    wake_.wait_for(held, nothing ? std::chrono::nanoseconds(kIdleNap) : nap, [this] { return fresh_.load(); });
-    nap = std::min(nap * 5 / 4, std::chrono::nanoseconds(kLongestNap));
+    nap(pause, failed_.load() || (!waits && !gives_up_.load()));
+    pause = std::min(pause * 5 / 4, std::chrono::nanoseconds(kLongestNap));
     napped = true;
   }
   processor_ns_.store(thread_ns(), std::memory_order_relaxed);
 }
 
-void NetLane::begin(Op& op) {
-  if (failed_.load()) return end(op, message_ + "; this rank came to " + op.kernel()->name());
+// It sleeps until it is called, for `limit` at most; longer if it has nothing to look after, and nothing was in flight
+// for a while. A thread that hands something over calls it only from a long sleep.
+void NetLane::nap(std::chrono::nanoseconds limit, bool nothing) {
+  std::unique_lock<std::mutex> held(mutex_);
+  if (nothing && (failed_.load() || unfinished_.load() == 0)) {
+    const auto idle = Clock::now() - Clock::time_point(Clock::duration(busy_until_.load()));
+    limit = idle > kRestless ? std::chrono::nanoseconds(kIdleNap) : std::chrono::nanoseconds(kAttended);
+  }
+  sleeps_long_ = limit > kAttended;
+  wake_.wait_for(held, limit, [this] { return called_; });
+  sleeps_long_ = called_ = false;
+}
+
+NetLane::Look NetLane::drive(Driver driver, bool napped) {
+  Look seen;
+  Ended ended;
+  seen.moved = begin_all(ended);
+  if (failed_.load() && !dropped_) drop_all(ended);
+  const auto before = Clock::now();
+  if (!failed_.load()) {
+    try {
+      if (napped || ++looks_ % kHearing == 0 || flights_.empty()) hear();
+      if (gives_up_.load())
+        give_up_slowly();
+      else
+        seen.moved |= look(ended);
+    } catch (const Told& told) {
+      fail(told.what());
+    } catch (const std::exception& error) {
+      give_up(error.what());
+    }
+  }
+  const auto now = Clock::now();
+  seen.late = now - before > (napped ? kAtWorkCold : kAtWork);
+  if (seen.moved || seen.late) busy_until_.store((now + kBusy).time_since_epoch().count(), std::memory_order_relaxed);
+  seen.dropped = dropped_, seen.waits = !failed_.load() && others_stay();
+  driver.unlock();
+  tell_engine(ended);
+  return seen;
+}
+
+// The ops behind one that has ended are handed over by the thread that found its end.
+void NetLane::tell_engine(Ended& ended) {
+  if (ended.ops.empty()) return;
+  Engine& engine = Engine::get();
+  for (auto& [op, failure] : ended.ops) {
+    unfinished_.fetch_sub(1);
+    engine.complete_and_go_on(*op, std::move(failure));
+  }
+}
+
+bool NetLane::begin_all(Ended& ended) {
+  if (!fresh_.load(std::memory_order_relaxed)) return false;
+  std::deque<Op*> taken;
+  {
+    std::lock_guard<std::mutex> held(mutex_);
+    taken.swap(todo_), fresh_.store(false);
+  }
+  for (Op* op : taken) begin(*op, ended);
+  return !taken.empty();
+}
+
+void NetLane::begin(Op& op, Ended& ended) {
+  if (failed_.load()) return end(op, message_ + "; this rank came to " + op.kernel()->name(), ended);
   Flight& flight = flights_.emplace_back();
   flight.op = &op, flight.kernel = static_cast<Collective*>(op.kernel());
   try {
@@ -203,8 +282,6 @@ void NetLane::begin(Op& op) {
     flight.mine[0] = digest(call, flight.number), flight.mine[1] = -flight.mine[0];
     flight.phase = Phase::comparing;
     flight.check = network_->compare(call.group, flight.mine, flight.largest, 2);
-    if (call.count * static_cast<int64_t>(item_size(call.dtype)) * network_->group_size(call.group) <= kTogether)
-      run(flight);
   } catch (const std::exception& error) {
     give_up(std::string(op.kernel()->name()) + ": " + error.what());
   }
@@ -215,17 +292,18 @@ void NetLane::run(Flight& flight) {
       network_->start(flight.kernel->call, flight.kernel->source(*flight.op), flight.kernel->target(*flight.op));
 }
 
-bool NetLane::look() {
+bool NetLane::look(Ended& ended) {
   bool moved = false;
   for (auto flight = flights_.begin(); flight != flights_.end();) {
+    const Phase before = flight->phase;
     if (!advance(*flight)) {
+      moved |= flight->phase != before;
       ++flight;
       continue;
     }
-    Op& op = *flight->op;
+    ended.ops.emplace_back(flight->op, nullptr);
     flights_.erase(flight++);  // its kernel may go with the op
     moved = true;
-    Engine::get().complete(op, nullptr);
   }
   return moved;
 }
@@ -235,7 +313,7 @@ bool NetLane::advance(Flight& flight) {
   if (flight.phase == Phase::comparing && flight.check->test()) {
     if (flight.largest[0] == flight.mine[0] && flight.largest[1] == flight.mine[1]) {
       flight.phase = Phase::running;
-      if (!flight.request) run(flight);
+      run(flight);
     } else {
       flight.phase = Phase::telling;
       flight.header.assign(kHeader, 0);
@@ -320,6 +398,17 @@ std::string NetLane::farewell(int world) const {
   return text;
 }
 
+void NetLane::say_goodbye() {
+  try {
+    tell_all(Message::leaves, "");
+  } catch (const std::exception& error) {
+    give_up(error.what());
+  }
+}
+
+// A rank goes when all others do.
+bool NetLane::others_stay() const { return gone_.size() + 1 < static_cast<size_t>(network_->size()) || !told_.empty(); }
+
 void NetLane::hear() {
   for (auto told = told_.begin(); told != told_.end();)
     told = told->second->test() ? told_.erase(told) : std::next(told);
@@ -376,7 +465,7 @@ void NetLane::tell(int rank, Message::Type type, const std::string& text) {
 }
 
 // The network may still look at the operands: they stay for the rest of the process.
-void NetLane::drop_all() {
+void NetLane::drop_all(Ended& ended) {
   dropped_ = true;
   std::string message;
   std::list<Flight> dropped;
@@ -384,10 +473,9 @@ void NetLane::drop_all() {
     std::lock_guard<std::mutex> held(mutex_);
     message = message_, dropped.swap(flights_);
   }
-  std::vector<std::pair<Op*, std::string>> ended;
   for (Flight& flight : dropped) {
     for (int i = 0; i < flight.op->n_access; ++i) flight.op->access(i).storage->retain();
-    ended.emplace_back(flight.op, message + "; this rank waited in " + flight.op->kernel()->name());
+    end(*flight.op, message + "; this rank waited in " + flight.op->kernel()->name(), ended);
   }
   {
     struct Kept {
@@ -398,12 +486,10 @@ void NetLane::drop_all() {
     std::lock_guard<std::mutex> held(kept->mutex);
     kept->flights.push_back(std::move(dropped));
   }
-  for (auto& [op, text] : ended) end(*op, text);
 }
 
-void NetLane::end(Op& op, const std::string& message) {
-  Engine& engine = Engine::get();
-  engine.complete(op, engine.failures.made(ErrorKind::rank_failed, op, [&] { return message; }));
+void NetLane::end(Op& op, const std::string& message, Ended& ended) {
+  ended.ops.emplace_back(&op, Engine::get().failures.made(ErrorKind::rank_failed, op, [&] { return message; }));
 }
 
 }  // namespace forerun::net

@@ -1,4 +1,8 @@
-// The lane of a network: one thread of its own starts what it is handed, looks after it, and sleeps while it waits.
+// The lane of a network: what it is handed begins at once, and a thread looks after it until it has ended.
+//
+// A thread that waits for a result does that itself, so that a short operation costs no hand-over between threads;
+// otherwise, and where a wait is long, a thread of the lane does, which sleeps between its looks. One of them at a
+// time, the driver, uses the network.
 //
 // Before a collective begins, the ranks of its group compare what they are about to do: one that differs is an error
 // on all of them, which names the line of each rank, and no values are mixed up.
@@ -33,6 +37,8 @@ class NetLane final : public Lane {
   Outcome hand_over(Op& op) override;
   // Operations that use each other's values are handed over one by one.
   bool follows(const Lane&) const override { return false; }
+  bool attended() const override { return true; }
+  bool attend() override;
 
   // Everything in flight, and everything later, fails with this text. Any thread; the network is not used again.
   void fail(const std::string& message);
@@ -44,7 +50,7 @@ class NetLane final : public Lane {
   // Tells the others that this rank issues no more, and waits for them to say so. Everything has ended before. False:
   // something failed, and the network must be left alone. The thread ends.
   bool leave();
-  // Of the thread, since it began.
+  // Of the lane's thread, since it began.
   uint64_t processor_ns() const { return processor_ns_.load(std::memory_order_relaxed); }
 
   static constexpr int kHeader = 192;  // bytes of what ranks say of an operation where they differ
@@ -62,18 +68,38 @@ class NetLane final : public Lane {
     std::vector<char> header, headers;
   };
 
+  using Driver = std::unique_lock<std::mutex>;
+  struct Look {
+    bool moved = false;                   // something began or ended
+    bool late = false;                    // it took so long that values have moved
+    bool dropped = false, waits = false;  // after a failure; for ranks that have not left
+  };
+  // Ops that have ended, which the engine learns when the network is free for others again.
+  struct Ended {
+    std::vector<std::pair<Op*, FailurePtr>> ops;
+  };
+
   void serve();
-  bool look();  // tests what is in flight; whether anything ended or began
-  void begin(Op& op);
+  // Those of the driver. Gives the driver's place back.
+  Look drive(Driver driver, bool napped = false);
+  bool begin_all(Ended& ended);
+  bool look(Ended& ended);  // tests what is in flight; whether anything ended or began
+  void tell_engine(Ended& ended);
+  bool attended_lately() const;
+  void nap(std::chrono::nanoseconds limit, bool nothing);
+  void begin(Op& op, Ended& ended);
   void run(Flight& flight);
   bool advance(Flight& flight);  // whether it has ended
   std::string describe(Flight& flight) const;
   std::string divergence(const Flight& flight) const;
+  void say_goodbye();
+  bool others_stay() const;
   void hear();
   void tell_all(Message::Type type, const std::string& text);
   void tell(int rank, Message::Type type, const std::string& text);
-  void drop_all();
-  void end(Op& op, const std::string& message);
+  void drop_all(Ended& ended);
+  void end(Op& op, const std::string& message, Ended& ended);
+  void call();  // wakes the lane's thread, or lets it look again before it sleeps
   bool left_behind(const Flight& flight, std::string& why) const;
   bool takes_part(int world, const Flight& flight) const;  // a rank that has left
   std::string farewell(int world) const;
@@ -82,16 +108,19 @@ class NetLane final : public Lane {
 
   const std::unique_ptr<Network> network_;
   const LineOf line_of_;
-  std::mutex mutex_;
+  std::mutex mutex_;  // held for moments; may be taken by the driver
   std::condition_variable wake_;
   // Guarded by the mutex.
   std::deque<Op*> todo_;
   std::string message_;  // why it failed
   std::string reason_;   // why it is to fail
   bool stop_ = false, leaving_ = false, left_ = false;
+  bool called_ = false, sleeps_long_ = false;  // the lane's thread
   std::atomic<bool> failed_{false}, fresh_{false}, gives_up_{false};
+  std::atomic<int> unfinished_{0};  // operations that were handed over; raised with the mutex
+  std::atomic<Clock::rep> attended_at_{0}, busy_until_{0};
   std::atomic<uint64_t> processor_ns_{0};
-  // Of the thread.
+  std::mutex driver_;  // who has it uses the network, and what follows
   std::list<Flight> flights_;
   std::map<uint32_t, uint64_t> counts_;  // collectives begun, by group
   // Messages begun: by group, rank of the world, and whether this rank sends.
@@ -99,8 +128,8 @@ class NetLane final : public Lane {
   std::map<int, std::string> partly_, gone_;  // ranks that issue no more, and how many operations each has begun
   Clock::time_point told_until_{};            // fails at the latest then
   std::list<std::pair<std::unique_ptr<Message>, RequestPtr>> told_;
-  bool dropped_ = false;
-  Clock::time_point busy_until_{}, linger_until_{};
+  bool dropped_ = false, over_ = false;
+  unsigned looks_ = 0;
   std::thread thread_;
 };
 

@@ -1,11 +1,13 @@
 // A network between ranks of one process, for tests of the lane: each rank has a lane and an end of the hub, and does
 // what it likes. An operation ends a random number of looks after the last rank has come to it.
 #pragma once
+#include <atomic>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <mutex>
 #include <random>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -68,6 +70,7 @@ class Hub {
 class HubNetwork final : public net::Network {
  public:
   HubNetwork(Hub& hub, int rank) : hub_(hub), rank_(rank) {}
+  std::atomic<std::thread::id> began_by{}, ended_by{};  // the last collective
   int rank() const override { return rank_; }
   int size() const override { return hub_.ranks; }
   int group_size(uint32_t) const override { return hub_.ranks; }
@@ -99,6 +102,7 @@ class HubNetwork final : public net::Network {
   }
   net::RequestPtr compare(uint32_t, const int64_t* from, int64_t* to, int count) override {
     auto* begin = reinterpret_cast<const char*>(from);
+    began_by.store(std::this_thread::get_id());
     return meeting(1, Hub::Bytes(begin, begin + count * 8), [to, count](Hub::Meeting& m) {
       for (int i = 0; i < count; ++i) to[i] = INT64_MIN;
       for (auto& [rank, each] : m.from)
@@ -140,6 +144,7 @@ class HubNetwork final : public net::Network {
     auto met = hub_.meet(rank_, channel, std::move(bytes));
     return after([this, met, move] {
       if (!hub_.whole(*met)) return false;
+      ended_by.store(std::this_thread::get_id());
       move(*met);
       return true;
     });

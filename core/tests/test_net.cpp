@@ -78,7 +78,11 @@ struct Rank {
 
 struct World {
   explicit World(uint32_t seed) : hub(kRanks, seed) {
-    for (int r = 0; r < kRanks; ++r) ranks.push_back(std::make_unique<Rank>(std::make_unique<HubNetwork>(hub, r), r));
+    for (int r = 0; r < kRanks; ++r) {
+      auto network = std::make_unique<HubNetwork>(hub, r);
+      networks.push_back(network.get());
+      ranks.push_back(std::make_unique<Rank>(std::move(network), r));
+    }
     connect(true);
     for (auto& rank : ranks) rank->fill(rank->token, 0);
   }
@@ -101,9 +105,14 @@ struct World {
 
   Hub hub;
   std::vector<std::unique_ptr<Rank>> ranks;
+  std::vector<HubNetwork*> networks;
 };
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+// It may learn of a failure before it has begun.
+bool says_where(const std::string& text) {
+  return has(text, "this rank waited in allreduce") || has(text, "this rank came to allreduce");
+}
 
 // Each rank issues the same random operations on its own values; each result is known.
 void values_are_those_of_the_program_in_order() {
@@ -186,7 +195,7 @@ void a_failed_operand_is_told_to_the_others() {
     const std::string text = failure_of(y[static_cast<size_t>(r)]);
     check(has(text, "rank 2 took no part in allreduce at program.py:1: its operand has failed (mix: told to fail"),
           "the others learn of it: " + text);
-    check(has(text, "this rank waited in allreduce"), "and where they waited: " + text);
+    check(says_where(text), "and where they waited: " + text);
   }
   Array later = array_of(1);
   world[0].fill(later, 1);
@@ -199,7 +208,7 @@ void a_rank_that_gives_up_tells_the_others() {
   world[0].fill(x, 1);
   Array y = world[0].summed(x);
   world[1].lane->give_up("rank 1 raised ValueError: a mistake");
-  check(has(failure_of(y), "rank 1 raised ValueError: a mistake; this rank waited in allreduce"), failure_of(y));
+  check(has(failure_of(y), "rank 1 raised ValueError: a mistake") && says_where(failure_of(y)), failure_of(y));
 }
 
 // Rank 1 leaves; what it has begun before ends well for the others, and what it has not is an error.
@@ -220,6 +229,52 @@ void a_rank_that_has_left_took_part_in_what_it_has_begun() {
   Array other = world[2].summed(x[2]);
   check(!failure_of(other).empty(), "for all others");
   leaving.join();
+}
+
+// A short operation needs no other thread: the one that issues it begins it, and then finds its end. Another may be at
+// the network just then, so that it need not be so each time.
+void the_thread_that_waits_does_the_work() {
+  World world(4);
+  const auto me = std::this_thread::get_id();
+  bool began = false, ended = false, began_next = false;
+  for (int i = 0; i < 10'000 && !(began && ended && began_next); ++i) {
+    std::vector<Array> x, y, z;
+    for (int r = 0; r < kRanks; ++r) x.push_back(array_of(4)), world[r].fill(x.back(), 1);
+    wait_all();
+    for (int r = 0; r < kRanks; ++r) {
+      world.networks[static_cast<size_t>(r)]->began_by.store({});
+      y.push_back(world[r].summed(x[static_cast<size_t>(r)]));
+      began |= world.networks[static_cast<size_t>(r)]->began_by.load() == me;
+    }
+    for (int r = 0; r < kRanks; ++r) world.networks[static_cast<size_t>(r)]->began_by.store({});
+    for (int r = 0; r < kRanks; ++r) z.push_back(world[r].summed(y[static_cast<size_t>(r)]));
+    for (const Array& each : z) check(failure_of(each).empty() && values(each)[0] == 9, "the sum of sums");
+    for (const HubNetwork* each : world.networks) ended |= each->ended_by.load() == me;
+    for (const HubNetwork* each : world.networks) began_next |= each->began_by.load() == me;
+  }
+  check(began, "the thread that issues an operation must begin it, got other threads each time");
+  check(ended, "the thread that waits must find the end, got other threads each time");
+  check(began_next, "the thread that finds an end must begin the next operation, got other threads each time");
+}
+
+// Operations behind a message on its way may take memory, whatever it holds: the other rank may wait for them.
+void a_message_on_its_way_holds_nothing_up() {
+  constexpr int64_t n = 1 << 19;
+  World world(5);
+  Array y = array_of(n), sent = array_of(n);
+  for (int i = 0; i < 2; ++i) {     // one behind the other
+    Array temporary = array_of(n);  // in order it would be gone when y is written
+    world[0].issue("recv", Kind::receive, nullptr, &temporary, 1);
+  }
+  world[0].fill(y, 7);
+  Waiter& waiter = Engine::get().waiter;
+  for (int i = 0; i < 400 && !waiter.wait(*y.storage(), std::chrono::milliseconds(50)); ++i) {
+  }
+  const bool written = y.storage()->settled();
+  world[1].fill(sent, 1);
+  for (int i = 0; i < 2; ++i) world[1].issue("send", Kind::send, &sent, nullptr, 0);
+  check(written, "an array is written while a message is on its way");
+  check(values(y)[0] == 7, "its value");
 }
 
 // One operation behind the other: as long as their delays and their bytes take, at the least.
@@ -260,6 +315,8 @@ int main() {
   a_failed_operand_is_told_to_the_others();
   a_rank_that_gives_up_tells_the_others();
   a_rank_that_has_left_took_part_in_what_it_has_begun();
+  the_thread_that_waits_does_the_work();
+  a_message_on_its_way_holds_nothing_up();
   the_loopback_network_takes_its_time();
   wait_all();
   stop_workers();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import numpy
@@ -115,8 +116,17 @@ def test_wrong_use() -> None:
         ValueError, match="init_process_group: world_size must be the launcher's, 1, got 4; start ranks"
     ):
         dist.init_process_group("mpi", world_size=4)
+    with pytest.raises(TypeError, match=r"init_process_group.* unexpected keyword argument 'world'"):
+        dist.init_process_group(world=4)  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="init_process_group: init_method or store must be given, or none of them"):
+        dist.init_process_group(init_method="env://", store=object())
+    assert not dist.is_initialized()
     dist.init_process_group("cpu:gloo,cuda:nccl", init_method="env://", rank=0, world_size=1)
     try:
+        with pytest.raises(TypeError, match=r"new_group.* unexpected keyword argument 'rank'"):
+            dist.new_group(rank=0)  # type: ignore[call-arg]
+        with pytest.raises(ValueError, match="new_group: backend must be one of mpi, gloo, nccl, got 'ucc'"):
+            dist.new_group([0], backend="ucc")
         with pytest.raises(RuntimeError, match="init_process_group: must be called once"):
             dist.init_process_group()
         with pytest.raises(NotImplementedError, match="all_to_all_single: parts must be equal"):
@@ -124,5 +134,17 @@ def test_wrong_use() -> None:
     finally:
         dist.destroy_process_group()
     assert not dist.is_initialized()
+
+
+def test_arguments_of_pytorch_are_accepted() -> None:
+    dist.init_process_group("gloo", None, timedelta(minutes=30), 1, 0, None, "", None, torch.device("cpu"))
+    try:
+        alone = dist.new_group([0], timedelta(minutes=30), "gloo", None, True, "alone", torch.device("cpu"))
+        assert dist.get_world_size(alone) == 1
+    finally:
+        dist.destroy_process_group()
+
+
+def test_a_wrong_module() -> None:
     with pytest.raises(ValueError, match="DistributedDataParallel: a parameter must have a gradient, got none"):
         torch.nn.parallel.DistributedDataParallel(torch.nn.ReLU())

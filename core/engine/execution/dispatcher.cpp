@@ -128,18 +128,63 @@ void Dispatcher::after_lock(DependencyGraph::Released released, bool notify) {
   if (notify) notifier_.notify();
 }
 
-void Dispatcher::complete(Op& op, FailurePtr failure) {
+void Dispatcher::complete(Op& op, FailurePtr failure, bool hands_over) {
+  Queue* const mine = hands_over ? op.queue : nullptr;
   DependencyGraph::Released released;
   bool notify;
   {
     Lock held = mutex_.lock();
     graph_.completed(&op, std::move(failure));
     scheduler_.notify_if_no_workers();
-    pool_.wake_others(nullptr, true);
+    pool_.wake_others(mine, true);
     notify = notifier_.take_due();
     released = graph_.take_released();
   }
   after_lock(released, notify);
+  if (mine && mine->seems_busy()) hand_over(*mine);
+}
+
+void Dispatcher::hand_over(Queue& queue) {
+  Batch batch;
+  do {
+    DependencyGraph::Released released;
+    bool notify;
+    {
+      Lock held = mutex_.lock();
+      scheduler_.finish(batch, held);
+      if (pool_.stopping() || !scheduler_.pick(queue, kSmallCost, batch))
+        graph_.take_changed(), pool_.wake_others(nullptr, true);
+      notify = notifier_.take_due();
+      released = graph_.take_released();
+    }
+    after_lock(released, notify);
+    executor_.run(batch);
+  } while (batch.n);
+}
+
+bool Dispatcher::hand_over_fresh(Queue& queue, uint64_t seq) {
+  if (ring_.planned() != seq) return false;
+  {
+    Lock held = mutex_.lock();
+    if (!pool_.started() || pool_.stopping() || scheduler_.gate_closed() || ring_.planned() != seq) return false;
+    scheduler_.plan();
+  }
+  hand_over(queue);
+  return true;
+}
+
+void Dispatcher::add_attended(Lane& lane) {
+  for (std::atomic<Lane*>& place : attended_)
+    if (Lane* none = nullptr; place.compare_exchange_strong(none, &lane)) return;
+}
+
+void Dispatcher::remove_attended(const Lane& lane) {
+  for (std::atomic<Lane*>& place : attended_)
+    if (place.load() == &lane) place.store(nullptr);
+}
+
+void Dispatcher::remove_all_attended() {
+  for (std::atomic<Lane*>& place : attended_) place.store(nullptr);
 }
 
 }  // namespace forerun

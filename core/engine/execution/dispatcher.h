@@ -1,5 +1,7 @@
 // Dispatch: what a thread does between two kernels. Workers live here; waiting threads come by.
 #pragma once
+#include <array>
+
 #include "engine/execution/executor.h"
 #include "engine/execution/relief_worker.h"
 
@@ -34,8 +36,24 @@ class Dispatcher {
     producer_.stops_helping();
     if (batch.rest) pool_.wake_for_leftovers();
   }
-  // Engine::complete().
-  void complete(Op& op, FailurePtr failure);
+  // Engine::complete(). hands_over: this thread will hand over what is ready in the queue of the op.
+  void complete(Op& op, FailurePtr failure, bool hands_over = false);
+  // Hands over what is ready in the queue of a lane that may be attended, in place of its thread.
+  void hand_over(Queue& queue);
+  // The same for an op with that number that was issued just now, if nothing else is to be planned. False: it was left
+  // to other threads.
+  bool hand_over_fresh(Queue& queue, uint64_t seq);
+  // By a waiting thread: looks after the lanes that may be attended. Whether it should look again at once.
+  bool attend() const {
+    bool again = false;
+    for (const std::atomic<Lane*>& lane : attended_)
+      if (Lane* each = lane.load(std::memory_order_relaxed)) again |= each->attend();
+    return again;
+  }
+  // Waiting threads look after this lane, too, or no more. While nothing is in flight.
+  void add_attended(Lane& lane);
+  void remove_attended(const Lane& lane);
+  void remove_all_attended();
   uint64_t helped() const { return helped_.load(); }
 
   // Ops go back to the free list.
@@ -62,7 +80,8 @@ class Dispatcher {
   WorkerPool& pool_;
   ReliefWorker& relief_;
   Executor& executor_;
-  std::atomic<uint64_t> helped_{0};  // ops that waiting threads have run
+  std::atomic<uint64_t> helped_{0};               // ops that waiting threads have run
+  std::array<std::atomic<Lane*>, 8> attended_{};  // more than those are looked after by their own threads alone
 };
 
 }  // namespace forerun

@@ -45,6 +45,7 @@ bool Waiter::wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uin
     producer_.begins_to_help();
     for (int idle = 0; idle < kLooks && !over; ++idle) {
       if (dispatcher_.help(most, rest)) idle = -1;
+      if (dispatcher_.attend()) idle = -1;
       for (int i = 0; i < kPauses && !(over = done()); ++i) pause();
       if (!over && idle < 0 && deadline.passed()) break;
     }

@@ -1,6 +1,7 @@
 #include "engine/graph/devices.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace forerun {
 
@@ -48,9 +49,11 @@ void DeviceTable::put_into_use(Device& device, int workers) {
   device.used.store(true);
 }
 
-void DeviceTable::set_lane(int i, Queue::Kind kind, Lane* lane) {
+Lane* DeviceTable::set_lane(int i, Queue::Kind kind, Lane* lane) {
   if (!devices_[i]) make(i);
-  devices_[i]->queues()[static_cast<size_t>(kind)]->lane = lane;
+  Queue& queue = *devices_[i]->queues()[static_cast<size_t>(kind)];
+  queue.attended = lane && lane->attended();
+  return std::exchange(queue.lane, lane);
 }
 
 void DeviceTable::set_accelerator(int i, Accelerator& accelerator, Lane& compute, Lane& copy, size_t memory) {

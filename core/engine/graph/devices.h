@@ -41,8 +41,9 @@ class DeviceTable {
   Device* use(int i);
   // Limits of the devices over which the cores are not split; and of all together, once there is one of those.
   void limit_shared(const MemoryLimits& limits);
-  // The ops of this queue go to a lane; null: to threads of the engine, again. While nothing is in flight.
-  void set_lane(int i, Queue::Kind kind, Lane* lane);
+  // The ops of this queue go to a lane; null: to threads of the engine, again. Returns the one before. While nothing
+  // is in flight.
+  Lane* set_lane(int i, Queue::Kind kind, Lane* lane);
   // The device's memory and lanes are an accelerator's; it has this much memory. While nothing is in flight.
   void set_accelerator(int i, Accelerator& accelerator, Lane& compute, Lane& copy, size_t memory);
   // In the child of a process that forked, which has none of them.

@@ -36,6 +36,12 @@ class Lane {
   // An op of the lane ends without a hand-over, because an operand has failed or there was no memory for it. By the
   // queue's thread, without a lock, before the op ends.
   virtual void left_out(Op&, const Failure&) {}
+  // Whether other threads may take the place of the queue's, which then need not be woken: the one that issues an op,
+  // those that wait, and those that complete the ops before it. They hand ops over, one at a time as far as one depends
+  // on another: such a lane has no follows(). Waiting threads call attend() besides. Always the same answer.
+  virtual bool attended() const { return false; }
+  // By a waiting thread, without a lock: looks after what the lane has accepted. Whether it should look again at once.
+  virtual bool attend() { return false; }
 };
 
 }  // namespace forerun

@@ -14,7 +14,9 @@ class Accelerator;
 // One per device; lives as long as the process. Program order makes the rule: executed strictly in order, a program has
 // some peak of live memory; an op may start ahead of older ones only where that peak does not rise for it by more than
 // a margin. So a program that never waits needs hardly more memory than one that waits after each op, and independent
-// ops still run side by side. The oldest op may always start, so nothing can deadlock.
+// ops still run side by side. The oldest op may always start, so nothing can deadlock. Behind a message between ranks,
+// for which nothing can be done here, the oldest that is ready may start: the other rank may be waiting for its
+// results.
 class MemoryBudget {
  public:
   explicit MemoryBudget(int device) : device(device) {}
@@ -60,7 +62,7 @@ class MemoryBudget {
   std::atomic<size_t> io_headroom{
       0};           // how much of what ops on files hold may come on top of the peak of the program in order
   int running = 0;  // ops started and not ended;
-  int tasks = 0;    // of them, host tasks, whose length is not known
+  int tasks = 0;    // of them, host tasks and messages between ranks, whose length is not known
 
  private:
   // Bytes that may be taken ahead of program order: a sixteenth of the peak, or what a process does not notice. While

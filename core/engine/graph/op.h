@@ -185,7 +185,7 @@ class Op {
 
   // As new, for the next use; keeps the room of its vectors, unless that is much: ops wait for their next use for long.
   void reset() {
-    n_access = 0, inner = urgent = false;
+    n_access = 0, inner = urgent = elsewhere = false;
     empty(more_access_), empty(places_), successors.clear();
     if (more_edges) [[unlikely]]
       drop_edges();
@@ -208,6 +208,7 @@ class Op {
   int n_access = 0;
   bool inner = false;                                  // issued by a running task, which may wait for it
   bool urgent = false;                                 // goes before older ready ops of its queue
+  bool elsewhere = false;                              // its end depends on what another process does meanwhile
   bool is_task() const { return cost == UINT32_MAX; }  // how long it takes is not known, and it may sleep
   // Whether it may be handed over to its lane while `before`, which has been handed over, has not ended. If so,
   // follow() counts that, for one of the edges from it, until unfollow().

@@ -59,7 +59,8 @@ class Queue {
   const Kind kind;
   const int device;
   MemoryBudget* const budget;
-  Lane* lane = nullptr;  // to which its ops are handed over; null: its threads run them. Written while it is idle
+  Lane* lane = nullptr;   // to which its ops are handed over; null: its threads run them. Written while it is idle
+  bool attended = false;  // Lane::attended(): other threads may hand over its ops, too
   // Its threads need a core while they are at work.
   bool computes() const { return kind != Kind::io && !lane; }
   int wanted = 1;  // threads that are to serve it,

@@ -11,7 +11,7 @@ constexpr int kManyAccesses = 64;  // of one op
 // Tasks may wait for it. If they all wait, it counts as alone beside them; what a task has submitted
 // does so in any case.
 bool MemoryAdmission::alone(const Op& op, int running) const {
-  int own = op.started && op.is_task();
+  int own = op.started && (op.is_task() || op.elsewhere);
   if (op.budget->running - op.budget->tasks + own != running) return false;
   auto none_before = [&](const Device* device) {
     const Op* first = device->budget->first();
@@ -41,10 +41,16 @@ bool MemoryAdmission::is_starved(Op& op) const {
   return true;
 }
 
+// Where nothing runs here, and the oldest op is a message on its way, the other rank may be waiting for the ops
+// behind it.
 bool MemoryAdmission::admits(Op& op) const {
   MemoryBudget& budget = *op.budget;
   if (devices_.over_limit(op)) return false;
-  return (budget.admits(op) && !devices_.crowded(op)) || (budget.first() == &op && all_tasks_wait());
+  if (budget.admits(op) && !devices_.crowded(op)) return true;
+  const Op* first = budget.first();
+  if (!first || !all_tasks_wait()) return false;
+  const bool stuck = first->elsewhere && budget.running == budget.tasks;
+  return first == &op || (stuck && op.to_take + budget.occupied() <= budget.soft.load());
 }
 
 bool MemoryAdmission::refuse(Op& op) const {

@@ -137,7 +137,7 @@ bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch) {
 // The op that the thread waits for may be in any queue, and the workers of a queue may be in tasks that wait, too.
 bool Scheduler::pick_any(Batch& batch, uint32_t most) {
   auto oldest_of = [&](Queue& q) {
-    if (!q.has_work() || (!q.computes() && q.workers > 0)) return UINT64_MAX;
+    if (!q.has_work() || (!q.computes() && q.workers > 0 && !q.attended)) return UINT64_MAX;
     Op* top = q.top(most == kAnyCost || (q.workers == 0 && most > kSmallCost));
     return std::min(top ? top->seq : UINT64_MAX, q.sharing.empty() ? UINT64_MAX : q.sharing.front()->seq);
   };

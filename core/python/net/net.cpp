@@ -97,7 +97,8 @@ nb::object net_issue(const char* op_name, int kind, int reduction, uint32_t grou
   Building op;
   net::build_collective(*op, name, call, get_writable(name, token.ptr()), from.storage() ? &from : nullptr,
                         to.storage() ? &to : nullptr);
-  op.issue_placed(kNetDevice, Queue::Kind::compute, memory);
+  // Two ranks may send to each other before both receive, in synchronous mode, too.
+  op.issue_placed(kNetDevice, Queue::Kind::compute, memory, !call.collective());
   if (given || !to.storage()) return nb::borrow(target);
   return wrapped(std::move(to));
 }

@@ -101,7 +101,7 @@ void use_again(Engine& engine, Op* op, int device) {
 
 }  // namespace
 
-void issue_placed(Op* op, int device, Queue::Kind kind, int memory, bool cheap) {
+void issue_placed(Op* op, int device, Queue::Kind kind, int memory, bool cheap, bool patient) {
   Engine& engine = Engine::get();
   Device& d = engine.devices[device];
   if (!d.used.load(std::memory_order_relaxed)) [[unlikely]]
@@ -130,7 +130,7 @@ void issue_placed(Op* op, int device, Queue::Kind kind, int memory, bool cheap) 
       throw;
     }
   }
-  if (!synchronous || placing) {
+  if (!synchronous || placing || patient) {
     if (engine.issue(op) % Waiter::kKeepUp == 0) engine.waiter.keep_up();
     return;
   }

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import Any
 
 from .._launch import link
 
-__all__ = ["gathered", "rank", "size"]
+__all__ = ["gathered", "rank", "size", "told"]
 
 # The variables that launchers set for each rank: `forerun run -n`, Open MPI's mpiexec, and those that speak PMI, as
 # MPICH's and Slurm's srun.
@@ -15,8 +16,13 @@ _RANKS = ("FORERUN_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 _SIZES = ("FORERUN_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 
 
-def _told(names: tuple[str, ...], otherwise: int) -> int:
-    return next((int(os.environ[name]) for name in names if name in os.environ), otherwise)
+@cache  # a launcher's variables stay, and reading them takes longer than issuing an operation
+def told(names: tuple[str, ...], otherwise: int) -> int:
+    """Return the number in the first of these variables that is set."""
+    for name in names:
+        if (text := os.environ.get(name)) is not None:
+            return int(text)
+    return otherwise
 
 
 def rank() -> int:
@@ -33,7 +39,7 @@ def rank() -> int:
     >>> dist.rank(), dist.size()
     (0, 1)
     """
-    return _told(_RANKS, 0)
+    return told(_RANKS, 0)
 
 
 def size() -> int:
@@ -50,7 +56,7 @@ def size() -> int:
     >>> dist.size()
     1
     """
-    return _told(_SIZES, 1)
+    return told(_SIZES, 1)
 
 
 def gathered(op: str, value: object) -> list[Any]:

@@ -17,6 +17,7 @@ from .. import np
 from .._launch import link
 from .._runtime import core as _core
 from .._runtime import engine
+from .._runtime.settings import config
 from . import _peers
 
 __all__ = ["fail", "issue", "open_group"]
@@ -41,6 +42,8 @@ def issue(
     label: what the elements are, if ranks could mean different ones that are as many.
     """
     _open(kind)
+    if kind == "send" and config()["engine"] == "sync":
+        source = source.copy()  # a later write of the operand would wait for the other rank to receive it
     # Sends and receives of a pair of ranks are in order among themselves alone: two ranks may send to each other first.
     order = f"{kind} {peer} {group}" if kind in ("send", "recv") else "collectives"
     if order not in _tokens:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -23,8 +24,9 @@ _OPS = ("sum", "mean", "max", "min")
 def _operand(x: Any) -> tuple[Any, numpy.dtype]:
     """An array as MPI takes it, in one piece, and the dtype of the result. Floats of 16 bits travel as float32."""
     x = np.asarray(x)
-    short = x.dtype.itemsize == 2 and x.dtype.kind not in "iu"
-    return np.ascontiguousarray(x.astype("float32") if short else x).reshape(x.shape), x.dtype
+    dtype = x.dtype
+    short = dtype.itemsize == 2 and dtype.kind not in "iu"
+    return np.ascontiguousarray(x.astype("float32") if short else x).reshape(x.shape), dtype
 
 
 def _checked(name: str, op: str, x: Array) -> None:
@@ -61,8 +63,9 @@ def _reduced(name: str, x: object, op: str, shape: tuple[int, ...], group: Group
     sent, dtype = _operand(x)
     reduction = "sum" if op == "mean" else op
     ranks, number = _members(name, group)
-    count = int(numpy.prod(shape, dtype=int))
-    y = issue(name, reduction, 0, count, sent, (shape, sent.dtype), number, label).astype(dtype, copy=False)
+    y = issue(name, reduction, 0, math.prod(shape), sent, (shape, sent.dtype), number, label)
+    if sent.dtype != dtype:
+        y = y.astype(dtype)
     return y / ranks if op == "mean" else y
 
 

@@ -87,7 +87,7 @@ def is_initialized() -> bool:
 
 def init_process_group(
     backend: str | None = None, init_method: str | None = None, timeout: Any = None, world_size: int = -1,
-    rank: int = -1, **others: Any,
+    rank: int = -1, store: Any = None, group_name: str = "", pg_options: Any = None, device_id: Any = None,
 ) -> None:  # fmt: skip
     """Begin to use operations between ranks. The launcher has said which rank this is.
 
@@ -97,15 +97,23 @@ def init_process_group(
         MPI carries the values, whichever is named.
     world_size, rank : int
         Checked, if given, against what the launcher says.
-    init_method, timeout, **others : optional
-        Not looked at: ranks find each other by MPI, and a rank that fails is noticed.
+    init_method, store : optional
+        Not needed: ranks find each other by MPI. As in PyTorch, only one of them may be given.
+    timeout : optional
+        Has no effect: an operation waits as long as the other ranks live, and a rank that fails or freezes is noticed.
+    group_name, pg_options : optional
+        Have no effect: they are for PyTorch's own backends.
+    device_id : optional
+        Has no effect: operations run where their tensors are.
 
     Raises
     ------
     ValueError
-        Another backend, or ranks that the launcher has not started.
+        Another backend, ranks that the launcher has not started, or both a store and an `init_method`.
     RuntimeError
         It was called before.
+    TypeError
+        An argument has a name that PyTorch's function does not have.
 
     Examples
     --------
@@ -116,8 +124,11 @@ def init_process_group(
     >>> dist.destroy_process_group()
     """
     global _begun
-    if backend is not None and not set(backend.replace("cpu:", "").replace("cuda:", "").split(",")) <= set(_BACKENDS):
-        raise ValueError(f"init_process_group: backend must be one of {', '.join(_BACKENDS)}, got {backend!r}")
+    _check_backend("init_process_group", backend)
+    if init_method is not None and store is not None:
+        raise ValueError(
+            f"init_process_group: init_method or store must be given, or none of them, got both ({init_method!r})"
+        )
     for name, given, said in (("world_size", world_size, _dist.size()), ("rank", rank, _dist.rank())):
         if given not in (-1, said):
             raise ValueError(
@@ -127,6 +138,11 @@ def init_process_group(
     if _begun:
         raise RuntimeError("init_process_group: must be called once, got a second call")
     _begun = True
+
+
+def _check_backend(op: str, backend: str | None) -> None:
+    if backend is not None and not set(backend.replace("cpu:", "").replace("cuda:", "").split(",")) <= set(_BACKENDS):
+        raise ValueError(f"{op}: backend must be one of {', '.join(_BACKENDS)}, got {backend!r}")
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
@@ -178,19 +194,33 @@ def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
     return group.ranks.index(global_rank)
 
 
-def new_group(ranks: Sequence[int] | None = None, **others: Any) -> ProcessGroup:
+def new_group(
+    ranks: Sequence[int] | None = None, timeout: Any = None, backend: str | None = None, pg_options: Any = None,
+    use_local_synchronization: bool = False, group_desc: str | None = None, device_id: Any = None,
+) -> ProcessGroup:  # fmt: skip
     """Return a group of some ranks. All ranks call it, in the same order.
 
     Parameters
     ----------
     ranks : sequence of int, optional
         Their numbers; all by default.
-    **others : optional
-        Not looked at.
+    backend : {"mpi", "gloo", "nccl"}, optional
+        MPI carries the values, whichever is named.
+    timeout, pg_options, group_desc, device_id : optional
+        Have no effect, as for `init_process_group`.
+    use_local_synchronization : bool
+        Has no effect: only the ranks of the group wait for each other in any case.
 
     Returns
     -------
     ProcessGroup
+
+    Raises
+    ------
+    ValueError
+        Another backend, or numbers that are not those of ranks.
+    TypeError
+        An argument has a name that PyTorch's function does not have.
 
     Examples
     --------
@@ -201,6 +231,7 @@ def new_group(ranks: Sequence[int] | None = None, **others: Any) -> ProcessGroup
     >>> dist.destroy_process_group()
     """
     _must_begin("new_group")
+    _check_backend("new_group", backend)
     return ProcessGroup(range(_dist.size()) if ranks is None else ranks)
 
 
