@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "base/bfloat16.h"
+#include "base/copy_bytes.h"
 #include "base/half.h"
 #include "base/simd_target.h"
 #include "cpu/kernels/elementwise/formulas.h"
@@ -165,7 +166,7 @@ FORERUN_EACH void copy_each(char** args, intptr_t rows, intptr_t n, const intptr
     else if (bytes < kLongCopy)
       copy_vectors<64>(in, out, bytes);
     else
-      std::memcpy(out, in, static_cast<size_t>(bytes));
+      copy_bytes(out, in, bytes);
   }
 }
 

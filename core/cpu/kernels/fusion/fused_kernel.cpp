@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 
+#include "base/copy_bytes.h"
 #include "cpu/codegen/compiled_loops.h"
 #include "cpu/kernels/fusion/plan_cache.h"
 #include "cpu/kernels/fusion/plan_maker.h"
@@ -284,7 +284,7 @@ void join_pieces(const std::vector<Piece>& pieces, char** args, int64_t at, int6
   for (char* to = args[pieces.size()]; n > 0; ++row)
     for (size_t i = 0; i < pieces.size() && n > 0; ++i) {
       const int64_t skipped = std::min(before, pieces[i].bytes), bytes = std::min(n, pieces[i].bytes - skipped);
-      std::memcpy(to, args[i] + row * pieces[i].pitch + skipped, static_cast<size_t>(bytes));
+      copy_bytes(to, args[i] + row * pieces[i].pitch + skipped, bytes);
       before -= skipped, to += bytes, n -= bytes;
     }
 }
