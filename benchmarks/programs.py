@@ -38,17 +38,13 @@ _MOST_ROUNDS = 15
 _BEGIN, _END = "<!-- times of programs -->", "<!-- end of times -->"
 # The reason for which a program is slower than with NumPy.
 WHY = {
-    "advection": "`np.roll` in a loop, a copy each",
     "conjugate_gradient": "short products and sums, each of the one before",
     "edit_distance": "arrays of a diagonal's positions, hardly work enough to be handed to another thread",
     "epidemic": "sizes that the values tell: each step waits for the one before",
-    "game_of_life": "eight `np.roll` of bytes a step, a copy each",
     "gauss_seidel": "one element a step, of two short products",
-    "gray_scott": "eight `np.roll` a step, a copy each",
     "histogram_equalization": "a few calls in all, each of some microseconds",
     "image_filters": "`np.percentile`, a task that Python runs",
     "jacobi": "each sweep waits for the change that ends the loop",
-    "kuramoto_sivashinsky": "one transform after the other, each handed to another thread",
     "knapsack": "rows of the table, each a little too long to be done in the call, and of the one before",
     "logistic_regression": "small products, each of the one before",
     "longest_path": "rows of the table, each of the one before",
