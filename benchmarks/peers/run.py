@@ -4,8 +4,9 @@
 
 Installs the peers below build/peers the first time, each in an environment of its own; forerun is the one of the Python
 that runs this. In each round every worker is asked in turn, so that a slow spell of the machine hits all of them. Times
-are medians over rounds; in brackets forerun's time as a multiple of the peer's (below 1 it is faster); the best peer
-in bold. Results are compared with NumPy's once. All figures also go to a file of JSON.
+are medians over rounds, after each row has run for half a second with each peer; in brackets forerun's time as a
+multiple of the peer's (below 1 it is faster); the best peer in bold. Results are compared with NumPy's once. All
+figures also go to a file of JSON.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from rows import BY_NAME, Row, Training
 from with_numpy import NumPy
 
 LEAST = 0.05  # seconds of a measurement: a program that takes less is run several times
+WARM = 0.5  # seconds that a row runs before the first measurement: some peers compile meanwhile
 
 
 class Missing(Exception):
@@ -95,6 +96,9 @@ class Worker:
         program()
         self.row, self.program, self.runs = row, program, 1
         if not self.quick:
+            warm = time.perf_counter() + WARM
+            while time.perf_counter() < warm:
+                program()
             self.runs = max(1, min(1000, round(LEAST / self.time(1))))
 
     def check_step(self, row: Training, inputs: list[numpy.ndarray]) -> None:

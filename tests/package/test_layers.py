@@ -301,6 +301,21 @@ def test_the_check_sees_an_include_of_a_room_above(tmp_path: Path, monkeypatch: 
     assert includes_of_rooms_above(file) == {("ops", "autograd/leaf.h"), ("ops", "module.cpp")}
 
 
+# Code for one kind of processor is that of the CPU, and a few lines below it: clocks, and choices of instructions.
+FOR_A_PROCESSOR = re.compile(
+    r"intrin\.h|arm_neon|\b_mm\d*_|__builtin_ia32|__builtin_cpu|__(x86_64|aarch64|AVX\w*)__|__rdtsc"
+)
+
+
+def test_code_for_one_processor_has_its_place() -> None:
+    found = {
+        str(path.relative_to(CORE))
+        for path in sorted(CORE.rglob("*.[hc]*"))
+        if not path.is_relative_to(CORE / "cpu") and FOR_A_PROCESSOR.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == {"base/cycles.h", "base/half.h", "base/simd_target.h"}
+
+
 def test_kernels_of_the_cpu_describe_themselves_to_devices() -> None:
     lacking = {name for name, described in counts.kernels(ROOT).items() if not described}
     assert lacking == FOR_THE_HOST_ALONE
