@@ -50,8 +50,8 @@ class Accelerator {
   virtual Lane& lane(Queue::Kind kind) = 0;
 
   // By the issuing thread. All storages of `op` are in the memory of this device. Replaces its kernel, which `spec`
-  // describes, by one that its lane takes; false, and nothing done: it has no code for that.
-  virtual bool lower(Op& op, const OpSpec& spec) = 0;
+  // describes, by one that its lane takes; false: it has no code for that. It may change the description.
+  virtual bool lower(Op& op, OpSpec& spec) = 0;
 
   // One code for a program; null: its ops run one by one. By the issuing thread.
   virtual std::shared_ptr<const JoinedOps> join(const DeviceProgram&) { return nullptr; }

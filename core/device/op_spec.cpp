@@ -53,8 +53,13 @@ class KeyWriter {
       uint8_t scalar;
       int32_t axes;
       int64_t storage_size, offset;
-    } const all{operand.layout.dtype,  operand.storage_dtype, operand.mode,         operand.access < 0,
-                operand.layout.ndim(), operand.storage_size,  operand.layout.offset};
+    } const all{operand.layout.dtype,
+                operand.storage_dtype,
+                operand.mode,
+                operand.access < 0,
+                operand.layout.ndim(),
+                operand.storage_size,
+                operand.moves ? -1 : operand.layout.offset};
     put(all);
     const int64_t *shape = operand.layout.shape.begin(), *strides = operand.layout.strides.begin();
     for (int i = 0; i < all.axes; ++i) put(shape[i]), put(strides[i]);
@@ -91,6 +96,19 @@ void OpSpec::locate(Op& op) {
       operand.storage_size = static_cast<int64_t>(access.storage->bytes / item_size(operand.storage_dtype));
       operand.mode = access.mode;
     }
+}
+
+void OpSpec::separate_offsets() {
+  std::vector<int64_t> starts;
+  for (auto* operands : {&inputs, &outputs})
+    for (Operand& operand : *operands) {
+      const Layout& layout = operand.layout;
+      const auto size = static_cast<int64_t>(item_size(layout.dtype));
+      operand.moves = operand.access >= 0 && layout.dtype == operand.storage_dtype && layout.size > 0 &&
+                      layout.size < operand.storage_size && layout.offset % size == 0 && layout.contiguous();
+      if (operand.moves) starts.push_back(layout.offset / size);
+    }
+  for (const int64_t start : starts) scalar(DType::i64, &start);
 }
 
 void OpSpec::append_key(std::string& key) const {

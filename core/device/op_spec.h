@@ -31,6 +31,7 @@ struct OpSpec {
     DType storage_dtype = DType::u8;
     int64_t storage_size = 0;
     Mode mode = Mode::read;
+    bool moves = false;  // where it starts in the storage is not part of the description: separate_offsets()
   };
   using Attribute = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<int64_t>,
                                  std::vector<DType>, std::vector<std::string>>;
@@ -66,6 +67,10 @@ struct OpSpec {
   }
   // Looks at the storages of the op that it describes.
   void locate(Op& op);
+  // Makes numbers of the places, in elements, where parts of storages start whose elements follow one another: scalars
+  // behind the other inputs, in the order of the inputs and then the outputs. So a loop over the rows of an array needs
+  // one code for all of them. After locate().
+  void separate_offsets();
   // Appends bytes that two operations share if, and only if, the same code computes them: no values, no addresses.
   // After locate().
   void append_key(std::string& key) const;

@@ -109,7 +109,7 @@ class Placing {
   }
 
   // The op as the device has it, behind copies of operands that are elsewhere; false: the device has no code for it.
-  bool run_on(int device, Accelerator& here, const OpSpec& spec) {
+  bool run_on(int device, Accelerator& here, OpSpec& spec) {
     if (!here.lower(*op_, spec)) return false;
     for (int i = 0; i < op_->n_access; ++i)
       if (Access& a = op_->access(i); accelerator_of(*a.storage) != &here) use(a, mirror(*a.storage, device));

@@ -130,3 +130,58 @@ for _ in range(5): x = f(x)
 print(hashlib.sha256(x.asnumpy().tobytes()).hexdigest())
 """
     assert words_of(program) == words_of(program)
+
+
+class TestPlacesOfParts:
+    """Where a part starts whose elements follow one another is an argument: one module for all places."""
+
+    def test_rows_and_elements_are_read(self) -> None:
+        (device,) = gpus(1)
+        h = numpy.arange(60, dtype="float32").reshape(12, 5)
+        x = np.array(h, device=device)
+        read = {
+            "rows": lambda x, i: x[i] * 2,
+            "elements": lambda x, i: x[i, i % 5] + 1,
+            "blocks": lambda x, i: x[i % 10 : i % 10 + 3].sum(0),
+        }
+        for name, part in read.items():
+            part(x, 1).asnumpy(), part(x, 2).asnumpy()
+            before = compiled()
+            for i in range(12):
+                numpy.testing.assert_array_equal(part(x, i).asnumpy(), part(h, i), err_msg=name)
+            assert compiled() == before, name
+
+    def test_rows_and_elements_are_written(self) -> None:
+        (device,) = gpus(1)
+        h = numpy.zeros((12, 5), dtype="float32")
+        x = np.array(h, device=device)
+
+        def write(x: Any, i: int) -> None:
+            x[i] = i
+            x[i, i % 5] += 10
+            x[i % 10 : i % 10 + 2] *= 2
+
+        for i in (0, 1):
+            write(x, i), write(h, i)
+        before = compiled()
+        for i in range(2, 12):
+            write(x, i), write(h, i)
+        numpy.testing.assert_array_equal(x.asnumpy(), h)
+        assert compiled() == before
+
+    def test_a_copy_from_one_place_to_another(self) -> None:
+        (device,) = gpus(1)
+        h = numpy.arange(40, dtype="int16")
+        x = np.array(h, device=device)
+        for i in range(6):
+            x[3 * i : 3 * i + 2] = x[38 - i : 40 - i]
+            h[3 * i : 3 * i + 2] = h[38 - i : 40 - i]
+        numpy.testing.assert_array_equal(x.asnumpy(), h)
+
+    def test_in_a_program(self) -> None:
+        (device,) = gpus(1)
+        x = on(device, *range(12))
+        program = forerun.hybrid(lambda x: x[2:5] * x[7:10] + x[11])
+        for k in range(3):
+            h = numpy.arange(12, dtype="float32") + k
+            numpy.testing.assert_array_equal(program(x + k).asnumpy(), h[2:5] * h[7:10] + h[11])

@@ -22,7 +22,8 @@ class Backend::DeviceOf final : public Accelerator {
   std::string name() const override { return name_; }
   forerun::Lane& lane(Queue::Kind kind) override { return kind == Queue::Kind::compute ? compute_ : copy_; }
 
-  bool lower(Op& op, const OpSpec& spec) override {
+  bool lower(Op& op, OpSpec& spec) override {
+    spec.separate_offsets();
     std::shared_ptr<Code> code = backend_.code(spec);
     if (!code) return false;
     make_module_kernel(op, spec, std::move(code));

@@ -27,12 +27,14 @@ nb::tuple tuple_of(const Dims& dims) {
   return nb::cast<nb::tuple>(made);
 }
 
-// (dtype, shape, strides, offset, dtype and elements of the storage, whether it is a scalar), and "mode" of outputs.
+// (dtype, shape, strides, offset or None, dtype and elements of the storage, whether it is a scalar), and "mode" of
+// outputs.
 nb::object operand_tuple(const OpSpec::Operand& operand, bool output) {
   const Layout& layout = operand.layout;
   if (operand.access < 0)
     return nb::make_tuple(name(layout.dtype), nb::make_tuple(), nb::make_tuple(), 0, name(layout.dtype), 1, true);
-  nb::tuple view = nb::make_tuple(name(layout.dtype), tuple_of(layout.shape), tuple_of(layout.strides), layout.offset,
+  const nb::object offset = operand.moves ? nb::none() : nb::object(nb::int_(layout.offset));
+  nb::tuple view = nb::make_tuple(name(layout.dtype), tuple_of(layout.shape), tuple_of(layout.strides), offset,
                                   name(operand.storage_dtype), operand.storage_size, false);
   if (!output) return view;
   return view + nb::make_tuple(operand.mode == Mode::write ? "write" : "update");

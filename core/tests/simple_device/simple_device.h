@@ -104,7 +104,7 @@ class SimpleDevice final : public Accelerator, public Lane {
   // --- Accelerator: by issuing threads ---
   std::string name() const override { return name_; }
   Lane& lane(Queue::Kind) override { return *this; }
-  bool lower(Op& op, const OpSpec& spec) override {
+  bool lower(Op& op, OpSpec& spec) override {
     const std::string_view kind = spec.kind;
     auto computed = [&](const OpSpec::Operand& o) {
       return o.layout.dtype == spec.outputs[0].layout.dtype &&

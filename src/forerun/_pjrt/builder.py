@@ -326,10 +326,19 @@ class Builder:
 
     def update(self, x: Value, part: Value, starts: Sequence[int]) -> Value:
         """x with a part from `starts` on replaced."""
-        if part.shape == x.shape:
-            return part
-        at = [self.scalar(s, "int64") for s in starts]
-        return self.operation("dynamic_update_slice", (x, part, *at), x.type)
+        return (
+            part if part.shape == x.shape else self.dynamic_update(x, part, [self.scalar(s, "int64") for s in starts])
+        )
+
+    def dynamic_update(self, x: Value, part: Value, starts: Sequence[Value]) -> Value:
+        """The same for places that are computed."""
+        return self.operation("dynamic_update_slice", (x, part, *starts), x.type)
+
+    def dynamic_slice(self, x: Value, starts: Sequence[Value], sizes: Sequence[int]) -> Value:
+        """A part of x from places on that are computed."""
+        return self.operation(
+            "dynamic_slice", (x, *starts), Type(tuple(sizes), x.dtype), f"slice_sizes = {_array(sizes)}"
+        )
 
     # --- regions
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from . import views
 from .builder import Builder, Value
@@ -84,18 +85,32 @@ def lower(b: Builder, spec: Spec, storages: Sequence[Value], olds: Sequence[Valu
     kind = KINDS.get(spec.kind)
     if kind is None:
         return None
+    spec, starts = _without_starts(spec, storages)
+    at = starts[len(spec.inputs) :]
     try:
-        inputs = [views.read(b, flat, x) for flat, x in zip(storages, spec.inputs)]
-        call = Call(b, spec, inputs, lambda i: views.read(b, _there(olds[i]), spec.outputs[i]))
+        inputs = [views.read(b, flat, x, start) for flat, x, start in zip(storages, spec.inputs, starts)]
+        call = Call(b, spec, inputs, lambda i: views.read(b, _there(olds[i]), spec.outputs[i], at[i]))
         values = kind(call)
         if values is None:
             return None
-        results = [views.write(b, old, o, b.reshape(v, o.shape)) for old, o, v in zip(olds, spec.outputs, values)]
+        results = [
+            views.write(b, old, o, b.reshape(v, o.shape), start)
+            for old, o, v, start in zip(olds, spec.outputs, values, at)
+        ]
     except views.Unwritable:
         return None
     if spec.attributes.get("check"):
         results.append(b.scalar(0, "bool") if call.bad is None else call.bad)
     return results
+
+
+def _without_starts(spec: Spec, arguments: Sequence[Value]) -> tuple[Spec, list[Value | None]]:
+    """The spec without the inputs that say where operands start; and these, or None, for each input and output."""
+    count = sum(x.offset is None for x in (*spec.inputs, *spec.outputs))
+    own = len(spec.inputs) - count
+    given = iter(arguments[own:])
+    spec = replace(spec, inputs=spec.inputs[:own])
+    return spec, [next(given) if x.offset is None else None for x in (*spec.inputs, *spec.outputs)]
 
 
 def _there(old: Value | None) -> Value:

@@ -100,7 +100,9 @@ __all__ = ["Operand", "Output", "Spec"]
 class Operand:
     """A view of a flat storage; or a scalar, which is a tensor without axes of its own dtype.
 
-    strides and offset are in bytes; strides may be 0 or negative.
+    strides and offset are in bytes; strides may be 0 or negative. offset: None for elements that follow one another
+    from a place that an argument says: a scalar of int64, in elements, behind the other inputs of the operation. These
+    scalars are in the order of the inputs, and then the outputs.
 
     >>> Operand.dense("float32", (2, 3)).strides
     (12, 4)
@@ -109,7 +111,7 @@ class Operand:
     dtype: str
     shape: tuple[int, ...]
     strides: tuple[int, ...]
-    offset: int
+    offset: int | None
     storage_dtype: str
     storage_size: int
     scalar: bool = False

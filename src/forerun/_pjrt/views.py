@@ -7,6 +7,7 @@ elements overlap, are gathered by computed positions.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from .builder import Builder, Value
@@ -25,8 +26,10 @@ def flat_type(operand: Operand) -> Type:
     return Type((), operand.dtype) if operand.scalar else Type((operand.storage_size,), operand.storage_dtype)
 
 
-def read(b: Builder, flat: Value, operand: Operand) -> Value:
-    """The elements of an operand, given its argument."""
+def read(b: Builder, flat: Value, operand: Operand, start: Value | None = None) -> Value:
+    """The elements of an operand, given its argument, and that for its place where it has no offset."""
+    if start is not None:
+        return b.reshape(b.dynamic_slice(flat, [start], [math.prod(operand.shape)]), operand.shape)
     if operand.scalar:
         return b.broadcast(flat, operand.shape, [])
     if 0 in operand.shape:
@@ -45,9 +48,15 @@ def read(b: Builder, flat: Value, operand: Operand) -> Value:
     return b.bitcast(value, operand.dtype, operand.shape) if layout.dtype != operand.dtype else value
 
 
-def write(b: Builder, old: Value | None, output: Output, value: Value) -> Value:
-    """The new flat storage, in which a view has a value. old: the storage before, if it is a part that is written."""
+def write(b: Builder, old: Value | None, output: Output, value: Value, start: Value | None = None) -> Value:
+    """The new flat storage, in which a view has a value. old: the storage before, if it is a part that is written.
+
+    start: as of `read`.
+    """
     type = flat_type(output)
+    if start is not None:
+        old = b.constant(0, type) if old is None else old
+        return b.dynamic_update(old, b.reshape(value, [value.type.size]), [start])
     if 0 in output.shape:
         return old if old is not None else b.constant(0, type)
     if _is_whole(output):
@@ -108,6 +117,7 @@ class _Layout:
         item, shape, strides, dtype = ITEM_SIZE[operand.dtype], operand.shape, operand.strides, operand.dtype
         moving = [s for s, n in zip(strides, shape) if n > 1]
         whole = operand.storage_size * ITEM_SIZE[operand.storage_dtype] % item == 0
+        assert operand.offset is not None
         if operand.offset % item or any(s % item for s in moving) or not (whole or dtype == operand.storage_dtype):
             if is_complex(dtype):
                 raise Unwritable(f"complex numbers at odd places: {operand}")
