@@ -3,14 +3,14 @@ limit, look or work.
 
 Code: Engine::issue (engine.cpp); wake, start_all, sleep, wake_others, wake_for_leftovers (worker_pool.cpp); serve,
 finish_and_fetch (dispatcher.cpp); plan, pick (scheduler.cpp). Fields of the same names: next_ (`head`), planned_,
-fresh_cost_ (`unseen_cost`), slots_, gave_way_, and the queue's sleeping, `timed_waits`, looking, called. `asleep` are
+cost_ beyond planned_cost_ (`unseen_cost`), slots_, gave_way_, and the queue's sleeping, `timed_waits`, looking, called. `asleep` are
 the threads in Queue::parked, of whom any may be woken.
 
 Memory orders. next_, sleeping, looking, called, `timed_waits` are seq_cst in the code where one side writes one and
 then reads another (a number, then the parked; sleeping, then the numbers): as here. planned_ is relaxed and
 written under the lock; a thread without the lock that sees an old one sees too much fresh work, and asks for
 a look too many. A slot is stored with release and loaded with acquire: it carries the op; a planning thread that does
-not see it yet leaves the rest of the ring as fresh work. fresh_cost_ is relaxed and may lose what two threads add at
+not see it yet leaves the rest of the ring as fresh work. cost_ is relaxed and may lose what two threads add at
 once: only the notice of a worker in a timed wait depends on it, and that one looks by itself (`lean`).
 
 Left out: let_submit and spin, which only let time pass without the lock between two looks; several queues, but
@@ -46,7 +46,7 @@ class Issuer(Program):
         return self.first if me.left else END
 
     def count(self, s: Any, me: Any) -> str:
-        s.unseen_cost |= self.model.big(me.seq)  # fresh_cost_: from kWakeCost on or not
+        s.unseen_cost |= self.model.big(me.seq)  # fresh_cost(): from kWakeCost on or not
         return "put"
 
     def put(self, s: Any, me: Any) -> str:
