@@ -3,8 +3,8 @@ limit, look or work.
 
 Code: Engine::issue (engine.cpp); wake, start_all, sleep, wake_others, wake_for_leftovers (worker_pool.cpp); serve,
 finish_and_fetch (dispatcher.cpp); plan, pick (scheduler.cpp). Fields of the same names: next_ (`head`), planned_,
-cost_ beyond planned_cost_ (`unseen_cost`), slots_, gave_way_, and the queue's sleeping, `timed_waits`, looking, called. `asleep` are
-the threads in Queue::parked, of whom any may be woken.
+cost_ beyond planned_cost_ (`unseen_cost`), slots_, gave_way_, and the queue's sleeping, `timed_waits`, looking, called.
+`asleep` are the threads in Queue::parked, of whom any may be woken.
 
 Memory orders. next_, sleeping, looking, called, `timed_waits` are seq_cst in the code where one side writes one and
 then reads another (a number, then the parked; sleeping, then the numbers): as here. planned_ is relaxed and
