@@ -103,7 +103,7 @@ Lane::Outcome NetLane::hand_over(Op& op) {
   }
   Ended ended;
   if (Driver driver(driver_, std::try_to_lock); driver && !over_ && begin_all(ended))
-    busy_until_.store((Clock::now() + kBusy).time_since_epoch().count(), std::memory_order_relaxed);
+    busy_until_.store(Clock::now() + kBusy, std::memory_order_relaxed);
   tell_engine(ended);
   return Outcome::accepted;
 }
@@ -113,18 +113,16 @@ bool NetLane::attend() {
   if (unfinished_.load(std::memory_order_relaxed) == 0) return false;
   if (Driver driver(driver_, std::try_to_lock); driver) {
     if (over_ || failed_.load() || gives_up_.load()) return false;  // the lane's thread sees to that
-    attended_at_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+    attended_at_.store(Clock::now(), std::memory_order_relaxed);
     drive(std::move(driver));
   }
-  const Clock::rep now = Clock::now().time_since_epoch().count();
-  if (unfinished_.load() == 0 || now >= busy_until_.load(std::memory_order_relaxed)) return false;
+  if (unfinished_.load() == 0 || Clock::now() >= busy_until_.load(std::memory_order_relaxed)) return false;
   sched_yield();
   return true;
 }
 
 bool NetLane::attended_lately() const {
-  const Clock::rep at = attended_at_.load(std::memory_order_relaxed);
-  return Clock::now() - Clock::time_point(Clock::duration(at)) < kAttended;
+  return Clock::now() - attended_at_.load(std::memory_order_relaxed) < kAttended;
 }
 
 void NetLane::fail(const std::string& message) {
@@ -194,7 +192,7 @@ void NetLane::serve() {
       if (!left_) left_ = true, wake_.notify_all();
     }
     const bool flies = unfinished_.load() > 0;
-    if (now < (flies ? Clock::time_point(Clock::duration(busy_until_.load())) : linger_until)) {
+    if (now < (flies ? busy_until_.load() : linger_until)) {
       sched_yield();
       continue;
     }
@@ -211,7 +209,7 @@ void NetLane::serve() {
 void NetLane::nap(std::chrono::nanoseconds limit, bool nothing) {
   std::unique_lock<std::mutex> held(mutex_);
   if (nothing && (failed_.load() || unfinished_.load() == 0)) {
-    const auto idle = Clock::now() - Clock::time_point(Clock::duration(busy_until_.load()));
+    const auto idle = Clock::now() - busy_until_.load();
     limit = idle > kRestless ? std::chrono::nanoseconds(kIdleNap) : std::chrono::nanoseconds(kAttended);
   }
   sleeps_long_ = limit > kAttended;
@@ -240,7 +238,7 @@ NetLane::Look NetLane::drive(Driver driver, bool napped) {
   }
   const auto now = Clock::now();
   seen.late = now - before > (napped ? kAtWorkCold : kAtWork);
-  if (seen.moved || seen.late) busy_until_.store((now + kBusy).time_since_epoch().count(), std::memory_order_relaxed);
+  if (seen.moved || seen.late) busy_until_.store(now + kBusy, std::memory_order_relaxed);
   seen.dropped = dropped_, seen.waits = !failed_.load() && others_stay();
   driver.unlock();
   tell_engine(ended);
@@ -249,11 +247,9 @@ NetLane::Look NetLane::drive(Driver driver, bool napped) {
 
 // The ops behind one that has ended are handed over by the thread that found its end.
 void NetLane::tell_engine(Ended& ended) {
-  if (ended.ops.empty()) return;
-  Engine& engine = Engine::get();
-  for (auto& [op, failure] : ended.ops) {
+  for (auto& [op, failure] : ended) {
     unfinished_.fetch_sub(1);
-    engine.complete_and_go_on(*op, std::move(failure));
+    Engine::get().complete_and_go_on(*op, std::move(failure));
   }
 }
 
@@ -301,7 +297,7 @@ bool NetLane::look(Ended& ended) {
       ++flight;
       continue;
     }
-    ended.ops.emplace_back(flight->op, nullptr);
+    ended.emplace_back(flight->op, nullptr);
     flights_.erase(flight++);  // its kernel may go with the op
     moved = true;
   }
@@ -489,7 +485,7 @@ void NetLane::drop_all(Ended& ended) {
 }
 
 void NetLane::end(Op& op, const std::string& message, Ended& ended) {
-  ended.ops.emplace_back(&op, Engine::get().failures.made(ErrorKind::rank_failed, op, [&] { return message; }));
+  ended.emplace_back(&op, Engine::get().failures.made(ErrorKind::rank_failed, op, [&] { return message; }));
 }
 
 }  // namespace forerun::net

@@ -75,9 +75,7 @@ class NetLane final : public Lane {
     bool dropped = false, waits = false;  // after a failure; for ranks that have not left
   };
   // Ops that have ended, which the engine learns when the network is free for others again.
-  struct Ended {
-    std::vector<std::pair<Op*, FailurePtr>> ops;
-  };
+  using Ended = std::vector<std::pair<Op*, FailurePtr>>;
 
   void serve();
   // Those of the driver. Gives the driver's place back.
@@ -118,7 +116,7 @@ class NetLane final : public Lane {
   bool called_ = false, sleeps_long_ = false;  // the lane's thread
   std::atomic<bool> failed_{false}, fresh_{false}, gives_up_{false};
   std::atomic<int> unfinished_{0};  // operations that were handed over; raised with the mutex
-  std::atomic<Clock::rep> attended_at_{0}, busy_until_{0};
+  std::atomic<Clock::time_point> attended_at_{}, busy_until_{};
   std::atomic<uint64_t> processor_ns_{0};
   std::mutex driver_;  // who has it uses the network, and what follows
   std::list<Flight> flights_;

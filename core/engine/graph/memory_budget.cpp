@@ -138,7 +138,7 @@ size_t MemoryBudget::group_peak_in_order(Op& first) const {
 }
 
 void MemoryBudget::starts(Op& op, size_t own) {
-  ++running, tasks += op.is_task() || op.elsewhere;
+  ++running, tasks += op.may_wait();
   unstarted_demand_ -= op.wants;
   size_t before = occupied();
   reserved.fetch_add(op.to_take, std::memory_order_relaxed);
@@ -151,7 +151,7 @@ void MemoryBudget::starts(Op& op, size_t own) {
 }
 
 void MemoryBudget::undo_start(Op& op) {
-  --running, tasks -= op.is_task() || op.elsewhere;
+  --running, tasks -= op.may_wait();
   unstarted_demand_ += op.wants;
   ahead_ -= op.ahead;
   op.ahead = 0;
@@ -159,7 +159,7 @@ void MemoryBudget::undo_start(Op& op) {
 
 void MemoryBudget::ends(Op& op) {
   if (op.started)
-    --running, tasks -= op.is_task() || op.elsewhere;
+    --running, tasks -= op.may_wait();
   else
     unstarted_demand_ -= op.wants;
   op.ended = true;

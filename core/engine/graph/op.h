@@ -210,6 +210,8 @@ class Op {
   bool urgent = false;                                 // goes before older ready ops of its queue
   bool elsewhere = false;                              // its end depends on what another process does meanwhile
   bool is_task() const { return cost == UINT32_MAX; }  // how long it takes is not known, and it may sleep
+  // Once started it may wait for others: operations that are behind it need not wait for its end.
+  bool may_wait() const { return is_task() || elsewhere; }
   // Whether it may be handed over to its lane while `before`, which has been handed over, has not ended. If so,
   // follow() counts that, for one of the edges from it, until unfollow().
   bool follows(const Op& before) const;

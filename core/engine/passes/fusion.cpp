@@ -32,7 +32,7 @@ void Fusion::look(Op* op) {
   }
 }
 
-// Looks at the operations that read the results of a member.
+// Looks at the operations that read the results of one that was tried.
 void Fusion::look_ahead(Op* op) {
   int most = kMostAround;
   for (Edge* edge : op->successors) {
@@ -50,7 +50,8 @@ void Fusion::look_behind() {
   }
 }
 
-// Tries the oldest op that has been found.
+// Tries the oldest op that has been found. If it does not fit, none that reads its results does; but others that those
+// wait for may.
 void Fusion::try_next() {
   std::pop_heap(found_.begin(), found_.begin() + n_found_, is_younger);
   Op* op = found_[--n_found_];

@@ -48,8 +48,9 @@ class Fusion {
   DeadOps& dead_ops_;
   BufferReuse& buffer_reuse_;
   uint64_t groups_ = 0, fused_ops_ = 0, elided_bytes_ = 0;
-  // The search for the members of `first_`. Only what reads the results of a member is looked at, and what that waits
-  // for: so the search takes as long as the group and its neighbours are large, however much is submitted.
+  // The search for the members of `first_`. Only ops that read the results of one that was tried are looked at, and the
+  // ops that those wait for: so the search takes as long as the group and its neighbours are large, however much is
+  // submitted.
   Op* first_ = nullptr;
   uint32_t round_ = 0;                   // of the search: an op that has Op::seen of `round_` waits for others,
                                          // and one of `round_ + 1` has been found

@@ -11,7 +11,7 @@ constexpr int kManyAccesses = 64;  // of one op
 // Tasks may wait for it. If they all wait, it counts as alone beside them; what a task has submitted
 // does so in any case.
 bool MemoryAdmission::alone(const Op& op, int running) const {
-  int own = op.started && (op.is_task() || op.elsewhere);
+  int own = op.started && op.may_wait();
   if (op.budget->running - op.budget->tasks + own != running) return false;
   auto none_before = [&](const Device* device) {
     const Op* first = device->budget->first();
