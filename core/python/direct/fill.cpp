@@ -37,6 +37,18 @@ void fill_view(const Array& to, PyObject* value) {
   op.issue(device_of(to));
 }
 
+Array numbers_at_once(PyObject* const* values, const Dims& shape, DType t, int device) {
+  Array made = may_work_at_once() ? made_at_once(t, shape, device) : Array();
+  if (!made.storage()) return {};
+  auto* to = reinterpret_cast<unsigned char*>(made.storage()->data());
+  for (int64_t i = 0; i < made.layout.size; ++i, to += item_size(t)) {
+    if (!takes_number(t, values[i])) return {};
+    if (!put_scalar("assign", values[i], t, to)) return PyErr_Clear(), Array();
+  }
+  written_at_once(made);
+  return made;
+}
+
 bool fit_layout(Layout& values, const Dims& shape) {
   int more = values.ndim() - shape.size();
   for (int i = 0; i < more; ++i)

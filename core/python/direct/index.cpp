@@ -39,16 +39,6 @@ PyObject* gathered(const Picks& p) {
   return wrap(std::move(out));
 }
 
-// A number as an array of the dtype, to be written. No storage: the Python function knows what to do.
-Array number(PyObject* value, DType t, int device) {
-  Array made = may_work_at_once() ? made_at_once(t, {}, device) : Array();
-  if (!made.storage()) return {};
-  if (!put_scalar("setitem", value, t, reinterpret_cast<unsigned char*>(made.storage()->data())))
-    return PyErr_Clear(), Array();
-  written_at_once(made);
-  return made;
-}
-
 bool scattered(const Picks& p, Array values, const Combine* combine = nullptr) {
   const EachFunction each = combine ? combine->each : nullptr;
   if ((!combine || each) && p.view.layout.ndim() == 1 && p.indices.size() == 1 &&
@@ -98,7 +88,7 @@ bool scattered(PyObject* self, PyObject* index, PyObject* value, const Array* va
   const Array& x = as_array(self)->array;
   Picks picks;
   if (!read_picks(self, index, false, &picks)) return false;
-  Array given = values ? *values : number(value, x.layout.dtype, as_array(self)->device);
+  Array given = values ? *values : numbers_at_once(&value, {}, x.layout.dtype, as_array(self)->device);
   if (!given.storage() || given.layout.ndim() > picks.shape().size()) return false;
   return fit_layout(given.layout, picks.shape()) && scattered(picks, std::move(given), combine);
 }

@@ -4,9 +4,8 @@
 // arrays may have. Calls that NumPy refuses go to the Python function, which raises the error, as do calls with a dtype
 // other than forerun's.
 //
-// Two more kinds of functions: those that write into their first argument, which may be large if few elements are
-// written, and those that make views, which get only the layout of the elements.
-#include <algorithm>
+// Functions that make views get only the layout of the elements. None writes into an array of the program: NumPy's
+// functions may let other threads run, whose writes would be lost where NumPy writes a copy back.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -39,7 +38,7 @@ constexpr int64_t kMostOfMatrix = 1 << 10;  // elements
 constexpr long kMostCount = 64;             // of a number that says how much there will be, and of numbers in a list
 constexpr Py_ssize_t kMostParameters = 8;
 
-enum class What { values, writes, views };
+enum class What { values, views };
 
 char kind_of(DType t) {
   if (t == DType::b1) return 'b';
@@ -73,12 +72,9 @@ struct NumpyCall {
       case 'h': return haystack(o);                                // an array of any size, of which little is read
       case 'r': return looked_at(o);                               // an array of any size, for which the function waits
       case 'm': return matrix(o);  // a small matrix: its cost grows faster than its size
-      case 'e': return PyList_CheckExact(o) ? integers(o) : array(o);  // an array, or a list of ints
-      case 'l': return arrays(o);                                      // a tuple or list of arrays
-      case 'n': return number(o) ? Py_NewRef(o) : array(o);            // an array or a number
-      case 'w': return target(o);                                      // an array that is written
-      case 'p': return positions(o);                                   // where it is written
-      case 'v': return values(o, first->layout.dtype == DType::f32);   // what is written: numbers are cast
+      case 'e': return PyList_CheckExact(o) ? integers(o) : array(o);                     // an array, or a list of ints
+      case 'l': return arrays(o);                                                         // a tuple or list of arrays
+      case 'n': return number(o) ? Py_NewRef(o) : array(o);                               // an array or a number
       case 'i': return plain_int(o) || absent(o) ? Py_NewRef(o ? o : Py_None) : nullptr;  // an axis
       case 'k': return plain_int(o) ? Py_NewRef(o) : nullptr;                             // an int
       case 't': return extents(o) ? Py_NewRef(o) : nullptr;                               // an int, or a tuple of ints
@@ -110,7 +106,6 @@ struct NumpyCall {
     device = as_array(o)->device;
     wide = wide || t == DType::f64 || t == DType::c128;
     narrow = narrow || t == DType::f16 || t == DType::f32;
-    if (first && what == What::writes) return true;  // numbers take the dtype of the array written to
     all_floats = all_floats && t == DType::f64;
     all_numbers = all_numbers && (t == DType::f64 || t == DType::i64);
     if (!first) first = &a, first_object = o;
@@ -123,7 +118,6 @@ struct NumpyCall {
     if (!a || !note(o, *a)) return nullptr;
     if (what == What::views && a->layout.ndim() == 0) return nullptr;  // NumPy makes a number of an array without axes
     if (what == What::views) return numpy_view(a->layout, nowhere(*a), true, nullptr);
-    if (what == What::writes && first != a && a->storage() == first->storage()) return nullptr;
     return (bytes += a->layout.nbytes()) > kMostBytes ? nullptr : known(*a);
   }
   PyObject* known(const Array& a) {
@@ -198,57 +192,10 @@ struct NumpyCall {
     return n ? all.release().ptr() : nullptr;
   }
 
-  // The array itself, to be written. It comes first.
-  PyObject* target(PyObject* o) {
-    const Array* a = plain_array(o);
-    if (!a || first || !note(o, *a) || !a->writable() || (recording && as_array(o)->node) ||
-        (a->layout.dtype == DType::b1 && bytes_as_bools))
-      return nullptr;
-    return room_at_once(*a) ? numpy_view(a->layout, a->storage()->data(), true, nullptr) : nullptr;
-  }
-  // Of elements of a vector that is written, all in range: NumPy looks at them one by one.
-  PyObject* positions(PyObject* o) {
-    if (first->layout.ndim() != 1) return nullptr;
-    if (plain_int(o)) return in_range(o) ? Py_NewRef(o) : nullptr;
-    if (PyList_CheckExact(o)) {
-      Py_ssize_t n = PyList_GET_SIZE(o);
-      bool good = n > 0 && n <= kMostCount;
-      for (Py_ssize_t i = 0; good && i < n; ++i)
-        good = plain_int(PyList_GET_ITEM(o, i)) && in_range(PyList_GET_ITEM(o, i));
-      return good ? Py_NewRef(o) : nullptr;
-    }
-    const Array* a = plain_array(o);
-    if (!a || a->layout.dtype != DType::i64 || !a->layout.contiguous() || a->layout.ndim() != 1) return nullptr;
-    nb::object made = nb::steal(array(o));
-    if (!made) return nullptr;
-    const auto* at = static_cast<const int64_t*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(made.ptr())));
-    int64_t most = first->layout.size;
-    bool good = std::all_of(at, at + a->layout.size, [most](int64_t i) { return i >= -most && i < most; });
-    return good ? made.release().ptr() : nullptr;
-  }
-  bool in_range(PyObject* o) const {
-    int overflow = 0;
-    long long i = PyLong_AsLongLongAndOverflow(o, &overflow);
-    return !overflow && i >= -first->layout.size && i < first->layout.size;
-  }
-  // Numbers that the array takes as they are (any: it takes all numbers), or an array of its dtype.
-  PyObject* values(PyObject* o, bool any) {
-    auto takes = [&](PyObject* one) { return any ? PyFloat_CheckExact(one) || plain_int(one) : number(one); };
-    if (takes(o)) return Py_NewRef(o);
-    if (PyList_CheckExact(o)) {
-      Py_ssize_t n = PyList_GET_SIZE(o);
-      bool good = n > 0 && n <= kMostCount;
-      for (Py_ssize_t i = 0; good && i < n; ++i) good = takes(PyList_GET_ITEM(o, i));
-      return good ? Py_NewRef(o) : nullptr;
-    }
-    const Array* a = plain_values(o);
-    return a && a->layout.dtype == first->layout.dtype ? array(o) : nullptr;
-  }
   bool number(PyObject* o) {
     if (PyFloat_CheckExact(o)) return has_float = true;
     return plain_int(o) && (has_int = true);
   }
-  static bool plain_number(PyObject* o) { return plain_int(o) || PyFloat_CheckExact(o); }
   static bool few(PyObject* o) {
     int overflow = 0;
     long n = PyLong_AsLongAndOverflow(o, &overflow);
@@ -370,10 +317,7 @@ PyObject* numpys(const DirectCall& call) {
   nb::object result =
       nb::steal(PyObject_Vectorcall(PyTuple_GET_ITEM(call.data, 0), args, static_cast<size_t>(n), keys.ptr()));
   PyObject* made = nullptr;
-  if constexpr (what == What::writes) {
-    written_at_once(*numpy.first);
-    if (result) made = Py_NewRef(Py_None);
-  } else if constexpr (what == What::views) {
+  if constexpr (what == What::views) {
     if (result) made = viewed_as(result.ptr(), args[0], numpy);
   } else if (result) {
     made = ours(result.ptr(), numpy);
@@ -387,7 +331,6 @@ PyObject* numpys(const DirectCall& call) {
 
 void add_direct_numpy() {
   add_direct("numpy", numpys<What::values>);
-  add_direct("numpy_writes", numpys<What::writes>);
   add_direct("numpy_views", numpys<What::views>);
 }
 

@@ -67,8 +67,8 @@ bool put_at(const Array& x, const Array& index, const Array& values, EachFunctio
     return written_at_once(x), true;
   }
   with_item(item_size(x.layout.dtype), [&]<class T>(T) {
-    for (int64_t i = 0; i < count; ++i)
-      std::memcpy(room + (at[i] < 0 ? at[i] + n : at[i]) * step, from + i * by, sizeof(T));
+    for (int64_t i = 0, k = 0; i < count; ++i, k = k + 1 < values.layout.size ? k + 1 : 0)
+      std::memcpy(room + (at[i] < 0 ? at[i] + n : at[i]) * step, from + k * by, sizeof(T));
   });
   written_at_once(x);
   return true;

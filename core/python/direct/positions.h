@@ -15,7 +15,8 @@ constexpr int64_t kMostSelected = 1 << 14;  // bools that are looked at in the c
 // Elements of a vector at positions that are computed and in range; null without an exception set: an operation must do
 // it.
 PyObject* pick_at(const Array& x, const Array& index);
-// The same, written or combined: each element with its value, or all with the one. False: an operation must do it.
+// The same, written or combined, each element with the next value. Values that are written start over if there are
+// fewer; those that are combined are as many, or one. False: an operation must do it.
 bool put_at(const Array& x, const Array& index, const Array& values, EachFunction each);
 // The elements under a mask of the array's whole shape: how many there are, its values tell. Null: the Python function
 // knows what to do.

@@ -8,15 +8,19 @@
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/item.h"
 #include "python/bindings.h"
+#include "python/direct/fill.h"
 #include "python/direct/function_type.h"
 #include "python/direct/index.h"
+#include "python/direct/positions.h"
 #include "python/dispatch/loop_table.h"
 #include "python/dispatch/ufunc_type.h"
+#include "python/numpy_api.h"
 #include "python/object/array_arguments.h"
 #include "python/object/array_object.h"
 #include "python/ops/index.h"
 #include "python/ops/reduce.h"
 #include "python/runtime/at_once.h"
+#include "python/runtime/devices.h"
 #include "python/runtime/errors.h"
 
 namespace forerun {
@@ -47,31 +51,79 @@ PyObject* copyto(const DirectCall& call) {
   return assigned(call.args[0], call.args[1]);
 }
 
-// Elements of an array of the same shape where a mask of it holds, of few.
-PyObject* putmask(const DirectCall& call) {
-  constexpr int64_t kMost = 1 << 12;
-  const Array *a = call.n == 3 && !call.kwnames ? plain_array(call.args[0]) : nullptr,
-              *mask = a ? plain_array(call.args[1]) : nullptr, *from = mask ? plain_array(call.args[2]) : nullptr;
-  if (!from || a->layout.size > kMost || mask->layout.dtype != DType::b1 || from->layout.dtype != a->layout.dtype ||
-      !a->writable() || !may_work_at_once())
+// The elements of a vector or of a dense array, in order. No storage: it is another array.
+Array flat(const Array& a) {
+  Array made = a;
+  if (a.layout.ndim() == 1) return made;
+  if (!a.layout.contiguous()) return {};
+  made.layout.shape = Dims{a.layout.size};
+  made.layout.strides = Dims{static_cast<int64_t>(item_size(a.layout.dtype))};
+  return made;
+}
+
+// The elements of an array that is written. No storage: not plain.
+Array written(PyObject* o) {
+  const Array* a = plain_array(o);
+  return a && a->layout.ndim() > 0 && a->layout.size > 0 && a->writable() ? flat(*a) : Array();
+}
+
+// Values that are written into a vector one after the other: an array of its dtype, a number that it takes, or a list
+// of such. No storage: not plain.
+Array values_for(const Array& to, PyObject* o) {
+  constexpr Py_ssize_t kMostListed = 64;
+  const int device = device_of(to);
+  if (const Array* a = plain_values(o)) {
+    const bool good = a->layout.dtype == to.layout.dtype && a->layout.size > 0 && as_array(o)->device == device;
+    return good && a->storage() != to.storage() ? flat(*a) : Array();
+  }
+  if (!PyList_CheckExact(o)) return numbers_at_once(&o, Dims{1}, to.layout.dtype, device);
+  const Py_ssize_t n = PyList_GET_SIZE(o);
+  return n > 0 && n <= kMostListed ? numbers_at_once(PySequence_Fast_ITEMS(o), Dims{n}, to.layout.dtype, device)
+                                   : Array();
+}
+
+// Positions in a vector of n elements: an int, or a list or array of them. No storage: not plain.
+Array positions_in(const Array& to, PyObject* o) {
+  const int device = device_of(to);
+  if (PyList_CheckExact(o)) return listed_positions(o, to.layout.size, device);
+  if (plain_int(o)) return numbers_at_once(&o, Dims{1}, DType::i64, device);
+  Array made;
+  if (PyArray_CheckExact(o)) made = known_positions(o, to.layout.size, device);
+  const Array* ours = plain_array(o);
+  if (ours && as_array(o)->device == device) made = *ours;
+  return made.storage() && made.layout.dtype == DType::i64 ? flat(made) : Array();
+}
+
+// put(a, positions, values)
+PyObject* put(const DirectCall& call) {
+  const Array to = call.n == 3 && !call.kwnames ? written(call.args[0]) : Array();
+  const Array at = to.storage() ? positions_in(to, call.args[1]) : Array();
+  const Array from = at.storage() ? values_for(to, call.args[2]) : Array();
+  return from.storage() && put_at(to, at, from, nullptr) ? Py_NewRef(Py_None) : nullptr;
+}
+
+// putmask(a, mask, values), where the element under the mask takes the value at its own place; or place(), where it
+// takes the next one. The mask has the array's shape, and few elements. Values start over if there are fewer.
+template <bool next>
+PyObject* put_where(const DirectCall& call) {
+  const Array to = call.n == 3 && !call.kwnames ? written(call.args[0]) : Array();
+  const Array* mask = to.storage() ? plain_array(call.args[1]) : nullptr;
+  if (!mask || to.layout.size > kMostSelected || mask->layout.dtype != DType::b1 || !mask->layout.contiguous() ||
+      !(mask->layout.shape == as_array(call.args[0])->array.layout.shape) || device_of(*mask) != device_of(to) ||
+      mask->storage() == to.storage() || !may_work_at_once())
     return nullptr;
-  const int device = as_array(call.args[0])->device;
-  const auto fits = [&](int i) {
-    const Layout& l = as_array(call.args[i])->array.layout;
-    return l.shape == a->layout.shape && l.contiguous() && as_array(call.args[i])->device == device;
-  };
-  if (!fits(0) || !fits(1) || !fits(2) || a->storage() == mask->storage() || a->storage() == from->storage())
-    return nullptr;
-  const char *hit = values_at_once(*mask), *values = values_at_once(*from);
-  char* room = hit && values ? room_at_once(*a) : nullptr;
+  const Array from = values_for(to, call.args[2]);
+  const char *hit = values_at_once(*mask), *values = hit && from.storage() ? values_at_once(from) : nullptr;
+  char* room = values ? room_at_once(to) : nullptr;
   if (!room) return nullptr;
-  with_item(item_size(a->layout.dtype), [&]<class T>(T) {
-    for (int64_t i = 0; i < a->layout.size; ++i)
-      if (hit[i])
-        std::memcpy(room + i * static_cast<int64_t>(sizeof(T)), values + i * static_cast<int64_t>(sizeof(T)),
-                    sizeof(T));
+  const int64_t step = to.layout.strides[0], by = from.layout.strides[0], n = from.layout.size;
+  with_item(item_size(to.layout.dtype), [&]<class T>(T) {
+    for (int64_t i = 0, k = 0; i < to.layout.size; ++i) {
+      if (hit[i]) std::memcpy(room + i * step, values + k * by, sizeof(T));
+      if (!next || hit[i]) k = k + 1 < n ? k + 1 : 0;
+    }
   });
-  written_at_once(*a);
+  written_at_once(to);
   return Py_NewRef(Py_None);
 }
 
@@ -140,7 +192,9 @@ PyObject* ufunc_at(const DirectCall& call) {
 void add_direct_writes() {
   add_direct("fill", fill);
   add_direct("copyto", copyto);
-  add_direct("putmask", putmask);
+  add_direct("put", put);
+  add_direct("putmask", put_where<false>);
+  add_direct("place", put_where<true>);
   add_direct("fill_diagonal", fill_diagonal);
   add_direct("ufunc_reduce", ufunc_reduce);
   add_direct("ufunc_accumulate", ufunc_accumulate);

@@ -14,7 +14,7 @@ from .._runtime.device import Device, resolve, used_devices
 from ..autograd import backward_pass, leaf
 from ..ops._base import convert
 from ..ops._base import core as _core
-from ..ops._base.primitive import direct, numpy_writes
+from ..ops._base.primitive import direct
 from ..ops._base.traced import placeholder
 from ..ops.elementwise import arithmetic, rounding, select
 from ..ops.index import diagonal as diagonals
@@ -357,7 +357,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     def nonzero(self) -> tuple[Any, ...]:
         """Return positions of elements that are not zero. Waits."""
 
-    @numpy_writes(numpy.ndarray.put, "self indices values", "wpv")
+    @direct("put")
     def put(self, indices: ArrayLike, values: ArrayLike, mode: str = "raise") -> None:
         """Write values at positions of the flat array, in place."""
         editing.put(self, indices, values, mode)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Elementwise", "OpFacts", "Primitive", "direct", "elementwise", "nondifferentiable", "numpy_when_small",
-    "numpy_writes", "plain_calls", "primitive", "view_of_numpy",
+    "plain_calls", "primitive", "view_of_numpy",
 ]  # fmt: skip
 
 Gradient = Callable[..., Any]
@@ -92,17 +92,23 @@ def plain_calls(entry: str, *data: ArrayLike) -> Callable[..., Any]:
     return made
 
 
-# The arguments with which the core calls NumPy's functions directly, for the three decorators below
-# (core/python/direct/numpy.cpp reads both). A letter says what a parameter may be: a  an array A  an array or None l a
-# list or tuple of arrays d  a vector                         m  a small matrix, as the cost grows faster than its size
-# e  an array, or a list of integers beside arrays of 64 bits h  an array of any size, of which little is read r an
-# array of any size, where the Python function waits for it, too n  an array, or a number that takes the dtype of the
-# arrays without a change i  an integer or None               k  an integer t  an integer or a tuple of integers c a
-# small number of things         b  a bool                       s  a str S a str, beside no real floats of less than
-# 64 bits -  nothing: it may not be given and of a function that writes: w the array that is written, of any size, the
-# first parameter p  a position in that vector, or several v  its new
-# values: numbers that it takes as they are, or an array of its dtype Kinds of dtypes are NumPy's letters b, i, u, f,
-# c; or F, floats of 32 and 64 bits, and D, of 64 bits.
+# The arguments with which the core calls NumPy's functions directly, for the two decorators below
+# (core/python/direct/numpy.cpp reads both). A letter says what a parameter may be:
+#
+#     a  an array                          A  an array or None
+#     d  a vector                          l  a list or tuple of arrays
+#     e  an array, or a list of integers beside arrays of 64 bits
+#     h  an array of any size, of which little is read
+#     m  a small matrix, as the cost grows faster than its size
+#     n  an array, or a number that takes the dtype of the arrays without a change
+#     r  an array of any size, where the Python function waits for it, too
+#     i  an integer or None                k  an integer
+#     t  an integer or a tuple of them     c  a small number of things
+#     b  a bool                            s  a str
+#     S  a str, beside no real floats of less than 64 bits
+#     -  nothing: it may not be given
+#
+# Kinds of dtypes are NumPy's letters b, i, u, f, c; or F, floats of 32 and 64 bits, and D, of 64 bits.
 
 
 def numpy_when_small(
@@ -127,18 +133,6 @@ def numpy_when_small(
 def _inner(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the implementation of a NumPy function, which runs once no operand overrides the function."""
     return getattr(function, "_implementation", function)
-
-
-def numpy_writes(function: Callable[..., Any], parameters: str, sorts: str, kinds: str = "biufc") -> Callable[[F], F]:
-    """Return the same for a function that writes into its first argument, "w", of any size, and gives None.
-
-    >>> import numpy
-    >>> from forerun import np
-    >>> x = np.arange(3)
-    >>> numpy_writes(numpy.ndarray.put, "a ind v", "wpv")(np.put)(x, [0, -1], 7), x.tolist()
-    (None, [7, 1, 7])
-    """
-    return direct("numpy_writes", _inner(function), tuple(parameters.split()), sorts, kinds, False, None)
 
 
 def view_of_numpy(function: Callable[..., Any], parameters: str, sorts: str) -> Callable[[F], F]:

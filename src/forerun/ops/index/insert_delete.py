@@ -21,7 +21,7 @@ from .._base.convert import (
     is_array,
     promote,
 )
-from .._base.primitive import direct, numpy_when_small, numpy_writes
+from .._base.primitive import direct, numpy_when_small
 from ..create.fill import _known, zeros
 from ..elementwise.select import where
 from ..shape.join import _part, concatenate, split
@@ -402,7 +402,7 @@ def copyto(dst: Array | numpy.ndarray, src: ArrayLike, casting: str = "same_kind
     return _core.masked_copy(dst, mask, fitting(new, dst.ndim) if is_array(new) else new, "copyto")
 
 
-@numpy_writes(numpy.ndarray.put, "a ind v", "wpv")
+@direct("put")
 def put(a: Array | numpy.ndarray, ind: Any, v: ArrayLike, mode: str = "raise") -> None:
     """Write values at positions of the flat array, in place; values start over if there are fewer.
 
@@ -452,7 +452,6 @@ def flat_values(op: str, x: Array, values: ArrayLike) -> Array:
     return cast(ravel(new), x.dtype) if is_array(new) else _core.full((1,), new, x.dtype, x.device)
 
 
-@numpy_writes(numpy.put_along_axis, "arr indices values axis", "wavi")
 def put_along_axis(arr: Array | numpy.ndarray, indices: ArrayLike, values: ArrayLike, axis: int | None) -> None:
     """Write values at positions along `axis` that differ from place to place, in place.
 

@@ -20,7 +20,7 @@ from .._base.convert import (
     write_out,
 )
 from .._base.host_task import host_op
-from .._base.primitive import direct, numpy_when_small, numpy_writes
+from .._base.primitive import direct, numpy_when_small
 from ..create.fill import _known, ones, zeros
 from ..elementwise.arithmetic import logical_not, logical_or
 from ..elementwise.select import nonzero, where
@@ -147,7 +147,6 @@ def _safe_values(op: str, x: Array, values: ArrayLike) -> Array:
 
 
 @direct("putmask")
-@numpy_writes(numpy.putmask, "a mask values", "wav")
 def putmask(a: Array | numpy.ndarray, mask: ArrayLike, values: ArrayLike) -> None:
     """Write values where a mask holds, in place: each element gets the one at its own place in the flat array.
 
@@ -188,7 +187,7 @@ def putmask(a: Array | numpy.ndarray, mask: ArrayLike, values: ArrayLike) -> Non
     return None
 
 
-@numpy_writes(numpy.place, "arr mask vals", "wav")
+@direct("place")
 def place(arr: Array | numpy.ndarray, mask: ArrayLike, vals: ArrayLike) -> None:
     """Write values where a mask holds, in place, one after the other; they start over if there are fewer.
 
