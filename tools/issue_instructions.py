@@ -21,8 +21,8 @@ import sys
 import forerun
 from forerun import np
 x = np.ones((1, 2), device=sys.argv[1])
-for count in (300, int(sys.argv[2])):  # the first ones compile, and fill the lists of free memory
-    for _ in range(count):
+for _ in range(int(sys.argv[2]) // 200):  # the first ones compile, and fill the lists of free memory
+    for _ in range(200):
         x = x + 1
     forerun.waitall()
 """
