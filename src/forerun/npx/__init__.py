@@ -172,7 +172,7 @@ def save(file: Any, arrays: Any, *, wait: bool = True) -> Array:
     file : path or file
         A path, or an open file.
     arrays : array, sequence of arrays, or mapping of arrays
-        The arrays to write; those of a mapping by their names.
+        The arrays to write; those of a mapping by their names. An empty sequence is read as an empty dict.
     wait : bool, optional
         Whether the call returns only when the file is written. With False it returns at once, as that of `np.save`
         does; an open file is written now in any case.
@@ -207,6 +207,9 @@ def save(file: Any, arrays: Any, *, wait: bool = True) -> Array:
 def load(file: FileLike) -> Any:
     """Read a file that `save` wrote, or one of MXNet's files (".params").
 
+    An npz file has a name for each array, so `save` calls those of a list arr_0, arr_1 and so on, and `load` takes
+    exactly these names for a list. A list without arrays leaves no name to tell it by: it is read as an empty dict.
+
     Nothing in a file is executed. A file given by its name is read by operations, as with `np.load`.
 
     Parameters
@@ -217,7 +220,7 @@ def load(file: FileLike) -> Any:
     Returns
     -------
     list of arrays, or dict of arrays
-        The arrays: a dict if they had names, a list if not.
+        The arrays: a dict if they had names, or if there are none; a list otherwise.
 
     Raises
     ------

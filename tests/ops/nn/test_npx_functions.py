@@ -231,6 +231,11 @@ def test_files_of_several_arrays(tmp_path: Path) -> None:
     assert {name: a.tolist() for name, a in found.items()} == {"arr_0": [1, 1], "b": [0]}
 
 
+def test_an_empty_list_is_read_as_an_empty_dict(tmp_path: Path) -> None:
+    npx.save(tmp_path / "x.npz", [])
+    assert npx.load(tmp_path / "x.npz") == {}  # as its docstring says: there is no name that could tell
+
+
 def test_gradients_go_through_loops() -> None:
     x = np.array([2.0, 3.0])
     x.attach_grad()

@@ -76,6 +76,37 @@ def test_the_seed_and_the_number_of_the_call_decide():
     assert not (np.random.normal(size=N) == first).any().item()
 
 
+class TestSeedsOfSeveralIntegers:
+    @staticmethod
+    def drawn(seed):
+        np.random.seed(seed)
+        return np.random.normal(size=8).tolist()
+
+    @pytest.mark.parametrize("wrap", [list, tuple, numpy.array, np.array])
+    def test_all_count_in_their_order(self, wrap):
+        seeds = [1, 2, 3]
+        assert self.drawn(wrap(seeds)) == self.drawn(seeds)
+        others = [1], [1, 2], [3, 2, 1], [1, 2, 4]
+        assert all(self.drawn(wrap(other)) != self.drawn(seeds) for other in others)
+
+    def test_the_numbers_are_those_of_numpys_seed_sequence(self):
+        word = int(numpy.random.SeedSequence([7, 8]).generate_state(1, numpy.uint64)[0])
+        assert self.drawn([7, 8]) == self.drawn(word)
+
+    def test_a_number_may_be_an_array_without_axes(self):
+        assert self.drawn(np.array(5)) == self.drawn(numpy.int64(5)) == self.drawn(5)
+
+    @pytest.mark.parametrize("seed", [[], [-1], [[1, 2], [3, 4]]])
+    def test_wrong_values_are_refused(self, seed):
+        with pytest.raises(ValueError, match="seed: "):
+            np.random.seed(seed)
+
+    @pytest.mark.parametrize("seed", [1.5, [1.5], "5", [2**70]])
+    def test_what_is_no_integer_is_refused(self, seed):
+        with pytest.raises(TypeError, match="seed: "):
+            np.random.seed(seed)
+
+
 def test_other_work_between_does_not_matter():
     first = np.random.uniform(size=N)
     np.random.seed(12)

@@ -6,6 +6,7 @@ There is one stream for all, which `np.random.seed` starts anew, and one in each
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, DeviceLike, DTypeLike, Shape
 
 
-__all__ = ["Stream", "current", "drawing_from"]
+__all__ = ["Stream", "current", "drawing_from", "seed_word"]
 
 _MASK = 2**64 - 1
 _ON_HOST = "it draws random numbers on the host"  # and a program would not
@@ -104,6 +105,28 @@ class WorkStream(OwnStream):
         if not self.chances_:
             self.chances_ = self.draws().random(128).tolist()
         return self.chances_.pop()
+
+
+def seed_word(seed: ArrayLike | None) -> int:
+    """Return the 64 bits by which a seed decides the numbers: an integer's lowest, or those of a `SeedSequence`.
+
+    None takes them from the system's randomness.
+
+    >>> seed_word(2**64 + 3), seed_word([3]) == seed_word((3,)), seed_word([3]) == 3
+    (3, True, False)
+    """
+    if seed is None:
+        return int.from_bytes(os.urandom(8))
+    if isinstance(seed, (int, numpy.integer)):
+        return int(seed) & _MASK
+    values = seed.numpy() if isinstance(seed, _core.Array) else numpy.asarray(seed)
+    if values.size and values.dtype.kind not in "iub":
+        raise TypeError(f"seed: seed must be an integer or integers along one axis, got {seed!r}")
+    if values.ndim == 0:
+        return int(values) & _MASK
+    if values.ndim > 1 or not values.size or values.min() < 0:
+        raise ValueError(f"seed: integers must be along one axis, some, and not negative, got {seed!r}")
+    return int(numpy.random.SeedSequence(values.tolist()).generate_state(1, numpy.uint64)[0])
 
 
 def _mixed(x: int) -> int:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import builtins
 import functools
 import math
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +34,7 @@ from .._base.convert import (
     write_out,
 )
 from .._base.host_task import host_op
-from .._base.random_stream import current
+from .._base.random_stream import current, seed_word
 from ..elementwise.exponential import exp
 from ..index.getitem import take
 from .conditions import check_integers, known
@@ -54,15 +53,24 @@ __all__ = [
 _FLOAT32 = numpy.dtype("float32")
 
 
-def seed(seed: int | None = None) -> None:
+def seed(seed: ArrayLike | None = None) -> None:
     """Seed the stream of random numbers: after the same seed the same calls give the same numbers.
 
-    None: anywhere, from the system's randomness.
+    Of an integer the lowest 64 bits count. Integers of a sequence all count, mixed by NumPy's `SeedSequence`, so
+    `seed([1])` differs from `seed(1)`.
 
     Parameters
     ----------
-    seed : int or sequence of ints, optional
-        The seed; None for one of the system's randomness.
+    seed : int or array_like, optional
+        An integer, or integers along one axis, of which none is negative. None takes a seed from the system's
+        randomness.
+
+    Raises
+    ------
+    TypeError
+        If the seed is something else than integers.
+    ValueError
+        If a sequence is empty, has more than one axis, or holds a negative number.
 
     Examples
     --------
@@ -71,8 +79,9 @@ def seed(seed: int | None = None) -> None:
     >>> np.random.seed(1); b = np.random.normal(size=3)
     >>> (a == b).all().item()
     True
+    >>> np.random.seed([2026, 11])
     """
-    _core.seed((int.from_bytes(os.urandom(8)) if seed is None else int(seed)) & (2**64 - 1))
+    _core.seed(seed_word(seed))
 
 
 def get_state(legacy: bool = True) -> dict[str, Any]:

@@ -23,20 +23,22 @@ if TYPE_CHECKING:
 __all__ = ["bernoulli", "categorical", "multinomial", "normal_n", "seed", "uniform_n"]
 
 
-def seed(seed: int | None = None, device: str = "all") -> None:
+def seed(seed: ArrayLike | None = None, device: str = "all") -> None:
     """Seed the stream of random numbers, as `np.random.seed` does; all devices share it.
 
     Parameters
     ----------
-    seed : int, optional
-        The seed; None for one of the system's randomness.
+    seed : int or array_like, optional
+        An integer, or integers along one axis; None takes a seed from the system's randomness.
     device : str, optional
         Must be "all".
 
     Raises
     ------
+    TypeError
+        If the seed is something else than integers.
     ValueError
-        If the device is another one than "all".
+        If the device is another one than "all", or for a sequence that `np.random.seed` refuses.
 
     Examples
     --------
