@@ -10,20 +10,19 @@ Images of NumPy's stay NumPy's: what is done to them is done at once, in the thr
 
 from __future__ import annotations
 
-import io
 import math
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from . import np
-from .ops._base import core as _core
-from .ops._base.convert import asarray
-from .ops._base.host_task import host_op
 from .ops._base.random_stream import current
-from .ops.vision.resize import pillow, resized
+from .ops.vision.decode import decoded as decoded
+from .ops.vision.decode import imdecode, imread
+from .ops.vision.decode import values_in as values_in
+from .ops.vision.resize import resized
+from .ops.vision.rotate import image_of, imrotate, random_rotate
 
 if TYPE_CHECKING:
     from .typing import Array
@@ -37,72 +36,66 @@ __all__ = [
 Crop = tuple[int, int, int, int]
 
 
-def imread(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True) -> Array:
-    """Return the image in a file: uint8 (height, width, 3). Waits for the file.
-
-    flag: 0 for (height, width, 1), grey. to_rgb: otherwise channels are blue, green, red. OSError if there is no such
-    file, ValueError if it holds no image.
-
-    >>> import tempfile
-    >>> from PIL import Image
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     Image.new("RGB", (4, 2), "red").save(f"{folder}/x.png")
-    ...     imread(f"{folder}/x.png")[0, 0].tolist()
-    [255, 0, 0]
-    """
-    return _core.from_numpy(values_in(filename, flag, to_rgb))
-
-
-def imdecode(buf: bytes, flag: int = 1, to_rgb: bool = True) -> Any:
-    """Return the image in the bytes of a file; as `imread`. ValueError if there is none in them."""
-    return _core.from_numpy(decoded(buf, flag, to_rgb))
-
-
-def values_in(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True) -> numpy.ndarray:
-    """Return the image in a file as an array of NumPy's; as `imread`."""
-    with open(filename, "rb") as file:
-        content = file.read()
-    try:
-        return decoded(content, flag, to_rgb)
-    except ValueError as error:
-        error.add_note(f"in {os.fspath(filename)}")
-        raise
-
-
-def decoded(buf: bytes, flag: int = 1, to_rgb: bool = True) -> numpy.ndarray:
-    """Return the image in the bytes of a file as an array of NumPy's; as `imdecode`."""
-    pil = pillow()
-    try:
-        values = numpy.asarray(pil.open(io.BytesIO(buf)).convert("RGB" if flag else "L"))
-    except (OSError, pil.DecompressionBombError) as error:
-        raise ValueError(f"imdecode: buf must hold an image, got {len(buf)} bytes: {error}") from None
-    values = values if flag else values[..., None]
-    return numpy.ascontiguousarray(values if to_rgb or not flag else values[..., ::-1])
-
-
-def _image(src: Array | numpy.ndarray) -> Array | numpy.ndarray:
-    return src if isinstance(src, numpy.ndarray) else asarray(src)
-
-
 def imresize(src: Array | numpy.ndarray, w: int, h: int, interp: int = 1) -> Any:
-    """Return the image in another size, of src's dtype. ValueError unless src has 3 axes and sizes are positive.
+    """Return the image in another size. Images that get smaller are smoothed. It does not wait, and has no gradient.
 
-    interp: 0 nearest, 1 bilinear, 2 bicubic, 4 Lanczos. Images that get smaller are smoothed. Does not wait. It has no
-    gradient.
+    Parameters
+    ----------
+    src : array
+        The image, of shape (height, width, channels).
+    w : int
+        The new width.
+    h : int
+        The new height.
+    interp : int, optional
+        The filter: 0 nearest, 1 bilinear, 2 bicubic, 3 the mean of an area, 4 Lanczos, 9 bicubic, 10 bilinear.
 
+    Returns
+    -------
+    array
+        Of shape (h, w, channels) and the image's dtype.
+
+    Raises
+    ------
+    ValueError
+        If the image has not three axes, if a size is not positive, or for another filter.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> imresize(np.ones((2, 2, 3)), 1, 1).tolist()
     [[[1.0, 1.0, 1.0]]]
     """
-    x: Any = _image(src)
+    x: Any = image_of(src)
     if x.ndim != 3:
         raise ValueError(f"imresize: image must have 3 axes, got shape {x.shape}")
     return resized("imresize", x, w, h, interp)
 
 
 def resize_short(src: Array | numpy.ndarray, size: int, interp: int = 2) -> Any:
-    """Return the image with its shorter side of that size.
+    """Return the image with its shorter side of a size, and the longer one in proportion.
 
+    Parameters
+    ----------
+    src : array
+        The image, of shape (height, width, channels).
+    size : int
+        The new length of the shorter side.
+    interp : int, optional
+        The filter, as in `imresize`.
+
+    Returns
+    -------
+    array
+        The image in the new size, of its own dtype.
+
+    Raises
+    ------
+    ValueError
+        If the image has not three axes, or the size is not positive.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> resize_short(np.ones((4, 8, 3)), 2).shape
     (2, 4, 3)
@@ -114,11 +107,45 @@ def resize_short(src: Array | numpy.ndarray, size: int, interp: int = 2) -> Any:
 def fixed_crop(
     src: Array | numpy.ndarray, x0: int, y0: int, w: int, h: int, size: Sequence[int] | None = None, interp: int = 2
 ) -> Array | numpy.ndarray:
-    """Return the part of an image from column x0 and row y0, w wide and h high, as a view, or resized to `size`.
+    """Return a part of an image, as a view, or resized.
 
-    ValueError if that is not inside the image.
+    Parameters
+    ----------
+    src : array
+        The image, of shape (height, width, channels), or a batch of images.
+    x0 : int
+        The first column of the part.
+    y0 : int
+        Its first row.
+    w : int
+        Its width.
+    h : int
+        Its height.
+    size : (int, int), optional
+        The width and height to resize it to; None leaves it as it is. A batch cannot be resized.
+    interp : int, optional
+        The filter, as in `imresize`.
+
+    Returns
+    -------
+    array
+        Of shape (h, w, channels), or (size[1], size[0], channels).
+
+    Raises
+    ------
+    ValueError
+        If the part is not inside the image, or the image has fewer than three axes.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> x = np.arange(8).reshape(2, 4, 1)
+    >>> fixed_crop(x, 1, 0, 2, 2)[..., 0].tolist()
+    [[1, 2], [5, 6]]
     """
-    x = _image(src)
+    x = image_of(src)
+    if x.ndim < 3:
+        raise ValueError(f"fixed_crop: image must have 3 axes or more, got shape {x.shape}")
     if not (0 <= x0 <= x0 + w <= x.shape[-2] and 0 <= y0 <= y0 + h <= x.shape[-3]):
         raise ValueError(f"fixed_crop: crop must be inside {x.shape[-3:-1]}, got {(y0, x0)} to {(y0 + h, x0 + w)}")
     out = x[..., y0 : y0 + h, x0 : x0 + w, :]
@@ -126,7 +153,20 @@ def fixed_crop(
 
 
 def draws() -> numpy.random.Generator:
-    """Return NumPy's generator for random numbers that follow the seed of `np.random`."""
+    """Return NumPy's generator for random numbers that follow the seed of `np.random`.
+
+    Returns
+    -------
+    numpy.random.Generator
+        A generator of its own stream: another one at each call.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> np.random.seed(1); a = draws().random()
+    >>> np.random.seed(1); a == draws().random()
+    True
+    """
     return current().draws()
 
 
@@ -144,10 +184,28 @@ def _largest(shape: Sequence[int], size: Sequence[int]) -> tuple[int, int]:
 
 
 def random_crop(src: Any, size: Sequence[int], interp: int = 2) -> tuple[Any, Crop]:
-    """Return a crop of `size` (width, height) somewhere, and where it is: (x0, y0, width, height).
+    """Return a part of an image at a random place, and where it is.
 
-    If the image is smaller, the largest crop of these proportions is resized.
+    If the image is smaller than the part, the largest part of these proportions is resized.
 
+    Parameters
+    ----------
+    src : array
+        The image, of shape (height, width, channels).
+    size : (int, int)
+        The width and height of the part.
+    interp : int, optional
+        The filter, as in `imresize`.
+
+    Returns
+    -------
+    crop : array
+        Of shape (size[1], size[0], channels).
+    place : (int, int, int, int)
+        The first column, the first row, the width and the height of the part in the image.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x, (x0, y0, w, h) = random_crop(np.ones((4, 8, 3)), (2, 3))
     >>> x.shape, (w, h)
@@ -159,7 +217,33 @@ def random_crop(src: Any, size: Sequence[int], interp: int = 2) -> tuple[Any, Cr
 
 
 def center_crop(src: Array | numpy.ndarray, size: Sequence[int], interp: int = 2) -> tuple[Any, Crop]:
-    """Return the crop of `size` (width, height) in the middle, and where it is; as `random_crop`."""
+    """Return the part of an image in its middle, and where it is.
+
+    If the image is smaller than the part, the largest part of these proportions is resized.
+
+    Parameters
+    ----------
+    src : array
+        The image, of shape (height, width, channels).
+    size : (int, int)
+        The width and height of the part.
+    interp : int, optional
+        The filter, as in `imresize`.
+
+    Returns
+    -------
+    crop : array
+        Of shape (size[1], size[0], channels).
+    place : (int, int, int, int)
+        The first column, the first row, the width and the height of the part in the image.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> x, place = center_crop(np.ones((4, 8, 3)), (2, 2))
+    >>> x.shape, place
+    ((2, 2, 3), (3, 1, 2, 2))
+    """
     w, h = _largest(src.shape, size)
     x0, y0 = (src.shape[1] - w) // 2, (src.shape[0] - h) // 2
     return fixed_crop(src, x0, y0, w, h, size, interp), (x0, y0, w, h)
@@ -168,13 +252,46 @@ def center_crop(src: Array | numpy.ndarray, size: Sequence[int], interp: int = 2
 def random_size_crop(
     src: Array | numpy.ndarray, size: Sequence[int], area: Any, ratio: Sequence[float], interp: int = 2
 ) -> tuple[Any, Crop]:
-    """Crop a random area (between two parts of the image's, or from one to all) of random proportions; resize to
-    `size`.
+    """Return a part of an image of random area and proportions, resized, and where it was (Szegedy et al. 2015).
 
-    After ten crops that do not fit, the one in the middle (Szegedy et al. 2015).
+    After ten parts that do not fit into the image, it is the one in the middle.
+
+    Parameters
+    ----------
+    src : array
+        The image, of shape (height, width, channels).
+    size : (int, int)
+        The width and height to resize the part to.
+    area : float or (float, float)
+        The smallest and the largest part of the image's area; of one number, the largest is 1.
+    ratio : (float, float)
+        The smallest and the largest quotient of width and height.
+    interp : int, optional
+        The filter, as in `imresize`.
+
+    Returns
+    -------
+    crop : array
+        Of shape (size[1], size[0], channels).
+    place : (int, int, int, int)
+        The first column, the first row, the width and the height of the part in the image.
+
+    Raises
+    ------
+    ValueError
+        If areas or ratios are not in order, a ratio is not positive, or an area is negative.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> x, place = random_size_crop(np.ones((40, 80, 3)), (16, 16), 0.25, (3 / 4, 4 / 3))
+    >>> x.shape, len(place)
+    ((16, 16, 3), 4)
     """
     height, width = src.shape[:2]
     low, high = (area, 1.0) if isinstance(area, (int, float)) else area
+    if not (0 <= low <= high and 0 < ratio[0] <= ratio[1]):
+        raise ValueError(f"random_size_crop: parts and ratios must be positive and in order, got {area} and {ratio}")
     rng = draws()
     for _ in range(10):
         pixels = rng.uniform(low, high) * height * width
@@ -187,8 +304,22 @@ def random_size_crop(
 
 
 def scale_down(src_size: Sequence[int], size: Sequence[int]) -> tuple[int, int]:
-    """Return the largest size (width, height) of `size`'s proportions that fits into `src_size`, at most `size`.
+    """Return the largest size of given proportions that fits into an image, at most the given size.
 
+    Parameters
+    ----------
+    src_size : (int, int)
+        The width and height of the image.
+    size : (int, int)
+        The width and height that are wanted.
+
+    Returns
+    -------
+    (int, int)
+        A width and a height.
+
+    Examples
+    --------
     >>> scale_down((640, 480), (720, 120))
     (640, 106)
     """
@@ -196,13 +327,29 @@ def scale_down(src_size: Sequence[int], size: Sequence[int]) -> tuple[int, int]:
 
 
 def color_normalize(src: Array, mean: Array | float, std: Array | float | None = None) -> Any:
-    """Return (src - mean) / std, with numbers, or one for each channel.
+    """Return (src - mean) / std. Bytes become floats.
 
+    Parameters
+    ----------
+    src : array
+        The image, of shape (height, width, channels).
+    mean : array_like
+        One number, or one for each channel.
+    std : array_like, optional
+        One number, or one for each channel; None divides by nothing.
+
+    Returns
+    -------
+    array
+        Of the image's shape, and of floats.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> color_normalize(np.full((1, 1, 3), 5.0), np.array([1.0, 2.0, 3.0]), 2).tolist()
     [[[2.0, 1.5, 1.0]]]
     """
-    less = _image(src) - mean
+    less = image_of(src) - (float(mean) if isinstance(mean, int) else mean)  # integers would wrap around
     return less if std is None else less / std
 
 
@@ -219,16 +366,45 @@ def copyMakeBorder(
     value: float = 0,
     values: Any = None,
 ) -> Any:
-    """Return the image with a border: so many pixels above, below, left and right.
+    """Return the image with a border.
 
-    type: 0 of one colour (`value`, or `values`, one for each channel), 1 the outermost pixels again, 2 mirrored, 3 from
-    the other side, 4 mirrored without the outermost pixels. ValueError for another.
+    Parameters
+    ----------
+    src : array
+        The image, of shape (height, width, channels).
+    top : int
+        The number of rows above the image.
+    bot : int
+        The number of rows below it.
+    left : int
+        The number of columns to its left.
+    right : int
+        The number of columns to its right.
+    type : int, optional
+        The border: 0 of one colour, 1 the outermost pixels again, 2 the image mirrored, 3 its other side, 4 mirrored
+        without the outermost pixels.
+    value : float, optional
+        The colour of type 0, in all channels.
+    values : sequence of floats, optional
+        The colour of type 0, a number for each channel, in place of `value`.
 
+    Returns
+    -------
+    array
+        Of shape (top + height + bot, left + width + right, channels) and the image's dtype.
+
+    Raises
+    ------
+    ValueError
+        For another type, a negative width, or values that are not one for each channel.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> copyMakeBorder(np.ones((1, 1, 1)), 0, 1, 1, 0, value=7)[..., 0].tolist()
     [[7.0, 1.0], [7.0, 7.0]]
     """
-    x = _image(src)
+    x = image_of(src)
     if type not in _BORDERS:
         raise ValueError(f"copyMakeBorder: type must be one of {sorted(_BORDERS)}, got {type}")
     widths, xp = ((top, bot), (left, right), (0, 0)), numpy if isinstance(x, numpy.ndarray) else np
@@ -236,65 +412,7 @@ def copyMakeBorder(
         return xp.pad(x, widths, mode=_BORDERS[type])
     if values is None:
         return xp.pad(x, widths, constant_values=value)
+    if len(values) != x.shape[-1]:
+        raise ValueError(f"copyMakeBorder: values must be one for each channel, got {values} for shape {x.shape}")
     planes = [xp.pad(x[..., i], widths[:2], constant_values=v) for i, v in enumerate(values)]
     return xp.stack(planes, axis=-1)
-
-
-def imrotate(
-    src: Array | numpy.ndarray, rotation_degrees: Any, zoom_in: bool = False, zoom_out: bool = False
-) -> Array | numpy.ndarray:
-    """Rotate images (channels, height, width) of float32, or a batch of such, counter-clockwise around the center.
-
-    rotation_degrees: a number, or one for each image of a batch. Between pixels values are interpolated linearly;
-    beyond the image they are 0. zoom_in: enlarged so that nothing of that is seen; zoom_out: made smaller so that all
-    of the image is seen. Does not wait. ValueError with both, or for another shape; TypeError for another dtype.
-
-    >>> from forerun import np
-    >>> imrotate(np.array([[[1.0, 2.0], [3.0, 4.0]]]), 90).round(3).tolist()
-    [[[2.0, 4.0], [1.0, 3.0]]]
-    """
-    x = _image(src)
-    if zoom_in and zoom_out:
-        raise ValueError("imrotate: zoom_in and zoom_out must not be given together, got both")
-    if x.dtype != "float32":
-        raise TypeError(f"imrotate: dtype must be float32, got {x.dtype}")
-    if x.ndim not in (3, 4) or numpy.ndim(rotation_degrees) > x.ndim - 3:
-        raise ValueError(f"imrotate: an angle must be given for each image, got {rotation_degrees} for {x.shape}")
-    zoom = 1 if zoom_out else -1 if zoom_in else 0
-    if isinstance(x, numpy.ndarray):
-        return _turned(x, numpy.asarray(rotation_degrees), zoom)
-    angles = asarray(numpy.asarray(rotation_degrees, "float64"))
-    return host_op("imrotate", lambda v, a: _turned(v, a, zoom), [x, angles], x.shape, x.dtype)
-
-
-def random_rotate(
-    src: Array | numpy.ndarray, angle_limits: Sequence[float], zoom_in: bool = False, zoom_out: bool = False
-) -> Any:
-    """Return images as for `imrotate`, each turned by an angle between two limits."""
-    angles = draws().uniform(*angle_limits, src.shape[0] if src.ndim == 4 else None)
-    return imrotate(src, angles, zoom_in, zoom_out)
-
-
-def _turned(values: numpy.ndarray, degrees: numpy.ndarray, zoom: int) -> numpy.ndarray:
-    if values.ndim == 4:
-        angles = numpy.broadcast_to(degrees, len(values))
-        return numpy.stack([_turned(x, angle, zoom) for x, angle in zip(values, angles)])
-    h, w = values.shape[1:]
-    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
-    larger = max(abs(c) + abs(s) * h / w, abs(c) + abs(s) * w / h)  # than the image is the frame around it
-    y, x = (larger**zoom * (numpy.arange(n) - (n - 1) / 2) for n in (h, w))
-    columns, rows = c * x - s * y[:, None] + (w - 1) / 2, s * x + c * y[:, None] + (h - 1) / 2
-    return _sampled(values, rows, columns).astype("float32")
-
-
-def _sampled(values: numpy.ndarray, rows: numpy.ndarray, columns: numpy.ndarray) -> numpy.ndarray:
-    """Return values at places between pixels, from the four around each, of which those beyond the image are 0."""
-    padded = numpy.pad(values, ((0, 0), (1, 1), (1, 1)))
-    top, left = numpy.floor(rows).astype(int), numpy.floor(columns).astype(int)
-    down, right = rows - top, columns - left
-    corners = ((top, left, (1 - down) * (1 - right)), (top, left + 1, (1 - down) * right),
-               (top + 1, left, down * (1 - right)), (top + 1, left + 1, down * right))  # fmt: skip
-    limits = values.shape[1], values.shape[2]
-    sampled: numpy.ndarray = sum(padded[:, numpy.clip(y, -1, limits[0]) + 1, numpy.clip(x, -1, limits[1]) + 1] * share
-               for y, x, share in corners)  # fmt: skip
-    return sampled

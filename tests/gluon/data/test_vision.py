@@ -138,6 +138,24 @@ def test_rotation() -> None:
         T.RandomRotation((1, 2), rotate_with_proba=2)
 
 
+def test_wrong_arguments_of_functions_are_refused() -> None:
+    x = np.ones((4, 8, 3))
+    with pytest.raises(ValueError, match=r"fixed_crop: image must have 3 axes or more, got shape \(4, 8\)"):
+        image.fixed_crop(x[..., 0], 0, 0, 2, 2)
+    for area, ratio in ((0.5, (0, 1)), ((0.9, 0.5), (1, 2)), (0.5, (2, 1)), (-1, (1, 2))):
+        with pytest.raises(ValueError, match="random_size_crop: parts and ratios must be positive and in order"):
+            image.random_size_crop(x, (2, 2), area, ratio)
+    with pytest.raises(ValueError, match=r"copyMakeBorder: values must be one for each channel, got \[1, 2\]"):
+        image.copyMakeBorder(x, 1, 1, 1, 1, values=[1, 2])
+    with pytest.raises(ValueError, match="random_rotate: angle_limits must be two in order"):
+        image.random_rotate(np.ones((1, 3, 3)), (90, 0))
+
+
+@pytest.mark.parametrize("wrap", [np.array, numpy.array])
+def test_bytes_are_normalized_without_wrapping_around(wrap: Any) -> None:
+    assert image.color_normalize(wrap(numpy.full((1, 1, 3), 1, "u1")), 2, 2).tolist() == [[[-0.5, -0.5, -0.5]]]
+
+
 def test_labels_are_handed_on() -> None:
     both = T.Compose([T.CenterCrop(2), T.ToTensor()])
     for transform in (both, T.ToTensor(), T.RandomApply([T.ToTensor()], 1), T.RandomApply([T.ToTensor()], 0)):

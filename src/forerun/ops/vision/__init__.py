@@ -1,1 +1,1 @@
-"""Images and what is seen in them: `resize`, `images`; `boxes`, `anchors`, `detection`, `regions`."""
+"""Images and what is seen in them: `decode`, `resize`, `rotate`, `images`; `boxes`, `anchors`, `detection`, `regions`."""
