@@ -27,12 +27,14 @@ import reference
 
 WITH_EXAMPLES = ["np", "np.linalg", "np.fft", "np.random", "npx", "npx.image", "npx.random", "autograd", "lr_scheduler",
                  "optimizer", "gluon.loss", "gluon.nn", "init", "metric",
-                 "safetensors", "distributed", "onnx", "sklearn", "testing"]  # fmt: skip
+                 "safetensors", "distributed", "onnx", "sklearn", "testing", "d2l", "image"]  # fmt: skip
 WITH_SECTIONS = [
     "",
     "autograd",
+    "d2l",
     "distributed",
     "extend",
+    "image",
     "np",
     "np.linalg",
     "np.fft",

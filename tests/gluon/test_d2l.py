@@ -31,7 +31,7 @@ def test_benchmark_shows_issue_and_completion_and_leaves_nothing_pending(capsys,
     """Its end waits for all that the block has issued: here for a task that ends only when somebody waits."""
     go = threading.Event()
     times = iter([0.0, 1.0, 3.5])
-    monkeypatch.setattr(d2l.time, "perf_counter", lambda: next(times))
+    monkeypatch.setattr(d2l.timing.time, "perf_counter", lambda: next(times))
 
     def end_when_awaited() -> None:
         while _core.stats()["waits"] == before:

@@ -233,7 +233,7 @@ class TestCode:
 # Data that a loader's own worker processes send to the process that has started them: no files.
 WORKERS = {"worker.py", "shared.py"}
 # The user's script, also in several processes; net.eval(), a method of modules.
-KNOWN = {("program.py", "run_path"), ("launcher.py", "Popen"), ("keeper.py", "Popen"), ("d2l.py", "eval")}
+KNOWN = {("program.py", "run_path"), ("launcher.py", "Popen"), ("keeper.py", "Popen"), ("measures.py", "eval")}
 KNOWN |= {(name, "loads") for name in WORKERS} | {("dask.py", "loads")}  # messages of processes to one another
 HARMLESS = {"re.compile", "platform.system", "json.loads"}
 

@@ -1,1 +1,4 @@
-"""Images and what is seen in them: `decode`, `resize`, `rotate`, `images`; `boxes`, `anchors`, `detection`, `regions`."""
+"""Images and what is seen in them.
+
+`decode`, `resize`, `rotate` and `images` give images; `boxes`, `anchors`, `detection` and `regions` find objects.
+"""

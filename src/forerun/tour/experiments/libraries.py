@@ -19,7 +19,7 @@ import numpy
 from forerun import np
 
 from ..._runtime import core as _core
-from ...d2l import never_run
+from ...d2l.timing import never_run
 from ..finding import Experiment, Figure, Finding, Row, Run, Table, seconds
 from .asynchronous.small_operations import issue_and_keep
 
