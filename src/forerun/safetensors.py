@@ -42,12 +42,34 @@ def save_file(
     *,
     wait: bool = True,
 ) -> Array:
-    """Write arrays by name to a file. Returns its size in bytes, as an array, when the file is written.
+    """Write arrays by name to a file. The file is whole or not there, as with `np.save`.
 
-    The file is whole or not there, as with `np.save`. wait=False: the call returns at once, as `np.save` does, and what
-    fails is raised by reads of the size. TypeError for a dtype that the format does not have (complex128), or metadata
-    other than texts.
+    Parameters
+    ----------
+    tensors : mapping of array_like
+        The arrays by their names.
+    filename : path
+        The file.
+    metadata : mapping of str, optional
+        Texts by name to write beside the arrays.
+    wait : bool, optional
+        Whether the call returns only when the file is written. With False it returns at once, as `np.save` does, and an
+        error of the write is raised by reads of the size.
 
+    Returns
+    -------
+    array
+        The size of the file in bytes.
+
+    Raises
+    ------
+    TypeError
+        For a dtype that the format does not have (complex128), or metadata other than texts.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from forerun import np
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -65,6 +87,25 @@ def save_file(
 def save(tensors: Mapping[str, Any], metadata: Mapping[str, str] | None = None) -> bytes:
     """Return the bytes that `save_file` would write. Waits for the values.
 
+    Parameters
+    ----------
+    tensors : mapping of array_like
+        The arrays by their names.
+    metadata : mapping of str, optional
+        Texts by name to write beside the arrays.
+
+    Returns
+    -------
+    bytes
+        The contents of the file.
+
+    Raises
+    ------
+    TypeError
+        For a dtype that the format does not have (complex128), or metadata other than texts.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> load(save({"x": np.arange(3)}))["x"].tolist()
     [0, 1, 2]
@@ -77,11 +118,33 @@ def save(tensors: Mapping[str, Any], metadata: Mapping[str, str] | None = None) 
 
 
 def load_file(filename: str | os.PathLike[str], device: Device | str | None = None) -> dict[str, Any]:
-    """Return the arrays of a file by their names, each read by an operation. Waits for nothing but the file's header.
+    """Return the arrays of a file, each read by an operation. Waits for nothing but the file's header.
 
-    If the file is about to be saved, the operations come after that. OSError if there is no such file, ValueError if it
-    is in another format, or says what cannot be; ImportError for bfloat16 without ml_dtypes.
+    If the file is about to be saved, the operations come after that.
 
+    Parameters
+    ----------
+    filename : path
+        The file.
+    device : Device or str, optional
+        Where the arrays are created; None for the current device.
+
+    Returns
+    -------
+    dict of arrays
+        The arrays by their names.
+
+    Raises
+    ------
+    OSError
+        If there is no such file.
+    ValueError
+        If it is in another format, or contradicts itself.
+    ImportError
+        For bfloat16 without ml_dtypes.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from forerun import np
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -98,8 +161,27 @@ def load_file(filename: str | os.PathLike[str], device: Device | str | None = No
 
 
 def load(data: bytes) -> dict[str, Any]:
-    """Return the arrays of a file's bytes by their names. ValueError as for `load_file`.
+    """Return the arrays in the bytes of a file.
 
+    Parameters
+    ----------
+    data : bytes
+        The contents of the file.
+
+    Returns
+    -------
+    dict of arrays
+        The arrays by their names.
+
+    Raises
+    ------
+    ValueError
+        If the bytes are in another format, or contradict themselves.
+    ImportError
+        For bfloat16 without ml_dtypes.
+
+    Examples
+    --------
     >>> load(save({"x": [1.0, 2.0]}))["x"].tolist()
     [1.0, 2.0]
     """
@@ -113,9 +195,24 @@ _FRAMEWORKS = ("np", "numpy", "pt", "torch", "pytorch", "tf", "tensorflow", "jax
 class safe_open:
     """A file whose arrays are read one by one, or in part.
 
-    framework: one of those of the safetensors package (ValueError); arrays are always forerun's. device: where they are
-    made. Other errors are those of `load_file`.
+    Parameters
+    ----------
+    filename : path
+        The file.
+    framework : str, optional
+        One of the names of the safetensors package, such as "np" or "pt". Arrays are always forerun's.
+    device : Device or str, optional
+        Where the arrays are created; None for the current device.
 
+    Raises
+    ------
+    OSError
+        If there is no such file.
+    ValueError
+        For another framework, or a file in another format.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from forerun import np
     >>> with tempfile.TemporaryDirectory() as folder:

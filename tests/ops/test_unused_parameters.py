@@ -17,7 +17,7 @@ IGNORED = {
     "*Elementwise.__call__.*": "what type checkers see of a call that the core takes",
     "kvstore.py:KVStore.*.key": "MXNet's stores are called with names; operations here are in the program's order",
     "kvstore.py:KVStore.*.priority": "MXNet's stores are called with priorities; the engine has its own order",
-    "torch/distributed.py:*": "PyTorch's programs say how ranks meet and wait; the launcher decides here",
+    "torch/distributed/*": "PyTorch's programs say how ranks meet and wait; the launcher decides here",
     "torch/nn/parallel.py:DistributedDataParallel.__init__.*": "PyTorch's settings of its own buckets and devices",
     "*.__exit__.*": "Python calls it with three arguments, used or not",
     "*.__get__.*": "Python calls descriptors with the instance and its class",

@@ -87,7 +87,12 @@ def install_as_numpy(*folders: str | os.PathLike[str]) -> None:
 def uninstall_as_numpy() -> None:
     """Undo `install_as_numpy`: imports find NumPy, and the defaults of creation are forerun's (`npx.reset_np`).
 
-    Modules that have imported NumPy meanwhile keep what they have.
+    Modules that have imported NumPy meanwhile keep what they have. Without an installation nothing happens.
+
+    Examples
+    --------
+    >>> import forerun
+    >>> forerun.as_numpy.uninstall_as_numpy()
     """
     global _installed
     if _installed is not None:
@@ -96,9 +101,18 @@ def uninstall_as_numpy() -> None:
 
 
 def report() -> Report | None:
-    """Return the calls that fell back to NumPy since `install_as_numpy`, by line; None if NumPy is not replaced.
+    """Return the calls that fell back to NumPy since `install_as_numpy`, by line. Print it.
 
-    Print it.
+    Returns
+    -------
+    Report or None
+        None if NumPy is not replaced.
+
+    Examples
+    --------
+    >>> import forerun
+    >>> forerun.as_numpy.report() is None
+    True
     """
     return _installed.report if _installed is not None else None
 

@@ -54,8 +54,20 @@ class Scope:
 
 
 def record(train_mode: bool = True) -> Scope:
-    """Inside, ops on arrays with gradients are recorded; by default the program also counts as training.
+    """Return a context manager inside which operations on arrays with gradients are recorded.
 
+    Parameters
+    ----------
+    train_mode : bool, optional
+        Whether the program counts as training inside, which layers such as dropout ask for.
+
+    Returns
+    -------
+    context manager
+        For a `with` statement.
+
+    Examples
+    --------
     >>> from forerun import autograd, np
     >>> x = np.array([1.0, 2.0]); x.attach_grad()
     >>> with autograd.record():

@@ -49,8 +49,20 @@ def replace_file(src: str | os.PathLike[str], dst: str | os.PathLike[str]) -> No
 
 
 def shape_is_known(shape: int | Sequence[int | None] | None) -> bool:
-    """Return whether all extents of a shape are known: positive, as 0 and -1 stand for those that are not.
+    """Return whether all extents of a shape are known. Those that are not are written as None, 0 or -1.
 
+    Parameters
+    ----------
+    shape : int, sequence of ints, or None
+        The shape; None if nothing of it is known.
+
+    Returns
+    -------
+    bool
+        Whether each extent is positive.
+
+    Examples
+    --------
     >>> shape_is_known((4, 3)), shape_is_known((4, 0)), shape_is_known(None)
     (True, False, False)
     """

@@ -217,8 +217,20 @@ _by_name: dict[str, Callable[..., EvalMetric]] = {}
 
 
 def alias(*names: str) -> Callable[[Kind], Kind]:
-    """Return a decorator that makes a class known to `create` by these names.
+    """Return a decorator that makes a class known to `create` by further names.
 
+    Parameters
+    ----------
+    *names : str
+        The names, in any letters.
+
+    Returns
+    -------
+    callable
+        The decorator, which returns the class.
+
+    Examples
+    --------
     >>> @alias("none", "nothing")
     ... class Nothing(EvalMetric):
     ...     def batch(self, label, pred):
@@ -230,8 +242,20 @@ def alias(*names: str) -> Callable[[Kind], Kind]:
 
 
 def register(klass: Kind) -> Kind:
-    """Make a class known to `create`, by its name in small letters; usable as a decorator. Returns the class.
+    """Make a class known to `create` by its name. It is used as a decorator.
 
+    Parameters
+    ----------
+    klass : type
+        A subclass of `EvalMetric`.
+
+    Returns
+    -------
+    type
+        The class.
+
+    Examples
+    --------
     >>> @register
     ... class Nothing(EvalMetric):
     ...     def update(self, labels, preds):

@@ -31,40 +31,164 @@ _SAME_IN_NPX = {"relu", "sigmoid", "softmax", "log_softmax", "one_hot", "pick", 
 
 
 def array(source: Any, ctx: DeviceLike = None, dtype: DTypeLike = None) -> Array:
-    """Return an array of values, float32 unless they are an array of another dtype.
+    """Return an array of values.
 
-    >>> nd_array = array([1, 2]); nd_array.dtype
+    Parameters
+    ----------
+    source : array_like
+        The values.
+    ctx : Device or str, optional
+        The device; None for the current one.
+    dtype : dtype, optional
+        None for the dtype of an array, and float32 for anything else.
+
+    Returns
+    -------
+    array
+        A new array.
+
+    Examples
+    --------
+    >>> from forerun import nd
+    >>> nd.array([1, 2]).dtype
     dtype('float32')
     """
     return np.array(source, dtype=dtype or getattr(source, "dtype", "float32"), ctx=ctx)
 
 
 def zeros(shape: Shape, ctx: DeviceLike = None, dtype: DTypeLike = "float32") -> Array:
-    """Return zeros."""
+    """Return an array of zeros.
+
+    Parameters
+    ----------
+    shape : int or sequence of ints
+        The extents.
+    ctx : Device or str, optional
+        The device; None for the current one.
+    dtype : dtype, optional
+        The dtype.
+
+    Returns
+    -------
+    array
+        Zeros, in this shape.
+
+    Examples
+    --------
+    >>> from forerun import nd
+    >>> nd.zeros((1, 2)).tolist()
+    [[0.0, 0.0]]
+    """
     return np.zeros(shape, dtype, ctx=ctx)
 
 
 def ones(shape: Shape, ctx: DeviceLike = None, dtype: DTypeLike = "float32") -> Array:
-    """Return ones."""
+    """Return an array of ones.
+
+    Parameters
+    ----------
+    shape : int or sequence of ints
+        The extents.
+    ctx : Device or str, optional
+        The device; None for the current one.
+    dtype : dtype, optional
+        The dtype.
+
+    Returns
+    -------
+    array
+        Ones, in this shape.
+
+    Examples
+    --------
+    >>> from forerun import nd
+    >>> nd.ones((1, 2)).tolist()
+    [[1.0, 1.0]]
+    """
     return np.ones(shape, dtype, ctx=ctx)
 
 
 def empty(shape: Shape, ctx: DeviceLike = None, dtype: DTypeLike = "float32") -> Array:
-    """Return an array with any values."""
+    """Return an array whose values are not set.
+
+    Parameters
+    ----------
+    shape : int or sequence of ints
+        The extents.
+    ctx : Device or str, optional
+        The device; None for the current one.
+    dtype : dtype, optional
+        The dtype.
+
+    Returns
+    -------
+    array
+        Any values, in this shape.
+
+    Examples
+    --------
+    >>> from forerun import nd
+    >>> nd.empty((1, 2)).shape
+    (1, 2)
+    """
     return np.empty(shape, dtype, ctx=ctx)
 
 
 def full(shape: Shape, val: ArrayLike, ctx: DeviceLike = None, dtype: DTypeLike = "float32") -> Array:
-    """Return an array with one value everywhere."""
+    """Return an array with one value everywhere.
+
+    Parameters
+    ----------
+    shape : int or sequence of ints
+        The extents.
+    val : number
+        The value.
+    ctx : Device or str, optional
+        The device; None for the current one.
+    dtype : dtype, optional
+        The dtype.
+
+    Returns
+    -------
+    array
+        The value, in this shape.
+
+    Examples
+    --------
+    >>> from forerun import nd
+    >>> nd.full(2, 7).tolist()
+    [7.0, 7.0]
+    """
     return np.full(shape, val, dtype, ctx=ctx)
 
 
 def arange(
     start: float, stop: float | None = None, step: float = 1.0, ctx: DeviceLike = None, dtype: DTypeLike = "float32"
 ) -> Array:
-    """Return numbers from start to stop, without it, as float32.
+    """Return numbers at equal distances, without the end.
 
-    >>> arange(3).tolist()
+    Parameters
+    ----------
+    start : float
+        The first number; the end, with 0 as the first number, if no end is given.
+    stop : float, optional
+        The end.
+    step : float, optional
+        The distance.
+    ctx : Device or str, optional
+        The device; None for the current one.
+    dtype : dtype, optional
+        The dtype.
+
+    Returns
+    -------
+    array
+        The numbers along one axis.
+
+    Examples
+    --------
+    >>> from forerun import nd
+    >>> nd.arange(3).tolist()
     [0.0, 1.0, 2.0]
     """
     first, last = (0, start) if stop is None else (start, stop)
@@ -72,24 +196,112 @@ def arange(
 
 
 def concat(*data: Array, dim: int = 1) -> Array:
-    """Return arrays one after the other, along an axis: the second, by default."""
+    """Return arrays one after the other along an axis.
+
+    Parameters
+    ----------
+    *data : array
+        The arrays.
+    dim : int, optional
+        The axis: the second by default.
+
+    Returns
+    -------
+    array
+        The joined array.
+
+    Raises
+    ------
+    ValueError
+        If the arrays differ in another extent.
+
+    Examples
+    --------
+    >>> from forerun import nd
+    >>> nd.concat(nd.ones((1, 1)), nd.zeros((1, 2))).tolist()
+    [[1.0, 0.0, 0.0]]
+    """
     return np.concatenate(data, axis=dim)
 
 
 def stack(*data: ArrayLike, axis: int = 0) -> Array:
-    """Return arrays one after the other, along a new axis."""
+    """Return arrays one after the other along a new axis.
+
+    Parameters
+    ----------
+    *data : array_like
+        Arrays of one shape.
+    axis : int, optional
+        The place of the new axis.
+
+    Returns
+    -------
+    array
+        The joined array.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ.
+
+    Examples
+    --------
+    >>> from forerun import nd
+    >>> nd.stack(nd.ones(2), nd.zeros(2)).tolist()
+    [[1.0, 1.0], [0.0, 0.0]]
+    """
     return np.stack(data, axis=axis)
 
 
 def transpose(data: ArrayLike, axes: Sequence[int] | None = None) -> Array:
-    """Return the array with its axes in another order: reversed by default."""
+    """Return a view of an array with its axes in another order.
+
+    Parameters
+    ----------
+    data : array_like
+        The array.
+    axes : sequence of ints, optional
+        The order; None or an empty one reverses the axes.
+
+    Returns
+    -------
+    array
+        A view.
+
+    Examples
+    --------
+    >>> from forerun import nd
+    >>> nd.transpose(nd.ones((2, 3))).shape
+    (3, 2)
+    """
     return np.transpose(data, axes or None)
 
 
 def dot(lhs: Array, rhs: Array) -> Array:
     """Return the product of vectors and matrices.
 
-    ValueError for more than two axes, where MXNet's meant something else.
+    Parameters
+    ----------
+    lhs : array
+        The first operand, of one or two axes.
+    rhs : array
+        The second operand, of one or two axes.
+
+    Returns
+    -------
+    array
+        The product.
+
+    Raises
+    ------
+    ValueError
+        For more than two axes, where the function of MXNet 1.x meant something else.
+
+    Examples
+    --------
+    >>> from forerun import nd
+    >>> nd.dot(nd.array([1, 2]), nd.array([3, 4])).item()
+    11.0
     """
     if lhs.ndim > 2 or rhs.ndim > 2:
         raise ValueError(f"nd.dot: arrays must have one or two axes, got {lhs.shape} and {rhs.shape}; use np.tensordot")
@@ -97,7 +309,24 @@ def dot(lhs: Array, rhs: Array) -> Array:
 
 
 def norm(data: Array) -> Array:
-    """Return the square root of the sum of squares of all elements, as an array of one element."""
+    """Return the square root of the sum of squares of all elements.
+
+    Parameters
+    ----------
+    data : array
+        The array.
+
+    Returns
+    -------
+    array
+        One element, along one axis.
+
+    Examples
+    --------
+    >>> from forerun import nd
+    >>> nd.norm(nd.array([3, 4])).tolist()
+    [5.0]
+    """
     return np.sqrt((data * data).sum()).reshape(1)
 
 

@@ -37,8 +37,20 @@ def _beyond_one(v: numpy.ndarray) -> Any:
 
 
 def sqrt(x: ArrayLike) -> Array:
-    """Return the square root, complex if some x are negative.
+    """Return the square root, complex if some values are negative.
 
+    Parameters
+    ----------
+    x : array_like
+        The input. It is read, which waits, to see whether some values are negative.
+
+    Returns
+    -------
+    array
+        A float or complex array of the same shape.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.emath.sqrt([-1.0, 4.0]).tolist(), np.emath.sqrt(4.0).item()
     ([1j, (2+0j)], 2.0)
@@ -47,8 +59,20 @@ def sqrt(x: ArrayLike) -> Array:
 
 
 def log(x: ArrayLike) -> Array:
-    """Return the natural logarithm, complex if some x are negative.
+    """Return the natural logarithm, complex if some values are negative.
 
+    Parameters
+    ----------
+    x : array_like
+        The input. It is read, which waits, to see whether some values are negative.
+
+    Returns
+    -------
+    array
+        A float or complex array of the same shape.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.emath.log(-1.0).round(3).item()
     3.14...j
@@ -57,8 +81,20 @@ def log(x: ArrayLike) -> Array:
 
 
 def log2(x: ArrayLike) -> Array:
-    """Return the logarithm to base 2, complex if some x are negative.
+    """Return the logarithm to base 2, complex if some values are negative.
 
+    Parameters
+    ----------
+    x : array_like
+        The input. It is read, which waits, to see whether some values are negative.
+
+    Returns
+    -------
+    array
+        A float or complex array of the same shape.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.emath.log2(8.0).item()
     3.0
@@ -67,8 +103,20 @@ def log2(x: ArrayLike) -> Array:
 
 
 def log10(x: ArrayLike) -> Array:
-    """Return the logarithm to base 10, complex if some x are negative.
+    """Return the logarithm to base 10, complex if some values are negative.
 
+    Parameters
+    ----------
+    x : array_like
+        The input. It is read, which waits, to see whether some values are negative.
+
+    Returns
+    -------
+    array
+        A float or complex array of the same shape.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.emath.log10(100.0).round(4).item()
     2.0
@@ -77,8 +125,22 @@ def log10(x: ArrayLike) -> Array:
 
 
 def logn(n: ArrayLike, x: ArrayLike) -> Array:
-    """Return the logarithm to base n, complex if some n or x are negative.
+    """Return the logarithm to any base, complex if some values of either input are negative.
 
+    Parameters
+    ----------
+    n : array_like
+        The base. It is read, which waits.
+    x : array_like
+        The input. It is read as well.
+
+    Returns
+    -------
+    array
+        A float or complex array of the shape that both are broadcast to.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.emath.logn(2.0, 8.0).round(4).item()
     3.0
@@ -90,6 +152,20 @@ def logn(n: ArrayLike, x: ArrayLike) -> Array:
 def power(x: ArrayLike, p: ArrayLike) -> Array:
     """Return x to the power of p; complex if some x are negative, floats if some p are.
 
+    Parameters
+    ----------
+    x : array_like
+        The base. It is read, which waits.
+    p : array_like
+        The exponent. Integers are read as well.
+
+    Returns
+    -------
+    array
+        An array of the shape that both are broadcast to.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.emath.power([2, 4], -2).tolist()
     [0.25, 0.0625]
@@ -101,8 +177,20 @@ def power(x: ArrayLike, p: ArrayLike) -> Array:
 
 
 def arccos(x: ArrayLike) -> Array:
-    """Return the inverse cosine, complex if some x are not in [-1, 1].
+    """Return the inverse cosine, complex if some values are not in [-1, 1].
 
+    Parameters
+    ----------
+    x : array_like
+        The input. It is read, which waits, to see whether some values are not in [-1, 1].
+
+    Returns
+    -------
+    array
+        A float or complex array of the same shape.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.emath.arccos(1.0).item()
     0.0
@@ -111,8 +199,20 @@ def arccos(x: ArrayLike) -> Array:
 
 
 def arcsin(x: ArrayLike) -> Array:
-    """Return the inverse sine, complex if some x are not in [-1, 1].
+    """Return the inverse sine, complex if some values are not in [-1, 1].
 
+    Parameters
+    ----------
+    x : array_like
+        The input. It is read, which waits, to see whether some values are not in [-1, 1].
+
+    Returns
+    -------
+    array
+        A float or complex array of the same shape.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.emath.arcsin(2.0).dtype
     dtype('complex64')
@@ -121,8 +221,20 @@ def arcsin(x: ArrayLike) -> Array:
 
 
 def arctanh(x: ArrayLike) -> Array:
-    """Return the inverse hyperbolic tangent, complex if some x are not in [-1, 1].
+    """Return the inverse hyperbolic tangent, complex if some values are not in [-1, 1].
 
+    Parameters
+    ----------
+    x : array_like
+        The input. It is read, which waits, to see whether some values are not in [-1, 1].
+
+    Returns
+    -------
+    array
+        A float or complex array of the same shape.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.emath.arctanh(0.0).item()
     0.0

@@ -345,8 +345,20 @@ _by_name: dict[str, type[Optimizer]] = {}
 
 
 def register(klass: type[Optimizer]) -> type[Optimizer]:
-    """Make a class known to `create`, by its name in small letters; usable as a decorator. Returns the class.
+    """Make a class known to `create` by its name. It is used as a decorator.
 
+    Parameters
+    ----------
+    klass : type
+        A subclass of `Optimizer`.
+
+    Returns
+    -------
+    type
+        The class.
+
+    Examples
+    --------
     >>> @register
     ... class Still(Optimizer):
     ...     def step(self, weight, g, state, lr):

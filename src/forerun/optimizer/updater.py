@@ -18,10 +18,19 @@ __all__ = ["Updater", "get_updater"]
 
 
 class Updater:
-    """Calls an optimizer with an index, a gradient and a weight, or lists of these; states are made at first sight.
+    """An optimizer with the states of its weights: callable with an index, a gradient and a weight, or lists of these.
 
+    The state of a weight is created when its index is first seen.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        The optimizer.
+
+    Examples
+    --------
     >>> from forerun import np, optimizer
-    >>> update, w = get_updater(optimizer.create("sgd", learning_rate=0.5)), np.ones(2)
+    >>> update, w = Updater(optimizer.create("sgd", learning_rate=0.5)), np.ones(2)
     >>> update(0, np.ones(2), w)
     >>> w.tolist()
     [0.5, 0.5]
@@ -64,8 +73,20 @@ class Updater:
 
 
 def get_updater(optimizer: Optimizer) -> Updater:
-    """Return an `Updater` of this optimizer.
+    """Return an optimizer with the states of its weights.
 
+    Parameters
+    ----------
+    optimizer : Optimizer
+        The optimizer.
+
+    Returns
+    -------
+    Updater
+        Callable with an index, a gradient and a weight.
+
+    Examples
+    --------
     >>> from forerun import np, optimizer
     >>> update, w = get_updater(optimizer.create("sgd", learning_rate=0.5)), np.ones(1)
     >>> update(0, np.ones(1), w)

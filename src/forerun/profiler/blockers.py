@@ -51,6 +51,18 @@ def blockers(trace: Trace) -> list[Blocker]:
     still to come could have run, as far as cores were idle. The longer of the two is lost, but no more than the wait
     took. Whether the program could do without the value is not known.
 
+    Parameters
+    ----------
+    trace : Trace
+        A recording of the program.
+
+    Returns
+    -------
+    list of Blockers
+        The waits of each line.
+
+    Examples
+    --------
     >>> from forerun import np, profiler
     >>> with profiler.record() as recording:
     ...     for step in range(3):

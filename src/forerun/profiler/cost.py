@@ -59,6 +59,18 @@ def bound(trace: Trace) -> Bound:
     time; otherwise the largest of the others is. Of several ranks it is the limit of the one that came latest to
     collectives.
 
+    Parameters
+    ----------
+    trace : Trace
+        A recording of the program.
+
+    Returns
+    -------
+    Bound
+        The kind of the limit, and its share of the time.
+
+    Examples
+    --------
     >>> from forerun import np, profiler
     >>> with profiler.record() as recording:
     ...     x = np.ones((500, 500))

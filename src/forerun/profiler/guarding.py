@@ -43,17 +43,29 @@ _state = _State()
 
 
 class guard:
-    """Set what happens when this thread is about to wait: nothing ("off"), a warning, or an error before the wait.
+    """Set what happens when this thread is about to wait: nothing, a warning, or an error before the wait.
 
     It holds from the call on; as a context manager, until the end of the block, where what held before is back. Of
     guards within one another the innermost holds. Other threads have their own; a new thread has none.
 
-    mode: "warn", "raise" or "off". A warning is given once for each line, as Python's filters say.
-    reads: True to object to every read of values, computed or not, so that the outcome does not depend on timing.
-    allow: kinds of waits that are permitted, such as "wait" and "barrier" (`Event.cause`).
+    Parameters
+    ----------
+    mode : {"warn", "raise", "off"}
+        What happens. A warning is given once for each line, as Python's filters say. The error is `Blocked`, which
+        leaves
+        all arrays as they are: read them outside of the block.
+    reads : bool, optional
+        True to object to every read of values, computed or not, so that the outcome does not depend on timing.
+    allow : collection of str, optional
+        The kinds of waits that are permitted, such as "wait" and "barrier" (`Event.cause`).
 
-    Raises ValueError for another mode or kind. `Blocked` leaves all arrays as they are: read them outside of the block.
+    Raises
+    ------
+    ValueError
+        For another mode or kind.
 
+    Examples
+    --------
     >>> from forerun import np, profiler
     >>> x = np.ones(3)
     >>> with profiler.guard("raise", reads=True):

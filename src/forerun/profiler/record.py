@@ -23,9 +23,23 @@ _running: list[Recording] = []  # the engine keeps one record, of which each has
 
 
 class Recording:
-    """A recording. `trace` is filled when it stops; before that, it is empty.
+    """A recording. As a context manager it starts and stops with the block.
 
-    As a context manager it starts and stops with the block. Recordings may lie within one another, or overlap.
+    Recordings may lie within one another, or overlap. `trace` is filled when the recording stops; before that, it is
+    empty.
+
+    Parameters
+    ----------
+    path : path, optional
+        A file that has what was recorded so far at any time, as for `record`.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> recording = Recording().start()
+    >>> x = (np.ones(3) + 1).wait()
+    >>> len(recording.stop().ops) > 0, recording.running
+    (True, False)
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
@@ -143,13 +157,30 @@ os.register_at_fork(after_in_child=_in_child)
 
 
 def record(path: str | os.PathLike[str] | None = None) -> Recording:
-    """Return a recording of the block: every op that it issued, and every wait.
+    """Return a recording of a block: each operation that it issued, and each wait.
 
     Work that was issued before the block is left out. Leaving the block waits for all work. After an exception it
     does not wait: the trace has what ended before.
 
-    path: a file that has what was recorded so far at any time, also if the process is killed; `load` reads it.
+    Parameters
+    ----------
+    path : path, optional
+        A file that has what was recorded so far at any time, also if the process is killed; `load` reads it.
 
+    Returns
+    -------
+    Recording
+        A context manager. Its `trace` is filled at the end of the block.
+
+    Raises
+    ------
+    RuntimeError
+        At the beginning of the block: for a file within another recording.
+    OSError
+        At the beginning of the block: if the file cannot be written.
+
+    Examples
+    --------
     >>> from forerun import np, profiler
     >>> with profiler.record() as p:
     ...     x = np.ones((1, 2))
@@ -161,8 +192,27 @@ def record(path: str | os.PathLike[str] | None = None) -> Recording:
 
 
 def start(path: str | os.PathLike[str] | None = None) -> Recording:
-    """Begin to record; `stop()` ends it. path: as for `record`.
+    """Begin to record; `stop()` ends it.
 
+    Parameters
+    ----------
+    path : path, optional
+        A file that has what was recorded so far at any time, as for `record`.
+
+    Returns
+    -------
+    Recording
+        The recording, which is running.
+
+    Raises
+    ------
+    RuntimeError
+        For a file within another recording.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
     >>> from forerun import np, profiler
     >>> recording = profiler.start()
     >>> x = np.ones((100, 100)) + 1
@@ -173,10 +223,20 @@ def start(path: str | os.PathLike[str] | None = None) -> Recording:
 
 
 def stop() -> Trace:
-    """Wait for all work, end the recording that `start()` began, and return the trace.
+    """Wait for all work, and end the recording that `start()` began last.
 
-    Raises RuntimeError if nothing is recorded.
+    Returns
+    -------
+    Trace
+        The trace of the recording.
 
+    Raises
+    ------
+    RuntimeError
+        If nothing is recorded.
+
+    Examples
+    --------
     >>> from forerun import profiler
     >>> recording = profiler.start()
     >>> profiler.stop().waits

@@ -116,12 +116,47 @@ def as_tensor(data: ArrayLike, dtype: DTypeLike = None, device: Where = None) ->
 
 
 def from_numpy(values: numpy.ndarray) -> Any:
-    """Return a new tensor with the values of a NumPy array: a copy, so neither sees changes of the other."""
+    """Return a new tensor with the values of a NumPy array: a copy, so neither sees changes of the other.
+
+    Parameters
+    ----------
+    values : numpy.ndarray
+        The values.
+
+    Returns
+    -------
+    Tensor
+        Of the same shape and dtype.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> from forerun import torch
+    >>> torch.from_numpy(numpy.arange(3)).tolist()
+    [0, 1, 2]
+    """
     return tensor(values)
 
 
 def is_tensor(x: Array) -> bool:
-    """Return whether x is a tensor."""
+    """Return whether an object is a tensor.
+
+    Parameters
+    ----------
+    x : object
+        Any object.
+
+    Returns
+    -------
+    bool
+        True for tensors.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.is_tensor(torch.ones(1)), torch.is_tensor([1.0])
+    (True, False)
+    """
     return isinstance(x, np.ndarray)
 
 

@@ -142,7 +142,24 @@ def div(a: ArrayLike, b: ArrayLike, *, rounding_mode: str | None = None) -> Arra
 
 
 def rsqrt(x: Array) -> Array:
-    """Return 1 / sqrt(x)."""
+    """Return 1 / sqrt(x).
+
+    Parameters
+    ----------
+    x : Tensor
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Of the same shape; integers give floats.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.rsqrt(torch.tensor([4.0])).tolist()
+    [0.5]
+    """
     return 1 / np.sqrt(x)
 
 

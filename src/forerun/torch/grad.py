@@ -74,8 +74,20 @@ class _Scope(Scope):
 
 
 def no_grad(function: Any = None) -> Any:
-    """Inside, nothing is recorded. A context manager, or a decorator with or without brackets.
+    """Return a context manager inside which nothing is recorded, or decorate a function by it.
 
+    Parameters
+    ----------
+    function : callable, optional
+        The function to decorate; None for a context manager, or a decorator with brackets.
+
+    Returns
+    -------
+    context manager, or callable
+        The scope, or the decorated function.
+
+    Examples
+    --------
     >>> from forerun import torch
     >>> w = torch.ones(2, requires_grad=True)
     >>> with torch.no_grad():
@@ -91,13 +103,45 @@ inference_mode = no_grad
 
 
 def enable_grad(function: Any = None) -> Any:
-    """Inside, ops are recorded."""
+    """Return a context manager inside which operations are recorded, or decorate a function by it.
+
+    Parameters
+    ----------
+    function : callable, optional
+        The function to decorate; None for a context manager, or a decorator with brackets.
+
+    Returns
+    -------
+    context manager, or callable
+        The scope, or the decorated function.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> with torch.no_grad():
+    ...     with torch.enable_grad():
+    ...         torch.is_grad_enabled()
+    True
+    """
     scope = _Scope(True, None)
     return scope if function is None else scope(function)
 
 
 class set_grad_enabled:
-    """Switches recording of this thread on or off; as a context manager, for its block alone."""
+    """Switches recording of this thread on or off; as a context manager, for its block alone.
+
+    Parameters
+    ----------
+    mode : bool
+        Whether operations are recorded.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> with torch.set_grad_enabled(False):
+    ...     torch.is_grad_enabled()
+    False
+    """
 
     def __init__(self, mode: bool) -> None:
         begin(leaf=False)
@@ -113,7 +157,20 @@ class set_grad_enabled:
 
 
 def is_grad_enabled() -> bool:
-    """Return whether ops of this thread are recorded, or will be from the first use of gradients on."""
+    """Return whether operations of this thread are recorded, or will be from the first use of gradients on.
+
+    Returns
+    -------
+    bool
+        False inside of `no_grad`.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> with torch.no_grad():
+    ...     torch.is_grad_enabled()
+    False
+    """
     return _core.recording() or not _thread.begun
 
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import np
+from .positions import gather, index_select, masked_fill, nonzero, numel
 
 if TYPE_CHECKING:
-    from ..typing import Array, ArrayLike
+    from ..typing import Array
 
 __all__ = [
     "cat", "concat", "stack", "split", "chunk", "flatten", "squeeze", "unsqueeze", "transpose", "permute", "t",
@@ -257,7 +258,29 @@ def permute(x: Array, dims: Sequence[int]) -> Array:
 
 
 def t(x: Array) -> Array:
-    """Return a view of a matrix with its axes exchanged; vectors stay as they are. ValueError for more axes."""
+    """Return a view of a matrix with its axes exchanged; vectors stay as they are.
+
+    Parameters
+    ----------
+    x : Tensor
+        At most two axes.
+
+    Returns
+    -------
+    Tensor
+        A view.
+
+    Raises
+    ------
+    ValueError
+        For more axes.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.t(torch.ones(2, 3)).shape
+    (3, 2)
+    """
     if x.ndim > 2:
         raise ValueError(f"t: tensor must have at most 2 axes, got shape {x.shape}")
     return np.transpose(x)
@@ -385,92 +408,3 @@ def meshgrid(*tensors: Array, indexing: str = "ij") -> tuple[Any, ...]:
     [[[0], [1]], [[0], [0]]]
     """
     return tuple(np.meshgrid(*tensors, indexing=indexing))
-
-
-def gather(x: Array, dim: int, index: Array) -> Array:
-    """Return elements of x at positions along an axis that differ from place to place.
-
-    Parameters
-    ----------
-    x : Tensor
-        The input.
-    dim : int
-        The axis.
-    index : Tensor
-        Positions along the axis, of as many axes as x.
-
-    Returns
-    -------
-    Tensor
-        The elements, in the shape of the index.
-
-    Examples
-    --------
-    >>> from forerun import torch
-    >>> torch.gather(torch.tensor([[1, 2], [3, 4]]), 1, torch.tensor([[1], [0]])).tolist()
-    [[2], [3]]
-    """
-    return np.take_along_axis(x, index, dim)
-
-
-def index_select(x: Array, dim: int, index: Array) -> Array:
-    """Return slices of x at positions along an axis.
-
-    Parameters
-    ----------
-    x : Tensor
-        The input.
-    dim : int
-        The axis.
-    index : Tensor
-        A vector of positions along the axis.
-
-    Returns
-    -------
-    Tensor
-        The slices.
-
-    Examples
-    --------
-    >>> from forerun import torch
-    >>> torch.index_select(torch.arange(4), 0, torch.tensor([3, 0])).tolist()
-    [3, 0]
-    """
-    return np.take(x, index, dim)
-
-
-def masked_fill(x: Array, mask: Array, value: ArrayLike) -> Array:
-    """Return x with a value where the mask is true.
-
-    Parameters
-    ----------
-    x : Tensor
-        The input.
-    mask : Tensor
-        Bools, which broadcast with x.
-    value : float or Tensor
-        The value that is written where they are true.
-
-    Returns
-    -------
-    Tensor
-        A new tensor.
-
-    Examples
-    --------
-    >>> from forerun import torch
-    >>> torch.masked_fill(torch.zeros(2), torch.tensor([True, False]), 7).tolist()
-    [7.0, 0.0]
-    """
-    return np.where(mask, value, x)
-
-
-def nonzero(x: Array) -> Array:
-    """Return positions of elements that are not zero, one a row. Waits."""
-    return np.argwhere(x)
-
-
-def numel(x: Array) -> int:
-    """Return the number of elements of x."""
-    count: int = x.size
-    return count

@@ -27,12 +27,35 @@ def as_strided(
     subok: bool = False,
     writeable: bool = True,
 ) -> Array:
-    """Return a view with a shape and with bytes from one element to the next along each axis; by default x's own.
+    """Return a view with another shape, and other distances between elements. Gradients do not flow through it.
 
-    Elements that share memory are not written at once (ValueError), and nothing is if not writeable; subok changes
-    nothing. Gradients do not flow through. ValueError if elements would not lie in x's memory, or strides are not
-    multiples of an element's size.
+    A view whose elements share memory can be written element by element only.
 
+    Parameters
+    ----------
+    x : array_like
+        The array.
+    shape : sequence of ints, optional
+        The extents of the view; None for those of the array.
+    strides : sequence of ints, optional
+        The bytes from one element to the next along each axis; None for those of the array.
+    subok : bool, optional
+        Has no effect.
+    writeable : bool, optional
+        Whether the view can be written.
+
+    Returns
+    -------
+    array
+        A view, of the array's dtype.
+
+    Raises
+    ------
+    ValueError
+        If elements would not lie in the array's memory, or strides are not multiples of an element's size.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> x = np.arange(5)
     >>> np.lib.stride_tricks.as_strided(x, (3, 3), (8, 8)).tolist()
@@ -67,12 +90,36 @@ def _windows(window_shape: int | Sequence[int], axis: Axis, ndim: int) -> list[t
 def sliding_window_view(
     x: ArrayLike, window_shape: int | Sequence[int], axis: Axis = None, *, subok: bool = False, writeable: bool = False
 ) -> Array:
-    """Return all windows of an extent along axes (all of them by default), as further axes at the end.
+    """Return all windows of an extent along axes, as further axes at the end.
 
-    A view, but of an array on the tape a copy, through which gradients flow. The windows share their elements, so that
-    only single ones can be written, whatever `writeable` says; subok changes nothing. ValueError if a window is
-    larger than the array.
+    It is a view, but of an array on the tape a copy, through which gradients flow. The windows share their elements, so
+    only single ones can be written.
 
+    Parameters
+    ----------
+    x : array_like
+        The array.
+    window_shape : int or sequence of ints
+        The extents of a window, one for each of the axes.
+    axis : int or sequence of ints, optional
+        The axes; None for all of them.
+    subok : bool, optional
+        Has no effect.
+    writeable : bool, optional
+        Has no effect.
+
+    Returns
+    -------
+    array
+        Its first axes say which window, the last ones which element of the window.
+
+    Raises
+    ------
+    ValueError
+        If a window is larger than the array, or has not an extent for each axis.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.lib.stride_tricks.sliding_window_view(np.arange(4), 2).tolist()
     [[0, 1], [1, 2], [2, 3]]

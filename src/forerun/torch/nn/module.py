@@ -24,8 +24,22 @@ class _ParameterLeaf(Variable):
 
 
 def Parameter(data: Array, requires_grad: bool = True) -> Any:
-    """Return the data as a parameter: set as a module's attribute it is trained with the module.
+    """Return a tensor as a parameter: set as a module's attribute it is trained with the module.
 
+    Parameters
+    ----------
+    data : Tensor
+        The values, whose memory the parameter shares.
+    requires_grad : bool, optional
+        Whether it has a gradient.
+
+    Returns
+    -------
+    Tensor
+        The parameter.
+
+    Examples
+    --------
     >>> from forerun import torch
     >>> w = Parameter(torch.ones(2))
     >>> w.requires_grad
