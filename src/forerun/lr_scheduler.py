@@ -18,12 +18,26 @@ __all__ = ["LRScheduler", "FactorScheduler", "MultiFactorScheduler", "PolySchedu
 
 
 class LRScheduler:
-    """The base of schedulers: a base rate, and steps in which it is reached. Subclasses define `rate`.
+    """The base of schedulers: a base rate, and the steps in which it is reached. Subclasses define `rate`.
 
-    During the first `warmup_steps` steps the rate grows from `warmup_begin_lr` to `base_lr` in a straight line
-    (warmup_mode "linear") or stays at `warmup_begin_lr` ("constant"). ValueError for another mode, a negative number of
-    steps, or a rate to begin with that is above the base rate.
+    Parameters
+    ----------
+    base_lr : float, optional
+        The rate after the warm-up.
+    warmup_steps : int, optional
+        How many steps come before `base_lr` is reached.
+    warmup_begin_lr : float, optional
+        The rate at the beginning of these steps.
+    warmup_mode : {"linear", "constant"}, optional
+        Whether the rate then grows in a straight line, or stays.
 
+    Raises
+    ------
+    ValueError
+        For another mode, a negative number of steps, or a rate to begin with above the base rate.
+
+    Examples
+    --------
     >>> class Halved(LRScheduler):
     ...     def rate(self, num_update):
     ...         return self.base_lr / 2
@@ -68,10 +82,32 @@ class LRScheduler:
 
 
 class FactorScheduler(LRScheduler):
-    """The rate times `factor` after every `step` steps, but never below `stop_factor_lr`.
+    """The rate times a factor after every so many steps.
 
-    ValueError if step is below 1, or factor above 1.
+    Parameters
+    ----------
+    step : int
+        The number of steps between two changes.
+    factor : float, optional
+        The factor, at most 1.
+    stop_factor_lr : float, optional
+        The rate never falls below it.
+    base_lr : float, optional
+        The rate after the warm-up.
+    warmup_steps : int, optional
+        How many steps come before `base_lr` is reached.
+    warmup_begin_lr : float, optional
+        The rate at the beginning of these steps.
+    warmup_mode : {"linear", "constant"}, optional
+        Whether the rate then grows in a straight line, or stays.
 
+    Raises
+    ------
+    ValueError
+        If `step` is below 1, or `factor` above 1, and as for `LRScheduler`.
+
+    Examples
+    --------
     >>> rate = FactorScheduler(step=2, factor=0.5, base_lr=1.0)
     >>> [rate(n) for n in range(1, 6)]
     [1.0, 1.0, 0.5, 0.5, 0.25]
@@ -92,8 +128,30 @@ class FactorScheduler(LRScheduler):
 
 
 class MultiFactorScheduler(LRScheduler):
-    """The rate times `factor` after each of the steps in a list. ValueError unless they increase from 1.
+    """The rate times a factor after each of the steps in a list.
 
+    Parameters
+    ----------
+    step : sequence of ints
+        The steps after which the rate changes, which increase from at least 1.
+    factor : float, optional
+        The factor, at most 1.
+    base_lr : float, optional
+        The rate after the warm-up.
+    warmup_steps : int, optional
+        How many steps come before `base_lr` is reached.
+    warmup_begin_lr : float, optional
+        The rate at the beginning of these steps.
+    warmup_mode : {"linear", "constant"}, optional
+        Whether the rate then grows in a straight line, or stays.
+
+    Raises
+    ------
+    ValueError
+        If the steps do not increase, or `factor` is above 1, and as for `LRScheduler`.
+
+    Examples
+    --------
     >>> rate = MultiFactorScheduler([1, 3], factor=0.5, base_lr=1.0)
     >>> [rate(n) for n in range(1, 5)]
     [1.0, 0.5, 0.5, 0.25]
@@ -138,6 +196,30 @@ class _Descent(LRScheduler):
 class PolyScheduler(_Descent):
     """`final_lr + (base_lr - final_lr) (1 - t)**pwr`, where t goes from 0 to 1 until step `max_update`.
 
+    Parameters
+    ----------
+    max_update : int
+        The step in which the final rate is reached; it stays.
+    base_lr : float, optional
+        The rate after the warm-up.
+    pwr : float, optional
+        The power.
+    final_lr : float, optional
+        The final rate.
+    warmup_steps : int, optional
+        How many steps come before `base_lr` is reached.
+    warmup_begin_lr : float, optional
+        The rate at the beginning of these steps.
+    warmup_mode : {"linear", "constant"}, optional
+        Whether the rate then grows in a straight line, or stays.
+
+    Raises
+    ------
+    ValueError
+        If `max_update` is not positive, or not above `warmup_steps`, and as for `LRScheduler`.
+
+    Examples
+    --------
     >>> rate = PolyScheduler(max_update=4, base_lr=1.0)
     >>> [rate(n) for n in range(6)]
     [1.0, 0.5625, 0.25, 0.0625, 0.0, 0.0]
@@ -161,6 +243,28 @@ class CosineScheduler(_Descent):
 
     Loshchilov and Hutter (2016).
 
+    Parameters
+    ----------
+    max_update : int
+        The step in which the final rate is reached; it stays.
+    base_lr : float, optional
+        The rate after the warm-up.
+    final_lr : float, optional
+        The final rate.
+    warmup_steps : int, optional
+        How many steps come before `base_lr` is reached.
+    warmup_begin_lr : float, optional
+        The rate at the beginning of these steps.
+    warmup_mode : {"linear", "constant"}, optional
+        Whether the rate then grows in a straight line, or stays.
+
+    Raises
+    ------
+    ValueError
+        If `max_update` is not positive, or not above `warmup_steps`, and as for `LRScheduler`.
+
+    Examples
+    --------
     >>> rate = CosineScheduler(max_update=2, base_lr=1.0, final_lr=0.5)
     >>> [rate(n) for n in range(4)]
     [1.0, 0.75, 0.5, 0.5]

@@ -15,8 +15,17 @@ __all__ = ["Device", "cpu", "cpu_pinned", "gpu", "num_gpus", "num_cpus", "curren
 class Device:
     """A place where arrays live, with a queue of its own and a share of the cores.
 
-    Equal devices compare and hash equal. As a context manager it is where this thread makes new arrays:
+    Equal devices compare and hash equal. As a context manager it is where this thread makes new arrays.
 
+    Parameters
+    ----------
+    device_type : {"cpu", "gpu"}, optional
+        The kind.
+    device_id : int, optional
+        The number of the device among those of its kind.
+
+    Examples
+    --------
     >>> import forerun
     >>> with forerun.cpu(0):
     ...     x = forerun.np.ones(3)

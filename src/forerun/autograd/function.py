@@ -20,6 +20,8 @@ class Function:
     Derive `forward(*inputs)` and `backward(*gradients of outputs)`, which returns one gradient per input
     (None: nothing flows back). `forward` keeps values for it with `save_for_backward`, or in attributes.
 
+    Examples
+    --------
     >>> from forerun import autograd, np
     >>> class Clip(autograd.Function):
     ...     def forward(self, x):

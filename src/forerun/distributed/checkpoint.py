@@ -21,8 +21,17 @@ _PARAMETERS, _OPTIMIZER = "parameters.safetensors", "optimizer.npz"
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint that was read: `step`, and `extra`, the values that the program had added.
+    """A checkpoint that was read.
 
+    Parameters
+    ----------
+    step : int
+        The step in which it was written.
+    extra : dict, optional
+        The values that the program had added.
+
+    Examples
+    --------
     >>> from forerun import distributed as dist
     >>> dist.Checkpoint(100).step
     100

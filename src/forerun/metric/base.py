@@ -32,9 +32,25 @@ class Names(TypedDict, total=False):
 class EvalMetric:
     """The base of metrics: a name, and sums over batches. Subclasses define `batch`, and perhaps `value`.
 
-    labels and preds of `update` are arrays, or lists of them, one per device; ValueError if they differ in number, or
-    in length. The sums are float64 arrays on the device of the predictions.
+    Labels and predictions of `update` are arrays, or lists of them, one per device. The sums are float64 arrays on the
+    device of the predictions.
 
+    Parameters
+    ----------
+    name : str
+        The name that `get` returns.
+    output_names : sequence of str, optional
+        The predictions that `update_dict` takes; None for all.
+    label_names : sequence of str, optional
+        The labels that `update_dict` takes; None for all.
+
+    Raises
+    ------
+    ValueError
+        In `update`, if labels and predictions differ in number, or in length.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> class Largest(EvalMetric):
     ...     def batch(self, label, pred):
@@ -126,6 +142,15 @@ def sized(name: str, label: Array, pred: Array) -> Array:
 class Loss(EvalMetric):
     """The mean of the predictions themselves, which are losses; labels do not matter.
 
+    Parameters
+    ----------
+    name : str, optional
+        The name that `get` returns.
+    **names : sequence of str, optional
+        `output_names` and `label_names`: the arrays that `update_dict` takes; None for all.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> loss = Loss()
     >>> loss.update(None, np.array([1.0, 2.0]))
@@ -146,11 +171,27 @@ class Loss(EvalMetric):
 
 
 class CustomMetric(EvalMetric):
-    """The mean over batches of `feval(label, pred)`, which gets NumPy arrays: `update` waits here.
+    """The mean over batches of a function of labels and predictions, which gets NumPy arrays: `update` waits here.
 
-    feval may return (sum, number) instead. allow_extra_outputs: of labels and predictions that are not as many, those
-    without a partner do not count; ValueError otherwise.
+    Parameters
+    ----------
+    feval : callable
+        Called with the labels and the predictions of a batch. It returns a number, or a sum and the number that it is
+        divided by.
+    name : str, optional
+        The name that `get` returns; None for one made of the function's.
+    allow_extra_outputs : bool, optional
+        Whether labels and predictions may differ in number: those without a partner do not count.
+    **names : sequence of str, optional
+        `output_names` and `label_names`: the arrays that `update_dict` takes; None for all.
 
+    Raises
+    ------
+    ValueError
+        In `update`, if labels and predictions differ in number and must not.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> most = CustomMetric(lambda label, pred: abs(label - pred).max(), name="most")
     >>> most.update(np.zeros(2), np.array([1.0, -3.0]))
@@ -178,6 +219,17 @@ class CustomMetric(EvalMetric):
 class CompositeEvalMetric(EvalMetric):
     """Several metrics of the same labels and predictions.
 
+    Parameters
+    ----------
+    metrics : sequence, optional
+        Metrics, or their names.
+    name : str, optional
+        The name that `get` returns.
+    **names : sequence of str, optional
+        `output_names` and `label_names`: the arrays that `update_dict` takes; None for all.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> both = CompositeEvalMetric(["mae", "rmse"])
     >>> both.update(np.zeros(2), np.array([3.0, -3.0]))

@@ -30,6 +30,17 @@ def _classes(name: str, label: Array, pred: Array, axis: int = -1) -> Pair:
 class Accuracy(EvalMetric):
     """The share of predictions that are right: class numbers, or the largest along `axis`.
 
+    Parameters
+    ----------
+    axis : int, optional
+        The axis of classes, where predictions are scores.
+    name : str, optional
+        The name that `get` returns.
+    **names : sequence of str, optional
+        `output_names` and `label_names`: the arrays that `update_dict` takes; None for all.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> accuracy = Accuracy()
     >>> accuracy.update(np.array([1, 1]), np.array([1, 0]))
@@ -50,6 +61,17 @@ class Accuracy(EvalMetric):
 class BinaryAccuracy(EvalMetric):
     """The share of predictions above (for label 1) or not above (for label 0) the threshold.
 
+    Parameters
+    ----------
+    name : str, optional
+        The name that `get` returns.
+    threshold : float, optional
+        Class 1 is predicted above it.
+    **names : sequence of str, optional
+        `output_names` and `label_names`: the arrays that `update_dict` takes; None for all.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> metric = BinaryAccuracy()
     >>> metric.update(np.array([1, 0]), np.array([0.9, 0.7]))
@@ -69,8 +91,24 @@ class BinaryAccuracy(EvalMetric):
 
 
 class TopKAccuracy(EvalMetric):
-    """The share of labels that are among the `top_k` largest of pred's last axis. ValueError unless top_k > 1.
+    """The share of labels that are among the largest scores of the last axis of the predictions.
 
+    Parameters
+    ----------
+    top_k : int, optional
+        How many of the largest scores count.
+    name : str, optional
+        The beginning of the name that `get` returns.
+    **names : sequence of str, optional
+        `output_names` and `label_names`: the arrays that `update_dict` takes; None for all.
+
+    Raises
+    ------
+    ValueError
+        If `top_k` is not above 1.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> metric = TopKAccuracy(top_k=2)
     >>> metric.update(np.array([2, 0]), np.array([[0.1, 0.6, 0.3], [0.1, 0.6, 0.3]]))
@@ -133,14 +171,33 @@ class _Confusion(EvalMetric):
 
 
 class Fbeta(_Confusion):
-    """(1 + beta**2) p r / (beta**2 p + r) over all batches, of precision p and recall r; 0 where neither is.
+    """(1 + beta**2) p r / (beta**2 p + r) of precision p and recall r over all batches; 0 where neither is.
 
-    class_type: "binary": pred has shares of class 1, class numbers, or scores of both classes; "multiclass": scores
-    (..., classes), the largest of which counts; "multilabel": labels (..., classes) of 0 and 1, and shares for each.
-    threshold: a class with a share above it is predicted; of labels, also one for each.
-    average: "micro": of the counts of all classes together; "macro": the mean over classes; None: an array, for each.
-    ValueError for another class_type or average, or shapes that do not fit.
+    Parameters
+    ----------
+    name : str, optional
+        The name that `get` returns.
+    class_type : {"binary", "multiclass", "multilabel"}, optional
+        "binary": predictions are shares of class 1, class numbers, or scores of both classes; "multiclass": scores of
+        shape (..., classes), the largest of which counts; "multilabel": labels of shape (..., classes) of 0 and 1, and
+        a share for each.
+    beta : float, optional
+        How many times as much recall counts as precision.
+    threshold : float or array_like, optional
+        A class with a share above it is predicted; with several labels it may be one for each.
+    average : {"micro", "macro"} or None, optional
+        "micro": of the counts of all classes together; "macro": the mean over classes; None: an array of a value for
+        each class.
+    **names : sequence of str, optional
+        `output_names` and `label_names`: the arrays that `update_dict` takes; None for all.
 
+    Raises
+    ------
+    ValueError
+        For another `class_type` or `average`, or in `update` for shapes that do not fit.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> measure = Fbeta(class_type="multiclass", average="macro", beta=2)
     >>> measure.update(np.array([0, 1, 1]), np.array([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3]]))
@@ -173,6 +230,29 @@ class Fbeta(_Confusion):
 class F1(Fbeta):
     """The F1 score of precision p and recall r: 2 p r / (p + r).
 
+    Parameters
+    ----------
+    name : str, optional
+        The name that `get` returns.
+    class_type : {"binary", "multiclass", "multilabel"}, optional
+        "binary": predictions are shares of class 1, class numbers, or scores of both classes; "multiclass": scores of
+        shape (..., classes), the largest of which counts; "multilabel": labels of shape (..., classes) of 0 and 1, and
+        a share for each.
+    threshold : float or array_like, optional
+        A class with a share above it is predicted; with several labels it may be one for each.
+    average : {"micro", "macro"} or None, optional
+        "micro": of the counts of all classes together; "macro": the mean over classes; None: an array of a value for
+        each class.
+    **names : sequence of str, optional
+        `output_names` and `label_names`: the arrays that `update_dict` takes; None for all.
+
+    Raises
+    ------
+    ValueError
+        For another `class_type` or `average`, or in `update` for shapes that do not fit.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> f1 = F1()
     >>> f1.update(np.array([1, 1, 0, 0]), np.array([1, 1, 1, 0]))
@@ -190,6 +270,15 @@ class F1(Fbeta):
 class MCC(_Confusion):
     """Matthews' correlation of labels and predictions of two classes; 0 where it is not defined.
 
+    Parameters
+    ----------
+    name : str, optional
+        The name that `get` returns.
+    **names : sequence of str, optional
+        `output_names` and `label_names`: the arrays that `update_dict` takes; None for all.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> metric = MCC()
     >>> metric.update(np.array([1, 0, 1]), np.array([[0.2, 0.8], [0.7, 0.3], [0.6, 0.4]]))
@@ -211,9 +300,18 @@ class MCC(_Confusion):
 class PCC(EvalMetric):
     """The correlation of labels and predictions of any number of classes (Gorodkin 2004), over all batches.
 
-    Of two classes it is `MCC`; 0 where labels or predictions do not vary. pred: scores (..., classes), or class
-    numbers, for which `update` waits, to see how many classes there are.
+    Of two classes it is `MCC`; 0 where labels or predictions do not vary. Predictions are scores of shape (...,
+    classes), or class numbers, for which `update` waits, to see how many classes there are.
 
+    Parameters
+    ----------
+    name : str, optional
+        The name that `get` returns.
+    **names : sequence of str, optional
+        `output_names` and `label_names`: the arrays that `update_dict` takes; None for all.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> pcc = PCC()
     >>> pcc.update(np.array([0, 1, 2, 2]), np.array([0, 1, 2, 1]))
@@ -251,9 +349,28 @@ class PCC(EvalMetric):
 class CrossEntropy(EvalMetric):
     """The mean of -log(pred + eps) at the labels, where pred (..., classes) holds probabilities.
 
-    ignore_label: examples with this label do not count. from_logits: pred holds scores, whose softmax is the
-    probabilities. IndexError, when the metric is read, for a label out of range.
+    Parameters
+    ----------
+    eps : float, optional
+        A small number that keeps logarithms finite.
+    ignore_label : int, optional
+        Examples with this label do not count; None counts all.
+    axis : int, optional
+        The axis of classes in the predictions.
+    name : str, optional
+        The name that `get` returns.
+    from_logits : bool, optional
+        Whether predictions are scores, whose softmax is the probabilities.
+    **names : sequence of str, optional
+        `output_names` and `label_names`: the arrays that `update_dict` takes; None for all.
 
+    Raises
+    ------
+    IndexError
+        When the metric is read, for a label out of range.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> metric = CrossEntropy()
     >>> metric.update(np.array([0, 1]), np.array([[0.5, 0.5], [0.5, 0.5]]))
@@ -284,6 +401,22 @@ class CrossEntropy(EvalMetric):
 class NegativeLogLikelihood(CrossEntropy):
     """The mean of -log(pred + eps) at the labels: CrossEntropy under its other name.
 
+    Parameters
+    ----------
+    eps : float, optional
+        A small number that keeps logarithms finite.
+    name : str, optional
+        The name that `get` returns.
+    **names : sequence of str, optional
+        `output_names` and `label_names`: the arrays that `update_dict` takes; None for all.
+
+    Raises
+    ------
+    IndexError
+        When the metric is read, for a label out of range.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> nll = NegativeLogLikelihood()
     >>> nll.update(np.array([0, 2]), np.array([[0.3, 0.6, 0.1], [0.2, 0.3, 0.5]]))
@@ -299,6 +432,28 @@ class NegativeLogLikelihood(CrossEntropy):
 class Perplexity(CrossEntropy):
     """The perplexity, exp of the cross entropy: as many classes as would be equally likely.
 
+    Parameters
+    ----------
+    ignore_label : int, optional
+        Examples with this label do not count; None counts all.
+    axis : int, optional
+        The axis of classes in the predictions.
+    name : str, optional
+        The name that `get` returns.
+    eps : float, optional
+        A small number that keeps logarithms finite.
+    from_logits : bool, optional
+        Whether predictions are scores, whose softmax is the probabilities.
+    **names : sequence of str, optional
+        `output_names` and `label_names`: the arrays that `update_dict` takes; None for all.
+
+    Raises
+    ------
+    IndexError
+        When the metric is read, for a label out of range.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> metric = Perplexity()
     >>> metric.update(np.array([0, 1]), np.array([[0.5, 0.5], [0.5, 0.5]]))

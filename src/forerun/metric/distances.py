@@ -18,6 +18,15 @@ __all__ = ["MAE", "MSE", "RMSE", "MeanPairwiseDistance", "MeanCosineSimilarity",
 class MAE(EvalMetric):
     """The mean absolute error.
 
+    Parameters
+    ----------
+    name : str, optional
+        The name that `get` returns.
+    **names : sequence of str, optional
+        `output_names` and `label_names`: the arrays that `update_dict` takes; None for all.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> metric = MAE()
     >>> metric.update(np.array([1.0, 2.0]), np.array([1.5, 2.0]))
@@ -37,6 +46,15 @@ class MAE(EvalMetric):
 class MSE(EvalMetric):
     """The mean squared error.
 
+    Parameters
+    ----------
+    name : str, optional
+        The name that `get` returns.
+    **names : sequence of str, optional
+        `output_names` and `label_names`: the arrays that `update_dict` takes; None for all.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> metric = MSE()
     >>> metric.update(np.array([1.0, 2.0]), np.array([1.5, 2.0]))
@@ -56,6 +74,15 @@ class MSE(EvalMetric):
 class RMSE(MSE):
     """The root of the mean squared error over all examples.
 
+    Parameters
+    ----------
+    name : str, optional
+        The name that `get` returns.
+    **names : sequence of str, optional
+        `output_names` and `label_names`: the arrays that `update_dict` takes; None for all.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> rmse = RMSE()
     >>> rmse.update(np.zeros(2), np.array([3.0, -3.0]))
@@ -74,6 +101,17 @@ class RMSE(MSE):
 class MeanPairwiseDistance(EvalMetric):
     """The mean distance of labels and predictions (..., features): of each, the p-norm of the difference.
 
+    Parameters
+    ----------
+    name : str, optional
+        The name that `get` returns.
+    p : float, optional
+        The order of the norm.
+    **names : sequence of str, optional
+        `output_names` and `label_names`: the arrays that `update_dict` takes; None for all.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> distance = MeanPairwiseDistance()
     >>> distance.update(np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([[3.0, 4.0], [1.0, 2.0]]))
@@ -94,8 +132,17 @@ class MeanPairwiseDistance(EvalMetric):
 class MeanCosineSimilarity(EvalMetric):
     """The mean cosine of the angles between labels and predictions (..., features).
 
-    eps: least product of norms that is divided by.
+    Parameters
+    ----------
+    name : str, optional
+        The name that `get` returns.
+    eps : float, optional
+        The least product of norms that is divided by.
+    **names : sequence of str, optional
+        `output_names` and `label_names`: the arrays that `update_dict` takes; None for all.
 
+    Examples
+    --------
     >>> from forerun import np
     >>> cosine = MeanCosineSimilarity()
     >>> cosine.update(np.array([[3.0, 4.0], [1.0, 0.0]]), np.array([[6.0, 8.0], [0.0, 2.0]]))
@@ -122,6 +169,15 @@ def _rows(pred: Array) -> int:
 class PearsonCorrelation(EvalMetric):
     """The linear correlation of labels and predictions over all batches; NaN where either does not vary.
 
+    Parameters
+    ----------
+    name : str, optional
+        The name that `get` returns.
+    **names : sequence of str, optional
+        `output_names` and `label_names`: the arrays that `update_dict` takes; None for all.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> metric = PearsonCorrelation()
     >>> metric.update(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0]))

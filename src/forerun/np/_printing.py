@@ -425,11 +425,17 @@ def _accepted(op: str, settings: dict[str, Any]) -> None:
 
 
 class errstate(numpy.errstate):
-    """A with block in which NumPy ignores floating-point errors, or warns of them.
+    """A context manager in which NumPy's own arrays ignore floating-point errors, or warn of them.
 
-    Arrays of forerun never do: values are computed later, on another thread. The settings hold for NumPy's own
-    arrays. NotImplementedError for "raise", "call", "print" and "log".
+    Arrays of forerun never do: values are computed later, on another thread.
 
+    Parameters
+    ----------
+    **kwargs : {"ignore", "warn"}
+        The reaction to errors of a kind: `all`, `divide`, `over`, `under`, `invalid`. Others are a NotImplementedError.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> with np.errstate(divide="ignore"):
     ...     (np.array([1.0]) / 0).tolist()

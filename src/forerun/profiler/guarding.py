@@ -51,7 +51,7 @@ class guard:
     Parameters
     ----------
     mode : {"warn", "raise", "off"}
-        What happens. A warning is given once for each line, as Python's filters say. The error is `Blocked`, which
+        The reaction. A warning is given once for each line, as Python's filters say. The error is `Blocked`, which
         leaves
         all arrays as they are: read them outside of the block.
     reads : bool, optional

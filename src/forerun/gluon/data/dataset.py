@@ -19,6 +19,8 @@ Plan = tuple[Callable[[Any], Any], list[Callable[[Any], Any]]]
 class Dataset:
     """Examples by number: subclasses define `__getitem__` and `__len__`.
 
+    Examples
+    --------
     >>> from forerun.gluon import data
     >>> numbers = data.SimpleDataset(list(range(10)))
     >>> odd = numbers.filter(lambda n: n % 2)
@@ -97,7 +99,20 @@ class Hosting(Dataset):
 
 
 class SimpleDataset(Dataset):
-    """A list, an array, or anything else with a length and items, as a data set."""
+    """A list, an array, or anything else with a length and items, as a data set.
+
+    Parameters
+    ----------
+    data : sequence
+        The examples: a list, an array, or any object with a length and items.
+
+    Examples
+    --------
+    >>> from forerun.gluon import data
+    >>> squares = data.SimpleDataset([0, 1, 4, 9])
+    >>> len(squares), squares[3]
+    (4, 9)
+    """
 
     def __init__(self, data: Any) -> None:
         self._data = data
@@ -178,11 +193,20 @@ class _Sampled(Hosting):
 
 
 class ArrayDataset(Dataset):
-    """Examples are entries of arrays (of forerun or NumPy) or lists along their first axis; tuples if there are
-    several.
+    """Entries of arrays or lists along their first axis as examples; tuples if there are several arrays.
 
-    Raises ValueError if there is none, or if their lengths differ.
+    Parameters
+    ----------
+    *arrays : array or sequence
+        Arrays of forerun or NumPy, or lists, of one length.
 
+    Raises
+    ------
+    ValueError
+        Without an array, or if their lengths differ.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> data = ArrayDataset(np.ones((3, 2)), [0, 1, 2])
     >>> len(data), data[1][1]

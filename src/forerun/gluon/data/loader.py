@@ -23,18 +23,49 @@ default_batchify = default_batchify_fn = default_mp_batchify_fn = Stack()
 class DataLoader:
     """Iterates over batches of a data set: a list of arrays per batch, or one array if examples are not tuples.
 
-    batch_size, shuffle, sampler, last_batch: which examples form a batch, see `BatchSampler`; `shuffle` takes another
-    order in each epoch, which follows the seed of `np.random`. batch_sampler: gives the numbers of each batch, instead
-    of these four. batchify_fn: makes a batch of a list of examples, by default `batchify.Stack()`.
+    Workers end with the epoch, or when it is left. Their errors are raised where the batch is asked for.
 
-    num_workers: 0: batches are made when they are asked for. More: worker processes, or with `thread_pool` threads,
-    make batches ahead, at most `prefetch` (2 * num_workers); their order is the same, and so are the batches, random
-    transforms included. They end with the epoch, or when it is left. Errors of workers are raised here; a batch that
-    takes longer than `timeout` seconds raises TimeoutError. auto_reload: when an epoch ends, the next one is begun.
-    pin_memory, pin_device_id, try_nopython: make no difference here.
+    Parameters
+    ----------
+    dataset : Dataset or sequence
+        The examples.
+    batch_size : int, optional
+        How many examples a batch has.
+    shuffle : bool, optional
+        Whether each epoch has another order, which follows the seed of `np.random`.
+    sampler : Sampler, optional
+        The numbers of the examples, in place of `shuffle`.
+    last_batch : str, optional
+        The use of a smaller batch at the end, as for `BatchSampler`; None keeps it.
+    batch_sampler : iterable, optional
+        The numbers of each batch, in place of the four above.
+    batchify_fn : callable, optional
+        Makes a batch of a list of examples; None for `batchify.Stack()`.
+    num_workers : int, optional
+        How many workers make batches ahead; 0 makes them when they are asked for. Batches and their order are the same,
+        random transforms included.
+    pin_memory : bool, optional
+        Has no effect.
+    pin_device_id : int, optional
+        Has no effect.
+    prefetch : int, optional
+        How many batches are made ahead at most; None for two per worker.
+    thread_pool : bool, optional
+        Whether workers are threads; otherwise they are processes.
+    timeout : float, optional
+        The seconds after which a batch raises `TimeoutError`.
+    try_nopython : bool, optional
+        Has no effect.
+    auto_reload : bool, optional
+        Whether the next epoch is begun when one ends.
 
-    ValueError for settings that exclude one another.
+    Raises
+    ------
+    ValueError
+        For settings that exclude one another, or numbers that are negative.
 
+    Examples
+    --------
     >>> from forerun import np
     >>> from forerun.gluon import data
     >>> loader = data.DataLoader(data.ArrayDataset(np.arange(5), np.ones((5, 2))), batch_size=2)

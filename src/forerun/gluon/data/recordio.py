@@ -27,10 +27,32 @@ _IMAGE = struct.Struct("<IfQQ")
 
 
 class RecordFileDataset(Dataset):
-    """The records of a file, as bytes. Beside it may be one that ends in `.idx`: lines of a key, a tab, and a position.
+    """The records of a file, as bytes.
 
-    Without that the whole file is looked through first. Order is that of the index. FileNotFoundError if there is no
-    such file, ValueError if it is damaged.
+    Parameters
+    ----------
+    filename : path
+        The file. Beside it may be one whose name ends in `.idx`: lines of a key, a tab and a position, whose order is
+        that of the records. Otherwise the whole file is looked through first.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the file or its index is damaged.
+
+    Examples
+    --------
+    >>> import struct, tempfile
+    >>> from pathlib import Path
+    >>> from forerun.gluon import data
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "x.rec")
+    ...     _ = file.write_bytes(struct.pack("<II4s", 0xCED7230A, 3, b"abc"))
+    ...     records = data.RecordFileDataset(file)
+    ...     len(records), records[0]
+    (1, b'abc')
     """
 
     def __init__(self, filename: str | os.PathLike[str]) -> None:

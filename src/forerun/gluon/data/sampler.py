@@ -19,7 +19,20 @@ LAST = ("keep", "discard", "rollover")
 
 
 class Sampler:
-    """An order of examples: subclasses define `__iter__` and `__len__`."""
+    """An order of examples: subclasses define `__iter__` and `__len__`.
+
+    Examples
+    --------
+    >>> class Backwards(Sampler):
+    ...     def __init__(self, length):
+    ...         self.length = length
+    ...     def __iter__(self):
+    ...         return iter(range(self.length - 1, -1, -1))
+    ...     def __len__(self):
+    ...         return self.length
+    >>> list(BatchSampler(Backwards(3), 2))
+    [[2, 1], [0]]
+    """
 
     def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError(f"{type(self).__name__}: __iter__ must be defined, got none")
@@ -29,8 +42,17 @@ class Sampler:
 
 
 class SequentialSampler(Sampler):
-    """`length` numbers one after the other, from `start`.
+    """Numbers one after the other.
 
+    Parameters
+    ----------
+    length : int
+        How many numbers.
+    start : int, optional
+        The first one.
+
+    Examples
+    --------
     >>> list(SequentialSampler(3, start=5))
     [5, 6, 7]
     """
@@ -46,8 +68,15 @@ class SequentialSampler(Sampler):
 
 
 class RandomSampler(Sampler):
-    """The numbers below `length` in another order each time, which follows the seed of `np.random`.
+    """The numbers below a length in another order each time, which follows the seed of `np.random`.
 
+    Parameters
+    ----------
+    length : int
+        How many numbers.
+
+    Examples
+    --------
     >>> sorted(RandomSampler(4))
     [0, 1, 2, 3]
     """
@@ -63,8 +92,17 @@ class RandomSampler(Sampler):
 
 
 class FilterSampler(Sampler):
-    """Numbers of those examples of a data set for which a function is true. All are looked at when it is made.
+    """The numbers of those examples of a data set for which a function is true.
 
+    Parameters
+    ----------
+    fn : callable
+        The function, which is called with each example when the sampler is made.
+    dataset : Dataset or sequence
+        The examples.
+
+    Examples
+    --------
     >>> list(FilterSampler(lambda x: x > 3, [5, 2, 7]))
     [0, 2]
     """
@@ -80,11 +118,24 @@ class FilterSampler(Sampler):
 
 
 class BatchSampler(Sampler):
-    """Lists of `batch_size` of another sampler's numbers.
+    """Lists of another sampler's numbers.
 
-    last_batch: what happens to a smaller list at the end: "keep", "discard", or "rollover" (it begins the next epoch's
-    first list). ValueError for another word, or a size below 1.
+    Parameters
+    ----------
+    sampler : iterable
+        The numbers of examples.
+    batch_size : int
+        How many numbers a list has.
+    last_batch : {"keep", "discard", "rollover"}, optional
+        The use of a smaller list at the end; the last word lets it begin the first list of the next epoch.
 
+    Raises
+    ------
+    ValueError
+        For another word, or a size below 1.
+
+    Examples
+    --------
     >>> list(BatchSampler(SequentialSampler(5), 2))
     [[0, 1], [2, 3], [4]]
     """
@@ -118,10 +169,24 @@ class BatchSampler(Sampler):
 
 
 class IntervalSampler(Sampler):
-    """Every `interval`-th number below `length`; with `rollover` then those that were left out, from the second on.
+    """The numbers below a length at equal distances.
 
-    ValueError unless 1 <= interval <= length.
+    Parameters
+    ----------
+    length : int
+        The numbers are below it.
+    interval : int
+        The distance of two numbers.
+    rollover : bool, optional
+        Whether those that were left out follow, from the second number on.
 
+    Raises
+    ------
+    ValueError
+        Unless 1 <= interval <= length.
+
+    Examples
+    --------
     >>> list(IntervalSampler(7, 3)), list(IntervalSampler(7, 3, rollover=False))
     ([0, 3, 6, 1, 4, 2, 5], [0, 3, 6])
     """

@@ -96,11 +96,23 @@ def _limits(dtype: numpy.dtype) -> Any:
 
 
 class finfo:
-    """The limits of floats of a dtype, or of an array's dtype; of complex numbers those of their parts.
+    """The limits of floats of a dtype; of complex numbers those of their parts.
 
     As `numpy.finfo`: bits, eps, max, min, smallest_normal, dtype and more, but limits are Python's floats, which do
-    not change the dtype of arrays. ValueError if the dtype is not one of floats.
+    not change the dtype of arrays.
 
+    Parameters
+    ----------
+    dtype : dtype or array
+        The dtype, or an array that has it.
+
+    Raises
+    ------
+    ValueError
+        If the dtype is not one of floats or complex numbers.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.finfo(np.float32).eps, np.finfo(np.ones(2, "complex128")).bits
     (1.1920928955078125e-07, 64)

@@ -126,8 +126,20 @@ class flatiter(_core.Flat):
 class broadcast:
     """Arrays of several shapes as NumPy's broadcasting sees them: `shape`, `size`, and tuples of elements.
 
-    ValueError if shapes do not fit. Iterating gives scalars.
+    Iterating gives scalars.
 
+    Parameters
+    ----------
+    *args : array_like
+        The arrays.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> b = np.broadcast(np.array([[1], [2]]), np.array([3, 4, 5]))
     >>> b.shape, b.size
@@ -166,6 +178,13 @@ class broadcast:
 class ndenumerate:
     """Goes through an array in C order: for each element its index and its value. Waits when it begins.
 
+    Parameters
+    ----------
+    arr : array_like
+        The array.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> [(i, v.item()) for i, v in np.ndenumerate(np.array([[1, 2]]))]
     [((0, 0), 1), ((0, 1), 2)]

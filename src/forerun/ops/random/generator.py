@@ -24,8 +24,20 @@ __all__ = ["BitGenerator", "Generator", "RandomState", "default_rng"]
 class BitGenerator:
     """The source of a generator's numbers: ChaCha with eight rounds, keyed by a seed and the operation's number.
 
-    seed: None for the system's randomness, an integer that is not negative, a sequence of those, or a SeedSequence.
+    Parameters
+    ----------
+    seed : int, sequence of ints or SeedSequence, optional
+        None takes the system's randomness. Integers must not be negative.
 
+    Raises
+    ------
+    ValueError
+        For a negative seed.
+    TypeError
+        For a seed of another kind.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.BitGenerator(5).state["drawn"]
     0
@@ -147,6 +159,13 @@ class Generator(_Draws):
     does not depend on other generators or threads. Floats are of the default float. Copies and pickles continue from
     the generator's state.
 
+    Parameters
+    ----------
+    bit_generator : BitGenerator
+        The source of its numbers.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> a, b = np.random.default_rng(5), np.random.default_rng(5)
     >>> (a.normal(size=4) == b.normal(size=4)).all().item()
@@ -182,6 +201,13 @@ class Generator(_Draws):
 class RandomState(_Draws):
     """Random numbers from a stream of its own, with NumPy's older names for them. See `Generator`.
 
+    Parameters
+    ----------
+    seed : int, sequence of ints or SeedSequence, optional
+        None takes the system's randomness. Integers must not be negative.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.RandomState(5).rand(2, 3).shape
     (2, 3)

@@ -110,10 +110,26 @@ def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | Sequence
 class vectorize:
     """A Python function of numbers as a function of arrays: it is called for each element, by NumPy.
 
-    With `otypes` (and without a signature) this is a host task: it returns at once, and the function is called once
-    the values are computed. Without, dtypes are known only from results: it waits. Other arguments are NumPy's. No
-    gradient flows through.
+    No gradient flows through it.
 
+    Parameters
+    ----------
+    pyfunc : callable
+        The function of numbers.
+    otypes : sequence of dtypes, optional
+        The dtypes of its results. With them the call is a host task: it returns at once, and the function is called
+        once the values are computed. Without, the call waits, as only results say their dtypes.
+    doc : str, optional
+        The docstring; None for that of the function.
+    excluded : set, optional
+        The places or names of arguments that are passed on as they are.
+    cache : bool, optional
+        Without `otypes`, whether the first result is kept, so that the function is called once for it.
+    signature : str, optional
+        The core dimensions, such as "(n)->()", for a function of arrays. The call waits.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> steps = np.vectorize(lambda a, b: a if a > b else -b, otypes=["float32"])
     >>> steps(np.array([1.0, 3.0]), 2.0).tolist()
