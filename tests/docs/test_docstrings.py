@@ -7,6 +7,7 @@ here have docstrings, but not yet an example for everything.
 from __future__ import annotations
 
 import doctest
+import enum
 import importlib
 import inspect
 import re
@@ -29,24 +30,19 @@ WITH_EXAMPLES = ["np", "np.linalg", "np.fft", "np.random", "npx", "npx.image", "
                  "optimizer", "gluon.loss", "gluon.nn", "init", "metric",
                  "safetensors", "distributed", "onnx", "sklearn", "testing", "d2l", "image"]  # fmt: skip
 WITH_SECTIONS = [
-    "",
-    "autograd",
-    "d2l",
-    "distributed",
-    "extend",
-    "image",
-    "np",
-    "np.linalg",
-    "np.fft",
-    "np.random",
-    "npx",
-    "npx.image",
-    "testing",
-]
+    "", "as_numpy", "autograd", "d2l", "distributed", "extend", "gluon.utils", "image", "init", "kvstore", "metric",
+    "nd", "nd.random", "np", "np.emath", "np.fft", "np.lib.stride_tricks", "np.linalg", "np.random", "npx", "npx.image",
+    "optimizer", "profiler", "safetensors", "testing", "torch.cuda", "torch.distributed", "torch.nn",
+]  # fmt: skip
 # In these, functions with several parameters have sections.
-WITH_SECTIONS_FOR_SEVERAL = ["gluon.utils", "metric", "optimizer", "profiler", "torch", "torch.nn.init"]
-# NumPy-style docstrings that are yet to be written: their parameters are described in sentences.
-IN_SENTENCES = {"record"}
+WITH_SECTIONS_FOR_SEVERAL = ["torch", "torch.nn.init"]
+# In these, the parameters of classes are described as well. Layers, cells, losses, transforms and data sets of images
+# are yet to come: they describe theirs in sentences.
+CLASSES_WITH_SECTIONS = [
+    "", "autograd", "d2l", "distributed", "gluon.data", "init", "kvstore", "lr_scheduler", "metric", "np", "np.random",
+    "optimizer", "safetensors", "torch.distributed",
+]  # fmt: skip
+MADE_BY_FUNCTIONS = {"NDArray", "flatiter", "ndarray"}  # programs do not call these classes
 SECTIONS = re.compile(r"^ *(\w+)\n *-{4,}$", re.MULTILINE)
 
 
@@ -72,7 +68,7 @@ def test_functions_of_forerun_have_sections(namespace):
     lacking = []
     for name, function in functions(namespace):
         several = len(inspect.signature(function).parameters) > 1
-        if name in IN_SENTENCES or (namespace in WITH_SECTIONS_FOR_SEVERAL and not several):
+        if namespace in WITH_SECTIONS_FOR_SEVERAL and not several:
             continue
         text = inspect.getdoc(function) or ""
         found = SECTIONS.findall(text)
@@ -87,6 +83,30 @@ def test_functions_of_forerun_have_sections(namespace):
             if not str(its.annotation).startswith("Unpack")  # each of them is described
             and parameter not in {p.lstrip("*") for line in described for p in line.split(", ")}
         ]
+    assert lacking == []
+
+
+def classes(namespace: str) -> list[tuple[str, Any]]:
+    kinds = BaseException, enum.Enum
+    return [(name, obj) for name, obj in public(namespace) if isinstance(obj, type) and not issubclass(obj, kinds)]
+
+
+@pytest.mark.parametrize("namespace", CLASSES_WITH_SECTIONS)
+def test_classes_of_forerun_have_sections(namespace):
+    lacking = []
+    for name, kind in classes(namespace):
+        text = inspect.getdoc(kind) or ""
+        if name in MADE_BY_FUNCTIONS:
+            continue
+        parameters = inspect.signature(kind).parameters
+        # Attributes of records, which programs do not make, are what their constructors take.
+        described = {
+            each.strip().lstrip("*")
+            for line in re.findall(r"^(\*{0,2}\w+(?:, \w+)*) :", text, re.MULTILINE)
+            for each in line.split(",")
+        }
+        lacking += [f"{name}: {parameter}" for parameter in parameters if parameter not in described]
+        lacking += [] if "Examples" in SECTIONS.findall(text) else [f"{name}: Examples"]
     assert lacking == []
 
 

@@ -69,6 +69,6 @@ def test_rules_of_ones_own_have_names() -> None:
             assert layer.weight.data().tolist() == [[0.5, 0.5]]
     finally:
         for name in ("halves", "half"):
-            del init._by_name[name]
+            del init.base._by_name[name]
     described = init.InitDesc("weight", global_init=init.One())
     assert (described, described.attrs, type(described.global_init)) == ("weight", {}, init.One)

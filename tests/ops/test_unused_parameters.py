@@ -54,7 +54,7 @@ IGNORED = {
     "gluon/rnn/*.infer_shape.states": "states have the shapes that the layer says",
     "gluon/rnn/combined.py:DropoutCell.state_info.batch_size": "the cell has no states",
     "gluon/block/summary.py:summary.note.args": "hooks are called with the arguments and the result",
-    "init.py:*._init_weight.name": "rules are called with the name, which those that go by it need",
+    "init/*:*._init_weight.name": "rules are called with the name, which those that go by it need",
     "metric/*:*.value.n": "metrics are asked alike; these go by their sums alone",
     "metric/base.py:Loss.*.label*": "a mean of losses has no labels, in MXNet neither",
     "optimizer*:*.create_state.index": "MXNet's signature, which optimizers of users define anew",

@@ -17,6 +17,21 @@ __all__ = ["Adam", "AdamW", "AdaBelief", "Nadam", "Adamax"]
 class Adam(Optimizer):
     """Steps of lr * m / (sqrt(v) + epsilon): bias-corrected moving means of g and of g**2 (Kingma and Ba, 2015).
 
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate.
+    beta1 : float, optional
+        The part of the moving mean of gradients that is kept.
+    beta2 : float, optional
+        The part of the moving mean of squares that is kept.
+    epsilon : float, optional
+        A small number that keeps quotients finite.
+    **settings : object
+        Settings of `Optimizer`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> w, g = np.ones(2), np.ones(2)
     >>> made = Adam(learning_rate=0.1)
@@ -57,8 +72,23 @@ class Adam(Optimizer):
 class AdamW(Adam):
     """Adam with decoupled weight decay: weight *= 1 - lr * wd (Loshchilov and Hutter).
 
-    correct_bias: False leaves out Adam's corrections of the means.
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate.
+    beta1 : float, optional
+        The part of the moving mean of gradients that is kept.
+    beta2 : float, optional
+        The part of the moving mean of squares that is kept.
+    epsilon : float, optional
+        A small number that keeps quotients finite.
+    correct_bias : bool, optional
+        Whether means have Adam's corrections.
+    **settings : object
+        Settings of `Optimizer`.
 
+    Examples
+    --------
     >>> from forerun import np
     >>> w, g = np.ones(2), np.ones(2)
     >>> made = AdamW(learning_rate=0.1)
@@ -93,9 +123,25 @@ class AdaBelief(Adam):
     """Adam with the variance of gradients about their moving mean, s, in place of v (Zhuang et al. 2020).
 
     m = beta1 * m + (1 - beta1) * g; s = beta2 * s + (1 - beta2) * (g - m)**2 + epsilon;
-    weight -= lr * sqrt(1 - beta2**t) / (1 - beta1**t) * m / (sqrt(s) + epsilon). correct_bias: False is without the
-    factor of t.
+    weight -= lr * sqrt(1 - beta2**t) / (1 - beta1**t) * m / (sqrt(s) + epsilon).
 
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate.
+    beta1 : float, optional
+        The part of the moving mean of gradients that is kept.
+    beta2 : float, optional
+        The part of the moving mean of squares that is kept.
+    epsilon : float, optional
+        A small number that keeps quotients finite.
+    correct_bias : bool, optional
+        Whether steps have the factor of t.
+    **settings : object
+        Settings of `Optimizer`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> w, g = np.ones(2), np.ones(2)
     >>> made = AdaBelief(learning_rate=0.1)
@@ -134,6 +180,23 @@ class Nadam(Adam):
     (1 - u(t)) * g / (1 - p(t)) + u(t + 1) * m / (1 - p(t + 1)), over sqrt(v / (1 - beta2**t)) + epsilon, with Adam's
     moving means m and v.
 
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate.
+    beta1 : float, optional
+        The part of the moving mean of gradients that is kept.
+    beta2 : float, optional
+        The part of the moving mean of squares that is kept.
+    epsilon : float, optional
+        A small number that keeps quotients finite.
+    schedule_decay : float, optional
+        How fast the momentum grows.
+    **settings : object
+        Settings of `Optimizer`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> w, g = np.ones(2), np.ones(2)
     >>> made = Nadam(learning_rate=0.1)
@@ -190,6 +253,21 @@ class Adamax(Optimizer):
 
     m = beta1 * m + (1 - beta1) * g; u = max(beta2 * u, |g|); weight -= lr / (1 - beta1**t) * m / (u + epsilon).
 
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate.
+    beta1 : float, optional
+        The part of the moving mean of gradients that is kept.
+    beta2 : float, optional
+        How fast the largest gradient fades.
+    epsilon : float, optional
+        A small number that keeps quotients finite.
+    **settings : object
+        Settings of `Optimizer`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> w, g = np.ones(2), np.ones(2)
     >>> made = Adamax(learning_rate=0.1)

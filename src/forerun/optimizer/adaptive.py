@@ -17,10 +17,30 @@ __all__ = ["RMSProp", "AdaGrad", "AdaDelta", "Ftrl", "FTML"]
 class RMSProp(Optimizer):
     """Steps of lr * g / (sqrt(v) + epsilon), where v is the moving mean of g**2: v = rho * v + (1 - rho) * g**2.
 
-    centered: v less the square of the moving mean of g, and momentum (Graves 2013): d = momentum * d - lr * g /
-    sqrt(v - m**2 + epsilon), weight += d; momentum is of this form alone. clip_weights: bound of the absolute values of
-    weights after each step. gamma1, gamma2: rho and momentum in the spelling of MXNet 1.x; they win.
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate.
+    rho : float, optional
+        The part of the moving mean of squares that is kept.
+    epsilon : float, optional
+        A small number that keeps quotients finite.
+    gamma1 : float, optional
+        `rho` in the spelling of MXNet 1.x; it wins.
+    gamma2 : float, optional
+        `momentum` in the spelling of MXNet 1.x; it wins.
+    momentum : float, optional
+        The part of the last step that is kept, of the centered form alone.
+    centered : bool, optional
+        Whether v is less the square of the moving mean of g (Graves 2013): d = momentum * d - lr * g / sqrt(v - m**2 +
+        epsilon), weight += d.
+    clip_weights : float, optional
+        The bound of the absolute values of weights after each step.
+    **settings : object
+        Settings of `Optimizer`.
 
+    Examples
+    --------
     >>> from forerun import np
     >>> w, g = np.ones(2), np.ones(2)
     >>> made = RMSProp(learning_rate=0.1)
@@ -63,8 +83,19 @@ class RMSProp(Optimizer):
 class AdaGrad(Optimizer):
     """Steps of lr * g / (sqrt(h) + epsilon), where h is the sum of all g**2 so far (Duchi et al., 2011).
 
-    eps: epsilon in the spelling of MXNet 1.x; it wins.
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate.
+    epsilon : float, optional
+        A small number that keeps quotients finite.
+    eps : float, optional
+        `epsilon` in the spelling of MXNet 1.x; it wins.
+    **settings : object
+        Settings of `Optimizer`.
 
+    Examples
+    --------
     >>> from forerun import np
     >>> w, g = np.ones(2), np.ones(2)
     >>> made = AdaGrad(learning_rate=0.1)
@@ -94,6 +125,19 @@ class AdaDelta(Optimizer):
 
     v and s are the moving means of g**2 and d**2: v = rho * v + (1 - rho) * g**2, and s likewise, after the step.
 
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate.
+    rho : float, optional
+        The part of the moving means that is kept.
+    epsilon : float, optional
+        A small number that keeps quotients finite.
+    **settings : object
+        Settings of `Optimizer`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> w, g = np.ones(2), np.ones(2)
     >>> made = AdaDelta(learning_rate=0.1)
@@ -128,6 +172,19 @@ class Ftrl(Optimizer):
     z += g - (sqrt(n + g**2) - sqrt(n)) / lr * weight; n += g**2; then the weight is 0 where |z| <= lamda1, and
     (sign(z) * lamda1 - z) / ((beta + sqrt(n)) / lr + wd) elsewhere. wd is not added to the gradient.
 
+    Parameters
+    ----------
+    lamda1 : float, optional
+        The weight of the sum of absolute values: larger ones leave more weights at 0.
+    learning_rate : float, optional
+        The learning rate.
+    beta : float, optional
+        The learning rate of a weight falls later for larger ones.
+    **settings : object
+        Settings of `Optimizer`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> w, g = np.ones(2), np.ones(2)
     >>> made = Ftrl(learning_rate=0.1)
@@ -162,6 +219,21 @@ class FTML(Optimizer):
     v = beta2 * v + (1 - beta2) * g**2; d = (1 - beta1**t) / lr * (sqrt(v / (1 - beta2**t)) + epsilon);
     z = beta1 * z + (1 - beta1) * g - (d - beta1 * d before) * weight; weight = -z / d.
 
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate.
+    beta1 : float, optional
+        The part of the moving mean of gradients that is kept.
+    beta2 : float, optional
+        The part of the moving mean of squares that is kept.
+    epsilon : float, optional
+        A small number that keeps quotients finite.
+    **settings : object
+        Settings of `Optimizer`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> w, g = np.ones(2), np.ones(2)
     >>> made = FTML(learning_rate=0.1)

@@ -68,19 +68,46 @@ class Settings(TypedDict, total=False):
 class Optimizer:
     """The base class of optimizers. Subclasses name their arrays in `slots`, and define `step`.
 
-    learning_rate: float, positive by custom. wd: weight decay, added to the gradient as wd * weight.
-    rescale_grad: factor of gradients before anything else. clip_gradient: bound of their absolute values.
-    lr_scheduler: called with the number of steps so far, returns the learning rate.
-    param_dict: by index, objects with `lr_mult` and `wd_mult`, such as parameters.
-    multi_precision: of a weight of float16 or bfloat16, the state keeps a float32 copy, "master", that all is computed
-    with: the weight is its rounded value after each step. aggregate_num: how many weights one program updates at most;
-    None: all. use_fused_step: False issues the operations of a step one by one: the same bits.
-    begin_num_update: the number of steps that count as done. param_idx2name: names of weights by index, for
-    `set_lr_mult` and `set_wd_mult`; weights whose name ends in neither "weight" nor "gamma" then have no decay.
-    lazy_update: is about gradients of sparse storage, which no array here has: it changes nothing.
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate, positive by custom.
+    wd : float, optional
+        The weight decay, added to the gradient as wd * weight.
+    rescale_grad : float, optional
+        The factor of gradients before anything else.
+    clip_gradient : float, optional
+        The bound of their absolute values.
+    lr_scheduler : callable, optional
+        Called with the number of steps so far, it returns the learning rate.
+    param_dict : mapping, optional
+        By index, objects with `lr_mult` and `wd_mult`, such as parameters.
+    multi_precision : bool, optional
+        Whether the state of a weight of float16 or bfloat16 keeps a float32 copy, "master", that all is computed with:
+        the weight is its rounded value after each step.
+    aggregate_num : int, optional
+        How many weights one program updates at most; None for all.
+    use_fused_step : bool, optional
+        False issues the operations of a step one by one: the same bits.
+    begin_num_update : int, optional
+        The number of steps that count as done.
+    param_idx2name : mapping, optional
+        The names of weights by index, for `set_lr_mult` and `set_wd_mult`; weights whose name ends in neither "weight"
+        nor "gamma" then have no decay.
+    lazy_update : bool, optional
+        Has no effect: it is about gradients of sparse storage, which no array here has.
+    **unknown : object
+        Refused.
 
-    Raises ValueError for an aggregate_num below 0.
+    Raises
+    ------
+    ValueError
+        For an `aggregate_num` below 0.
+    TypeError
+        For an unknown setting.
 
+    Examples
+    --------
     >>> from forerun import np
     >>> class Signs(Optimizer):
     ...     def step(self, weight, g, state, lr):

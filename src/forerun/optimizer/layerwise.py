@@ -34,9 +34,27 @@ class LARS(SGD):
 
     The scale is eta * |weight| / (|g| + wd * |weight| + epsilon), or 1 where a norm is 0, and for parameters whose
     names end in gamma, beta or bias; g is the gradient before the weight decay. The rest is as in `SGD`.
-    momentum_correction: after a change of the learning rate, momentum is multiplied by the new one over the old one
-    (Goyal et al. 2017). eps: epsilon in the spelling of MXNet 1.x; it wins.
 
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate.
+    momentum : float, optional
+        The part of the last step that is kept.
+    eta : float, optional
+        The factor of the scale.
+    epsilon : float, optional
+        A small number that keeps quotients finite.
+    momentum_correction : bool, optional
+        Whether after a change of the learning rate momentum is multiplied by the new one over the old one (Goyal et al.
+        2017).
+    eps : float, optional
+        `epsilon` in the spelling of MXNet 1.x; it wins.
+    **settings : object
+        Settings of `Optimizer`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> w, g = np.ones(2), np.ones(2)
     >>> made = LARS(learning_rate=0.1)
@@ -88,9 +106,29 @@ class LARS(SGD):
 class LAMB(Adam):
     """Adam's step plus the weight decay, scaled to the weight: weight -= lr * |weight| / |r| * r (You et al. 2020).
 
-    r is the step with its decay; the scale is 1 where either norm is 0. lower_bound, upper_bound: of the weight's norm.
-    bias_correction: of the moving means, as in Adam. wd is not added to the gradient.
+    r is the step with its decay; the scale is 1 where either norm is 0. wd is not added to the gradient.
 
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate.
+    beta1 : float, optional
+        The part of the moving mean of gradients that is kept.
+    beta2 : float, optional
+        The part of the moving mean of squares that is kept.
+    epsilon : float, optional
+        A small number that keeps quotients finite.
+    lower_bound : float, optional
+        The least norm of a weight that counts.
+    upper_bound : float, optional
+        The largest norm of a weight that counts.
+    bias_correction : bool, optional
+        Whether means have Adam's corrections.
+    **settings : object
+        Settings of `Optimizer`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> w, g = np.ones(2), np.ones(2)
     >>> made = LAMB(learning_rate=0.1)
@@ -139,8 +177,29 @@ class LANS(LAMB):
 
     With g over its norm, Adam's corrected m and v, and root = sqrt(v) + epsilon, the step is lr * |weight| *
     (beta1 * r / |r| + (1 - beta1) * c / |c|), where r = m / root + wd * weight and c = g / root + wd * weight; a norm
-    of 0 scales by 1. lower_bound, upper_bound: of the weight's norm.
+    of 0 scales by 1.
 
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate.
+    beta1 : float, optional
+        The part of the moving mean of gradients that is kept.
+    beta2 : float, optional
+        The part of the moving mean of squares that is kept.
+    epsilon : float, optional
+        A small number that keeps quotients finite.
+    lower_bound : float, optional
+        The least norm of a weight that counts.
+    upper_bound : float, optional
+        The largest norm of a weight that counts.
+    bias_correction : bool, optional
+        Whether means have Adam's corrections.
+    **settings : object
+        Settings of `Optimizer`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> w, g = np.ones(2), np.ones(2)
     >>> made = LANS(learning_rate=0.1)

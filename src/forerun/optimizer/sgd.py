@@ -17,8 +17,19 @@ __all__ = ["SGD", "NAG", "Signum", "SGLD", "DCASGD"]
 class SGD(Optimizer):
     """Gradient descent: weight -= lr * g. With momentum: v = momentum * v - lr * g, weight += v.
 
-    nesterov: the step is momentum * v - lr * g, with the v that is new.
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate.
+    momentum : float, optional
+        The part of the last step that is kept.
+    nesterov : bool, optional
+        Whether the step is momentum * v - lr * g, with the v that is new.
+    **settings : object
+        Settings of `Optimizer`.
 
+    Examples
+    --------
     >>> from forerun import np
     >>> w, g = np.ones(2), np.ones(2)
     >>> made = SGD(learning_rate=0.1)
@@ -66,6 +77,17 @@ class SGD(Optimizer):
 class NAG(SGD):
     """Nesterov's accelerated gradient: SGD with nesterov=True.
 
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate.
+    momentum : float, optional
+        The part of the last step that is kept.
+    **settings : object
+        Settings of `Optimizer`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> w, g = np.ones(2), np.ones(2)
     >>> made = NAG(learning_rate=0.1)
@@ -81,11 +103,23 @@ class NAG(SGD):
 
 
 class Signum(Optimizer):
-    """Steps of lr * sign(m), where m = momentum * m + (1 - momentum) * g; without momentum of g (Bernstein and
-    others, 2018).
+    """Steps of lr * sign(m), where m = momentum * m + (1 - momentum) * g; without momentum of g.
 
-    wd is added to the gradient; wd_lh: the weight is multiplied by 1 - lr * wd_lh instead.
+    Bernstein and others, 2018.
 
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate.
+    momentum : float, optional
+        The part of the last step that is kept.
+    wd_lh : float, optional
+        The weight is multiplied by 1 - lr * wd_lh, while `wd` is added to the gradient.
+    **settings : object
+        Settings of `Optimizer`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> w, g = np.ones(2), np.ones(2)
     >>> made = Signum(learning_rate=0.1)
@@ -124,6 +158,15 @@ class SGLD(Optimizer):
     Weights are then drawn from the posterior whose gradient g estimates, rather than driven to its top. The noise
     follows the seed of `np.random`.
 
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate.
+    **settings : object
+        Settings of `Optimizer`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> w = np.zeros(1000)
     >>> sgld = SGLD(learning_rate=0.04)
@@ -153,6 +196,19 @@ class DCASGD(Optimizer):
 
     v = momentum * v - lr * (g + wd * weight + lamda * g * g * (weight - previous)); previous = weight; weight += v.
 
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate.
+    momentum : float, optional
+        The part of the last step that is kept.
+    lamda : float, optional
+        The factor of the correction.
+    **settings : object
+        Settings of `Optimizer`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> w, g = np.ones(2), np.ones(2)
     >>> made = DCASGD(learning_rate=0.1)
