@@ -88,7 +88,15 @@ def imdecode(buf: bytes, flag: int = 1, to_rgb: bool = True) -> Any:
 
 
 def values_in(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True) -> numpy.ndarray:
-    """Return the image in a file as an array of NumPy's; as `imread`."""
+    """Return the image in a file as a NumPy array; as `imread`.
+
+    >>> import tempfile
+    >>> from PIL import Image
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Image.new("RGB", (4, 2), "red").save(f"{folder}/x.png")
+    ...     values_in(f"{folder}/x.png", flag=0).shape
+    (2, 4, 1)
+    """
     with open(filename, "rb") as file:
         content = file.read()
     try:
@@ -99,7 +107,14 @@ def values_in(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = Tr
 
 
 def decoded(buf: bytes, flag: int = 1, to_rgb: bool = True) -> numpy.ndarray:
-    """Return the image in the bytes of a file as an array of NumPy's; as `imdecode`."""
+    """Return the image in the bytes of a file as a NumPy array; as `imdecode`.
+
+    >>> from PIL import Image
+    >>> file = io.BytesIO()
+    >>> Image.new("RGB", (4, 2), "red").save(file, "png")
+    >>> decoded(file.getvalue(), to_rgb=False)[0, 0].tolist()
+    [0, 0, 255]
+    """
     pil = pillow()
     try:
         values = numpy.asarray(pil.open(io.BytesIO(buf)).convert("RGB" if flag else "L"))

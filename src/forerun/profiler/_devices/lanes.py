@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..._runtime.device import FIRST_GPU
-from ..events import Event
+
+if TYPE_CHECKING:
+    from ..events import Event
 
 __all__ = ["NETWORK", "is_on_lane", "on_lanes"]
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ..events import Event, Rank, Trace
 from ..intervals import length
+
+if TYPE_CHECKING:
+    from ..events import Event, Rank, Trace
 
 __all__ = ["RankTimes", "rank_times", "rank_title"]
 

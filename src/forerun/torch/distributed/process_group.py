@@ -133,6 +133,7 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
 
 
 def must_begin(op: str) -> None:
+    """Raise RuntimeError if `init_process_group` was not called."""
     if not _begun:
         raise RuntimeError(f"{op}: init_process_group must be called first, got no process group")
 
@@ -306,5 +307,5 @@ def new_group(
 
 
 def left_out(group: ProcessGroup | None) -> bool:
-    """Whether this rank is not in a group: PyTorch's calls do nothing then."""
+    """Return whether this rank is not in a group: PyTorch's calls do nothing then."""
     return group is not None and group.rank < 0

@@ -60,4 +60,5 @@ class Work:
 
 
 def work_of(async_op: bool, *results: Any) -> Work | None:
+    """Return a `Work` of tensors if the caller asked for one."""
     return Work(*results) if async_op else None
