@@ -39,24 +39,43 @@ __all__ = ["Trainer"]
 class Trainer:
     """Applies an optimizer to parameters, each with a copy on every device it was initialised on.
 
-    params: what `collect_params` gives, or a sequence of parameters. optimizer: a name or an Optimizer;
-    optimizer_params: its settings.
+    Over ranks, rank 0's parameters are given to all when the trainer is made, or when their shapes are known. Some
+    gradients at a time are summed while the backward pass goes on, those of the last layers first.
 
-    kvstore: where gradients are summed over devices. "device": each parameter's on one of its devices, by size, so that
-    all have as much to do; "local": all on cpu(0), or the first device where that has no copy; None: not at all, each
-    device goes its own way. "dist_sync" and "dist_sync_device": as "local" and "device", and then over all ranks
-    (docs/howto/distributed.md): rank 0's parameters are given to all when the trainer is made, or when their shapes are
-    known; some gradients at a time are summed while the backward pass goes on, the last layers' first. May be a store
-    that `kvstore.create` returned.
-    update_on_kvstore: True: the parameter is updated there, once, and the other devices get its values (their gradients
-    stay their own; two devices each update their copy by the same sum, if the optimizer remembers nothing); False: they
-    get the sum, and each updates its copy. None: True where there is a kvstore. The values are the same bits on all
-    devices.
+    Parameters
+    ----------
+    params : mapping or sequence of Parameters
+        The parameters, such as those that `collect_params` gives.
+    optimizer : str or Optimizer
+        The optimizer, or its name.
+    optimizer_params : mapping, optional
+        The settings of the optimizer.
+    kvstore : str, KVStore or None, optional
+        Where gradients are summed over devices. "device": those of each parameter on one of its devices, by size, so
+        that all have as much to do; "local": all on cpu(0), or the first device where that has no copy; None: nowhere,
+        each device goes its own way. "dist_sync" and "dist_sync_device" are "local" and "device", and then sum over all
+        ranks (docs/howto/distributed.md).
+    compression_params : None, optional
+        Must be None.
+    update_on_kvstore : bool, optional
+        True: the parameter is updated where gradients are summed, once, and the other devices get its values, while
+        their gradients stay their own; two devices each update their copy by the same sum, if the optimizer remembers
+        nothing. False: they get the sum, and each updates its copy. None: True with a kvstore. The values are the same
+        bits on all devices.
+    shares : LoadBalancer, optional
+        Devices whose speed is measured from step to step.
 
-    shares: devices whose speed is measured from step to step (`gluon.utils.LoadBalancer`).
+    Raises
+    ------
+    TypeError
+        For other parameters.
+    ValueError
+        For another kvstore.
+    NotImplementedError
+        For `compression_params`.
 
-    Raises TypeError for other params, ValueError for another kvstore, NotImplementedError for compression_params.
-
+    Examples
+    --------
     >>> from forerun import autograd, gluon, np
     >>> net = gluon.nn.Dense(1, use_bias=False, in_units=1, weight_initializer="ones")
     >>> net.initialize()

@@ -31,6 +31,13 @@ _LONGEST = 100_000_000  # bytes of a symbol file
 class SymbolBlock(HybridBlock):
     """An exported block, read by `imports`. It computes the same as the exported block does when predicting.
 
+    Parameters
+    ----------
+    saved : dict
+        The contents of an exported file: `imports` reads it.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from forerun import np
     >>> from forerun.gluon import SymbolBlock, nn

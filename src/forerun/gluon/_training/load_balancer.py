@@ -25,9 +25,9 @@ _WAITING = 32  # measurements that are not there yet
 class LoadBalancer(tuple[Device, ...]):
     """Devices, each with the share of a batch that it can compute in the same time as the others.
 
-    Stands wherever a list of devices does: `initialize`, `split_and_load`. A Trainer that is given it measures how
-    long each device takes from a step's new parameters to its gradients. Nothing waits: clocks are operations, and the
-    next steps go on with the present shares until the times are known. At first shares are equal. Of the last five
+    It takes the place of a list of devices: in `initialize`, in `split_and_load`. A Trainer that is given it measures
+    how long each device takes from a step's new parameters to its gradients. Nothing waits: clocks are operations, and
+    the next steps go on with the present shares until the times are known. At first shares are equal. Of the last five
     steps the median counts, and shares change only where a step would take five per cent less.
 
     As sums over a batch are what is added over devices, losses that are one number per example need no further care.
@@ -35,6 +35,20 @@ class LoadBalancer(tuple[Device, ...]):
 
     The shares follow measured times, so they differ from run to run, and results then differ by rounding.
 
+    Parameters
+    ----------
+    devices : iterable of Devices
+        The devices.
+    clock : callable, optional
+        From arrays to an array with the time at which all of them are computed; tests give another one.
+
+    Raises
+    ------
+    ValueError
+        Without a device, or if one is given twice.
+
+    Examples
+    --------
     >>> import forerun
     >>> from forerun import np
     >>> from forerun.gluon.utils import LoadBalancer, split_and_load

@@ -61,6 +61,15 @@ def times_changed(block: Block) -> int:
 class Block:
     """A layer or a network. `forward` defines its computation; blocks and parameters set as attributes belong to it.
 
+    Parameters
+    ----------
+    prefix : str, optional
+        The name, with or without "_" at its end, as in MXNet 1.x; None for one made of the class.
+    params : ParameterDict, optional
+        The parameters of another block, such as `other.params`, which are shared where names are the same.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> from forerun.gluon import Block, Parameter
     >>> class Scale(Block):
@@ -75,9 +84,6 @@ class Block:
     [1.0, 1.0]
     >>> list(net.collect_params())
     ['factor']
-
-    Every block takes two arguments more, as in MXNet 1.x. prefix: its name, with or without "_" at its end. params:
-    the parameters of another block, such as `other.params`, which are shared where names are the same.
     """
 
     def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:

@@ -48,6 +48,15 @@ class HybridBlock(Block):
     that sets attributes of blocks, draws random numbers on the host (permutations, choices), or uses an
     `autograd.Function`, without a warning: `hybridized` says so. Setting an attribute of a block makes it record anew.
 
+    Parameters
+    ----------
+    prefix : str, optional
+        The name, with or without "_" at its end, as in MXNet 1.x; None for one made of the class.
+    params : ParameterDict, optional
+        The parameters of another block, such as `other.params`, which are shared where names are the same.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> from forerun.gluon import nn
     >>> net = nn.HybridSequential()

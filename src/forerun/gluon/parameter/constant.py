@@ -17,6 +17,15 @@ __all__ = ["Constant"]
 class Constant(Parameter):
     """A parameter that training does not change: an array with a name, saved and moved with its block.
 
+    Parameters
+    ----------
+    value : array_like
+        The values.
+    name : str, optional
+        The name.
+
+    Examples
+    --------
     >>> c = Constant([1.0, 2.0])
     >>> c.initialize()
     >>> c.data().tolist()

@@ -33,11 +33,29 @@ _taking = threading.Lock()  # held by a thread that gives a parameter the arrays
 class Parameter:
     """A named array that training changes.
 
-    grad_req: "write" (backward replaces the gradient), "add" (adds to it), "null" (there is none).
-    shape: extents that are not known yet are 0, -1 or None; shape None means that nothing is known.
-    lr_mult, wd_mult: factors that an optimizer applies to its learning rate and weight decay.
-    init: name or Initializer that wins over the one that a block is initialised with.
+    Parameters
+    ----------
+    name : str, optional
+        The name.
+    grad_req : {"write", "add", "null"}, optional
+        "write": backward replaces the gradient; "add": it adds to it; "null": the parameter has none.
+    shape : int or sequence of ints, optional
+        The extents. Those that are not known yet are 0, -1 or None; None alone means that nothing is known.
+    dtype : dtype, optional
+        The dtype.
+    lr_mult : float, optional
+        The factor that an optimizer applies to its learning rate.
+    wd_mult : float, optional
+        The factor that an optimizer applies to its weight decay.
+    init : str or Initializer, optional
+        The initializer, which wins over the one that a block is initialised with.
+    allow_deferred_init : bool, optional
+        Whether `initialize` may be called before the shape is known.
+    differentiable : bool, optional
+        False for a parameter without a gradient.
 
+    Examples
+    --------
     >>> w = Parameter("weight", shape=(2, 3), init="ones")
     >>> w.initialize()
     >>> w.data().sum().item()
