@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from ... import nd, np, npx
 from ..._capture import core as _core
@@ -14,10 +14,6 @@ from ..._runtime.device import Device
 from ..parameter.changes import Snapshot, stale, watch
 from ..parameter.parameter import Parameter
 from .block import Block, times_changed
-
-if TYPE_CHECKING:
-    pass
-
 
 __all__ = ["HybridBlock"]
 

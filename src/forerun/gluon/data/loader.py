@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .batchify import Stack
 from .epoch import Epoch
 from .processes import ProcessBatches
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 from .threads import ThreadBatches
-
-if TYPE_CHECKING:
-    pass
-
 
 __all__ = ["DataLoader", "default_batchify", "default_batchify_fn", "default_mp_batchify_fn"]
 
