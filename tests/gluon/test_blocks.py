@@ -208,7 +208,7 @@ def test_orthogonal_rows_or_columns() -> None:
 def test_initialisers_by_name() -> None:
     assert isinstance(init.create("xavier"), init.Xavier)
     assert init.create(None).scale == 0.07
-    with pytest.raises(ValueError, match=r"init: name must be one of zeros, .* got 'huge'"):
+    with pytest.raises(ValueError, match=r"init: name must be one of .*zeros, .* got 'huge'"):
         init.create("huge")
     with pytest.raises(ValueError, match=r"Xavier: array must have at least 2 axes, got shape \(3,\)"):
         init.Xavier()(np.zeros(3))

@@ -39,7 +39,23 @@ def _grey(x: Array | numpy.ndarray) -> Array | numpy.ndarray:
 
 
 class ToTensor(Transform):
-    """(height, width, channels) in 0 to 255 to float32 (channels, height, width) in 0 to 1; batches likewise."""
+    """(height, width, channels) in 0 to 255 to float32 (channels, height, width) in 0 to 1; batches likewise.
+
+    Parameters
+    ----------
+    prefix : str, optional
+        The name, as for `Block`.
+    params : ParameterDict, optional
+        Has no effect: a transform has no parameters.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> x = transforms.ToTensor()(np.full((4, 6, 3), 255, dtype="uint8"))
+    >>> x.shape, x.max().item()
+    ((3, 4, 6), 1.0)
+    """
 
     def transformed(self, x: Any) -> Array | numpy.ndarray:
         """Return x with channels first, divided by 255. ValueError unless it has 3 or 4 axes."""
@@ -60,7 +76,22 @@ class ToTensor(Transform):
 
 
 class Normalize(Transform):
-    """(x - mean) / std of each channel of (channels, height, width), or of a batch of such."""
+    """(x - mean) / std of each channel of (channels, height, width), or of a batch of such.
+
+    Parameters
+    ----------
+    mean : float or sequence of floats, optional
+        The mean of all channels, or of each.
+    std : float or sequence of floats, optional
+        The standard deviation of all channels, or of each.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> transforms.Normalize(1.0, 2.0)(np.full((1, 1, 2), 5.0)).tolist()
+    [[[2.0, 2.0]]]
+    """
 
     def __init__(self, mean: float | Sequence[float] = 0.0, std: float | Sequence[float] = 1.0) -> None:
         super().__init__()
@@ -99,7 +130,20 @@ class _Factor(Transform):
 
 
 class RandomBrightness(_Factor):
-    """Colours times 1 + b, b uniform on (-brightness, brightness), but not below -1. So is it below."""
+    """Colours times 1 + b, b uniform on (-brightness, brightness), but not below -1.
+
+    Parameters
+    ----------
+    brightness : float
+        The bound of b.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> transforms.RandomBrightness(0.5)(np.ones((4, 6, 3))).shape
+    (4, 6, 3)
+    """
 
     lowest = -1.0
 
@@ -112,7 +156,20 @@ class RandomBrightness(_Factor):
 
 
 class RandomContrast(_Factor):
-    """Colours moved away from the mean grey, or towards it, by a factor 1 + c."""
+    """Colours moved away from the mean grey, or towards it, by a factor 1 + c, c as b in `RandomBrightness`.
+
+    Parameters
+    ----------
+    contrast : float
+        The bound of c.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> transforms.RandomContrast(0.5)(np.ones((4, 6, 3))).shape
+    (4, 6, 3)
+    """
 
     lowest = -1.0
 
@@ -125,7 +182,20 @@ class RandomContrast(_Factor):
 
 
 class RandomSaturation(_Factor):
-    """Colours moved away from their own grey, or towards it, by a factor 1 + s."""
+    """Colours moved away from their own grey, or towards it, by a factor 1 + s, s as b in `RandomBrightness`.
+
+    Parameters
+    ----------
+    saturation : float
+        The bound of s.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> transforms.RandomSaturation(0.5)(np.ones((4, 6, 3))).shape
+    (4, 6, 3)
+    """
 
     lowest = -1.0
 
@@ -138,7 +208,20 @@ class RandomSaturation(_Factor):
 
 
 class RandomHue(_Factor):
-    """Colours turned around the grey axis by pi * h, h uniform on (-hue, hue)."""
+    """Colours turned around the grey axis by pi * h, h uniform on (-hue, hue).
+
+    Parameters
+    ----------
+    hue : float
+        The bound of h.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> transforms.RandomHue(0.1)(np.ones((4, 6, 3))).shape
+    (4, 6, 3)
+    """
 
     def __init__(self, hue: float) -> None:
         super().__init__(hue)
@@ -151,7 +234,26 @@ class RandomHue(_Factor):
 
 
 class RandomColorJitter(Transform):
-    """Brightness, contrast, saturation and hue changed, in random order."""
+    """Brightness, contrast, saturation and hue changed, in random order.
+
+    Parameters
+    ----------
+    brightness : float, optional
+        The argument of `RandomBrightness`.
+    contrast : float, optional
+        The argument of `RandomContrast`.
+    saturation : float, optional
+        The argument of `RandomSaturation`.
+    hue : float, optional
+        The argument of `RandomHue`.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> transforms.RandomColorJitter(brightness=0.5, hue=0.1)(np.ones((4, 6, 3))).shape
+    (4, 6, 3)
+    """
 
     def __init__(self, brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0) -> None:
         super().__init__()
@@ -166,7 +268,20 @@ class RandomColorJitter(Transform):
 
 
 class RandomLighting(Transform):
-    """Noise along the directions in which colours of photographs vary, of standard deviation alpha."""
+    """Noise along the directions in which colours of photographs vary.
+
+    Parameters
+    ----------
+    alpha : float
+        The standard deviation.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> transforms.RandomLighting(0.1)(np.ones((4, 6, 3))).shape
+    (4, 6, 3)
+    """
 
     def __init__(self, alpha: float) -> None:
         super().__init__()
@@ -180,7 +295,20 @@ class RandomLighting(Transform):
 
 
 class RandomGray(Transform):
-    """The image without colours, in three equal channels, with probability p."""
+    """The image without colours, in three equal channels, with a probability.
+
+    Parameters
+    ----------
+    p : float, optional
+        The probability.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> transforms.RandomGray(1.0)(np.ones((4, 6, 3))).shape
+    (4, 6, 3)
+    """
 
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()

@@ -32,9 +32,23 @@ def _each(x: Any, function: Any) -> Any:
 
 
 class Resize(Transform):
-    """The image in another size: a number for both sides, or (width, height).
+    """The image in another size.
 
-    keep_ratio: the number is the shorter side.
+    Parameters
+    ----------
+    size : int or (int, int)
+        The length of both sides, or the width and the height.
+    keep_ratio : bool, optional
+        Whether one number is the length of the shorter side.
+    interpolation : int, optional
+        The filter, as in `image.imresize`.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> transforms.Resize((3, 2))(np.ones((4, 6, 3))).shape
+    (2, 3, 3)
     """
 
     def __init__(self, size: Size, keep_ratio: bool = False, interpolation: int = 1) -> None:
@@ -51,7 +65,22 @@ class Resize(Transform):
 
 
 class CenterCrop(Transform):
-    """The middle of the image; resized if that is smaller. size: a number, or (width, height)."""
+    """The middle of the image; resized if that is smaller.
+
+    Parameters
+    ----------
+    size : int or (int, int)
+        The length of both sides, or the width and the height.
+    interpolation : int, optional
+        The filter, as in `image.imresize`.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> transforms.CenterCrop((3, 2))(np.ones((4, 6, 3))).shape
+    (2, 3, 3)
+    """
 
     def __init__(self, size: Size, interpolation: int = 1) -> None:
         super().__init__()
@@ -63,9 +92,34 @@ class CenterCrop(Transform):
 
 
 class CropResize(Transform):
-    """Crop an image or a batch from column x and row y to `width` and `height`; resize it to `size`, if given.
+    """A part of an image, or of a batch; resized if asked for.
 
-    ValueError if that is not inside the image.
+    Parameters
+    ----------
+    x : int
+        The first column.
+    y : int
+        The first row.
+    width : int
+        The number of columns.
+    height : int
+        The number of rows.
+    size : int or (int, int), optional
+        The size that the part is resized to; None leaves it as it is.
+    interpolation : int, optional
+        The filter, as in `image.imresize`; None for bilinear.
+
+    Raises
+    ------
+    ValueError
+        When it is called, if the part is not inside the image.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> transforms.CropResize(1, 0, 3, 2)(np.ones((4, 6, 3))).shape
+    (2, 3, 3)
     """
 
     def __init__(
@@ -82,9 +136,30 @@ class CropResize(Transform):
 
 
 class RandomCrop(Transform):
-    """A part of the image of that size, somewhere; resized if the image is smaller. size: a number, or (width, height).
+    """A part of the image at a random place; resized if the image is smaller.
 
-    pad: so many pixels of `pad_value` are added on each side before; or (above, below, left, right).
+    Parameters
+    ----------
+    size : int or (int, int)
+        The length of both sides, or the width and the height.
+    pad : int or sequence of four ints, optional
+        The pixels that are added on each side before; or above, below, left and right.
+    pad_value : float, optional
+        Their value.
+    interpolation : int, optional
+        The filter, as in `image.imresize`.
+
+    Raises
+    ------
+    ValueError
+        For another number of sides.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> transforms.RandomCrop((3, 2), pad=1)(np.ones((4, 6, 3))).shape
+    (2, 3, 3)
     """
 
     def __init__(self, size: Size, pad: Size | None = None, pad_value: float = 0, interpolation: int = 1) -> None:
@@ -116,7 +191,26 @@ class RandomCrop(Transform):
 
 
 class RandomResizedCrop(Transform):
-    """A part of the image of random area (parts of the image's) and proportions (width / height), resized."""
+    """A part of the image of random area and proportions, resized.
+
+    Parameters
+    ----------
+    size : int or (int, int)
+        The length of both sides, or the width and the height.
+    scale : float or (float, float), optional
+        The smallest and the largest part of the image's area.
+    ratio : (float, float), optional
+        The smallest and the largest quotient of width and height.
+    interpolation : int, optional
+        The filter, as in `image.imresize`.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> transforms.RandomResizedCrop(2)(np.ones((4, 6, 3))).shape
+    (2, 2, 3)
+    """
 
     def __init__(
         self, size: Size, scale: float | Sequence[float] = (0.08, 1.0), ratio: Sequence[float] = (3 / 4, 4 / 3),
@@ -131,7 +225,20 @@ class RandomResizedCrop(Transform):
 
 
 class RandomFlipLeftRight(Transform):
-    """Left and right exchanged, with probability p."""
+    """Left and right exchanged, with a probability.
+
+    Parameters
+    ----------
+    p : float, optional
+        The probability.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> transforms.RandomFlipLeftRight(1.0)(np.array([[[1.0], [2.0]]])).tolist()
+    [[[2.0], [1.0]]]
+    """
 
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
@@ -143,7 +250,20 @@ class RandomFlipLeftRight(Transform):
 
 
 class RandomFlipTopBottom(RandomFlipLeftRight):
-    """Top and bottom exchanged, with probability p."""
+    """Top and bottom exchanged, with a probability.
+
+    Parameters
+    ----------
+    p : float, optional
+        The probability.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> transforms.RandomFlipTopBottom(1.0)(np.array([[[1.0]], [[2.0]]])).tolist()
+    [[[2.0]], [[1.0]]]
+    """
 
     def transformed(self, x: Any) -> Any:
         """Return x or its mirror image."""
@@ -153,7 +273,30 @@ class RandomFlipTopBottom(RandomFlipLeftRight):
 class Rotate(Transform):
     """Images (channels, height, width) of float32, or batches of such, turned as by `image.imrotate`.
 
-    For the place behind ToTensor. TypeError for another dtype.
+    Its place is behind ToTensor.
+
+    Parameters
+    ----------
+    rotation_degrees : float
+        The angle, counter-clockwise.
+    zoom_in : bool, optional
+        Whether the image is enlarged until nothing beyond it is seen.
+    zoom_out : bool, optional
+        Whether the image is made smaller until all of it is seen.
+
+    Raises
+    ------
+    TypeError
+        When it is called, for another dtype than float32.
+    ValueError
+        When it is called, with both zooms.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> transforms.Rotate(90)(np.ones((3, 4, 4))).shape
+    (3, 4, 4)
     """
 
     def __init__(self, rotation_degrees: float, zoom_in: bool = False, zoom_out: bool = False) -> None:
@@ -166,9 +309,32 @@ class Rotate(Transform):
 
 
 class RandomRotation(Transform):
-    """As Rotate, by an angle between two limits, with probability `rotate_with_proba`.
+    """Images turned as by `Rotate`, by a random angle.
 
-    ValueError unless the first limit is below the second, and the probability is one.
+    Parameters
+    ----------
+    angle_limits : (float, float)
+        The smallest and the largest angle.
+    zoom_in : bool, optional
+        Whether the image is enlarged until nothing beyond it is seen.
+    zoom_out : bool, optional
+        Whether the image is made smaller until all of it is seen.
+    rotate_with_proba : float, optional
+        The probability that the image is turned.
+
+    Raises
+    ------
+    ValueError
+        Unless the first limit is below the second, and the probability is one.
+    TypeError
+        When it is called, for another dtype than float32.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> transforms.RandomRotation((-10, 10))(np.ones((3, 4, 4))).shape
+    (3, 4, 4)
     """
 
     def __init__(

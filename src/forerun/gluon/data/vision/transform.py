@@ -53,6 +53,23 @@ class Transform(_OfNumpy, HybridBlock):
 
     An image of forerun gives one of forerun, by operations, without waiting; NumPy's gives NumPy's. `hybridize` has no
     effect: random numbers are drawn for each image.
+
+    Parameters
+    ----------
+    prefix : str, optional
+        The name, as for `Block`.
+    params : ParameterDict, optional
+        Has no effect: a transform has no parameters.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> class Dark(transforms.Transform):
+    ...     def transformed(self, x):
+    ...         return x * 0.5
+    >>> Dark()(np.ones((1, 1, 2)), 7)  # the label is handed on
+    (array([[[0.5, 0.5]]]), 7)
     """
 
     def transformed(self, x: ArrayLike) -> Any:
@@ -85,6 +102,19 @@ class Compose(_OfNumpy, Sequential):
     """Transforms one after another: blocks, or functions.
 
     An image of NumPy's stays one until a function of another package comes, which gets an image of forerun.
+
+    Parameters
+    ----------
+    transforms : sequence of blocks or functions
+        The transforms.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> both = transforms.Compose([transforms.CenterCrop(2), transforms.ToTensor()])
+    >>> both(np.ones((4, 6, 3))).shape
+    (3, 2, 2)
     """
 
     def __init__(self, transforms: Sequence[Callable[..., Any]]) -> None:
@@ -117,7 +147,26 @@ class Compose(_OfNumpy, Sequential):
 
 
 class HybridCompose(Compose):
-    """Transforms one after another, which must be hybrid blocks; ValueError otherwise. They run as they are."""
+    """Transforms one after another, which must be hybrid blocks. They run as they are.
+
+    Parameters
+    ----------
+    transforms : sequence of HybridBlocks
+        The transforms.
+
+    Raises
+    ------
+    ValueError
+        For another kind of transform.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> both = transforms.HybridCompose([transforms.CenterCrop(2), transforms.ToTensor()])
+    >>> both(np.ones((4, 6, 3))).shape
+    (3, 2, 2)
+    """
 
     def __init__(self, transforms: Sequence[Any]) -> None:
         for block in transforms:
@@ -127,7 +176,22 @@ class HybridCompose(Compose):
 
 
 class RandomApply(Compose):
-    """Transforms one after another, or with probability 1 - p none of them. transforms: a block, or several."""
+    """Transforms one after another, or none of them.
+
+    Parameters
+    ----------
+    transforms : block, or sequence of blocks
+        The transform, or several.
+    p : float, optional
+        The probability that they are applied.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> transforms.RandomApply(transforms.CenterCrop(2), p=1.0)(np.ones((4, 6, 3))).shape
+    (2, 2, 3)
+    """
 
     def __init__(self, transforms: Any, p: float = 0.5) -> None:
         super().__init__(transforms if isinstance(transforms, (list, tuple)) else [transforms])
@@ -149,11 +213,39 @@ class RandomApply(Compose):
 
 
 class HybridRandomApply(RandomApply):
-    """As RandomApply."""
+    """Transforms one after another, or none of them, as `RandomApply`.
+
+    Parameters
+    ----------
+    transforms : block, or sequence of blocks
+        The transform, or several.
+    p : float, optional
+        The probability that they are applied.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> transforms.HybridRandomApply(transforms.CenterCrop(2), p=1.0)(np.ones((4, 6, 3))).shape
+    (2, 2, 3)
+    """
 
 
 class Cast(Transform):
-    """The image in another dtype."""
+    """The image in another dtype.
+
+    Parameters
+    ----------
+    dtype : dtype, optional
+        The dtype.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon.data.vision import transforms
+    >>> transforms.Cast("float16")(np.ones((1, 1, 3))).dtype
+    dtype('float16')
+    """
 
     def __init__(self, dtype: DTypeLike = "float32") -> None:
         super().__init__()
