@@ -36,10 +36,10 @@ WITH_SECTIONS = [
 ]  # fmt: skip
 # In these, functions with several parameters have sections.
 WITH_SECTIONS_FOR_SEVERAL = ["torch", "torch.nn.init"]
-# In these, the parameters of classes are described as well. Layers, cells and data sets of images
+# In these, the parameters of classes are described as well. Recurrent layers, data sets of images and modules of torch
 # are yet to come: they describe theirs in sentences.
 CLASSES_WITH_SECTIONS = [
-    "", "autograd", "d2l", "distributed", "gluon", "gluon.data", "gluon.data.vision.transforms", "gluon.loss",
+    "", "autograd", "d2l", "distributed", "gluon", "gluon.data", "gluon.data.vision.transforms", "gluon.loss", "gluon.nn",
     "gluon.utils", "init", "kvstore",
     "lr_scheduler", "metric", "np", "np.random", "optimizer", "safetensors", "torch.distributed",
 ]  # fmt: skip

@@ -18,8 +18,20 @@ _QUARTER = Constant(0.25)
 
 
 class LeakyReLU(HybridBlock):
-    """Returns x where it is positive, alpha * x elsewhere. ValueError if alpha is negative.
+    """Returns x where it is positive, alpha * x elsewhere.
 
+    Parameters
+    ----------
+    alpha : float
+        The factor.
+
+    Raises
+    ------
+    ValueError
+        If it is negative.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> LeakyReLU(0.5)(np.array([-4.0, 2.0])).tolist()
     [-2.0, 2.0]
@@ -42,8 +54,15 @@ class LeakyReLU(HybridBlock):
 class PReLU(HybridBlock):
     """Returns x where it is positive, alpha * x elsewhere, where alpha is trained (He et al., 2015).
 
-    in_channels: one alpha for all (1), or one for each channel on axis 1; data must have that many.
+    Parameters
+    ----------
+    alpha_initializer : str or Initializer, optional
+        The initializer of alpha.
+    in_channels : int, optional
+        1 for one alpha, or one for each channel on axis 1: data must have that many.
 
+    Examples
+    --------
     >>> from forerun import np
     >>> layer = PReLU()
     >>> layer.initialize()
@@ -73,6 +92,13 @@ class PReLU(HybridBlock):
 class ELU(HybridBlock):
     """Returns x where it is positive, alpha * (exp(x) - 1) elsewhere (Clevert et al., 2015).
 
+    Parameters
+    ----------
+    alpha : float, optional
+        The factor.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> ELU(0.5)(np.array([-1000.0, 2.0])).tolist()
     [-0.5, 2.0]
@@ -93,6 +119,15 @@ class ELU(HybridBlock):
 class SELU(HybridBlock):
     """The self-normalising ELU (Klambauer et al., 2017).
 
+    Parameters
+    ----------
+    prefix : str, optional
+        The name, as for `Block`.
+    params : ParameterDict, optional
+        The parameters of another block to share, as for `Block`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> SELU()(np.array([0.0, 1.0]))
     array([0.      , 1.050701])
@@ -106,8 +141,18 @@ class SELU(HybridBlock):
 class GELU(HybridBlock):
     """Gaussian error linear unit: x * Phi(x) (Hendrycks and Gimpel, 2016).
 
-    approximation: "erf" for the share itself, "tanh" for the approximation of `npx.gelu`; ValueError for another word.
+    Parameters
+    ----------
+    approximation : {"erf", "tanh"}, optional
+        Whether the share is computed itself, or by the approximation of `npx.gelu`.
 
+    Raises
+    ------
+    ValueError
+        For another word.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> GELU()(np.array([0.0, 10.0])).tolist()
     [0.0, 10.0]
@@ -130,6 +175,13 @@ class GELU(HybridBlock):
 class Swish(HybridBlock):
     """Returns x * sigmoid(beta * x) (Ramachandran et al., 2017).
 
+    Parameters
+    ----------
+    beta : float, optional
+        The factor inside of the sigmoid.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> Swish(2.0)(np.array([0.0, 100.0])).tolist()
     [0.0, 100.0]
@@ -150,6 +202,15 @@ class Swish(HybridBlock):
 class SiLU(HybridBlock):
     """Returns x * sigmoid(x) (Elfwing et al., 2017).
 
+    Parameters
+    ----------
+    prefix : str, optional
+        The name, as for `Block`.
+    params : ParameterDict, optional
+        The parameters of another block to share, as for `Block`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> SiLU()(np.array([0.0, 100.0])).tolist()
     [0.0, 100.0]

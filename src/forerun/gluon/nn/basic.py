@@ -20,9 +20,32 @@ __all__ = ["Dense"]
 class Dense(HybridBlock):
     """A fully connected layer: x @ weight.T + bias, and an activation; weight (units, in_units), bias (units,).
 
-    flatten: axes after the first count as one; otherwise only the last axis of x is changed.
-    in_units: 0 is inferred from the first data. ValueError if units is not positive.
+    Parameters
+    ----------
+    units : int
+        The number of outputs.
+    activation : str, optional
+        The name of a function on top, such as "relu".
+    use_bias : bool, optional
+        Whether a bias is added.
+    flatten : bool, optional
+        Whether axes after the first count as one; otherwise only the last axis of x is changed.
+    dtype : dtype, optional
+        The dtype of the parameters.
+    weight_initializer : str or Initializer, optional
+        The initializer of the weight; None for that of the network.
+    bias_initializer : str or Initializer, optional
+        The initializer of the bias.
+    in_units : int, optional
+        The number of inputs; 0 is inferred from the first data.
 
+    Raises
+    ------
+    ValueError
+        If `units` is not positive.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> layer = Dense(2, in_units=3, weight_initializer="ones")
     >>> layer.initialize()

@@ -17,6 +17,15 @@ __all__ = ["Sequential", "HybridSequential"]
 class Sequential(Block):
     """Runs its blocks in order, each on the result of the one before (tuples become several arguments).
 
+    Parameters
+    ----------
+    prefix : str, optional
+        The name, as for `Block`.
+    params : ParameterDict, optional
+        The parameters of another block to share, as for `Block`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> from forerun.gluon import nn
     >>> net = nn.Sequential()
@@ -63,6 +72,15 @@ class Sequential(Block):
 class HybridSequential(Sequential, HybridBlock):
     """Blocks that are called one after the other, as in `Sequential`; `hybridize()` captures their calls.
 
+    Parameters
+    ----------
+    prefix : str, optional
+        The name, as for `Block`.
+    params : ParameterDict, optional
+        The parameters of another block to share, as for `Block`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> from forerun.gluon import nn
     >>> net = HybridSequential()

@@ -125,8 +125,42 @@ class _Convolution(HybridBlock):
 class Conv1D(_Convolution):
     """Convolves sequences (batch, channels, width).
 
-    Weight (channels, in_channels / groups, width), bias (channels,). Settings are those of `Conv2D`.
+    Weight (channels, in_channels / groups, width), bias (channels,).
 
+    Parameters
+    ----------
+    channels : int
+        The number of channels of the result.
+    kernel_size : int or sequence of ints
+        The extents of the kernel: a number per axis, or one for all.
+    strides : int or sequence of ints, optional
+        The distances of windows.
+    padding : int or sequence of ints, optional
+        How many zeros are added on each side.
+    dilation : int or sequence of ints, optional
+        The distances of the kernel's elements.
+    groups : int, optional
+        How many groups of channels are convolved by themselves, as in `npx.convolution`.
+    layout : str, optional
+        NCW, or NWC with channels last.
+    activation : str, optional
+        The name of a function on top, such as "relu".
+    use_bias : bool, optional
+        Whether a bias is added.
+    weight_initializer : str or Initializer, optional
+        The initializer of the weight; None for that of the network.
+    bias_initializer : str or Initializer, optional
+        The initializer of the bias.
+    in_channels : int, optional
+        The number of channels of the data; 0 is inferred from the first data.
+
+    Raises
+    ------
+    ValueError
+        For another layout, or if numbers do not fit.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> layer = Conv1D(4, 3, padding=1)
     >>> layer.initialize()
@@ -140,11 +174,42 @@ class Conv1D(_Convolution):
 class Conv2D(_Convolution):
     """Convolves images (batch, channels, height, width).
 
-    Weight (channels, in_channels / groups, height, width), bias (channels,). kernel_size, strides, padding, dilation: a
-    number per axis, or one for all. groups: see `npx.convolution`. layout: NCHW; or NHWC: data (batch, height, width,
-    channels), weight (channels, height, width, in_channels / groups). activation: the name of a function on top.
-    in_channels: 0 is inferred from the first data. ValueError for another layout, or if numbers do not fit.
+    Weight (channels, in_channels / groups, height, width), bias (channels,).
 
+    Parameters
+    ----------
+    channels : int
+        The number of channels of the result.
+    kernel_size : int or sequence of ints
+        The extents of the kernel: a number per axis, or one for all.
+    strides : int or sequence of ints, optional
+        The distances of windows.
+    padding : int or sequence of ints, optional
+        How many zeros are added on each side.
+    dilation : int or sequence of ints, optional
+        The distances of the kernel's elements.
+    groups : int, optional
+        How many groups of channels are convolved by themselves, as in `npx.convolution`.
+    layout : str, optional
+        NCHW, or NHWC with channels last: then the weight has them last as well.
+    activation : str, optional
+        The name of a function on top, such as "relu".
+    use_bias : bool, optional
+        Whether a bias is added.
+    weight_initializer : str or Initializer, optional
+        The initializer of the weight; None for that of the network.
+    bias_initializer : str or Initializer, optional
+        The initializer of the bias.
+    in_channels : int, optional
+        The number of channels of the data; 0 is inferred from the first data.
+
+    Raises
+    ------
+    ValueError
+        For another layout, or if numbers do not fit.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> layer = Conv2D(6, kernel_size=5, padding=2, activation="relu")
     >>> layer.initialize()
@@ -160,8 +225,42 @@ class Conv2D(_Convolution):
 class Conv3D(_Convolution):
     """Convolves volumes (batch, channels, depth, height, width).
 
-    Weight (channels, in_channels / groups, depth, height, width), bias (channels,). Settings are those of `Conv2D`.
+    Weight (channels, in_channels / groups, depth, height, width), bias (channels,).
 
+    Parameters
+    ----------
+    channels : int
+        The number of channels of the result.
+    kernel_size : int or sequence of ints
+        The extents of the kernel: a number per axis, or one for all.
+    strides : int or sequence of ints, optional
+        The distances of windows.
+    padding : int or sequence of ints, optional
+        How many zeros are added on each side.
+    dilation : int or sequence of ints, optional
+        The distances of the kernel's elements.
+    groups : int, optional
+        How many groups of channels are convolved by themselves, as in `npx.convolution`.
+    layout : str, optional
+        NCDHW, or NDHWC with channels last.
+    activation : str, optional
+        The name of a function on top, such as "relu".
+    use_bias : bool, optional
+        Whether a bias is added.
+    weight_initializer : str or Initializer, optional
+        The initializer of the weight; None for that of the network.
+    bias_initializer : str or Initializer, optional
+        The initializer of the bias.
+    in_channels : int, optional
+        The number of channels of the data; 0 is inferred from the first data.
+
+    Raises
+    ------
+    ValueError
+        For another layout, or if numbers do not fit.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> layer = Conv3D(2, 2)
     >>> layer.initialize()
@@ -216,8 +315,45 @@ class _ConvTranspose(_Convolution):
 class Conv1DTranspose(_ConvTranspose):
     """The transposed convolution of sequences (batch, channels, width): the gradient of `Conv1D`.
 
-    Settings are those of `Conv2DTranspose`.
+    The result has (extent - 1) * strides - 2 * padding + dilation * (kernel_size - 1) + output_padding + 1 elements
+    along an axis. Weight (in_channels, channels / groups, width), bias (channels,).
 
+    Parameters
+    ----------
+    channels : int
+        The number of channels of the result.
+    kernel_size : int or sequence of ints
+        The extents of the kernel: a number per axis, or one for all.
+    strides : int or sequence of ints, optional
+        The distances of windows.
+    padding : int or sequence of ints, optional
+        How many zeros are added on each side.
+    output_padding : int or sequence of ints, optional
+        How many elements the result has more at its end, less than strides.
+    dilation : int or sequence of ints, optional
+        The distances of the kernel's elements.
+    groups : int, optional
+        How many groups of channels are convolved by themselves, as in `npx.convolution`.
+    layout : str, optional
+        NCW, or NWC with channels last.
+    activation : str, optional
+        The name of a function on top, such as "relu".
+    use_bias : bool, optional
+        Whether a bias is added.
+    weight_initializer : str or Initializer, optional
+        The initializer of the weight; None for that of the network.
+    bias_initializer : str or Initializer, optional
+        The initializer of the bias.
+    in_channels : int, optional
+        The number of channels of the data; 0 is inferred from the first data.
+
+    Raises
+    ------
+    ValueError
+        For another layout, or if numbers do not fit.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> layer = Conv1DTranspose(4, 4, strides=2, padding=1)
     >>> layer.initialize()
@@ -232,9 +368,44 @@ class Conv2DTranspose(_ConvTranspose):
     """The transposed convolution of images (batch, channels, height, width): the gradient of `Conv2D`.
 
     The result has (extent - 1) * strides - 2 * padding + dilation * (kernel_size - 1) + output_padding + 1 elements
-    along an axis; output_padding is less than strides. Weight (in_channels, channels / groups, height, width), bias
-    (channels,). Other settings and errors are those of `Conv2D`.
+    along an axis. Weight (in_channels, channels / groups, height, width), bias (channels,).
 
+    Parameters
+    ----------
+    channels : int
+        The number of channels of the result.
+    kernel_size : int or sequence of ints
+        The extents of the kernel: a number per axis, or one for all.
+    strides : int or sequence of ints, optional
+        The distances of windows.
+    padding : int or sequence of ints, optional
+        How many zeros are added on each side.
+    output_padding : int or sequence of ints, optional
+        How many elements the result has more at its end, less than strides.
+    dilation : int or sequence of ints, optional
+        The distances of the kernel's elements.
+    groups : int, optional
+        How many groups of channels are convolved by themselves, as in `npx.convolution`.
+    layout : str, optional
+        NCHW, or NHWC with channels last: then the weight has them last as well.
+    activation : str, optional
+        The name of a function on top, such as "relu".
+    use_bias : bool, optional
+        Whether a bias is added.
+    weight_initializer : str or Initializer, optional
+        The initializer of the weight; None for that of the network.
+    bias_initializer : str or Initializer, optional
+        The initializer of the bias.
+    in_channels : int, optional
+        The number of channels of the data; 0 is inferred from the first data.
+
+    Raises
+    ------
+    ValueError
+        For another layout, or if numbers do not fit.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> layer = Conv2DTranspose(3, 4, strides=2, padding=1, in_channels=2)
     >>> layer.initialize()
@@ -250,8 +421,45 @@ class Conv2DTranspose(_ConvTranspose):
 class Conv3DTranspose(_ConvTranspose):
     """The transposed convolution of volumes (batch, channels, depth, height, width).
 
-    Settings are those of `Conv2DTranspose`.
+    The result has (extent - 1) * strides - 2 * padding + dilation * (kernel_size - 1) + output_padding + 1 elements
+    along an axis. Weight (in_channels, channels / groups, depth, height, width), bias (channels,).
 
+    Parameters
+    ----------
+    channels : int
+        The number of channels of the result.
+    kernel_size : int or sequence of ints
+        The extents of the kernel: a number per axis, or one for all.
+    strides : int or sequence of ints, optional
+        The distances of windows.
+    padding : int or sequence of ints, optional
+        How many zeros are added on each side.
+    output_padding : int or sequence of ints, optional
+        How many elements the result has more at its end, less than strides.
+    dilation : int or sequence of ints, optional
+        The distances of the kernel's elements.
+    groups : int, optional
+        How many groups of channels are convolved by themselves, as in `npx.convolution`.
+    layout : str, optional
+        NCDHW, or NDHWC with channels last.
+    activation : str, optional
+        The name of a function on top, such as "relu".
+    use_bias : bool, optional
+        Whether a bias is added.
+    weight_initializer : str or Initializer, optional
+        The initializer of the weight; None for that of the network.
+    bias_initializer : str or Initializer, optional
+        The initializer of the bias.
+    in_channels : int, optional
+        The number of channels of the data; 0 is inferred from the first data.
+
+    Raises
+    ------
+    ValueError
+        For another layout, or if numbers do not fit.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> layer = Conv3DTranspose(2, 2, strides=2)
     >>> layer.initialize()

@@ -23,10 +23,52 @@ Rule = str | Initializer | None
 class DeformableConvolution(HybridBlock):
     """A convolution of images whose kernel's elements are moved by offsets from another convolution (Dai et al. 2017).
 
-    Settings are those of `Conv2D`; num_deformable_group: how many groups of channels have offsets of their own. Offsets
-    start as zeros. Parameters: deformable_conv_weight and _bias, offset_weight and _bias. ValueError if numbers do not
-    fit.
+    Offsets start as zeros. Parameters: deformable_conv_weight and _bias, offset_weight and _bias.
 
+    Parameters
+    ----------
+    channels : int
+        The number of channels of the result.
+    kernel_size : int or sequence of ints, optional
+        The extents of the kernel: a number per axis, or one for all.
+    strides : int or sequence of ints, optional
+        The distances of windows.
+    padding : int or sequence of ints, optional
+        How many zeros are added on each side.
+    dilation : int or sequence of ints, optional
+        The distances of the kernel's elements.
+    groups : int, optional
+        How many groups of channels are convolved by themselves, as in `npx.convolution`.
+    num_deformable_group : int, optional
+        How many groups of channels have offsets of their own.
+    layout : str, optional
+        NCHW.
+    use_bias : bool, optional
+        Whether a bias is added.
+    in_channels : int, optional
+        The number of channels of the data; 0 is inferred from the first data.
+    activation : str, optional
+        The name of a function on top, such as "relu".
+    weight_initializer : str or Initializer, optional
+        The initializer of the weight; None for that of the network.
+    bias_initializer : str or Initializer, optional
+        The initializer of the bias.
+    offset_weight_initializer : str or Initializer, optional
+        The initializer of the weight of the offsets.
+    offset_bias_initializer : str or Initializer, optional
+        The initializer of their bias.
+    offset_use_bias : bool, optional
+        Whether offsets have a bias.
+
+    Raises
+    ------
+    ValueError
+        If numbers do not fit.
+    NotImplementedError
+        For another layout.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> layer = DeformableConvolution(4, kernel_size=3, padding=1)
     >>> layer.initialize()
@@ -93,6 +135,50 @@ class DeformableConvolution(HybridBlock):
 class ModulatedDeformableConvolution(DeformableConvolution):
     """`DeformableConvolution` that also says how much each place counts, from 0 to 2 (Zhu et al. 2018).
 
+    Parameters
+    ----------
+    channels : int
+        The number of channels of the result.
+    kernel_size : int or sequence of ints, optional
+        The extents of the kernel: a number per axis, or one for all.
+    strides : int or sequence of ints, optional
+        The distances of windows.
+    padding : int or sequence of ints, optional
+        How many zeros are added on each side.
+    dilation : int or sequence of ints, optional
+        The distances of the kernel's elements.
+    groups : int, optional
+        How many groups of channels are convolved by themselves, as in `npx.convolution`.
+    num_deformable_group : int, optional
+        How many groups of channels have offsets of their own.
+    layout : str, optional
+        NCHW.
+    use_bias : bool, optional
+        Whether a bias is added.
+    in_channels : int, optional
+        The number of channels of the data; 0 is inferred from the first data.
+    activation : str, optional
+        The name of a function on top, such as "relu".
+    weight_initializer : str or Initializer, optional
+        The initializer of the weight; None for that of the network.
+    bias_initializer : str or Initializer, optional
+        The initializer of the bias.
+    offset_weight_initializer : str or Initializer, optional
+        The initializer of the weight of the offsets.
+    offset_bias_initializer : str or Initializer, optional
+        The initializer of their bias.
+    offset_use_bias : bool, optional
+        Whether offsets have a bias.
+
+    Raises
+    ------
+    ValueError
+        If numbers do not fit.
+    NotImplementedError
+        For another layout.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> layer = ModulatedDeformableConvolution(4, kernel_size=3, padding=1)
     >>> layer.initialize()

@@ -18,8 +18,26 @@ __all__ = ["Embedding"]
 class Embedding(HybridBlock):
     """Rows of weight (input_dim, output_dim) at the given positions, which are integers or floats without a fraction.
 
-    Positions out of range raise IndexError where the result is read. ValueError if an extent is not positive.
+    Parameters
+    ----------
+    input_dim : int
+        The number of rows.
+    output_dim : int
+        The extent of a row.
+    dtype : dtype, optional
+        The dtype of the weight.
+    weight_initializer : str or Initializer, optional
+        The initializer of the weight; None for that of the network.
 
+    Raises
+    ------
+    ValueError
+        If an extent is not positive.
+    IndexError
+        Where the result is read, for positions out of range.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> layer = Embedding(10, 4)
     >>> layer.initialize()

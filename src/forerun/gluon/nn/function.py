@@ -18,6 +18,13 @@ __all__ = ["Activation", "Dropout", "Flatten", "Identity", "Lambda", "HybridLamb
 class Activation(HybridBlock):
     """An element-wise function by its name, such as "relu", "sigmoid" or "tanh".
 
+    Parameters
+    ----------
+    activation : str
+        The name.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> Activation("relu")(np.array([-1.0, 2.0])).tolist()
     [0.0, 2.0]
@@ -36,10 +43,22 @@ class Activation(HybridBlock):
 
 
 class Dropout(HybridBlock):
-    """Sets elements to zero with probability `rate` while training, and scales the others by 1 / (1 - rate).
+    """Sets elements to zero with a probability while training, and scales the others by 1 / (1 - rate).
 
-    axes: along these, all elements share one fate. Raises ValueError unless 0 <= rate < 1.
+    Parameters
+    ----------
+    rate : float
+        The probability.
+    axes : tuple of ints, optional
+        Along these, all elements share one fate.
 
+    Raises
+    ------
+    ValueError
+        Unless 0 <= rate < 1.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> Dropout(0.5)(np.ones(2)).tolist()  # not training
     [1.0, 1.0]
@@ -63,6 +82,15 @@ class Dropout(HybridBlock):
 class Flatten(HybridBlock):
     """(batch, ...) to (batch, elements).
 
+    Parameters
+    ----------
+    prefix : str, optional
+        The name, as for `Block`.
+    params : ParameterDict, optional
+        The parameters of another block to share, as for `Block`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> Flatten()(np.ones((2, 3, 4))).shape
     (2, 12)
@@ -76,6 +104,15 @@ class Flatten(HybridBlock):
 class Identity(HybridBlock):
     """Returns its argument.
 
+    Parameters
+    ----------
+    prefix : str, optional
+        The name, as for `Block`.
+    params : ParameterDict, optional
+        The parameters of another block to share, as for `Block`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> Identity()(np.ones(2)).tolist()
     [1.0, 1.0]
@@ -87,8 +124,20 @@ class Identity(HybridBlock):
 
 
 class Lambda(Block):
-    """A function as a block: a callable, or the name of one in `np` or `npx`. ValueError for an unknown name.
+    """A function as a block.
 
+    Parameters
+    ----------
+    function : callable or str
+        A function, or the name of one in `np` or `npx`.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> Lambda(lambda x: x * 2)(np.ones(2)).tolist()
     [2.0, 2.0]
@@ -113,6 +162,18 @@ class Lambda(Block):
 class HybridLambda(Lambda, HybridBlock):
     """A function as a block, as `Lambda`; `hybridize()` captures its calls.
 
+    Parameters
+    ----------
+    function : callable or str
+        A function, or the name of one in `np` or `npx`.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> HybridLambda(lambda x: x * 2)(np.ones(2)).tolist()
     [2.0, 2.0]

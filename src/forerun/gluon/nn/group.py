@@ -16,9 +16,32 @@ __all__ = ["GroupNorm", "InstanceNorm"]
 class GroupNorm(_Norm):
     """Gives each group of an example's channels mean 0 and variance 1, then times gamma, plus beta, per channel.
 
-    After Wu and He, 2018. Data is (batch, channels, ...). center, scale: whether beta and gamma are trained.
-    in_channels: 0 is inferred from the first data. ValueError if channels are not a multiple of num_groups.
+    After Wu and He, 2018. Data is (batch, channels, ...).
 
+    Parameters
+    ----------
+    num_groups : int, optional
+        The number of groups.
+    epsilon : float, optional
+        A small number added to the variance.
+    center : bool, optional
+        Whether beta is trained.
+    scale : bool, optional
+        Whether gamma is trained.
+    beta_initializer : str or Initializer, optional
+        The initializer of beta.
+    gamma_initializer : str or Initializer, optional
+        The initializer of gamma.
+    in_channels : int, optional
+        The number of channels of the data; 0 is inferred from the first data.
+
+    Raises
+    ------
+    ValueError
+        If channels are not a multiple of `num_groups`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> layer = GroupNorm(num_groups=2, epsilon=0)
     >>> layer.initialize()
@@ -68,9 +91,27 @@ class GroupNorm(_Norm):
 class InstanceNorm(_Norm):
     """Gives each channel of each example mean 0 and variance 1, then times gamma, plus beta (Ulyanov et al., 2016).
 
-    Data is (batch, ..., extents), with channels on `axis`. center, scale: whether beta and gamma are trained.
-    in_channels: 0 is inferred from the first data.
+    Data is (batch, ..., extents), with channels on `axis`.
 
+    Parameters
+    ----------
+    axis : int, optional
+        The axis of channels.
+    epsilon : float, optional
+        A small number added to the variance.
+    center : bool, optional
+        Whether beta is trained.
+    scale : bool, optional
+        Whether gamma is trained.
+    beta_initializer : str or Initializer, optional
+        The initializer of beta.
+    gamma_initializer : str or Initializer, optional
+        The initializer of gamma.
+    in_channels : int, optional
+        The number of channels of the data; 0 is inferred from the first data.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> layer = InstanceNorm(epsilon=0)
     >>> layer.initialize()

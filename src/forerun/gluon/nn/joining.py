@@ -17,6 +17,13 @@ __all__ = ["Concatenate", "HybridConcatenate"]
 class Concatenate(Sequential):
     """Runs each of its blocks on the same data, and joins their results along an axis.
 
+    Parameters
+    ----------
+    axis : int, optional
+        The axis along which results are joined.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> from forerun.gluon import nn
     >>> net = nn.Concatenate(axis=1)
@@ -50,6 +57,13 @@ class Concatenate(Sequential):
 class HybridConcatenate(Concatenate, HybridBlock):
     """Blocks that are called side by side, as in `Concatenate`; `hybridize()` captures their calls.
 
+    Parameters
+    ----------
+    axis : int, optional
+        The axis along which results are joined.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> from forerun.gluon import nn
     >>> both = HybridConcatenate(axis=-1)

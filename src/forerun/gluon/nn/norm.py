@@ -42,13 +42,38 @@ def _along_axis(name: str, n: int, rule: Rule, trained: bool) -> Parameter:
 
 
 class BatchNorm(_Norm):
-    """Gives each channel mean 0 and variance 1 over the batch, then times gamma, plus beta.
+    """Gives each channel mean 0 and variance 1 over the batch, then times gamma, plus beta (Ioffe and Szegedy, 2015).
 
     While training, the batch's own statistics are used, and running ones follow them: momentum * running +
-    (1 - momentum) * batch. Otherwise (and always with `use_global_stats`) the running ones are used.
-    After Ioffe and Szegedy, 2015. axis: the one of channels. center: whether beta is trained. scale: whether gamma is
-    trained; if not it counts as 1, whatever it is, as in MXNet. in_channels: 0 is inferred from the first data.
+    (1 - momentum) * batch. Otherwise the running ones are used.
 
+    Parameters
+    ----------
+    axis : int, optional
+        The axis of channels.
+    momentum : float, optional
+        The part of the running statistics that is kept.
+    epsilon : float, optional
+        A small number added to the variance.
+    center : bool, optional
+        Whether beta is trained.
+    scale : bool, optional
+        Whether gamma is trained; if not it counts as 1, whatever it is, as in MXNet.
+    use_global_stats : bool, optional
+        Whether the running statistics are used while training as well.
+    beta_initializer : str or Initializer, optional
+        The initializer of beta.
+    gamma_initializer : str or Initializer, optional
+        The initializer of gamma.
+    running_mean_initializer : str or Initializer, optional
+        The initializer of the running mean.
+    running_variance_initializer : str or Initializer, optional
+        The initializer of the running variance.
+    in_channels : int, optional
+        The number of channels of the data; 0 is inferred from the first data.
+
+    Examples
+    --------
     >>> from forerun import autograd, np
     >>> layer = BatchNorm(epsilon=0)
     >>> layer.initialize()
@@ -92,6 +117,33 @@ class BatchNorm(_Norm):
 class BatchNormReLU(BatchNorm):
     """`BatchNorm`, then max(x, 0).
 
+    Parameters
+    ----------
+    axis : int, optional
+        The axis of channels.
+    momentum : float, optional
+        The part of the running statistics that is kept.
+    epsilon : float, optional
+        A small number added to the variance.
+    center : bool, optional
+        Whether beta is trained.
+    scale : bool, optional
+        Whether gamma is trained; if not it counts as 1, whatever it is, as in MXNet.
+    use_global_stats : bool, optional
+        Whether the running statistics are used while training as well.
+    beta_initializer : str or Initializer, optional
+        The initializer of beta.
+    gamma_initializer : str or Initializer, optional
+        The initializer of gamma.
+    running_mean_initializer : str or Initializer, optional
+        The initializer of the running mean.
+    running_variance_initializer : str or Initializer, optional
+        The initializer of the running variance.
+    in_channels : int, optional
+        The number of channels of the data; 0 is inferred from the first data.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> layer = BatchNormReLU(epsilon=0)
     >>> layer.initialize()
@@ -105,11 +157,27 @@ class BatchNormReLU(BatchNorm):
 
 
 class SyncBatchNorm(BatchNorm):
-    """`BatchNorm` over channels on axis 1. num_devices: 1 or None, NotImplementedError for more.
+    """`BatchNorm` over channels on axis 1, on one device.
 
     Statistics over the parts of a batch on several devices would have to be known before the second device's part is
     issued. `BatchNorm` takes each part's own.
 
+    Parameters
+    ----------
+    in_channels : int, optional
+        The number of channels of the data; 0 is inferred from the first data.
+    num_devices : int, optional
+        1 or None.
+    **settings : object
+        Arguments of `BatchNorm`.
+
+    Raises
+    ------
+    NotImplementedError
+        For several devices.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> norm = SyncBatchNorm(in_channels=3)
     >>> norm.initialize()
@@ -126,9 +194,25 @@ class SyncBatchNorm(BatchNorm):
 class LayerNorm(_Norm):
     """Gives each example mean 0 and variance 1 along an axis, then times gamma, plus beta (Ba et al., 2016).
 
-    center, scale: whether beta and gamma are trained. in_channels: the axis's extent; 0 is inferred from the
-    first data.
+    Parameters
+    ----------
+    axis : int, optional
+        The axis.
+    epsilon : float, optional
+        A small number added to the variance.
+    center : bool, optional
+        Whether beta is trained.
+    scale : bool, optional
+        Whether gamma is trained.
+    beta_initializer : str or Initializer, optional
+        The initializer of beta.
+    gamma_initializer : str or Initializer, optional
+        The initializer of gamma.
+    in_channels : int, optional
+        The extent of the axis; 0 is inferred from the first data.
 
+    Examples
+    --------
     >>> from forerun import np
     >>> layer = LayerNorm(epsilon=0)
     >>> layer.initialize()

@@ -19,9 +19,19 @@ __all__ = ["ReflectionPad2D"]
 class ReflectionPad2D(HybridBlock):
     """Adds rows and columns around images (batch, channels, height, width), mirrored at the outermost ones.
 
-    padding: how many on each side, or two numbers, before and after, for each of the four axes, in a row of eight, of
-    which the first four are 0. ValueError if negative or of another number.
+    Parameters
+    ----------
+    padding : int or sequence of ints, optional
+        How many on each side; or eight numbers, before and after for each of the four axes, of which the first four are
+        0.
 
+    Raises
+    ------
+    ValueError
+        If one is negative, or for another number of them.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> ReflectionPad2D(1)(np.arange(4.0).reshape(1, 1, 2, 2)).tolist()
     [[[[3.0, 2.0, 3.0, 2.0], [1.0, 0.0, 1.0, 0.0], [3.0, 2.0, 3.0, 2.0], [1.0, 0.0, 1.0, 0.0]]]]

@@ -82,8 +82,28 @@ class _MaxPool(_Windowed):
 
 
 class MaxPool1D(_MaxPool):
-    """The largest element of each window of sequences (batch, channels, width); settings are those of `MaxPool2D`.
+    """The largest element of each window of sequences (batch, channels, width).
 
+    Parameters
+    ----------
+    pool_size : int or sequence of ints, optional
+        The extents of a window: a number per axis, or one for all.
+    strides : int or sequence of ints, optional
+        The distances of windows; None for the extents of a window.
+    padding : int or sequence of ints, optional
+        How many elements are added on each side, less than `pool_size`.
+    layout : str, optional
+        NCW, or NWC with channels last.
+    ceil_mode : bool, optional
+        Whether windows at the end that only partly fit count too.
+
+    Raises
+    ------
+    ValueError
+        For another layout, or if numbers do not fit.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> MaxPool1D()(np.array([[[1.0, 3.0, 2.0, 0.0]]])).tolist()
     [[[3.0, 2.0]]]
@@ -95,11 +115,28 @@ class MaxPool1D(_MaxPool):
 class MaxPool2D(_MaxPool):
     """The largest element of each window of images (batch, channels, height, width).
 
-    pool_size, strides, padding: a number per axis, or one for all. strides: by default the windows' own extents.
-    padding is less than pool_size. ceil_mode: windows at the end that only partly fit count too. layout: NCHW, or
-    NHWC for (batch, height, width, channels). The gradient goes to the first of equal elements. ValueError for another
-    layout, or if numbers do not fit.
+    The gradient goes to the first of equal elements.
 
+    Parameters
+    ----------
+    pool_size : int or sequence of ints, optional
+        The extents of a window: a number per axis, or one for all.
+    strides : int or sequence of ints, optional
+        The distances of windows; None for the extents of a window.
+    padding : int or sequence of ints, optional
+        How many elements are added on each side, less than `pool_size`.
+    layout : str, optional
+        NCHW, or NHWC with channels last.
+    ceil_mode : bool, optional
+        Whether windows at the end that only partly fit count too.
+
+    Raises
+    ------
+    ValueError
+        For another layout, or if numbers do not fit.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> layer = MaxPool2D(3, strides=2, padding=1)
     >>> layer(np.ones((1, 2, 6, 6))).shape
@@ -112,8 +149,28 @@ class MaxPool2D(_MaxPool):
 
 
 class MaxPool3D(_MaxPool):
-    """The largest element of each window of volumes (batch, channels, depth, height, width); settings as `MaxPool2D`.
+    """The largest element of each window of volumes (batch, channels, depth, height, width).
 
+    Parameters
+    ----------
+    pool_size : int or sequence of ints, optional
+        The extents of a window: a number per axis, or one for all.
+    strides : int or sequence of ints, optional
+        The distances of windows; None for the extents of a window.
+    padding : int or sequence of ints, optional
+        How many elements are added on each side, less than `pool_size`.
+    layout : str, optional
+        NCDHW, or NDHWC with channels last.
+    ceil_mode : bool, optional
+        Whether windows at the end that only partly fit count too.
+
+    Raises
+    ------
+    ValueError
+        For another layout, or if numbers do not fit.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> MaxPool3D()(np.ones((1, 1, 4, 4, 4))).shape
     (1, 1, 2, 2, 2)
@@ -138,8 +195,30 @@ class _AvgPool(_Windowed):
 
 
 class AvgPool1D(_AvgPool):
-    """The mean of each window of sequences (batch, channels, width); settings are those of `AvgPool2D`.
+    """The mean of each window of sequences (batch, channels, width).
 
+    Parameters
+    ----------
+    pool_size : int or sequence of ints, optional
+        The extents of a window: a number per axis, or one for all.
+    strides : int or sequence of ints, optional
+        The distances of windows; None for the extents of a window.
+    padding : int or sequence of ints, optional
+        How many elements are added on each side, less than `pool_size`.
+    ceil_mode : bool, optional
+        Whether windows at the end that only partly fit count too.
+    layout : str, optional
+        NCW, or NWC with channels last.
+    count_include_pad : bool, optional
+        Whether padding counts as zeros; otherwise it does not count.
+
+    Raises
+    ------
+    ValueError
+        For another layout, or if numbers do not fit.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> AvgPool1D()(np.array([[[1.0, 3.0, 2.0, 0.0]]])).tolist()
     [[[2.0, 1.0]]]
@@ -151,9 +230,28 @@ class AvgPool1D(_AvgPool):
 class AvgPool2D(_AvgPool):
     """The mean of each window of images (batch, channels, height, width).
 
-    count_include_pad: padding counts as zeros; otherwise it does not count. Other settings and errors are those of
-    `MaxPool2D`.
+    Parameters
+    ----------
+    pool_size : int or sequence of ints, optional
+        The extents of a window: a number per axis, or one for all.
+    strides : int or sequence of ints, optional
+        The distances of windows; None for the extents of a window.
+    padding : int or sequence of ints, optional
+        How many elements are added on each side, less than `pool_size`.
+    ceil_mode : bool, optional
+        Whether windows at the end that only partly fit count too.
+    layout : str, optional
+        NCHW, or NHWC with channels last.
+    count_include_pad : bool, optional
+        Whether padding counts as zeros; otherwise it does not count.
 
+    Raises
+    ------
+    ValueError
+        For another layout, or if numbers do not fit.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> AvgPool2D(2, padding=1)(np.ones((1, 1, 2, 2))).tolist()
     [[[[0.25, 0.25], [0.25, 0.25]]]]
@@ -163,8 +261,30 @@ class AvgPool2D(_AvgPool):
 
 
 class AvgPool3D(_AvgPool):
-    """The mean of each window of volumes (batch, channels, depth, height, width); settings as `AvgPool2D`.
+    """The mean of each window of volumes (batch, channels, depth, height, width).
 
+    Parameters
+    ----------
+    pool_size : int or sequence of ints, optional
+        The extents of a window: a number per axis, or one for all.
+    strides : int or sequence of ints, optional
+        The distances of windows; None for the extents of a window.
+    padding : int or sequence of ints, optional
+        How many elements are added on each side, less than `pool_size`.
+    ceil_mode : bool, optional
+        Whether windows at the end that only partly fit count too.
+    layout : str, optional
+        NCDHW, or NDHWC with channels last.
+    count_include_pad : bool, optional
+        Whether padding counts as zeros; otherwise it does not count.
+
+    Raises
+    ------
+    ValueError
+        For another layout, or if numbers do not fit.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> AvgPool3D()(np.ones((1, 1, 4, 4, 4))).shape
     (1, 1, 2, 2, 2)
@@ -181,6 +301,18 @@ class _Global(_Pooling):
 class GlobalMaxPool1D(_Global):
     """The largest element of each channel of sequences: (batch, channels, width) to (batch, channels, 1).
 
+    Parameters
+    ----------
+    layout : str, optional
+        NCW, or NWC with channels last.
+
+    Raises
+    ------
+    ValueError
+        For another layout.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> GlobalMaxPool1D()(np.ones((2, 3, 5))).shape
     (2, 3, 1)
@@ -192,6 +324,18 @@ class GlobalMaxPool1D(_Global):
 class GlobalMaxPool2D(_Global):
     """The largest element of each channel of images: (batch, channels, height, width) to (batch, channels, 1, 1).
 
+    Parameters
+    ----------
+    layout : str, optional
+        NCHW, or NHWC with channels last.
+
+    Raises
+    ------
+    ValueError
+        For another layout.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> GlobalMaxPool2D()(np.ones((2, 3, 4, 4))).shape
     (2, 3, 1, 1)
@@ -203,6 +347,18 @@ class GlobalMaxPool2D(_Global):
 class GlobalMaxPool3D(_Global):
     """The largest element of each channel of volumes, to (batch, channels, 1, 1, 1).
 
+    Parameters
+    ----------
+    layout : str, optional
+        NCDHW, or NDHWC with channels last.
+
+    Raises
+    ------
+    ValueError
+        For another layout.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> GlobalMaxPool3D()(np.ones((2, 3, 4, 4, 4))).shape
     (2, 3, 1, 1, 1)
@@ -214,6 +370,18 @@ class GlobalMaxPool3D(_Global):
 class GlobalAvgPool1D(_Global):
     """The mean of each channel of sequences: (batch, channels, width) to (batch, channels, 1).
 
+    Parameters
+    ----------
+    layout : str, optional
+        NCW, or NWC with channels last.
+
+    Raises
+    ------
+    ValueError
+        For another layout.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> GlobalAvgPool1D()(np.ones((2, 3, 5))).shape
     (2, 3, 1)
@@ -225,6 +393,18 @@ class GlobalAvgPool1D(_Global):
 class GlobalAvgPool2D(_Global):
     """The mean of each channel of images: (batch, channels, height, width) to (batch, channels, 1, 1).
 
+    Parameters
+    ----------
+    layout : str, optional
+        NCHW, or NHWC with channels last.
+
+    Raises
+    ------
+    ValueError
+        For another layout.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> GlobalAvgPool2D()(np.ones((2, 3, 4, 4))).shape
     (2, 3, 1, 1)
@@ -236,6 +416,18 @@ class GlobalAvgPool2D(_Global):
 class GlobalAvgPool3D(_Global):
     """The mean of each channel of volumes, to (batch, channels, 1, 1, 1).
 
+    Parameters
+    ----------
+    layout : str, optional
+        NCDHW, or NDHWC with channels last.
+
+    Raises
+    ------
+    ValueError
+        For another layout.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> GlobalAvgPool3D()(np.ones((2, 3, 4, 4, 4))).shape
     (2, 3, 1, 1, 1)

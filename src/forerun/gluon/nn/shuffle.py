@@ -52,6 +52,18 @@ class _PixelShuffle(HybridBlock):
 class PixelShuffle1D(_PixelShuffle):
     """Sequences (batch, f * channels, width) to (batch, channels, width * f).
 
+    Parameters
+    ----------
+    factor : int or tuple of ints
+        The factor of all extents, or one for each.
+
+    Raises
+    ------
+    ValueError
+        If a factor is not positive.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> PixelShuffle1D(2)(np.array([[[1, 2], [3, 4]]])).tolist()
     [[[1, 3, 2, 4]]]
@@ -63,8 +75,20 @@ class PixelShuffle1D(_PixelShuffle):
 class PixelShuffle2D(_PixelShuffle):
     """Images (batch, f1 * f2 * channels, height, width) to (batch, channels, height * f1, width * f2).
 
-    After Shi et al. 2016. factor: one number, or one for each axis; ValueError if not positive.
+    After Shi et al. 2016.
 
+    Parameters
+    ----------
+    factor : int or tuple of ints
+        The factor of all extents, or one for each.
+
+    Raises
+    ------
+    ValueError
+        If a factor is not positive.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> PixelShuffle2D((2, 3))(np.zeros((1, 12, 3, 5))).shape
     (1, 2, 6, 15)
@@ -76,6 +100,18 @@ class PixelShuffle2D(_PixelShuffle):
 class PixelShuffle3D(_PixelShuffle):
     """Volumes (batch, f1 * f2 * f3 * channels, depth, height, width), with all three extents longer.
 
+    Parameters
+    ----------
+    factor : int or tuple of ints
+        The factor of all extents, or one for each.
+
+    Raises
+    ------
+    ValueError
+        If a factor is not positive.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> PixelShuffle3D(2)(np.zeros((1, 8, 1, 2, 3))).shape
     (1, 1, 2, 4, 6)
