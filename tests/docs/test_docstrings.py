@@ -39,9 +39,9 @@ WITH_SECTIONS_FOR_SEVERAL = ["torch", "torch.nn.init"]
 # In these, the parameters of classes are described as well. Recurrent layers, data sets of images and modules of torch
 # are yet to come: they describe theirs in sentences.
 CLASSES_WITH_SECTIONS = [
-    "", "autograd", "d2l", "distributed", "gluon", "gluon.data", "gluon.data.vision.transforms", "gluon.loss", "gluon.nn",
-    "gluon.utils", "init", "kvstore",
-    "lr_scheduler", "metric", "np", "np.random", "optimizer", "safetensors", "torch.distributed",
+    "", "autograd", "d2l", "distributed", "gluon", "gluon.data", "gluon.data.vision.transforms", "gluon.loss",
+    "gluon.nn", "gluon.utils", "init", "kvstore", "lr_scheduler", "metric", "np", "np.random", "optimizer",
+    "safetensors", "torch.distributed",
 ]  # fmt: skip
 MADE_BY_FUNCTIONS = {"NDArray", "ParameterDict", "flatiter", "ndarray"}  # programs do not call these classes
 SECTIONS = re.compile(r"^ *(\w+)\n *-{4,}$", re.MULTILINE)
