@@ -102,3 +102,13 @@ def test_lists_that_are_no_arrays_raise_in_the_call(values: Any, error: type[Exc
 def test_an_int_that_float64_does_not_hold_is_refused_or_rounded_as_by_numpy() -> None:
     big = 2**53 + 1
     assert np.array([made(1.0, "float64"), big]).numpy().tolist() == numpy.array([1.0, big]).tolist()
+
+
+@pytest.mark.parametrize("args", [(4,), (1, 4), (0, 9, 2), (9, 2, -3)])
+def test_ranges_are_bounded_by_scalars_as_by_numbers(args: tuple[int, ...]) -> None:
+    given = [made(n, "int64") for n in args]
+    assert_array_equal(np.arange(*given).numpy(), numpy.arange(*args), strict=True)
+    assert_array_equal(np.arange(given[0], 20, 3).numpy(), numpy.arange(args[0], 20, 3), strict=True)
+    wide = [made(n, "float64") for n in args]
+    assert np.arange(*wide).dtype == np.arange.__wrapped__(*wide).dtype
+    assert np.arange(*wide).tolist() == np.arange.__wrapped__(*wide).tolist()

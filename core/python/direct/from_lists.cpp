@@ -5,11 +5,13 @@
 #include <cstring>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "array/array.h"
 #include "python/bindings.h"
 #include "python/direct/convert.h"
 #include "python/direct/creation_arguments.h"
+#include "python/direct/fill.h"
 #include "python/direct/from_lists.h"
 #include "python/direct/function_type.h"
 #include "python/direct/shape.h"
@@ -112,30 +114,76 @@ bool joins(DType t, PyObject* number) {
   return (plain_int(number) && (t == DType::f64 || t == DType::i64)) || (PyFloat_CheckExact(number) && t == DType::f64);
 }
 
+// The numbers and scalars in lists, in order, and the extents of the lists. False: the lists at one depth differ in
+// length, or there are too many.
+bool flatten(PyObject* list, int depth, Dims& shape, std::vector<PyObject*>& leaves) {
+  constexpr size_t kMostLeaves = 1 << 12;
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
+  if (depth == shape.size()) {
+    if (n == 0 || depth == Dims::kInline || !leaves.empty()) return false;
+    shape.push_back(n);
+  }
+  if (n != shape[depth]) return false;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* o = PySequence_Fast_GET_ITEM(list, i);
+    if (is_list(o)) {
+      if (!flatten(o, depth + 1, shape, leaves)) return false;
+    } else {
+      if (leaves.size() == kMostLeaves || depth + 1 != shape.size()) return false;
+      leaves.push_back(o);
+    }
+  }
+  return true;
+}
+
 // Of scalars, or arrays without axes, of one dtype whose values are computed, perhaps among numbers.
 PyObject* of_scalars(PyObject* list) {
-  const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
-  PyObject* const* items = PySequence_Fast_ITEMS(list);
-  PyObject* const* scalar = std::find_if(items, items + n, is_array);
-  if (recording || !may_work_at_once() || scalar == items + n || !as_array(*scalar)->array.storage()) return nullptr;
+  Dims shape;
+  std::vector<PyObject*> leaves;
+  if (recording || !may_work_at_once() || !flatten(list, 0, shape, leaves)) return nullptr;
+  const auto scalar = std::find_if(leaves.begin(), leaves.end(), is_array);
+  if (scalar == leaves.end() || !as_array(*scalar)->array.storage()) return nullptr;
   const DType t = as_array(*scalar)->array.layout.dtype;
   const int device = as_array(*scalar)->device;
-  Array made = made_at_once(t, Dims{n}, device);
+  Array made = made_at_once(t, shape, device);
   if (!made.storage()) return nullptr;
   char* to = made.storage()->data();
-  for (Py_ssize_t i = 0; i < n; ++i, to += item_size(t)) {
-    if (joins(t, items[i])) {
-      if (!put_scalar("array", items[i], t, reinterpret_cast<unsigned char*>(to))) return PyErr_Clear(), nullptr;
-      continue;
+  for (PyObject* leaf : leaves) {
+    if (joins(t, leaf)) {
+      if (!put_scalar("array", leaf, t, reinterpret_cast<unsigned char*>(to))) return PyErr_Clear(), nullptr;
+    } else {
+      const Array* one = plain_values(leaf);
+      const bool fits = one && one->layout.ndim() == 0 && one->layout.dtype == t && as_array(leaf)->device == device;
+      const char* value = fits ? values_at_once(*one) : nullptr;
+      if (!value) return nullptr;
+      std::memcpy(to, value, item_size(t));
     }
-    const Array* one = plain_values(items[i]);
-    const bool fits = one && one->layout.ndim() == 0 && one->layout.dtype == t && as_array(items[i])->device == device;
-    const char* value = fits ? values_at_once(*one) : nullptr;
-    if (!value) return nullptr;
-    std::memcpy(to, value, item_size(t));
+    to += item_size(t);
   }
   written_at_once(made);
   return wrap(std::move(made));
+}
+
+// Of one number, or, as a copy, of a scalar.
+PyObject* of_number(PyObject* o, PyObject* dtype) {
+  const Array* scalar = absent(dtype) && Py_TYPE(o) == scalar_type ? plain_values(o) : nullptr;
+  if (scalar) {
+    const char* value = may_work_at_once() ? values_at_once(*scalar) : nullptr;
+    Array made = value ? made_at_once(scalar->layout.dtype, {}, device_of(*scalar)) : Array();
+    if (!made.storage()) return nullptr;
+    std::memcpy(made.storage()->data(), value, item_size(made.layout.dtype));
+    return written_at_once(made), wrap(std::move(made));
+  }
+  DType t;
+  const bool whole = plain_int(o);
+  if (!(whole || PyFloat_CheckExact(o)) || !plain_dtype(dtype, &t)) return nullptr;
+  if (absent(dtype) && whole) t = ints_become_floats ? default_float : DType::i64;
+  const double size = whole ? 0 : std::abs(PyFloat_AS_DOUBLE(o));
+  const bool exact =
+      whole ? t == DType::i64 || t == DType::f64
+            : t == DType::f64 || (t == DType::f32 && (size <= std::numeric_limits<float>::max() || std::isinf(size)));
+  Array made = exact ? numbers_at_once(&o, {}, t, here()) : Array();
+  return made.storage() ? wrap(std::move(made)) : nullptr;
 }
 
 PyObject* of_list(PyObject* list, PyObject* dtype) {
@@ -161,7 +209,8 @@ PyObject* array(const DirectCall& call) {
     if (!copies) return Py_NewRef(v[0]);
     return a->layout.contiguous() ? converted(v[0], a->layout.dtype) : nullptr;
   }
-  return of_list(v[0], v[1]);
+  if (is_list(v[0])) return of_list(v[0], v[1]);
+  return copies || Py_TYPE(v[0]) != scalar_type ? of_number(v[0], v[1]) : nullptr;
 }
 
 }  // namespace

@@ -42,6 +42,7 @@ def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: None = Non
     return result
 
 
+@direct("array")
 def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> Array:
     """Return a copy of an array, with its dtype, on its device.
 
