@@ -1,4 +1,4 @@
-"""Lists of numbers, of scalars, and of both in place of arrays: what NumPy makes of them, in the call where they can."""
+"""Lists of numbers, of scalars, and of both in place of arrays: they mean what NumPy makes of them."""
 
 from __future__ import annotations
 

@@ -337,14 +337,18 @@ PyObject* numpys(const DirectCall& call) {
   return made;
 }
 
-// Whether an argument is known to hold no arrays.
-bool plain_argument(PyObject* o) {
-  if (PyTuple_CheckExact(o)) {
+// An argument as NumPy takes it: what holds no arrays, or an array whose values are there. Null: not plain.
+nb::object drawn_from(PyObject* o) {
+  const auto number = [](PyObject* one) { return plain_int(one) || PyFloat_CheckExact(one); };
+  bool plain = o == Py_None || number(o) || PyBool_Check(o) || PyUnicode_CheckExact(o) || PyType_Check(o);
+  if (is_list(o)) {
     PyObject* const* items = PySequence_Fast_ITEMS(o);
-    return std::all_of(items, items + PyTuple_GET_SIZE(o), plain_int);
+    plain = std::all_of(items, items + PySequence_Fast_GET_SIZE(o), number);
   }
-  return o == Py_None || plain_int(o) || PyFloat_CheckExact(o) || PyBool_Check(o) || PyUnicode_CheckExact(o) ||
-         PyType_Check(o);
+  if (plain) return nb::borrow(o);
+  const Array* a = may_work_at_once() ? plain_values(o) : nullptr;
+  const bool there = a && a->layout.dtype != DType::bf16 && values_at_once(*a);
+  return there ? checked(shared_view(*a)) : nb::object();
 }
 
 // A draw from NumPy's streams, as a forerun array: numbers that are no array stay NumPy's.
@@ -354,13 +358,20 @@ PyObject* draw(const DirectCall& call) {
   PyObject *function = PyTuple_GET_ITEM(call.data, 0), *is_program = PyTuple_GET_ITEM(call.data, 1);
   const bool method = is_program != Py_None;
   const Py_ssize_t n = call.n + (call.kwnames ? PyTuple_GET_SIZE(call.kwnames) : 0);
-  if (call.n < method || !std::all_of(call.args + method, call.args + n, plain_argument)) return nullptr;
+  if (call.n < method || n > kMostParameters) return nullptr;
+  nb::object given[kMostParameters];
+  PyObject* args[kMostParameters];
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    given[i] = i < method ? nb::borrow(call.args[i]) : drawn_from(call.args[i]);
+    if (!given[i]) return nullptr;
+    args[i] = given[i].ptr();
+  }
   if (method) {
     PyObject* globals = PyEval_GetGlobals();
     nb::object answer = globals ? checked(PyObject_CallOneArg(is_program, globals)) : nb::object();
     if (!answer || answer.ptr() != Py_True) return nullptr;
   }
-  nb::object drawn = nb::steal(PyObject_Vectorcall(function, call.args, static_cast<size_t>(call.n), call.kwnames));
+  nb::object drawn = nb::steal(PyObject_Vectorcall(function, args, static_cast<size_t>(call.n), call.kwnames));
   if (!drawn) {
     if (!PyErr_ExceptionMatches(PyExc_Exception)) throw PythonError{};  // a signal's handler
     return PyErr_Clear(), nullptr;                                      // the Python function raises it

@@ -42,7 +42,7 @@ def streams(is_program: Callable[[Any], bool]) -> dict[str, Any]:
     for name in _DRAWS[numpy.random.RandomState]:
         function = getattr(numpy.random, name, None)
         if callable(function):
-            found[name] = direct("draw", function, None)(_drawing(name, function))
+            found[name] = _direct(name, function, None)(_drawing(name, function))
     for name in ("seed", "get_state", "set_state"):
         found[name] = _drawing(name, getattr(numpy.random, name))
     return found
@@ -61,9 +61,15 @@ def _class(kind: type, is_program: Callable[[Any], bool]) -> type:
                 return plain(self, *args, **kwargs)
             return drawing(self, *args, **kwargs)
 
-        return direct("draw", plain, is_program)(drawn)
+        direct_drawn: Callable[..., Any] = _direct(name, plain, is_program)(drawn)
+        return direct_drawn
 
     return type(kind.__name__, (kind,), {name: method(name) for name in _DRAWS[kind]} | {"__module__": "numpy.random"})
+
+
+def _direct(name: str, function: Callable[..., Any], is_program: Callable[[Any], bool] | None) -> Any:
+    """Let the core draw where arguments are plain, but not with a function that writes into its argument."""
+    return direct("draw", function, is_program) if name != "shuffle" else lambda drawn: drawn
 
 
 def _drawing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
