@@ -68,9 +68,10 @@ bench: $(BUILT)  ## the table beside the peers, which it installs below build/pe
 	$(BIN)/python benchmarks/peers/run.py $(ARGS)
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/calls.py
+	$(BIN)/python benchmarks/idioms.py
 
 bench-own: $(BUILT)  ## single promises: issue, recording, memory, priority, kernels, two devices
-	@set -e; for file in $(filter-out %/table.py %/growth.py %/calls.py,$(wildcard benchmarks/*.py)); do \
+	@set -e; for file in $(filter-out %/table.py %/growth.py %/calls.py %/idioms.py,$(wildcard benchmarks/*.py)); do \
 	  case $$file in */two_devices.py) devices=2;; *) devices=1;; esac; \
 	  echo "== $$file"; FORERUN_CPU_DEVICES=$$devices $(BIN)/python $$file; \
 	done

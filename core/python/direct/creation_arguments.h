@@ -12,7 +12,7 @@ bool plain_shape(PyObject* o, Dims* shape);
 // A dtype that arrays can have: none for the default float, or a dtype of NumPy's. False: something else, to be
 // understood in Python.
 bool plain_dtype(PyObject* o, DType* t);
-// A Python number in place of a scalar whose value is there and which means the same; anything else as it is.
+// A Python number in place of a scalar whose value is computed and which means the same; anything else as it is.
 nb::object plain_number(PyObject* o);
 // The current device.
 int here();

@@ -7,7 +7,8 @@
 namespace forerun {
 
 inline bool is_list(PyObject* o) { return PyList_CheckExact(o) || PyTuple_CheckExact(o); }
-// What asarray() makes of a list of numbers, of scalars, or of arrays. Null without an exception set: not plain.
+// The array that asarray() makes of a list of numbers, of scalars, or of arrays. Null without an exception set: not
+// plain.
 PyObject* array_of_list(PyObject* list);
 
 // The same of a list; anything else as it is, and null where a list is not plain.

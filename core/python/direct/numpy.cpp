@@ -195,7 +195,8 @@ struct NumpyCall {
     Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
     nb::object all = nb::steal(PyTuple_New(n));
     for (Py_ssize_t i = 0; all && i < n; ++i) {
-      PyObject* one = array(PySequence_Fast_GET_ITEM(list, i));
+      PyObject* item = PySequence_Fast_GET_ITEM(list, i);
+      PyObject* one = number(item) ? Py_NewRef(item) : array(item);
       if (!one) return nullptr;
       PyTuple_SET_ITEM(all.ptr(), i, one);
     }
@@ -319,6 +320,7 @@ PyObject* numpys(const DirectCall& call) {
     else
       by_name[n_named++] = PyTuple_GET_ITEM(names, i), args[n + n_named - 1] = given[i].ptr();
   }
+  if (numpy.device < 0 && numpy.has_int) numpy.device = here();  // of integers alone
   if (numpy.device < 0 || !numpy.fits()) return nullptr;
   if (n_named) {
     keys = checked(PyTuple_New(n_named));
@@ -337,7 +339,7 @@ PyObject* numpys(const DirectCall& call) {
   return made;
 }
 
-// An argument as NumPy takes it: what holds no arrays, or an array whose values are there. Null: not plain.
+// An argument as NumPy takes it: it holds no arrays, or is one whose values are computed. Null: not plain.
 nb::object drawn_from(PyObject* o) {
   const auto number = [](PyObject* one) { return plain_int(one) || PyFloat_CheckExact(one); };
   bool plain = o == Py_None || number(o) || PyBool_Check(o) || PyUnicode_CheckExact(o) || PyType_Check(o);
@@ -351,9 +353,9 @@ nb::object drawn_from(PyObject* o) {
   return there ? checked(shared_view(*a)) : nb::object();
 }
 
-// A draw from NumPy's streams, as a forerun array: numbers that are no array stay NumPy's.
-// data: NumPy's function; if it is a method, behind `self`, what tells whether globals are those of the program's code,
-// which alone gets forerun arrays, otherwise None.
+// A draw from NumPy's streams, as a forerun array; a single number stays NumPy's.
+// data: NumPy's function; and for a method, whose first argument is the generator, a function that says whether globals
+// are those of the program's code, which alone gets forerun arrays, otherwise None.
 PyObject* draw(const DirectCall& call) {
   PyObject *function = PyTuple_GET_ITEM(call.data, 0), *is_program = PyTuple_GET_ITEM(call.data, 1);
   const bool method = is_program != Py_None;

@@ -279,7 +279,7 @@ def _is_empty(v: Array) -> bool:
     return isinstance(v, (list, tuple)) and not v
 
 
-@numpy_when_small(numpy.unravel_index, "indices shape order", "ats")
+@numpy_when_small(numpy.unravel_index, "indices shape order", "nts")
 def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[Any, ...]:
     """Convert positions in the flat array to positions along each axis of a shape: int64, one array per axis.
 
