@@ -1,4 +1,4 @@
-"""Gradients of recorded calls: of some results, of gradients, of what is overwritten, of other leaves."""
+"""Gradients of recorded calls: of some results, of gradients, of values that were overwritten, of other leaves."""
 
 from __future__ import annotations
 

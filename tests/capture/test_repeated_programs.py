@@ -1,4 +1,4 @@
-"""What programs repeat in each call: random numbers, tasks of the host, failures; in threads and processes."""
+"""Programs repeat random numbers, tasks of the host and failures in each call; in threads and processes, too."""
 
 from __future__ import annotations
 

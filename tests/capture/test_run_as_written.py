@@ -1,4 +1,4 @@
-"""What cannot be recorded runs as written: errors, outer tapes, attributes that are set, results that are no arrays."""
+"""Functions that run as written: errors, outer tapes, attributes that are set, results other than arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is dropped, fused and left without memory, as counts and profiles show it."""
+"""Operations that are dropped, fused and left without memory, as counts and profiles show it."""
 
 from __future__ import annotations
 
