@@ -83,7 +83,7 @@ docs: $(BUILT)  ## the pages of docs/ and the reference, in build/docs; a warnin
 FAKE_GPU := build/fake_gpu.so
 FAR := FORERUN_PJRT=$(CURDIR)/$(FAKE_GPU) FORERUN_MODULE_CACHE= FORERUN_FAKE_GPU_EXECUTE_US=2000 FORERUN_FAKE_GPU_BANDWIDTH=40 \
   FORERUN_FAKE_GPU_PLUGIN=$(CURDIR)/build/plugins/fastatomstruct-xla-cpu/fastatomstruct_xla_cpu/libpjrt_cpu.so
-$(FAKE_GPU): core/tests/fake_gpu/fake_gpu.cpp core/pjrt/abi.h
+$(FAKE_GPU): core/tests/fake_gpu/fake_gpu.cpp $(wildcard core/tests/fake_gpu/*.h) core/pjrt/abi.h
 	mkdir -p build
 	$(or $(CXX),c++) -std=c++20 -O1 -shared -fPIC -Icore -o $@ $< -ldl
 

@@ -36,7 +36,7 @@ IGNORED = {
     "_display/progress.py:_Notebook.__call__.last": "bars of all kinds are called alike",
     "_pjrt/kinds/elementwise/*.b": "lowerings of all functions are called alike",
     "onnx/operations.py:*._": "the dtype, which the result has as well",
-    "onnx/nodes.py:*": "readers and writers of all kinds of nodes are called alike",
+    "onnx/nodes/*": "readers and writers of all kinds of nodes are called alike",
     "cli/__init__.py:_Formatter._fill_text.indent": "argparse calls it so",
     "tour/experiments/libraries.py:*": "measured programs are called alike",
     "_launch/launcher.py:_signals.pass_on._": "Python calls handlers of signals with a frame",

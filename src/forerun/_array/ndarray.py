@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from .._display.notebook import nbytes, preformatted
 from .._io import numpy_files as files
 from .._runtime.device import Device, resolve, used_devices
 from ..autograd import backward_pass, leaf
 from ..ops._base import convert
 from ..ops._base import core as _core
 from ..ops._base.primitive import direct
-from ..ops._base.traced import placeholder
 from ..ops.elementwise import arithmetic, rounding, select
 from ..ops.index import diagonal as diagonals
 from ..ops.index import getitem as indexing
@@ -32,6 +29,7 @@ from ..ops.shape import views as shape
 from ..ops.sort import sort as sorting  # fmt: skip
 from . import arrow_protocol as arrow
 from . import numpy_protocols as protocols
+from . import text
 from .call_forms import delegate
 from .mxnet_methods import MxnetMethods
 from .numpy_methods import NumpyMethods
@@ -416,37 +414,20 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     # --- Python ---
 
     def __repr__(self) -> str:
-        if (name := placeholder(self)) is not None:
-            return name
-        text = repr(self.numpy())
-        default = convert.default_float()
-        if self.dtype == default == numpy.float64:
-            pass  # NumPy's default too
-        elif self.dtype == default:
-            text = re.sub(rf",\s+dtype={default}\)$", ")", text)
-        elif self.dtype == numpy.float64:
-            text = f"{text[:-1]}, dtype=float64)"
-        return text if self.device == resolve("cpu") else f"{text[:-1]}, device={self.device})"
+        return text.represented(self)
 
     def __str__(self) -> str:
-        return placeholder(self) or str(self.numpy())
+        return text.shown(self)
 
     def _repr_html_(self) -> str:
         """The values, for a notebook, as `repr` has them, below what the array is; or what its computation raised.
 
         Waits for this array, and no other; of a large one only the corners are looked at.
         """
-        about = f"{self.dtype} {self.shape}, {nbytes(self.nbytes)}, {self.device}"
-        try:
-            return preformatted(repr(self), about)
-        except Exception as error:
-            shown = "\n".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])])
-            return preformatted(shown, about)
+        return text.in_html(self)
 
     def __format__(self, spec: str) -> str:
-        if self.ndim and spec:
-            raise TypeError(f"format: an array with axes must have no format of its own, got {spec!r}")
-        return placeholder(self) or format(self.item() if spec else self.numpy(), spec)
+        return text.formatted(self, spec)
 
     def __contains__(self, value: object) -> bool:
         return bool(reduction.any(self == value))

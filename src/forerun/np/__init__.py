@@ -110,9 +110,10 @@ from ..ops.statistics.histogram import (
     digitize, histogram, histogram2d, histogram_bin_edges, histogramdd, packbits, unpackbits,
 )  # fmt: skip
 from ..ops.statistics.quantile import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
+from ._float_errors import errstate, geterr, seterr
 from ._printing import (
-    array2string, array_repr, array_str, base_repr, binary_repr, errstate, format_float_positional,
-    format_float_scientific, get_printoptions, geterr, printoptions, set_printoptions, seterr, typename,
+    array2string, array_repr, array_str, base_repr, binary_repr, format_float_positional, format_float_scientific,
+    get_printoptions, printoptions, set_printoptions, typename,
 )  # fmt: skip
 from . import emath, fft, lib, linalg, random
 from .former import alltrue, in1d, msort, NAN, NaN, NINF, NZERO, PINF, product, PZERO, sometrue, trapz

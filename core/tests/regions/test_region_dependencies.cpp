@@ -1,91 +1,22 @@
-// Ops that use blocks, rows and columns of the same matrices: those that overlap run in order, others may run at the
-// same time, and each failure poisons the regions that overlap it. `test_region_dependencies [steps]`.
-#include <atomic>
+// Random programs on blocks, rows and columns of the same matrices: values are those of the programs in order, and each
+// failure poisons the regions that overlap it. `test_region_dependencies [steps]`.
 #include <cstring>
-#include <set>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "array/array.h"
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/threads.h"
 #include "program.h"
+#include "regions/layout_parts.h"
 
 using namespace forerun;
 using namespace forerun::test;
 
 namespace {
-
-// --- regions of layouts ----------------------------------------------------------------------------------------------
-
-using Random = std::mt19937;
-
-// A part of each axis; `stepped`: with steps of more than one, in both directions, and axes that are gone.
-Layout part_of(const Layout& whole, Random& random, bool stepped) {
-  Layout part = whole;
-  std::vector<int64_t> shape, strides;
-  part.size = 1;
-  for (int i = 0; i < whole.ndim(); ++i) {
-    int64_t n = whole.shape[i], step = stepped && random() % 3 == 0 ? 2 : 1, from = static_cast<int64_t>(random() % n),
-            count = 1 + static_cast<int64_t>(random()) % ((n - from + step - 1) / step);
-    if (stepped && random() % 4 == 0) from += (count - 1) * step, step = -step;
-    part.offset += from * whole.strides[i];
-    if (stepped && count == 1 && random() % 2) continue;
-    shape.push_back(count), strides.push_back(step * whole.strides[i]);
-    part.size *= count;
-  }
-  part.shape = Dims(shape.data(), static_cast<int>(shape.size())),
-  part.strides = Dims(strides.data(), static_cast<int>(strides.size()));
-  return part;
-}
-
-std::set<int64_t> bytes_of(const Layout& layout) {
-  std::set<int64_t> bytes;
-  for (int64_t i = 0; i < layout.size; ++i) {
-    const int64_t at = layout.offset + offset_at(i, layout.shape, layout.strides);
-    for (int64_t b = 0; b < static_cast<int64_t>(item_size(layout.dtype)); ++b) bytes.insert(at + b);
-  }
-  return bytes;
-}
-
-bool meet(const std::set<int64_t>& a, const std::set<int64_t>& b) {
-  return std::any_of(a.begin(), a.end(), [&](int64_t at) { return b.count(at); });
-}
-
-// Regions never miss an overlap; and of two blocks of a matrix, or of boxes that differ along one axis, none is seen
-// where there is none.
-void check_regions(int rounds) {
-  Random random(5);
-  int known_apart = 0, apart = 0;
-  for (int i = 0; i < rounds; ++i) {
-    Dims shape = random() % 2 ? Dims{4, 9} : random() % 2 ? Dims{3, 4, 5} : random() % 2 ? Dims{2, 3, 2, 5} : Dims{23};
-    bool stepped = random() % 2;
-    Layout whole = Layout::dense(random() % 2 ? DType::f64 : DType::u8, shape);
-    Layout a = part_of(whole, random, stepped), b = part_of(whole, random, stepped);
-    bool known = a.region().apart(b.region()), overlap = meet(bytes_of(a), bytes_of(b));
-    check(known == b.region().apart(a.region()), "both see the same");
-    check(!(known && overlap), "what overlaps is not apart");
-    known_apart += known, apart += !overlap;
-    if (!stepped && shape.size() <= 2) check(known == !overlap, "blocks of a matrix are distinguished");
-    int64_t bytes = 0;
-    Layout copy = a.apart(bytes);
-    auto [low, high] = copy.range();
-    check(low == 0 && high <= bytes && copy.size == a.size, "a copy has room for its elements");
-    check(!copy.overlaps_itself() && copy.contiguous() == a.contiguous(), "a copy lies as its elements did");
-  }
-  check(known_apart * 10 >= apart * 9, "nearly all that does not overlap is known to: " + std::to_string(known_apart) +
-                                           " of " + std::to_string(apart));
-  // The diagonal and what is beside it; even and odd elements.
-  Layout square = Layout::dense(DType::f64, Dims{8, 8}), even = Layout::dense(DType::f64, Dims{4}), odd = even,
-         diagonal = even, under = even;
-  even.strides = odd.strides = Dims{16}, odd.offset = 8;
-  diagonal.strides = under.strides = Dims{72}, under.offset = 64;
-  check(even.region().apart(odd.region()) && diagonal.region().apart(under.region()) &&
-            !diagonal.region().apart(square.region()),
-        "steps");
-}
-
-// --- programs --------------------------------------------------------------------------------------------------------
 
 uint64_t sum(uint64_t a, uint64_t b) { return a + b; }
 uint64_t scaled(uint64_t a, uint64_t b) { return 3 * a + 7 * b; }
@@ -341,142 +272,10 @@ void run(const std::vector<int>& workers, int threads, bool failures, int passes
   check(budget.running == 0 && budget.reserved.load() == 0, "nothing runs");
 }
 
-// --- at the same time ------------------------------------------------------------------------------------------------
-
-// Waits until another of its kind has begun.
-struct Meets final : Kernel {
-  explicit Meets(std::atomic<int>* begun) : begun(begun) {}
-  const char* name() const override { return "meets"; }
-  void run(Op&, int64_t) override {
-    ++*begun;
-    for (int i = 0; *begun < 2 && i < 60'000; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    check(*begun == 2, "ops on parts that do not overlap run at the same time");
-  }
-  std::atomic<int>* begun;
-};
-
-void check_independence(Mode first, Mode second, bool memory_comes) {
-  Engine& engine = Engine::get();
-  wait_all();
-  stop_workers();
-  engine.configure({2}, 3);
-  engine.passes.set(31), engine.passes.set_apart_from(20000);
-  Array array = Array::make(DType::u64, Dims{8, 8}, engine.devices[0].budget.get());
-  if (!memory_comes) check(array.storage()->take(), "memory");
-  std::atomic<int> begun{0};
-  engine.gate(true);
-  auto issue = [&](auto build) {
-    Op* op = engine.make_op();
-    op->queue = engine.devices[0].compute.get(), op->budget = array.storage()->budget;
-    op->cost = 1'000'000;
-    build(*op);
-    engine.issue(op);
-  };
-  if (memory_comes) issue([&](Op& op) { op.emplace<Fill>(1), op.add(array.storage(), Mode::write); });
-  for (int64_t i = 0; i < 2; ++i) {
-    Layout block = Layout::dense(DType::u64, Dims{8, 8});
-    block.shape = Dims{8, 4}, block.size = 32, block.offset = i * 32;
-    issue([&](Op& op) { op.emplace<Meets>(&begun), add(op, Array(array.storage(), block), i ? second : first); });
-  }
-  engine.gate(false);
-  wait_all();
-  check(begun == 2, "both have run");
-}
-
-// The op that was to bring the memory does not run, as its operand is poisoned; and then those behind it see to that.
-void check_memory_after_failure() {
-  Engine& engine = Engine::get();
-  engine.configure({2}, 3);
-  engine.gate(true);
-  Array bad = Array::make(DType::u64, Dims{8}, engine.devices[0].budget.get()),
-        array = Array::make(DType::u64, Dims{8, 8}, bad.storage()->budget);
-  auto issue = [&](auto build) {
-    Op* op = engine.make_op();
-    op->queue = engine.devices[0].compute.get(), op->budget = bad.storage()->budget;
-    build(*op);
-    op->cost = 1'000'000;
-    engine.issue(op);
-  };
-  auto row = [&](int64_t i) {
-    Layout one = Layout::dense(DType::u64, Dims{8});
-    one.offset = i * 64;
-    return Array(array.storage(), one);
-  };
-  issue([&](Op& op) {
-    op.emplace<Mix>(1, 5, false, true), op.add(bad.storage(), Mode::write), op.add(bad.storage(), Mode::read),
-        op.add(bad.storage(), Mode::read);
-  });
-  issue([&](Op& op) { build_copy(op, bad, row(0)); });
-  for (int64_t i = 1; i < 8; ++i) {
-    Scalar scalar{};
-    std::memcpy(scalar.bytes, &i, sizeof i);
-    issue([&](Op& op) { build_fill(op, scalar, row(i)); });
-  }
-  engine.gate(false);
-  wait_all();
-  check(row(0).failure() && array.failure() == row(0).failure(), "what was written with it is poisoned");
-  for (int64_t i = 1; i < 8; ++i) {
-    check(!row(i).failure(), "the rest is not");
-    for (int64_t k = 0; k < 8; ++k)
-      check(reinterpret_cast<int64_t*>(array.storage()->data())[8 * i + k] == i, "values of the rest");
-  }
-  engine.failures.take_unseen();
-}
-
-// A wait for the issued writes does not end when as many later ones have ended.
-void check_order_of_ends() {
-  Engine& engine = Engine::get();
-  engine.configure({2}, 3);
-  Array array = Array::make(DType::u64, Dims{8, 8}, engine.devices[0].budget.get());
-  check(array.storage()->take(), "memory");
-  std::atomic<bool> open{false};
-  struct Late final : Kernel {
-    explicit Late(std::atomic<bool>* open) : open(open) {}
-    const char* name() const override { return "late"; }
-    void run(Op&, int64_t) override {
-      while (!*open) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    std::atomic<bool>* open;
-  };
-  std::atomic<bool> at_once{true};
-  auto issue = [&](int64_t row, std::atomic<bool>* until) {
-    Layout one = Layout::dense(DType::u64, Dims{8});
-    one.offset = row * 64;
-    Op* op = engine.make_op();
-    op->queue = engine.devices[0].compute.get(), op->budget = array.storage()->budget, op->cost = 1'000'000;
-    op->emplace<Late>(until);
-    add(*op, Array(array.storage(), one), Mode::update);
-    engine.issue(op);
-  };
-  const uint64_t before = engine.introspection.stats().ended;
-  CompletionQueue queue(engine.notifier);
-  Completion completion;
-  Completion* known_apart = nullptr;
-  issue(0, &open), issue(1, &at_once);
-  check(engine.watch(completion, *array.storage(), queue), "there is something to wait for");
-  issue(2, &at_once), issue(3, &at_once);
-  while (engine.introspection.stats().ended < before + 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  check(engine.notifier.pop_completed(queue, &known_apart, 1) == 0 && !array.storage()->settled(),
-        "the first write has not ended");
-  open = true;
-  wait_all();
-  check(engine.notifier.pop_completed(queue, &known_apart, 1) == 1 && known_apart == &completion &&
-            array.storage()->settled(),
-        "all have");
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   use_cpu_workers(Engine::get());
-  check_regions(kSanitized ? 3000 : 30000);
-  for (bool memory_comes : {false, true})
-    for (Mode mode : {Mode::read, Mode::update})
-      check_independence(Mode::update, mode, memory_comes), check_independence(mode, Mode::update, memory_comes);
-  stop_workers();
-  check_order_of_ends();
-  stop_workers();
-  check_memory_after_failure();
   int steps = argc > 1 ? std::atoi(argv[1]) : kSanitized ? 480 : 3200;
   for (bool failures : {false, true})
     for (int passes : {16, 31, 15, 18}) run({4}, 2, failures, passes, passes == 31, passes == 18 ? 0 : 2000, steps);
@@ -484,5 +283,5 @@ int main(int argc, char** argv) {
   run({0}, 2, true, 31, false, 2000, steps);
   wait_all();
   stop_workers();
-  std::puts("well");
+  return 0;
 }
