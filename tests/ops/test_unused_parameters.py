@@ -24,7 +24,7 @@ IGNORED = {
     # what a function of a family is called with, though only others of the family need it
     "autograd/function.py:Function.gradients.attrs": "the tape calls all operations alike",
     "ops/_base/host_task.py:_NoGradient.gradients.*": "the tape calls all operations alike",
-    "ops/shape/join.py:_Split.gradients.inputs": "the tape calls all operations alike",
+    "ops/shape/split.py:_Split.gradients.inputs": "the tape calls all operations alike",
     "_capture/captured.py:_Passes.gradients.*": "the tape calls all operations alike",
     "ops/_base/primitive.py:nondifferentiable.g": "the tape calls all gradients alike",
     "ops/reduce/product.py:_prod_grad.y": "asks for the output to be kept, which it uses by another way",

@@ -62,14 +62,13 @@ from ..ops.index.from_data import (
 )  # fmt: skip
 from ..ops.index.getitem import argwhere, compress, flatnonzero, one_hot, take, take_along_axis
 from ..ops.index.grids import c_, fromfunction, index_exp, indices, meshgrid, mgrid, ogrid, r_, s_, vander
+from ..ops.index.in_place import copyto, fill_diagonal, put, put_along_axis
 from ..ops.index.index_builders import (
     diag_indices, diag_indices_from, ix_, ravel_multi_index, tril_indices, tril_indices_from, triu_indices,
     triu_indices_from, unravel_index,
 )  # fmt: skip
-from ..ops.index.insert_delete import (
-    append, block, copyto, delete, dsplit, fill_diagonal, insert, put, put_along_axis, resize, select,
-)  # fmt: skip
-from ..ops.index.select_by import choose, extract, mask_indices, piecewise, place, putmask
+from ..ops.index.insert_delete import append, delete, insert, resize
+from ..ops.index.select_by import choose, extract, mask_indices, piecewise, place, putmask, select
 from ..ops.linalg.cross import cross
 from ..ops.linalg.einsum import einsum, einsum_path
 from ..ops.linalg.matmul import matmul, matvec, vecdot, vecmat
@@ -86,14 +85,15 @@ from ..ops.reduce.scan import cumprod, cumsum, cumulative_prod, cumulative_sum, 
 from ..ops.shape.attributes import (
     broadcast_shapes, iscomplexobj, isrealobj, isscalar, may_share_memory, ndim, shape, shares_memory, size,
 )  # fmt: skip
-from ..ops.shape.join import (
-    array_split, column_stack, concatenate, dstack, hsplit, hstack, pad, repeat, roll, split, stack, tile, unstack,
-    vsplit, vstack,
-)  # fmt: skip
-from ..ops.shape.views import (
-    atleast_1d, atleast_2d, atleast_3d, broadcast_arrays, broadcast_to, expand_dims, flip, fliplr, flipud, imag,
-    matrix_transpose, moveaxis, ravel, real, reshape, rollaxis, rot90, squeeze, swapaxes, transpose,
-)  # fmt: skip
+from ..ops.shape.axis_order import matrix_transpose, moveaxis, rollaxis, swapaxes, transpose
+from ..ops.shape.broadcast import broadcast_arrays, broadcast_to
+from ..ops.shape.complex_parts import imag, real
+from ..ops.shape.flip_roll import flip, fliplr, flipud, roll, rot90
+from ..ops.shape.join import block, column_stack, concatenate, dstack, hstack, stack, vstack
+from ..ops.shape.pad import pad
+from ..ops.shape.repeat import repeat, tile
+from ..ops.shape.reshape import atleast_1d, atleast_2d, atleast_3d, expand_dims, ravel, reshape, squeeze
+from ..ops.shape.split import array_split, dsplit, hsplit, split, unstack, vsplit
 from ..ops.signal.apply_along import apply_along_axis, apply_over_axes, vectorize
 from ..ops.signal.convolve import convolve, correlate, ediff1d, gradient, interp, sinc, trapezoid
 from ..ops.signal.polynomials import poly, polyadd, polyder, polydiv, polyfit, polyint, polymul, polysub, polyval, roots

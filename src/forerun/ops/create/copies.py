@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._base.primitive import direct
-from ..shape.views import atleast_1d
+from ..shape.reshape import atleast_1d
 from .fill import array, asarray
 
 if TYPE_CHECKING:

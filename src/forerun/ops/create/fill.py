@@ -22,7 +22,10 @@ from .._base.convert import (
     unsupported,
 )
 from .._base.primitive import direct
-from ..shape.views import broadcast_to, copied_in, fortran, in_order, reshape, transpose
+from ..shape.axis_order import transpose
+from ..shape.broadcast import broadcast_to
+from ..shape.memory_order import copied_in, fortran, in_order
+from ..shape.reshape import reshape
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, DeviceLike, DTypeLike, Out, Shape

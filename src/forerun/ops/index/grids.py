@@ -28,8 +28,10 @@ from .._base.convert import (
 from ..create.fill import ones_like
 from ..create.ranges import arange, linspace
 from ..elementwise.arithmetic import multiply
+from ..shape.axis_order import moveaxis
+from ..shape.broadcast import broadcast_to
 from ..shape.join import concatenate, stack
-from ..shape.views import broadcast_to, moveaxis, reshape
+from ..shape.reshape import reshape
 from .setitem import fit
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from .._base.registry import registered_tuple
 from ..create.fill import eye
 from ..elementwise.arithmetic import conj_if_complex
 from ..index.diagonal import diagonal
-from ..shape.views import real
+from ..shape.complex_parts import real
 from .lapack import adjoint, half_hermitian, matrices, quotient, stacked, work
 from .matmul import matmul
 from .solve import _solve

@@ -15,7 +15,10 @@ from .._base.promotion import real_of
 from .._base.registry import registered_tuple
 from ..create.fill import eye
 from ..elementwise.arithmetic import conj_if_complex
-from ..shape.views import broadcast_to, imag, ravel, reshape, transpose
+from ..shape.axis_order import transpose
+from ..shape.broadcast import broadcast_to
+from ..shape.complex_parts import imag
+from ..shape.reshape import ravel, reshape
 from .lapack import adjoint, inexact, matrices, stacked
 from .matmul import matmul
 from .tensordot import matmul_pair

@@ -22,8 +22,8 @@ from ..create.fill import eye
 from ..elementwise.arithmetic import absolute, copysign
 from ..index.diagonal import diagonal, tril
 from ..index.getitem import take_along_axis
+from ..shape.complex_parts import imag
 from ..shape.join import concatenate
-from ..shape.views import imag
 from ..sort.sort import argsort, sort
 from .eig import _gaps, _off_diagonal, _spread, eigh, eigvalsh
 from .lapack import adjoint, half_hermitian, matrices, quotient, stacked, work

@@ -15,7 +15,7 @@ from ..elementwise.erf import erf
 from ..elementwise.exponential import exp, logaddexp, tanh
 from ..elementwise.select import where
 from ..random.basic import uniform
-from ..shape.views import reshape
+from ..shape.reshape import reshape
 from .functions import relu, sigmoid
 
 if TYPE_CHECKING:

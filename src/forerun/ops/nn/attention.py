@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from .._base.convert import asarray, asarrays
 from ..elementwise.select import where
-from ..shape.views import reshape, transpose
+from ..shape.axis_order import transpose
+from ..shape.reshape import reshape
 from .functions import batch_dot, log_softmax
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from ..index.parser import places_within
 from ..linalg.tensordot import _matmul, matmul_pair
 from ..random.basic import uniform
 from ..reduce.reduction import _max, _sum
-from ..shape.views import reshape
+from ..shape.reshape import reshape
 from ..sort.sort import argsort
 
 if TYPE_CHECKING:

@@ -26,7 +26,8 @@ from .._base.host_task import host_op
 from ..elementwise.arithmetic import isfinite, multiply
 from ..index.getitem import getitem, take_along_axis
 from ..reduce.reduction import all as all_
-from ..shape.views import reshape, transpose
+from ..shape.axis_order import transpose
+from ..shape.reshape import reshape
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, DTypeLike

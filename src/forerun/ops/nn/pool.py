@@ -15,7 +15,8 @@ from ..elementwise.select import where
 from ..index.getitem import take_along_axis
 from ..reduce.mean_variance import mean
 from ..reduce.reduction import sum as sum_
-from ..shape.views import moveaxis, reshape
+from ..shape.axis_order import moveaxis
+from ..shape.reshape import reshape
 from ..sort.sort import argmax
 from .conv_windows import LAYOUTS, Extents, Windows, channels_first, channels_last, native, padded, per_axis
 

@@ -13,9 +13,11 @@ from ..create.fill import full
 from ..elementwise.select import nonzero as _nonzero
 from ..elementwise.select import where
 from ..index.getitem import _scatter_along, getitem, take, take_along_axis
-from ..shape.join import stack, unstack
-from ..shape.views import broadcast_to, moveaxis, transpose
-from ..shape.views import reshape as _reshape
+from ..shape.axis_order import moveaxis, transpose
+from ..shape.broadcast import broadcast_to
+from ..shape.join import stack
+from ..shape.reshape import reshape as _reshape
+from ..shape.split import unstack
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, Shape

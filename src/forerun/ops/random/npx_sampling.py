@@ -11,7 +11,7 @@ from .._base.convert import as_dtype, asarray, broadcast_shapes, is_array
 from .._base.host_task import host_op
 from ..elementwise.exponential import log
 from ..index.getitem import take_along_axis
-from ..shape.views import reshape
+from ..shape.reshape import reshape
 from .basic import _shape, bernoulli, normal, uniform
 from .basic import seed as _seed
 from .conditions import known

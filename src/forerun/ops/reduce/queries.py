@@ -11,7 +11,9 @@ from .._base.convert import asarray, asarrays, cast, default_float, is_array, is
 from .._base.host_task import host_op
 from ..create.fill import asarray as as_ordered
 from ..elementwise.arithmetic import equal, isinf, signbit
-from ..shape.views import fortran, imag, real, transpose
+from ..shape.axis_order import transpose
+from ..shape.complex_parts import imag, real
+from ..shape.memory_order import fortran
 from .reduction import all as all_
 
 if TYPE_CHECKING:

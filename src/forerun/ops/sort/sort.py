@@ -26,7 +26,8 @@ from .._base.host_task import host_op
 from .._base.primitive import direct, numpy_when_small, plain_calls
 from ..create.fill import zeros
 from ..index.getitem import take_along_axis
-from ..shape.views import flip, reshape
+from ..shape.flip_roll import flip
+from ..shape.reshape import reshape
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, Out

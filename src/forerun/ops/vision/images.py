@@ -23,7 +23,8 @@ from ..linalg.matmul import matmul
 from ..random.basic import normal, uniform
 from ..reduce.mean_variance import mean as _mean
 from ..reduce.reduction import sum as _sum
-from ..shape.views import flip, transpose
+from ..shape.axis_order import transpose
+from ..shape.flip_roll import flip
 from .resize import resized
 
 if TYPE_CHECKING:
