@@ -75,7 +75,7 @@ IGNORED = {
     "_io/numpy_files.py:load.encoding": "a word about pickles, which are always refused",
     "_io/numpy_files.py:load.max_header_size": "headers are not evaluated; they have a limit of their own",
     "ops/statistics/quantile.py:*.overwrite_input": "a permission, which is not used",
-    "ops/sort/sort.py:unique.sorted": "a permission to give values in any order; they are sorted",
+    "ops/sort/unique.py:unique.sorted": "a permission to give values in any order; they are sorted",
     "*get_state.legacy": "another form of the same state; forerun's has one form, which `set_state` takes",
     "ops/signal/sliding.py:sliding_window_view.writeable": "views have no flag of their own",
     "gluon/data/batchify.py:*.__init__.use_shared_mem": "where memory lies; the values are the same",

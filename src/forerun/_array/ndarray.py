@@ -31,6 +31,8 @@ from ..ops.shape import axis_order, broadcast, complex_parts, memory_order
 from ..ops.shape import repeat as repeating
 from ..ops.shape import reshape as reshaping
 from ..ops.shape import split as splitting
+from ..ops.sort import argmax as extremes
+from ..ops.sort import search_count as searching
 from ..ops.sort import sort as sorting  # fmt: skip
 from . import arrow_protocol as arrow
 from . import numpy_protocols as protocols
@@ -305,11 +307,11 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     def cumprod(self, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> ndarray:
         """Return running products along an axis."""
 
-    @delegate(sorting.argmax, takes_dim=True)
+    @delegate(extremes.argmax, takes_dim=True)
     def argmax(self, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> ndarray:
         """Return the position of the largest element."""
 
-    @delegate(sorting.argmin, takes_dim=True)
+    @delegate(extremes.argmin, takes_dim=True)
     def argmin(self, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> ndarray:
         """Return the position of the smallest element."""
 
@@ -331,7 +333,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """Partition the elements along an axis in place, so that those at kth are in sorted position."""
         _core.assign(self, sorting.partition(_core.detach(self), kth, axis, kind, order))
 
-    @delegate(sorting.searchsorted)
+    @delegate(searching.searchsorted)
     def searchsorted(self, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> ndarray:
         """Return positions at which values would keep the sorted vector sorted."""
 

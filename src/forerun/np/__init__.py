@@ -98,13 +98,11 @@ from ..ops.signal.apply_along import apply_along_axis, apply_over_axes, vectoriz
 from ..ops.signal.convolve import convolve, correlate, ediff1d, gradient, interp, sinc, trapezoid
 from ..ops.signal.polynomials import poly, polyadd, polyder, polydiv, polyfit, polyint, polymul, polysub, polyval, roots
 from ..ops.signal.windows import angle, bartlett, blackman, hamming, hanning, i0, kaiser, sort_complex, unwrap
-from ..ops.sort.sort import (
-    argmax, argmin, argpartition, argsort, bincount, lexsort, nanargmax, nanargmin, partition, searchsorted, sort,
-    unique,
-)  # fmt: skip
-from ..ops.sort.unique import (
-    intersect1d, isin, setdiff1d, setxor1d, union1d, unique_all, unique_counts, unique_inverse, unique_values,
-)  # fmt: skip
+from ..ops.sort.argmax import argmax, argmin, nanargmax, nanargmin
+from ..ops.sort.search_count import bincount, searchsorted
+from ..ops.sort.sets import intersect1d, isin, setdiff1d, setxor1d, union1d
+from ..ops.sort.sort import argpartition, argsort, lexsort, partition, sort
+from ..ops.sort.unique import unique, unique_all, unique_counts, unique_inverse, unique_values
 from ..ops.statistics.covariance import corrcoef, cov
 from ..ops.statistics.histogram import (
     digitize, histogram, histogram2d, histogram_bin_edges, histogramdd, packbits, unpackbits,

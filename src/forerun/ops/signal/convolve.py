@@ -34,7 +34,8 @@ from ..shape.broadcast import broadcast_to
 from ..shape.flip_roll import flip
 from ..shape.join import concatenate
 from ..shape.reshape import atleast_1d, ravel, reshape
-from ..sort.sort import argsort, searchsorted
+from ..sort.search_count import searchsorted
+from ..sort.sort import argsort
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, Axis
