@@ -36,10 +36,11 @@ from ..ops._base.dtypes import (
     unsignedinteger, ushort,
 )  # fmt: skip
 from ..ops._base.host_task import host
+from ..ops.create.array import array, asarray
 from ..ops.create.copies import ascontiguousarray, astype, copy
-from ..ops.create.fill import (
-    array, asarray, empty, empty_like, eye, full, full_like, identity, ones, ones_like, tri, zeros, zeros_like,
-)  # fmt: skip
+from ..ops.create.eye import eye, identity, tri
+from ..ops.create.fill import empty, full, ones, zeros
+from ..ops.create.like import empty_like, full_like, ones_like, zeros_like
 from ..ops.create.ranges import arange, geomspace, linspace, logspace
 from ..ops.elementwise.arithmetic import (
     absolute, add, bitwise_and, bitwise_count, bitwise_or, bitwise_xor, cbrt, ceil, conjugate, copysign, divide,

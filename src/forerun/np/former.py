@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..ops._base.convert import asarrays
 from ..ops.reduce.product import prod
-from ..ops.reduce.reduction import all as all_, any as any_
+from ..ops.reduce.reduction import all as all_
+from ..ops.reduce.reduction import any as any_
 from ..ops.shape.reshape import ravel
 from ..ops.signal.convolve import trapezoid
 from ..ops.sort.sets import isin

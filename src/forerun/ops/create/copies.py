@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from .._base.primitive import direct
 from ..shape.reshape import atleast_1d
-from .fill import array, asarray
+from .array import array, asarray
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, DeviceLike, DTypeLike

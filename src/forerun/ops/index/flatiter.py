@@ -10,7 +10,7 @@ import numpy
 
 from .._base import core as _core
 from .._base.convert import asarray, broadcast_shapes, cast, copy, is_array
-from ..create.fill import _known
+from ..create.arguments import _known
 from ..shape.broadcast import broadcast_to
 from ..shape.reshape import ravel, reshape
 from .getitem import getitem, take

@@ -25,7 +25,7 @@ from .._base.convert import (
     unsupported,
     vector_of,
 )
-from ..create.fill import ones_like
+from ..create.like import ones_like
 from ..create.ranges import arange, linspace
 from ..elementwise.arithmetic import multiply
 from ..shape.axis_order import moveaxis

@@ -9,7 +9,7 @@ import numpy
 from .._base import core as _core
 from .._base.convert import _has_arrays, asarray, cast, is_array
 from .._base.primitive import direct
-from ..create.fill import _known
+from ..create.arguments import _known
 from ..shape.broadcast import broadcast_to
 from ..shape.reshape import ravel
 from .getitem import _along as _positions_along

@@ -10,7 +10,8 @@ import numpy
 
 from .._base.convert import asarray, asarray_like_device, axis_of, count_of, extents_of
 from .._base.primitive import direct, numpy_when_small
-from ..create.fill import _known, zeros
+from ..create.arguments import _known
+from ..create.fill import zeros
 from ..shape.axis_order import moveaxis
 from ..shape.broadcast import broadcast_to
 from ..shape.join import _part, concatenate

@@ -21,7 +21,8 @@ from .._base.convert import (
 )
 from .._base.host_task import host_op
 from .._base.primitive import direct, numpy_when_small
-from ..create.fill import _known, ones, zeros
+from ..create.arguments import _known
+from ..create.fill import ones, zeros
 from ..elementwise.arithmetic import logical_not, logical_or
 from ..elementwise.select import nonzero, where
 from ..shape.broadcast import broadcast_to

@@ -13,7 +13,7 @@ from .._base.convert import asarray, asarrays, axes_of, broadcast_shapes, copy, 
 from .._base.primitive import numpy_when_small, primitive
 from .._base.promotion import real_of
 from .._base.registry import registered_tuple
-from ..create.fill import eye
+from ..create.eye import eye
 from ..elementwise.arithmetic import conj_if_complex
 from ..shape.axis_order import transpose
 from ..shape.broadcast import broadcast_to

@@ -18,7 +18,7 @@ from .._base.convert import check_choice
 from .._base.primitive import numpy_when_small, primitive
 from .._base.promotion import real_of
 from .._base.registry import registered_tuple
-from ..create.fill import eye
+from ..create.eye import eye
 from ..elementwise.arithmetic import absolute, copysign
 from ..index.diagonal import diagonal, tril
 from ..index.getitem import take_along_axis

@@ -9,7 +9,7 @@ import numpy
 from .._base import core as _core
 from .._base.convert import asarray, asarrays, cast, default_float, is_array, is_inexact, is_real_float, write_out
 from .._base.host_task import host_op
-from ..create.fill import asarray as as_ordered
+from ..create.array import asarray as as_ordered
 from ..elementwise.arithmetic import equal, isinf, signbit
 from ..shape.axis_order import transpose
 from ..shape.complex_parts import imag, real

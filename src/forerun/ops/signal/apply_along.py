@@ -9,7 +9,7 @@ import numpy
 
 from .._base.convert import as_dtype, asarray, axis_of, broadcast_shapes
 from .._base.host_task import host
-from ..create.fill import _known
+from ..create.arguments import _known
 from ..shape.axis_order import moveaxis
 from ..shape.join import stack
 from ..shape.reshape import expand_dims, reshape
