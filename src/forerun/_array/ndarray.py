@@ -23,7 +23,7 @@ from ..ops.index import in_place
 from ..ops.index import select_by as choosing
 from ..ops.linalg import matmul as products
 from ..ops.linalg import tensordot as linear
-from ..ops.random import basic as random_ops
+from ..ops.random import permutations
 from ..ops.reduce import mean_variance as moments
 from ..ops.reduce import product, reduction
 from ..ops.reduce import scan as scans
@@ -496,7 +496,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     def shuffle(self) -> None:
         """Shuffle the rows in place."""
-        random_ops.shuffle(self)
+        permutations.shuffle(self)
 
 
 def _unpickled(values: numpy.ndarray, device: str) -> Array:

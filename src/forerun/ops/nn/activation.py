@@ -14,7 +14,7 @@ from ..elementwise.arithmetic import maximum, minimum
 from ..elementwise.erf import erf
 from ..elementwise.exponential import exp, logaddexp, tanh
 from ..elementwise.select import where
-from ..random.basic import uniform
+from ..random.uniform_normal import uniform
 from ..shape.reshape import reshape
 from .functions import relu, sigmoid
 

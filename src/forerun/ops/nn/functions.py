@@ -16,7 +16,7 @@ from ..elementwise.select import where
 from ..index.getitem import _gather, _gather_along, _scatter_along, take_along_axis
 from ..index.parser import places_within
 from ..linalg.tensordot import _matmul, matmul_pair
-from ..random.basic import uniform
+from ..random.uniform_normal import uniform
 from ..reduce.reduction import _max, _sum
 from ..shape.reshape import reshape
 from ..sort.sort import argsort

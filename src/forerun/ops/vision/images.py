@@ -20,7 +20,7 @@ from ..elementwise.exponential import cos, sin
 from ..elementwise.select import where
 from ..index.getitem import getitem, take
 from ..linalg.matmul import matmul
-from ..random.basic import normal, uniform
+from ..random.uniform_normal import normal, uniform
 from ..reduce.mean_variance import mean as _mean
 from ..reduce.reduction import sum as _sum
 from ..shape.axis_order import transpose
