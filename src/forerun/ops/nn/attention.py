@@ -13,7 +13,8 @@ from .._base.convert import asarray, asarrays
 from ..elementwise.select import where
 from ..shape.axis_order import transpose
 from ..shape.reshape import reshape
-from .functions import batch_dot, log_softmax
+from .layers import batch_dot
+from .softmax import log_softmax
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike

@@ -17,7 +17,7 @@ from ..shape.broadcast import broadcast_to
 from ..shape.join import concatenate, stack
 from ..shape.reshape import reshape
 from ..shape.split import unstack
-from .functions import log_softmax
+from .softmax import log_softmax
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike
