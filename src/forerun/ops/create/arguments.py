@@ -1,4 +1,4 @@
-"""What functions that make arrays share: their arguments, and the order of a new array in memory."""
+"""Arguments of the functions that make arrays: devices, dtypes, and the order of a new array in memory."""
 
 from __future__ import annotations
 

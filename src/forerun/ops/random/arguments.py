@@ -1,4 +1,4 @@
-"""What functions of random numbers share: the device and the shape of their numbers, and `out`."""
+"""Arguments of the functions that draw: the device and the shape of their numbers, and `out`."""
 
 from __future__ import annotations
 
@@ -54,6 +54,10 @@ def draw_into(
     """Return draw(size, dtype), written into `out` if that is given: of its shape and dtype.
 
     ValueError if size, TypeError if dtype says something else.
+
+    >>> from forerun import np
+    >>> draw_into("zeros", np.empty(2), None, None, np.zeros).tolist()
+    [0.0, 0.0]
     """
     if out is None:
         return draw(size, dtype)

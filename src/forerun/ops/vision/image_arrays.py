@@ -1,4 +1,4 @@
-"""What functions of images (height, width, channels), or of batches of such, share: `npx.image`."""
+"""Images (height, width, channels) and batches of such: their checks and dtypes, for the functions of `npx.image`."""
 
 from __future__ import annotations
 
