@@ -24,7 +24,7 @@ IGNORED = {
     # what a function of a family is called with, though only others of the family need it
     "autograd/function.py:Function.gradients.attrs": "the tape calls all operations alike",
     "ops/_base/host_task.py:_NoGradient.gradients.*": "the tape calls all operations alike",
-    "ops/shape/join.py:_Split.gradients.inputs": "the tape calls all operations alike",
+    "ops/shape/split.py:_Split.gradients.inputs": "the tape calls all operations alike",
     "_capture/captured.py:_Passes.gradients.*": "the tape calls all operations alike",
     "ops/_base/primitive.py:nondifferentiable.g": "the tape calls all gradients alike",
     "ops/reduce/product.py:_prod_grad.y": "asks for the output to be kept, which it uses by another way",
@@ -75,7 +75,7 @@ IGNORED = {
     "_io/numpy_files.py:load.encoding": "a word about pickles, which are always refused",
     "_io/numpy_files.py:load.max_header_size": "headers are not evaluated; they have a limit of their own",
     "ops/statistics/quantile.py:*.overwrite_input": "a permission, which is not used",
-    "ops/sort/sort.py:unique.sorted": "a permission to give values in any order; they are sorted",
+    "ops/sort/unique.py:unique.sorted": "a permission to give values in any order; they are sorted",
     "*get_state.legacy": "another form of the same state; forerun's has one form, which `set_state` takes",
     "ops/signal/sliding.py:sliding_window_view.writeable": "views have no flag of their own",
     "gluon/data/batchify.py:*.__init__.use_shared_mem": "where memory lies; the values are the same",

@@ -12,7 +12,7 @@ import numpy
 from ..ops._base import core as _core
 from ..ops._base.traced import placeholder
 from ..ops.index import flatiter as iterating
-from ..ops.shape import views as shape
+from ..ops.shape import complex_parts
 from .ndarray import _unpickled as unpickled_array
 from .ndarray import ndarray
 
@@ -89,12 +89,12 @@ class scalar(ndarray):
     @property  # type: ignore[misc]
     def real(self) -> Array:
         """The real part."""
-        return shape.real(self)
+        return complex_parts.real(self)
 
     @property  # type: ignore[misc]
     def imag(self) -> Array:
         """The imaginary part."""
-        return _core.as_scalar(shape.imag(self))
+        return _core.as_scalar(complex_parts.imag(self))
 
     @property
     def flat(self) -> Any:

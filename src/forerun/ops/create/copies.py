@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._base.primitive import direct
-from ..shape.views import atleast_1d
-from .fill import array, asarray
+from ..shape.reshape import atleast_1d
+from .array import array, asarray
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, DeviceLike, DTypeLike

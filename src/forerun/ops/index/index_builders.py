@@ -23,7 +23,7 @@ from .._base.convert import (
 from .._base.host_task import host_op, host_ops
 from .._base.primitive import numpy_when_small
 from ..elementwise.select import nonzero
-from ..shape.views import reshape
+from ..shape.reshape import reshape
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, DeviceLike, Shape

@@ -1,1 +1,5 @@
-"""Images and what is seen in them: `resize`, `images`; `boxes`, `anchors`, `detection`, `regions`."""
+"""Images and what is seen in them.
+
+`resize`; `image_arrays`, then `image_tensors`, `image_crops`, `image_flips` and `image_colours`; `boxes`, `anchors`,
+`detection`, `regions`.
+"""
