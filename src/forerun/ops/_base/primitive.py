@@ -85,7 +85,7 @@ def plain_calls(entry: str, *data: ArrayLike) -> Callable[..., Any]:
     """Return what the core does in plain calls, as for `direct`; of all others it makes None.
 
     >>> from forerun import np
-    >>> plain_calls("argmax")(np.array([1, 3, 2]), 0).item(), plain_calls("argmax")([1, 3, 2], 0)
+    >>> plain_calls("argmax")(np.array([1, 3, 2]), 0).item(), plain_calls("argmax")({1, 3}, 0)
     (1, None)
     """
     made: Callable[..., Any] = _core.Function(entry, lambda *_, **__: None, data)
