@@ -68,9 +68,10 @@ bench: $(BUILT)  ## the table beside the peers, which it installs below build/pe
 	$(BIN)/python benchmarks/peers/run.py $(ARGS)
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/calls.py
+	$(BIN)/python benchmarks/idioms.py
 
 bench-own: $(BUILT)  ## single promises: issue, recording, memory, priority, kernels, two devices
-	@set -e; for file in $(filter-out %/table.py %/growth.py %/calls.py,$(wildcard benchmarks/*.py)); do \
+	@set -e; for file in $(filter-out %/table.py %/growth.py %/calls.py %/idioms.py,$(wildcard benchmarks/*.py)); do \
 	  case $$file in */two_devices.py) devices=2;; *) devices=1;; esac; \
 	  echo "== $$file"; FORERUN_CPU_DEVICES=$$devices $(BIN)/python $$file; \
 	done
@@ -82,7 +83,7 @@ docs: $(BUILT)  ## the pages of docs/ and the reference, in build/docs; a warnin
 FAKE_GPU := build/fake_gpu.so
 FAR := FORERUN_PJRT=$(CURDIR)/$(FAKE_GPU) FORERUN_MODULE_CACHE= FORERUN_FAKE_GPU_EXECUTE_US=2000 FORERUN_FAKE_GPU_BANDWIDTH=40 \
   FORERUN_FAKE_GPU_PLUGIN=$(CURDIR)/build/plugins/fastatomstruct-xla-cpu/fastatomstruct_xla_cpu/libpjrt_cpu.so
-$(FAKE_GPU): core/tests/fake_gpu/fake_gpu.cpp core/pjrt/abi.h
+$(FAKE_GPU): core/tests/fake_gpu/fake_gpu.cpp $(wildcard core/tests/fake_gpu/*.h) core/pjrt/abi.h
 	mkdir -p build
 	$(or $(CXX),c++) -std=c++20 -O1 -shared -fPIC -Icore -o $@ $< -ldl
 

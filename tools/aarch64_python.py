@@ -31,7 +31,7 @@ WANTED = (
     "pandas>=2.2,<4",
 )
 # The parts of the suite in which a processor can make a difference: loops, orders of sums, memory, threads.
-FILES = ("tests/array", "tests/autograd", "tests/engine/test_fusion.py", "tests/engine/test_order.py")
+FILES = ("tests/array", "tests/autograd", "tests/engine/passes", "tests/engine/test_order.py")
 PROCESSES = 2
 
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "engine/engine.h"
+#include "net/call_identity.h"
 
 namespace forerun::net {
 
@@ -29,26 +30,6 @@ constexpr unsigned kHearing = 8;    // looks at operations for one at messages o
 constexpr auto kAtWork = 3us;       // a look that takes so long has moved values
 constexpr auto kAtWorkCold = 12us;  // the same behind a nap, after which all takes longer
 constexpr auto kTelling = 1s;       // for messages to the others, before this rank fails
-
-const char* name_of(Kind kind) {
-  constexpr const char* names[] = {"allreduce",  "broadcast", "allgather", "reduce_scatter",
-                                   "all_to_all", "send",      "recv",      "barrier"};
-  return names[static_cast<int>(kind)];
-}
-const char* name_of(Reduction reduction) {
-  constexpr const char* names[] = {"", "sum", "max", "min"};
-  return names[static_cast<int>(reduction)];
-}
-
-int64_t digest(const Call& call, uint64_t number) {
-  uint64_t hash = 1469598103934665603u;
-  for (uint64_t part :
-       {static_cast<uint64_t>(call.kind), static_cast<uint64_t>(call.reduction), static_cast<uint64_t>(call.dtype),
-        static_cast<uint64_t>(call.count), static_cast<uint64_t>(call.kind == Kind::broadcast ? call.peer : 0), number})
-    hash = (hash ^ part) * 1099511628211u, hash ^= hash >> 29;
-  for (const char* c = call.label; *c; ++c) hash = (hash ^ static_cast<unsigned char>(*c)) * 1099511628211u;
-  return static_cast<int64_t>(hash >> 2);  // its opposite is a number, too
-}
 
 // Another rank has said it.
 struct Told : std::runtime_error {
@@ -313,7 +294,7 @@ bool NetLane::advance(Flight& flight) {
     } else {
       flight.phase = Phase::telling;
       flight.header.assign(kHeader, 0);
-      describe(flight).copy(flight.header.data(), kHeader - 1);
+      (describe(call) + at_line(flight.op->site)).copy(flight.header.data(), kHeader - 1);
       flight.headers.assign(static_cast<size_t>(kHeader) * network_->group_size(call.group), 0);
       flight.check = network_->exchange(call.group, flight.header.data(), flight.headers.data(), kHeader);
     }
@@ -323,17 +304,6 @@ bool NetLane::advance(Flight& flight) {
   std::string why;
   if (!gone_.empty() && left_behind(flight, why)) throw std::runtime_error(why);
   return false;
-}
-
-std::string NetLane::describe(Flight& flight) const {
-  const Call& call = flight.kernel->call;
-  std::string text = name_of(call.kind);
-  if (call.kind != Kind::barrier) text += " of " + std::to_string(call.count) + " " + forerun::name(call.dtype);
-  if (call.reduction != Reduction::none) text += std::string(" (") + name_of(call.reduction) + ")";
-  if (call.kind == Kind::broadcast) text += " from rank " + std::to_string(call.peer);
-  if (*call.label) text += std::string(" of ") + call.label;
-  if (text.size() > 100) text = text.substr(0, 97) + "...";
-  return text + at_line(flight.op->site);
 }
 
 std::string NetLane::at_line(uint32_t site) const {

@@ -88,7 +88,6 @@ class NetLane final : public Lane {
   void begin(Op& op, Ended& ended);
   void run(Flight& flight);
   bool advance(Flight& flight);  // whether it has ended
-  std::string describe(Flight& flight) const;
   std::string divergence(const Flight& flight) const;
   void say_goodbye();
   bool others_stay() const;

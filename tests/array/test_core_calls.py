@@ -221,11 +221,12 @@ def all_of(dtype: str) -> Callable[[], list[tuple[str, np.ndarray]]]:
 
 def test_every_entry_has_a_table() -> None:
     """And every function that the core calls for is in one of them, or in a test of its own below."""
-    named = {n for holder in (np, np.ndarray) for n, f in vars(holder).items() if isinstance(f, _core.Function)}
+    found = {n: f for holder in (np.ndarray, np) for n, f in vars(holder).items() if isinstance(f, _core.Function)}
+    named = set(found)
     own = {"concatenate", "stack", "dot"}
     calls = CALLS + OF_NUMBERS + VIEWS + WRITES
     elsewhere = {call.partition("(")[0] for call in calls}
-    aliases = {n for n in named if vars(np).get(n) is not None and vars(np)[n].__name__ != n}
+    aliases = {n for n, f in found.items() if f.__name__ != n}
     here = set(OF_ARRAYS) | set(MAKING) | own
     assert here <= named
     methods = {"fill", "flatten"}  # of which there are no functions

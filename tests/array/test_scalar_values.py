@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-import collections
-import copy
-import json
-import math
 import operator
-import pickle
-import struct
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy
-import pandas
 import pytest
 
-from forerun import _core, autograd, np, npx, profiler, torch
-from forerun.gluon import nn
+from forerun import _core, np
 from forerun.np import ndarray
 from forerun.testing import closed_gate
 from tests.ops.cases import CASES, FURTHER
 from tests.ops.cases.table import Case, ours
-from tests.support.settings import configured
 
 Way = Callable[[Any, Any], Any]
 
@@ -193,9 +183,6 @@ def test_arrays_without_axes_that_somebody_made_stay_arrays(name: str) -> None:
     assert outcomes[0] == outcomes[1]
 
 
-# --- values ---------------------------------------------------------------------------------------
-
-
 def test_programs_that_keep_elements(engine: str) -> None:
     y = np.array([0, 1, 2, 3])
     y[0], y[1] = y[1], y[0]
@@ -215,106 +202,6 @@ def test_programs_that_keep_elements(engine: str) -> None:
                 y[j], y[j + 1] = y[j + 1], y[j]
     assert y.tolist() == [0, 1, 2, 3]
 
-
-OPERATORS = ["iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow"]
-OPERATORS += ["iand", "ior", "ixor", "ilshift", "irshift"]
-
-
-@pytest.mark.parametrize("name", OPERATORS)
-def test_operators_in_place_make_a_new_one(name: str, engine: str) -> None:
-    operate = getattr(operator, name)
-    for s, t in (np.array([7, 2])[0], numpy.array([7, 2])[0]), (np.array([3, 4]).sum(), numpy.array([3, 4]).sum()):
-        before, wanted = s, operate(t, 2)
-        s = operate(s, 2)
-        assert s is not before
-        assert _core.is_scalar(s)
-        assert (s.item(), before.item()) == (wanted.item(), 7)
-
-
-def test_in_place_operators_on_the_tape_are_recorded() -> None:
-    x = np.array([1.0, 2.0])
-    x.attach_grad()
-    with autograd.record():
-        loss = x.sum()
-        loss += (x * x).sum()
-        loss *= x[1]
-    loss.backward()
-    assert x.grad.tolist() == [2 * (1 + 2), 2 * (1 + 4) + (3 + 5)]
-
-
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "int64", "float16", "float32", "float64", "complex64"])
-def test_hash_and_equality_go_by_value(dtype: str, engine: str) -> None:
-    values = numpy.array([0, 1, 2, 2, 1], dtype)
-    x = np.array(values)
-    for ours_, theirs in zip(x, values):
-        assert hash(ours_) == hash(theirs) == hash(theirs.item())
-        assert ours_ == theirs.item()
-    assert {e.item() for e in set(x)} == set(values.tolist())
-    assert collections.Counter(x)[values[1].item()] == collections.Counter(values.tolist())[values[1].item()]
-    assert {x[1]: "one"}[1] == "one"
-    assert {1: "one"}[x[1]] == "one"
-    assert 1 in {x[1]: "one"}
-    assert x[0] not in {x[1]: "one"}
-
-
-def test_hash_waits_and_is_counted() -> None:
-    x = np.arange(4)
-    with profiler.record() as p:
-        hash((x + 1).sum())
-    assert sum(line.waits + line.reads for line in p.trace.lines) == 1
-
-
-def test_arrays_have_no_hash() -> None:
-    for a in np.zeros(2), np.zeros((2, 2)), np.zeros(()), np.zeros(2)[...]:
-        with pytest.raises(TypeError, match="unhashable type: 'ndarray'"):
-            hash(a)
-    assert not isinstance(np.zeros(()), collections.abc.Hashable)
-
-
-def test_pandas_looks_for_values() -> None:
-    x = np.array([3, 1])
-    assert pandas.Series([1, 2, 3]).isin([x[0], x[1]]).tolist() == [True, False, True]
-
-
-def test_python_takes_them_for_numbers(engine: str) -> None:
-    n, f = np.array([3, 1, 2]), np.array([2.5, -1.25], dtype="float64")
-    assert [0] * n[0] == n[0] * [0] == [0, 0, 0]
-    assert (1,) * n[2] == (1, 1)
-    assert "ab" * n[0] == "ababab"
-    assert list(range(n[0])) == [0, 1, 2]
-    assert [10, 20, 30][n[1]] == 20
-    assert bytes(n[0]) == b"\0\0\0"
-    assert (f[0] * [1, 2]).tolist() == [2.5, 5.0]
-    with pytest.raises(TypeError):
-        operator.index(f[0])
-    for s, t in (f[0], 2.5), (f[1], -1.25), (n[0], 3):
-        whole = round(s)
-        assert (whole, type(whole)) == (round(t), int)
-        assert math.floor(s) == math.floor(t)
-        assert math.ceil(s) == math.ceil(t)
-        assert math.trunc(s) == math.trunc(t)
-        assert math.isclose(math.exp(s), math.exp(t))
-        assert f"{s:8.3f}|{s:e}" == f"{t:8.3f}|{t:e}"
-        assert (s.is_integer(), s.as_integer_ratio()) == (float(t).is_integer(), t.as_integer_ratio())
-    rounded = round(f[1], 1)
-    assert _core.is_scalar(rounded)
-    assert rounded == -1.2
-    assert math.gcd(n[0], 6) == 3
-    assert f"{n[0]:05d}" == "00003"
-    assert struct.pack("<ifd", n[0], f[0], f[1]) == struct.pack("<ifd", 3, 2.5, -1.25)
-    assert json.dumps({"loss": f[0], "all": n}, default=np.ndarray.tolist) == '{"loss": 2.5, "all": [3, 1, 2]}'
-    assert np.isscalar(f[0])
-    assert not np.isscalar(np.array(2.5))
-
-
-def test_copies_are_scalars() -> None:
-    for again in copy.copy, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s)):
-        made, array = again(np.array([1.5, 2.5])[1]), again(np.array(2.5))
-        assert (made.item(), made.dtype, hash(made)) == (2.5, np.float32, hash(2.5))
-        assert not _core.is_scalar(array)
-
-
-# --- nothing writes into one -----------------------------------------------------------------------
 
 REFUSED: dict[str, Callable[[Any], Any]] = {
     "s[...] = 1": lambda s: operator.setitem(s, ..., 1),
@@ -362,122 +249,10 @@ def test_what_is_made_of_a_scalar_is_a_copy(name: str, engine: str) -> None:
     assert s.item() == 11
 
 
-# --- still arrays: asynchronous, on the tape, in every spelling -------------------------------------------
-
-
-def test_reading_waits_for_nothing(gate: None) -> None:
-    x = np.arange(6).reshape(2, 3) + 1
-    found = [x[0, 1], *x[0], *x.flat, x.sum(), x[1, 1] * 2]
-    assert not any(s.ready for s in found)
-
-
-def test_they_can_be_awaited() -> None:
-    async def main() -> Any:
-        return await (np.arange(4) + 1)[2]
-
-    assert asyncio.run(main()) == 3
-
-
-def test_gradients_come_through_elements() -> None:
-    x = np.array([1.0, 2.0, 3.0])
-    x.attach_grad()
-    with autograd.record():
-        first, *rest = x
-        y = first * x[1] + sum(e * e for e in rest) + x.flat[2] + x.take(0)
-    y.backward()
-    assert x.grad.tolist() == [2 + 1, 1 + 2 * 2, 2 * 3 + 1]
-
-
-def test_a_leaf_is_an_array() -> None:
-    x = np.array([3.0, 4.0])
-    w = x.sum()
-    before, hashed = copy.copy(w), w.detach()
-    w.attach_grad()
-    with autograd.record():
-        loss = w * w
-    loss.backward()
-    assert loss.asscalar() == 49
-    w -= 0.5 * w.grad
-    assert (w.item(), w.grad.item(), before.item(), hashed.item()) == (0, 14, 7, 7)
-
-
-def test_gradients_of_gradients_are_written_to() -> None:
-    x = np.array([3.0])[0] + 0
-    x.attach_grad()
-    for _ in range(2):
-        with autograd.record():
-            y = x * x * x
-            (g,) = autograd.grad(y, [x], create_graph=True, retain_graph=True)
-            z = g * g
-        z.backward()
-        assert x.grad.item() == 2 * 27 * 18
-        x.zero_grad()
-        assert x.grad.item() == 0
-
-
-def test_results_of_recorded_blocks_are_scalars(engine: str) -> None:
-    class Loss(nn.HybridBlock):
-        def forward(self, x: Any) -> Any:
-            return x.sum(), x[0, 1], x[..., 0, 1].reshape(()), x.reshape(-1)
-
-    net = Loss()
-    net.hybridize()
-    for i in range(3):
-        total, element, made, flat = net(np.array(VALUES) + i)
-        assert [_core.is_scalar(y) for y in (total, element, made, flat)] == [True, True, False, False]
-        assert (total.item(), element.item()) == (VALUES.sum() + 12 * i, 3 + i)
-
-
-def test_blocks_know_scalars_from_arrays() -> None:
-    class Same(nn.HybridBlock):
-        def forward(self, x: Any) -> Any:
-            return x.reshape(1)
-
-    net = Same()
-    net.hybridize()
-    made = np.array(5.0)
-    net(made)
-    s = np.array([5.0])[0]
-    net(s)[...] = 1
-    assert s.item() == 5
-
-
-def test_a_poisoned_array_has_poisoned_elements(ahead: str) -> None:
-    x = np.take(np.arange(3), np.array([1, 7]))
-    for read in (lambda: x.wait(), lambda: hash(x[0]), lambda: next(x.flat).item()):
-        with pytest.raises(IndexError, match="take: index must be in"):
-            read()
-
-
-def test_the_other_spellings() -> None:
-    x = torch.tensor([1.0, 2.0])
-    loss, kept = x.sum(), x[0]
-    x[0] = 9.0
-    assert (loss.item(), kept.item(), isinstance(kept, torch.Tensor)) == (3, 1, True)
-    npx.set_np()
-    try:
-        y = np.array([1, 2])
-        kept = y[0]
-        y[:] = 0
-        assert kept.asscalar() == 1.0
-    finally:
-        npx.reset_np()
-
-
 def test_without_a_size_random_numbers_are_scalars() -> None:
     drawn = [np.random.normal(), np.random.uniform(), np.random.randint(5), np.random.choice(4), np.random.gamma(2.0)]
     assert all(map(_core.is_scalar, drawn))
     assert not _core.is_scalar(np.random.normal(size=()))
-
-
-def test_devices_are_kept() -> None:
-    with configured(cpu_devices=2):
-        x = np.array([1.0, 2.0], device=npx.cpu(1))
-        assert x[1].device == x.sum().device == pickle.loads(pickle.dumps(x[1])).device == npx.cpu(1)
-        assert _core.is_scalar(x[1].to_device(npx.cpu(0)))
-
-
-# --- one element is one element ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (1, 1), (1, 1, 1)])

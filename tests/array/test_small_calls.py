@@ -143,6 +143,9 @@ def calls_of(function: Any, work: Callable[[], Any]) -> int:
         "unravel_index(p % 3, (2, 2))", "hstack([x, v])", "vstack([x, x])", "convolve(x, v, 'same')",
         "searchsorted(s, 3)", "linalg.inv(S)", "linalg.solve(S, A)", "linalg.det(S)", "linalg.cholesky(S @ S.T)",
         "linalg.norm(x)", "fft.fft(x)", "fft.ifft(x)", "fft.rfft(A)", "fft.irfft(x)",
+        # lists of numbers
+        "argmax([x[0], x[1]])", "argmax([-1, x[0], 2.5])", "sum([1.0, 2.0])", "max((x[0], x[1]))", "mean([x, x])",
+        "sort([3, 1, 2])", "linalg.norm([3.0, 4.0])", "convolve([1.0, 2.0], [3.0])", "array([-1, x[0]])",
     ],
 )  # fmt: skip
 def test_a_plain_call_of_settled_arrays_needs_no_python_function(call):

@@ -167,6 +167,16 @@ def test_rows_of_calls_stop_at_their_most_elements_and_must_be_there():
     assert "must be in names of rows" in done.stderr
 
 
+def test_each_idiom_runs_with_forerun_as_numpy():
+    path = str(PEERS.parent / "idioms.py")
+    head, *rows, total = output(path, "--quick", "--all").splitlines()
+    assert head.split() == ["ratio", "NumPy", "us", "call"]
+    assert f"{len(rows)} calls: geometric mean" in total
+    assert len(rows) > 300
+    _, row, _ = output(path, "--quick", "--all", "--names", "np.random.randn()").splitlines()
+    assert float(row.split()[0]) > 0
+
+
 def test_rows_of_calls_name_what_there_is():
     program = (
         "import builtins, calls, numpy\n"

@@ -168,6 +168,13 @@ np.random.default_rng(9).permuted(np.arange(6).reshape(2, 3), axis=1)
 (np.random.seed(8), s := np.random.get_state(), np.random.rand(2), np.random.set_state(s), np.random.rand(2))[2:]
 (r := np.random.default_rng(9), y := [3, 4, 5, 6], r.shuffle(y), y)[1:]
 np.random.default_rng(1).integers(5)
+(np.random.seed(3), np.random.permutation(np.arange(9.)), np.random.choice(np.arange(9), 3), np.random.choice([1, 2]))
+(np.random.seed(3), np.random.normal(np.arange(3.), 1.0), np.random.multinomial(5, [0.2, 0.8]), np.random.rand())
+(r := np.random.default_rng(4), y := np.arange(9.), r.permutation(y), r.normal([1.0, 2.0], [0.1, 0.2]))[1:]
+(r := np.random.default_rng(4), r.choice(np.arange(4.), p=np.arange(4) / 6), r.integers(0, np.arange(5) + 1))[1:]
+(r := np.random.default_rng(4), y := np.arange(9.), r.permuted(y, out=y), y, r.choice(y, 2, replace=False))[2:]
+np.random.randint(5, dtype=np.int32) < 5
+(np.random.seed(2), x := np.random.rand(3), str(x[0]), f'{x[1]}', str(x.sum() / 3e-9), str(np.arange(3)[1]))
 """
 GIVEN = (
     "import numpy as np, pandas\n"

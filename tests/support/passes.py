@@ -51,6 +51,11 @@ def floats(*shape: int, dtype: str = "float32") -> numpy.ndarray:
     return numpy.random.default_rng(5).normal(size=shape).astype(dtype)
 
 
+def gelu(x: Any) -> Any:
+    """Nine element-wise operations."""
+    return 0.5 * x * (1 + np.tanh(0.7978845608 * (x + 0.044715 * (x * x * x))))
+
+
 def ran_in_the_call(work: Callable[[], Any]) -> int:
     """How much of this ran in the call."""
     before = forerun.stats()["at_once"]

@@ -37,14 +37,15 @@ def fake_gpu() -> Path:
     compiler = shutil.which("c++") or shutil.which("g++")
     if not compiler:
         pytest.skip("no C++ compiler, for the fake device")
-    sources = ROOT / "core" / "tests" / "fake_gpu" / "fake_gpu.cpp", ROOT / "core" / "pjrt" / "abi.h"
+    folder = ROOT / "core" / "tests" / "fake_gpu"
+    sources = *sorted(folder.iterdir()), ROOT / "core" / "pjrt" / "abi.h"
     of_texts = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
     path = ROOT / "build" / "tests" / f"fake_gpu_{of_texts}.so"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(f".{os.getpid()}")  # another process may be at it
         flags = ["-std=c++20", "-O1", "-shared", "-fPIC", f"-I{ROOT / 'core'}", "-o", str(part)]
-        subprocess.run([compiler, *flags, str(sources[0]), "-ldl"], check=True)
+        subprocess.run([compiler, *flags, str(folder / "fake_gpu.cpp"), "-ldl"], check=True)
         part.replace(path)
     return path
 

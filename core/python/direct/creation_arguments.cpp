@@ -3,20 +3,25 @@
 #include <cstdint>
 
 #include "engine/engine.h"
+#include "python/bindings.h"
+#include "python/direct/from_lists.h"
 #include "python/numpy_api.h"
 #include "python/object/dtypes.h"
 #include "python/object/plain.h"
+#include "python/object/python_scalars.h"
+#include "python/runtime/at_once.h"
 #include "python/runtime/devices.h"
+#include "python/runtime/errors.h"
 
 namespace forerun {
 
 bool plain_shape(PyObject* o, Dims* shape) {
-  bool tuple = o && PyTuple_CheckExact(o);
-  Py_ssize_t n = tuple ? PyTuple_GET_SIZE(o) : 1;
+  const bool several = o && is_list(o);
+  const Py_ssize_t n = several ? PySequence_Fast_GET_SIZE(o) : 1;
   if (!o || n > Dims::kInline) return false;
   int64_t extents[Dims::kInline], size = 1;
   for (Py_ssize_t i = 0; i < n; ++i) {
-    PyObject* one = tuple ? PyTuple_GET_ITEM(o, i) : o;
+    PyObject* one = several ? PySequence_Fast_GET_ITEM(o, i) : o;
     if (!plain_int(one)) return false;
     int overflow = 0;
     long long extent = PyLong_AsLongLongAndOverflow(one, &overflow);
@@ -27,6 +32,11 @@ bool plain_shape(PyObject* o, Dims* shape) {
   }
   *shape = Dims(extents, static_cast<int>(n));
   return true;
+}
+
+// The class of NumPy's scalars of a dtype.
+static PyObject* scalar_class(DType t) {
+  return reinterpret_cast<PyObject*>(reinterpret_cast<PyArray_Descr*>(dtype_object(t))->typeobj);
 }
 
 bool plain_dtype(PyObject* o, DType* t) {
@@ -40,11 +50,25 @@ bool plain_dtype(PyObject* o, DType* t) {
   }
   if (o == reinterpret_cast<PyObject*>(&PyLong_Type)) return *t = DType::i64, true;
   if (o == reinterpret_cast<PyObject*>(&PyBool_Type)) return *t = DType::b1, true;
+  if (PyType_Check(o)) {
+    for (int i = 0; i < kDTypes; ++i)
+      if (static_cast<DType>(i) != DType::bf16 && o == scalar_class(static_cast<DType>(i)))
+        return *t = static_cast<DType>(i), true;
+    return false;
+  }
   if (!PyUnicode_CheckExact(o)) return false;
   for (int i = 0; i < kDTypes; ++i)
     if (static_cast<DType>(i) != DType::bf16 && PyUnicode_CompareWithASCIIString(o, name(static_cast<DType>(i))) == 0)
       return *t = static_cast<DType>(i), true;
   return false;
+}
+
+nb::object plain_number(PyObject* o) {
+  const Array* a = o && Py_TYPE(o) == scalar_type && may_work_at_once() ? plain_values(o) : nullptr;
+  if (!a || ints_become_floats) return nb::borrow(o);
+  const DType t = a->layout.dtype;
+  const char* value = t == DType::i64 || (t == DType::f64 && default_float == t) ? values_at_once(*a) : nullptr;
+  return value ? checked(scalar_at(t, value)) : nb::borrow(o);
 }
 
 int here() {

@@ -1,14 +1,18 @@
 // Plain calls of array and asarray: lists of numbers or arrays, and dense arrays.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "array/array.h"
 #include "python/bindings.h"
 #include "python/direct/convert.h"
 #include "python/direct/creation_arguments.h"
+#include "python/direct/fill.h"
+#include "python/direct/from_lists.h"
 #include "python/direct/function_type.h"
 #include "python/direct/shape.h"
 #include "python/numpy_api.h"
@@ -17,6 +21,7 @@
 #include "python/object/node.h"
 #include "python/object/numpy_interop.h"
 #include "python/object/plain.h"
+#include "python/object/python_scalars.h"
 #include "python/runtime/at_once.h"
 #include "python/runtime/devices.h"
 
@@ -29,7 +34,7 @@ constexpr Py_ssize_t kMostListed = 1 << 26;  // numbers, which are copied in the
 // Whether lists hold Python numbers and nothing else, which the default float takes without a loss that is to be
 // reported.
 bool plain_numbers(PyObject* list, Py_ssize_t* left, int depth) {
-  if (!(PyList_CheckExact(list) || PyTuple_CheckExact(list)) || depth > kMaxDims) return false;
+  if (!is_list(list) || depth > kMaxDims) return false;
   Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
   if (n == 0 || (*left -= n) < 0) return false;
   for (Py_ssize_t i = 0; i < n; ++i) {
@@ -104,26 +109,94 @@ PyObject* of_numbers(PyObject* list, PyObject* dtype) {
   return wrap(std::move(made));
 }
 
-// Of scalars, or arrays without axes, of one dtype whose values are computed.
-PyObject* of_scalars(PyObject* list) {
+// Whether NumPy makes an array of dtype t of elements of this dtype and the number.
+bool joins(DType t, PyObject* number) {
+  return (plain_int(number) && (t == DType::f64 || t == DType::i64)) || (PyFloat_CheckExact(number) && t == DType::f64);
+}
+
+// The numbers and scalars in lists, in order, and the extents of the lists. False: the lists at one depth differ in
+// length, or there are too many.
+bool flatten(PyObject* list, int depth, Dims& shape, std::vector<PyObject*>& leaves) {
+  constexpr size_t kMostLeaves = 1 << 12;
   const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
-  const ArrayObject* first = as_array(PySequence_Fast_GET_ITEM(list, 0));
-  if (recording || !may_work_at_once() || !first->array.storage()) return nullptr;
-  const DType t = first->array.layout.dtype;
-  Array made = made_at_once(t, Dims{n}, first->device);
+  if (depth == shape.size()) {
+    if (n == 0 || depth == Dims::kInline || !leaves.empty()) return false;
+    shape.push_back(n);
+  }
+  if (n != shape[depth]) return false;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* o = PySequence_Fast_GET_ITEM(list, i);
+    if (is_list(o)) {
+      if (!flatten(o, depth + 1, shape, leaves)) return false;
+    } else {
+      if (leaves.size() == kMostLeaves || depth + 1 != shape.size()) return false;
+      leaves.push_back(o);
+    }
+  }
+  return true;
+}
+
+// Of scalars, or arrays without axes, of one dtype whose values are computed, perhaps among numbers.
+PyObject* of_scalars(PyObject* list) {
+  Dims shape;
+  std::vector<PyObject*> leaves;
+  if (recording || !may_work_at_once() || !flatten(list, 0, shape, leaves)) return nullptr;
+  const auto scalar = std::find_if(leaves.begin(), leaves.end(), is_array);
+  if (scalar == leaves.end() || !as_array(*scalar)->array.storage()) return nullptr;
+  const DType t = as_array(*scalar)->array.layout.dtype;
+  const int device = as_array(*scalar)->device;
+  Array made = made_at_once(t, shape, device);
   if (!made.storage()) return nullptr;
   char* to = made.storage()->data();
-  for (Py_ssize_t i = 0; i < n; ++i, to += item_size(t)) {
-    PyObject* o = PySequence_Fast_GET_ITEM(list, i);
-    const Array* one = plain_values(o);
-    const char* value = one && one->layout.ndim() == 0 && one->layout.dtype == t && as_array(o)->device == first->device
-                            ? values_at_once(*one)
-                            : nullptr;
-    if (!value) return nullptr;
-    std::memcpy(to, value, item_size(t));
+  for (PyObject* leaf : leaves) {
+    if (joins(t, leaf)) {
+      if (!put_scalar("array", leaf, t, reinterpret_cast<unsigned char*>(to))) return PyErr_Clear(), nullptr;
+    } else {
+      const Array* one = plain_values(leaf);
+      const bool fits = one && one->layout.ndim() == 0 && one->layout.dtype == t && as_array(leaf)->device == device;
+      const char* value = fits ? values_at_once(*one) : nullptr;
+      if (!value) return nullptr;
+      std::memcpy(to, value, item_size(t));
+    }
+    to += item_size(t);
   }
   written_at_once(made);
   return wrap(std::move(made));
+}
+
+// Of one number, or, as a copy, of a scalar.
+PyObject* of_number(PyObject* o, PyObject* dtype) {
+  const Array* scalar = absent(dtype) && Py_TYPE(o) == scalar_type ? plain_values(o) : nullptr;
+  if (scalar) {
+    const char* value = may_work_at_once() ? values_at_once(*scalar) : nullptr;
+    Array made = value ? made_at_once(scalar->layout.dtype, {}, device_of(*scalar)) : Array();
+    if (!made.storage()) return nullptr;
+    std::memcpy(made.storage()->data(), value, item_size(made.layout.dtype));
+    return written_at_once(made), wrap(std::move(made));
+  }
+  DType t;
+  const bool whole = plain_int(o);
+  if (!(whole || PyFloat_CheckExact(o)) || !plain_dtype(dtype, &t)) return nullptr;
+  if (absent(dtype) && whole) t = ints_become_floats ? default_float : DType::i64;
+  const double size = whole ? 0 : std::abs(PyFloat_AS_DOUBLE(o));
+  const bool exact =
+      whole ? t == DType::i64 || t == DType::f64
+            : t == DType::f64 || (t == DType::f32 && (size <= std::numeric_limits<float>::max() || std::isinf(size)));
+  Array made = exact ? numbers_at_once(&o, {}, t, here()) : Array();
+  return made.storage() ? wrap(std::move(made)) : nullptr;
+}
+
+PyObject* of_list(PyObject* list, PyObject* dtype) {
+  if (!is_list(list) || PySequence_Fast_GET_SIZE(list) == 0) return nullptr;
+  PyObject* first = PySequence_Fast_GET_ITEM(list, 0);
+  if (!is_array(first)) {
+    if (PyObject* made = of_vector(list, dtype)) return made;
+    if (PyObject* made = of_numbers(list, dtype)) return made;
+  }
+  if (!absent(dtype)) return nullptr;
+  const bool has_axes = is_array(first) && as_array(first)->array.layout.ndim() > 0;
+  PyObject* made = has_axes ? nullptr : of_scalars(list);
+  return made || !is_array(first) || Py_TYPE(first) == scalar_type ? made : stacked(list);
 }
 
 // Of a list of numbers or of arrays; of a dense array.
@@ -136,17 +209,13 @@ PyObject* array(const DirectCall& call) {
     if (!copies) return Py_NewRef(v[0]);
     return a->layout.contiguous() ? converted(v[0], a->layout.dtype) : nullptr;
   }
-  if (!(PyList_CheckExact(v[0]) || PyTuple_CheckExact(v[0])) || PySequence_Fast_GET_SIZE(v[0]) == 0) return nullptr;
-  if (PyObject* first = PySequence_Fast_GET_ITEM(v[0], 0); is_array(first)) {
-    if (!absent(v[1])) return nullptr;
-    PyObject* made = as_array(first)->array.layout.ndim() == 0 ? of_scalars(v[0]) : nullptr;
-    return made || Py_TYPE(first) == scalar_type ? made : stacked(v[0]);
-  }
-  if (PyObject* made = of_vector(v[0], v[1])) return made;
-  return of_numbers(v[0], v[1]);
+  if (is_list(v[0])) return of_list(v[0], v[1]);
+  return copies || Py_TYPE(v[0]) != scalar_type ? of_number(v[0], v[1]) : nullptr;
 }
 
 }  // namespace
+
+PyObject* array_of_list(PyObject* list) { return of_list(list, nullptr); }
 
 void add_direct_lists() {
   add_direct("array", array<true>);

@@ -2,11 +2,13 @@
 
 #include <structmember.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <string>
 
 #include "python/bindings.h"
+#include "python/direct/from_lists.h"
 #include "python/dispatch/ufunc_type.h"
 #include "python/object/node.h"
 #include "python/runtime/errors.h"
@@ -27,23 +29,40 @@ void add_direct_writes();
 
 namespace {
 
-std::map<std::string, DirectEntry>& entries() {
-  static std::map<std::string, DirectEntry> all;  // filled when the module is loaded
+struct Entry {
+  DirectEntry function;
+  Lists lists;
+};
+std::map<std::string, Entry>& entries() {
+  static std::map<std::string, Entry> all;  // filled when the module is loaded
   return all;
 }
 
 struct FunctionObject {
   PyObject_HEAD vectorcallfunc vectorcall;
-  DirectEntry entry;
+  Entry entry;
   PyObject *function, *data, *dict, *weak;
 };
 FunctionObject* as_function(PyObject* o) { return reinterpret_cast<FunctionObject*>(o); }
 
+// The entry, with an array in place of a list of numbers that comes first.
+PyObject* call_with_array(const Entry& entry, const DirectCall& call) {
+  constexpr Py_ssize_t kMost = 8;
+  const Py_ssize_t n = call.n + (call.kwnames ? PyTuple_GET_SIZE(call.kwnames) : 0);
+  if (n > kMost) return nullptr;
+  const nb::object array = nb::steal(array_of_list(call.args[0]));
+  if (!array) return nullptr;
+  PyObject* args[kMost] = {array.ptr()};
+  std::copy(call.args + 1, call.args + n, args + 1);
+  return entry.function(DirectCall{args, call.n, call.kwnames, call.data});
+}
+
 PyObject* call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   FunctionObject* f = as_function(self);
   if (!tracing) {
-    PyObject* result =
-        guarded([&] { return f->entry(DirectCall{args, PyVectorcall_NARGS(nargsf), kwnames, f->data}); });
+    const DirectCall direct{args, PyVectorcall_NARGS(nargsf), kwnames, f->data};
+    const bool list = f->entry.lists == Lists::as_arrays && direct.n > 0 && is_list(args[0]);
+    PyObject* result = guarded([&] { return list ? call_with_array(f->entry, direct) : f->entry.function(direct); });
     if (result || PyErr_Occurred()) return result;
   }
   return hang_if_finalizing([&] { return PyObject_Vectorcall(f->function, args, nargsf, kwnames); });
@@ -137,7 +156,7 @@ PyType_Spec spec = {"forerun._core.Function", sizeof(FunctionObject), 0,
 
 }  // namespace
 
-void add_direct(const char* name, DirectEntry entry) { entries()[name] = entry; }
+void add_direct(const char* name, DirectEntry entry, Lists lists) { entries()[name] = {entry, lists}; }
 
 bool DirectCall::arrange(const char* const* names, PyObject** values, size_t count) const {
   if (static_cast<size_t>(n) > count) return false;

@@ -2,6 +2,7 @@
 #include "python/direct/matmul.h"
 
 #include "array/array.h"
+#include "python/direct/from_lists.h"
 #include "python/direct/function_type.h"
 #include "python/object/array_object.h"
 #include "python/ops/matmul.h"
@@ -24,7 +25,9 @@ PyObject* matmul_directly(PyObject* first, PyObject* second) {
 namespace {
 
 PyObject* dot(const DirectCall& call) {
-  return call.n == 2 && !call.kwnames ? matmul_directly(call.args[0], call.args[1]) : nullptr;
+  if (call.n != 2 || call.kwnames) return nullptr;
+  const nb::object a = array_or_list(call.args[0]), b = array_or_list(call.args[1]);
+  return matmul_directly(a.ptr(), b.ptr());
 }
 
 // Products of two vectors of real numbers.

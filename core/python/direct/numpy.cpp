@@ -6,15 +6,19 @@
 //
 // Functions that make views get only the layout of the elements. None writes into an array of the program: NumPy's
 // functions may let other threads run, whose writes would be lost where NumPy writes a copy back.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "array/array.h"
 #include "base/simd_target.h"
 #include "engine/engine.h"
 #include "python/bindings.h"
+#include "python/direct/creation_arguments.h"
+#include "python/direct/from_lists.h"
 #include "python/direct/function_type.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
@@ -65,6 +69,10 @@ struct NumpyCall {
   // The argument for a parameter of this sort (src/forerun/ops/_base/primitive.py lists them), as a new reference.
   // Null: not plain.
   PyObject* argument(char sort, PyObject* o) {
+    if (what == What::values && is_list(o) && std::strchr("aAdhmnr", sort)) {
+      o = listed_.emplace_back(nb::steal(array_of_list(o))).ptr();
+      if (!o) return nullptr;
+    }
     switch (sort) {
       case 'a': return array(o);                                   // an array
       case 'A': return absent(o) ? Py_NewRef(Py_None) : array(o);  // an array, or None
@@ -94,6 +102,8 @@ struct NumpyCall {
   }
 
  private:
+  std::vector<nb::object> listed_;  // arrays of lists of numbers, as long as the call lasts
+
   bool takes(DType t) const {
     if (std::strchr(kinds, kind_of(t))) return true;
     return (t == DType::f64 && std::strpbrk(kinds, "DF")) || (t == DType::f32 && std::strchr(kinds, 'F'));
@@ -181,11 +191,12 @@ struct NumpyCall {
     return good ? Py_NewRef(list) : nullptr;
   }
   PyObject* arrays(PyObject* list) {
-    if (!(PyList_CheckExact(list) || PyTuple_CheckExact(list))) return nullptr;
+    if (!is_list(list)) return nullptr;
     Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
     nb::object all = nb::steal(PyTuple_New(n));
     for (Py_ssize_t i = 0; all && i < n; ++i) {
-      PyObject* one = array(PySequence_Fast_GET_ITEM(list, i));
+      PyObject* item = PySequence_Fast_GET_ITEM(list, i);
+      PyObject* one = number(item) ? Py_NewRef(item) : array(item);
       if (!one) return nullptr;
       PyTuple_SET_ITEM(all.ptr(), i, one);
     }
@@ -309,6 +320,7 @@ PyObject* numpys(const DirectCall& call) {
     else
       by_name[n_named++] = PyTuple_GET_ITEM(names, i), args[n + n_named - 1] = given[i].ptr();
   }
+  if (numpy.device < 0 && numpy.has_int) numpy.device = here();  // of integers alone
   if (numpy.device < 0 || !numpy.fits()) return nullptr;
   if (n_named) {
     keys = checked(PyTuple_New(n_named));
@@ -327,9 +339,55 @@ PyObject* numpys(const DirectCall& call) {
   return made;
 }
 
+// An argument as NumPy takes it: it holds no arrays, or is one whose values are computed. Null: not plain.
+nb::object drawn_from(PyObject* o) {
+  const auto number = [](PyObject* one) { return plain_int(one) || PyFloat_CheckExact(one); };
+  bool plain = o == Py_None || number(o) || PyBool_Check(o) || PyUnicode_CheckExact(o) || PyType_Check(o);
+  if (is_list(o)) {
+    PyObject* const* items = PySequence_Fast_ITEMS(o);
+    plain = std::all_of(items, items + PySequence_Fast_GET_SIZE(o), number);
+  }
+  if (plain) return nb::borrow(o);
+  const Array* a = may_work_at_once() ? plain_values(o) : nullptr;
+  const bool there = a && a->layout.dtype != DType::bf16 && values_at_once(*a);
+  return there ? checked(shared_view(*a)) : nb::object();
+}
+
+// A draw from NumPy's streams, as a forerun array; a single number stays NumPy's.
+// data: NumPy's function; and for a method, whose first argument is the generator, a function that says whether globals
+// are those of the program's code, which alone gets forerun arrays, otherwise None.
+PyObject* draw(const DirectCall& call) {
+  PyObject *function = PyTuple_GET_ITEM(call.data, 0), *is_program = PyTuple_GET_ITEM(call.data, 1);
+  const bool method = is_program != Py_None;
+  const Py_ssize_t n = call.n + (call.kwnames ? PyTuple_GET_SIZE(call.kwnames) : 0);
+  if (call.n < method || n > kMostParameters) return nullptr;
+  nb::object given[kMostParameters];
+  PyObject* args[kMostParameters];
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    given[i] = i < method ? nb::borrow(call.args[i]) : drawn_from(call.args[i]);
+    if (!given[i]) return nullptr;
+    args[i] = given[i].ptr();
+  }
+  if (method) {
+    PyObject* globals = PyEval_GetGlobals();
+    nb::object answer = globals ? checked(PyObject_CallOneArg(is_program, globals)) : nb::object();
+    if (!answer || answer.ptr() != Py_True) return nullptr;
+  }
+  nb::object drawn = nb::steal(PyObject_Vectorcall(function, args, static_cast<size_t>(call.n), call.kwnames));
+  if (!drawn) {
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) throw PythonError{};  // a signal's handler
+    return PyErr_Clear(), nullptr;                                      // the Python function raises it
+  }
+  bool known = false;
+  if (PyArray_CheckExact(drawn.ptr()))
+    dtype_of_typenum(PyArray_TYPE(reinterpret_cast<PyArrayObject*>(drawn.ptr())), &known);
+  return known ? wrap(taken(drawn.ptr(), here())) : drawn.release().ptr();
+}
+
 }  // namespace
 
 void add_direct_numpy() {
+  add_direct("draw", draw);
   add_direct("numpy", numpys<What::values>);
   add_direct("numpy_views", numpys<What::views>);
 }

@@ -70,8 +70,10 @@ PyObject* linspace(const DirectCall& call) {
   static constexpr const char* names[] = {"start", "stop", "num", "endpoint"};
   PyObject* v[4];
   double ends[2];
-  if (!call.arrange(names, v) || absent(v[0]) || absent(v[1]) || (v[3] && !PyBool_Check(v[3])) ||
-      !plain_floats(v, 2, ends))
+  const bool arranged = call.arrange(names, v);
+  const nb::object ends_given[] = {plain_number(arranged ? v[0] : nullptr), plain_number(arranged ? v[1] : nullptr)};
+  for (int i = 0; i < 2; ++i) v[i] = ends_given[i].ptr();
+  if (!arranged || absent(v[0]) || absent(v[1]) || (v[3] && !PyBool_Check(v[3])) || !plain_floats(v, 2, ends))
     return nullptr;
   if ((default_float != DType::f64 && default_float != DType::f32) || !may_work_at_once()) return nullptr;
   Dims count{50};
@@ -89,6 +91,8 @@ PyObject* arange(const DirectCall& call) {
   PyObject* v[3];
   int64_t number[3] = {0, 0, 1};
   if (!call.arrange(names, v) || ints_become_floats || !may_work_at_once()) return nullptr;
+  const nb::object numbers[] = {plain_number(v[0]), plain_number(v[1]), plain_number(v[2])};
+  for (int i = 0; i < 3; ++i) v[i] = numbers[i].ptr();
   if ((default_float == DType::f64 || default_float == DType::f32) &&
       std::any_of(v, v + 3, [](PyObject* o) { return o && PyFloat_CheckExact(o); })) {
     return absent(v[0]) ? nullptr : float_range(v);

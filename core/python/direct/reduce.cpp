@@ -244,17 +244,17 @@ PyObject* argsort(const DirectCall& call) {
 }  // namespace
 
 void add_direct_reductions() {
-  add_direct("total", reduce<Kind::total>);
-  add_direct("extreme", reduce<Kind::extreme>);
-  add_direct("truth", reduce<Kind::truth>);
-  add_direct("mean", mean);
-  add_direct("trace", trace);
-  add_direct("norm", norm);
-  add_direct("count", count);
-  add_direct("argmax", arg<true>);
-  add_direct("argmin", arg<false>);
-  add_direct("sort", sort);
-  add_direct("argsort", argsort);
+  add_direct("total", reduce<Kind::total>, Lists::as_arrays);
+  add_direct("extreme", reduce<Kind::extreme>, Lists::as_arrays);
+  add_direct("truth", reduce<Kind::truth>, Lists::as_arrays);
+  add_direct("mean", mean, Lists::as_arrays);
+  add_direct("trace", trace, Lists::as_arrays);
+  add_direct("norm", norm, Lists::as_arrays);
+  add_direct("count", count, Lists::as_arrays);
+  add_direct("argmax", arg<true>, Lists::as_arrays);
+  add_direct("argmin", arg<false>, Lists::as_arrays);
+  add_direct("sort", sort, Lists::as_arrays);
+  add_direct("argsort", argsort, Lists::as_arrays);
 }
 
 }  // namespace forerun

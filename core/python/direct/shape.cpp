@@ -12,6 +12,7 @@
 #include "array/array.h"
 #include "cpu/kernels/copy/copy.h"
 #include "engine/engine.h"
+#include "python/direct/from_lists.h"
 #include "python/direct/function_type.h"
 #include "python/object/array_object.h"
 #include "python/object/create.h"
@@ -174,12 +175,12 @@ PyObject* real(const DirectCall& call) {
   return wrap(Array(a->storage(), std::move(to)));
 }
 
-// Arrays of one dtype and device, in a list or tuple. False: they are others.
+// Arrays of one dtype and device, in a list or tuple, perhaps beside lists of numbers. False: they are others.
 bool plain_arrays(PyObject* list, std::vector<Array>& all, int* device) {
-  if (!list || !(PyList_CheckExact(list) || PyTuple_CheckExact(list)) || PySequence_Fast_GET_SIZE(list) == 0)
-    return false;
+  if (!list || !is_list(list) || PySequence_Fast_GET_SIZE(list) == 0) return false;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) {
-    PyObject* o = PySequence_Fast_GET_ITEM(list, i);
+    const nb::object given = array_or_list(PySequence_Fast_GET_ITEM(list, i));
+    PyObject* o = given.ptr();
     const Array* a = plain_array(o);
     if (!a || (i > 0 && (a->layout.dtype != all[0].layout.dtype || as_array(o)->device != *device))) return false;
     *device = as_array(o)->device;
@@ -240,7 +241,7 @@ constexpr int64_t kFewOfMany = 4096;  // bytes of each of many arrays
 
 // The same of arrays of one shape, along a new first axis. Null: others must look at them.
 PyObject* stacked_at_once(PyObject* list) {
-  if (!list || !(PyList_CheckExact(list) || PyTuple_CheckExact(list)) || !may_work_at_once()) return nullptr;
+  if (!list || !is_list(list) || !may_work_at_once()) return nullptr;
   const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
   PyObject* const* items = PySequence_Fast_ITEMS(list);
   const Array* first = n > 0 ? plain_array(items[0]) : nullptr;
@@ -322,9 +323,13 @@ PyObject* append(const DirectCall& call) {
   const Array* a = call.n == 2 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
   if (!a || a->layout.ndim() != 1) return nullptr;
   int device = as_array(call.args[0])->device;
-  if (const Array* b = plain_array(call.args[1])) {
-    bool fits = b->layout.ndim() == 1 && b->layout.dtype == a->layout.dtype && as_array(call.args[1])->device == device;
-    return fits ? joined({*a, *b}, 0, device) : nullptr;
+  const nb::object values = array_or_list(call.args[1]);
+  if (const Array* b = plain_values(values.ptr())) {
+    if (b->layout.ndim() > 1 || b->layout.dtype != a->layout.dtype || as_array(values.ptr())->device != device)
+      return nullptr;
+    Array flat = *b;
+    if (b->layout.ndim() == 0) flat.layout.shape = Dims{1}, flat.layout.strides = Dims{0};
+    return joined({*a, flat}, 0, device);
   }
   const DType t = a->layout.dtype;
   bool takes = PyFloat_CheckExact(call.args[1]) ? t == DType::f64 : t == DType::i64 && plain_int(call.args[1]);

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..ops._base import core as _core
 from ..ops.elementwise import arithmetic
 from ..ops.index import getitem as indexing
-from ..ops.nn import functions as nn
+from ..ops.nn import activation
 
 if TYPE_CHECKING:
     from ..typing import Array, ArrayLike, DTypeLike, Shape
@@ -27,11 +27,11 @@ class MxnetMethods:
 
     def relu(self) -> Array:
         """Return max(x, 0) of each element."""
-        return nn.relu(self)  # type: ignore[arg-type]
+        return activation.relu(self)  # type: ignore[arg-type]
 
     def sigmoid(self) -> Array:
         """Return 1 / (1 + exp(-x)) of each element."""
-        return nn.sigmoid(self)  # type: ignore[arg-type]
+        return activation.sigmoid(self)  # type: ignore[arg-type]
 
     def one_hot(self, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: DTypeLike = None) -> Array:
         """Return a new last axis of extent `depth` with on_value at the element's number: `npx.one_hot`."""

@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from .._display.notebook import nbytes, preformatted
 from .._io import numpy_files as files
 from .._runtime.device import Device, resolve, used_devices
 from ..autograd import backward_pass, leaf
 from ..ops._base import convert
 from ..ops._base import core as _core
 from ..ops._base.primitive import direct
-from ..ops._base.traced import placeholder
 from ..ops.elementwise import arithmetic, rounding, select
 from ..ops.index import diagonal as diagonals
 from ..ops.index import getitem as indexing
-from ..ops.index import insert_delete as editing
+from ..ops.index import in_place
 from ..ops.index import select_by as choosing
 from ..ops.linalg import matmul as products
 from ..ops.linalg import tensordot as linear
-from ..ops.random import basic as random_ops
+from ..ops.random import permutations
 from ..ops.reduce import mean_variance as moments
 from ..ops.reduce import product, reduction
 from ..ops.reduce import scan as scans
-from ..ops.shape import join as joining
-from ..ops.shape import views as shape
+from ..ops.shape import axis_order, broadcast, complex_parts, memory_order
+from ..ops.shape import repeat as repeating
+from ..ops.shape import reshape as reshaping
+from ..ops.shape import split as splitting
+from ..ops.sort import argmax as extremes
+from ..ops.sort import search_count as searching
 from ..ops.sort import sort as sorting  # fmt: skip
 from . import arrow_protocol as arrow
 from . import numpy_protocols as protocols
+from . import text
 from .call_forms import delegate
 from .mxnet_methods import MxnetMethods
 from .numpy_methods import NumpyMethods
@@ -73,47 +75,47 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     @property
     def mT(self) -> ndarray:
         """A view with the last two axes exchanged."""
-        return shape.matrix_transpose(self)
+        return axis_order.matrix_transpose(self)
 
     @direct("reshape_method")
     def reshape(self, *args: Any, order: str = "C", copy: bool | None = None) -> ndarray:
         """Return the same elements with another shape; one extent may be -1. order, copy: as for `np.reshape`."""
-        return shape.reshape(self, _extents(args), order, copy=copy)
+        return reshaping.reshape(self, _extents(args), order, copy=copy)
 
     @direct("transpose")
     def transpose(self, *axes: Axis) -> ndarray:
         """Return a view with the axes in another order, by default reversed."""
-        return shape.transpose(self, _extents(axes) if axes and axes[0] is not None else None)
+        return axis_order.transpose(self, _extents(axes) if axes and axes[0] is not None else None)
 
-    @delegate(shape.swapaxes)
+    @delegate(axis_order.swapaxes)
     def swapaxes(self, axis1: int, axis2: int) -> ndarray:
         """Return a view with two axes exchanged."""
 
-    @delegate(shape.ravel)
+    @delegate(reshaping.ravel)
     def ravel(self, order: str = "C") -> ndarray:
         """Return the elements as one axis: a view where they lie one after the other, otherwise a copy."""
 
-    @delegate(shape.flatten)
+    @delegate(reshaping.flatten)
     def flatten(self, order: str = "C") -> ndarray:
         """Return a copy of the elements as one axis."""
 
-    @delegate(shape.squeeze)
+    @delegate(reshaping.squeeze)
     def squeeze(self, axis: Axis = None) -> ndarray:
         """Return a view without axes of extent 1."""
 
-    @delegate(shape.expand_dims)
+    @delegate(reshaping.expand_dims)
     def expand_dims(self, axis: int | Sequence[int]) -> ndarray:
         """Return a view with axes of extent 1 put in."""
 
     def broadcast_to(self, shape_: Sequence[int]) -> ndarray:
         """Return a view repeated to a larger shape."""
-        return shape.broadcast_to(self, shape_)
+        return broadcast.broadcast_to(self, shape_)
 
-    @delegate(joining.repeat)
+    @delegate(repeating.repeat)
     def repeat(self, repeats: ArrayLike, axis: int | None = None) -> ndarray:
         """Repeat each element several times along an axis."""
 
-    @delegate(joining.split)
+    @delegate(splitting.split)
     def split(self, indices_or_sections: int | Sequence[int] | Array, axis: int = 0) -> list[Array]:
         """Return views of equal parts along an axis."""
 
@@ -123,7 +125,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     def copy(self, order: str = "C") -> ndarray:
         """Return a copy in C order; order: "F" for one whose first axis runs fastest, "A" if that of the array does."""
         convert.check_choice("copy", "order", order, ("C", "F", "A", "K"))
-        return shape.copied_in(self, order)
+        return memory_order.copied_in(self, order)
 
     @direct("astype")
     def astype(
@@ -139,10 +141,10 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         convert.check_choice("astype", "order", order, ("C", "F", "A", "K"))
         want = convert.as_dtype("astype", dtype)
         if want == self.dtype:
-            return shape.copied_in(self, order) if copy or not shape.in_order(self, order) else self
+            return memory_order.copied_in(self, order) if copy or not memory_order.in_order(self, order) else self
         if casting != "unsafe" and not convert.castable(self.dtype, want, casting):
             raise TypeError(f"astype: casting must be possible by rule {casting!r}, got {self.dtype} to {want}")
-        turned = order == "F" or (order == "A" and shape.fortran(self))
+        turned = order == "F" or (order == "A" and memory_order.fortran(self))
         return convert.converted(self.T, want).T if turned else convert.converted(self, want)
 
     @direct("fill")
@@ -303,11 +305,11 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     def cumprod(self, axis: int | None = None, dtype: DTypeLike = None, out: Out = None) -> ndarray:
         """Return running products along an axis."""
 
-    @delegate(sorting.argmax, takes_dim=True)
+    @delegate(extremes.argmax, takes_dim=True)
     def argmax(self, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> ndarray:
         """Return the position of the largest element."""
 
-    @delegate(sorting.argmin, takes_dim=True)
+    @delegate(extremes.argmin, takes_dim=True)
     def argmin(self, axis: int | None = None, out: Out = None, *, keepdims: bool = False) -> ndarray:
         """Return the position of the smallest element."""
 
@@ -329,7 +331,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         """Partition the elements along an axis in place, so that those at kth are in sorted position."""
         _core.assign(self, sorting.partition(_core.detach(self), kth, axis, kind, order))
 
-    @delegate(sorting.searchsorted)
+    @delegate(searching.searchsorted)
     def searchsorted(self, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> ndarray:
         """Return positions at which values would keep the sorted vector sorted."""
 
@@ -360,7 +362,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     @direct("put")
     def put(self, indices: ArrayLike, values: ArrayLike, mode: str = "raise") -> None:
         """Write values at positions of the flat array, in place."""
-        editing.put(self, indices, values, mode)
+        in_place.put(self, indices, values, mode)
 
     @delegate(choosing.choose)
     def choose(self, choices: Sequence[ArrayLike] | Array, out: Out = None, mode: str = "raise") -> ndarray:
@@ -390,22 +392,22 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     @direct("real")
     def real(self) -> ndarray:
         """The real part, as a view."""
-        return shape.real(self)
+        return complex_parts.real(self)
 
     @real.setter
     def real(self, values: ArrayLike) -> None:
-        shape.real(self)[...] = values
+        complex_parts.real(self)[...] = values
 
     @property
     def imag(self) -> ndarray:
         """The imaginary part, as a view; zeros, which are new, if the dtype is not complex."""
-        return shape.imag(self)
+        return complex_parts.imag(self)
 
     @imag.setter
     def imag(self, values: ArrayLike) -> None:
         if self.dtype.kind != "c":
             raise TypeError(f"imag: dtype must be complex, got {self.dtype}")
-        shape.imag(self)[...] = values
+        complex_parts.imag(self)[...] = values
 
     def tostype(self, stype: str) -> Array:
         """Return the array itself: arrays are dense. ValueError for another storage type."""
@@ -416,37 +418,20 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     # --- Python ---
 
     def __repr__(self) -> str:
-        if (name := placeholder(self)) is not None:
-            return name
-        text = repr(self.numpy())
-        default = convert.default_float()
-        if self.dtype == default == numpy.float64:
-            pass  # NumPy's default too
-        elif self.dtype == default:
-            text = re.sub(rf",\s+dtype={default}\)$", ")", text)
-        elif self.dtype == numpy.float64:
-            text = f"{text[:-1]}, dtype=float64)"
-        return text if self.device == resolve("cpu") else f"{text[:-1]}, device={self.device})"
+        return text.represented(self)
 
     def __str__(self) -> str:
-        return placeholder(self) or str(self.numpy())
+        return text.shown(self)
 
     def _repr_html_(self) -> str:
         """The values, for a notebook, as `repr` has them, below what the array is; or what its computation raised.
 
         Waits for this array, and no other; of a large one only the corners are looked at.
         """
-        about = f"{self.dtype} {self.shape}, {nbytes(self.nbytes)}, {self.device}"
-        try:
-            return preformatted(repr(self), about)
-        except Exception as error:
-            shown = "\n".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])])
-            return preformatted(shown, about)
+        return text.in_html(self)
 
     def __format__(self, spec: str) -> str:
-        if self.ndim and spec:
-            raise TypeError(f"format: an array with axes must have no format of its own, got {spec!r}")
-        return placeholder(self) or format(self.item() if spec else self.numpy(), spec)
+        return text.formatted(self, spec)
 
     def __contains__(self, value: object) -> bool:
         return bool(reduction.any(self == value))
@@ -492,7 +477,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     def shuffle(self) -> None:
         """Shuffle the rows in place."""
-        random_ops.shuffle(self)
+        permutations.shuffle(self)
 
 
 def _unpickled(values: numpy.ndarray, device: str) -> Array:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ..ops._base import core as _core
+from ..ops._base.traced import placeholder
 from ..ops.index import flatiter as iterating
-from ..ops.shape import views as shape
+from ..ops.shape import complex_parts
 from .ndarray import _unpickled as unpickled_array
 from .ndarray import ndarray
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from ..typing import Array
 
 __all__ = ["scalar"]
+
+
+_AS_PYTHON = (numpy.dtype("float64"), numpy.dtype("int64"))  # of scalars that NumPy writes as Python's numbers
 
 
 class scalar(ndarray):
@@ -38,6 +42,11 @@ class scalar(ndarray):
     """
 
     __slots__ = ()
+
+    def __str__(self) -> str:
+        if self.dtype in _AS_PYTHON and placeholder(self) is None:
+            return str(self.item())
+        return super().__str__()
 
     def __hash__(self) -> int:
         return hash(self.item())
@@ -80,12 +89,12 @@ class scalar(ndarray):
     @property  # type: ignore[misc]
     def real(self) -> Array:
         """The real part."""
-        return shape.real(self)
+        return complex_parts.real(self)
 
     @property  # type: ignore[misc]
     def imag(self) -> Array:
         """The imaginary part."""
-        return _core.as_scalar(shape.imag(self))
+        return _core.as_scalar(complex_parts.imag(self))
 
     @property
     def flat(self) -> Any:

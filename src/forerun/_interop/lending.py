@@ -9,7 +9,7 @@ import numpy
 from .._runtime.device import current_device
 from ..ops._base import core as _core
 from ..ops._base.convert import asarray
-from ..ops.create.fill import array
+from ..ops.create.array import array
 from . import dlpack as exchange
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from . import views
-from .builder import Builder, Value
+from .builder import Builder
 from .kinds.call import Call, Kind
 from .kinds.conv import conv, conv_back, conv_weight
 from .kinds.copy import concatenate, copy, fill, zeros
@@ -21,6 +21,7 @@ from .kinds.reduce import argreduce, count_nonzero, reduce, scan
 from .kinds.rnn import rnn, rnn_back
 from .kinds.sort import argsort, sort
 from .spec import Spec
+from .values import Value
 
 __all__ = ["KINDS", "emit", "lower"]
 

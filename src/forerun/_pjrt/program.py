@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from .builder import Builder, Value
+from .builder import Builder
 from .emit import lower
 from .spec import Spec
 from .types import Type
+from .values import Value
 
 __all__ = ["Slot", "Step", "arguments_of", "emit_program", "results_of"]
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from .builder import Builder, Value
+from .builder import Builder
 from .spec import ITEM_SIZE, Operand, Output
 from .types import Type, bits_of, is_complex, part_of
+from .values import Value
 
 __all__ = ["Unwritable", "flat_type", "read", "write"]
 

@@ -18,9 +18,9 @@ from ..ops.index.flatiter import flatiter
 from ..ops.index.getitem import getitem
 from ..ops.index.setitem import setitem
 from ..ops.linalg.matmul import matmul
+from ..ops.shape.axis_order import transpose
 from ..ops.shape.fit import fitted
 from ..ops.shape.join import stack
-from ..ops.shape.views import transpose
 
 __all__ = ["table", "wire"]
 

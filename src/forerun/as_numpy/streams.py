@@ -11,11 +11,11 @@ import numpy
 
 from ..ops._base import core as _core
 from ..ops._base.convert import is_supported
+from ..ops._base.primitive import direct
 from .conversion import taken, values
 
 __all__ = ["streams"]
 
-_PLAIN = frozenset((int, float, bool, str, type, type(None)))
 _NO_DRAWS = ("seed", "spawn", "get_state", "set_state")
 _DRAWS: dict[type, list[str]] = {
     kind: [n for n in dir(kind) if n[0] != "_" and n not in _NO_DRAWS and callable(getattr(kind, n))]
@@ -42,7 +42,7 @@ def streams(is_program: Callable[[Any], bool]) -> dict[str, Any]:
     for name in _DRAWS[numpy.random.RandomState]:
         function = getattr(numpy.random, name, None)
         if callable(function):
-            found[name] = _drawing(name, function)
+            found[name] = _direct(name, function, None)(_drawing(name, function))
     for name in ("seed", "get_state", "set_state"):
         found[name] = _drawing(name, getattr(numpy.random, name))
     return found
@@ -59,13 +59,17 @@ def _class(kind: type, is_program: Callable[[Any], bool]) -> type:
         def drawn(self: Any, *args: Any, **kwargs: Any) -> Any:
             if not is_program(sys._getframe(1).f_globals):
                 return plain(self, *args, **kwargs)
-            if name == "shuffle" or "out" in kwargs or not all(map(_plain, (*args, *kwargs.values()))):
-                return drawing(self, *args, **kwargs)
-            return _given(plain(self, *args, **kwargs))
+            return drawing(self, *args, **kwargs)
 
-        return drawn
+        direct_drawn: Callable[..., Any] = _direct(name, plain, is_program)(drawn)
+        return direct_drawn
 
     return type(kind.__name__, (kind,), {name: method(name) for name in _DRAWS[kind]} | {"__module__": "numpy.random"})
+
+
+def _direct(name: str, function: Callable[..., Any], is_program: Callable[[Any], bool] | None) -> Any:
+    """Let the core draw where arguments are plain, but not with a function that writes into its argument."""
+    return direct("draw", function, is_program) if name != "shuffle" else lambda drawn: drawn
 
 
 def _drawing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -80,11 +84,6 @@ def _drawing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return _given(function(*map(values, args), **(values(kwargs) if kwargs else kwargs)))
 
     return drawn
-
-
-def _plain(x: Any) -> bool:
-    """Return whether an argument is known to hold no arrays."""
-    return type(x) in _PLAIN or (type(x) is tuple and all(type(n) is int for n in x))
 
 
 def _given(found: Any) -> Any:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..ops.random.basic import get_state, set_state
+from ..ops.random.seeding import get_state, set_state
 from ._peers import gathered, rank, size
 
 __all__ = ["Checkpoint", "checkpoint", "resume"]

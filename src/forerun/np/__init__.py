@@ -36,10 +36,11 @@ from ..ops._base.dtypes import (
     unsignedinteger, ushort,
 )  # fmt: skip
 from ..ops._base.host_task import host
+from ..ops.create.array import array, asarray
 from ..ops.create.copies import ascontiguousarray, astype, copy
-from ..ops.create.fill import (
-    array, asarray, empty, empty_like, eye, full, full_like, identity, ones, ones_like, tri, zeros, zeros_like,
-)  # fmt: skip
+from ..ops.create.eye import eye, identity, tri
+from ..ops.create.fill import empty, full, ones, zeros
+from ..ops.create.like import empty_like, full_like, ones_like, zeros_like
 from ..ops.create.ranges import arange, geomspace, linspace, logspace
 from ..ops.elementwise.arithmetic import (
     absolute, add, bitwise_and, bitwise_count, bitwise_or, bitwise_xor, cbrt, ceil, conjugate, copysign, divide,
@@ -62,14 +63,13 @@ from ..ops.index.from_data import (
 )  # fmt: skip
 from ..ops.index.getitem import argwhere, compress, flatnonzero, one_hot, take, take_along_axis
 from ..ops.index.grids import c_, fromfunction, index_exp, indices, meshgrid, mgrid, ogrid, r_, s_, vander
+from ..ops.index.in_place import copyto, fill_diagonal, put, put_along_axis
 from ..ops.index.index_builders import (
     diag_indices, diag_indices_from, ix_, ravel_multi_index, tril_indices, tril_indices_from, triu_indices,
     triu_indices_from, unravel_index,
 )  # fmt: skip
-from ..ops.index.insert_delete import (
-    append, block, copyto, delete, dsplit, fill_diagonal, insert, put, put_along_axis, resize, select,
-)  # fmt: skip
-from ..ops.index.select_by import choose, extract, mask_indices, piecewise, place, putmask
+from ..ops.index.insert_delete import append, delete, insert, resize
+from ..ops.index.select_by import choose, extract, mask_indices, piecewise, place, putmask, select
 from ..ops.linalg.cross import cross
 from ..ops.linalg.einsum import einsum, einsum_path
 from ..ops.linalg.matmul import matmul, matvec, vecdot, vecmat
@@ -86,33 +86,33 @@ from ..ops.reduce.scan import cumprod, cumsum, cumulative_prod, cumulative_sum, 
 from ..ops.shape.attributes import (
     broadcast_shapes, iscomplexobj, isrealobj, isscalar, may_share_memory, ndim, shape, shares_memory, size,
 )  # fmt: skip
-from ..ops.shape.join import (
-    array_split, column_stack, concatenate, dstack, hsplit, hstack, pad, repeat, roll, split, stack, tile, unstack,
-    vsplit, vstack,
-)  # fmt: skip
-from ..ops.shape.views import (
-    atleast_1d, atleast_2d, atleast_3d, broadcast_arrays, broadcast_to, expand_dims, flip, fliplr, flipud, imag,
-    matrix_transpose, moveaxis, ravel, real, reshape, rollaxis, rot90, squeeze, swapaxes, transpose,
-)  # fmt: skip
+from ..ops.shape.axis_order import matrix_transpose, moveaxis, rollaxis, swapaxes, transpose
+from ..ops.shape.broadcast import broadcast_arrays, broadcast_to
+from ..ops.shape.complex_parts import imag, real
+from ..ops.shape.flip_roll import flip, fliplr, flipud, roll, rot90
+from ..ops.shape.join import block, column_stack, concatenate, dstack, hstack, stack, vstack
+from ..ops.shape.pad import pad
+from ..ops.shape.repeat import repeat, tile
+from ..ops.shape.reshape import atleast_1d, atleast_2d, atleast_3d, expand_dims, ravel, reshape, squeeze
+from ..ops.shape.split import array_split, dsplit, hsplit, split, unstack, vsplit
 from ..ops.signal.apply_along import apply_along_axis, apply_over_axes, vectorize
 from ..ops.signal.convolve import convolve, correlate, ediff1d, gradient, interp, sinc, trapezoid
 from ..ops.signal.polynomials import poly, polyadd, polyder, polydiv, polyfit, polyint, polymul, polysub, polyval, roots
 from ..ops.signal.windows import angle, bartlett, blackman, hamming, hanning, i0, kaiser, sort_complex, unwrap
-from ..ops.sort.sort import (
-    argmax, argmin, argpartition, argsort, bincount, lexsort, nanargmax, nanargmin, partition, searchsorted, sort,
-    unique,
-)  # fmt: skip
-from ..ops.sort.unique import (
-    intersect1d, isin, setdiff1d, setxor1d, union1d, unique_all, unique_counts, unique_inverse, unique_values,
-)  # fmt: skip
+from ..ops.sort.argmax import argmax, argmin, nanargmax, nanargmin
+from ..ops.sort.search_count import bincount, searchsorted
+from ..ops.sort.sets import intersect1d, isin, setdiff1d, setxor1d, union1d
+from ..ops.sort.sort import argpartition, argsort, lexsort, partition, sort
+from ..ops.sort.unique import unique, unique_all, unique_counts, unique_inverse, unique_values
 from ..ops.statistics.covariance import corrcoef, cov
 from ..ops.statistics.histogram import (
     digitize, histogram, histogram2d, histogram_bin_edges, histogramdd, packbits, unpackbits,
 )  # fmt: skip
 from ..ops.statistics.quantile import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
+from ._float_errors import errstate, geterr, seterr
 from ._printing import (
-    array2string, array_repr, array_str, base_repr, binary_repr, errstate, format_float_positional,
-    format_float_scientific, get_printoptions, geterr, printoptions, set_printoptions, seterr, typename,
+    array2string, array_repr, array_str, base_repr, binary_repr, format_float_positional, format_float_scientific,
+    get_printoptions, printoptions, set_printoptions, typename,
 )  # fmt: skip
 from . import emath, fft, lib, linalg, random
 from .former import alltrue, in1d, msort, NAN, NaN, NINF, NZERO, PINF, product, PZERO, sometrue, trapz

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 Trim = Literal["k", ".", "0", "-"]
 
 __all__ = [
-    "array2string", "array_repr", "array_str", "base_repr", "binary_repr", "errstate", "format_float_positional",
-    "format_float_scientific", "get_printoptions", "geterr", "printoptions", "set_printoptions", "seterr",
-    "typename",
+    "array2string", "array_repr", "array_str", "base_repr", "binary_repr", "format_float_positional",
+    "format_float_scientific", "get_printoptions", "printoptions", "set_printoptions", "typename",
 ]  # fmt: skip
 
 
@@ -408,92 +407,3 @@ def typename(char: str) -> str:
     """
     description: str = numpy.typename(char)
     return description
-
-
-# --- floating-point errors ------------------------------------------------------------------------
-
-_QUIET = (None, "ignore", "warn")
-
-
-def _accepted(op: str, settings: dict[str, Any]) -> None:
-    for name, value in settings.items():
-        if value not in _QUIET:
-            raise NotImplementedError(
-                f"{op}: {name} must be 'ignore' or 'warn', got {value!r}: values are computed later, by other threads; "
-                "np.isfinite(x).all() finds infinities and nan"
-            )
-
-
-class errstate(numpy.errstate):
-    """A context manager in which NumPy's own arrays ignore floating-point errors, or warn of them.
-
-    Arrays of forerun never do: values are computed later, on another thread.
-
-    Parameters
-    ----------
-    **kwargs : {"ignore", "warn"}
-        The reaction to errors of a kind: `all`, `divide`, `over`, `under`, `invalid`. Others are a NotImplementedError.
-
-    Examples
-    --------
-    >>> from forerun import np
-    >>> with np.errstate(divide="ignore"):
-    ...     (np.array([1.0]) / 0).tolist()
-    [inf]
-    """
-
-    def __init__(self, **kwargs: Any) -> None:
-        _accepted("errstate", {name: value for name, value in kwargs.items() if name != "call"})
-        super().__init__(**kwargs)
-
-
-def seterr(
-    all: Any = None, divide: Any = None, over: Any = None, under: Any = None, invalid: Any = None
-) -> dict[str, Any]:
-    """Set how NumPy handles floating-point errors, and return the settings before. See `errstate`.
-
-    Parameters
-    ----------
-    all : str, optional
-        For all kinds of errors.
-    divide : str, optional
-        For divisions by zero.
-    over : str, optional
-        For results that are too large.
-    under : str, optional
-        For results that are too small.
-    invalid : str, optional
-        For results that are not numbers.
-
-    Returns
-    -------
-    dict
-        The settings before.
-
-    Examples
-    --------
-    >>> from forerun import np
-    >>> before = np.seterr(over="ignore")
-    >>> np.geterr()["over"], sorted(np.seterr(**before)) == sorted(before)
-    ('ignore', True)
-    """
-    settings = {"all": all, "divide": divide, "over": over, "under": under, "invalid": invalid}
-    _accepted("seterr", settings)
-    return dict(numpy.seterr(**settings))
-
-
-def geterr() -> dict[str, Any]:
-    """Return how NumPy handles floating-point errors.
-
-    Returns
-    -------
-    dict
-        How NumPy handles floating-point errors.
-
-    Examples
-    --------
-    >>> from forerun import np
-    >>> sorted(np.geterr())
-    ['divide', 'invalid', 'over', 'under']
-    """
-    return dict(numpy.geterr())

@@ -9,10 +9,10 @@ from ..ops._base.convert import asarrays
 from ..ops.reduce.product import prod
 from ..ops.reduce.reduction import all as all_
 from ..ops.reduce.reduction import any as any_
-from ..ops.shape.views import ravel
+from ..ops.shape.reshape import ravel
 from ..ops.signal.convolve import trapezoid
+from ..ops.sort.sets import isin
 from ..ops.sort.sort import sort
-from ..ops.sort.unique import isin
 
 if TYPE_CHECKING:
     from ..typing import Array, ArrayLike

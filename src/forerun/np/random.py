@@ -5,23 +5,26 @@ from typing import Any as _Any
 
 import numpy as _numpy
 
-from ..ops.random.basic import (
-    bernoulli, bytes, get_state, integers, normal, permutation, permuted, rand, randint, randn, random,
-    random_integers, random_sample, ranf, sample, seed, set_state, shuffle, standard_normal, tomaxint, uniform,
-)  # fmt: skip
 from ..ops.random.choice import choice
-from ..ops.random.counts import (
-    dirichlet, geometric, hypergeometric, logseries, multivariate_hypergeometric, negative_binomial, zipf,
+from ..ops.random.families.continuous import standard_cauchy, standard_t, triangular, vonmises, wald
+from ..ops.random.families.counts import (
+    bernoulli, binomial, geometric, hypergeometric, logseries, negative_binomial, poisson, zipf,
 )  # fmt: skip
-from ..ops.random.densities import (
-    f, noncentral_chisquare, noncentral_f, pareto, power, rayleigh, standard_cauchy, standard_exponential,
-    standard_gamma, standard_t, triangular, vonmises, wald, weibull,
+from ..ops.random.families.exponential import exponential, pareto, power, rayleigh, standard_exponential, weibull
+from ..ops.random.families.gamma import (
+    beta, chisquare, f, gamma, noncentral_chisquare, noncentral_f, standard_gamma,
 )  # fmt: skip
-from ..ops.random.distributions import (
-    beta, binomial, chisquare, exponential, gamma, gumbel, laplace, logistic, lognormal, multinomial,
-    multivariate_normal, poisson,
+from ..ops.random.families.location_scale import gumbel, laplace, logistic, lognormal
+from ..ops.random.families.multivariate import (
+    dirichlet, multinomial, multivariate_hypergeometric, multivariate_normal,
 )  # fmt: skip
 from ..ops.random.generator import BitGenerator, default_rng, Generator, RandomState
+from ..ops.random.integers import bytes, integers, randint, random_integers, tomaxint
+from ..ops.random.permutations import permutation, permuted, shuffle
+from ..ops.random.seeding import get_state, seed, set_state
+from ..ops.random.uniform_normal import (
+    normal, rand, randn, random, random_sample, ranf, sample, standard_normal, uniform,
+)  # fmt: skip
 
 if _TYPE_CHECKING:
     from numpy.random import SeedSequence

@@ -28,31 +28,32 @@ from ..ops._base.host_task import host
 from ..ops.elementwise.erf import erf
 from ..ops.elementwise.special import digamma, erfinv, gamma, gammaln
 from ..ops.index.getitem import one_hot
+from ..ops.mxnet.arithmetic import add_n, div_sqrt_dim, khatri_rao
+from ..ops.mxnet.casts import amp_cast, amp_multicast
+from ..ops.mxnet.checks import all_finite, constraint_check, multi_all_finite
+from ..ops.mxnet.depth_to_space import depth_to_space, space_to_depth
+from ..ops.mxnet.positions import index_add, index_array, index_update, nonzero
+from ..ops.mxnet.selections import batch_take, pick, topk
+from ..ops.mxnet.shapes import broadcast_like, reshape, shape_array
+from ..ops.mxnet.slices import slice, slice_axis, slice_like
 from ..ops.nn.activation import (
-    activation, elu, gelu, hard_sigmoid, leaky_relu, log_sigmoid, mish, selu, silu, softrelu, softsign,
+    elu, gelu, hard_sigmoid, log_sigmoid, mish, relu, selu, sigmoid, silu, softrelu, softsign,
 )  # fmt: skip
+from ..ops.nn.activation_by_name import activation, leaky_relu
 from ..ops.nn.attention import (
     interleaved_matmul_encdec_qk, interleaved_matmul_encdec_valatt, interleaved_matmul_selfatt_qk,
     interleaved_matmul_selfatt_valatt, masked_log_softmax,
 )  # fmt: skip
-from ..ops.nn.control_flow import cond, while_loop
+from ..ops.nn.control_flow import cond, foreach, stop_gradient, while_loop
 from ..ops.nn.conv import convolution, deconvolution
 from ..ops.nn.ctc import ctc_loss
 from ..ops.nn.deformable import deformable_convolution, modulated_deformable_convolution
-from ..ops.nn.functions import (
-    batch_dot, cross_entropy, dropout, embedding, fully_connected, l2_normalization, log_softmax, masked_softmax,
-    pick, relu, sequence_mask, sigmoid, smooth_l1, softmax, softmin, topk,
-)  # fmt: skip
-from ..ops.nn.mxnet_functions import (
-    add_n, all_finite, amp_cast, amp_multicast, batch_take, constraint_check, depth_to_space, div_sqrt_dim,
-    index_array, khatri_rao, multi_all_finite, slice_axis, slice_like, space_to_depth,
-)  # fmt: skip
+from ..ops.nn.layers import batch_dot, dropout, embedding, fully_connected, l2_normalization
+from ..ops.nn.losses import cross_entropy, smooth_l1
 from ..ops.nn.norm import batch_norm, group_norm, instance_norm, layer_norm
 from ..ops.nn.pool import pooling
-from ..ops.nn.sequence import (
-    broadcast_like, foreach, index_add, index_update, nonzero, reshape, sequence_last, sequence_reverse, shape_array,
-    slice, stop_gradient,
-)  # fmt: skip
+from ..ops.nn.sequence import sequence_last, sequence_mask, sequence_reverse
+from ..ops.nn.softmax import log_softmax, masked_softmax, softmax, softmin
 from ..ops.random.npx_sampling import bernoulli, categorical, multinomial, normal_n, seed, uniform_n
 from ..ops.vision.anchors import multibox_detection, multibox_target
 from ..ops.vision.boxes import bipartite_matching, box_decode, box_encode, box_iou, box_nms

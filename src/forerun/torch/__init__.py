@@ -26,6 +26,7 @@ from . import cuda as cuda
 from . import distributed as distributed
 from . import methods as _methods
 from .creation import *  # noqa: F403
+from .drawing import *  # noqa: F403
 from .dtypes import *  # noqa: F403
 from .functions import *  # noqa: F403
 from .grad import autograd as autograd
@@ -34,6 +35,7 @@ from .grad import inference_mode as inference_mode
 from .grad import is_grad_enabled as is_grad_enabled
 from .grad import no_grad as no_grad
 from .grad import set_grad_enabled as set_grad_enabled
+from .orders import *  # noqa: F403
 from .places import device as device
 from .reductions import *  # noqa: F403
 from .shapes import *  # noqa: F403

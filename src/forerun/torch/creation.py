@@ -11,20 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .. import np
-from ..ops.random.limits import PROBABILITY, limited
 from .dtypes import as_dtype, float32, int64
 from .grad import begin
 from .places import Where, where
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..typing import Array, ArrayLike, DTypeLike, Shape
 
 __all__ = [
     "tensor", "as_tensor", "from_numpy", "is_tensor", "ones", "zeros", "empty", "full", "rand", "randn",
-    "randint", "randperm", "normal", "bernoulli", "ones_like", "zeros_like", "empty_like", "full_like",
-    "rand_like", "randn_like", "arange", "linspace", "eye", "manual_seed", "seed",
+    "ones_like", "zeros_like", "empty_like", "full_like", "rand_like", "randn_like", "arange", "linspace", "eye",
 ]  # fmt: skip
 
 
@@ -324,101 +320,6 @@ def full_like(x: Array, fill_value: Any, dtype: DTypeLike = None, device: Where 
     return full(x.shape, fill_value, as_dtype(dtype, x.dtype), x.device if device is None else device)
 
 
-def randint(low: int, high: Any, size: Shape | None = None, dtype: DTypeLike = None, device: Where = None) -> Array:
-    """Draw random integers of [low, high), or [0, low), of a shape: `randint(10, (2, 3))`, `randint(5, 10, (2, 3))`.
-
-    Parameters
-    ----------
-    low : int
-        The lower limit; without a second number, the upper one.
-    high : int or sequence of int
-        The upper limit; without it, the shape.
-    size : sequence of int, optional
-        The shape.
-    dtype : dtype, optional
-        The dtype; by default int64.
-    device : Device or str, optional
-        Where the tensor is; by default the current device.
-
-    Returns
-    -------
-    Tensor
-        The numbers.
-
-    Examples
-    --------
-    >>> from forerun import torch
-    >>> torch.randint(1, (2,)).tolist()
-    [0, 0]
-    """
-    if size is None:
-        low, high, size = 0, low, high
-    return np.random.randint(low, high, extents((size,)), as_dtype(dtype, int64), device=where(device))
-
-
-def randperm(n: int, device: Where = None) -> Array:
-    """Return the integers below n in random order.
-
-    Parameters
-    ----------
-    n : int
-        How many.
-    device : Device or str, optional
-        Where the tensor is; by default the current device.
-
-    Returns
-    -------
-    Tensor
-        The numbers, of int64.
-
-    Examples
-    --------
-    >>> from forerun import torch
-    >>> sorted(torch.randperm(3).tolist())
-    [0, 1, 2]
-    """
-    return np.random.permutation(n, device=where(device))
-
-
-def normal(
-    mean: ArrayLike = 0.0, std: ArrayLike = 1.0, size: Sequence[int] | None = None, device: Where = None
-) -> Array:
-    """Draw random numbers from normal distributions; mean and std are numbers or tensors.
-
-    Parameters
-    ----------
-    mean : float or Tensor, default 0.0
-        The means.
-    std : float or Tensor, default 1.0
-        The standard deviations.
-    size : sequence of int, optional
-        The shape; by default that of the parameters.
-    device : Device or str, optional
-        Where the tensor is; by default the current device.
-
-    Returns
-    -------
-    Tensor
-        The numbers.
-
-    Examples
-    --------
-    >>> from forerun import torch
-    >>> torch.normal(torch.zeros(2), 1.0).shape
-    (2,)
-    """
-    shape = None if size is None else extents((size,))
-    return np.random.normal(mean, std, shape, float32, device=where(device))
-
-
-def bernoulli(p: Array) -> Any:
-    """Return ones with the probabilities of a tensor, zeros otherwise.
-
-    ValueError where it is read if one is not in [0, 1].
-    """
-    return (rand_like(p) < limited("bernoulli", "p", p, PROBABILITY)).astype(p.dtype)
-
-
 def arange(
     start: Any,
     end: Any = None,
@@ -517,15 +418,3 @@ def eye(n: int, m: int | None = None, dtype: DTypeLike = None, device: Where = N
     [[1.0, 0.0], [0.0, 1.0]]
     """
     return np.eye(n, m, dtype=as_dtype(dtype, float32), device=where(device))
-
-
-def manual_seed(seed: int) -> None:
-    """Seed the stream of random numbers: after the same seed the same calls give the same numbers."""
-    np.random.seed(seed)
-
-
-def seed() -> int:
-    """Seed the random numbers with a random number; return it."""
-    value = int(numpy.random.SeedSequence().generate_state(1, numpy.uint64)[0])
-    np.random.seed(value)
-    return value

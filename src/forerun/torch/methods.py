@@ -24,7 +24,7 @@ from .. import np
 from .._array import call_forms
 from .._runtime.device import Device
 from ..autograd.leaf import Variable
-from . import dtypes, functions, reductions, shapes
+from . import dtypes, functions, orders, reductions, shapes
 from .creation import extents
 from .grad import begin
 from .places import where
@@ -247,11 +247,12 @@ def install() -> None:
     """
     both = {name: getattr(module, name) for module in (functions, shapes) for name in module.__all__}
     free = {name: function for name, function in both.items() if name not in _NOT_METHODS}
-    free.update({name: getattr(reductions, name) for name in reductions.__all__}, **_OWN)
+    along = {name: getattr(module, name) for module in (reductions, orders) for name in module.__all__}
+    free.update(along, **_OWN)
     for name, member in free.items():
         if not hasattr(np.ndarray, name):
             setattr(np.ndarray, name, _bound(member))
-    call_forms.register({name: getattr(reductions, name) for name in _WITH_DIM} | {"view": view})
+    call_forms.register({name: along[name] for name in _WITH_DIM} | {"view": view})
     if not hasattr(Device, "type"):
         Device.type = property(lambda d: "cuda" if d.device_type == "gpu" else d.device_type)  # type: ignore[attr-defined]
 

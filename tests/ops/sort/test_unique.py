@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from forerun import np
-from forerun.ops.sort import sort as sorting
+from forerun.ops.sort import unique
 
 INTEGERS = "bBhHiIlL"
 
@@ -39,8 +39,8 @@ def test_unique_integers_are_numpys(dtype, where):
 
 def test_the_table_is_no_larger_than_a_few_arrays(monkeypatch):
     made = []
-    counted = sorting._counted
-    monkeypatch.setattr(sorting, "_counted", lambda *args: made.append(counted(*args)) or made[-1])
+    counted = unique._counted
+    monkeypatch.setattr(unique, "_counted", lambda *args: made.append(counted(*args)) or made[-1])
     a = numpy.arange(50_000)
     for last, table in ((64 * 50_000, True), (64 * 50_000 + 1, False)):
         a[-1] = last

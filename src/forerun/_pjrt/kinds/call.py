@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from ..builder import Builder, Value
+from ..builder import Builder
 from ..spec import Spec
+from ..values import Value
 
 __all__ = ["Call", "Kind"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..builder import Value
 from ..types import Type
+from ..values import Value
 from .call import Call
 from .elementwise.casts import cast
 from .matmul import product_type

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..builder import Builder, Value
+from ..builder import Builder
 from ..types import Type, part_of
+from ..values import Value
 from .call import Call
 from .elementwise.casts import cast
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..builder import Builder, Value
+from ..builder import Builder
 from ..types import Type, is_unsigned
+from ..values import Value
 from .call import Call
 from .elementwise.casts import cast
 from .elementwise.loops import combined

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..builder import Builder, Value
+from ..builder import Builder
 from ..types import Type
+from ..values import Value
 from .call import Call
 from .elementwise.casts import cast
 from .elementwise.loops import combined

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..builder import Builder, Value
+from ..builder import Builder
 from ..spec import Operand
 from ..types import Type
+from ..values import Value
 from .call import Call
 from .elementwise.casts import cast
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from ..builder import Builder, Value
+from ..builder import Builder
 from ..types import Type
+from ..values import Value
 from .call import Call
 from .elementwise.arithmetic import maximum, wide_part
 from .elementwise.casts import cast

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy
 
-from ..builder import Builder, Value
+from ..builder import Builder
 from ..types import Type
+from ..values import Value
 from .call import Call
 from .elementwise.casts import unsigned_of
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..builder import Builder, Value
+from ..builder import Builder
 from ..types import bits_of, is_complex, is_float, is_signed
+from ..values import Value
 from .call import Call
 from .elementwise.arithmetic import isnan, wide_part
 from .elementwise.casts import cast

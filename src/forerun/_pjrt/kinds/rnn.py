@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..builder import Builder, Value
+from ..builder import Builder
 from ..types import Type
+from ..values import Value
 from .call import Call
 
 __all__ = ["rnn", "rnn_back"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..builder import Builder, Value
+from ..builder import Builder
 from ..types import is_complex, is_float
+from ..values import Value
 from .call import Call
 from .elementwise.arithmetic import isnan
 from .elementwise.casts import cast

@@ -55,6 +55,9 @@ def is_array(x: object) -> TypeIs[Array]:
     return isinstance(x, _core.Array)
 
 
+_of_list = _core.Function("asarray", lambda *_: None)  # None: it is not a plain list of numbers
+
+
 def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op: str = "asarray") -> Array:
     """Return x as an array: itself if it is one of that dtype and device, otherwise a new one.
 
@@ -73,6 +76,9 @@ def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op
         if device is not None and x.device != resolve(device):
             x = to_device(x, resolve(device))
         return x
+    made: Array | None = _of_list(x, dtype) if isinstance(x, (list, tuple)) else None
+    if made is not None and (device is None or made.device == resolve(device)):
+        return made
     if isinstance(x, (list, tuple)) and _has_arrays(x):
         x = above.stack(list(x) if device is None else [asarray(v, device=device) for v in x])
         return x if dtype is None else asarray(x, dtype)
@@ -91,8 +97,8 @@ def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op
         want = want if want is not None else _made(values.dtype)
     if not is_supported(values.dtype):
         raise TypeError(f"{op}: values must be {SUPPORTED}, got dtype {values.dtype}")
-    made = _core.from_numpy(values, resolve(device))
-    return made if want is None or made.dtype == want else converted(made, want)
+    new = _core.from_numpy(values, resolve(device))
+    return new if want is None or new.dtype == want else converted(new, want)
 
 
 def device_of(*values: Any) -> Device | None:

@@ -85,7 +85,7 @@ def plain_calls(entry: str, *data: ArrayLike) -> Callable[..., Any]:
     """Return what the core does in plain calls, as for `direct`; of all others it makes None.
 
     >>> from forerun import np
-    >>> plain_calls("argmax")(np.array([1, 3, 2]), 0).item(), plain_calls("argmax")([1, 3, 2], 0)
+    >>> plain_calls("argmax")(np.array([1, 3, 2]), 0).item(), plain_calls("argmax")({1, 3}, 0)
     (1, None)
     """
     made: Callable[..., Any] = _core.Function(entry, lambda *_, **__: None, data)
@@ -96,7 +96,7 @@ def plain_calls(entry: str, *data: ArrayLike) -> Callable[..., Any]:
 # (core/python/direct/numpy.cpp reads both). A letter says what a parameter may be:
 #
 #     a  an array                          A  an array or None
-#     d  a vector                          l  a list or tuple of arrays
+#     d  a vector                          l  a list or tuple of these, or of numbers
 #     e  an array, or a list of integers beside arrays of 64 bits
 #     h  an array of any size, of which little is read
 #     m  a small matrix, as the cost grows faster than its size
@@ -278,7 +278,11 @@ class Elementwise(_core.Ufunc):
 
     def outer(self, a: ArrayLike, b: ArrayLike, **options: Any) -> Array:
         """Return NumPy's method: the op for each pair of an element of a and one of b."""
-        result: Array = self._method("outer", (a, b), options)
+        result: Array
+        if not options and self.ufunc.nin == 2 and isinstance(a, _core.Array) and isinstance(b, _core.Array):
+            result = self(a[(..., *[None] * b.ndim)], b)
+        else:
+            result = self._method("outer", (a, b), options)
         return result
 
     @direct("ufunc_at")

@@ -1,1 +1,5 @@
-"""New arrays: `fill`, of one value or of given values; `ranges`, of equal steps; `copies`."""
+"""New arrays.
+
+`arguments`, what the others share; `array`, of given values; `fill`, of one value; `like`, as another array is; `eye`,
+with ones on a diagonal; `ranges`, of equal steps; `copies`.
+"""

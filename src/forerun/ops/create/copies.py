@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._base.primitive import direct
-from ..shape.views import atleast_1d
-from .fill import array, asarray
+from ..shape.reshape import atleast_1d
+from .array import array, asarray
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, DeviceLike, DTypeLike
@@ -42,6 +42,7 @@ def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: None = Non
     return result
 
 
+@direct("array")
 def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> Array:
     """Return a copy of an array, with its dtype, on its device.
 

@@ -9,7 +9,7 @@ import numpy
 from .._base import core as _core
 from .._base.convert import as_dtype, count_of, default_float, ints_become_floats, is_inexact, unsupported
 from .._base.primitive import direct
-from .fill import _device, _known
+from .arguments import _device, _known
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, DeviceLike, DTypeLike

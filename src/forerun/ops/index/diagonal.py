@@ -11,7 +11,7 @@ from .._base.convert import asarray, axes_of
 from .._base.primitive import direct, numpy_when_small, primitive, view_of_numpy
 from ..elementwise.select import where
 from ..reduce.reduction import sum
-from ..shape.views import transpose
+from ..shape.axis_order import transpose
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, DTypeLike, Out

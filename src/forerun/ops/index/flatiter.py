@@ -10,8 +10,9 @@ import numpy
 
 from .._base import core as _core
 from .._base.convert import asarray, broadcast_shapes, cast, copy, is_array
-from ..create.fill import _known
-from ..shape.views import broadcast_to, ravel, reshape
+from ..create.arguments import _known
+from ..shape.broadcast import broadcast_to
+from ..shape.reshape import ravel, reshape
 from .getitem import getitem, take
 from .parser import check_range, positions_from
 from .setitem import fit, no_scalar, setitem, untaped, values_for

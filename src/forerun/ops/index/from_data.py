@@ -9,9 +9,11 @@ import numpy
 
 from .._base import core as _core
 from .._base.convert import as_dtype, axes_of, unsupported
-from ..create.fill import _device, asarray
+from ..create.arguments import _device
+from ..create.array import asarray
 from ..shape.join import vstack
-from ..shape.views import atleast_1d, copied_in, ravel
+from ..shape.memory_order import copied_in
+from ..shape.reshape import atleast_1d, ravel
 from .diagonal import diag
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from .._base import core as _core
 from .._base.convert import as_dtype, asarray, asarray_like_device, axis_of, cast, default_float, is_array, write_out
 from .._base.primitive import numpy_when_small, primitive
 from ..elementwise.select import nonzero, where
-from ..shape.views import broadcast_to, reshape
+from ..shape.broadcast import broadcast_to
+from ..shape.reshape import reshape
 from .parser import Key, check_range, entries_of, is_basic, places_within
 
 if TYPE_CHECKING:

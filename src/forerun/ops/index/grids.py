@@ -25,11 +25,13 @@ from .._base.convert import (
     unsupported,
     vector_of,
 )
-from ..create.fill import ones_like
+from ..create.like import ones_like
 from ..create.ranges import arange, linspace
 from ..elementwise.arithmetic import multiply
+from ..shape.axis_order import moveaxis
+from ..shape.broadcast import broadcast_to
 from ..shape.join import concatenate, stack
-from ..shape.views import broadcast_to, moveaxis, reshape
+from ..shape.reshape import reshape
 from .setitem import fit
 
 if TYPE_CHECKING:

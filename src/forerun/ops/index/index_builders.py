@@ -23,7 +23,7 @@ from .._base.convert import (
 from .._base.host_task import host_op, host_ops
 from .._base.primitive import numpy_when_small
 from ..elementwise.select import nonzero
-from ..shape.views import reshape
+from ..shape.reshape import reshape
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, DeviceLike, Shape
@@ -279,7 +279,7 @@ def _is_empty(v: Array) -> bool:
     return isinstance(v, (list, tuple)) and not v
 
 
-@numpy_when_small(numpy.unravel_index, "indices shape order", "ats")
+@numpy_when_small(numpy.unravel_index, "indices shape order", "nts")
 def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[Any, ...]:
     """Convert positions in the flat array to positions along each axis of a shape: int64, one array per axis.
 

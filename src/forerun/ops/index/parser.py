@@ -11,7 +11,7 @@ import numpy
 from .._base import core as _core
 from .._base.convert import _has_arrays, asarray, cast, check_choice, ints_become_floats, is_array, is_real_float
 from ..elementwise.arithmetic import maximum, minimum, remainder
-from ..shape.views import moveaxis
+from ..shape.axis_order import moveaxis
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, DeviceLike

@@ -21,20 +21,22 @@ from .._base.convert import (
 )
 from .._base.host_task import host_op
 from .._base.primitive import direct, numpy_when_small
-from ..create.fill import _known, ones, zeros
+from ..create.arguments import _known
+from ..create.fill import ones, zeros
 from ..elementwise.arithmetic import logical_not, logical_or
 from ..elementwise.select import nonzero, where
+from ..shape.broadcast import broadcast_to
 from ..shape.join import stack
-from ..shape.views import broadcast_to, reshape
+from ..shape.reshape import reshape
 from .getitem import _gather_along, _plain_mask, flatnonzero, take
-from .insert_delete import flat_values
+from .in_place import flat_values
 from .parser import places_within
 from .setitem import untaped, values_for
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, DeviceLike, Out
 
-__all__ = ["choose", "extract", "mask_indices", "piecewise", "place", "putmask"]
+__all__ = ["select", "choose", "extract", "mask_indices", "piecewise", "place", "putmask"]
 
 
 @numpy_when_small(numpy.choose, "a choices", "al")
@@ -96,6 +98,55 @@ def _in_range(numbers: numpy.ndarray, n: int) -> numpy.ndarray:
         got = numbers.min() if numbers.min() < 0 else numbers.max()
         raise ValueError(f"choose: numbers must be in [0, {n}), got {got}")
     return numbers
+
+
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: object = 0) -> Array:
+    """Build an array by taking each element from the first choice whose condition holds, else `default`.
+
+    Parameters
+    ----------
+    condlist : sequence of arrays
+        The conditions.
+    choicelist : sequence of arrays
+        The values for each condition.
+    default : array_like, optional
+        The value where no condition holds.
+
+    Returns
+    -------
+    array
+        The selected elements.
+
+    Raises
+    ------
+    ValueError
+        If there is not a choice for each condition.
+    TypeError
+        If conditions are not of bools.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> x = np.arange(5)
+    >>> np.select([x < 2, x > 3], [x, 10 * x], -1).tolist()
+    [0, 1, -1, -1, 40]
+    """
+    if len(condlist) != len(choicelist) or not condlist:
+        raise ValueError(
+            f"select: there must be a choice for each condition, got {len(choicelist)} for {len(condlist)}"
+        )
+    result: Any = default
+    given = (*condlist, *choicelist, default)
+    conditions = [asarray_like_device(c, *given) for c in condlist]
+    choices = [c if type(c) in (int, float, complex) else asarray_like_device(c, *given) for c in choicelist]
+    arrays = [c for c in choices if is_array(c)]
+    dtype = promote(*(c.dtype for c in arrays)) if arrays else None
+    for holds, choice in zip(reversed(conditions), reversed(choices)):
+        if holds.dtype.kind != "b":
+            raise TypeError(f"select: conditions must be of bools, got {holds.dtype}")
+        result = where(holds, cast(choice, dtype) if is_array(choice) else choice, result)
+    chosen: Array = result
+    return chosen
 
 
 @numpy_when_small(numpy.extract, "condition arr", "aa", "biufc", waits=True)

@@ -10,7 +10,7 @@ import numpy
 
 from .._base import core as _core
 from .._base.convert import NOT_IN_PLACE, _has_arrays, asarray, is_array, is_bfloat16, is_supported, warn_of_lost_parts
-from ..shape.views import reshape
+from ..shape.reshape import reshape
 from .parser import Key, entries_of, is_basic, is_mask
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .._base.convert import asarray, axis_of
 from ..index.diagonal import diagonal as _diagonal
 from ..reduce.reduction import sum as sum_
-from ..shape.views import matrix_transpose
+from ..shape.axis_order import matrix_transpose
 from .cross import cross as _cross
 from .matmul import matmul, vecdot
 from .tensordot import matmul_pair, multi_dot, tensordot

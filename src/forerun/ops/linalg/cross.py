@@ -9,8 +9,9 @@ import numpy
 from .._base.convert import axis_of, broadcast_shapes
 from .._base.primitive import numpy_when_small
 from ..create.fill import zeros
+from ..shape.axis_order import moveaxis
+from ..shape.broadcast import broadcast_arrays
 from ..shape.join import concatenate, stack
-from ..shape.views import broadcast_arrays, moveaxis
 from .tensordot import matmul_pair
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from .._base.convert import check_choice
 from .._base.primitive import numpy_when_small, primitive
 from .._base.promotion import real_of
 from .._base.registry import registered_tuple
-from ..create.fill import eye
+from ..create.eye import eye
 from ..elementwise.arithmetic import conj_if_complex
 from ..index.diagonal import diagonal
-from ..shape.views import real
+from ..shape.complex_parts import real
 from .lapack import adjoint, half_hermitian, matrices, quotient, stacked, work
 from .matmul import matmul
 from .solve import _solve

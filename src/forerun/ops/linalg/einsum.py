@@ -13,7 +13,9 @@ import numpy
 from .._base.convert import as_dtype, asarrays, cast, check_choice, is_array, promote, write_out
 from ..index.diagonal import diagonal
 from ..reduce.reduction import sum as sum_
-from ..shape.views import broadcast_to, reshape, transpose
+from ..shape.axis_order import transpose
+from ..shape.broadcast import broadcast_to
+from ..shape.reshape import reshape
 from .tensordot import _matmul, dot
 
 if TYPE_CHECKING:

@@ -19,7 +19,9 @@ from .._base.convert import asarray, cast
 from .._base.promotion import default_float
 from ..elementwise.arithmetic import conj_if_complex, equal
 from ..elementwise.select import where
-from ..shape.views import broadcast_to, matrix_transpose, reshape
+from ..shape.axis_order import matrix_transpose
+from ..shape.broadcast import broadcast_to
+from ..shape.reshape import reshape
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike

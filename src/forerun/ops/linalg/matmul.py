@@ -12,7 +12,9 @@ import numpy
 from .._base.convert import as_dtype, asarrays, axes_of, cast, castable, check_choice, promote, write_out
 from ..elementwise.arithmetic import conj_if_complex, conjugate
 from ..reduce.reduction import sum as sum_
-from ..shape.views import broadcast_to, expand_dims, moveaxis
+from ..shape.axis_order import moveaxis
+from ..shape.broadcast import broadcast_to
+from ..shape.reshape import expand_dims
 from .tensordot import _matmul, matmul_pair
 
 if TYPE_CHECKING:

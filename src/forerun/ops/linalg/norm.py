@@ -17,7 +17,9 @@ from ..reduce.reduction import any as any_
 from ..reduce.reduction import max as max_
 from ..reduce.reduction import min as min_
 from ..reduce.reduction import sum as sum_
-from ..shape.views import imag, moveaxis, real, reshape
+from ..shape.axis_order import moveaxis
+from ..shape.complex_parts import imag, real
+from ..shape.reshape import reshape
 from .lapack import inexact, matrices, stacked
 from .solve import _inv
 from .svd_qr import svdvals

@@ -13,9 +13,12 @@ from .._base.convert import asarray, asarrays, axes_of, broadcast_shapes, copy, 
 from .._base.primitive import numpy_when_small, primitive
 from .._base.promotion import real_of
 from .._base.registry import registered_tuple
-from ..create.fill import eye
+from ..create.eye import eye
 from ..elementwise.arithmetic import conj_if_complex
-from ..shape.views import broadcast_to, imag, ravel, reshape, transpose
+from ..shape.axis_order import transpose
+from ..shape.broadcast import broadcast_to
+from ..shape.complex_parts import imag
+from ..shape.reshape import ravel, reshape
 from .lapack import adjoint, inexact, matrices, stacked
 from .matmul import matmul
 from .tensordot import matmul_pair

@@ -18,12 +18,12 @@ from .._base.convert import check_choice
 from .._base.primitive import numpy_when_small, primitive
 from .._base.promotion import real_of
 from .._base.registry import registered_tuple
-from ..create.fill import eye
+from ..create.eye import eye
 from ..elementwise.arithmetic import absolute, copysign
 from ..index.diagonal import diagonal, tril
 from ..index.getitem import take_along_axis
+from ..shape.complex_parts import imag
 from ..shape.join import concatenate
-from ..shape.views import imag
 from ..sort.sort import argsort, sort
 from .eig import _gaps, _off_diagonal, _spread, eigh, eigvalsh
 from .lapack import adjoint, half_hermitian, matrices, quotient, stacked, work

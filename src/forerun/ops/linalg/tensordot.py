@@ -13,7 +13,8 @@ from .._base import core as _core
 from .._base.convert import asarrays, axes_of, cast, extents_of, is_array, is_whole, promote, write_out
 from .._base.primitive import direct, primitive
 from ..elementwise.arithmetic import conj_if_complex
-from ..shape.views import reshape, swapaxes, transpose
+from ..shape.axis_order import swapaxes, transpose
+from ..shape.reshape import reshape
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, Out

@@ -1,5 +1,5 @@
 """Networks.
 
-`functions`, what layers share: softmax, losses, dropout, embeddings; `activation`; `norm`; `conv_windows`, then
-`conv`, `pool` and `deformable`; `attention`; `ctc`; `sequence`; `control_flow`; `mxnet_functions`.
+`activation` and `activation_by_name`; `softmax`; `losses`; `layers`, as dropout and embeddings; `norm`; `conv_windows`,
+then `conv`, `pool` and `deformable`; `attention`; `ctc`; `sequence`; `control_flow`.
 """

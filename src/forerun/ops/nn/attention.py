@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from .._base.convert import asarray, asarrays
 from ..elementwise.select import where
-from ..shape.views import reshape, transpose
-from .functions import batch_dot, log_softmax
+from ..shape.axis_order import transpose
+from ..shape.reshape import reshape
+from .layers import batch_dot
+from .softmax import log_softmax
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike

@@ -1,18 +1,19 @@
-"""Control flow by values of arrays, in MXNet's spelling. It waits for the conditions."""
+"""Control flow in MXNet's spelling: `foreach`; `cond` and `while_loop`, which wait for conditions; `stop_gradient`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._base.convert import asarray, asarrays
+from .._base.convert import asarray, asarray_like_device, asarrays
 from ..create.fill import zeros
 from ..shape.join import concatenate, stack
+from ..shape.split import unstack
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike
 
-__all__ = ["cond", "while_loop"]
+__all__ = ["foreach", "stop_gradient", "cond", "while_loop"]
 
 
 def cond(
@@ -123,3 +124,69 @@ def _stacked(outputs: Sequence[Any], extent: int) -> Any:
     rest = (extent - len(rows), *rows[0].shape)
     filled = stack(rows)
     return concatenate([filled, zeros(rest, dtype=filled.dtype, device=filled.device)]) if rest[0] else filled
+
+
+def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states: Any) -> tuple[Any, Any]:
+    """Call a function for each slice of data along its first axis, with states that it passes on.
+
+    Parameters
+    ----------
+    body : callable
+        The function. `body(slice, states)` returns an output and the states for the next slice.
+    data : array_like or list of array_like
+        The data. Of a list, `body` gets a list with a slice of each array.
+    init_states : array or list of arrays
+        The states for the first slice.
+
+    Returns
+    -------
+    tuple
+        The outputs stacked along a new first axis, as a list of arrays if outputs are lists, and the states after the
+        last slice.
+
+    Raises
+    ------
+    ValueError
+        If `data` has no axes, or no slices.
+
+    Examples
+    --------
+    >>> from forerun import np, npx
+    >>> ys, total = npx.foreach(lambda x, s: (x * 2, s + x), np.arange(3), np.array(0))
+    >>> ys.tolist(), total.item()
+    ([0, 2, 4], 3)
+    """
+    several, states = isinstance(data, (list, tuple)), init_states
+    data = [asarray_like_device(x, data, states) for x in data] if several else asarray_like_device(data, states)
+    outputs: list[Any] = []
+    for part in zip(*map(unstack, data)) if several else unstack(data):
+        y, states = body(list(part) if several else part, states)
+        outputs.append(y)
+    if outputs and isinstance(outputs[0], (list, tuple)):
+        return [stack(list(ys)) for ys in zip(*outputs)], states
+    return stack(outputs), states
+
+
+def stop_gradient(x: ArrayLike) -> Array:
+    """Return `x` as a constant for gradients: nothing flows back through the result.
+
+    Parameters
+    ----------
+    x : array_like
+        The values.
+
+    Returns
+    -------
+    array
+        The same values, as an array that gradients do not flow through.
+
+    Examples
+    --------
+    >>> from forerun import autograd, np, npx
+    >>> x = np.array([3.0]); x.attach_grad()
+    >>> with autograd.record():
+    ...     y = x * npx.stop_gradient(x)
+    >>> y.backward(); x.grad.tolist()
+    [3.0]
+    """
+    return asarray(x).detach()

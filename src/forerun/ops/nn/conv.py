@@ -17,7 +17,8 @@ from .._base.primitive import primitive
 from .._base.registry import registered_tuple
 from ..elementwise.arithmetic import add
 from ..linalg.tensordot import matmul_pair
-from ..shape.views import moveaxis, reshape
+from ..shape.axis_order import moveaxis
+from ..shape.reshape import reshape
 from .conv_windows import (
     LAYOUTS,
     Extents,

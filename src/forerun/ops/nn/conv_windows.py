@@ -14,7 +14,7 @@ from .._base.primitive import primitive
 from .._base.registry import registered_tuple
 from ..elementwise.arithmetic import add
 from ..index.getitem import getitem
-from ..shape.views import moveaxis
+from ..shape.axis_order import moveaxis
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike

@@ -13,9 +13,11 @@ from ..elementwise.exponential import logaddexp
 from ..elementwise.select import where
 from ..index.getitem import _gather_along, take_along_axis
 from ..reduce.reduction import min as smallest
-from ..shape.join import concatenate, stack, unstack
-from ..shape.views import broadcast_to, reshape
-from .functions import log_softmax
+from ..shape.broadcast import broadcast_to
+from ..shape.join import concatenate, stack
+from ..shape.reshape import reshape
+from ..shape.split import unstack
+from .softmax import log_softmax
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike

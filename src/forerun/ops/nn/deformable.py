@@ -13,7 +13,8 @@ from ..elementwise.arithmetic import floor
 from ..elementwise.select import clip, where
 from ..index.getitem import _gather_along
 from ..linalg.matmul import matmul
-from ..shape.views import broadcast_to, expand_dims, reshape
+from ..shape.broadcast import broadcast_to
+from ..shape.reshape import expand_dims, reshape
 from .conv_windows import Windows, per_axis
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from .._base.registry import register
 from ..elementwise.arithmetic import sqrt, square
 from ..reduce.mean_variance import mean
 from ..reduce.reduction import _sum
-from ..shape.views import reshape
+from ..shape.reshape import reshape
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike

@@ -11,8 +11,9 @@ from .._base.convert import asarray, axis_of, is_whole
 from .._base.host_task import host_op
 from .._base.random_stream import current
 from ..index.getitem import take
-from .basic import _rows, _shape, randint
+from .arguments import _rows, _shape
 from .conditions import check_choice, known
+from .integers import randint
 
 if TYPE_CHECKING:
     from ...typing import Array, DeviceLike, Shape

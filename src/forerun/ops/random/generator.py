@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import numpy
 
 from .._base.random_stream import OwnStream, Stream, drawing_from
-from . import basic as basic
 from . import choice as choices
-from . import counts, densities, distributions
+from . import integers as whole
+from . import permutations, uniform_normal
+from .families import continuous, counts, location_scale, multivariate
+from .families import exponential as exponentials
+from .families import gamma as gammas
 from .limits import FINITE, NOT_NEGATIVE
 
 if TYPE_CHECKING:
@@ -99,7 +102,7 @@ def _uniform(
     >>> np.random.default_rng(0).uniform(2, 3, 4).shape
     (4,)
     """
-    return basic.uniform_of_width((FINITE, NOT_NEGATIVE), low, high, size, dtype, device or ctx, out)
+    return uniform_normal.uniform_of_width((FINITE, NOT_NEGATIVE), low, high, size, dtype, device or ctx, out)
 
 
 _uniform.__name__ = "uniform"
@@ -111,44 +114,44 @@ class _Draws:
     def _stream(self) -> Stream:
         raise NotImplementedError
 
-    beta = _method(distributions.beta)
-    binomial = _method(distributions.binomial)
-    bytes = _method(basic.bytes)
-    chisquare = _method(distributions.chisquare)
+    beta = _method(gammas.beta)
+    binomial = _method(counts.binomial)
+    bytes = _method(whole.bytes)
+    chisquare = _method(gammas.chisquare)
     choice = _method(choices.choice)
-    dirichlet = _method(counts.dirichlet)
-    exponential = _method(distributions.exponential)
-    f = _method(densities.f)
-    gamma = _method(distributions.gamma)
+    dirichlet = _method(multivariate.dirichlet)
+    exponential = _method(exponentials.exponential)
+    f = _method(gammas.f)
+    gamma = _method(gammas.gamma)
     geometric = _method(counts.geometric)
-    gumbel = _method(distributions.gumbel)
+    gumbel = _method(location_scale.gumbel)
     hypergeometric = _method(counts.hypergeometric)
-    laplace = _method(distributions.laplace)
-    logistic = _method(distributions.logistic)
-    lognormal = _method(distributions.lognormal)
+    laplace = _method(location_scale.laplace)
+    logistic = _method(location_scale.logistic)
+    lognormal = _method(location_scale.lognormal)
     logseries = _method(counts.logseries)
-    multinomial = _method(distributions.multinomial)
-    multivariate_normal = _method(distributions.multivariate_normal)
+    multinomial = _method(multivariate.multinomial)
+    multivariate_normal = _method(multivariate.multivariate_normal)
     negative_binomial = _method(counts.negative_binomial)
-    noncentral_chisquare = _method(densities.noncentral_chisquare)
-    noncentral_f = _method(densities.noncentral_f)
-    normal = _method(basic.normal)
-    pareto = _method(densities.pareto)
-    permutation = _method(basic.permutation)
-    poisson = _method(distributions.poisson)
-    power = _method(densities.power)
-    random = _method(basic.random)
-    rayleigh = _method(densities.rayleigh)
-    shuffle = _method(basic.shuffle)
-    standard_cauchy = _method(densities.standard_cauchy)
-    standard_exponential = _method(densities.standard_exponential)
-    standard_gamma = _method(densities.standard_gamma)
-    standard_normal = _method(basic.standard_normal)
-    standard_t = _method(densities.standard_t)
-    triangular = _method(densities.triangular)
-    vonmises = _method(densities.vonmises)
-    wald = _method(densities.wald)
-    weibull = _method(densities.weibull)
+    noncentral_chisquare = _method(gammas.noncentral_chisquare)
+    noncentral_f = _method(gammas.noncentral_f)
+    normal = _method(uniform_normal.normal)
+    pareto = _method(exponentials.pareto)
+    permutation = _method(permutations.permutation)
+    poisson = _method(counts.poisson)
+    power = _method(exponentials.power)
+    random = _method(uniform_normal.random)
+    rayleigh = _method(exponentials.rayleigh)
+    shuffle = _method(permutations.shuffle)
+    standard_cauchy = _method(continuous.standard_cauchy)
+    standard_exponential = _method(exponentials.standard_exponential)
+    standard_gamma = _method(gammas.standard_gamma)
+    standard_normal = _method(uniform_normal.standard_normal)
+    standard_t = _method(continuous.standard_t)
+    triangular = _method(continuous.triangular)
+    vonmises = _method(continuous.vonmises)
+    wald = _method(continuous.wald)
+    weibull = _method(exponentials.weibull)
     zipf = _method(counts.zipf)
 
 
@@ -180,10 +183,10 @@ class Generator(_Draws):
     def _stream(self) -> Stream:
         return self.bit_generator.stream
 
-    integers = _method(basic.integers)
+    integers = _method(whole.integers)
     uniform = _method(_uniform)
-    multivariate_hypergeometric = _method(counts.multivariate_hypergeometric)
-    permuted = _method(basic.permuted)
+    multivariate_hypergeometric = _method(multivariate.multivariate_hypergeometric)
+    permuted = _method(permutations.permuted)
 
     def spawn(self, n_children: int) -> list[Generator]:
         """Return generators whose streams are independent of this one's and of one another.
@@ -219,13 +222,13 @@ class RandomState(_Draws):
     def _stream(self) -> Stream:
         return self._bits.stream
 
-    uniform = _method(basic.uniform)
-    rand = _method(basic.rand)
-    randint = _method(basic.randint)
-    randn = _method(basic.randn)
-    random_integers = _method(basic.random_integers)
-    random_sample = _method(basic.random_sample)
-    tomaxint = _method(basic.tomaxint)
+    uniform = _method(uniform_normal.uniform)
+    rand = _method(uniform_normal.rand)
+    randint = _method(whole.randint)
+    randn = _method(uniform_normal.randn)
+    random_integers = _method(whole.random_integers)
+    random_sample = _method(uniform_normal.random_sample)
+    tomaxint = _method(whole.tomaxint)
 
     def seed(self, seed: object = None) -> None:
         """Seed the stream anew.

@@ -11,11 +11,13 @@ from .._base.convert import as_dtype, asarray, broadcast_shapes, is_array
 from .._base.host_task import host_op
 from ..elementwise.exponential import log
 from ..index.getitem import take_along_axis
-from ..shape.views import reshape
-from .basic import _shape, bernoulli, normal, uniform
-from .basic import seed as _seed
+from ..shape.reshape import reshape
+from .arguments import _shape
 from .conditions import known
+from .families.counts import bernoulli
 from .limits import NOT_NEGATIVE
+from .seeding import seed as _seed
+from .uniform_normal import normal, uniform
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, DeviceLike, DTypeLike, Shape

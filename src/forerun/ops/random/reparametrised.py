@@ -15,7 +15,7 @@ from .._base.convert import as_dtype, asarray, broadcast_shapes, cast, default_f
 from .._base.host_task import host_op
 from .._base.primitive import primitive
 from .._base.random_stream import current
-from .basic import _FLOAT32, _numbers, _shape, device_for, draw_into
+from .arguments import _FLOAT32, _numbers, _shape, device_for, draw_into
 from .implicit import gamma_slope
 from .limits import NOT_NEGATIVE, Limits, limited
 

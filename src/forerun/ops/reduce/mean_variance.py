@@ -24,7 +24,10 @@ from .._base.primitive import direct
 from .._base.promotion import real_of
 from ..elementwise.arithmetic import sqrt, square, subtract
 from ..elementwise.select import where as select
-from ..shape.views import broadcast_to, real, reshape, transpose
+from ..shape.axis_order import transpose
+from ..shape.broadcast import broadcast_to
+from ..shape.complex_parts import real
+from ..shape.reshape import reshape
 from .reduction import _chosen, _floating, _sum, sum
 
 if TYPE_CHECKING:

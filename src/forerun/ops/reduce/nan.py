@@ -25,7 +25,7 @@ from .._base.promotion import real_of
 from ..elementwise.arithmetic import conjugate, fmax, fmin, isnan, sqrt
 from ..elementwise.select import where
 from ..elementwise.select import where as _where  # `where` is a parameter of many
-from ..shape.views import imag, real
+from ..shape.complex_parts import imag, real
 from .mean_variance import _less, _over
 from .product import prod
 from .reduction import _check_filled, _chosen, _floating, _ties, max, min, sum

@@ -11,8 +11,10 @@ from .._base import core as _core
 from .._base.convert import asarray_like_device, axes_to_reduce, cast, is_inexact, write_out
 from .._base.primitive import direct, primitive
 from ..elementwise.arithmetic import conj_if_complex, multiply
+from ..shape.axis_order import transpose
+from ..shape.flip_roll import flip
 from ..shape.join import concatenate
-from ..shape.views import flip, reshape, transpose
+from ..shape.reshape import reshape
 from .reduction import _accumulator, _chosen, _first, _spread
 from .scan import cumprod
 

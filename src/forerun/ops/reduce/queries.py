@@ -9,9 +9,11 @@ import numpy
 from .._base import core as _core
 from .._base.convert import asarray, asarrays, cast, default_float, is_array, is_inexact, is_real_float, write_out
 from .._base.host_task import host_op
-from ..create.fill import asarray as as_ordered
+from ..create.array import asarray as as_ordered
 from ..elementwise.arithmetic import equal, isinf, signbit
-from ..shape.views import fortran, imag, real, transpose
+from ..shape.axis_order import transpose
+from ..shape.complex_parts import imag, real
+from ..shape.memory_order import fortran
 from .reduction import all as all_
 
 if TYPE_CHECKING:

@@ -33,7 +33,8 @@ from ..elementwise.arithmetic import (
 )
 from ..elementwise.exponential import exp, log
 from ..elementwise.select import where as select
-from ..shape.views import broadcast_to, reshape
+from ..shape.broadcast import broadcast_to
+from ..shape.reshape import reshape
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, Axis, DTypeLike, Out

@@ -11,8 +11,11 @@ from .._base.convert import asarray, asarray_like_device, axis_of, cast, count_o
 from .._base.primitive import primitive
 from ..elementwise.arithmetic import add, conj_if_complex, multiply
 from ..elementwise.select import where
+from ..shape.axis_order import moveaxis
+from ..shape.broadcast import broadcast_to
+from ..shape.flip_roll import flip
 from ..shape.join import concatenate
-from ..shape.views import broadcast_to, flip, moveaxis, reshape
+from ..shape.reshape import reshape
 from .reduction import _accumulator, sum
 
 if TYPE_CHECKING:

@@ -93,7 +93,7 @@ def size(a: ArrayLike, axis: Axis = None) -> int:
     3
     """
     x = asarray(a)
-    return math.prod(x.shape[i] for i in axes_of("size", axis, x.ndim))
+    return x.size if axis is None else math.prod(x.shape[i] for i in axes_of("size", axis, x.ndim))
 
 
 def isscalar(element: Array | float) -> bool:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from .._base import core as _core
 from .._base.convert import cast
 from .._base.primitive import primitive
-from .views import broadcast_to, real
+from .broadcast import broadcast_to
+from .complex_parts import real
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike

@@ -1,52 +1,23 @@
-"""Arrays put together, cut into parts, and made larger from their own elements."""
+"""Arrays put together, along an axis that they have or along a new one."""
 
 from __future__ import annotations
 
 import itertools
-import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from .._base import core as _core
-from .._base.convert import (
-    as_dtype,
-    asarray,
-    asarrays,
-    axes_of,
-    axis_of,
-    cast,
-    check_choice,
-    copy,
-    counts_of,
-    is_whole,
-    promote,
-    write_out,
-)
-from .._base.host_task import host, quiet
-from .._base.primitive import direct, numpy_when_small, primitive
+from .._base.convert import as_dtype, asarray, asarray_like_device, asarrays, axis_of, cast, copy, promote, write_out
+from .._base.primitive import direct
 from .._base.registry import register
-from .views import (
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    broadcast_to,
-    expand_dims,
-    moveaxis,
-    reshape,
-)
+from .reshape import atleast_1d, atleast_2d, atleast_3d, expand_dims, reshape
 
 if TYPE_CHECKING:
-    from ...typing import Array, ArrayLike, Axis, DTypeLike, Out
+    from ...typing import Array, ArrayLike, DTypeLike, Out
 
-__all__ = [
-    "array_split", "column_stack", "concatenate", "dstack", "hsplit", "hstack", "pad", "repeat", "roll",
-    "split", "stack", "tile", "unstack", "vsplit", "vstack",
-]  # fmt: skip
-
-
-# --- putting together, taking apart ---------------------------------------------------------------
+__all__ = ["column_stack", "concatenate", "dstack", "hstack", "stack", "vstack", "block"]
 
 
 def _part(axis: int, begin: int, end: int) -> tuple[slice, ...]:
@@ -81,36 +52,7 @@ class _Concatenate:
 
 
 _concatenate = _Concatenate()
-
-
-class _Split:
-    """The parts of an array, which it is all of: their gradients are put together at once."""
-
-    name = "split"
-    stateless = True
-
-    def gradients(self, g: Array, inputs: tuple[Any, ...], attrs: tuple[list[int], int]) -> tuple[Any]:
-        """Return all parts' gradients, one after the other."""
-        return (_concatenate(g if isinstance(g, tuple) else (g,), attrs[1]),)
-
-    def exported_attributes(self, attrs: tuple[list[int], int]) -> tuple[list[int], int]:
-        """Return the arguments of `repeated` besides the inputs."""
-        return attrs
-
-    def repeated(self, inputs: Sequence[Any], attrs: tuple[list[int], int]) -> Any:
-        """Return the op once more."""
-        parts = self(inputs[0], *attrs)
-        return parts if len(parts) > 1 else parts[0]
-
-    def __call__(self, x: ArrayLike, bounds: list[int], axis: int) -> tuple[Any, ...]:
-        parts = tuple(_core.getitem(x, _part(axis, i, j)) for i, j in itertools.pairwise(bounds))
-        if _core.recording():
-            _core.record(self, (x,), parts, (bounds, axis), 0)
-        return parts
-
-
-_split = _Split()
-register(__name__, _concatenate, _split)
+register(__name__, _concatenate)
 
 
 def _some(op: str, arrays: Sequence[Any]) -> list[Any]:
@@ -217,51 +159,6 @@ def stack(
         raise ValueError(f"stack: arrays must have one shape, got {sorted({a.shape for a in all_})}")
     wide = [expand_dims(a, axis) for a in all_]
     return concatenate(wide, axis, out, dtype=dtype, casting=casting)
-
-
-def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Any, ...]:
-    """Split x into views of its slices along an axis, without that axis. `stack` is the inverse.
-
-    Parameters
-    ----------
-    x : array_like
-        The values.
-    axis : int, optional
-        The axis to split along.
-
-    Returns
-    -------
-    tuple of arrays
-        The views.
-
-    Raises
-    ------
-    ValueError
-        For an array without axes.
-
-    Examples
-    --------
-    >>> from forerun import np
-    >>> [v.tolist() for v in np.unstack([[1, 2], [3, 4]], axis=1)]
-    [[1, 3], [2, 4]]
-    """
-    x = asarray(x)
-    if x.ndim == 0:
-        raise ValueError("unstack: array must have at least one axis, got shape ()")
-    return tuple(_slices(moveaxis(x, axis, 0)))
-
-
-def _slices(x: Array) -> list[Array]:
-    """Return views of x at each position of the first axis.
-
-    By halves where it is recorded: the gradient of a view is as large as what it is a view of, so that n views of the
-    whole would cost n times the whole, and these cost its size times log n.
-    """
-    n = x.shape[0]
-    if n < 3 or not _core.recording():
-        rows: list[Array] = list(x)
-        return rows
-    return _slices(x[: n // 2]) + _slices(x[n // 2 :])
 
 
 @direct("vstack")
@@ -379,383 +276,58 @@ def column_stack(tup: Sequence[Any]) -> Array:
     return concatenate([reshape(a, (a.size, 1)) if a.ndim < 2 else a for a in all_], 1)
 
 
-def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Return views of ary cut along `axis`: into so many parts, as even as can be, or before the given positions.
+def _depth(blocks: ArrayLike) -> int:
+    """Return how many lists there are around each array. ValueError if not the same for all."""
+    if not isinstance(blocks, list):
+        return 0
+    depths = {_depth(b) for b in blocks}
+    if len(depths) != 1:
+        raise ValueError("block: lists must not be empty and all of one depth, got " + repr(sorted(depths)))
+    return depths.pop() + 1
+
+
+def block(arrays: Array) -> Array:
+    """Return an array from nested lists of blocks.
+
+    Those of the innermost lists stand side by side along the last axis, these rows along the second to last, and so on.
 
     Parameters
     ----------
-    ary : array_like
-        The array to cut.
-    indices_or_sections : int or sequence of ints
-        The number of parts, or the positions to cut at.
-    axis : int, optional
-        The axis to cut along.
-
-    Returns
-    -------
-    list of arrays
-        Views of ary cut along `axis`.
-
-    Raises
-    ------
-    ValueError
-        If the number of parts is not positive.
-
-    Examples
-    --------
-    >>> from forerun import np
-    >>> [a.tolist() for a in np.array_split(np.arange(5), 2)]
-    [[0, 1, 2], [3, 4]]
-    """
-    x = asarray(ary)
-    a = axis_of("split", axis, x.ndim)
-    n = x.shape[a]
-    if is_whole(indices_or_sections):
-        k = operator.index(indices_or_sections)
-        if k < 1:
-            raise ValueError(f"split: number of sections must be positive, got {k}")
-        sizes = [n // k + (i < n % k) for i in range(k)]
-        cuts = [sum(sizes[:i]) for i in range(1, k)]
-    elif numpy.ndim(indices_or_sections) != 1:
-        raise TypeError(f"split: sections must be an integer or positions, got {indices_or_sections}")
-    else:
-        cuts = [int(i) for i in indices_or_sections]
-    bounds = [0, *cuts, n]
-    if bounds == sorted(bounds):
-        return list(_split(x, bounds, a))
-    return [x[_part(a, i, j)] for i, j in itertools.pairwise(bounds)]
-
-
-def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Return views of ary cut along `axis` into equal parts, or before the given positions.
-
-    Parameters
-    ----------
-    ary : array_like
-        The array to cut.
-    indices_or_sections : int or sequence of ints
-        The number of parts, or the positions to cut at.
-    axis : int, optional
-        The axis to cut along.
-
-    Returns
-    -------
-    list of arrays
-        Views of ary cut along `axis` into equal parts.
-
-    Raises
-    ------
-    ValueError
-        If parts are not equal.
-
-    Examples
-    --------
-    >>> from forerun import np
-    >>> [a.tolist() for a in np.split(np.arange(4), 2)]
-    [[0, 1], [2, 3]]
-    >>> [a.tolist() for a in np.split(np.arange(4), [1, 3])]
-    [[0], [1, 2], [3]]
-    """
-    x = asarray(ary)
-    n = x.shape[axis_of("split", axis, x.ndim)]
-    whole = is_whole(indices_or_sections) and indices_or_sections > 0
-    if whole and n % int(indices_or_sections):
-        raise ValueError(f"split: axis must divide into equal parts, got extent {n} into {indices_or_sections}")
-    return array_split(x, indices_or_sections, axis)
-
-
-def hsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | Array) -> list[Any]:
-    """Return views cut along the second axis, or the only one; as `split`.
-
-    Parameters
-    ----------
-    ary : array_like
-        The array to cut.
-    indices_or_sections : int or sequence of ints
-        The number of parts, or the positions to cut at.
-
-    Returns
-    -------
-    list of arrays
-        Views cut along the second axis.
-
-    Examples
-    --------
-    >>> from forerun import np
-    >>> [a.tolist() for a in np.hsplit(np.arange(4).reshape(2, 2), 2)]
-    [[[0], [2]], [[1], [3]]]
-    """
-    return split(ary, indices_or_sections, 1 if asarray(ary).ndim > 1 else 0)
-
-
-def vsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | Array) -> list[Any]:
-    """Return views of an array of two axes or more, cut along the first one; as `split`.
-
-    Parameters
-    ----------
-    ary : array_like
-        The array to cut.
-    indices_or_sections : int or sequence of ints
-        The number of parts, or the positions to cut at.
-
-    Returns
-    -------
-    list of arrays
-        Views of an array of two axes or more.
-
-    Raises
-    ------
-    ValueError
-        If the array has fewer than two axes.
-
-    Examples
-    --------
-    >>> from forerun import np
-    >>> [a.tolist() for a in np.vsplit(np.arange(4).reshape(2, 2), 2)]
-    [[[0, 1]], [[2, 3]]]
-    """
-    x = asarray(ary)
-    if x.ndim < 2:
-        raise ValueError(f"vsplit: array must have at least two axes, got shape {x.shape}")
-    return split(x, indices_or_sections, 0)
-
-
-# --- moving, repeating, adding --------------------------------------------------------------------
-
-
-def roll(a: ArrayLike, shift: int | Sequence[int], axis: Axis = None) -> Array:
-    """Return `a` with elements moved along axes; those that leave at one end come in at the other.
-
-    Without an axis: the flat array is moved.
-
-    Parameters
-    ----------
-    a : array_like
-        The values.
-    shift : int or Sequence
-        One number, or one for each axis (ValueError if not as many).
-    axis : int or tuple of ints, optional
-        The axis or axes; None for the flat array.
+    arrays : nested lists of arrays
+        Nested lists of arrays.
 
     Returns
     -------
     array
-        `a` with elements moved along axes.
-
-    Examples
-    --------
-    >>> from forerun import np
-    >>> np.roll([1, 2, 3, 4], 1).tolist(), np.roll([[1, 2], [3, 4]], 1, axis=0).tolist()
-    ([4, 1, 2, 3], [[3, 4], [1, 2]])
-    """
-    x = asarray(a)
-    if axis is None:
-        return reshape(roll(reshape(x, -1), shift, 0), x.shape)
-    at = axes_of("roll", axis, x.ndim)
-    shifts: Any = tuple(shift) if isinstance(shift, (tuple, list)) else (shift,) * len(at)
-    if len(at) == 1:
-        at = at * len(shifts)
-    if len(at) != len(shifts):
-        raise ValueError(f"roll: shift and axis must be of one length, got {shift} and {axis}")
-    moved = False
-    for i, s in zip(at, shifts):
-        n = x.shape[i]
-        s = s % n if n else 0
-        if s:
-            head = (slice(None),) * i
-            x = concatenate([x[(*head, slice(n - s, None))], x[(*head, slice(0, n - s))]], i)
-            moved = True
-    return x if moved else copy(x)
-
-
-@numpy_when_small(numpy.ndarray.repeat, "a repeats axis", "aci", "biufc")
-def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Array:
-    """Repeat each element along `axis`; without an axis, of the flat array.
-
-    Parameters
-    ----------
-    a : array_like
-        The values.
-    repeats : array_like
-        One number, or one for each position along the axis.
-    axis : int, optional
-        The axis; None for the flat array.
-
-    Returns
-    -------
-    array
-        The repeated elements.
+        An array from nested lists of blocks.
 
     Raises
     ------
     ValueError
-        If a number of repeats is negative, or their count does not fit the axis.
-    TypeError
-        If repeats are not integers.
+        If lists are empty or not of one depth, or shapes do not fit.
 
     Examples
     --------
     >>> from forerun import np
-    >>> np.repeat([1, 2], 2).tolist(), np.repeat([1, 2], [1, 3]).tolist()
-    ([1, 1, 2, 2], [1, 2, 2, 2])
+    >>> a = np.ones((2, 2), "int64")
+    >>> np.block([[a, 0 * a], [5 * a[:1], a[:1]]]).tolist()
+    [[1, 1, 0, 0], [1, 1, 0, 0], [5, 5, 1, 1]]
     """
-    x = asarray(a)
-    if axis is None or (x.ndim == 0 and axis in (0, -1)):
-        return repeat(reshape(x, -1), repeats, 0)
-    a = axis_of("repeat", axis, x.ndim)
-    if type(repeats) is int and repeats >= 0:
-        return _repeated(x, repeats, a)
-    counts = counts_of("repeat", "repeats", repeats, (x.shape[a],))
-    index = numpy.repeat(numpy.arange(x.shape[a]), counts)
-    return x[(*(slice(None),) * a, index)]
+    depth = _depth(arrays)
 
+    def leaves(blocks: ArrayLike) -> list[Any]:
+        return (
+            [x for b in blocks for x in leaves(b)]
+            if isinstance(blocks, list)
+            else [asarray_like_device(blocks, arrays)]
+        )
 
-def _repeated(x: Array, times: int, axis: int) -> Array:
-    """Each element so many times along an axis, from a view that repeats them."""
-    before, n, after = x.shape[:axis], x.shape[axis], x.shape[axis + 1 :]
-    view = broadcast_to(reshape(x, (*before, n, 1, *after)), (*before, n, times, *after))
-    return reshape(copy(view), (*before, n * times, *after))
+    ndim = max(depth, *(x.ndim for x in leaves(arrays)))
 
+    def joined(blocks: ArrayLike, level: int) -> Array:
+        if isinstance(blocks, list):
+            return concatenate([joined(b, level - 1) for b in blocks], -level)
+        x = asarray_like_device(blocks, arrays)
+        return reshape(x, (1,) * (ndim - x.ndim) + x.shape)
 
-_FEW_TIMES = 8  # that an operation is given the same array
-
-
-@numpy_when_small(numpy.tile, "A reps", "ac", "biufc")
-def tile(A: ArrayLike, reps: int | Sequence[int]) -> Array:
-    """Return the whole array several times along each axis; axes that it lacks are put in front.
-
-    Parameters
-    ----------
-    A : array_like
-        The values.
-    reps : int or Sequence
-        The number of repetitions along each axis.
-
-    Returns
-    -------
-    array
-        The whole array several times along each axis.
-
-    Raises
-    ------
-    ValueError
-        If a number of times is negative.
-    TypeError
-        If a number of times is not an integer.
-
-    Examples
-    --------
-    >>> from forerun import np
-    >>> np.tile([1, 2], (2, 2)).tolist()
-    [[1, 2, 1, 2], [1, 2, 1, 2]]
-    """
-    x = asarray(A)
-    if type(reps) is int and 0 < reps <= _FEW_TIMES and x.ndim == 1 and x.size:
-        return concatenate([x] * reps)
-    given = numpy.atleast_1d(numpy.asarray(reps))
-    counts = tuple(counts_of("tile", "reps", reps, given.shape).tolist())
-    n = max(x.ndim, len(counts))
-    shape = (1,) * (n - x.ndim) + x.shape
-    counts = (1,) * (n - len(counts)) + counts
-    inner = tuple(v for s in shape for v in (1, s))
-    outer = tuple(v for s, c in zip(shape, counts) for v in (c, s))
-    repeated = broadcast_to(reshape(x, inner), outer)  # a view, which must not be written: its elements repeat
-    return reshape(copy(repeated), tuple(s * c for s, c in zip(shape, counts)))
-
-
-_PAD_MODES: dict[str, tuple[str, ...]] = {
-    "constant": ("constant_values",), "edge": (), "empty": (), "linear_ramp": ("end_values",),
-    "maximum": ("stat_length",), "mean": ("stat_length",), "median": ("stat_length",), "minimum": ("stat_length",),
-    "reflect": ("reflect_type",), "symmetric": ("reflect_type",), "wrap": (),
-}  # fmt: skip
-
-
-@numpy_when_small(numpy.pad, "array pad_width mode", "acs", "biufc")
-def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Array:
-    """Return an array with elements added before and after along each axis, in its dtype.
-
-    A function as mode is called as by NumPy, with NumPy's vectors, in a worker.
-
-    Parameters
-    ----------
-    array : array_like
-        The values.
-    pad_width : int, tuple or dict
-        How many, for all axes and sides, as (before, after), as a pair for each axis, or a dict of axes.
-    mode : str or callable, optional
-        "constant" (with constant_values=0), "edge", "reflect" or another of NumPy's, with its options; only constant
-        mode with one number has a gradient.
-    **kwargs : any
-        The options of the mode.
-
-    Returns
-    -------
-    array
-        An array with elements added before and after along each axis.
-
-    Raises
-    ------
-    ValueError
-        For another mode or option, or a negative width.
-
-    Examples
-    --------
-    >>> from forerun import np
-    >>> np.pad([1, 2], 1).tolist(), np.pad([1, 2], (0, 2), "edge").tolist()
-    ([0, 1, 2, 0], [1, 2, 2, 2])
-    """
-    x = asarray(array)
-    if isinstance(pad_width, dict):
-        given = {axis_of("pad", axis, x.ndim): width for axis, width in pad_width.items()}
-        pad_width = [numpy.broadcast_to(given.get(i, 0), (2,)) for i in range(x.ndim)]
-    widths = counts_of("pad", "widths", pad_width, (x.ndim, 2))
-    shape = tuple(int(n + a + b) for n, (a, b) in zip(x.shape, widths))
-    if callable(mode):
-        return host(lambda v: quiet(numpy.pad, v, widths, mode, **kwargs), [x], [(shape, x.dtype)], name="pad")[0]
-    check_choice("pad", "mode", mode, tuple(_PAD_MODES))
-    if other := set(kwargs) - set(_PAD_MODES[mode]):
-        raise ValueError(f"pad: options must be those of mode {mode!r}, got {sorted(other)}")
-    if x.ndim == 0:
-        return copy(x)
-    value = kwargs.get("constant_values", 0)
-    if mode == "constant" and isinstance(value, (int, float, complex)):
-        return _pad(x, tuple((int(a), int(b)) for a, b in widths), value)
-    if mode == "edge" and x.size and not (_core.recording() and x.node is not None):
-        return _with_edges(x, widths, shape)
-    return host(lambda v: quiet(numpy.pad, v, widths, mode, **kwargs), [x], [(shape, x.dtype)], name="pad")[0]
-
-
-def _with_edges(x: Array, widths: numpy.ndarray, shape: tuple[int, ...]) -> Array:
-    """Return x between copies of its outermost slices along each axis, those along the last axis first."""
-    out = _core.empty(shape, x.dtype, x.device)
-    inside = [slice(a, a + n) for n, (a, _) in zip(x.shape, widths.tolist())]
-    _core.assign(_core.getitem(out, tuple(inside)), x)
-    for i in reversed(range(x.ndim)):
-        n, (before, after) = x.shape[i], widths[i].tolist()
-        for width, start, edge in ((before, 0, 0), (after, before + n, n - 1)):
-            if not width:
-                continue
-            if i == x.ndim - 1:
-                source = _core.getitem(x, (..., slice(edge, edge + 1)))
-            else:
-                at = slice(before + edge, before + edge + 1)
-                source = _core.getitem(out, (*inside[:i], at, *inside[i + 1 :]))
-            target = _core.getitem(out, (*inside[:i], slice(start, start + width), *inside[i + 1 :]))
-            _core.assign(target, broadcast_to(source, target.shape))
-        inside[i] = slice(None)
-    return out
-
-
-def _unpad(g: Array, widths: tuple[tuple[int, int], ...]) -> Array:
-    return g[tuple(slice(a, g.shape[i] - b) for i, (a, b) in enumerate(widths))]
-
-
-@primitive(lambda g, widths: _unpad(g, widths), op="pad")
-def _pad(x: Array, widths: tuple[tuple[int, int], ...], value: ArrayLike) -> Array:
-    shape = tuple(n + a + b for n, (a, b) in zip(x.shape, widths))
-    if x.ndim == 1 and x.size:
-        ends = [_core.full((n,), value, x.dtype, x.device) for n in widths[0]]
-        return _core.concatenate([part for part in (ends[0], x, ends[1]) if part.size], 0)
-    out = _core.full(shape, value, x.dtype, x.device)
-    _core.assign(_core.getitem(out, tuple(slice(a, a + n) for n, (a, _) in zip(x.shape, widths))), x)
-    return out
+    return joined(arrays, depth) if depth else copy(asarray(arrays))

@@ -9,9 +9,10 @@ import numpy
 
 from .._base.convert import as_dtype, asarray, axis_of, broadcast_shapes
 from .._base.host_task import host
-from ..create.fill import _known
+from ..create.arguments import _known
+from ..shape.axis_order import moveaxis
 from ..shape.join import stack
-from ..shape.views import expand_dims, moveaxis, reshape
+from ..shape.reshape import expand_dims, reshape
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike

@@ -29,9 +29,13 @@ from ..elementwise.select import clip, where
 from ..linalg.tensordot import matmul_pair
 from ..reduce.reduction import sum
 from ..reduce.scan import diff
+from ..shape.axis_order import moveaxis
+from ..shape.broadcast import broadcast_to
+from ..shape.flip_roll import flip
 from ..shape.join import concatenate
-from ..shape.views import atleast_1d, broadcast_to, flip, moveaxis, ravel, reshape
-from ..sort.sort import argsort, searchsorted
+from ..shape.reshape import atleast_1d, ravel, reshape
+from ..sort.search_count import searchsorted
+from ..sort.sort import argsort
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, Axis

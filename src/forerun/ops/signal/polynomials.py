@@ -20,9 +20,9 @@ from .._base.convert import (
 from .._base.host_task import host, host_op
 from .._base.primitive import numpy_when_small
 from .._base.promotion import real_of
-from ..create.fill import zeros_like
+from ..create.like import zeros_like
 from ..shape.join import concatenate
-from ..shape.views import atleast_1d
+from ..shape.reshape import atleast_1d
 from .convolve import convolve
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from .._base import core as _core
 from .._base.convert import asarray, axis_of, counts_of, extents_of
 from .._base.host_task import no_gradient
 from ..index.getitem import take
-from ..shape.views import moveaxis
+from ..shape.axis_order import moveaxis
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, Axis

@@ -15,8 +15,8 @@ from ..elementwise.arithmetic import absolute, remainder
 from ..elementwise.exponential import arctan2
 from ..elementwise.select import where
 from ..reduce.scan import cumsum, diff
+from ..shape.complex_parts import imag, real
 from ..shape.join import concatenate
-from ..shape.views import imag, real
 from ..sort.sort import sort
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""Order: `sort`, with searches and counts; `unique`, with sets."""
+"""Order: `on_gpu`; `argmax`, places of extremes; `sort`, with partitions; `search_count`; `unique`; `sets`."""

@@ -1,4 +1,4 @@
-"""Distinct values: whether they are in a set, and sets together.
+"""Distinct values, where they are and how often they occur.
 
 Where the number of results depends on the values, this waits.
 """
@@ -9,178 +9,102 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
-from .._base.convert import asarray, asarrays, check_choice, device_of, promote
-from .._base.host_task import host_op
+from .._base.convert import asarray, axis_of
 from .._base.primitive import numpy_when_small
 from .._base.registry import registered_tuple
-from .sort import unique
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike
 
-__all__ = [
-    "isin", "intersect1d", "union1d", "setdiff1d", "setxor1d", "unique_all", "unique_counts", "unique_inverse",
-    "unique_values",
-]  # fmt: skip
+__all__ = ["unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
+
+_BYTES = 64  # of a table for each element, at most
 
 
-@numpy_when_small(numpy.isin, "element test_elements assume_unique invert", "aebb")
-def isin(
-    element: ArrayLike, test_elements: ArrayLike, assume_unique: bool = False, invert: bool = False, *,
-    kind: str | None = None,
-) -> Array:  # fmt: skip
-    """Test whether each element is in `test_elements`; with `invert`, whether it is not. The result is bool.
+def _counted(x: numpy.ndarray, index: bool, inverse: bool, counts: bool) -> Any:
+    """Return the result of `numpy.unique` for integers of a small range, by a table with a place for each value.
 
-    Parameters
-    ----------
-    element : array_like
-        The values to test.
-    test_elements : array_like
-        The values to look for.
-    assume_unique : bool, optional
-        Both hold distinct values, which saves time.
-    invert : bool, optional
-        Whether to test the opposite.
-    kind : str, optional
-        "sort" or "table", NumPy's algorithms (ValueError if another, or "table" for dtypes other than integers).
-
-    Returns
-    -------
-    array
-        Whether each element is in `test_elements`.
-
-    Examples
-    --------
-    >>> from forerun import np
-    >>> np.isin(np.array([1, 2, 3]), [3, 1]).tolist()
-    [True, False, True]
+    None if the table would be too large.
     """
-    x, others = asarrays(element, test_elements)
-    if kind is not None:
-        check_choice("isin", "kind", kind, ("sort", "table"))
-        if kind == "table" and (x.dtype.kind not in "iub" or others.dtype.kind not in "iub"):
-            raise ValueError(f"isin: kind must be sort but for integers, got {x.dtype} and {others.dtype}")
-    found = lambda v, w: numpy.isin(v, w, assume_unique, invert, kind=kind)  # type: ignore[arg-type]
-    return host_op("isin", found, [x, others], x.shape, "bool")
+    flat = x.reshape(-1)
+    if flat.size == 0:
+        return None
+    low, high = flat.min(), flat.max()
+    if (int(high) - int(low)) * (8 if index or inverse or counts else 1) > _BYTES * flat.size:
+        return None
+    places = (flat - low if x.dtype.kind == "u" else flat.astype(numpy.intp, copy=False) - int(low)).astype(
+        numpy.intp, copy=False
+    )
+    extent = int(high) - int(low) + 1
+    number = numpy.bincount(places, minlength=extent) if counts else None
+    there = numpy.zeros(extent, numpy.bool_)
+    if number is None:
+        there[places] = True
+    else:
+        numpy.not_equal(number, 0, out=there)
+    positions = numpy.flatnonzero(there)
+    found = [(positions.astype(x.dtype) + low).astype(x.dtype, copy=False)]
+    if index:
+        first = numpy.empty(extent, numpy.intp)
+        first[places[::-1]] = numpy.arange(flat.size)[::-1]  # what is written last is first in the array
+        found.append(first[positions])
+    if inverse:
+        found.append((numpy.cumsum(there) - 1)[places].reshape(x.shape))
+    if number is not None:
+        found.append(number[positions])
+    return found[0] if len(found) == 1 else tuple(found)
 
 
-def _values(*arrays: ArrayLike) -> list[numpy.ndarray]:
-    """Flat values, which this waits for, of one dtype."""
-    known = [asarray(a).numpy().reshape(-1) for a in arrays]
-    dtype = promote(*(v.dtype for v in known))
-    return [v.astype(dtype, copy=False) for v in known]
+@numpy_when_small(numpy.unique, "ar return_index return_inverse return_counts axis", "abbbi", waits=True)
+def unique(
+    ar: ArrayLike, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
+    axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True,
+) -> Any:  # fmt: skip
+    """Return the sorted distinct values of the flat array. Their number depends on the values: this waits.
 
-
-@numpy_when_small(numpy.intersect1d, "ar1 ar2 assume_unique return_indices", "aabb", waits=True)
-def intersect1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False) -> Any:
-    """Return the sorted distinct values that are in both arrays, in their common dtype. Waits.
+    With the others, a tuple: also where each is first (flat), which of them each element is (in ar's shape), and how
+    often each occurs; all int64. sorted changes nothing: they are.
 
     Parameters
     ----------
-    ar1 : array_like
-        The first array.
-    ar2 : array_like
-        The second array.
-    assume_unique : bool, optional
-        Whether both arrays hold distinct values, which saves time.
-    return_indices : bool, optional
-        Also where each is first in either (flat), as int64.
+    ar : array_like
+        The values.
+    return_index : bool, optional
+        Whether to return the first position of each value.
+    return_inverse : bool, optional
+        Whether to return the number of the value for each element.
+    return_counts : bool, optional
+        Whether to return how often each value occurs.
+    axis : int, optional
+        Distinct slices along it.
+    equal_nan : bool, optional
+        Whether NaN are one value.
+    sorted : bool, optional
+        Has no effect: the values are sorted.
 
     Returns
     -------
     array, or tuple of arrays
-        The values, with `return_indices` also their positions.
+        The values, and what else was asked for.
 
     Examples
     --------
     >>> from forerun import np
-    >>> np.intersect1d([3, 1, 2, 3], [2, 3, 5]).tolist()
-    [2, 3]
+    >>> [v.tolist() for v in np.unique([3, 1, 3], return_counts=True)]
+    [[1, 3], [1, 2]]
+    >>> np.unique([[1, 2], [1, 2], [0, 5]], axis=0).tolist()
+    [[0, 5], [1, 2]]
     """
-    found = numpy.intersect1d(*_values(ar1, ar2), assume_unique, return_indices)
-    device = device_of(ar1, ar2)
-    if return_indices:
-        return tuple(asarray(f, device=device) for f in found)
-    return asarray(found, device=device)
-
-
-@numpy_when_small(numpy.union1d, "ar1 ar2", "aa", waits=True)
-def union1d(ar1: ArrayLike, ar2: ArrayLike) -> Array:
-    """Return the sorted distinct values that are in one of two arrays or both, in their common dtype. Waits.
-
-    Parameters
-    ----------
-    ar1 : array_like
-        The first array.
-    ar2 : array_like
-        The second array.
-
-    Returns
-    -------
-    array
-        The sorted distinct values that are in one of two arrays or both.
-
-    Examples
-    --------
-    >>> from forerun import np
-    >>> np.union1d([3, 1], [2, 3]).tolist()
-    [1, 2, 3]
-    """
-    return asarray(numpy.union1d(*_values(ar1, ar2)), device=device_of(ar1, ar2))
-
-
-@numpy_when_small(numpy.setdiff1d, "ar1 ar2 assume_unique", "aab", waits=True)
-def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Array:
-    """Return the sorted distinct values that are in ar1 but not in ar2, in their common dtype. Waits.
-
-    Parameters
-    ----------
-    ar1 : array_like
-        The first array.
-    ar2 : array_like
-        The second array.
-    assume_unique : bool, optional
-        Whether both arrays hold distinct values, which saves time.
-
-    Returns
-    -------
-    array
-        The sorted distinct values that are in ar1 but not in ar2.
-
-    Examples
-    --------
-    >>> from forerun import np
-    >>> np.setdiff1d([3, 1, 2, 1], [2]).tolist()
-    [1, 3]
-    """
-    return asarray(numpy.setdiff1d(*_values(ar1, ar2), assume_unique), device=device_of(ar1, ar2))
-
-
-@numpy_when_small(numpy.setxor1d, "ar1 ar2 assume_unique", "aab", waits=True)
-def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Array:
-    """Return the sorted distinct values that are in exactly one of two arrays, in their common dtype. Waits.
-
-    Parameters
-    ----------
-    ar1 : array_like
-        The first array.
-    ar2 : array_like
-        The second array.
-    assume_unique : bool, optional
-        Whether both arrays hold distinct values, which saves time.
-
-    Returns
-    -------
-    array
-        The sorted distinct values that are in exactly one of two arrays.
-
-    Examples
-    --------
-    >>> from forerun import np
-    >>> np.setxor1d([3, 1, 2], [2, 5]).tolist()
-    [1, 3, 5]
-    """
-    return asarray(numpy.setxor1d(*_values(ar1, ar2), assume_unique), device=device_of(ar1, ar2))
+    x = asarray(ar)
+    along = None if axis is None else axis_of("unique", axis, x.ndim)
+    wanted = (return_index, return_inverse, return_counts)
+    values = x.numpy()
+    found: Any = _counted(values, *wanted) if along is None and values.dtype.kind in "iu" else None
+    if found is None:
+        found = numpy.unique(values, *wanted, along, equal_nan=equal_nan)
+    if isinstance(found, tuple):
+        return tuple(asarray(f, device=x.device) for f in found)
+    return asarray(found, device=x.device)
 
 
 @registered_tuple("UniqueAllResult")

@@ -20,8 +20,10 @@ from ..elementwise.select import clip
 from ..index.diagonal import diagonal
 from ..linalg.matmul import matmul
 from ..reduce.reduction import _floating, sum
+from ..shape.axis_order import transpose
+from ..shape.complex_parts import imag, real
 from ..shape.join import concatenate
-from ..shape.views import atleast_2d, expand_dims, imag, real, transpose
+from ..shape.reshape import atleast_2d, expand_dims
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, DTypeLike

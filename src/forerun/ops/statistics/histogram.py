@@ -23,9 +23,10 @@ from .._base.convert import (
 )
 from .._base.host_task import host_op, host_ops
 from .._base.primitive import numpy_when_small
-from ..create.fill import _known
+from ..create.arguments import _known
+from ..shape.axis_order import transpose
 from ..shape.join import stack
-from ..shape.views import reshape, transpose
+from ..shape.reshape import reshape
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike

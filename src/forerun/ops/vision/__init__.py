@@ -1,4 +1,5 @@
 """Images and what is seen in them.
 
-`decode`, `resize`, `rotate` and `images` give images; `boxes`, `anchors`, `detection` and `regions` find objects.
+`decode`, `resize`, `rotate`; `image_arrays`, then `image_tensors`, `image_crops`, `image_flips` and `image_colours`;
+`boxes`, `anchors`, `detection`, `regions`.
 """

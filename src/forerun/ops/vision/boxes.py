@@ -16,8 +16,9 @@ from ..elementwise.exponential import exp, log
 from ..elementwise.select import where
 from ..index.getitem import getitem, take_along_axis
 from ..reduce.product import prod
+from ..shape.broadcast import broadcast_to
 from ..shape.join import concatenate
-from ..shape.views import broadcast_to, reshape
+from ..shape.reshape import reshape
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike

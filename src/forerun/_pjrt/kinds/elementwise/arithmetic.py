@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ...builder import Builder, Value
+from ...builder import Builder
 from ...types import Type, is_complex, is_float, is_integer, is_unsigned, part_of
+from ...values import Value
 from .bits import copysign
 from .casts import cast, unsigned_of
 

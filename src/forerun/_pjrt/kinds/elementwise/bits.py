@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ...builder import Builder, Value
+from ...builder import Builder
 from ...types import Type, bits_of, is_unsigned
+from ...values import Value
 from .casts import cast, unsigned_of
 
 __all__ = [

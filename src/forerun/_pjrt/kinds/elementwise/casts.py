@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ...builder import Builder, Value
+from ...builder import Builder
 from ...types import bits_of, is_complex, is_float, is_integer, is_unsigned, part_of
+from ...values import Value
 
 __all__ = ["cast", "unsigned_of"]
 

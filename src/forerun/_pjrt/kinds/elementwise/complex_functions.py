@@ -9,8 +9,9 @@ import math
 from collections.abc import Callable
 from typing import TypeAlias
 
-from ...builder import Builder, Value
+from ...builder import Builder
 from ...types import Type
+from ...values import Value
 from .bits import copysign
 from .reals import INF, NAN, far, hypot, log1p
 from .reals import cosh as real_cosh

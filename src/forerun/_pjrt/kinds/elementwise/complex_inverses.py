@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 
-from ...builder import Builder, Value
+from ...builder import Builder
+from ...values import Value
 from .bits import copysign
 from .complex_functions import Parts, modulus_log, of_parts
 from .reals import INF, hypot, log1p

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from ...builder import Builder, Value
+from ...builder import Builder
 from ...types import is_complex, is_float, is_signed
+from ...values import Value
 from ..call import Call
 from . import arithmetic, bits, complex_functions, complex_inverses, reals
 from .arithmetic import compared, logical, rounded, wide_part

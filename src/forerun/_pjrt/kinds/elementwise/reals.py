@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 
 from ....ops.elementwise.erf import FAR, NEAR, polynomial
-from ...builder import Builder, Value
+from ...builder import Builder
+from ...values import Value
 from .arithmetic import maximum, minimum
 from .bits import copysign, frexp, scaled, upper_half
 

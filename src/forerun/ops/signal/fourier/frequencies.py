@@ -16,7 +16,7 @@ from ..._base.convert import (
     default_float,
     is_whole,
 )
-from ...shape.join import roll
+from ...shape.flip_roll import roll
 
 if TYPE_CHECKING:
     from ....typing import Array, ArrayLike, Axis, DeviceLike, DTypeLike

@@ -26,8 +26,8 @@ from ..._base.convert import (
 )
 from ..._base.primitive import primitive
 from ...index.getitem import getitem
-from ...shape.join import pad
-from ...shape.views import real
+from ...shape.complex_parts import real
+from ...shape.pad import pad
 
 if TYPE_CHECKING:
     from collections.abc import Callable

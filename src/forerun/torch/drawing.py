@@ -1,0 +1,127 @@
+"""Random numbers: integers, orders, distributions, and the seed of all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from .. import np
+from ..ops.random.limits import PROBABILITY, limited
+from .creation import extents, rand_like
+from .dtypes import as_dtype, float32, int64
+from .places import Where, where
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..typing import Array, ArrayLike, DTypeLike, Shape
+
+__all__ = ["randint", "randperm", "normal", "bernoulli", "manual_seed", "seed"]
+
+
+def randint(low: int, high: Any, size: Shape | None = None, dtype: DTypeLike = None, device: Where = None) -> Array:
+    """Draw random integers of [low, high), or [0, low), of a shape: `randint(10, (2, 3))`, `randint(5, 10, (2, 3))`.
+
+    Parameters
+    ----------
+    low : int
+        The lower limit; without a second number, the upper one.
+    high : int or sequence of int
+        The upper limit; without it, the shape.
+    size : sequence of int, optional
+        The shape.
+    dtype : dtype, optional
+        The dtype; by default int64.
+    device : Device or str, optional
+        Where the tensor is; by default the current device.
+
+    Returns
+    -------
+    Tensor
+        The numbers.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.randint(1, (2,)).tolist()
+    [0, 0]
+    """
+    if size is None:
+        low, high, size = 0, low, high
+    return np.random.randint(low, high, extents((size,)), as_dtype(dtype, int64), device=where(device))
+
+
+def randperm(n: int, device: Where = None) -> Array:
+    """Return the integers below n in random order.
+
+    Parameters
+    ----------
+    n : int
+        How many.
+    device : Device or str, optional
+        Where the tensor is; by default the current device.
+
+    Returns
+    -------
+    Tensor
+        The numbers, of int64.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> sorted(torch.randperm(3).tolist())
+    [0, 1, 2]
+    """
+    return np.random.permutation(n, device=where(device))
+
+
+def normal(
+    mean: ArrayLike = 0.0, std: ArrayLike = 1.0, size: Sequence[int] | None = None, device: Where = None
+) -> Array:
+    """Draw random numbers from normal distributions; mean and std are numbers or tensors.
+
+    Parameters
+    ----------
+    mean : float or Tensor, default 0.0
+        The means.
+    std : float or Tensor, default 1.0
+        The standard deviations.
+    size : sequence of int, optional
+        The shape; by default that of the parameters.
+    device : Device or str, optional
+        Where the tensor is; by default the current device.
+
+    Returns
+    -------
+    Tensor
+        The numbers.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> torch.normal(torch.zeros(2), 1.0).shape
+    (2,)
+    """
+    shape = None if size is None else extents((size,))
+    return np.random.normal(mean, std, shape, float32, device=where(device))
+
+
+def bernoulli(p: Array) -> Any:
+    """Return ones with the probabilities of a tensor, zeros otherwise.
+
+    ValueError where it is read if one is not in [0, 1].
+    """
+    return (rand_like(p) < limited("bernoulli", "p", p, PROBABILITY)).astype(p.dtype)
+
+
+def manual_seed(seed: int) -> None:
+    """Seed the stream of random numbers: after the same seed the same calls give the same numbers."""
+    np.random.seed(seed)
+
+
+def seed() -> int:
+    """Seed the random numbers with a random number; return it."""
+    value = int(numpy.random.SeedSequence().generate_state(1, numpy.uint64)[0])
+    np.random.seed(value)
+    return value

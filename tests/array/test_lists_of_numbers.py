@@ -1,0 +1,114 @@
+"""Lists of numbers, of scalars, and of both in place of arrays: they mean what NumPy makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import pytest
+from numpy.testing import assert_array_equal
+
+from forerun import np
+from forerun.testing import closed_gate
+from tests.support.settings import running
+
+# Functions whose plain calls take lists, each called with a namespace and a list.
+FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
+    **{
+        name: lambda xp, x, name=name: getattr(xp, name)(x)  # type: ignore[misc]
+        for name in (
+            "sum", "prod", "max", "min", "any", "all", "mean", "argmax", "argmin", "sort", "argsort", "cumsum", "diff",
+            "unique", "count_nonzero", "asarray", "flatnonzero", "abs",
+        )
+    },
+    "sum(axis=0)": lambda xp, x: xp.sum(x, axis=0),
+    "max(0)": lambda xp, x: xp.max(x, 0),
+    "argmax(axis=-1)": lambda xp, x: xp.argmax(x, axis=-1),
+    "sum(keepdims)": lambda xp, x: xp.sum(x, keepdims=True),
+    "dot": lambda xp, x: xp.dot(x, x),
+    "searchsorted": lambda xp, x: xp.searchsorted(xp.sort(x), x),
+    "convolve": lambda xp, x: xp.convolve(x, x),
+}  # fmt: skip
+SCALARS = [2.5, -1.0, 4.0]
+LISTS: dict[str, Callable[[Any], Any]] = {
+    "floats": lambda of: [2.5, -1.0, 4.0, 0.5],
+    "ints": lambda of: [3, 1, 2],
+    "bools": lambda of: [True, False, True],
+    "ints and floats": lambda of: [3, 0.5, True],
+    "a tuple": lambda of: (3.0, 1.0),
+    "rows": lambda of: [[1.0, 5.0], [4.0, 2.0]],
+    "scalars": lambda of: [of(v, "float64") for v in SCALARS],
+    "scalars of float32": lambda of: [of(v, "float32") for v in SCALARS],
+    "scalars of int64": lambda of: [of(v, "int64") for v in (3, 1, 2)],
+    "an int first": lambda of: [-1, of(2.5, "float64"), 7, of(1.5, "float64")],
+    "a float last": lambda of: [of(2.5, "float64"), 0.1],
+    "int64 and ints": lambda of: [of(4, "int64"), -(2**40), 3],
+    "int64 and floats": lambda of: [of(4, "int64"), 0.5],
+    "scalars of two dtypes": lambda of: [of(4, "int64"), of(0.5, "float64")],
+}
+
+
+def made(value: float, dtype: str) -> Any:
+    """A scalar as elements of arrays are."""
+    return np.array([value], dtype)[0]
+
+
+def expected(function: Callable[[Any, Any], Any], values: Any) -> Any:
+    """NumPy's result where Python's floats are of 32 bits, as forerun's are, beside none of 64."""
+    array = numpy.array(values)
+    wide = any(isinstance(v, numpy.float64) for v in values)
+    return function(numpy, array.astype("float32") if array.dtype == "float64" and not wide else array)
+
+
+@pytest.mark.parametrize("kind", LISTS)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_list_stands_for_the_array_of_its_elements(name: str, kind: str) -> None:
+    function = FUNCTIONS[name]
+    given = LISTS[kind](lambda value, dtype: numpy.dtype(dtype).type(value))
+    if kind == "rows" and name in ("dot", "searchsorted", "convolve"):
+        given = given[0]
+        found = function(np, given)
+    else:
+        found = function(np, LISTS[kind](made))
+    want = expected(function, given)
+    if name == "mean" and found.dtype == "float32":
+        want = numpy.float32(want)  # of integers and bools
+    assert_array_equal(found.numpy(), want, strict=True)
+
+
+def test_scalars_that_are_not_computed_yet_are_waited_for_by_no_list() -> None:
+    x = np.ones(3, "float64")
+    with closed_gate():
+        found = np.max([x[0] + 1, -5, x[1]])
+    assert found.item() == 2.0
+
+
+@pytest.mark.parametrize("how", ["sync", "1 worker", "4 workers"])
+def test_lists_mean_the_same_in_every_mode(how: str) -> None:
+    with running(how):
+        assert np.argmax([-1, made(2.0, "float64"), 1]).item() == 1
+        assert np.sum([made(2.0, "float32"), made(1.0, "float32")]).dtype == "float32"
+
+
+@pytest.mark.parametrize(
+    ("values", "error"), [([[1.0], [1.0, 2.0]], ValueError), (["a", 1.0], TypeError), ([2**70, 1], TypeError)]
+)
+def test_lists_that_are_no_arrays_raise_in_the_call(values: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        np.sum(values)
+
+
+def test_an_int_that_float64_does_not_hold_is_refused_or_rounded_as_by_numpy() -> None:
+    big = 2**53 + 1
+    assert np.array([made(1.0, "float64"), big]).numpy().tolist() == numpy.array([1.0, big]).tolist()
+
+
+@pytest.mark.parametrize("args", [(4,), (1, 4), (0, 9, 2), (9, 2, -3)])
+def test_ranges_are_bounded_by_scalars_as_by_numbers(args: tuple[int, ...]) -> None:
+    given = [made(n, "int64") for n in args]
+    assert_array_equal(np.arange(*given).numpy(), numpy.arange(*args), strict=True)
+    assert_array_equal(np.arange(given[0], 20, 3).numpy(), numpy.arange(args[0], 20, 3), strict=True)
+    wide = [made(n, "float64") for n in args]
+    assert np.arange(*wide).dtype == np.arange.__wrapped__(*wide).dtype
+    assert np.arange(*wide).tolist() == np.arange.__wrapped__(*wide).tolist()

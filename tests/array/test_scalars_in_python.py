@@ -1,0 +1,118 @@
+"""Python takes scalars for numbers: operators, hashes, rounding, formats, copies."""
+
+from __future__ import annotations
+
+import collections
+import copy
+import json
+import math
+import operator
+import pickle
+import struct
+
+import numpy
+import pandas
+import pytest
+
+from forerun import _core, np, npx, profiler, torch
+
+OPERATORS = ["iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow"]
+OPERATORS += ["iand", "ior", "ixor", "ilshift", "irshift"]
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_operators_in_place_make_a_new_one(name: str, engine: str) -> None:
+    operate = getattr(operator, name)
+    for s, t in (np.array([7, 2])[0], numpy.array([7, 2])[0]), (np.array([3, 4]).sum(), numpy.array([3, 4]).sum()):
+        before, wanted = s, operate(t, 2)
+        s = operate(s, 2)
+        assert s is not before
+        assert _core.is_scalar(s)
+        assert (s.item(), before.item()) == (wanted.item(), 7)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "int64", "float16", "float32", "float64", "complex64"])
+def test_hash_and_equality_go_by_value(dtype: str, engine: str) -> None:
+    values = numpy.array([0, 1, 2, 2, 1], dtype)
+    x = np.array(values)
+    for ours_, theirs in zip(x, values):
+        assert hash(ours_) == hash(theirs) == hash(theirs.item())
+        assert ours_ == theirs.item()
+    assert {e.item() for e in set(x)} == set(values.tolist())
+    assert collections.Counter(x)[values[1].item()] == collections.Counter(values.tolist())[values[1].item()]
+    assert {x[1]: "one"}[1] == "one"
+    assert {1: "one"}[x[1]] == "one"
+    assert 1 in {x[1]: "one"}
+    assert x[0] not in {x[1]: "one"}
+
+
+def test_hash_waits_and_is_counted() -> None:
+    x = np.arange(4)
+    with profiler.record() as p:
+        hash((x + 1).sum())
+    assert sum(line.waits + line.reads for line in p.trace.lines) == 1
+
+
+def test_arrays_have_no_hash() -> None:
+    for a in np.zeros(2), np.zeros((2, 2)), np.zeros(()), np.zeros(2)[...]:
+        with pytest.raises(TypeError, match="unhashable type: 'ndarray'"):
+            hash(a)
+    assert not isinstance(np.zeros(()), collections.abc.Hashable)
+
+
+def test_pandas_looks_for_values() -> None:
+    x = np.array([3, 1])
+    assert pandas.Series([1, 2, 3]).isin([x[0], x[1]]).tolist() == [True, False, True]
+
+
+def test_python_takes_them_for_numbers(engine: str) -> None:
+    n, f = np.array([3, 1, 2]), np.array([2.5, -1.25], dtype="float64")
+    assert [0] * n[0] == n[0] * [0] == [0, 0, 0]
+    assert (1,) * n[2] == (1, 1)
+    assert "ab" * n[0] == "ababab"
+    assert list(range(n[0])) == [0, 1, 2]
+    assert [10, 20, 30][n[1]] == 20
+    assert bytes(n[0]) == b"\0\0\0"
+    assert (f[0] * [1, 2]).tolist() == [2.5, 5.0]
+    with pytest.raises(TypeError):
+        operator.index(f[0])
+    for s, t in (f[0], 2.5), (f[1], -1.25), (n[0], 3):
+        whole = round(s)
+        assert (whole, type(whole)) == (round(t), int)
+        assert math.floor(s) == math.floor(t)
+        assert math.ceil(s) == math.ceil(t)
+        assert math.trunc(s) == math.trunc(t)
+        assert math.isclose(math.exp(s), math.exp(t))
+        assert f"{s:8.3f}|{s:e}" == f"{t:8.3f}|{t:e}"
+        assert (s.is_integer(), s.as_integer_ratio()) == (float(t).is_integer(), t.as_integer_ratio())
+    rounded = round(f[1], 1)
+    assert _core.is_scalar(rounded)
+    assert rounded == -1.2
+    assert math.gcd(n[0], 6) == 3
+    assert f"{n[0]:05d}" == "00003"
+    assert struct.pack("<ifd", n[0], f[0], f[1]) == struct.pack("<ifd", 3, 2.5, -1.25)
+    assert json.dumps({"loss": f[0], "all": n}, default=np.ndarray.tolist) == '{"loss": 2.5, "all": [3, 1, 2]}'
+    assert np.isscalar(f[0])
+    assert not np.isscalar(np.array(2.5))
+
+
+def test_copies_are_scalars() -> None:
+    for again in copy.copy, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s)):
+        made, array = again(np.array([1.5, 2.5])[1]), again(np.array(2.5))
+        assert (made.item(), made.dtype, hash(made)) == (2.5, np.float32, hash(2.5))
+        assert not _core.is_scalar(array)
+
+
+def test_the_other_spellings() -> None:
+    x = torch.tensor([1.0, 2.0])
+    loss, kept = x.sum(), x[0]
+    x[0] = 9.0
+    assert (loss.item(), kept.item(), isinstance(kept, torch.Tensor)) == (3, 1, True)
+    npx.set_np()
+    try:
+        y = np.array([1, 2])
+        kept = y[0]
+        y[:] = 0
+        assert kept.asscalar() == 1.0
+    finally:
+        npx.reset_np()

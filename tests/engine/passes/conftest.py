@@ -1,0 +1,17 @@
+"""The engine with all passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.passes import ALL
+from tests.support.settings import configured
+
+
+@pytest.fixture
+def improving() -> Iterator[None]:
+    """All passes, one worker."""
+    with configured(engine="async", workers=1, passes=ALL):
+        yield

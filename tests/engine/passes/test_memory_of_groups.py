@@ -1,0 +1,73 @@
+"""The memory of groups: in program order, and op by op where it does not fit."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy
+import pytest
+
+import forerun
+from forerun import np
+from forerun.np import host
+from forerun.testing import closed_gate
+from tests.support.passes import ALL, done, floats
+from tests.support.settings import configured
+
+pytestmark = pytest.mark.usefixtures("any_op_is_worth_a_group")
+
+
+class TestMemoryOfGroups:
+    """A group takes the memory of its ops in program order, and before it no more than other ops may."""
+
+    N = 1 << 18  # a megabyte
+
+    @pytest.fixture
+    def oldest(self) -> Iterator[tuple[Any, threading.Event]]:
+        """The result of an op that runs until the event is set, beside one worker for the others."""
+        go = threading.Event()
+        with configured(engine="async", workers=2, passes=ALL):
+            done()
+            (x,) = host(lambda: (go.wait(60), floats(self.N))[1], [], [((self.N,), "float32")])
+            yield x, go
+            go.set()
+            forerun.waitall()
+
+    def test_in_its_turn_it_takes_what_is_left_by_those_that_ran_ahead(self, oldest):
+        x, go = oldest
+        before = forerun.stats()["groups"]
+        with closed_gate():
+            y = np.exp(x * 2 + 1)
+            z = y * y
+            later = np.full((80, self.N), 1.0, dtype="float32")  # some of this peak may be taken ahead
+            ahead = [np.full(self.N, i, dtype="float32") for i in range(5)]
+        for array in ahead:
+            array.wait()
+        go.set()
+        z.wait()
+        later.wait()
+        assert forerun.stats()["groups"] - before == 1
+        expected = numpy.exp(floats(self.N) * 2 + 1)
+        assert y.asnumpy().tobytes() == expected.tobytes()
+        assert z.asnumpy().tobytes() == (expected * expected).tobytes()
+
+    def test_before_its_turn_it_takes_no_memory_that_older_ops_are_to_give_back(self, oldest):
+        x, go = oldest
+        base, big = np.array(floats(self.N)), np.full((8, self.N), 2.0, dtype="float32")
+        big.wait()
+        live = forerun.memory()["live"]
+        with closed_gate():
+            total = (big * x).sum()
+            del big
+            base += 1  # may run at once: it takes no memory
+            parts = [base * i for i in range(8)]
+        base.wait()
+        time.sleep(0.05)
+        assert forerun.memory()["live"] - live <= 4 * 4 * self.N
+        go.set()
+        for i, part in enumerate(parts):
+            assert part[7].item() == (floats(self.N)[7] + 1) * numpy.float32(i)
+        assert abs(total.item() - 16 * floats(self.N).sum()) < 1
