@@ -164,6 +164,7 @@ isinstance(np.random.default_rng(), np.random.Generator)
 (r := np.random.default_rng(9), y := np.arange(6), r.shuffle(y), y)[1:]
 (np.random.seed(4), y := np.arange(6), np.random.shuffle(y), y)
 (r := np.random.default_rng(9), y := np.zeros(3), r.random(out=y), y)[1:]
+(r := np.random.default_rng(9), y := np.zeros(3), r.random(3, float, y), y, r.standard_gamma(2.0, None, float, y))[1:]
 np.random.default_rng(9).permuted(np.arange(6).reshape(2, 3), axis=1)
 (np.random.seed(8), s := np.random.get_state(), np.random.rand(2), np.random.set_state(s), np.random.rand(2))[2:]
 (r := np.random.default_rng(9), y := [3, 4, 5, 6], r.shuffle(y), y)[1:]

@@ -70,11 +70,10 @@ PyObject* linspace(const DirectCall& call) {
   static constexpr const char* names[] = {"start", "stop", "num", "endpoint"};
   PyObject* v[4];
   double ends[2];
-  const bool arranged = call.arrange(names, v);
-  const nb::object ends_given[] = {plain_number(arranged ? v[0] : nullptr), plain_number(arranged ? v[1] : nullptr)};
-  for (int i = 0; i < 2; ++i) v[i] = ends_given[i].ptr();
-  if (!arranged || absent(v[0]) || absent(v[1]) || (v[3] && !PyBool_Check(v[3])) || !plain_floats(v, 2, ends))
-    return nullptr;
+  if (!call.arrange(names, v) || absent(v[0]) || absent(v[1]) || (v[3] && !PyBool_Check(v[3]))) return nullptr;
+  const nb::object numbers[] = {plain_number(v[0]), plain_number(v[1])};
+  PyObject* const given[] = {numbers[0].ptr(), numbers[1].ptr()};
+  if (!plain_floats(given, 2, ends)) return nullptr;
   if ((default_float != DType::f64 && default_float != DType::f32) || !may_work_at_once()) return nullptr;
   Dims count{50};
   if (v[2] && (!plain_int(v[2]) || !plain_shape(v[2], &count))) return nullptr;

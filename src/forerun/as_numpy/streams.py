@@ -16,6 +16,7 @@ from .conversion import taken, values
 
 __all__ = ["streams"]
 
+_OUT = {"random": 2, "standard_normal": 2, "standard_exponential": 3, "standard_gamma": 3}  # the place of `out`
 _NO_DRAWS = ("seed", "spawn", "get_state", "set_state")
 _DRAWS: dict[type, list[str]] = {
     kind: [n for n in dir(kind) if n[0] != "_" and n not in _NO_DRAWS and callable(getattr(kind, n))]
@@ -79,6 +80,9 @@ def _drawing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def drawn(*args: Any, **kwargs: Any) -> Any:
         if name == "shuffle":
             return _shuffled(function, args, kwargs)
+        place = _OUT.get(name, len(args)) + (bool(args) and isinstance(args[0], numpy.random.Generator))
+        if len(args) > place:
+            args, kwargs = args[:place], {**kwargs, "out": args[place]}
         if kwargs.get("out") is not None:
             return _into(function, args, kwargs)
         return _given(function(*map(values, args), **(values(kwargs) if kwargs else kwargs)))
