@@ -175,6 +175,10 @@ np.random.default_rng(1).integers(5)
 (r := np.random.default_rng(4), r.choice(np.arange(4.), p=np.arange(4) / 6), r.integers(0, np.arange(5) + 1))[1:]
 (r := np.random.default_rng(4), y := np.arange(9.), r.permuted(y, out=y), y, r.choice(y, 2, replace=False))[2:]
 np.random.randint(5, dtype=np.int32) < 5
+[type(np.random.default_rng(1).choice(9)).__module__, type(np.random.RandomState(1).rand()).__name__]
+(r := np.random.default_rng(4), r.choice(9, 4, False), r.choice(9, 4, p=[1 / 9] * 9), r.choice(9))[1:]
+(r := np.random.RandomState(4), r.choice(9, 4, False), r.choice(9, 4, True, [1 / 9] * 9), r.randn(2), r.tomaxint(2))[1:]
+(r := np.random.default_rng(4), r.multivariate_normal([0.0, 0.0], [[1.0, 0.0], [0.0, 1.0]], 3), r.permutation(3))[1:]
 (np.random.seed(2), x := np.random.rand(3), str(x[0]), f'{x[1]}', str(x.sum() / 3e-9), str(np.arange(3)[1]))
 """
 GIVEN = (

@@ -357,9 +357,16 @@ nb::object drawn_from(PyObject* o) {
 // data: NumPy's function; and for a method, whose first argument is the generator, a function that says whether globals
 // are those of the program's code, which alone gets forerun arrays, otherwise None.
 PyObject* draw(const DirectCall& call) {
+  static thread_local bool inside = false;  // a draw, in which NumPy's methods call one another
+  struct Inside {
+    const bool before = std::exchange(inside, true);
+    ~Inside() { inside = before; }
+  };
   PyObject *function = PyTuple_GET_ITEM(call.data, 0), *is_program = PyTuple_GET_ITEM(call.data, 1);
   const bool method = is_program != Py_None;
   const Py_ssize_t n = call.n + (call.kwnames ? PyTuple_GET_SIZE(call.kwnames) : 0);
+  if (method && inside)
+    return checked(PyObject_Vectorcall(function, call.args, static_cast<size_t>(call.n), call.kwnames)).release().ptr();
   if (call.n < method || n > kMostParameters) return nullptr;
   nb::object given[kMostParameters];
   PyObject* args[kMostParameters];
@@ -373,7 +380,11 @@ PyObject* draw(const DirectCall& call) {
     nb::object answer = globals ? checked(PyObject_CallOneArg(is_program, globals)) : nb::object();
     if (!answer || answer.ptr() != Py_True) return nullptr;
   }
-  nb::object drawn = nb::steal(PyObject_Vectorcall(function, args, static_cast<size_t>(call.n), call.kwnames));
+  nb::object drawn;
+  {
+    const Inside entered;
+    drawn = nb::steal(PyObject_Vectorcall(function, args, static_cast<size_t>(call.n), call.kwnames));
+  }
   if (!drawn) {
     if (!PyErr_ExceptionMatches(PyExc_Exception)) throw PythonError{};  // a signal's handler
     return PyErr_Clear(), nullptr;                                      // the Python function raises it
