@@ -9,7 +9,7 @@ import numpy
 import pytest
 from numpy.testing import assert_array_equal
 
-from forerun import np
+from forerun import autograd, np
 from forerun.testing import closed_gate
 from tests.support.settings import running
 
@@ -112,3 +112,12 @@ def test_ranges_are_bounded_by_scalars_as_by_numbers(args: tuple[int, ...]) -> N
     wide = [made(n, "float64") for n in args]
     assert np.arange(*wide).dtype == np.arange.__wrapped__(*wide).dtype
     assert np.arange(*wide).tolist() == np.arange.__wrapped__(*wide).tolist()
+
+
+def test_gradients_flow_through_lists_of_arrays() -> None:
+    x = np.array([2.0, -3.0])
+    x.attach_grad()
+    with autograd.record():
+        y = np.abs([x[0], x[1]]).sum() + np.minimum(x, [x[1], 5.0]).sum() + np.add([[x[0]], [x[1]]], 1).sum()
+    y.backward()
+    assert x.grad.tolist() == [1.0 + 0.0 + 1.0, -1.0 + 2.0 + 1.0]

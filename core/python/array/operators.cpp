@@ -6,10 +6,11 @@
 #include "python/direct/matmul.h"
 #include "python/dispatch/operator_table.h"
 #include "python/dispatch/scalar_arithmetic.h"
+#include "python/dispatch/ufunc_call.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
+#include "python/object/plain.h"
 #include "python/object/scalar.h"
-#include "python/runtime/devices.h"
 #include "python/runtime/package_functions.h"
 
 namespace forerun {
@@ -21,24 +22,14 @@ bool is_operand(PyObject* o) {
          PyArray_Check(o) || PyArray_IsScalar(o, Generic);
 }
 
-bool is_list(PyObject* o) { return PyList_CheckExact(o) || PyTuple_CheckExact(o); }
-
 // op(a, b) with lists as arrays, into `out` if there is one.
 PyObject* call_binary(Operator which, PyObject* a, PyObject* b, PyObject* out) {
   if (!out && (is_scalar(a) || is_scalar(b)))
     if (PyObject* result = calculated_at_once(which, a, b); result || PyErr_Occurred()) return result;
   if (!(is_operand(a) || is_list(a)) || !(is_operand(b) || is_list(b))) Py_RETURN_NOTIMPLEMENTED;
   PyObject* inputs[2] = {a, b};
-  if (!is_list(a) && !is_list(b)) return call_operator(which, inputs, 2, out);
-  bool first = is_list(a);
-  PyObject* device = is_array(inputs[first]) ? device_object(as_array(inputs[first])->device) : Py_NewRef(Py_None);
-  PyObject* array = device ? call_package(PackageFunction::asarray, inputs[!first], Py_None, device) : nullptr;
-  Py_XDECREF(device);
-  if (!array) return nullptr;
-  inputs[!first] = array;
-  PyObject* result = call_operator(which, inputs, 2, out);
-  Py_DECREF(array);
-  return result;
+  UfuncObject* op = is_list(a) || is_list(b) ? reinterpret_cast<UfuncObject*>(operator_ufunc(which)) : nullptr;
+  return op ? call_with_arrays(op, inputs, out, nullptr) : call_operator(which, inputs, 2, out);
 }
 
 template <Operator which>

@@ -3,10 +3,10 @@
 #include <Python.h>
 
 #include "python/bindings.h"
+#include "python/object/plain.h"
 
 namespace forerun {
 
-inline bool is_list(PyObject* o) { return PyList_CheckExact(o) || PyTuple_CheckExact(o); }
 // The array that asarray() makes of a list of numbers, of scalars, or of arrays. Null without an exception set: not
 // plain.
 PyObject* array_of_list(PyObject* list);

@@ -1,5 +1,6 @@
 #include "python/dispatch/ufunc_call.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +32,7 @@
 #include "python/runtime/devices.h"
 #include "python/runtime/errors.h"
 #include "python/runtime/gil.h"
+#include "python/runtime/package_functions.h"
 #include "python/runtime/submit.h"
 
 namespace forerun {
@@ -360,6 +362,33 @@ static PyObject* call_beyond(UfuncObject* u, PyObject* const* inputs, PyObject* 
   return nullptr;
 }
 
+// Lists that hold arrays, whose dtypes, devices and gradients count.
+static bool holds_array(PyObject* o, int depth) {
+  if (!is_list(o) || depth == kMaxDims) return false;
+  PyObject* const* items = PySequence_Fast_ITEMS(o);
+  return std::any_of(items, items + PySequence_Fast_GET_SIZE(o),
+                     [depth](PyObject* item) { return is_array(item) || holds_array(item, depth + 1); });
+}
+
+PyObject* call_with_arrays(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObject* dtype) {
+  PyObject* const* const end = inputs + u->nin;
+  PyObject* const* const array = std::find_if(inputs, end, is_array);
+  nb::object device = array == end ? nb::none() : nb::steal(device_object(as_array(*array)->device));
+  nb::object name = nb::steal(PyUnicode_FromString(u->name));
+  if (!device || !name) return nullptr;
+  nb::object made[kMaxOperands];
+  PyObject* given[kMaxOperands];
+  for (int i = 0; i < u->nin; ++i) {
+    if (is_list(inputs[i]))
+      made[i] = nb::steal(call_package(PackageFunction::asarray, inputs[i], Py_None, device.ptr(), name.ptr()));
+    else
+      made[i] = nb::borrow(inputs[i]);
+    if (!made[i]) return nullptr;
+    given[i] = made[i].ptr();
+  }
+  return call_ufunc(u, given, u->nin, out, dtype);
+}
+
 PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyObject* out, PyObject* dtype) {
   if (n != u->nin) {
     PyErr_Format(PyExc_TypeError, "%s: takes %d operands, got %zd", u->name, u->nin, n);
@@ -368,6 +397,10 @@ PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyOb
   if (numpy_rules && !is_array(inputs[0]) && are_numpys(inputs, n) && (!out || out == Py_None) && !dtype &&
       Py_IS_TYPE(u->ufunc, &PyUFunc_Type))
     return PyObject_Vectorcall(u->ufunc, inputs, static_cast<size_t>(n), nullptr);
+  if (std::any_of(inputs, inputs + n, [](PyObject* o) { return holds_array(o, 0); })) {
+    PyObject* result = call_with_arrays(u, inputs, out, dtype);
+    return result ? result : call_fallback(reinterpret_cast<PyObject*>(u), inputs, n, out, dtype);
+  }
   PyObject* result = guarded([&]() -> PyObject* {
     if (!dtype && u->nin <= 2 && u->nout == 1)
       if (PyObject* result = perform_plain(u, inputs, out == Py_None ? nullptr : out)) return result;

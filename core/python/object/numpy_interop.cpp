@@ -1,7 +1,6 @@
 // Conversion between NumPy's and Python's values and forerun's.
 #include "python/object/numpy_interop.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -32,14 +31,6 @@ static bool is_foreign(PyObject* o) {
          (PyObject_HasAttrString(o, "__array_ufunc__") || PyObject_HasAttrString(o, "__array__"));
 }
 
-// A list or tuple with an array, or scalar, of forerun's of 64-bit floats.
-static bool holds_doubles(PyObject* o) {
-  if (!PyList_CheckExact(o) && !PyTuple_CheckExact(o)) return false;
-  PyObject* const* items = PySequence_Fast_ITEMS(o);
-  return std::any_of(items, items + PySequence_Fast_GET_SIZE(o),
-                     [](PyObject* one) { return is_array(one) && as_array(one)->array.layout.dtype == DType::f64; });
-}
-
 Array from_object(const char* op, PyObject* o, int device) {
   if (numpy_rules && is_foreign(o))
     throw Error(ErrorKind::type,
@@ -55,7 +46,7 @@ Array from_object(const char* op, PyObject* o, int device) {
     Py_DECREF(any);
     throw PythonError{};
   }
-  bool from_python = !PyArray_Check(o) && !PyArray_IsScalar(o, Generic) && !holds_doubles(o);
+  bool from_python = !PyArray_Check(o) && !PyArray_IsScalar(o, Generic);
   if (from_python && t == DType::f64) t = default_float;
   Array made = Array::make(t, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(source)), PyArray_NDIM(source)),
                            host_budget_of(device));

@@ -27,13 +27,13 @@ PyObject*& named(const char* name) {
 
 std::span<const char* const> package_function_names() { return kFunctionNames; }
 
-PyObject* call_package(PackageFunction function, PyObject* a, PyObject* b, PyObject* c) {
+PyObject* call_package(PackageFunction function, PyObject* a, PyObject* b, PyObject* c, PyObject* d) {
   PyObject* f = functions[static_cast<int>(function)];
   if (!f)
     return PyErr_Format(PyExc_NotImplementedError,
                         "%s: forerun.np must be imported first, got an array made without it",
                         kFunctionNames[static_cast<int>(function)]);
-  return hang_if_finalizing([&] { return PyObject_CallFunctionObjArgs(f, a, b, c, nullptr); });
+  return hang_if_finalizing([&] { return PyObject_CallFunctionObjArgs(f, a, b, c, d, nullptr); });
 }
 
 void set_package_function(const char* name, PyObject* function) { Py_XSETREF(named(name), Py_NewRef(function)); }

@@ -7,7 +7,8 @@
 namespace forerun {
 
 enum class PackageFunction { getitem, setitem, matmul, fit, asarray, transpose, count };
-PyObject* call_package(PackageFunction function, PyObject* a, PyObject* b, PyObject* c);  // c may be null
+// c and d may be null.
+PyObject* call_package(PackageFunction function, PyObject* a, PyObject* b, PyObject* c, PyObject* d = nullptr);
 void set_package_function(const char* name, PyObject* function);
 std::span<const char* const> package_function_names();
 
