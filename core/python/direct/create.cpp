@@ -96,7 +96,7 @@ PyObject* full(const DirectCall& call) {
   Dims shape;
   DType t;
   if (!call.arrange(names, v) || !v[1] || !plain_shape(v[0], &shape)) return nullptr;
-  const nb::object value = plain_number(v[1]);
+  const nb::object value = number_of_scalar(v[1]);
   v[1] = value.ptr();
   bool whole = plain_int(v[1]), fraction = PyFloat_CheckExact(v[1]);
   if (!(whole || fraction)) return nullptr;

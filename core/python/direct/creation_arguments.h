@@ -13,7 +13,7 @@ bool plain_shape(PyObject* o, Dims* shape);
 // understood in Python.
 bool plain_dtype(PyObject* o, DType* t);
 // A Python number in place of a scalar whose value is computed and which means the same; anything else as it is.
-nb::object plain_number(PyObject* o);
+nb::object number_of_scalar(PyObject* o);
 // The current device.
 int here();
 

@@ -49,6 +49,12 @@ Array numbers_at_once(PyObject* const* values, const Dims& shape, DType t, int d
   return made;
 }
 
+Array listed_numbers(PyObject* list, DType t, int device) {
+  constexpr Py_ssize_t kMost = 64;
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
+  return n > 0 && n <= kMost ? numbers_at_once(PySequence_Fast_ITEMS(list), Dims{n}, t, device) : Array();
+}
+
 bool fit_layout(Layout& values, const Dims& shape) {
   int more = values.ndim() - shape.size();
   for (int i = 0; i < more; ++i)

@@ -31,22 +31,26 @@ namespace {
 
 constexpr Py_ssize_t kMostListed = 1 << 26;  // numbers, which are copied in the call as the Python function would
 
+// Whether a number becomes a float of 32 bits without an overflow that is to be reported.
+bool fits_float(double value) { return !(std::abs(value) > std::numeric_limits<float>::max()) || std::isinf(value); }
+
 // Whether lists hold Python numbers and nothing else, which the default float takes without a loss that is to be
-// reported.
-bool plain_numbers(PyObject* list, Py_ssize_t* left, int depth) {
+// reported. found: becomes the dtype that NumPy gives them, from bool on.
+bool plain_numbers(PyObject* list, Py_ssize_t* left, int depth, DType* found) {
   if (!is_list(list) || depth > kMaxDims) return false;
   Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
   if (n == 0 || (*left -= n) < 0) return false;
   for (Py_ssize_t i = 0; i < n; ++i) {
     PyObject* o = PySequence_Fast_GET_ITEM(list, i);
     if (PyFloat_CheckExact(o)) {
-      double value = std::abs(PyFloat_AS_DOUBLE(o));
-      if (value > std::numeric_limits<float>::max() && !std::isinf(value)) return false;
+      if (!fits_float(PyFloat_AS_DOUBLE(o))) return false;
+      *found = DType::f64;
     } else if (plain_int(o)) {
       int overflow = 0;
       PyLong_AsLongAndOverflow(o, &overflow);
       if (overflow) return false;
-    } else if (!PyBool_Check(o) && !plain_numbers(o, left, depth + 1)) {
+      if (*found == DType::b1) *found = DType::i64;
+    } else if (!PyBool_Check(o) && !plain_numbers(o, left, depth + 1, found)) {
       return false;
     }
   }
@@ -77,7 +81,7 @@ PyObject* of_vector(PyObject* list, PyObject* dtype) {
       const double value = PyFloat_AS_DOUBLE(items[i]);
       if (t == DType::f64)
         reinterpret_cast<double*>(to)[i] = value;
-      else if (std::abs(value) > std::numeric_limits<float>::max() && !std::isinf(value))
+      else if (!fits_float(value))
         return nullptr;
       else
         reinterpret_cast<float*>(to)[i] = static_cast<float>(value);
@@ -89,17 +93,15 @@ PyObject* of_vector(PyObject* list, PyObject* dtype) {
 
 PyObject* of_numbers(PyObject* list, PyObject* dtype) {
   Py_ssize_t left = kMostListed;
-  DType t, want;
-  if (ints_become_floats || !may_work_at_once() || !plain_dtype(dtype, &want) || !plain_numbers(list, &left, 1))
+  DType t = DType::b1, want;
+  if (ints_become_floats || !may_work_at_once() || !plain_dtype(dtype, &want) || !plain_numbers(list, &left, 1, &t))
     return nullptr;
+  if (absent(dtype)) want = t == DType::f64 ? default_float : t;
+  bool floats = t == DType::f64 && (want == DType::f32 || want == DType::f64);
+  if (!(t == want || floats || (t == DType::i64 && want == DType::f64))) return nullptr;
   nb::object values = nb::steal(PyArray_FROM_O(list));
   if (!values) return PyErr_Clear(), nullptr;  // the Python function says that lists differ in length
   auto* array = reinterpret_cast<PyArrayObject*>(values.ptr());
-  int type = PyArray_TYPE(array);
-  if (absent(dtype)) want = type == NPY_DOUBLE ? default_float : dtype_of_typenum(type);
-  t = dtype_of_typenum(type);
-  bool floats = t == DType::f64 && (want == DType::f32 || want == DType::f64);
-  if (!(t == want || floats || (t == DType::i64 && want == DType::f64))) return nullptr;
   Array made =
       made_at_once(want, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(array)), PyArray_NDIM(array)), here());
   if (!made.storage()) return nullptr;
@@ -137,10 +139,8 @@ bool flatten(PyObject* list, int depth, Dims& shape, std::vector<PyObject*>& lea
 }
 
 // Of scalars, or arrays without axes, of one dtype whose values are computed, perhaps among numbers.
-PyObject* of_scalars(PyObject* list) {
-  Dims shape;
-  std::vector<PyObject*> leaves;
-  if (recording || !may_work_at_once() || !flatten(list, 0, shape, leaves)) return nullptr;
+PyObject* of_leaves(const std::vector<PyObject*>& leaves, const Dims& shape) {
+  if (recording || !may_work_at_once()) return nullptr;
   const auto scalar = std::find_if(leaves.begin(), leaves.end(), is_array);
   if (scalar == leaves.end() || !as_array(*scalar)->array.storage()) return nullptr;
   const DType t = as_array(*scalar)->array.layout.dtype;
@@ -164,24 +164,21 @@ PyObject* of_scalars(PyObject* list) {
   return wrap(std::move(made));
 }
 
+// The same in lists.
+PyObject* of_scalars(PyObject* list) {
+  Dims shape;
+  std::vector<PyObject*> leaves;
+  return flatten(list, 0, shape, leaves) ? of_leaves(leaves, shape) : nullptr;
+}
+
 // Of one number, or, as a copy, of a scalar.
 PyObject* of_number(PyObject* o, PyObject* dtype) {
-  const Array* scalar = absent(dtype) && Py_TYPE(o) == scalar_type ? plain_values(o) : nullptr;
-  if (scalar) {
-    const char* value = may_work_at_once() ? values_at_once(*scalar) : nullptr;
-    Array made = value ? made_at_once(scalar->layout.dtype, {}, device_of(*scalar)) : Array();
-    if (!made.storage()) return nullptr;
-    std::memcpy(made.storage()->data(), value, item_size(made.layout.dtype));
-    return written_at_once(made), wrap(std::move(made));
-  }
+  if (Py_TYPE(o) == scalar_type) return absent(dtype) ? of_leaves({o}, {}) : nullptr;
   DType t;
   const bool whole = plain_int(o);
-  if (!(whole || PyFloat_CheckExact(o)) || !plain_dtype(dtype, &t)) return nullptr;
+  if (!plain_number(o) || !plain_dtype(dtype, &t)) return nullptr;
   if (absent(dtype) && whole) t = ints_become_floats ? default_float : DType::i64;
-  const double size = whole ? 0 : std::abs(PyFloat_AS_DOUBLE(o));
-  const bool exact =
-      whole ? t == DType::i64 || t == DType::f64
-            : t == DType::f64 || (t == DType::f32 && (size <= std::numeric_limits<float>::max() || std::isinf(size)));
+  const bool exact = t == DType::f64 || (whole ? t == DType::i64 : t == DType::f32 && fits_float(PyFloat_AS_DOUBLE(o)));
   Array made = exact ? numbers_at_once(&o, {}, t, here()) : Array();
   return made.storage() ? wrap(std::move(made)) : nullptr;
 }

@@ -1,11 +1,8 @@
 // Elements and slices, read and written, where no Python function is needed to understand the index and the values.
 #include "python/direct/index.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "array/array.h"
@@ -14,10 +11,8 @@
 #include "cpu/kernels/elementwise/masked_write.h"
 #include "python/bindings.h"
 #include "python/direct/fill.h"
-#include "python/direct/from_lists.h"
 #include "python/direct/picks.h"
 #include "python/direct/positions.h"
-#include "python/object/array_arguments.h"
 #include "python/object/array_object.h"
 #include "python/object/basic_index.h"
 #include "python/object/node.h"
@@ -162,33 +157,20 @@ bool put_at_once(PyObject* self, int64_t offset, PyObject* value) {
   return true;
 }
 
-namespace {
-
-// A list of numbers as an array of the dtype of x, where each is what it would be alone. Null: not plain.
-nb::object listed_for(PyObject* self, PyObject* list) {
-  constexpr Py_ssize_t kMost = 64;
-  const DType t = as_array(self)->array.layout.dtype;
-  const Py_ssize_t n = is_list(list) ? PySequence_Fast_GET_SIZE(list) : 0;
-  if (n == 0 || n > kMost || (t != DType::f64 && t != DType::f32 && t != DType::i64)) return {};
-  PyObject* const* items = PySequence_Fast_ITEMS(list);
-  const bool plain = std::all_of(items, items + n, [&](PyObject* o) {
-    if (!PyFloat_CheckExact(o)) return plain_int(o);
-    const double value = std::abs(PyFloat_AS_DOUBLE(o));
-    return t == DType::f64 || value <= std::numeric_limits<float>::max() || std::isinf(value);
-  });
-  Array made = plain ? numbers_at_once(items, Dims{n}, t, as_array(self)->device) : Array();
-  return made.storage() ? wrapped(std::move(made)) : nb::object();
-}
-
-}  // namespace
-
 int assign_directly(PyObject* self, PyObject* index, PyObject* value) {
   const Array* x = plain_array(self);
   if (!x || (recording && as_array(self)->node)) return 0;
   nb::object listed;
-  if (is_list(value)) listed = listed_for(self, value), value = listed.ptr();
+  if (is_list(value)) {
+    listed = nb::steal(guarded([&]() -> PyObject* {
+      Array numbers = listed_numbers(value, x->layout.dtype, as_array(self)->device);
+      return numbers.storage() ? wrap(std::move(numbers)) : nullptr;
+    }));
+    if (!listed) return PyErr_Occurred() ? -1 : 0;
+    value = listed.ptr();
+  }
   const Array* values = plain_values(value);
-  if (!values && (!value || !takes_number(x->layout.dtype, value))) return 0;
+  if (!values && !takes_number(x->layout.dtype, value)) return 0;
   int done = 0;
   PyObject* good = guarded([&] {
     Array view;

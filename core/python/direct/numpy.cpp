@@ -223,7 +223,7 @@ struct NumpyCall {
 // Forerun arrays with the results of NumPy's function. Null without an exception set: they would be others.
 PyObject* ours(PyObject* result, const NumpyCall& call) {
   const bool named = call.gives != Py_None && PyTuple_Check(result);
-  if (named || PyTuple_CheckExact(result) || PyList_CheckExact(result)) {
+  if (named || is_list(result)) {
     Py_ssize_t n = PySequence_Fast_GET_SIZE(result);
     bool tuple = PyTuple_Check(result);
     nb::object all = nb::steal(tuple ? PyTuple_New(n) : PyList_New(n));
@@ -341,11 +341,10 @@ PyObject* numpys(const DirectCall& call) {
 
 // An argument as NumPy takes it: it holds no arrays, or is one whose values are computed. Null: not plain.
 nb::object drawn_from(PyObject* o) {
-  const auto number = [](PyObject* one) { return plain_int(one) || PyFloat_CheckExact(one); };
-  bool plain = o == Py_None || number(o) || PyBool_Check(o) || PyUnicode_CheckExact(o) || PyType_Check(o);
+  bool plain = o == Py_None || plain_number(o) || PyBool_Check(o) || PyUnicode_CheckExact(o) || PyType_Check(o);
   if (is_list(o)) {
     PyObject* const* items = PySequence_Fast_ITEMS(o);
-    plain = std::all_of(items, items + PySequence_Fast_GET_SIZE(o), number);
+    plain = std::all_of(items, items + PySequence_Fast_GET_SIZE(o), plain_number);
   }
   if (plain) return nb::borrow(o);
   const Array* a = may_work_at_once() ? plain_values(o) : nullptr;

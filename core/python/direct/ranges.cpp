@@ -71,7 +71,7 @@ PyObject* linspace(const DirectCall& call) {
   PyObject* v[4];
   double ends[2];
   if (!call.arrange(names, v) || absent(v[0]) || absent(v[1]) || (v[3] && !PyBool_Check(v[3]))) return nullptr;
-  const nb::object numbers[] = {plain_number(v[0]), plain_number(v[1])};
+  const nb::object numbers[] = {number_of_scalar(v[0]), number_of_scalar(v[1])};
   PyObject* const given[] = {numbers[0].ptr(), numbers[1].ptr()};
   if (!plain_floats(given, 2, ends)) return nullptr;
   if ((default_float != DType::f64 && default_float != DType::f32) || !may_work_at_once()) return nullptr;
@@ -90,7 +90,7 @@ PyObject* arange(const DirectCall& call) {
   PyObject* v[3];
   int64_t number[3] = {0, 0, 1};
   if (!call.arrange(names, v) || ints_become_floats || !may_work_at_once()) return nullptr;
-  const nb::object numbers[] = {plain_number(v[0]), plain_number(v[1]), plain_number(v[2])};
+  const nb::object numbers[] = {number_of_scalar(v[0]), number_of_scalar(v[1]), number_of_scalar(v[2])};
   for (int i = 0; i < 3; ++i) v[i] = numbers[i].ptr();
   if ((default_float == DType::f64 || default_float == DType::f32) &&
       std::any_of(v, v + 3, [](PyObject* o) { return o && PyFloat_CheckExact(o); })) {

@@ -17,6 +17,7 @@
 #include "python/object/array_object.h"
 #include "python/object/dtypes.h"
 #include "python/object/numpy_interop.h"
+#include "python/object/views.h"
 #include "python/ops/reduce.h"
 #include "python/runtime/at_once.h"
 #include "python/runtime/devices.h"
@@ -177,13 +178,7 @@ bool lines(const DirectCall& call, bool all_by_default, const Array** in, Array*
   if (n == 0) return false;
   if (v[1] ? v[1] == Py_None : all_by_default) {
     if (n > 1 && !(*in)->layout.contiguous()) return false;
-    if (n > 1)
-      *flat = Array((*in)->storage(), Layout{.dtype = (*in)->layout.dtype,
-                                             .shape = Dims{(*in)->layout.size},
-                                             .strides = Dims{static_cast<int64_t>(item_size((*in)->layout.dtype))},
-                                             .offset = (*in)->layout.offset,
-                                             .size = (*in)->layout.size}),
-      *in = flat;
+    if (n > 1) *flat = reshaped(**in, Dims{(*in)->layout.size}), *in = flat;
     *axis = 0;
     return true;
   }

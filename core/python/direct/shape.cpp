@@ -12,6 +12,7 @@
 #include "array/array.h"
 #include "cpu/kernels/copy/copy.h"
 #include "engine/engine.h"
+#include "python/direct/fill.h"
 #include "python/direct/from_lists.h"
 #include "python/direct/function_type.h"
 #include "python/object/array_object.h"
@@ -327,18 +328,12 @@ PyObject* append(const DirectCall& call) {
   if (const Array* b = plain_values(values.ptr())) {
     if (b->layout.ndim() > 1 || b->layout.dtype != a->layout.dtype || as_array(values.ptr())->device != device)
       return nullptr;
-    Array flat = *b;
-    if (b->layout.ndim() == 0) flat.layout.shape = Dims{1}, flat.layout.strides = Dims{0};
-    return joined({*a, flat}, 0, device);
+    return joined({*a, reshaped(*b, Dims{b->layout.size})}, 0, device);
   }
   const DType t = a->layout.dtype;
-  bool takes = PyFloat_CheckExact(call.args[1]) ? t == DType::f64 : t == DType::i64 && plain_int(call.args[1]);
-  if (!takes || !may_work_at_once()) return nullptr;
-  Array one = made_at_once(t, Dims{1}, device);
+  const bool takes = PyFloat_CheckExact(call.args[1]) ? t == DType::f64 : t == DType::i64 && plain_int(call.args[1]);
+  Array one = takes ? numbers_at_once(&call.args[1], Dims{1}, t, device) : Array();
   if (!one.storage()) return nullptr;
-  if (!put_scalar("append", call.args[1], t, reinterpret_cast<unsigned char*>(one.storage()->data())))
-    throw PythonError{};
-  written_at_once(one);
   return joined({*a, one}, 0, device);
 }
 

@@ -17,6 +17,7 @@
 #include "python/numpy_api.h"
 #include "python/object/array_arguments.h"
 #include "python/object/array_object.h"
+#include "python/object/views.h"
 #include "python/ops/index.h"
 #include "python/ops/reduce.h"
 #include "python/runtime/at_once.h"
@@ -33,8 +34,6 @@ PyObject* assigned(PyObject* array, PyObject* value) {
   int done = assign_directly(array, Py_Ellipsis, value);
   return done > 0 ? Py_NewRef(Py_None) : done < 0 ? throw PythonError{} : nullptr;
 }
-
-bool plain_number(PyObject* o) { return plain_int(o) || PyFloat_CheckExact(o); }
 
 // x.fill(2.0)
 PyObject* fill(const DirectCall& call) {
@@ -53,12 +52,8 @@ PyObject* copyto(const DirectCall& call) {
 
 // The elements of a vector or of a dense array, in order. No storage: it is another array.
 Array flat(const Array& a) {
-  Array made = a;
-  if (a.layout.ndim() == 1) return made;
-  if (!a.layout.contiguous()) return {};
-  made.layout.shape = Dims{a.layout.size};
-  made.layout.strides = Dims{static_cast<int64_t>(item_size(a.layout.dtype))};
-  return made;
+  if (a.layout.ndim() == 1) return a;
+  return a.layout.contiguous() ? reshaped(a, Dims{a.layout.size}) : Array();
 }
 
 // The elements of an array that is written. No storage: not plain.
@@ -70,16 +65,13 @@ Array written(PyObject* o) {
 // Values that are written into a vector one after the other: an array of its dtype, a number that it takes, or a list
 // of such. No storage: not plain.
 Array values_for(const Array& to, PyObject* o) {
-  constexpr Py_ssize_t kMostListed = 64;
   const int device = device_of(to);
   if (const Array* a = plain_values(o)) {
     const bool good = a->layout.dtype == to.layout.dtype && a->layout.size > 0 && as_array(o)->device == device;
     return good && a->storage() != to.storage() ? flat(*a) : Array();
   }
-  if (!PyList_CheckExact(o)) return numbers_at_once(&o, Dims{1}, to.layout.dtype, device);
-  const Py_ssize_t n = PyList_GET_SIZE(o);
-  return n > 0 && n <= kMostListed ? numbers_at_once(PySequence_Fast_ITEMS(o), Dims{n}, to.layout.dtype, device)
-                                   : Array();
+  return is_list(o) ? listed_numbers(o, to.layout.dtype, device)
+                    : numbers_at_once(&o, Dims{1}, to.layout.dtype, device);
 }
 
 // Positions in a vector of n elements: an int, or a list or array of them. No storage: not plain.

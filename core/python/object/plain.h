@@ -22,6 +22,7 @@ inline const Array* plain_values(PyObject* o) {
 inline bool absent(PyObject* o) { return !o || o == Py_None; }
 inline bool is_list(PyObject* o) { return PyList_CheckExact(o) || PyTuple_CheckExact(o); }
 inline bool plain_int(PyObject* o) { return o && PyLong_CheckExact(o); }
+inline bool plain_number(PyObject* o) { return plain_int(o) || (o && PyFloat_CheckExact(o)); }
 // An int, or NumPy's, as an axis of an array. False: it is none, or out of range.
 bool plain_axis(PyObject* o, int ndim, int* axis);
 
