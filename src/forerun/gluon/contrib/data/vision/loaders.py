@@ -10,7 +10,7 @@ import numpy
 from ....data import batchify
 from ....data.loader import DataLoader
 from ....data.vision import transforms as of_images
-from ....data.vision.datasets import ImageListDataset, ImageRecordDataset
+from ....data.vision.files import ImageListDataset, ImageRecordDataset
 from . import transforms
 from .transforms.bbox.both import Both
 
