@@ -30,6 +30,21 @@ class _Loss(Module):
 class CrossEntropyLoss(_Loss):
     """-log(softmax(x)) at the target class, or its sum weighted with a target distribution.
 
+    Predictions are scores (batch, classes, ...); targets are class numbers (batch, ...), or distributions in the shape
+    of the predictions.
+
+    Parameters
+    ----------
+    reduction : {"mean", "sum", "none"}, optional
+        Whether the loss is the mean or the sum of those of the elements, or a tensor of them.
+
+    Raises
+    ------
+    ValueError
+        When called, for another reduction.
+
+    Examples
+    --------
     >>> from forerun import torch
     >>> loss = CrossEntropyLoss()
     >>> round(loss(torch.zeros(2, 4), torch.tensor([1, 2])).item(), 4)
@@ -40,14 +55,46 @@ class CrossEntropyLoss(_Loss):
 
 
 class NLLLoss(_Loss):
-    """Minus the log probability of the target class."""
+    """Minus the log probability of the target class.
+
+    Predictions are log probabilities (batch, classes, ...), and targets class numbers (batch, ...).
+
+    Parameters
+    ----------
+    reduction : {"mean", "sum", "none"}, optional
+        Whether the loss is the mean or the sum of those of the elements, or a tensor of them.
+
+    Raises
+    ------
+    ValueError
+        When called, for another reduction.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> log_probabilities = torch.log(torch.tensor([[0.25, 0.75], [0.5, 0.5]]))
+    >>> NLLLoss(reduction="sum")(log_probabilities, torch.tensor([0, 1])).exp().item()  # 1 / (0.25 * 0.5)
+    8.0
+    """
 
     function = staticmethod(functional.nll_loss)
 
 
 class MSELoss(_Loss):
-    """The squared error.
+    """The square of the difference between predictions and targets of the same shape.
 
+    Parameters
+    ----------
+    reduction : {"mean", "sum", "none"}, optional
+        Whether the loss is the mean or the sum of those of the elements, or a tensor of them.
+
+    Raises
+    ------
+    ValueError
+        When called, for another reduction, and for targets of another shape than the predictions.
+
+    Examples
+    --------
     >>> from forerun import torch
     >>> MSELoss(reduction="sum")(torch.zeros(3), torch.ones(3)).item()
     3.0
@@ -57,18 +104,73 @@ class MSELoss(_Loss):
 
 
 class L1Loss(_Loss):
-    """The absolute error."""
+    """The absolute difference between predictions and targets of the same shape.
+
+    Parameters
+    ----------
+    reduction : {"mean", "sum", "none"}, optional
+        Whether the loss is the mean or the sum of those of the elements, or a tensor of them.
+
+    Raises
+    ------
+    ValueError
+        When called, for another reduction, and for targets of another shape than the predictions.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> L1Loss()(torch.zeros(2), torch.tensor([1.0, -3.0])).item()
+    2.0
+    """
 
     function = staticmethod(functional.l1_loss)
 
 
 class SmoothL1Loss(_Loss):
-    """Half the squared error where it is below 1, the absolute error less a half elsewhere."""
+    """Half the squared difference where that is below 1, the absolute difference less a half elsewhere.
+
+    Predictions and targets have the same shape.
+
+    Parameters
+    ----------
+    reduction : {"mean", "sum", "none"}, optional
+        Whether the loss is the mean or the sum of those of the elements, or a tensor of them.
+
+    Raises
+    ------
+    ValueError
+        When called, for another reduction, and for targets of another shape than the predictions.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> SmoothL1Loss(reduction="none")(torch.zeros(2), torch.tensor([0.5, -3.0])).tolist()
+    [0.125, 2.5]
+    """
 
     function = staticmethod(functional.smooth_l1_loss)
 
 
 class BCEWithLogitsLoss(_Loss):
-    """The cross entropy of yes and no, where x is the logarithm of the odds."""
+    """The cross entropy of two classes: -target * log(p) - (1 - target) * log(1 - p), where p = sigmoid(x).
+
+    Predictions are logarithms of the odds, and targets probabilities of the same shape.
+
+    Parameters
+    ----------
+    reduction : {"mean", "sum", "none"}, optional
+        Whether the loss is the mean or the sum of those of the elements, or a tensor of them.
+
+    Raises
+    ------
+    ValueError
+        When called, for another reduction, and for targets of another shape than the predictions.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> round(BCEWithLogitsLoss()(torch.zeros(2), torch.tensor([0.0, 1.0])).item(), 4)
+    0.6931
+    """
 
     function = staticmethod(functional.binary_cross_entropy_with_logits)
