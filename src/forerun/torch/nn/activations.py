@@ -32,7 +32,7 @@ class _Activation(Module):
 
 
 class ReLU(_Activation):
-    """max(x, 0) of each element.
+    """`max(x, 0)` of each element.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class ReLU(_Activation):
 
 
 class SiLU(_Activation):
-    """x * sigmoid(x) of each element.
+    """`x * sigmoid(x)` of each element.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class SiLU(_Activation):
 
 
 class LeakyReLU(_Activation):
-    """x where it is positive, negative_slope * x elsewhere.
+    """`x` where it is positive, and `negative_slope * x` elsewhere.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class LeakyReLU(_Activation):
 
 
 class Sigmoid(Module):
-    """1 / (1 + exp(-x)) of each element.
+    """`1 / (1 + exp(-x))` of each element.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class Tanh(Module):
 
 
 class GELU(Module):
-    """x * Phi(x) of each element, where Phi is the distribution function of the normal distribution.
+    """`x * Phi(x)` of each element, where Phi is the distribution function of the normal distribution.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ class GELU(Module):
 
 
 class Softplus(Module):
-    """log(1 + exp(beta * x)) / beta of each element, and x where beta * x is above the threshold.
+    """`log(1 + exp(beta * x)) / beta` of each element, and x where `beta * x` is above the threshold.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ class Softplus(Module):
 
 
 class Softmax(Module):
-    """exp(x) divided by its sum along an axis.
+    """`exp(x)` divided by its sum along an axis.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ class Softmax(Module):
 
 
 class LogSoftmax(Softmax):
-    """log(softmax(x)) along an axis, without overflow.
+    """`log(softmax(x))` along an axis, without overflow.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ __all__ = [
 
 
 class Linear(Module):
-    """x @ weight.T + bias: inputs (..., in_features) become outputs (..., out_features).
+    """`x @ weight.T + bias`: inputs (..., in_features) become outputs (..., out_features).
 
     `weight` is (out_features, in_features) and `bias` (out_features,); both start uniformly distributed in
     +-1 / sqrt(in_features).
@@ -150,7 +150,7 @@ class Embedding(Module):
 
 
 class LayerNorm(Module):
-    """x with mean 0 and variance 1 over the last axes; then times `weight`, plus `bias`.
+    """Data with mean 0 and variance 1 over the last axes; then times `weight`, plus `bias`.
 
     Both have the shape of these axes; they start as ones and zeros.
 
@@ -184,7 +184,7 @@ class LayerNorm(Module):
 
 
 class Dropout(Module):
-    """While training, zero for some elements of x at random, and the others divided by 1 - p; otherwise x.
+    """Zero for some elements of x at random, and the others divided by 1 - p, while training; otherwise x.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ class Dropout(Module):
 
 
 class Flatten(Module):
-    """x with some axes as one; by default with all but the first.
+    """Data with some axes as one; by default with all but the first.
 
     Parameters
     ----------
@@ -248,12 +248,14 @@ class Flatten(Module):
 
 
 class Identity(Module):
-    """x itself, whatever the module was made with.
+    """Data unchanged, whatever the module was made with.
 
     Parameters
     ----------
-    *args, **kwargs : optional
+    *args : optional
         Anything; it has no effect.
+    **kwargs : optional
+        Likewise.
 
     Examples
     --------

@@ -28,7 +28,7 @@ class _Loss(Module):
 
 
 class CrossEntropyLoss(_Loss):
-    """-log(softmax(x)) at the target class, or its sum weighted with a target distribution.
+    """`-log(softmax(x))` at the target class, or its sum weighted with a target distribution.
 
     Predictions are scores (batch, classes, ...); targets are class numbers (batch, ...), or distributions in the shape
     of the predictions.
