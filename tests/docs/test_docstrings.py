@@ -42,7 +42,7 @@ CLASSES_WITH_SECTIONS = [
     "", "autograd", "d2l", "distributed", "extend", "gluon", "gluon.data", "gluon.data.vision",
     "gluon.data.vision.transforms", "gluon.loss", "gluon.nn", "gluon.rnn", "gluon.utils", "init", "kvstore",
     "lr_scheduler", "metric", "np", "np.random", "onnx", "optimizer", "profiler", "safetensors", "sklearn",
-    "torch.distributed", "torch.nn", "torch.nn.parallel", "torch.optim",
+    "torch.distributed", "torch.nn", "torch.nn.parallel", "torch.optim", "torch.utils.data",
 ]  # fmt: skip
 MADE_BY_FUNCTIONS = {"NDArray", "ParameterDict", "flatiter", "ndarray"}  # programs do not call these classes
 SECTIONS = re.compile(r"^ *(\w+)\n *-{4,}$", re.MULTILINE)
