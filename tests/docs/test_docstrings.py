@@ -26,9 +26,11 @@ sys.path.insert(0, str(ROOT / "docs" / "_ext"))
 
 import reference
 
-WITH_EXAMPLES = ["np", "np.linalg", "np.fft", "np.random", "npx", "npx.image", "npx.random", "autograd", "lr_scheduler",
-                 "optimizer", "gluon.loss", "gluon.nn", "gluon.rnn", "gluon.data.vision", "init", "metric", "profiler", "extend",
-                 "safetensors", "distributed", "onnx", "sklearn", "testing", "d2l", "image", "torch.nn", "torch.optim"]  # fmt: skip
+WITH_EXAMPLES = [
+    "np", "np.linalg", "np.fft", "np.random", "npx", "npx.image", "npx.random", "autograd", "lr_scheduler", "optimizer",
+    "gluon.loss", "gluon.nn", "gluon.rnn", "gluon.data.vision", "init", "metric", "profiler", "extend", "safetensors",
+    "distributed", "onnx", "sklearn", "testing", "d2l", "image", "torch.nn", "torch.optim",
+]  # fmt: skip
 WITH_SECTIONS = [
     "", "as_numpy", "autograd", "d2l", "distributed", "extend", "gluon.utils", "image", "init", "kvstore", "metric",
     "nd", "nd.random", "np", "np.emath", "np.fft", "np.lib.stride_tricks", "np.linalg", "np.random", "npx", "npx.image",
