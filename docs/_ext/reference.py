@@ -148,7 +148,7 @@ def entries(name: str, module: types.ModuleType, names: list[str], seen: Seen) -
     for n in names:
         obj = getattr(module, n)
         place = seen.setdefault(id(obj), f"{name}.{n}")
-        other = place.removeprefix("forerun.")
+        other = place.removeprefix("forerun.") if place.count(".") > 1 else place
         text += [f"   * - :py:obj:`{n} <{place}>`"]
         if place == f"{name}.{n}":
             text += [f"     - {first_sentence(obj)}"]
@@ -160,7 +160,7 @@ def entries(name: str, module: types.ModuleType, names: list[str], seen: Seen) -
 
 def first_sentence(obj: Any) -> str:
     words = docstrings.escaped(" ".join((obj.__doc__ or "").strip().split("\n\n")[0].split()))
-    return words.split(". ")[0].rstrip(".") if words else ""
+    return re.split(r"(?<! al)\. ", words)[0].rstrip(".") if words else ""
 
 
 def entry(namespace: str, name: str, obj: Any) -> list[str]:
