@@ -21,13 +21,13 @@ class _Activation(Module):
         super().__init__()
         self.inplace = inplace
 
-    def function(self, x: Array) -> Any:
+    def _function(self, x: Array) -> Any:
         """Return the function."""
-        raise NotImplementedError(f"{type(self).__name__}: function must be defined, got none")
+        raise NotImplementedError(f"{type(self).__name__}: _function must be defined, got none")
 
     def forward(self, x: Array) -> Array:
         """Return the function of each element."""
-        y = self.function(x)
+        y = self._function(x)
         return convert.write_out(type(self).__name__, y, x) if self.inplace else y
 
 
@@ -46,7 +46,7 @@ class ReLU(_Activation):
     [0.0, 2.0]
     """
 
-    function = staticmethod(functional.relu)
+    _function = staticmethod(functional.relu)
 
 
 class SiLU(_Activation):
@@ -64,7 +64,7 @@ class SiLU(_Activation):
     [0.0, 100.0]
     """
 
-    function = staticmethod(functional.silu)
+    _function = staticmethod(functional.silu)
 
 
 class LeakyReLU(_Activation):
@@ -88,7 +88,7 @@ class LeakyReLU(_Activation):
         super().__init__(inplace)
         self.negative_slope = negative_slope
 
-    def function(self, x: Array) -> Array:
+    def _function(self, x: Array) -> Array:
         """Return the function."""
         return functional.leaky_relu(x, self.negative_slope)
 
@@ -194,7 +194,7 @@ class Softmax(Module):
     [[0.25, 0.25, 0.25, 0.25]]
     """
 
-    function = staticmethod(functional.softmax)
+    _function = staticmethod(functional.softmax)
 
     def __init__(self, dim: int = -1) -> None:
         super().__init__()
@@ -202,7 +202,7 @@ class Softmax(Module):
 
     def forward(self, x: Array) -> Array:
         """Return the function along the axis."""
-        return self.function(x, self.dim)
+        return self._function(x, self.dim)
 
 
 class LogSoftmax(Softmax):
@@ -220,4 +220,4 @@ class LogSoftmax(Softmax):
     [[0.0]]
     """
 
-    function = staticmethod(functional.log_softmax)
+    _function = staticmethod(functional.log_softmax)

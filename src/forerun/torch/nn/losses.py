@@ -16,7 +16,7 @@ __all__ = ["CrossEntropyLoss", "NLLLoss", "MSELoss", "L1Loss", "SmoothL1Loss", "
 
 
 class _Loss(Module):
-    function: Callable[..., Any]
+    _function: Callable[..., Any]
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__()
@@ -24,7 +24,7 @@ class _Loss(Module):
 
     def forward(self, x: Array, target: Array) -> Any:
         """Return the loss of predictions x: a number, or one per element for "none"."""
-        return self.function(x, target, self.reduction)
+        return self._function(x, target, self.reduction)
 
 
 class CrossEntropyLoss(_Loss):
@@ -51,7 +51,7 @@ class CrossEntropyLoss(_Loss):
     1.3863
     """
 
-    function = staticmethod(functional.cross_entropy)
+    _function = staticmethod(functional.cross_entropy)
 
 
 class NLLLoss(_Loss):
@@ -77,7 +77,7 @@ class NLLLoss(_Loss):
     8.0
     """
 
-    function = staticmethod(functional.nll_loss)
+    _function = staticmethod(functional.nll_loss)
 
 
 class MSELoss(_Loss):
@@ -100,7 +100,7 @@ class MSELoss(_Loss):
     3.0
     """
 
-    function = staticmethod(functional.mse_loss)
+    _function = staticmethod(functional.mse_loss)
 
 
 class L1Loss(_Loss):
@@ -123,7 +123,7 @@ class L1Loss(_Loss):
     2.0
     """
 
-    function = staticmethod(functional.l1_loss)
+    _function = staticmethod(functional.l1_loss)
 
 
 class SmoothL1Loss(_Loss):
@@ -148,7 +148,7 @@ class SmoothL1Loss(_Loss):
     [0.125, 2.5]
     """
 
-    function = staticmethod(functional.smooth_l1_loss)
+    _function = staticmethod(functional.smooth_l1_loss)
 
 
 class BCEWithLogitsLoss(_Loss):
@@ -173,4 +173,4 @@ class BCEWithLogitsLoss(_Loss):
     0.6931
     """
 
-    function = staticmethod(functional.binary_cross_entropy_with_logits)
+    _function = staticmethod(functional.binary_cross_entropy_with_logits)
