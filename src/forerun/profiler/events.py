@@ -143,8 +143,8 @@ class Line(_Placed):
     longest : float
         The time of the longest wait.
     lost : float
-        The part of `seconds` in which the front end could have gone on until its next wait. What idle cores could have
-        run is not part of it: see `blockers`.
+        The part of `seconds` in which the front end could have gone on until its next wait. Operations that idle
+        cores could have run are not part of it: see `blockers`.
     rank : int
         In a trace of several ranks: the rank that waited.
 
