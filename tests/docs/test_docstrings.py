@@ -28,23 +28,23 @@ import reference
 
 WITH_EXAMPLES = [
     "np", "np.linalg", "np.fft", "np.random", "npx", "npx.image", "npx.random", "autograd", "lr_scheduler", "optimizer",
-    "gluon.loss", "gluon.nn", "gluon.rnn", "gluon.data.vision", "init", "metric", "profiler", "extend", "safetensors",
-    "distributed", "onnx", "sklearn", "testing", "d2l", "image", "torch.nn", "torch.optim",
+    "gluon.loss", "gluon.model_zoo.vision", "gluon.nn", "gluon.rnn", "gluon.data.vision", "init", "metric", "profiler",
+    "extend", "safetensors", "distributed", "onnx", "sklearn", "testing", "d2l", "image", "torch.nn", "torch.optim",
 ]  # fmt: skip
 WITH_SECTIONS = [
-    "", "as_numpy", "autograd", "d2l", "distributed", "extend", "gluon.utils", "image", "init", "kvstore", "metric",
-    "nd", "nd.random", "np", "np.emath", "np.fft", "np.lib.stride_tricks", "np.linalg", "np.random", "npx", "npx.image",
-    "onnx", "optimizer", "profiler", "safetensors", "testing", "torch.cuda", "torch.distributed", "torch.nn",
-    "torch.nn.utils",
+    "", "as_numpy", "autograd", "d2l", "distributed", "extend", "gluon.model_zoo.vision", "gluon.utils", "image",
+    "init", "kvstore", "metric", "nd", "nd.random", "np", "np.emath", "np.fft", "np.lib.stride_tricks", "np.linalg",
+    "np.random", "npx", "npx.image", "onnx", "optimizer", "profiler", "safetensors", "testing", "torch.cuda",
+    "torch.distributed", "torch.nn", "torch.nn.utils",
 ]  # fmt: skip
 # In these, functions with several parameters have sections.
 WITH_SECTIONS_FOR_SEVERAL = ["torch", "torch.nn.init"]
 # In these, the parameters of classes are described as well.
 CLASSES_WITH_SECTIONS = [
     "", "autograd", "d2l", "distributed", "extend", "gluon", "gluon.data", "gluon.data.vision",
-    "gluon.data.vision.transforms", "gluon.loss", "gluon.nn", "gluon.rnn", "gluon.utils", "init", "kvstore",
-    "lr_scheduler", "metric", "np", "np.random", "onnx", "optimizer", "profiler", "safetensors", "sklearn",
-    "torch.distributed", "torch.nn", "torch.nn.parallel", "torch.optim", "torch.utils.data",
+    "gluon.data.vision.transforms", "gluon.loss", "gluon.model_zoo.vision", "gluon.nn", "gluon.rnn", "gluon.utils",
+    "init", "kvstore", "lr_scheduler", "metric", "np", "np.random", "onnx", "optimizer", "profiler", "safetensors",
+    "sklearn", "torch.distributed", "torch.nn", "torch.nn.parallel", "torch.optim", "torch.utils.data",
 ]  # fmt: skip
 MADE_BY_FUNCTIONS = {"NDArray", "ParameterDict", "flatiter", "ndarray"}  # programs do not call these classes
 SECTIONS = re.compile(r"^ *(\w+)\n *-{4,}$", re.MULTILINE)
