@@ -41,6 +41,7 @@ NAMESPACES = {  # pages of the reference; those of `np` itself are made by subje
     "forerun.gluon.data": "Data sets and loaders",
     "forerun.gluon.data.vision": "Data sets of images",
     "forerun.gluon.data.vision.transforms": "Transforms of images",
+    "forerun.gluon.contrib.data.vision": "Loaders of images with the usual transforms",
     "forerun.gluon.utils": "Helpers for training",
     "forerun.gluon.model_zoo.vision": "Standard networks for images",
     "forerun.optimizer": "Optimizers",
