@@ -42,9 +42,10 @@ WITH_SECTIONS_FOR_SEVERAL = ["torch", "torch.nn.init"]
 # In these, the parameters of classes are described as well.
 CLASSES_WITH_SECTIONS = [
     "", "autograd", "d2l", "distributed", "extend", "gluon", "gluon.contrib.data.vision", "gluon.data",
-    "gluon.data.vision", "gluon.data.vision.transforms", "gluon.loss", "gluon.model_zoo.vision", "gluon.nn", "gluon.rnn",
-    "gluon.utils", "init", "kvstore", "lr_scheduler", "metric", "np", "np.random", "onnx", "optimizer", "profiler",
-    "safetensors", "sklearn", "torch.distributed", "torch.nn", "torch.nn.parallel", "torch.optim", "torch.utils.data",
+    "gluon.data.vision", "gluon.data.vision.transforms", "gluon.loss", "gluon.model_zoo.vision", "gluon.nn",
+    "gluon.rnn", "gluon.utils", "init", "kvstore", "lr_scheduler", "metric", "np", "np.random", "onnx", "optimizer",
+    "profiler", "safetensors", "sklearn", "torch.distributed", "torch.nn", "torch.nn.parallel", "torch.optim",
+    "torch.utils.data",
 ]  # fmt: skip
 MADE_BY_FUNCTIONS = {"NDArray", "ParameterDict", "flatiter", "ndarray"}  # programs do not call these classes
 SECTIONS = re.compile(r"^ *(\w+)\n *-{4,}$", re.MULTILINE)
