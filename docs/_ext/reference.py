@@ -239,7 +239,7 @@ def command() -> str:
     from forerun import cli
 
     text = [title("Help of the command")]
-    for words in ([], ["tour"], ["bench"], ["trace"], ["info"]):
+    for words in ([], ["tour"], ["bench"], ["run"], ["trace"], ["whatif"], ["info"]):
         out = io.StringIO()
         width = mock.patch.dict(os.environ, COLUMNS="80")
         with width, contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
