@@ -15,7 +15,6 @@ from types import ModuleType
 import pytest
 
 import forerun
-from tests.docs import test_docstrings
 from tests.support.paths import ROOT
 
 DOCS = ROOT / "docs"
@@ -119,12 +118,6 @@ class TestReference:
         for public in getattr(module, "__all__", []):
             if reference.documented(getattr(module, public)):
                 assert f"`{public} <" in text
-
-    def test_every_namespace_whose_docstrings_are_tested_has_a_page(self, helper):
-        pages = {name.removeprefix("forerun").removeprefix(".") for name in helper("reference").NAMESPACES}
-        tested = {*test_docstrings.WITH_SECTIONS, *test_docstrings.CLASSES_WITH_SECTIONS}
-        of_np = {"np", "np.emath", "np.lib.stride_tricks"}  # pages by subject; names that `np` has as well
-        assert sorted(tested - pages - of_np) == []
 
     def test_the_commands_page_has_the_help(self, helper):
         text = helper("reference").command()

@@ -115,6 +115,12 @@ def test_classes_of_forerun_have_sections(namespace):
     assert lacking == []
 
 
+def test_the_reference_has_a_page_for_each_of_these_namespaces():
+    pages = {name.removeprefix("forerun").removeprefix(".") for name in reference.NAMESPACES}
+    of_np = {"np", "np.emath", "np.lib.stride_tricks"}  # pages by subject; names that `np` has as well
+    assert sorted({*WITH_SECTIONS, *CLASSES_WITH_SECTIONS} - pages - of_np) == []
+
+
 def test_the_settings_are_those_that_are_described():
     described = re.findall(r"^(\w+) :", inspect.getdoc(forerun.configure) or "", re.MULTILINE)
     assert described == list(forerun.config())
