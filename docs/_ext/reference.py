@@ -39,24 +39,37 @@ NAMESPACES = {  # pages of the reference; those of `np` itself are made by subje
     "forerun.gluon.rnn": "Recurrent layers",
     "forerun.gluon.loss": "Losses",
     "forerun.gluon.data": "Data sets and loaders",
+    "forerun.gluon.data.vision": "Data sets of images",
     "forerun.gluon.data.vision.transforms": "Transforms of images",
+    "forerun.gluon.contrib.data.vision": "Loaders of images with the usual transforms",
     "forerun.gluon.utils": "Helpers for training",
     "forerun.gluon.model_zoo.vision": "Standard networks for images",
     "forerun.optimizer": "Optimizers",
     "forerun.lr_scheduler": "Learning rates that change",
+    "forerun.kvstore": "Sums of gradients",
     "forerun.metric": "Metrics",
     "forerun.init": "Initial values",
     "forerun.image": "Images",
     "forerun.torch": "The PyTorch spelling",
     "forerun.torch.nn": "Its layers",
     "forerun.torch.nn.functional": "Its functions of layers",
+    "forerun.torch.nn.init": "Its initial values",
+    "forerun.torch.nn.parallel": "Its training over ranks",
+    "forerun.torch.nn.utils": "Its functions of gradients",
     "forerun.torch.optim": "Its optimizers",
+    "forerun.torch.utils.data": "Its data sets and loaders",
+    "forerun.torch.distributed": "Its functions between ranks",
+    "forerun.torch.cuda": "Its functions of GPUs",
+    "forerun.nd": "The spelling of MXNet 1.x",
+    "forerun.nd.random": "Its random numbers",
+    "forerun.compat": "MXNet programs, unchanged",
     "forerun.d2l": "Helpers of Dive into Deep Learning",
     "forerun.safetensors": "Files of safetensors",
     "forerun.onnx": "Networks as ONNX files",
     "forerun.sklearn": "Networks as estimators of scikit-learn",
     "forerun.profiler": "The profiler",
     "forerun.extend": "Custom operations",
+    "forerun.as_numpy": "NumPy programs, unchanged",
     "forerun.testing": "Help for tests",
     "forerun.pytest_plugin": "A plugin of pytest",
 }
@@ -136,7 +149,7 @@ def entries(name: str, module: types.ModuleType, names: list[str], seen: Seen) -
     for n in names:
         obj = getattr(module, n)
         place = seen.setdefault(id(obj), f"{name}.{n}")
-        other = place.removeprefix("forerun.")
+        other = place.removeprefix("forerun.") if place.count(".") > 1 else place
         text += [f"   * - :py:obj:`{n} <{place}>`"]
         if place == f"{name}.{n}":
             text += [f"     - {first_sentence(obj)}"]
@@ -148,7 +161,7 @@ def entries(name: str, module: types.ModuleType, names: list[str], seen: Seen) -
 
 def first_sentence(obj: Any) -> str:
     words = docstrings.escaped(" ".join((obj.__doc__ or "").strip().split("\n\n")[0].split()))
-    return words.split(". ")[0].rstrip(".") if words else ""
+    return re.split(r"(?<! al)\. ", words)[0].rstrip(".") if words else ""
 
 
 def entry(namespace: str, name: str, obj: Any) -> list[str]:
@@ -226,7 +239,7 @@ def command() -> str:
     from forerun import cli
 
     text = [title("Help of the command")]
-    for words in ([], ["tour"], ["bench"], ["trace"], ["info"]):
+    for words in ([], ["tour"], ["bench"], ["run"], ["trace"], ["whatif"], ["info"]):
         out = io.StringIO()
         width = mock.patch.dict(os.environ, COLUMNS="80")
         with width, contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
@@ -250,7 +263,18 @@ def contents(pages: dict[str, str]) -> dict[str, str]:
     parts = {
         "index": (
             "The package",
-            ["forerun", "profiler", "command", "safetensors", "extend", "testing", "pytest_plugin", "onnx", "sklearn"],
+            [
+                "forerun",
+                "profiler",
+                "command",
+                "safetensors",
+                "extend",
+                "as_numpy",
+                "testing",
+                "pytest_plugin",
+                "onnx",
+                "sklearn",
+            ],
         ),
         "np": (
             "NumPy's names",
@@ -270,12 +294,16 @@ def contents(pages: dict[str, str]) -> dict[str, str]:
                 *(n for n in others if n.startswith("gluon")),
                 "optimizer",
                 "lr_scheduler",
+                "kvstore",
                 "metric",
                 "init",
                 "image",
             ],
         ),
-        "spellings": ("Other spellings", [*(n for n in others if n.startswith("torch")), "d2l"]),
+        "spellings": (
+            "Other spellings",
+            [*(n for n in others if n.startswith("torch")), "nd", "nd.random", "compat", "d2l"],
+        ),
     }
     about = "Every public function and class, from its docstring. The examples run as tests."
     return {

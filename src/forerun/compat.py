@@ -88,7 +88,17 @@ def install_as_mxnet() -> None:
 
 
 def uninstall_as_mxnet() -> None:
-    """Undo `install_as_mxnet`: `import mxnet` finds what is installed, if anything."""
+    """Undo `install_as_mxnet`: `import mxnet` finds the installed package of that name, if there is one.
+
+    Examples
+    --------
+    >>> import sys
+    >>> install_as_mxnet()
+    >>> import mxnet
+    >>> uninstall_as_mxnet()
+    >>> "mxnet" in sys.modules
+    False
+    """
     if hasattr(sys.modules.get("mxnet"), _MARK):
         sys.meta_path.remove(_finder)
         for name in sorted((n for n in sys.modules if n.startswith("mxnet.")), reverse=True):

@@ -121,7 +121,7 @@ class TestReference:
 
     def test_the_commands_page_has_the_help(self, helper):
         text = helper("reference").command()
-        assert text.count("usage: forerun") == 5
+        assert text.count("usage: forerun") == 7
 
     def test_every_page_is_in_a_table_of_contents(self, helper):
         reference = helper("reference")

@@ -26,22 +26,26 @@ sys.path.insert(0, str(ROOT / "docs" / "_ext"))
 
 import reference
 
-WITH_EXAMPLES = ["np", "np.linalg", "np.fft", "np.random", "npx", "npx.image", "npx.random", "autograd", "lr_scheduler",
-                 "optimizer", "gluon.loss", "gluon.nn", "init", "metric",
-                 "safetensors", "distributed", "onnx", "sklearn", "testing", "d2l", "image"]  # fmt: skip
+WITH_EXAMPLES = [
+    "np", "np.linalg", "np.fft", "np.random", "npx", "npx.image", "npx.random", "autograd", "lr_scheduler", "optimizer",
+    "gluon.loss", "gluon.model_zoo.vision", "gluon.nn", "gluon.rnn", "gluon.data.vision", "init", "metric", "profiler",
+    "extend", "safetensors", "distributed", "onnx", "sklearn", "testing", "d2l", "image", "torch.nn", "torch.optim",
+]  # fmt: skip
 WITH_SECTIONS = [
-    "", "as_numpy", "autograd", "d2l", "distributed", "extend", "gluon.utils", "image", "init", "kvstore", "metric",
-    "nd", "nd.random", "np", "np.emath", "np.fft", "np.lib.stride_tricks", "np.linalg", "np.random", "npx", "npx.image",
-    "optimizer", "profiler", "safetensors", "testing", "torch.cuda", "torch.distributed", "torch.nn",
+    "", "as_numpy", "autograd", "d2l", "distributed", "extend", "gluon.model_zoo.vision", "gluon.utils", "image",
+    "init", "kvstore", "metric", "nd", "nd.random", "np", "np.emath", "np.fft", "np.lib.stride_tricks", "np.linalg",
+    "np.random", "npx", "npx.image", "onnx", "optimizer", "profiler", "safetensors", "testing", "torch.cuda",
+    "torch.distributed", "torch.nn", "torch.nn.utils",
 ]  # fmt: skip
 # In these, functions with several parameters have sections.
 WITH_SECTIONS_FOR_SEVERAL = ["torch", "torch.nn.init"]
-# In these, the parameters of classes are described as well. Recurrent layers, data sets of images and modules of torch
-# are yet to come: they describe theirs in sentences.
+# In these, the parameters of classes are described as well.
 CLASSES_WITH_SECTIONS = [
-    "", "autograd", "d2l", "distributed", "gluon", "gluon.data", "gluon.data.vision.transforms", "gluon.loss",
-    "gluon.nn", "gluon.utils", "init", "kvstore", "lr_scheduler", "metric", "np", "np.random", "optimizer",
-    "safetensors", "torch.distributed",
+    "", "autograd", "d2l", "distributed", "extend", "gluon", "gluon.contrib.data.vision", "gluon.data",
+    "gluon.data.vision", "gluon.data.vision.transforms", "gluon.loss", "gluon.model_zoo.vision", "gluon.nn",
+    "gluon.rnn", "gluon.utils", "init", "kvstore", "lr_scheduler", "metric", "np", "np.random", "onnx", "optimizer",
+    "profiler", "safetensors", "sklearn", "torch.distributed", "torch.nn", "torch.nn.parallel", "torch.optim",
+    "torch.utils.data",
 ]  # fmt: skip
 MADE_BY_FUNCTIONS = {"NDArray", "ParameterDict", "flatiter", "ndarray"}  # programs do not call these classes
 SECTIONS = re.compile(r"^ *(\w+)\n *-{4,}$", re.MULTILINE)
@@ -109,6 +113,12 @@ def test_classes_of_forerun_have_sections(namespace):
         lacking += [f"{name}: {parameter}" for parameter in parameters if parameter not in described]
         lacking += [] if "Examples" in SECTIONS.findall(text) else [f"{name}: Examples"]
     assert lacking == []
+
+
+def test_the_reference_has_a_page_for_each_of_these_namespaces():
+    pages = {name.removeprefix("forerun").removeprefix(".") for name in reference.NAMESPACES}
+    of_np = {"np", "np.emath", "np.lib.stride_tricks"}  # pages by subject; names that `np` has as well
+    assert sorted({*WITH_SECTIONS, *CLASSES_WITH_SECTIONS} - pages - of_np) == []
 
 
 def test_the_settings_are_those_that_are_described():

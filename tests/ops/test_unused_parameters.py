@@ -49,7 +49,7 @@ IGNORED = {
     "_capture/captured.py:Recorded._record.args": "their values are on the tape that is read",
     "gluon/block/block.py:Block.infer_shape.args": "a block without deferred shapes has nothing to infer",
     "gluon/data/dataset.py:Hosting._planned.late": "plans of all data sets are asked for alike",
-    "gluon/data/vision/datasets.py:*._planned.late": "plans of all data sets are asked for alike",
+    "gluon/data/vision/*:*._planned.late": "plans of all data sets are asked for alike",
     "gluon/rnn/cell.py:RecurrentCell._take.x": "a cell without weights has no width to take from an input",
     "gluon/rnn/*.infer_shape.states": "states have the shapes that the layer says",
     "gluon/rnn/combined.py:DropoutCell.state_info.batch_size": "the cell has no states",

@@ -25,8 +25,8 @@ first steps:
   forerun tour --quick             what asynchronous arrays are about, in a minute
   forerun trace train.py           what overlapped in a program, and which lines waited
   forerun run --as-numpy prog.py   a program written for NumPy, run ahead
-  forerun whatif train.trace       the same on more devices and ranks
-  forerun info                     all that a report of a fault needs
+  forerun whatif profile.frec      the same on more devices and ranks
+  forerun info                     the facts for a bug report
 
 exit status:
   0 success; 1 failure; 2 wrong use; 130 Ctrl-C; those of `run` and `trace` are the script's own

@@ -1,4 +1,4 @@
-"""Prints what a report of a fault needs: versions, processor, memory, workers and why so many, settings.
+"""Prints the facts for a bug report: versions, processor, memory, workers and why so many, settings.
 
 Of the environment it prints the variables that forerun, OpenBLAS, OpenMP and NumPy read, and no others.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 
-HELP = "versions, processor, devices, settings: what a report of a fault needs"
+HELP = "versions, processor, devices, settings: the facts for a bug report"
 EPILOG = """\
 examples:
   forerun info                         paste this into a report

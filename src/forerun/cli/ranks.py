@@ -26,7 +26,7 @@ def _count(text: str) -> int:
 
 def add_launch_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments that say how many ranks there are, and where."""
-    command.add_argument("-n", dest="ranks", type=_count, metavar="N", help="so many ranks run the script")
+    command.add_argument("-n", dest="ranks", type=_count, metavar="N", help="the number of ranks that run the script")
     command.add_argument("--restarts", type=_count, default=0, metavar="K", help="after a failure all start again")
     command.add_argument("--hosts", metavar="A,B", help="machines for the ranks, instead of this one")
     command.add_argument(

@@ -117,6 +117,22 @@ def _attribute(onnx: Any, attribute: Any) -> Any:
 class OnnxBlock(HybridBlock):
     """A block that computes an ONNX graph. Made by `import_model`.
 
+    A call takes the inputs of the graph in their order, and returns its output, or a list of several. ValueError for
+    another number of inputs.
+
+    Parameters
+    ----------
+    steps : list of Step
+        The nodes in an order in which they can be computed: kind, names of inputs and outputs, attributes.
+    inputs : list of str
+        The names of the inputs.
+    outputs : list of str
+        The names of the outputs.
+    known : dict of str to numpy.ndarray
+        The arrays that the graph has, by name. Weights among them become parameters.
+
+    Examples
+    --------
     >>> OnnxBlock([Step("Neg", ("x",), ("y",), {})], ["x"], ["y"], {})(np.ones(2)).tolist()
     [-1.0, -1.0]
     """

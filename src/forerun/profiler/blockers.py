@@ -25,13 +25,31 @@ _Key = tuple[tuple[str, int] | None, str]  # a line, and what it called
 class Blocker:
     """The waits of one line for one cause. Times are seconds.
 
-    `line` has the counts and times of the whole recording. `idle` is of the waits that were recorded one by one, and
-    `lost` is reckoned up from these where they are not all.
+    Attributes
+    ----------
+    line : Line
+        The counts and times of the whole recording.
+    lost : float
+        How much shorter the program might be without these waits, as `blockers` estimates it; where not all waits were
+        recorded one by one, it is extrapolated from those that were.
+    idle : float or None
+        The share of the time of all cores, during the waits that were recorded one by one, in which they had nothing to
+        run; None if it is not known.
+
+    Examples
+    --------
+    >>> from forerun import np, profiler
+    >>> with profiler.record() as recording:
+    ...     for step in range(3):
+    ...         total = np.ones((300, 300)).sum().item()
+    >>> found, = profiler.blockers(recording.trace)
+    >>> found.line.name, found.lost <= found.line.seconds
+    ('item', True)
     """
 
     line: Line
-    lost: float  # how much shorter the program might be without these waits: see `blockers`
-    idle: float | None  # share of the cores' time in these waits in which they had nothing to run; None: not known
+    lost: float
+    idle: float | None
 
     @property
     def advice(self) -> str:

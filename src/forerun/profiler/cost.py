@@ -34,13 +34,33 @@ _SAYS = {
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The limit of a program."""
+    """The limit of a program; as text, a sentence.
 
-    kind: str  # "memory", "turn", "waits", "front end", "device", "chain", "cores", "network", "copies" or "nothing"
-    share: float  # of the time
-    line: str | None = None  # where, for "memory", "turn" and "waits"
+    Attributes
+    ----------
+    kind : str
+        "memory", "turn", "waits", "front end", "device", "chain", "cores", "network", "copies" or "nothing"; see
+        `bound`.
+    share : float
+        The share of the time.
+    line : str or None
+        The line of the program, for "memory", "turn" and "waits".
+    advice : str
+        A change that helps, for "waits".
+    rank : int or None
+        The rank, of several.
+
+    Examples
+    --------
+    >>> print(Bound("cores", 0.8))
+    80% of the time the cores are the limit: all have work
+    """
+
+    kind: str
+    share: float
+    line: str | None = None
     advice: str = ""
-    rank: int | None = None  # of several
+    rank: int | None = None
 
     def __str__(self) -> str:
         at = f" at line {self.line}" if self.line else ""
@@ -162,14 +182,38 @@ def _blocked_by(kind: str, ops: list[Event], ended: dict[int, float], idle: list
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The cost of a step of a loop. Times are seconds per step, but for `seconds`."""
+    """The cost of a step of a loop; as text, a few sentences. Times are seconds per step, but for `seconds`.
+
+    Attributes
+    ----------
+    steps : int
+        The number of steps.
+    t1 : float
+        The part of the front end: Python, and issuing.
+    t2 : float
+        The part of the back end: at least one operation ran.
+    t3 : float
+        The time from the end of the operation that a wait needed until the front end went on, per wait.
+    waits : float
+        The number of waits per step.
+    seconds : float
+        The measured time of all steps.
+    bound : Bound
+        The limit.
+
+    Examples
+    --------
+    >>> found = Cost(10, t1=1e-5, t2=3e-5, t3=2e-5, waits=0.1, seconds=4e-4, bound=Bound("chain", 0.9))
+    >>> round(found.waiting_each, 6), round(found.waiting_once, 6), found.back_end_is_slower
+    (0.0006, 0.00033, True)
+    """
 
     steps: int
-    t1: float  # the front end's part: Python, and issuing
-    t2: float  # the back end's: while at least one operation ran
-    t3: float  # from the end of the awaited op until the front end continued, per wait
-    waits: float  # per step
-    seconds: float  # measured, for all steps
+    t1: float
+    t2: float
+    t3: float
+    waits: float
+    seconds: float
     bound: Bound
 
     @property

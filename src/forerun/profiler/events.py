@@ -33,33 +33,88 @@ class _Placed:
 
 @dataclass(frozen=True, slots=True)
 class Event(_Placed):
-    """An op that ran, or a group of ops that ran as one, a tile of it, or a wait. Times are seconds of
-    `time.perf_counter`."""
+    """A recorded event: an operation that ran, a group of operations that ran as one, a tile, or a wait.
 
-    kind: str  # "op", "tile" or "wait"
-    seq: int  # number of the op in the order of issue; 0 for a wait
+    Times are seconds of `time.perf_counter`.
+
+    Attributes
+    ----------
+    kind : {"op", "tile", "wait"}
+        The kind of event.
+    seq : int
+        The number of the operation in program order; 0 for a wait.
+    name : str
+        The name of the operation, or of the call that waited.
+    site : (str, int) or None
+        The file and line that issued the operation, or waited.
+    thread : int
+        The thread that ran the operation, or waited; of an operation cut into tiles, the one that ended the last tile.
+    device : int
+        The number of the device.
+    queue : {"compute", "copy", "io", "network"} or None
+        The queue; "network" is between ranks, and None is for a wait.
+    issued, started, ended : float
+        The times of the call, of the start and of the end.
+    bytes : int
+        Bytes of memory taken for the outputs.
+    deps : tuple of int
+        The numbers of the operations whose results it read.
+    members : tuple of int
+        Of a group: the numbers of its operations.
+    parts : tuple of Event
+        Of a group: its operations.
+    planned : float
+        The time when the operation was planned.
+    issuer : int
+        The thread that issued the operation.
+    shape : tuple of int or None
+        The shape of the first output, where it is known.
+    dtype : str or None
+        The dtype of the first output, such as "float32".
+    live : (int, int)
+        Bytes of arrays on the device when the operation started, and when it had ended.
+    cause : str or None
+        Of a wait: its kind, a word of `profiler.causes`.
+    waited : int
+        Of a wait: the number of the operation whose result it needed; 0 for all operations, or where it is not known.
+    held : bool
+        Whether it was ready and did not start, as memory would have exceeded the peak of program order.
+    over_budget : bool
+        Whether it was ready and did not start, as memory would have exceeded the budget.
+    rank : int
+        In a trace of several ranks: the rank that ran it.
+
+    Examples
+    --------
+    >>> wait = Event("wait", 0, "item", ("train.py", 12), 1, 0, None, issued=1.0, started=1.0, ended=1.5, cause="item")
+    >>> wait.line, wait.duration
+    ('train.py:12', 0.5)
+    """
+
+    kind: str
+    seq: int
     name: str
-    site: tuple[str, int] | None  # file and line that issued the op, or waited
-    thread: int  # who ran the op (for an op cut into tiles: who finished it), or waited
+    site: tuple[str, int] | None
+    thread: int
     device: int
-    queue: str | None  # "compute", "copy", "io", or "network" between ranks; None for a wait
+    queue: str | None
     issued: float
     started: float
     ended: float
-    bytes: int = 0  # memory taken for the outputs
-    deps: tuple[int, ...] = ()  # numbers of the ops whose results it read
-    members: tuple[int, ...] = ()  # of a group of ops that ran as one: their numbers
-    parts: tuple[Event, ...] = ()  # of a group: its ops, each by itself
-    planned: float = 0.0  # when the op was planned
-    issuer: int = 0  # the thread that issued the op
-    shape: tuple[int, ...] | None = None  # of the first output, if it is known
-    dtype: str | None = None  # of the first output: "float32"
-    live: tuple[int, int] = (0, 0)  # bytes of arrays on the device when the op started, and when it had ended
-    cause: str | None = None  # of a wait: its kind, a word of `profiler.causes`; `name` is what was called
-    waited: int = 0  # of a wait: number of the op whose result it needed; 0 for all work, or where it is not known
-    held: bool = False  # it was ready, and could not run ahead: memory would exceed the peak of program order
-    over_budget: bool = False  # it was ready, and waited for memory: it would have risen above the budget
-    rank: int = 0  # of a trace of several ranks: where it ran
+    bytes: int = 0
+    deps: tuple[int, ...] = ()
+    members: tuple[int, ...] = ()
+    parts: tuple[Event, ...] = ()
+    planned: float = 0.0
+    issuer: int = 0
+    shape: tuple[int, ...] | None = None
+    dtype: str | None = None
+    live: tuple[int, int] = (0, 0)
+    cause: str | None = None
+    waited: int = 0
+    held: bool = False
+    over_budget: bool = False
+    rank: int = 0
 
     @property
     def duration(self) -> float:
@@ -69,25 +124,75 @@ class Event(_Placed):
 
 @dataclass(frozen=True, slots=True)
 class Line(_Placed):
-    """All waits of one kind in one line of the program, over the whole recording. Times are seconds."""
+    """All waits of one kind in one line of the program, over the whole recording. Times are seconds.
 
-    name: str  # what was called: "item", "asnumpy", "nonzero", "window full"
-    cause: str  # its kind, as in Event.cause
+    Attributes
+    ----------
+    name : str
+        The call, such as "item", "asnumpy", "nonzero" or "window full".
+    cause : str
+        The kind of wait, as of an `Event`.
+    site : (str, int) or None
+        The file and the line.
+    waits : int
+        Calls that waited.
+    reads : int
+        Calls that found the values computed.
+    seconds : float
+        The time of all waits.
+    longest : float
+        The time of the longest wait.
+    lost : float
+        The part of `seconds` in which the front end could have gone on until its next wait. Operations that idle
+        cores could have run are not part of it: see `blockers`.
+    rank : int
+        In a trace of several ranks: the rank that waited.
+
+    Examples
+    --------
+    >>> from forerun import np, profiler
+    >>> with profiler.record() as recording:
+    ...     total = np.ones((100, 100)).sum().item()
+    >>> [(line.name, line.waits + line.reads) for line in recording.trace.lines if line.cause != "end"]
+    [('item', 1)]
+    """
+
+    name: str
+    cause: str
     site: tuple[str, int] | None
-    waits: int  # calls that had to wait
-    reads: int = 0  # calls that found the values there
-    seconds: float = 0.0  # in waits
+    waits: int
+    reads: int = 0
+    seconds: float = 0.0
     longest: float = 0.0
-    lost: float = 0.0  # of `seconds`: in which the front end could have done what it did from there to its next wait;
-    # what idle cores could have run comes on top: see `blockers`
-    rank: int = 0  # of a trace of several ranks: where it waited
+    lost: float = 0.0
+    rank: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled(_Placed):
-    """The modules that plugins compiled for an operation of a line of the program."""
+    """The modules that plugins compiled for an operation of a line of the program.
 
-    name: str  # of the operation
+    Attributes
+    ----------
+    name : str
+        The operation.
+    site : (str, int) or None
+        The file and the line.
+    modules : int
+        The number of modules.
+    seconds : float
+        The time of compiling them, in seconds.
+
+    Examples
+    --------
+    >>> from forerun import np, profiler
+    >>> with profiler.record() as recording:
+    ...     total = np.ones((100, 100)).sum().item()
+    >>> recording.trace.compiled  # no device of a plugin was used
+    []
+    """
+
+    name: str
     site: tuple[str, int] | None
     modules: int
     seconds: float
@@ -95,7 +200,25 @@ class Compiled(_Placed):
 
 @dataclass(frozen=True, slots=True)
 class OnHost(_Placed):
-    """How often an operation of a line ran on the host, between copies, as its device has no code for it."""
+    """An operation of a line that ran on the host, between copies, as its device has no code for it.
+
+    Attributes
+    ----------
+    name : str
+        The operation.
+    site : (str, int) or None
+        The file and the line.
+    times : int
+        How often it ran so.
+
+    Examples
+    --------
+    >>> from forerun import np, profiler
+    >>> with profiler.record() as recording:
+    ...     total = np.ones((100, 100)).sum().item()
+    >>> recording.trace.on_host  # no device of a plugin was used
+    []
+    """
 
     name: str
     site: tuple[str, int] | None
@@ -104,38 +227,101 @@ class OnHost(_Placed):
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """A process of several that ran a program together."""
+    """A process of several that ran a program together.
+
+    Attributes
+    ----------
+    number : int
+        The rank.
+    size : int
+        The number of ranks.
+    host : str
+        The name of its machine.
+    pid : int
+        The number of its process.
+    machine : str
+        A name of its clock: ranks with the same one need no correction.
+    clock : tuple of (int, int, int)
+        Times, how far the clock of the launcher was ahead, and the errors of that, in nanoseconds.
+    error : float
+        The seconds by which its times may be wrong beside those of the first rank of the trace.
+    complete : bool
+        Whether the recording was ended; a rank that died while it recorded has left what it had.
+
+    Examples
+    --------
+    >>> from forerun import np, profiler
+    >>> with profiler.record() as recording:
+    ...     total = np.ones((100, 100)).sum().item()
+    >>> [rank.number for rank in recording.trace.ranks]
+    []
+    """
 
     number: int
-    size: int  # how many there were
+    size: int
     host: str
     pid: int
-    machine: str  # the same word: the same clock
-    clock: tuple[tuple[int, int, int], ...] = ()  # times, how far the launcher's clock was ahead, and errors; ns
-    error: float = 0.0  # seconds by which its times may be wrong beside those of the trace's first rank
-    complete: bool = True  # False: it died while it recorded
+    machine: str
+    clock: tuple[tuple[int, int, int], ...] = ()
+    error: float = 0.0
+    complete: bool = True
 
 
 @dataclass(slots=True, repr=False)
 class Trace:
     """The events of a recorded stretch of a program, in the order in which they started.
 
-    A long recording is a sample: some blocks of 1024 operations that were issued one after the other, with their tiles
+    A long recording is a sample: some blocks of 1,024 operations that were issued one after another, with their tiles
     and waits, evenly from all of it. `lines` counts all waits in any case.
+
+    Attributes
+    ----------
+    events : list of Event
+        The operations, tiles and waits.
+    devices : dict of int to str
+        The names of the devices by their numbers.
+    lines : list of Line
+        The waits by line of the program.
+    unfinished : list of Event
+        The operations that had not ended; `started` is 0 for those that had not started.
+    dropped : int
+        The number of recorded operations that did not run, as no result of theirs was needed.
+    recorded, issued : int
+        The number of operations that were recorded, with those that were dropped, and of all that were issued.
+    cores : int
+        The number of threads that may run operations at once.
+    complete : bool
+        Whether the recording was ended: False if the process died while it recorded.
+    compiled : list of Compiled
+        The modules that devices of plugins compiled.
+    on_host : list of OnHost
+        The operations that these devices have no code for.
+    ranks : list of Rank
+        The ranks, if several ran the program.
+
+    Examples
+    --------
+    >>> from forerun import np, profiler
+    >>> with profiler.record() as recording:
+    ...     total = np.ones((100, 100)).sum().item()
+    >>> recording.trace.span > 0, recording.trace.sampled
+    (True, False)
+    >>> any("sum" in op.name for op in recording.trace.ops)
+    True
     """
 
     events: list[Event]
-    devices: Mapping[int, str] = field(default_factory=dict)  # the name of each
+    devices: Mapping[int, str] = field(default_factory=dict)
     lines: list[Line] = field(default_factory=list)
-    unfinished: list[Event] = field(default_factory=list)  # ops that had not ended; `started` is 0 if not begun
-    dropped: int = 0  # of the recorded ops: dead ones, which did not run
-    recorded: int = 0  # ops that were recorded, those that were dropped included,
-    issued: int = 0  # of this many
-    cores: int = 1  # threads that may run ops at once
-    complete: bool = True  # False: the process died while it recorded
-    compiled: list[Compiled] = field(default_factory=list)  # modules of devices of plugins
-    on_host: list[OnHost] = field(default_factory=list)  # operations that these devices have no code for
-    ranks: list[Rank] = field(default_factory=list)  # that the events are of, if several ran the program
+    unfinished: list[Event] = field(default_factory=list)
+    dropped: int = 0
+    recorded: int = 0
+    issued: int = 0
+    cores: int = 1
+    complete: bool = True
+    compiled: list[Compiled] = field(default_factory=list)
+    on_host: list[OnHost] = field(default_factory=list)
+    ranks: list[Rank] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.events)

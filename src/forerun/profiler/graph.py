@@ -22,7 +22,32 @@ __all__ = ["Graph", "graph"]
 
 
 class Graph:
-    """Boxes of ops, and what they read. A notebook shows it as a picture; as text it is in the DOT language."""
+    """A graph of operations: boxes, with arrows to those whose results they read. Made by `graph`.
+
+    A notebook shows it as a picture; as text it is in the DOT language.
+
+    Parameters
+    ----------
+    boxes : dict
+        The boxes by their numbers.
+    title : str
+        The heading of the picture.
+    names : dict of int to str
+        The names of devices by their numbers.
+    left_out : int, optional
+        The number of operations that are not drawn.
+
+    Examples
+    --------
+    >>> import forerun
+    >>> from forerun import autograd, np
+    >>> w = np.ones(2)
+    >>> w.attach_grad()
+    >>> with autograd.record():
+    ...     found = forerun.graph(w * 3)
+    >>> found, found.svg[:4]
+    (<graph 'Recorded', 2 boxes>, '<svg')
+    """
 
     def __init__(self, boxes: Boxes, title: str, names: Mapping[int, str], left_out: int = 0) -> None:
         self.boxes = boxes

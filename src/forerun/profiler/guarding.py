@@ -17,11 +17,36 @@ _exempt = ("end", "at rest", "synchronous")  # not what a line of the program do
 
 
 class Blocked(RuntimeError):
-    """A line would have waited where a guard says that none must."""
+    """A line would have waited where a guard with the mode "raise" permits no wait.
+
+    Examples
+    --------
+    >>> from forerun import np, profiler
+    >>> x = np.ones(3)
+    >>> try:
+    ...     with profiler.guard("raise", reads=True):
+    ...         total = x.sum().item()
+    ... except profiler.Blocked:
+    ...     total = x.sum().item()
+    >>> total
+    3.0
+    """
 
 
 class BlockedWarning(RuntimeWarning):
-    """The same as a warning."""
+    """A line waits where a guard with the mode "warn" permits no wait.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from forerun import np, profiler
+    >>> x = np.ones(3)
+    >>> with warnings.catch_warnings(record=True) as found, profiler.guard("warn", reads=True):
+    ...     warnings.simplefilter("always")
+    ...     total = x.sum().item()
+    >>> [w.category.__name__ for w in found]
+    ['BlockedWarning']
+    """
 
 
 @dataclass(frozen=True)
@@ -52,8 +77,7 @@ class guard:
     ----------
     mode : {"warn", "raise", "off"}
         The reaction. A warning is given once for each line, as Python's filters say. The error is `Blocked`, which
-        leaves
-        all arrays as they are: read them outside of the block.
+        leaves all arrays as they are: read them outside of the block.
     reads : bool, optional
         True to object to every read of values, computed or not, so that the outcome does not depend on timing.
     allow : collection of str, optional

@@ -150,8 +150,33 @@ class NetClassifier(ClassifierMixin, _NetEstimator):  # type: ignore[misc]
 class NetRegressor(RegressorMixin, _NetEstimator):  # type: ignore[misc]
     """A regressor of scikit-learn that trains a Gluon network.
 
-    Parameters and attributes are those of `NetClassifier`, but for `classes_`; the default loss is the square of the
-    difference. A target with several columns has as many outputs.
+    A target with several columns has as many outputs.
+
+    Parameters
+    ----------
+    net : Block or callable, optional
+        The network, with as many outputs as a target has columns; each `fit` trains a copy of it from new initial
+        values, Xavier's where a layer names none. Or a function that makes one for a number of outputs. By default a
+        multilayer perceptron.
+    hidden : sequence of int
+        Units of the hidden layers of the default network.
+    loss : gluon.loss.Loss, optional
+        By default half the square of the difference.
+    optimizer : str
+        Name of an optimizer of `forerun.optimizer`.
+    learning_rate : float
+        Learning rate of the optimizer.
+    epochs, batch_size : int
+        How often all examples are used, and how many make a step.
+    random_state : int, RandomState or None
+        Seeds the initial values and the order of examples. An integer also seeds `np.random`.
+
+    Attributes
+    ----------
+    net_ : Block
+        The trained network.
+    losses_ : list of float
+        The mean loss of each epoch.
 
     Examples
     --------

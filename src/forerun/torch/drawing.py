@@ -108,20 +108,69 @@ def normal(
 
 
 def bernoulli(p: Array) -> Any:
-    """Return ones with the probabilities of a tensor, zeros otherwise.
+    """Return ones with the probabilities of a tensor, and zeros otherwise.
 
-    ValueError where it is read if one is not in [0, 1].
+    Parameters
+    ----------
+    p : Tensor
+        The probabilities.
+
+    Returns
+    -------
+    Tensor
+        Ones and zeros of the shape and dtype of p.
+
+    Raises
+    ------
+    ValueError
+        Where the result is read, if a probability is not in [0, 1].
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> bernoulli(torch.tensor([0.0, 1.0])).tolist()
+    [0.0, 1.0]
     """
     return (rand_like(p) < limited("bernoulli", "p", p, PROBABILITY)).astype(p.dtype)
 
 
 def manual_seed(seed: int) -> None:
-    """Seed the stream of random numbers: after the same seed the same calls give the same numbers."""
+    """Seed the stream of random numbers: after the same seed the same calls give the same numbers.
+
+    Parameters
+    ----------
+    seed : int
+        The seed.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> manual_seed(3)
+    >>> x = torch.rand(2)
+    >>> manual_seed(3)
+    >>> bool((torch.rand(2) == x).all())
+    True
+    """
     np.random.seed(seed)
 
 
 def seed() -> int:
-    """Seed the random numbers with a random number; return it."""
+    """Seed the stream of random numbers with a random number.
+
+    Returns
+    -------
+    int
+        The seed, for `manual_seed`.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> number = seed()
+    >>> x = torch.rand(2)
+    >>> manual_seed(number)
+    >>> bool((torch.rand(2) == x).all())
+    True
+    """
     value = int(numpy.random.SeedSequence().generate_state(1, numpy.uint64)[0])
     np.random.seed(value)
     return value

@@ -30,7 +30,7 @@ from .grad import begin
 from .places import where
 
 if TYPE_CHECKING:
-    from ..typing import Array, ArrayLike, Shape
+    from ..typing import Array, ArrayLike, DTypeLike, Shape
 
 __all__ = ["install"]
 
@@ -194,11 +194,32 @@ def _set_requires_grad(x: Array, requires_grad: bool) -> None:
     requires_grad_(x, requires_grad)
 
 
+def dim(x: Array) -> int:
+    """Return the number of axes."""
+    return x.ndim
+
+
+def element_size(x: Array) -> int:
+    """Return the bytes of an element."""
+    return x.itemsize
+
+
+def as_type(x: Array, kind: DTypeLike) -> Any:
+    """Return x in a dtype."""
+    return to(x, dtype=kind)
+
+
+def view_as(x: Array, other: Array) -> Any:
+    """Return x in the shape of another tensor."""
+    return x.reshape(other.shape)
+
+
 _requires_grad = property(
     lambda x: x.node is not None, _set_requires_grad, doc="Whether gradients flow through x; may be set."
 )
 _is_leaf = property(lambda x: x.node is None or isinstance(x.node, Variable), doc="Whether x was not computed.")
 _data = property(lambda x: x.detach(), doc="The same values, out of sight of gradients.")
+_is_cuda = property(lambda x: x.device.device_type == "gpu", doc="Whether x is on a GPU.")
 
 
 # --- what goes where ------------------------------------------------------------------------------
@@ -207,8 +228,7 @@ _data = property(lambda x: x.detach(), doc="The same values, out of sight of gra
 _OWN = {
     "to": to, "cpu": cpu, "cuda": cuda, "expand": expand, "permute": permute, "contiguous": same,
     "requires_grad_": requires_grad_, "requires_grad": _requires_grad, "is_leaf": _is_leaf, "data": _data,
-    "dim": lambda x: x.ndim, "element_size": lambda x: x.itemsize, "type": lambda x, kind: to(x, dtype=kind),
-    "view_as": lambda x, other: x.reshape(other.shape), "is_cuda": property(lambda x: x.device.device_type == "gpu"),
+    "dim": dim, "element_size": element_size, "type": as_type, "view_as": view_as, "is_cuda": _is_cuda,
     "float": _typed(dtypes.float32), "double": _typed(dtypes.float64), "half": _typed(dtypes.float16),
     "int": _typed(dtypes.int32), "long": _typed(dtypes.int64), "bool": _typed(dtypes.bool), **_IN_PLACE,
 }  # fmt: skip

@@ -17,10 +17,35 @@ __all__ = ["Optimizer", "SGD", "Adam", "AdamW", "RMSprop", "Adagrad"]
 
 
 class Optimizer:
-    """Changes parameters by their gradients: `zero_grad`, `backward`, `step`.
+    """The base of optimizers, which change parameters by their gradients: `zero_grad`, `backward`, `step`.
 
-    params: tensors that gradients flow to, or dicts of "params" and settings of their own. `param_groups` holds them;
-    a learning rate changed there counts from the next step on. Raises ValueError if there are no parameters.
+    `param_groups` has the parameters with their settings; a learning rate that is changed there counts from the next
+    step on. A step does not wait.
+
+    Parameters
+    ----------
+    params : iterable
+        Tensors with gradients, or dicts of "params" and settings of their own, such as "lr".
+    rule : callable
+        Makes an optimizer of `forerun.optimizer` from `learning_rate`, `wd` and the other settings.
+    **settings : optional
+        The settings of parameters that have none of their own; `lr` and `weight_decay` among them.
+
+    Raises
+    ------
+    ValueError
+        If there are no parameters.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> import forerun
+    >>> w = torch.ones(1, requires_grad=True)
+    >>> optimizer = Optimizer([w], forerun.optimizer.SGD, lr=0.25, weight_decay=0.0)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w.tolist()
+    [0.5]
     """
 
     def __init__(self, params: Iterable[Any], rule: Callable[..., _rules.Optimizer], **settings: Any) -> None:
@@ -78,6 +103,26 @@ def _version(parameter: Array) -> int:
 class SGD(Optimizer):
     """Gradient descent with momentum: v = momentum * v + g, weight -= lr * v.
 
+    Parameters
+    ----------
+    params : iterable
+        Tensors with gradients, or dicts of "params" and settings of their own, such as "lr".
+    lr : float, optional
+        The learning rate.
+    momentum : float, optional
+        The share of the last step in the next.
+    weight_decay : float, optional
+        The factor of the weight that is added to its gradient.
+    nesterov : bool, optional
+        Whether the step is that of Nesterov's momentum, g + momentum * v.
+
+    Raises
+    ------
+    ValueError
+        If there are no parameters.
+
+    Examples
+    --------
     >>> from forerun import torch
     >>> w = torch.ones(1, requires_grad=True)
     >>> optimizer = SGD([w], lr=0.25)
@@ -99,7 +144,36 @@ class SGD(Optimizer):
 
 
 class Adam(Optimizer):
-    """Steps of lr * m / (sqrt(v) + eps), where m and v are bias-corrected moving means of g and of g**2."""
+    """Steps of lr * m / (sqrt(v) + eps), where m and v are bias-corrected moving means of g and of g**2.
+
+    Parameters
+    ----------
+    params : iterable
+        Tensors with gradients, or dicts of "params" and settings of their own, such as "lr".
+    lr : float, optional
+        The learning rate.
+    betas : (float, float), optional
+        How much of the moving means of g and of g**2 remains in a step.
+    eps : float, optional
+        Added to the root, so that nothing is divided by zero.
+    weight_decay : float, optional
+        The factor of the weight that is added to its gradient.
+
+    Raises
+    ------
+    ValueError
+        If there are no parameters.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> w = torch.ones(1, requires_grad=True)
+    >>> optimizer = Adam([w], lr=0.25)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> round(w.item(), 4)
+    0.75
+    """
 
     rule: Callable[..., _rules.Optimizer] = _rules.Adam
 
@@ -118,7 +192,38 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam whose weight decay, 0.01 by default, does not pass through the moving means."""
+    """Adam whose weight decay does not pass through the moving means.
+
+    In each step a weight shrinks by the share lr * weight_decay of itself.
+
+    Parameters
+    ----------
+    params : iterable
+        Tensors with gradients, or dicts of "params" and settings of their own, such as "lr".
+    lr : float, optional
+        The learning rate.
+    betas : (float, float), optional
+        How much of the moving means of g and of g**2 remains in a step.
+    eps : float, optional
+        Added to the root, so that nothing is divided by zero.
+    weight_decay : float, optional
+        The share of the weight that is taken away, times lr.
+
+    Raises
+    ------
+    ValueError
+        If there are no parameters.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> w = torch.ones(1, requires_grad=True)
+    >>> optimizer = AdamW([w], lr=0.25, weight_decay=0.4)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> round(w.item(), 4)
+    0.65
+    """
 
     rule = _rules.AdamW
 
@@ -134,7 +239,36 @@ class AdamW(Adam):
 
 
 class RMSprop(Optimizer):
-    """Steps of lr * g / (sqrt(v) + eps), where v is the moving mean of g**2."""
+    """Steps of lr * g / (sqrt(v) + eps), where v is the moving mean of g**2.
+
+    Parameters
+    ----------
+    params : iterable
+        Tensors with gradients, or dicts of "params" and settings of their own, such as "lr".
+    lr : float, optional
+        The learning rate.
+    alpha : float, optional
+        How much of the moving mean remains in a step.
+    eps : float, optional
+        Added to the root, so that nothing is divided by zero.
+    weight_decay : float, optional
+        The factor of the weight that is added to its gradient.
+
+    Raises
+    ------
+    ValueError
+        If there are no parameters.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> w = torch.ones(1, requires_grad=True)
+    >>> optimizer = RMSprop([w], lr=0.25, alpha=0.75)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> round(w.item(), 4)
+    0.5
+    """
 
     def __init__(
         self,
@@ -151,7 +285,34 @@ class RMSprop(Optimizer):
 
 
 class Adagrad(Optimizer):
-    """Steps of lr * g / (sqrt(h) + eps), where h is the sum of all g**2 so far."""
+    """Steps of lr * g / (sqrt(h) + eps), where h is the sum of all g**2 so far.
+
+    Parameters
+    ----------
+    params : iterable
+        Tensors with gradients, or dicts of "params" and settings of their own, such as "lr".
+    lr : float, optional
+        The learning rate.
+    eps : float, optional
+        Added to the root, so that nothing is divided by zero.
+    weight_decay : float, optional
+        The factor of the weight that is added to its gradient.
+
+    Raises
+    ------
+    ValueError
+        If there are no parameters.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> w = torch.ones(1, requires_grad=True)
+    >>> optimizer = Adagrad([w], lr=0.25)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> round(w.item(), 4)
+    0.75
+    """
 
     def __init__(self, params: Iterable[Any], lr: float = 0.01, eps: float = 1e-10, weight_decay: float = 0.0) -> None:
         def make(eps: float, **settings: Any) -> _rules.Optimizer:

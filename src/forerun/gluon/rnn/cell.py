@@ -20,8 +20,21 @@ Init = str | Initializer | None
 
 
 class RecurrentCell(HybridBlock):
-    """The base of recurrent cells. Subclasses define `state_info` and `forward(inputs, states)`.
+    """The base of recurrent cells, which compute one step.
 
+    Subclasses define `state_info` and `forward(inputs, states)`. A cell called with inputs (batch, features) and a list
+    of states returns the output and the list of states after the step. `begin_state` makes the first states, and
+    `unroll` runs the steps of a sequence.
+
+    Parameters
+    ----------
+    prefix : str, optional
+        The name, as for `Block`.
+    params : ParameterDict, optional
+        The parameters of another block to share, as for `Block`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> class Sum(RecurrentCell):
     ...     def state_info(self, batch_size=0):
@@ -197,9 +210,31 @@ class _Cell(RecurrentCell):
 class RNNCell(_Cell):
     """One step of Elman's recurrence: activation(W x + b + U h + c).
 
-    Parameters: i2h_weight (units, inputs), h2h_weight (units, units), i2h_bias, h2h_bias. input_size: 0 is inferred
-    from the first data.
+    The output, (batch, units), is the state, too. The parameters are `i2h_weight` (units, features), `h2h_weight`
+    (units, units), `i2h_bias` and `h2h_bias` (units,).
 
+    Parameters
+    ----------
+    hidden_size : int
+        The number of units.
+    activation : str or callable, optional
+        The activation: a name of `npx.activation`, or a function.
+    i2h_weight_initializer, h2h_weight_initializer : str or Initializer, optional
+        The initializers of the weights of inputs and of states; None for that of the network.
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer, optional
+        The initializers of the biases.
+    input_size : int, optional
+        The number of features of an input; 0 is inferred from the first data.
+    dtype : dtype, optional
+        The dtype of the parameters.
+
+    Raises
+    ------
+    ValueError
+        If `hidden_size` is not positive; when called, for states of other shapes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> cell = RNNCell(4)
     >>> cell.initialize()
@@ -220,19 +255,82 @@ class RNNCell(_Cell):
 
 
 class LSTMCell(_Cell):
-    """One step of a long short-term memory; rows of weights are of the input, forget, new and output gates.
+    """One step of a long short-term memory.
 
-    activation: of the new values and of the output; recurrent_activation: of the gates. Names of `npx.activation`, or
-    functions.
+    The states are the output and the cells, (batch, units) each. The parameters are those of `RNNCell`, with four times
+    as many rows: of the input, forget, new and output gates.
+
+    Parameters
+    ----------
+    hidden_size : int
+        The number of units.
+    i2h_weight_initializer, h2h_weight_initializer : str or Initializer, optional
+        The initializers of the weights of inputs and of states; None for that of the network.
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer, optional
+        The initializers of the biases.
+    input_size : int, optional
+        The number of features of an input; 0 is inferred from the first data.
+    dtype : dtype, optional
+        The dtype of the parameters.
+    activation : str or callable, optional
+        The activation of the new values and of the output: a name of `npx.activation`, or a function.
+    recurrent_activation : str or callable, optional
+        The activation of the gates, likewise.
+
+    Raises
+    ------
+    ValueError
+        If `hidden_size` is not positive; when called, for states of other shapes.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> cell = LSTMCell(4)
+    >>> cell.initialize()
+    >>> y, (h, c) = cell(np.ones((2, 3)), cell.begin_state(batch_size=2))
+    >>> y.shape, c.shape, cell.i2h_weight.shape
+    ((2, 4), (2, 4), (16, 3))
     """
 
     mode = "lstm"
 
 
 class GRUCell(_Cell):
-    """One step of a gated recurrent unit; rows of weights are of the reset, update and new gates.
+    """One step of a gated recurrent unit.
 
-    activation: of the new values; recurrent_activation: of the gates. Names of `npx.activation`, or functions.
+    The output, (batch, units), is the state, too. The parameters are those of `RNNCell`, with three times as many rows:
+    of the reset, update and new gates.
+
+    Parameters
+    ----------
+    hidden_size : int
+        The number of units.
+    i2h_weight_initializer, h2h_weight_initializer : str or Initializer, optional
+        The initializers of the weights of inputs and of states; None for that of the network.
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer, optional
+        The initializers of the biases.
+    input_size : int, optional
+        The number of features of an input; 0 is inferred from the first data.
+    dtype : dtype, optional
+        The dtype of the parameters.
+    activation : str or callable, optional
+        The activation of the new values: a name of `npx.activation`, or a function.
+    recurrent_activation : str or callable, optional
+        The activation of the gates, likewise.
+
+    Raises
+    ------
+    ValueError
+        If `hidden_size` is not positive; when called, for states of other shapes.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> cell = GRUCell(4)
+    >>> cell.initialize()
+    >>> y, states = cell.unroll(5, np.ones((2, 5, 3)))
+    >>> y.shape, cell.i2h_weight.shape
+    ((2, 5, 4), (12, 3))
     """
 
     mode = "gru"

@@ -26,8 +26,17 @@ def _states_of(cells: list[Any], states: list[Any]) -> list[list[Any]]:
 
 
 class SequentialRNNCell(RecurrentCell):
-    """Cells one after another in each step; the states are those of all cells in order.
+    """Cells that run one after another in each step; the states are those of all cells, in order.
 
+    Parameters
+    ----------
+    prefix : str, optional
+        The name, as for `Block`.
+    params : ParameterDict, optional
+        The parameters of another block to share, as for `Block`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> from forerun.gluon import rnn
     >>> cell = rnn.SequentialRNNCell()
@@ -81,7 +90,22 @@ HybridSequentialRNNCell = SequentialRNNCell
 
 
 class DropoutCell(RecurrentCell):
-    """Dropout of the input; it has no state."""
+    """A cell that drops elements of its input while training. It has no state.
+
+    Parameters
+    ----------
+    rate : float
+        The share of elements that are dropped.
+    axes : tuple of int, optional
+        Axes along which all elements are dropped or kept together.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> cell = DropoutCell(0.5)
+    >>> cell(np.ones((1, 2)), [])
+    (array([[1., 1.]]), [])
+    """
 
     def __init__(self, rate: float, axes: tuple[int, ...] = ()) -> None:
         super().__init__()
@@ -97,7 +121,22 @@ class DropoutCell(RecurrentCell):
 
 
 class ResidualCell(RecurrentCell):
-    """A cell whose output is added to its input (He et al. 2016)."""
+    """A cell whose output is added to its input (He et al. 2016).
+
+    Parameters
+    ----------
+    base_cell : RecurrentCell
+        The cell; its outputs are as wide as its inputs.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon import rnn
+    >>> cell = ResidualCell(rnn.RNNCell(3, i2h_weight_initializer="zeros"))
+    >>> cell.initialize()
+    >>> cell(np.ones((1, 3)), cell.begin_state(batch_size=1))[0].tolist()
+    [[1.0, 1.0, 1.0]]
+    """
 
     def __init__(self, base_cell: RecurrentCell) -> None:
         super().__init__()
@@ -120,7 +159,33 @@ class ResidualCell(RecurrentCell):
 
 
 class BidirectionalCell(RecurrentCell):
-    """Two cells, the second from the last step to the first; outputs side by side. It has `unroll` only."""
+    """Two cells, of which the second runs from the last step to the first.
+
+    Their outputs are joined along the last axis. It has `unroll` only, since a single step does not know the later
+    ones.
+
+    Parameters
+    ----------
+    l_cell : RecurrentCell
+        The cell from the first step to the last.
+    r_cell : RecurrentCell
+        The cell from the last step to the first.
+
+    Raises
+    ------
+    NotImplementedError
+        When called with a single step.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon import rnn
+    >>> cell = BidirectionalCell(rnn.GRUCell(4), rnn.GRUCell(4))
+    >>> cell.initialize()
+    >>> y, states = cell.unroll(5, np.ones((2, 5, 3)))
+    >>> y.shape, len(states)
+    ((2, 5, 8), 2)
+    """
 
     def __init__(self, l_cell: RecurrentCell, r_cell: RecurrentCell) -> None:
         super().__init__()

@@ -2,196 +2,426 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-from ... import npx
-from ...ops.nn.conv_windows import LAYOUTS, Windows, channels_last, per_axis
-from ..parameter.parameter import Parameter
-from .cell import Init, RecurrentCell
-from .steps import GATES, STATES, Activation, check_states, rule_of
-
-if TYPE_CHECKING:
-    from ...typing import Array, DTypeLike
-
+from .convolved_base import ConvolvedCell
 
 __all__ = [
     "Conv1DRNNCell", "Conv2DRNNCell", "Conv3DRNNCell", "Conv1DLSTMCell", "Conv2DLSTMCell", "Conv3DLSTMCell",
     "Conv1DGRUCell", "Conv2DGRUCell", "Conv3DGRUCell",
 ]  # fmt: skip
 
-Numbers = int | tuple[int, ...] | list[int]
 
+class Conv1DRNNCell(ConvolvedCell):
+    """One step of Elman's recurrence on sequences (channels, width), by convolutions.
 
-class _ConvCell(RecurrentCell):
-    """The base of convolutional cells; see `Conv2DLSTMCell`. Subclasses give the number of axes and the rule."""
+    The output is the state, too. The parameters are `i2h_weight` (channels, inputs, *i2h_kernel), `h2h_weight`
+    (channels, channels, *h2h_kernel), `i2h_bias` and `h2h_bias` (channels,).
 
-    _axes = 0
-    mode = ""
+    Parameters
+    ----------
+    input_shape : sequence of int
+        The shape of an input without the batch: (channels, width), or with the channels last in the layout "NWC".
+    hidden_channels : int
+        The channels of the states. Their other extents are those of the convolution of an input.
+    i2h_kernel, h2h_kernel : int or tuple of int
+        The extents of the kernels of inputs and of states; the latter are odd, as states keep their extents.
+    i2h_pad, i2h_dilate, h2h_dilate : int or tuple of int, optional
+        Zeros on each side of an input, and the distances between elements under the kernels.
+    i2h_weight_initializer, h2h_weight_initializer : str or Initializer, optional
+        The initializers of the weights of inputs and of states; None for that of the network.
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer, optional
+        The initializers of the biases.
+    conv_layout : str, optional
+        The layout of inputs and states: "NCW", which is the default, or "NWC".
+    activation : str or callable, optional
+        The activation of the state: a name of `npx.activation`, or a function.
+    dtype : dtype, optional
+        The dtype of the parameters.
 
-    def __init__(
-        self, input_shape: Sequence[int], hidden_channels: int, i2h_kernel: Numbers, h2h_kernel: Numbers,
-        i2h_pad: Numbers = 0, i2h_dilate: Numbers = 1, h2h_dilate: Numbers = 1, i2h_weight_initializer: Init = None,
-        h2h_weight_initializer: Init = None, i2h_bias_initializer: Init = "zeros",
-        h2h_bias_initializer: Init = "zeros", conv_layout: str | None = None, activation: Activation = "tanh",
-        dtype: DTypeLike = "float32",
-    ) -> None:  # fmt: skip
-        super().__init__()
-        name, n = type(self).__name__, self._axes
-        self._layout = conv_layout or LAYOUTS[n]
-        self._last = channels_last(name, conv_layout, n)
-        if len(input_shape) != n + 1 or hidden_channels < 1:
-            shown = f"{tuple(input_shape)} and {hidden_channels} channels"
-            raise ValueError(f"{name}: input_shape must have {n + 1} axes, and channels be positive, got {shown}")
-        self._input_shape, self._channels = tuple(input_shape), hidden_channels
+    Raises
+    ------
+    ValueError
+        For extents, kernels or layouts that do not fit; when called, for inputs and states of other shapes.
 
-        def numbers(what: str, value: object, least: int) -> tuple[int, ...]:
-            return per_axis(name, what, value, n, least, least)
-
-        kernel, own = numbers("i2h_kernel", i2h_kernel, 1), numbers("h2h_kernel", h2h_kernel, 1)
-        if any(k % 2 == 0 for k in own):
-            raise ValueError(f"{name}: h2h_kernel must be odd, so that states keep their extents, got {own}")
-        wide = numbers("h2h_dilate", h2h_dilate, 1)
-        self._of_x: dict[str, Any] = {"pad": numbers("i2h_pad", i2h_pad, 0)}
-        self._of_x["dilate"] = numbers("i2h_dilate", i2h_dilate, 1)
-        self._of_h: dict[str, Any] = {"pad": tuple(d * (k - 1) // 2 for k, d in zip(own, wide)), "dilate": wide}
-        self._extents = self._counts(kernel)
-        self._step = rule_of(self.mode, activation, axis=-1 if self._last else 1)
-        rows = GATES[self.mode] * hidden_channels
-        inputs = self._input_shape[-1 if self._last else 0]
-
-        def new(name: str, shape: tuple[int, ...], init: Any) -> Parameter:
-            return Parameter(name, "write", shape, dtype, init=init)
-
-        self.i2h_weight = new("i2h_weight", self._ordered(rows, inputs, kernel), i2h_weight_initializer)
-        self.h2h_weight = new("h2h_weight", self._ordered(rows, hidden_channels, own), h2h_weight_initializer)
-        self.i2h_bias = new("i2h_bias", (rows,), i2h_bias_initializer)
-        self.h2h_bias = new("h2h_bias", (rows,), h2h_bias_initializer)
-
-    def _counts(self, kernel: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the extents of states: of the convolution of an input."""
-        extents = self._input_shape[:-1] if self._last else self._input_shape[1:]
-        whole = [n + 2 * p for n, p in zip(extents, self._of_x["pad"])]
-        counts = Windows(kernel, (1,) * self._axes, self._of_x["dilate"]).counts(whole)
-        if min(counts) < 1:
-            name = type(self).__name__
-            raise ValueError(f"{name}: i2h_kernel must fit into the padded input, got {kernel} for {whole}")
-        return counts
-
-    def _ordered(self, first: int, channels: int, extents: tuple[int, ...]) -> tuple[int, ...]:
-        return (first, *extents, channels) if self._last else (first, channels, *extents)
-
-    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Return shape and layout of each state."""
-        shape = self._ordered(batch_size, self._channels, self._extents)
-        return [{"shape": shape, "__layout__": self._layout} for _ in range(STATES[self.mode])]
-
-    def forward(self, x: Array, states: Sequence[Array]) -> tuple[Any, list[Any]]:
-        """Return x (batch, *input_shape) and the states before to the output and the states after."""
-        name = type(self).__name__
-        if x.shape[1:] != self._input_shape:
-            raise ValueError(f"{name}: inputs must have shape {('batch', *self._input_shape)}, got {x.shape}")
-        before = check_states(name, states, [info["shape"] for info in self.state_info(x.shape[0])])
-        at, layout = x.device, self._layout
-        from_x = npx.convolution(x, self.i2h_weight.data(at), self.i2h_bias.data(at), layout=layout, **self._of_x)
-        from_h = npx.convolution(
-            before[0], self.h2h_weight.data(at), self.h2h_bias.data(at), layout=layout, **self._of_h
-        )
-        after = self._step(from_x, from_h, before)
-        return after[0], after
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._input_shape} -> {self._channels}, {self._layout})"
-
-
-class Conv1DRNNCell(_ConvCell):
-    """One step of Elman's recurrence of sequences (channels, width), with convolutions.
-
-    Settings are those of `Conv2DLSTMCell`.
+    Examples
+    --------
+    >>> from forerun import np
+    >>> cell = Conv1DRNNCell((2, 8), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1)
+    >>> cell.initialize()
+    >>> y, (h,) = cell.unroll(5, np.ones((2, 5, 2, 8)))
+    >>> y.shape, h.shape
+    ((2, 5, 4, 8), (2, 4, 8))
     """
 
     _axes, mode = 1, "rnn"
 
 
-class Conv1DLSTMCell(_ConvCell):
-    """One step of a long short-term memory of sequences (channels, width), with convolutions.
+class Conv1DLSTMCell(ConvolvedCell):
+    """One step of a long short-term memory of sequences (channels, width), by convolutions (Shi et al. 2015).
 
-    Settings are those of `Conv2DLSTMCell`.
+    The states are the output and the cells. The parameters are `i2h_weight` (4 * channels, inputs, *i2h_kernel),
+    `h2h_weight` (4 * channels, channels, *h2h_kernel), `i2h_bias` and `h2h_bias` (4 * channels,), for the input,
+    forget, new and output gates.
+
+    Parameters
+    ----------
+    input_shape : sequence of int
+        The shape of an input without the batch: (channels, width), or with the channels last in the layout "NWC".
+    hidden_channels : int
+        The channels of the states. Their other extents are those of the convolution of an input.
+    i2h_kernel, h2h_kernel : int or tuple of int
+        The extents of the kernels of inputs and of states; the latter are odd, as states keep their extents.
+    i2h_pad, i2h_dilate, h2h_dilate : int or tuple of int, optional
+        Zeros on each side of an input, and the distances between elements under the kernels.
+    i2h_weight_initializer, h2h_weight_initializer : str or Initializer, optional
+        The initializers of the weights of inputs and of states; None for that of the network.
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer, optional
+        The initializers of the biases.
+    conv_layout : str, optional
+        The layout of inputs and states: "NCW", which is the default, or "NWC".
+    activation : str or callable, optional
+        The activation of the new values and of the output: a name of `npx.activation`, or a function.
+    dtype : dtype, optional
+        The dtype of the parameters.
+
+    Raises
+    ------
+    ValueError
+        For extents, kernels or layouts that do not fit; when called, for inputs and states of other shapes.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> cell = Conv1DLSTMCell((2, 8), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1)
+    >>> cell.initialize()
+    >>> y, (h, c) = cell.unroll(5, np.ones((2, 5, 2, 8)))
+    >>> y.shape, c.shape
+    ((2, 5, 4, 8), (2, 4, 8))
     """
 
     _axes, mode = 1, "lstm"
 
 
-class Conv1DGRUCell(_ConvCell):
-    """One step of a gated recurrent unit of sequences (channels, width), with convolutions.
+class Conv1DGRUCell(ConvolvedCell):
+    """One step of a gated recurrent unit on sequences (channels, width), by convolutions.
 
-    Settings are those of `Conv2DLSTMCell`.
+    The output is the state, too. The parameters are `i2h_weight` (3 * channels, inputs, *i2h_kernel), `h2h_weight`
+    (3 * channels, channels, *h2h_kernel), `i2h_bias` and `h2h_bias` (3 * channels,), for the reset, update and new
+    gates.
+
+    Parameters
+    ----------
+    input_shape : sequence of int
+        The shape of an input without the batch: (channels, width), or with the channels last in the layout "NWC".
+    hidden_channels : int
+        The channels of the states. Their other extents are those of the convolution of an input.
+    i2h_kernel, h2h_kernel : int or tuple of int
+        The extents of the kernels of inputs and of states; the latter are odd, as states keep their extents.
+    i2h_pad, i2h_dilate, h2h_dilate : int or tuple of int, optional
+        Zeros on each side of an input, and the distances between elements under the kernels.
+    i2h_weight_initializer, h2h_weight_initializer : str or Initializer, optional
+        The initializers of the weights of inputs and of states; None for that of the network.
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer, optional
+        The initializers of the biases.
+    conv_layout : str, optional
+        The layout of inputs and states: "NCW", which is the default, or "NWC".
+    activation : str or callable, optional
+        The activation of the new values: a name of `npx.activation`, or a function.
+    dtype : dtype, optional
+        The dtype of the parameters.
+
+    Raises
+    ------
+    ValueError
+        For extents, kernels or layouts that do not fit; when called, for inputs and states of other shapes.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> cell = Conv1DGRUCell((2, 8), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1)
+    >>> cell.initialize()
+    >>> y, (h,) = cell.unroll(5, np.ones((2, 5, 2, 8)))
+    >>> y.shape, h.shape
+    ((2, 5, 4, 8), (2, 4, 8))
     """
 
     _axes, mode = 1, "gru"
 
 
-class Conv2DRNNCell(_ConvCell):
-    """One step of Elman's recurrence of images (channels, height, width), with convolutions.
+class Conv2DRNNCell(ConvolvedCell):
+    """One step of Elman's recurrence on images (channels, height, width), by convolutions.
 
-    Settings are those of `Conv2DLSTMCell`.
+    The output is the state, too. The parameters are `i2h_weight` (channels, inputs, *i2h_kernel), `h2h_weight`
+    (channels, channels, *h2h_kernel), `i2h_bias` and `h2h_bias` (channels,).
+
+    Parameters
+    ----------
+    input_shape : sequence of int
+        The shape of an input without the batch: (channels, height, width), or with the channels last in the layout
+        "NHWC".
+    hidden_channels : int
+        The channels of the states. Their other extents are those of the convolution of an input.
+    i2h_kernel, h2h_kernel : int or tuple of int
+        The extents of the kernels of inputs and of states; the latter are odd, as states keep their extents.
+    i2h_pad, i2h_dilate, h2h_dilate : int or tuple of int, optional
+        Zeros on each side of an input, and the distances between elements under the kernels.
+    i2h_weight_initializer, h2h_weight_initializer : str or Initializer, optional
+        The initializers of the weights of inputs and of states; None for that of the network.
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer, optional
+        The initializers of the biases.
+    conv_layout : str, optional
+        The layout of inputs and states: "NCHW", which is the default, or "NHWC".
+    activation : str or callable, optional
+        The activation of the state: a name of `npx.activation`, or a function.
+    dtype : dtype, optional
+        The dtype of the parameters.
+
+    Raises
+    ------
+    ValueError
+        For extents, kernels or layouts that do not fit; when called, for inputs and states of other shapes.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> cell = Conv2DRNNCell((3, 8, 8), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1)
+    >>> cell.initialize()
+    >>> y, (h,) = cell.unroll(5, np.ones((2, 5, 3, 8, 8)))
+    >>> y.shape, h.shape
+    ((2, 5, 4, 8, 8), (2, 4, 8, 8))
     """
 
     _axes, mode = 2, "rnn"
 
 
-class Conv2DLSTMCell(_ConvCell):
-    """One step of a long short-term memory of images whose products are convolutions (Shi et al. 2015).
+class Conv2DLSTMCell(ConvolvedCell):
+    """One step of a long short-term memory of images (channels, height, width), by convolutions (Shi et al. 2015).
 
-    input_shape: of an input without the batch, (channels, height, width), or with the channels last in the layout
-    "NHWC". hidden_channels: channels of the states, which are as high and wide as the convolution of inputs makes
-    them. i2h_kernel, i2h_pad, i2h_dilate: of that convolution; h2h_kernel (odd), h2h_dilate: of that of states, padded
-    so that they keep their extents. activation: of the new values and of the output, a name or a function.
-    Parameters: i2h_weight (4 channels, inputs, *i2h_kernel), h2h_weight (4 channels, channels, *h2h_kernel), i2h_bias,
-    h2h_bias, for the input, forget, new and output gates. ValueError for numbers that do not fit.
+    The states are the output and the cells. The parameters are `i2h_weight` (4 * channels, inputs, *i2h_kernel),
+    `h2h_weight` (4 * channels, channels, *h2h_kernel), `i2h_bias` and `h2h_bias` (4 * channels,), for the input,
+    forget, new and output gates.
 
+    Parameters
+    ----------
+    input_shape : sequence of int
+        The shape of an input without the batch: (channels, height, width), or with the channels last in the layout
+        "NHWC".
+    hidden_channels : int
+        The channels of the states. Their other extents are those of the convolution of an input.
+    i2h_kernel, h2h_kernel : int or tuple of int
+        The extents of the kernels of inputs and of states; the latter are odd, as states keep their extents.
+    i2h_pad, i2h_dilate, h2h_dilate : int or tuple of int, optional
+        Zeros on each side of an input, and the distances between elements under the kernels.
+    i2h_weight_initializer, h2h_weight_initializer : str or Initializer, optional
+        The initializers of the weights of inputs and of states; None for that of the network.
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer, optional
+        The initializers of the biases.
+    conv_layout : str, optional
+        The layout of inputs and states: "NCHW", which is the default, or "NHWC".
+    activation : str or callable, optional
+        The activation of the new values and of the output: a name of `npx.activation`, or a function.
+    dtype : dtype, optional
+        The dtype of the parameters.
+
+    Raises
+    ------
+    ValueError
+        For extents, kernels or layouts that do not fit; when called, for inputs and states of other shapes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> cell = Conv2DLSTMCell((3, 8, 8), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1)
     >>> cell.initialize()
-    >>> y, states = cell.unroll(5, np.ones((2, 5, 3, 8, 8)))
-    >>> y.shape, states[1].shape
+    >>> y, (h, c) = cell.unroll(5, np.ones((2, 5, 3, 8, 8)))
+    >>> y.shape, c.shape
     ((2, 5, 4, 8, 8), (2, 4, 8, 8))
     """
 
     _axes, mode = 2, "lstm"
 
 
-class Conv2DGRUCell(_ConvCell):
-    """One step of a gated recurrent unit of images (channels, height, width), with convolutions.
+class Conv2DGRUCell(ConvolvedCell):
+    """One step of a gated recurrent unit on images (channels, height, width), by convolutions.
 
-    Settings are those of `Conv2DLSTMCell`.
+    The output is the state, too. The parameters are `i2h_weight` (3 * channels, inputs, *i2h_kernel), `h2h_weight`
+    (3 * channels, channels, *h2h_kernel), `i2h_bias` and `h2h_bias` (3 * channels,), for the reset, update and new
+    gates.
+
+    Parameters
+    ----------
+    input_shape : sequence of int
+        The shape of an input without the batch: (channels, height, width), or with the channels last in the layout
+        "NHWC".
+    hidden_channels : int
+        The channels of the states. Their other extents are those of the convolution of an input.
+    i2h_kernel, h2h_kernel : int or tuple of int
+        The extents of the kernels of inputs and of states; the latter are odd, as states keep their extents.
+    i2h_pad, i2h_dilate, h2h_dilate : int or tuple of int, optional
+        Zeros on each side of an input, and the distances between elements under the kernels.
+    i2h_weight_initializer, h2h_weight_initializer : str or Initializer, optional
+        The initializers of the weights of inputs and of states; None for that of the network.
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer, optional
+        The initializers of the biases.
+    conv_layout : str, optional
+        The layout of inputs and states: "NCHW", which is the default, or "NHWC".
+    activation : str or callable, optional
+        The activation of the new values: a name of `npx.activation`, or a function.
+    dtype : dtype, optional
+        The dtype of the parameters.
+
+    Raises
+    ------
+    ValueError
+        For extents, kernels or layouts that do not fit; when called, for inputs and states of other shapes.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> cell = Conv2DGRUCell((3, 8, 8), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1)
+    >>> cell.initialize()
+    >>> y, (h,) = cell.unroll(5, np.ones((2, 5, 3, 8, 8)))
+    >>> y.shape, h.shape
+    ((2, 5, 4, 8, 8), (2, 4, 8, 8))
     """
 
     _axes, mode = 2, "gru"
 
 
-class Conv3DRNNCell(_ConvCell):
-    """One step of Elman's recurrence of volumes (channels, depth, height, width), with convolutions.
+class Conv3DRNNCell(ConvolvedCell):
+    """One step of Elman's recurrence on volumes (channels, depth, height, width), by convolutions.
 
-    Settings are those of `Conv2DLSTMCell`.
+    The output is the state, too. The parameters are `i2h_weight` (channels, inputs, *i2h_kernel), `h2h_weight`
+    (channels, channels, *h2h_kernel), `i2h_bias` and `h2h_bias` (channels,).
+
+    Parameters
+    ----------
+    input_shape : sequence of int
+        The shape of an input without the batch: (channels, depth, height, width), or with the channels last in the
+        layout "NDHWC".
+    hidden_channels : int
+        The channels of the states. Their other extents are those of the convolution of an input.
+    i2h_kernel, h2h_kernel : int or tuple of int
+        The extents of the kernels of inputs and of states; the latter are odd, as states keep their extents.
+    i2h_pad, i2h_dilate, h2h_dilate : int or tuple of int, optional
+        Zeros on each side of an input, and the distances between elements under the kernels.
+    i2h_weight_initializer, h2h_weight_initializer : str or Initializer, optional
+        The initializers of the weights of inputs and of states; None for that of the network.
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer, optional
+        The initializers of the biases.
+    conv_layout : str, optional
+        The layout of inputs and states: "NCDHW", which is the default, or "NDHWC".
+    activation : str or callable, optional
+        The activation of the state: a name of `npx.activation`, or a function.
+    dtype : dtype, optional
+        The dtype of the parameters.
+
+    Raises
+    ------
+    ValueError
+        For extents, kernels or layouts that do not fit; when called, for inputs and states of other shapes.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> cell = Conv3DRNNCell((1, 4, 4, 4), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1)
+    >>> cell.initialize()
+    >>> y, (h,) = cell.unroll(5, np.ones((2, 5, 1, 4, 4, 4)))
+    >>> y.shape, h.shape
+    ((2, 5, 4, 4, 4, 4), (2, 4, 4, 4, 4))
     """
 
     _axes, mode = 3, "rnn"
 
 
-class Conv3DLSTMCell(_ConvCell):
-    """One step of a long short-term memory of volumes (channels, depth, height, width), with convolutions.
+class Conv3DLSTMCell(ConvolvedCell):
+    """One step of a long short-term memory of volumes (channels, depth, height, width), by convolutions.
 
-    Settings are those of `Conv2DLSTMCell`.
+    The states are the output and the cells. The parameters are `i2h_weight` (4 * channels, inputs, *i2h_kernel),
+    `h2h_weight` (4 * channels, channels, *h2h_kernel), `i2h_bias` and `h2h_bias` (4 * channels,), for the input,
+    forget, new and output gates.
+
+    Parameters
+    ----------
+    input_shape : sequence of int
+        The shape of an input without the batch: (channels, depth, height, width), or with the channels last in the
+        layout "NDHWC".
+    hidden_channels : int
+        The channels of the states. Their other extents are those of the convolution of an input.
+    i2h_kernel, h2h_kernel : int or tuple of int
+        The extents of the kernels of inputs and of states; the latter are odd, as states keep their extents.
+    i2h_pad, i2h_dilate, h2h_dilate : int or tuple of int, optional
+        Zeros on each side of an input, and the distances between elements under the kernels.
+    i2h_weight_initializer, h2h_weight_initializer : str or Initializer, optional
+        The initializers of the weights of inputs and of states; None for that of the network.
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer, optional
+        The initializers of the biases.
+    conv_layout : str, optional
+        The layout of inputs and states: "NCDHW", which is the default, or "NDHWC".
+    activation : str or callable, optional
+        The activation of the new values and of the output: a name of `npx.activation`, or a function.
+    dtype : dtype, optional
+        The dtype of the parameters.
+
+    Raises
+    ------
+    ValueError
+        For extents, kernels or layouts that do not fit; when called, for inputs and states of other shapes.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> cell = Conv3DLSTMCell((1, 4, 4, 4), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1)
+    >>> cell.initialize()
+    >>> y, (h, c) = cell.unroll(5, np.ones((2, 5, 1, 4, 4, 4)))
+    >>> y.shape, c.shape
+    ((2, 5, 4, 4, 4, 4), (2, 4, 4, 4, 4))
     """
 
     _axes, mode = 3, "lstm"
 
 
-class Conv3DGRUCell(_ConvCell):
-    """One step of a gated recurrent unit of volumes (channels, depth, height, width), with convolutions.
+class Conv3DGRUCell(ConvolvedCell):
+    """One step of a gated recurrent unit on volumes (channels, depth, height, width), by convolutions.
 
-    Settings are those of `Conv2DLSTMCell`.
+    The output is the state, too. The parameters are `i2h_weight` (3 * channels, inputs, *i2h_kernel), `h2h_weight`
+    (3 * channels, channels, *h2h_kernel), `i2h_bias` and `h2h_bias` (3 * channels,), for the reset, update and new
+    gates.
+
+    Parameters
+    ----------
+    input_shape : sequence of int
+        The shape of an input without the batch: (channels, depth, height, width), or with the channels last in the
+        layout "NDHWC".
+    hidden_channels : int
+        The channels of the states. Their other extents are those of the convolution of an input.
+    i2h_kernel, h2h_kernel : int or tuple of int
+        The extents of the kernels of inputs and of states; the latter are odd, as states keep their extents.
+    i2h_pad, i2h_dilate, h2h_dilate : int or tuple of int, optional
+        Zeros on each side of an input, and the distances between elements under the kernels.
+    i2h_weight_initializer, h2h_weight_initializer : str or Initializer, optional
+        The initializers of the weights of inputs and of states; None for that of the network.
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer, optional
+        The initializers of the biases.
+    conv_layout : str, optional
+        The layout of inputs and states: "NCDHW", which is the default, or "NDHWC".
+    activation : str or callable, optional
+        The activation of the new values: a name of `npx.activation`, or a function.
+    dtype : dtype, optional
+        The dtype of the parameters.
+
+    Raises
+    ------
+    ValueError
+        For extents, kernels or layouts that do not fit; when called, for inputs and states of other shapes.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> cell = Conv3DGRUCell((1, 4, 4, 4), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1)
+    >>> cell.initialize()
+    >>> y, (h,) = cell.unroll(5, np.ones((2, 5, 1, 4, 4, 4)))
+    >>> y.shape, h.shape
+    ((2, 5, 4, 4, 4, 4), (2, 4, 4, 4, 4))
     """
 
     _axes, mode = 3, "gru"

@@ -167,13 +167,51 @@ class _Layer(HybridBlock):
 class RNN(_Layer):
     """Elman's recurrence, h = activation(W x + b + U h + c), over a sequence, in layers.
 
-    layout: "TNC" for (steps, batch, features), or "NTC". activation: "relu" or "tanh", and others of `npx.activation`.
-    dropout: of the outputs of each layer but the last, while training. bidirectional: a second recurrence from the last
-    step to the first; outputs side by side. input_size: 0 is inferred from the first data. Parameters: "l0_i2h_weight"
-    (units, inputs), "l0_h2h_weight" (units, units), "l0_i2h_bias", "l0_h2h_bias", then those of layer 1; "r0_..." of
-    the other direction. ValueError for other layouts and sizes; NotImplementedError for settings of MXNet's that are
-    not here, such as use_sequence_length.
+    Inputs (steps, batch, features) become outputs (steps, batch, units * directions), or the first two axes change
+    places in the layout "NTC". A call without states begins with zeros and returns the outputs; with a list of states,
+    each (layers * directions, batch, units), it returns the outputs and the states after the last step.
 
+    The parameters are "l0_i2h_weight" (units, features), "l0_h2h_weight" (units, units), "l0_i2h_bias" and
+    "l0_h2h_bias" (units,), then those of layer 1; "r0_..." and so on are of the other direction.
+
+    Parameters
+    ----------
+    hidden_size : int
+        The number of units of each layer.
+    num_layers : int, optional
+        The number of layers: each reads the outputs of the one before.
+    activation : str, optional
+        The activation: "relu", "tanh", or another name of `npx.activation`.
+    layout : {"TNC", "NTC"}, optional
+        The order of the axes of inputs and outputs: steps T, batch N, features C.
+    dropout : float, optional
+        The share of the outputs of each layer but the last that are dropped while training, in [0, 1).
+    bidirectional : bool, optional
+        Whether a second recurrence runs from the last step to the first; its outputs follow the others' on the last
+        axis.
+    i2h_weight_initializer, h2h_weight_initializer : str or Initializer, optional
+        The initializers of the weights of inputs and of states; None for that of the network.
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer, optional
+        The initializers of the biases.
+    input_size : int, optional
+        The number of features of an input; 0 is inferred from the first data.
+    dtype : dtype, optional
+        The dtype of the parameters.
+    **settings : optional
+        Other settings of MXNet's, such as `use_sequence_length`, with the values that change nothing.
+
+    Raises
+    ------
+    ValueError
+        For another layout or activation, a size that is not positive, a dropout outside of [0, 1);
+        when called, for inputs without 3 axes and states of other shapes.
+    NotImplementedError
+        For other values of MXNet's other settings.
+    TypeError
+        For settings that MXNet does not have.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> layer = RNN(4)
     >>> layer.initialize()
@@ -198,12 +236,57 @@ class RNN(_Layer):
 
 
 class LSTM(_Layer):
-    """Long short-term memory over a sequence, in layers; see `RNN`.
+    """Long short-term memory over a sequence, in layers.
 
-    The rows of weights and biases are those of the input, forget, new and output gates. The states are the outputs and
-    the cells. projection_size: outputs are projected to so many numbers, by "l0_h2r_weight" (projection, units), and
-    "l0_h2h_weight" is (4 units, projection): see `LSTMPCell`; it goes step by step.
+    Inputs, outputs and parameters are those of `RNN`, with four times as many rows of weights and biases: of the input,
+    forget, new and output gates. There are two states: the outputs (layers * directions, batch, units or projections)
+    and the cells (layers * directions, batch, units).
 
+    With `projection_size` the outputs are projected to as many numbers by "l0_h2r_weight" (projections, units), and
+    "l0_h2h_weight" is (4 * units, projections). Such a layer runs step by step; see `LSTMPCell`.
+
+    Parameters
+    ----------
+    hidden_size : int
+        The number of units of each layer.
+    num_layers : int, optional
+        The number of layers: each reads the outputs of the one before.
+    layout : {"TNC", "NTC"}, optional
+        The order of the axes of inputs and outputs: steps T, batch N, features C.
+    dropout : float, optional
+        The share of the outputs of each layer but the last that are dropped while training, in [0, 1).
+    bidirectional : bool, optional
+        Whether a second recurrence runs from the last step to the first; its outputs follow the others' on the last
+        axis.
+    input_size : int, optional
+        The number of features of an input; 0 is inferred from the first data.
+    i2h_weight_initializer, h2h_weight_initializer : str or Initializer, optional
+        The initializers of the weights of inputs and of states; None for that of the network.
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer, optional
+        The initializers of the biases.
+    projection_size : int, optional
+        The number of projections, which are the outputs; None for outputs that are not projected.
+    h2r_weight_initializer : str or Initializer, optional
+        The initializer of the weights of projections; None for that of the network.
+    dtype : dtype, optional
+        The dtype of the parameters.
+    activation : str, optional
+        "tanh"; the cells take others.
+    **settings : optional
+        Other settings of MXNet's, such as `use_sequence_length`, with the values that change nothing.
+
+    Raises
+    ------
+    ValueError
+        For another layout or activation, a size that is not positive, a dropout outside of [0, 1);
+        when called, for inputs without 3 axes and states of other shapes.
+    NotImplementedError
+        For other values of MXNet's other settings.
+    TypeError
+        For settings that MXNet does not have.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> layer = LSTM(4, num_layers=2, bidirectional=True)
     >>> layer.initialize()
@@ -216,10 +299,53 @@ class LSTM(_Layer):
 
 
 class GRU(_Layer):
-    """Gated recurrent units over a sequence, in layers; see `RNN`.
+    """Gated recurrent units over a sequence, in layers.
 
-    The rows of weights and biases are those of the reset, update and new gates.
+    Inputs, outputs, states and parameters are those of `RNN`, with three times as many rows of weights and biases: of
+    the reset, update and new gates.
 
+    Parameters
+    ----------
+    hidden_size : int
+        The number of units of each layer.
+    num_layers : int, optional
+        The number of layers: each reads the outputs of the one before.
+    layout : {"TNC", "NTC"}, optional
+        The order of the axes of inputs and outputs: steps T, batch N, features C.
+    dropout : float, optional
+        The share of the outputs of each layer but the last that are dropped while training, in [0, 1).
+    bidirectional : bool, optional
+        Whether a second recurrence runs from the last step to the first; its outputs follow the others' on the last
+        axis.
+    input_size : int, optional
+        The number of features of an input; 0 is inferred from the first data.
+    i2h_weight_initializer, h2h_weight_initializer : str or Initializer, optional
+        The initializers of the weights of inputs and of states; None for that of the network.
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer, optional
+        The initializers of the biases.
+    projection_size : int, optional
+        None: only an `LSTM` has projections.
+    h2r_weight_initializer : str or Initializer, optional
+        Of an `LSTM`; it has no effect.
+    dtype : dtype, optional
+        The dtype of the parameters.
+    activation : str, optional
+        "tanh"; the cells take others.
+    **settings : optional
+        Other settings of MXNet's, such as `use_sequence_length`, with the values that change nothing.
+
+    Raises
+    ------
+    ValueError
+        For another layout or activation, a size that is not positive, a dropout outside of [0, 1);
+        when called, for inputs without 3 axes and states of other shapes.
+    NotImplementedError
+        For other values of MXNet's other settings.
+    TypeError
+        For settings that MXNet does not have.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> layer = GRU(4, layout="NTC")
     >>> layer.initialize()

@@ -16,7 +16,26 @@ __all__ = ["ModifierCell", "ZoneoutCell", "VariationalDropoutCell"]
 
 
 class ModifierCell(RecurrentCell):
-    """The base of cells around a cell, whose states it has. Subclasses define `forward`."""
+    """The base of cells around a cell, whose states it has. Subclasses define `forward`.
+
+    Parameters
+    ----------
+    base_cell : RecurrentCell
+        The cell.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> from forerun.gluon import rnn
+    >>> class Doubled(ModifierCell):
+    ...     def forward(self, x, states):
+    ...         y, after = self.base_cell(x, states)
+    ...         return 2 * y, after
+    >>> cell = Doubled(rnn.RNNCell(4))
+    >>> cell.initialize()
+    >>> cell.unroll(3, np.ones((2, 3, 5)))[0].shape
+    (2, 3, 4)
+    """
 
     def __init__(self, base_cell: RecurrentCell) -> None:
         super().__init__()
@@ -40,10 +59,24 @@ def _share(name: str, **shares: float) -> None:
 
 
 class ZoneoutCell(ModifierCell):
-    """While training, elements of outputs and states stay as they were a step before, with a probability each.
+    """A cell that keeps some elements of outputs and states from the step before, while training (Krueger et al. 2016).
 
-    After Krueger et al. 2016. ValueError for probabilities outside [0, 1).
+    Parameters
+    ----------
+    base_cell : RecurrentCell
+        The cell.
+    zoneout_outputs : float, optional
+        The probability with which an element of the output stays, in [0, 1).
+    zoneout_states : float, optional
+        The probability with which an element of a state stays, in [0, 1).
 
+    Raises
+    ------
+    ValueError
+        For probabilities outside of [0, 1).
+
+    Examples
+    --------
     >>> from forerun import np
     >>> from forerun.gluon import rnn
     >>> cell = rnn.ZoneoutCell(rnn.LSTMCell(4), zoneout_states=0.5)
@@ -78,11 +111,28 @@ def _mixed(p: float, new: Array, old: Array) -> Array:
 
 
 class VariationalDropoutCell(ModifierCell):
-    """While training, the same elements of inputs, of the first state, and of outputs are dropped in all steps.
+    """A cell that drops the same elements in all steps, while training (Gal and Ghahramani 2015).
 
-    After Gal and Ghahramani 2015. The elements are drawn in the first step after `reset`, as at the beginning of
-    `unroll`. ValueError for probabilities outside [0, 1).
+    The elements are drawn in the first step after `reset`, as at the beginning of `unroll`.
 
+    Parameters
+    ----------
+    base_cell : RecurrentCell
+        The cell.
+    drop_inputs : float, optional
+        The share of elements of inputs that are dropped, in [0, 1).
+    drop_states : float, optional
+        The share of elements of the first state that are dropped, in [0, 1).
+    drop_outputs : float, optional
+        The share of elements of outputs that are dropped, in [0, 1).
+
+    Raises
+    ------
+    ValueError
+        For shares outside of [0, 1).
+
+    Examples
+    --------
     >>> from forerun import np
     >>> from forerun.gluon import rnn
     >>> cell = rnn.VariationalDropoutCell(rnn.GRUCell(4), drop_inputs=0.5)

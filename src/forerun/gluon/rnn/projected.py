@@ -18,12 +18,34 @@ __all__ = ["LSTMPCell"]
 
 
 class LSTMPCell(RecurrentCell):
-    """One step of an LSTM with a projection (Sak, Senior and Beaufays 2014): the output is r = R h.
+    """One step of a long short-term memory whose output is projected, r = R h (Sak, Senior and Beaufays 2014).
 
-    Parameters: i2h_weight (4 units, inputs), h2h_weight (4 units, projection), h2r_weight (projection, units),
-    i2h_bias, h2h_bias; rows of the first two are of the input, forget, new and output gates. States: r (batch,
-    projection) and the cells (batch, units). input_size: 0 is inferred from the first data.
+    The states are r (batch, projections) and the cells (batch, units). The parameters are `i2h_weight` (4 * units,
+    features), `h2h_weight` (4 * units, projections), `h2r_weight` (projections, units), `i2h_bias` and `h2h_bias`; rows
+    but those of `h2r_weight` are of the input, forget, new and output gates.
 
+    Parameters
+    ----------
+    hidden_size : int
+        The number of units.
+    projection_size : int
+        The number of projections, which are the output.
+    i2h_weight_initializer, h2h_weight_initializer, h2r_weight_initializer : str or Initializer, optional
+        The initializers of the weights; None for that of the network.
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer, optional
+        The initializers of the biases.
+    input_size : int, optional
+        The number of features of an input; 0 is inferred from the first data.
+    dtype : dtype, optional
+        The dtype of the parameters.
+
+    Raises
+    ------
+    ValueError
+        If a size is not positive; when called, for states of other shapes.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> cell = LSTMPCell(6, 2)
     >>> cell.initialize()

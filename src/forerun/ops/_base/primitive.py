@@ -203,7 +203,31 @@ class _Docstring:
 
 class Elementwise(_core.Ufunc):
     __doc__ = _Docstring(
-        "An element-wise op: issues the compiled loops of a NumPy ufunc, tile by tile, without the interpreter lock."
+        """An element-wise op: issues the compiled loops of a NumPy ufunc, tile by tile, without the interpreter lock.
+
+    It is called like a ufunc, and has the methods and errors of one. Made by `elementwise`.
+
+    Parameters
+    ----------
+    ufunc : ufunc
+        NumPy's, or another library's, with compiled loops.
+    name, doc : str
+        The name of the operation, and the first line of its docstring.
+    parameters : tuple of str
+        The names of the inputs, by which gradients use them.
+    grads : tuple of callable or None, or None
+        A gradient for each input; None for an operation that is constant as far as gradients go.
+    **facts : optional
+        Further facts about the operation, as for `elementwise`.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> from forerun import np
+    >>> turned = Elementwise(numpy.negative, "turned", ("x",), (lambda g: -g,), "-x.")
+    >>> turned, turned(np.arange(3)).tolist()
+    (<forerun op 'turned'>, [0, -1, -2])
+    """
     )
 
     def __init_subclass__(cls) -> None:
@@ -384,7 +408,28 @@ def elementwise(
 
 
 class Primitive(_core.Primitive):
-    """An op whose call is a Python function over the core's functions."""
+    """An operation whose call is a Python function over other operations. Made by `primitive`.
+
+    Parameters
+    ----------
+    forward : callable
+        The function.
+    grads : tuple of callable or None
+        A gradient for each array, as for `primitive`.
+    arrays : int
+        The number of its first parameters that are arrays.
+    kept : tuple of str
+        The names of further results, which gradients use.
+    name : str
+        The name of the operation.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> square = Primitive(lambda x: x * x, (lambda g, x: 2 * g * x,), 1, (), "square")
+    >>> square, square(np.array([3.0])).tolist()
+    (<forerun op 'square'>, [9.0])
+    """
 
     stateless = True
 

@@ -37,12 +37,31 @@ _ADVICE = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A line, and what a step would take if its part of the work took half the time, or if it did not wait."""
+    """A line to change, and the time of a step if its part of the work took half the time, or if it did not wait.
+
+    Attributes
+    ----------
+    kind : {"operations", "network", "front end", "wait"}
+        The part of the line's work.
+    site : (str, int) or None
+        The file and the line.
+    seconds : float
+        The time of a step with the change.
+    gain : float
+        The share of a step that it saves.
+    advice : str
+        A change that helps.
+
+    Examples
+    --------
+    >>> print(Change("wait", ("train.py", 12), 0.003, 0.25, "read the loss later"))
+    train.py:12: without its waits a step would take 3.00 ms (25% less); read the loss later
+    """
 
     kind: str
     site: Site
-    seconds: float  # of a step, then
-    gain: float  # share of a step
+    seconds: float
+    gain: float
     advice: str
 
     @property
@@ -65,10 +84,42 @@ class _State:
 
 
 class Prediction:
-    """A step of the recorded program on another machine. Times are seconds.
+    """A step of a recorded program on another machine; as text, with its error and the line to change. Made by
+    `whatif`.
 
-    seconds: of a step there. recorded: of a step in the recording. replayed: of the same replay on the recorded
-    machine, so that `error`, their relative difference, says how good a replay is. alone: on one device of one rank.
+    Times are seconds.
+
+    Parameters
+    ----------
+    recorded : Recorded
+        The steps of the recording.
+    machine : Machine
+        The machine.
+
+    Attributes
+    ----------
+    seconds : float
+        The time of a step there.
+    recorded : float
+        The time of a step in the recording, the median; `quartiles` has those of half of the steps.
+    replayed : float
+        The time of a step by the same replay on the recorded machine. `error`, its relative difference from `recorded`,
+        tells how good the replay is.
+    alone : float
+        The time of a step on one device of one rank.
+    steps : int
+        The number of recorded steps.
+
+    Examples
+    --------
+    >>> from forerun import np, profiler
+    >>> x = np.ones((64, 64))
+    >>> with profiler.record() as recording:
+    ...     for _ in range(4):
+    ...         y = (x @ x).wait()
+    >>> found = profiler.whatif(recording.trace, ranks=4)
+    >>> [ranks for ranks, seconds in found.scaling()][:3], 0 < found.efficiency
+    ([1, 2, 4], True)
     """
 
     def __init__(self, recorded: Recorded, machine: Machine) -> None:

@@ -1,4 +1,4 @@
-"""Layers with parameters, layers without, and containers."""
+"""Layers with parameters, some without, and containers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ...ops._base import convert
 from .. import creation, shapes
 from ..places import Where
 from . import functional
@@ -16,17 +15,45 @@ if TYPE_CHECKING:
     from ...typing import Array, DTypeLike
 
 __all__ = [
-    "Linear", "LazyLinear", "Embedding", "LayerNorm", "Dropout", "Flatten", "Identity", "ReLU", "LeakyReLU",
-    "Sigmoid", "Tanh", "GELU", "SiLU", "Softplus", "Softmax", "LogSoftmax", "Sequential", "ModuleList",
-]  # fmt: skip
+    "Linear",
+    "LazyLinear",
+    "Embedding",
+    "LayerNorm",
+    "Dropout",
+    "Flatten",
+    "Identity",
+    "Sequential",
+    "ModuleList",
+]
 
 
 class Linear(Module):
-    """x @ weight.T + bias: (..., in_features) to (..., out_features). Weights start in +-1 / sqrt(in_features).
+    """`x @ weight.T + bias`: inputs (..., in_features) become outputs (..., out_features).
 
+    `weight` is (out_features, in_features) and `bias` (out_features,); both start uniformly distributed in
+    +-1 / sqrt(in_features).
+
+    Parameters
+    ----------
+    in_features : int
+        The number of inputs.
+    out_features : int
+        The number of outputs.
+    bias : bool, optional
+        Whether a bias is added.
+    device : device or str, optional
+        Where the parameters are; the current device by default.
+    dtype : dtype, optional
+        The dtype of the parameters; the default float dtype otherwise.
+
+    Examples
+    --------
     >>> from forerun import torch
-    >>> Linear(3, 2)(torch.ones(4, 3)).shape
+    >>> layer = Linear(3, 2)
+    >>> layer(torch.ones(4, 3)).shape
     (4, 2)
+    >>> layer
+    Linear(in_features=3, out_features=2, bias=True)
     """
 
     def __init__(
@@ -55,7 +82,26 @@ class Linear(Module):
 
 
 class LazyLinear(Linear):
-    """A Linear whose in_features are those of the first data: it has no parameters before."""
+    """A `Linear` whose number of inputs is that of the first data; before that it has no parameters.
+
+    Parameters
+    ----------
+    out_features : int
+        The number of outputs.
+    bias : bool, optional
+        Whether a bias is added.
+    device : device or str, optional
+        Where the parameters are; the device of the first data by default.
+    dtype : dtype, optional
+        The dtype of the parameters; the default float dtype otherwise.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> layer = LazyLinear(2)
+    >>> layer(torch.ones(4, 3)).shape, layer.in_features
+    ((4, 2), 3)
+    """
 
     def __init__(self, out_features: int, bias: bool = True, device: Where = None, dtype: DTypeLike = None) -> None:
         Module.__init__(self)
@@ -73,7 +119,26 @@ class LazyLinear(Linear):
 
 
 class Embedding(Module):
-    """Rows of a matrix (num_embeddings, embedding_dim), which start normally distributed, at positions."""
+    """Rows of a matrix by their numbers: positions (...) become rows (..., embedding_dim).
+
+    `weight` is (num_embeddings, embedding_dim) and starts normally distributed.
+
+    Parameters
+    ----------
+    num_embeddings : int
+        The number of rows.
+    embedding_dim : int
+        The length of a row.
+    device : device or str, optional
+        Where the parameters are; the current device by default.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> layer = Embedding(10, 4)
+    >>> layer(torch.tensor([[1, 2, 3]])).shape
+    (1, 3, 4)
+    """
 
     def __init__(self, num_embeddings: int, embedding_dim: int, *, device: Where = None) -> None:
         super().__init__()
@@ -85,7 +150,25 @@ class Embedding(Module):
 
 
 class LayerNorm(Module):
-    """Mean 0 and variance 1 over the last axes, which have this shape; then times a weight, plus a bias."""
+    """Data with mean 0 and variance 1 over the last axes; then times `weight`, plus `bias`.
+
+    Both have the shape of these axes; they start as ones and zeros.
+
+    Parameters
+    ----------
+    normalized_shape : int or sequence of int
+        The extents of the last axes.
+    eps : float, optional
+        Added to the variance.
+    device : device or str, optional
+        Where the parameters are; the current device by default.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> LayerNorm(2)(torch.tensor([[1.0, 3.0]])).round(decimals=3).tolist()
+    [[-1.0, 1.0]]
+    """
 
     def __init__(self, normalized_shape: int | Iterable[int], eps: float = 1e-5, *, device: Where = None) -> None:
         super().__init__()
@@ -101,7 +184,27 @@ class LayerNorm(Module):
 
 
 class Dropout(Module):
-    """While training, elements are zero with probability p, and others divided by 1 - p."""
+    """Zero for some elements of x at random, and the others divided by 1 - p, while training; otherwise x.
+
+    Parameters
+    ----------
+    p : float, optional
+        The probability with which an element becomes zero, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        For a probability outside of [0, 1].
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> layer = Dropout(0.5)
+    >>> set(layer(torch.ones(100)).tolist()) == {0.0, 2.0}
+    True
+    >>> layer.eval()(torch.ones(2)).tolist()
+    [1.0, 1.0]
+    """
 
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
@@ -119,7 +222,21 @@ class Dropout(Module):
 
 
 class Flatten(Module):
-    """The axes from start_dim to end_dim as one; by default all but the first."""
+    """Data with some axes as one; by default with all but the first.
+
+    Parameters
+    ----------
+    start_dim : int, optional
+        The first of these axes.
+    end_dim : int, optional
+        The last of these axes.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> Flatten()(torch.ones(2, 3, 4)).shape
+    (2, 12)
+    """
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -131,7 +248,21 @@ class Flatten(Module):
 
 
 class Identity(Module):
-    """x itself, whatever it was made with."""
+    """Data unchanged, whatever the module was made with.
+
+    Parameters
+    ----------
+    *args : optional
+        Anything; it has no effect.
+    **kwargs : optional
+        Likewise.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> Identity(54, unused=True)(torch.ones(2)).tolist()
+    [1.0, 1.0]
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -141,115 +272,21 @@ class Identity(Module):
         return x
 
 
-class _Activation(Module):
-    """A function of each element. inplace: the result is written into x, RuntimeError if x is on the tape."""
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
-
-    def function(self, x: Array) -> Any:
-        """Return the function."""
-        raise NotImplementedError(f"{type(self).__name__}: function must be defined, got none")
-
-    def forward(self, x: Array) -> Array:
-        """Return the function of each element."""
-        y = self.function(x)
-        return convert.write_out(type(self).__name__, y, x) if self.inplace else y
-
-
-class ReLU(_Activation):
-    """max(x, 0). inplace: the result is written into x, RuntimeError if x is on the tape."""
-
-    function = staticmethod(functional.relu)
-
-
-class SiLU(_Activation):
-    """x * sigmoid(x). inplace: the result is written into x, RuntimeError if x is on the tape."""
-
-    function = staticmethod(functional.silu)
-
-
-class LeakyReLU(_Activation):
-    """x where it is positive, negative_slope * x elsewhere. inplace: as for `ReLU`.
-
-    >>> from forerun import torch
-    >>> LeakyReLU(0.5)(torch.tensor([-2.0, 2.0])).tolist()
-    [-1.0, 2.0]
-    """
-
-    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
-        super().__init__(inplace)
-        self.negative_slope = negative_slope
-
-    def function(self, x: Array) -> Array:
-        """Return the function."""
-        return functional.leaky_relu(x, self.negative_slope)
-
-
-class Sigmoid(Module):
-    """1 / (1 + exp(-x)) of each element."""
-
-    def forward(self, x: Array) -> Array:
-        """Return the function of each element."""
-        return functional.sigmoid(x)
-
-
-class Tanh(Module):
-    """The hyperbolic tangent of each element."""
-
-    def forward(self, x: Array) -> Array:
-        """Return the function of each element."""
-        return functional.tanh(x)
-
-
-class GELU(Module):
-    """`functional.gelu` of each element. approximate: "none" or "tanh", ValueError for another word."""
-
-    def __init__(self, approximate: str = "none") -> None:
-        super().__init__()
-        convert.check_choice("GELU", "approximate", approximate, ("none", "tanh"))
-        self.approximate = approximate
-
-    def forward(self, x: Array) -> Array:
-        """Return the function of each element."""
-        return functional.gelu(x, self.approximate)
-
-
-class Softplus(Module):
-    """log(1 + exp(beta * x)) / beta of each element, and x where beta * x is above the threshold."""
-
-    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
-        super().__init__()
-        self.beta, self.threshold = beta, threshold
-
-    def forward(self, x: Array) -> Array:
-        """Return the function of each element."""
-        return functional.softplus(x, self.beta, self.threshold)
-
-
-class Softmax(Module):
-    """exp(x) divided by its sum along an axis."""
-
-    function = staticmethod(functional.softmax)
-
-    def __init__(self, dim: int = -1) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def forward(self, x: Array) -> Array:
-        """Return the function along the axis."""
-        return self.function(x, self.dim)
-
-
-class LogSoftmax(Softmax):
-    """log(softmax(x)) along an axis."""
-
-    function = staticmethod(functional.log_softmax)
-
-
 class ModuleList(Module):
-    """Modules in a list; their parameters belong to the owner."""
+    """Modules in a list: their parameters belong to the module that has the list.
+
+    Parameters
+    ----------
+    modules : iterable of Module, optional
+        The modules.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> layers = ModuleList(Linear(4, 4) for _ in range(2))
+    >>> len(layers), layers[0], len(list(layers.parameters()))
+    (2, Linear(in_features=4, out_features=4, bias=True), 4)
+    """
 
     def __init__(self, modules: Iterable[Module] = ()) -> None:
         super().__init__()
@@ -273,10 +310,17 @@ class ModuleList(Module):
 
 
 class Sequential(ModuleList):
-    """Modules one after the other.
+    """Modules that run one after another: each gets the output of the one before.
 
+    Parameters
+    ----------
+    *modules : Module
+        The modules; or one dict of modules by name.
+
+    Examples
+    --------
     >>> from forerun import torch
-    >>> net = Sequential(Linear(4, 8), ReLU(), Linear(8, 1))
+    >>> net = Sequential(Linear(4, 8), torch.nn.ReLU(), Linear(8, 1))
     >>> net(torch.ones(2, 4)).shape
     (2, 1)
     """

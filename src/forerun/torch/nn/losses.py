@@ -16,7 +16,7 @@ __all__ = ["CrossEntropyLoss", "NLLLoss", "MSELoss", "L1Loss", "SmoothL1Loss", "
 
 
 class _Loss(Module):
-    function: Callable[..., Any]
+    _function: Callable[..., Any]
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__()
@@ -24,51 +24,153 @@ class _Loss(Module):
 
     def forward(self, x: Array, target: Array) -> Any:
         """Return the loss of predictions x: a number, or one per element for "none"."""
-        return self.function(x, target, self.reduction)
+        return self._function(x, target, self.reduction)
 
 
 class CrossEntropyLoss(_Loss):
-    """-log(softmax(x)) at the target class, or its sum weighted with a target distribution.
+    """`-log(softmax(x))` at the target class, or its sum weighted with a target distribution.
 
+    Predictions are scores (batch, classes, ...); targets are class numbers (batch, ...), or distributions in the shape
+    of the predictions.
+
+    Parameters
+    ----------
+    reduction : {"mean", "sum", "none"}, optional
+        Whether the loss is the mean or the sum of those of the elements, or a tensor of them.
+
+    Raises
+    ------
+    ValueError
+        When called, for another reduction.
+
+    Examples
+    --------
     >>> from forerun import torch
     >>> loss = CrossEntropyLoss()
     >>> round(loss(torch.zeros(2, 4), torch.tensor([1, 2])).item(), 4)
     1.3863
     """
 
-    function = staticmethod(functional.cross_entropy)
+    _function = staticmethod(functional.cross_entropy)
 
 
 class NLLLoss(_Loss):
-    """Minus the log probability of the target class."""
+    """Minus the log probability of the target class.
 
-    function = staticmethod(functional.nll_loss)
+    Predictions are log probabilities (batch, classes, ...), and targets class numbers (batch, ...).
+
+    Parameters
+    ----------
+    reduction : {"mean", "sum", "none"}, optional
+        Whether the loss is the mean or the sum of those of the elements, or a tensor of them.
+
+    Raises
+    ------
+    ValueError
+        When called, for another reduction.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> log_probabilities = torch.log(torch.tensor([[0.25, 0.75], [0.5, 0.5]]))
+    >>> NLLLoss(reduction="sum")(log_probabilities, torch.tensor([0, 1])).exp().item()  # 1 / (0.25 * 0.5)
+    8.0
+    """
+
+    _function = staticmethod(functional.nll_loss)
 
 
 class MSELoss(_Loss):
-    """The squared error.
+    """The square of the difference between predictions and targets of the same shape.
 
+    Parameters
+    ----------
+    reduction : {"mean", "sum", "none"}, optional
+        Whether the loss is the mean or the sum of those of the elements, or a tensor of them.
+
+    Raises
+    ------
+    ValueError
+        When called, for another reduction, and for targets of another shape than the predictions.
+
+    Examples
+    --------
     >>> from forerun import torch
     >>> MSELoss(reduction="sum")(torch.zeros(3), torch.ones(3)).item()
     3.0
     """
 
-    function = staticmethod(functional.mse_loss)
+    _function = staticmethod(functional.mse_loss)
 
 
 class L1Loss(_Loss):
-    """The absolute error."""
+    """The absolute difference between predictions and targets of the same shape.
 
-    function = staticmethod(functional.l1_loss)
+    Parameters
+    ----------
+    reduction : {"mean", "sum", "none"}, optional
+        Whether the loss is the mean or the sum of those of the elements, or a tensor of them.
+
+    Raises
+    ------
+    ValueError
+        When called, for another reduction, and for targets of another shape than the predictions.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> L1Loss()(torch.zeros(2), torch.tensor([1.0, -3.0])).item()
+    2.0
+    """
+
+    _function = staticmethod(functional.l1_loss)
 
 
 class SmoothL1Loss(_Loss):
-    """Half the squared error where it is below 1, the absolute error less a half elsewhere."""
+    """Half the squared difference where that is below 1, the absolute difference less a half elsewhere.
 
-    function = staticmethod(functional.smooth_l1_loss)
+    Predictions and targets have the same shape.
+
+    Parameters
+    ----------
+    reduction : {"mean", "sum", "none"}, optional
+        Whether the loss is the mean or the sum of those of the elements, or a tensor of them.
+
+    Raises
+    ------
+    ValueError
+        When called, for another reduction, and for targets of another shape than the predictions.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> SmoothL1Loss(reduction="none")(torch.zeros(2), torch.tensor([0.5, -3.0])).tolist()
+    [0.125, 2.5]
+    """
+
+    _function = staticmethod(functional.smooth_l1_loss)
 
 
 class BCEWithLogitsLoss(_Loss):
-    """The cross entropy of yes and no, where x is the logarithm of the odds."""
+    """The cross entropy of two classes: -target * log(p) - (1 - target) * log(1 - p), where p = sigmoid(x).
 
-    function = staticmethod(functional.binary_cross_entropy_with_logits)
+    Predictions are logarithms of the odds, and targets probabilities of the same shape.
+
+    Parameters
+    ----------
+    reduction : {"mean", "sum", "none"}, optional
+        Whether the loss is the mean or the sum of those of the elements, or a tensor of them.
+
+    Raises
+    ------
+    ValueError
+        When called, for another reduction, and for targets of another shape than the predictions.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> round(BCEWithLogitsLoss()(torch.zeros(2), torch.tensor([0.0, 1.0])).item(), 4)
+    0.6931
+    """
+
+    _function = staticmethod(functional.binary_cross_entropy_with_logits)

@@ -58,8 +58,18 @@ def is_parameter(x: Array) -> bool:
 
 
 class Module:
-    """A layer or a network: `forward` says what it computes; modules and parameters set as attributes belong to it.
+    """A layer or a network: `forward` computes its result.
 
+    Modules and parameters that are set as attributes belong to it: `parameters()`, `state_dict()`, `train()` and `to()`
+    are of the whole tree.
+
+    Raises
+    ------
+    RuntimeError
+        If a module or parameter is set before `super().__init__()`.
+
+    Examples
+    --------
     >>> from forerun import torch
     >>> class Scale(torch.nn.Module):
     ...     def __init__(self):

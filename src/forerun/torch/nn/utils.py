@@ -17,10 +17,29 @@ __all__ = ["clip_grad_norm_"]
 
 
 def clip_grad_norm_(parameters: Iterable[Any], max_norm: float) -> Array:
-    """Scale gradients in place so that their common 2-norm is at most `max_norm`; return the norm before.
+    """Scale gradients in place so that their common 2-norm is at most `max_norm`, and return the norm before.
 
-    Nothing waits: the factor is computed with the gradients. ValueError if no parameter has a gradient.
+    The call does not wait: the factor is computed when the gradients are.
 
+    Parameters
+    ----------
+    parameters : iterable of Tensor
+        The tensors whose gradients are scaled; those without a gradient are left out.
+    max_norm : float
+        The largest norm.
+
+    Returns
+    -------
+    Tensor
+        The norm of all gradients before, a tensor without axes.
+
+    Raises
+    ------
+    ValueError
+        If no parameter has a gradient.
+
+    Examples
+    --------
     >>> from forerun import torch
     >>> w = torch.tensor([3.0, 4.0], requires_grad=True)
     >>> (w * w / 2).sum().backward()

@@ -16,15 +16,49 @@ __all__ = ["Dataset", "TensorDataset", "DataLoader"]
 
 
 class TensorDataset(ArrayDataset):
-    """Tensors side by side: item i holds element i of each. ValueError for different lengths."""
+    """Tensors side by side: example i holds element i of each.
+
+    Parameters
+    ----------
+    *arrays : Tensor
+        The tensors, all of the same length.
+
+    Raises
+    ------
+    ValueError
+        For tensors of different lengths.
+
+    Examples
+    --------
+    >>> from forerun import torch
+    >>> data = TensorDataset(torch.arange(5), torch.ones(5, 2))
+    >>> len(data), [x.tolist() for x in data[3]]
+    (5, [3, [1.0, 1.0]])
+    """
 
 
 class DataLoader(_Loader):
-    """Batches of a data set, made when they are asked for, or by `num_workers` processes ahead, as in gluon.
+    """Batches of a data set, in order or shuffled, made when they are asked for, or ahead by processes.
 
-    shuffle: another order in each epoch. drop_last: no smaller batch at the end. collate_fn: makes a batch of a list
-    of examples. pin_memory is accepted and ignored: devices compute on the host's memory.
+    Parameters
+    ----------
+    dataset : Dataset
+        The examples: it has a length and is indexed by numbers.
+    batch_size : int, optional
+        Examples of a batch.
+    shuffle : bool, optional
+        Whether each epoch has another random order.
+    num_workers : int, optional
+        The number of processes that make batches ahead; 0 for the calling thread alone.
+    collate_fn : callable, optional
+        Makes a batch of a list of examples; by default tensors are stacked.
+    pin_memory : bool, optional
+        Has no effect.
+    drop_last : bool, optional
+        Whether a smaller batch at the end is left out.
 
+    Examples
+    --------
     >>> from forerun import torch
     >>> data = TensorDataset(torch.arange(5), torch.ones(5, 2))
     >>> [x.tolist() for x, y in DataLoader(data, batch_size=2, drop_last=True)]

@@ -8,53 +8,29 @@ import os
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
+from typing import Any, BinaryIO, ClassVar
 
 import numpy
 
-from .... import image, np
 from ...download import download
-from ..dataset import Hosting, Plan
-from ..recordio import RecordFileDataset, unpack
-
-if TYPE_CHECKING:
-    from ....typing import Array
-
+from ..dataset import Plan
+from .files import ImageFolderDataset as ImageFolderDataset
+from .files import ImageListDataset as ImageListDataset
+from .files import ImageRecordDataset as ImageRecordDataset
+from .labelled import Labelled, Transform
 
 __all__ = [
     "MNIST", "FashionMNIST", "CIFAR10", "CIFAR100", "ImageFolderDataset", "ImageListDataset", "ImageRecordDataset",
 ]  # fmt: skip
 
 Root = str | os.PathLike[str] | None
-Transform = Callable[[Any, Any], Any] | None
-_SUFFIXES = (".jpg", ".jpeg", ".png")
 _REPOSITORY = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"
 
 
-class _Labelled(Hosting):
-    """(image, label) by number, through `transform(image, label)` if there is one. Subclasses define `_pair`."""
-
-    _transform: Transform = None
-
-    def _pair(self, index: int) -> tuple[numpy.ndarray, Any]:
-        """Return the example, of NumPy's arrays."""
-        raise NotImplementedError
-
-    def _planned(self, late: bool) -> Plan:
-        return (self._pair if self._transform is None else self.__getitem__), []
-
-    def __getitem__(self, index: int) -> Any:
-        values, label = self._pair(index)
-        if isinstance(index, slice):  # of examples
-            label = np.array(label, dtype=label.dtype)
-        example = np.array(values, dtype=values.dtype), label
-        return example if self._transform is None else self._transform(*example)
-
-
-class _Images(_Labelled):
+class _Images(Labelled):
     """Images and labels in memory, from files in a folder; those that are not there are downloaded.
 
     root: the folder, by default `~/.mxnet/datasets/` and the data set's name, with `$MXNET_HOME` instead of `~/.mxnet`.
@@ -136,10 +112,41 @@ def _idx(path: Path, axes: int) -> numpy.ndarray:
 
 
 class MNIST(_Images):
-    """Handwritten digits (28, 28, 1), uint8, from the four files of MNIST, compressed by gzip or not.
+    """Handwritten digits: images (28, 28, 1), uint8, and labels, int32, in memory.
 
-    train: the 60000 to train with, otherwise the 10000 to test with. root: the folder of the files; those that are not
-    there are downloaded. FileNotFoundError if that cannot be, ValueError if a file is damaged.
+    The four files are those of MNIST, compressed by gzip or not.
+
+    Parameters
+    ----------
+    root : path, optional
+        The folder of the files; by default `~/.mxnet/datasets/mnist`, with `$MXNET_HOME` in place of `~/.mxnet`. Files
+        that are not there are downloaded from `$MXNET_GLUON_REPO`, by default MXNet's, and their checksums compared.
+    train : bool, optional
+        Whether these are the 60,000 examples for training; otherwise the 10,000 for tests.
+    transform : callable, optional
+        A function `transform(image, label)` of each example that is asked for; its result is the example.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file is not there and cannot be downloaded.
+    ValueError
+        If a file is damaged.
+
+    Examples
+    --------
+    Files of two images; those of the real data set are downloaded:
+
+    >>> import struct, tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     images, labels = (Path(folder, f"t10k-{name}-ubyte") for name in ("images-idx3", "labels-idx1"))
+    ...     _ = images.write_bytes(struct.pack(">4I", 0x803, 2, 28, 28) + bytes(2 * 28 * 28))
+    ...     _ = labels.write_bytes(struct.pack(">2I", 0x801, 2) + bytes([7, 1]))
+    ...     test = MNIST(folder, train=False)
+    >>> image, label = test[0]
+    >>> len(test), image.shape, image.dtype, int(label)
+    (2, (28, 28, 1), dtype('uint8'), 7)
     """
 
     folder = "mnist"
@@ -172,7 +179,41 @@ class MNIST(_Images):
 
 
 class FashionMNIST(MNIST):
-    """Clothes in MNIST's format."""
+    """Pictures of clothes in the format of MNIST: images (28, 28, 1), uint8, and labels, int32, in memory.
+
+    Parameters
+    ----------
+    root : path, optional
+        The folder of the files; by default `~/.mxnet/datasets/fashion-mnist`, with `$MXNET_HOME` in place of
+        `~/.mxnet`. Files that are not there are downloaded from `$MXNET_GLUON_REPO`, by default MXNet's, and their
+        checksums compared.
+    train : bool, optional
+        Whether these are the 60,000 examples for training; otherwise the 10,000 for tests.
+    transform : callable, optional
+        A function `transform(image, label)` of each example that is asked for; its result is the example.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file is not there and cannot be downloaded.
+    ValueError
+        If a file is damaged.
+
+    Examples
+    --------
+    Files of two images; those of the real data set are downloaded:
+
+    >>> import struct, tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     images, labels = (Path(folder, f"t10k-{name}-ubyte") for name in ("images-idx3", "labels-idx1"))
+    ...     _ = images.write_bytes(struct.pack(">4I", 0x803, 2, 28, 28) + bytes(2 * 28 * 28))
+    ...     _ = labels.write_bytes(struct.pack(">2I", 0x801, 2) + bytes([7, 1]))
+    ...     test = FashionMNIST(folder, train=False)
+    >>> image, label = test[0]
+    >>> len(test), image.shape, image.dtype, int(label)
+    (2, (28, 28, 1), dtype('uint8'), 7)
+    """
 
     folder = "fashion-mnist"
     _sums: ClassVar = {
@@ -184,11 +225,41 @@ class FashionMNIST(MNIST):
 
 
 class CIFAR10(_Images):
-    """Small photographs (32, 32, 3), uint8, of 10 classes, from the binary files of CIFAR-10, plain or compressed by
-    gzip.
+    """Small photographs of 10 classes: images (32, 32, 3), uint8, and labels, int32, in memory.
 
-    train: the 50000 to train with, otherwise the 10000 to test with. root: the folder of the files, or of theirs;
-    otherwise they are downloaded. FileNotFoundError if that cannot be, ValueError if a file is damaged.
+    The files are the binary ones of CIFAR-10, compressed by gzip or not, in the folder or in `cifar-10-batches-bin` in
+    it.
+
+    Parameters
+    ----------
+    root : path, optional
+        The folder of the files; by default `~/.mxnet/datasets/cifar10`, with `$MXNET_HOME` in place of `~/.mxnet`.
+        Files that are not there are downloaded from `$MXNET_GLUON_REPO`, by default MXNet's, and their checksums
+        compared.
+    train : bool, optional
+        Whether these are the 50,000 examples for training; otherwise the 10,000 for tests.
+    transform : callable, optional
+        A function `transform(image, label)` of each example that is asked for; its result is the example.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file is not there and cannot be downloaded.
+    ValueError
+        If a file is damaged.
+
+    Examples
+    --------
+    A file of two images; those of the real data set are downloaded:
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "test_batch.bin").write_bytes((bytes([3]) + bytes(3072)) * 2)
+    ...     test = CIFAR10(folder, train=False)
+    >>> image, label = test[0]
+    >>> len(test), image.shape, image.dtype, int(label)
+    (2, (32, 32, 3), dtype('uint8'), 3)
     """
 
     folder = "cifar10"
@@ -244,7 +315,43 @@ def _extract(archive: Path, names: set[str]) -> None:
 
 
 class CIFAR100(CIFAR10):
-    """Small photographs (32, 32, 3), uint8, of 20 classes, or with `fine_label` of 100; as CIFAR10."""
+    """Small photographs of 100 classes in 20 groups: images (32, 32, 3), uint8, and labels, int32, in memory.
+
+    The files are the binary ones of CIFAR-100, compressed by gzip or not, in the folder or in `cifar-100-binary` in it.
+
+    Parameters
+    ----------
+    root : path, optional
+        The folder of the files; by default `~/.mxnet/datasets/cifar100`, with `$MXNET_HOME` in place of `~/.mxnet`.
+        Files that are not there are downloaded from `$MXNET_GLUON_REPO`, by default MXNet's, and their checksums
+        compared.
+    fine_label : bool, optional
+        Whether labels are those of the 100 classes; otherwise those of the 20 groups.
+    train : bool, optional
+        Whether these are the 50,000 examples for training; otherwise the 10,000 for tests.
+    transform : callable, optional
+        A function `transform(image, label)` of each example that is asked for; its result is the example.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file is not there and cannot be downloaded.
+    ValueError
+        If a file is damaged.
+
+    Examples
+    --------
+    A file of two images; those of the real data set are downloaded:
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "test.bin").write_bytes((bytes([4, 72]) + bytes(3072)) * 2)
+    ...     test = CIFAR100(folder, fine_label=True, train=False)
+    >>> image, label = test[0]
+    >>> len(test), image.shape, image.dtype, int(label)
+    (2, (32, 32, 3), dtype('uint8'), 72)
+    """
 
     folder = "cifar100"
     _archive = "cifar-100-binary.tar.gz", "a0bb982c76b83111308126cc779a992fa506b90b"
@@ -258,90 +365,3 @@ class CIFAR100(CIFAR10):
     ) -> None:
         self._label = int(fine_label)
         super().__init__(root, train, transform)
-
-
-class ImageFolderDataset(_Labelled):
-    """Images in folders that are named as their classes: (image, number of the class), read when asked for.
-
-    `synsets` has the classes in alphabetical order, `items` the files with their numbers. flag: as for `image.imread`.
-    FileNotFoundError if there is no such folder.
-    """
-
-    def __init__(self, root: str | os.PathLike[str], flag: int = 1, transform: Transform = None) -> None:
-        self._flag, self._transform = flag, transform
-        folders = sorted(path for path in Path(root).expanduser().iterdir() if path.is_dir())
-        self.synsets = [folder.name for folder in folders]
-        self.items = [
-            (str(path), label)
-            for label, folder in enumerate(folders)
-            for path in sorted(folder.iterdir())
-            if path.suffix.lower() in _SUFFIXES
-        ]
-
-    def _pair(self, index: int) -> tuple[numpy.ndarray, Any]:
-        path, label = self.items[index]
-        return image.values_in(path, self._flag), label
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-
-class ImageListDataset(_Labelled):
-    """Images that a list names: (image, array of its labels as float32), read when asked for.
-
-    imglist: lists of a label, or several, and a path; or a file in `root` of lines of a number, labels and a path, with
-    tabs between. Paths are relative to `root`. flag: as for `image.imread`. `items` has paths with labels. ValueError
-    for another list.
-    """
-
-    def __init__(self, root: str | os.PathLike[str] = ".", imglist: Any = None, flag: int = 1) -> None:
-        self._flag = flag
-        folder = Path(root).expanduser()
-        if isinstance(imglist, (str, os.PathLike)):
-            lines = (folder / imglist).read_text().splitlines()
-            rows: Sequence[Any] = [line.strip().split("\t")[1:] for line in lines if line.strip()]
-        elif isinstance(imglist, (list, tuple)):
-            rows = imglist
-        else:
-            raise ValueError(f"ImageListDataset: imglist must be a file or a list, got {type(imglist).__name__}")
-        self.items = [(str(folder / path), labels) for path, labels in map(_entry, rows)]
-
-    def _pair(self, index: int) -> tuple[numpy.ndarray, Any]:
-        path, labels = self.items[index]
-        return image.values_in(path, self._flag), labels
-
-    def __getitem__(self, index: int) -> tuple[Array, ...]:
-        values, labels = self._pair(index)
-        return np.array(values), np.array(labels)
-
-    def _planned(self, late: bool) -> Plan:
-        return self._pair, []
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-
-def _entry(row: Any) -> tuple[str, numpy.ndarray]:
-    """Return the path and the labels of a row: labels and then the path."""
-    try:
-        *labels, path = row
-        values = numpy.array(labels, "float32").reshape(-1)
-        if isinstance(path, (str, os.PathLike)) and values.size:
-            return os.fspath(path), values
-    except (TypeError, ValueError):
-        pass
-    raise ValueError(f"ImageListDataset: entries must be labels and a path, got {row!r}")
-
-
-class ImageRecordDataset(_Labelled):
-    """Images in a file of records (`RecordFileDataset`): (image, its label or labels). flag: as for `image.imread`."""
-
-    def __init__(self, filename: str | os.PathLike[str], flag: int = 1, transform: Transform = None) -> None:
-        self._records, self._flag, self._transform = RecordFileDataset(filename), flag, transform
-
-    def _pair(self, index: int) -> tuple[numpy.ndarray, Any]:
-        header, data = unpack(self._records[index])
-        return image.decoded(data, self._flag), header.label
-
-    def __len__(self) -> int:
-        return len(self._records)

@@ -51,13 +51,40 @@ _MODELS: dict[str, Callable[..., Any]] = {
 
 
 def get_model(name: str, **settings: Any) -> Any:
-    """Return the network of that name, such as "resnet18_v1", "vgg16_bn" or "mobilenetv2_0.5", not initialised.
+    """Return the network of that name, such as "resnet18_v1", "vgg16_bn" or "mobilenetv2_0.5".
 
-    settings: `classes`, the number of scores (1000), and others of its class. `pretrained`: with the parameters of
-    `<name>.params`, or of a file whose name begins with `<name>-`, in the folder `root` (by default models in
-    $MXNET_HOME or ~/.mxnet), on the `device`(s), or `ctx` in 1.x's words; none are served, FileNotFoundError without
-    the file. ValueError, which lists the names, for another name.
+    Pretrained parameters come from a file in a folder: `<name>.params`, or one whose name begins with `<name>-`. None
+    are served: put a file there that MXNet or `save_parameters` has written.
 
+    Parameters
+    ----------
+    name : str
+        The name of the network, in capital or small letters.
+    classes : int, optional
+        The number of scores; 1000 by default.
+    pretrained : bool, optional
+        Whether parameters come from the file.
+    root : path, optional
+        The folder of the file; by default `models` in `$MXNET_HOME`, or `~/.mxnet/models`.
+    device, ctx : device or list of devices, optional
+        Where parameters are; the current device by default. `ctx` is the word of MXNet 1.x.
+    **settings : optional
+        Other settings of its class, such as `thumbnail` of `ResNetV1`.
+
+    Returns
+    -------
+    Block
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    ValueError
+        For another name; the message lists all.
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
     >>> get_model("vgg11").output
     Dense(-1 -> 1000, linear)
     """

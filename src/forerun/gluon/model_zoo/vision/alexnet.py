@@ -18,8 +18,17 @@ _CONVOLUTIONS = [
 
 
 class AlexNet(Classifier):
-    """Five convolutions and three dense layers.
+    """AlexNet: five convolutions and three dense layers, in the form of Krizhevsky 2014.
 
+    Images (batch, channels, height, width) become scores (batch, classes).
+
+    Parameters
+    ----------
+    classes : int, optional
+        The number of scores.
+
+    Examples
+    --------
     >>> AlexNet(classes=10).output
     Dense(-1 -> 10, linear)
     """
@@ -43,5 +52,34 @@ def alexnet(
     device: Devices = None,
     **settings: Unpack[NetSettings],
 ) -> AlexNet:
-    """AlexNet. pretrained, ctx, root: see `get_model`. settings: `classes`."""
+    """Return AlexNet.
+
+    Parameters
+    ----------
+    pretrained : bool, optional
+        Whether parameters come from a file, as for `get_model`.
+    ctx : device or list of devices, optional
+        Where parameters are, in the words of MXNet 1.x.
+    root : path, optional
+        The folder of the file; by default `models` in `$MXNET_HOME`, or `~/.mxnet/models`.
+    device : device or list of devices, optional
+        Where parameters are; the current device by default.
+    classes : int, optional
+        The number of scores; 1000 by default.
+
+    Returns
+    -------
+    AlexNet
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> alexnet(classes=10).output
+    Dense(-1 -> 10, linear)
+    """
     return finished(AlexNet(**settings), "alexnet", pretrained, ctx, root, device)

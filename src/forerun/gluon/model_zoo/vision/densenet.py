@@ -35,10 +35,27 @@ def _layer(growth: int, bn_size: int, dropout: float) -> Block:
 
 
 class DenseNet(Classifier):
-    """Layers that see what all layers before them in their stage have made.
+    """DenseNet: each layer sees the results of all layers before it in its stage (Huang et al. 2016).
 
-    bn_size: how many times `growth_rate` the channels are inside a layer. dropout: of what a layer adds.
+    Images (batch, channels, height, width) become scores (batch, classes).
 
+    Parameters
+    ----------
+    num_init_features : int
+        The number of channels of the first layer.
+    growth_rate : int
+        The number of channels that each layer adds.
+    block_config : sequence of int
+        The number of layers of each stage.
+    bn_size : int, optional
+        How many times `growth_rate` the channels are inside a layer.
+    dropout : float, optional
+        The share of the channels that a layer adds that is dropped while training.
+    classes : int, optional
+        The number of scores.
+
+    Examples
+    --------
     >>> len(DenseNet(8, 4, [2, 2], classes=10).features)
     11
     """
@@ -69,20 +86,104 @@ def _densenet(
 
 
 def densenet121(**settings: Unpack[Settings]) -> DenseNet:
-    """DenseNet-121. settings: pretrained, ctx, root as in `get_model`; bn_size, dropout, classes of `DenseNet`."""
+    """Return DenseNet-121.
+
+    Parameters
+    ----------
+    **settings : optional
+        `pretrained`, `ctx`, `root` and `device` of `get_model`; `bn_size`, `dropout` and `classes` of `DenseNet`.
+
+    Returns
+    -------
+    DenseNet
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> densenet121(classes=10).output
+    Dense(-1 -> 10, linear)
+    """
     return _densenet(121, **settings)
 
 
 def densenet161(**settings: Unpack[Settings]) -> DenseNet:
-    """DenseNet-161; settings are those of `densenet121`."""
+    """Return DenseNet-161.
+
+    Parameters
+    ----------
+    **settings : optional
+        `pretrained`, `ctx`, `root` and `device` of `get_model`; `bn_size`, `dropout` and `classes` of `DenseNet`.
+
+    Returns
+    -------
+    DenseNet
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> densenet161(classes=10).output
+    Dense(-1 -> 10, linear)
+    """
     return _densenet(161, **settings)
 
 
 def densenet169(**settings: Unpack[Settings]) -> DenseNet:
-    """DenseNet-169; settings are those of `densenet121`."""
+    """Return DenseNet-169.
+
+    Parameters
+    ----------
+    **settings : optional
+        `pretrained`, `ctx`, `root` and `device` of `get_model`; `bn_size`, `dropout` and `classes` of `DenseNet`.
+
+    Returns
+    -------
+    DenseNet
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> densenet169(classes=10).output
+    Dense(-1 -> 10, linear)
+    """
     return _densenet(169, **settings)
 
 
 def densenet201(**settings: Unpack[Settings]) -> DenseNet:
-    """DenseNet-201; settings are those of `densenet121`."""
+    """Return DenseNet-201.
+
+    Parameters
+    ----------
+    **settings : optional
+        `pretrained`, `ctx`, `root` and `device` of `get_model`; `bn_size`, `dropout` and `classes` of `DenseNet`.
+
+    Returns
+    -------
+    DenseNet
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> densenet201(classes=10).output
+    Dense(-1 -> 10, linear)
+    """
     return _densenet(201, **settings)

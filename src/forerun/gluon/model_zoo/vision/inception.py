@@ -77,8 +77,17 @@ def _e() -> Block:
 
 
 class Inception3(Classifier):
-    """Branches of convolutions side by side, for images of 299 x 299.
+    """Inception v3: branches of convolutions side by side, for images of 299 x 299 (Szegedy et al. 2015).
 
+    Images (batch, channels, height, width) become scores (batch, classes).
+
+    Parameters
+    ----------
+    classes : int, optional
+        The number of scores.
+
+    Examples
+    --------
     >>> len(Inception3(classes=10).features)
     20
     """
@@ -99,5 +108,34 @@ def inception_v3(
     device: Devices = None,
     **settings: Unpack[NetSettings],
 ) -> Inception3:
-    """Inception v3. pretrained, ctx, root: see `get_model`. settings: `classes`."""
+    """Return Inception v3.
+
+    Parameters
+    ----------
+    pretrained : bool, optional
+        Whether parameters come from a file, as for `get_model`.
+    ctx : device or list of devices, optional
+        Where parameters are, in the words of MXNet 1.x.
+    root : path, optional
+        The folder of the file; by default `models` in `$MXNET_HOME`, or `~/.mxnet/models`.
+    device : device or list of devices, optional
+        Where parameters are; the current device by default.
+    classes : int, optional
+        The number of scores; 1000 by default.
+
+    Returns
+    -------
+    Inception3
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> inception_v3(classes=10).output
+    Dense(-1 -> 10, linear)
+    """
     return finished(Inception3(**settings), "inceptionv3", pretrained, ctx, root, device)

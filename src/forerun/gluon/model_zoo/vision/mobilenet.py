@@ -29,8 +29,19 @@ _BOTTLENECKS = [
 
 
 class MobileNet(Classifier):
-    """Pairs of convolutions, 3 x 3 in each channel and 1 x 1 over channels. multiplier: of all numbers of channels.
+    """MobileNet: pairs of convolutions, 3 x 3 in each channel and 1 x 1 over channels (Howard et al. 2017).
 
+    Images (batch, channels, height, width) become scores (batch, classes).
+
+    Parameters
+    ----------
+    multiplier : float, optional
+        The factor of all numbers of channels.
+    classes : int, optional
+        The number of scores.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> net = MobileNet(0.25, classes=10)
     >>> net.initialize()
@@ -67,7 +78,25 @@ class _Bottleneck(HybridBlock):
 
 
 class MobileNetV2(Classifier):
-    """Inverted residuals with linear bottlenecks. multiplier: of all numbers of channels but, below 1, the last."""
+    """MobileNetV2: inverted residuals with linear bottlenecks (Sandler et al. 2018).
+
+    Images (batch, channels, height, width) become scores (batch, classes).
+
+    Parameters
+    ----------
+    multiplier : float, optional
+        The factor of all numbers of channels, and if it is above 1, of the last one, too.
+    classes : int, optional
+        The number of scores.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> net = MobileNetV2(0.25, classes=10)
+    >>> net.initialize()
+    >>> net(np.ones((1, 3, 32, 32))).shape
+    (1, 10)
+    """
 
     def __init__(self, multiplier: float = 1.0, classes: int = 1000) -> None:
         super().__init__()
@@ -91,7 +120,38 @@ def get_mobilenet(
     multiplier: float, pretrained: bool = False, ctx: Devices = None, root: Root = None, device: Devices = None,
     **settings: Unpack[NetSettings],
 ) -> MobileNet:  # fmt: skip
-    """Return the MobileNet of that multiplier. pretrained, ctx, root: see `get_model`. settings: `classes`."""
+    """Return a `MobileNet`.
+
+    Parameters
+    ----------
+    multiplier : float
+        The factor of all numbers of channels.
+    pretrained : bool, optional
+        Whether parameters come from a file, as for `get_model`.
+    ctx : device or list of devices, optional
+        Where parameters are, in the words of MXNet 1.x.
+    root : path, optional
+        The folder of the file; by default `models` in `$MXNET_HOME`, or `~/.mxnet/models`.
+    device : device or list of devices, optional
+        Where parameters are; the current device by default.
+    classes : int, optional
+        The number of scores; 1000 by default.
+
+    Returns
+    -------
+    MobileNet
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> get_mobilenet(0.25, classes=10).output
+    Dense(-1 -> 10, linear)
+    """
     return finished(MobileNet(multiplier, **settings), _name("mobilenet", multiplier), pretrained, ctx, root, device)
 
 
@@ -99,47 +159,246 @@ def get_mobilenet_v2(
     multiplier: float, pretrained: bool = False, ctx: Devices = None, root: Root = None, device: Devices = None,
     **settings: Unpack[NetSettings],
 ) -> MobileNetV2:  # fmt: skip
-    """Return the MobileNetV2 of that multiplier. pretrained, ctx, root: see `get_model`. settings: `classes`."""
+    """Return a `MobileNetV2`.
+
+    Parameters
+    ----------
+    multiplier : float
+        The factor of all numbers of channels.
+    pretrained : bool, optional
+        Whether parameters come from a file, as for `get_model`.
+    ctx : device or list of devices, optional
+        Where parameters are, in the words of MXNet 1.x.
+    root : path, optional
+        The folder of the file; by default `models` in `$MXNET_HOME`, or `~/.mxnet/models`.
+    device : device or list of devices, optional
+        Where parameters are; the current device by default.
+    classes : int, optional
+        The number of scores; 1000 by default.
+
+    Returns
+    -------
+    MobileNetV2
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> get_mobilenet_v2(0.25, classes=10).output[0].weight.shape[0]
+    10
+    """
     return finished(
         MobileNetV2(multiplier, **settings), _name("mobilenetv2_", multiplier), pretrained, ctx, root, device
     )
 
 
 def mobilenet1_0(**settings: Unpack[Settings]) -> MobileNet:
-    """MobileNet; settings are those of `get_mobilenet`."""
+    """Return a MobileNet with all channels.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_mobilenet`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    MobileNet
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> mobilenet1_0(classes=10).output
+    Dense(-1 -> 10, linear)
+    """
     return get_mobilenet(1.0, **settings)
 
 
 def mobilenet0_75(**settings: Unpack[Settings]) -> MobileNet:
-    """MobileNet with 3/4 of the channels; settings are those of `get_mobilenet`."""
+    """Return a MobileNet with 3/4 of the channels.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_mobilenet`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    MobileNet
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> mobilenet0_75(classes=10).output
+    Dense(-1 -> 10, linear)
+    """
     return get_mobilenet(0.75, **settings)
 
 
 def mobilenet0_5(**settings: Unpack[Settings]) -> MobileNet:
-    """MobileNet with half of the channels; settings are those of `get_mobilenet`."""
+    """Return a MobileNet with half of the channels.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_mobilenet`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    MobileNet
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> mobilenet0_5(classes=10).output
+    Dense(-1 -> 10, linear)
+    """
     return get_mobilenet(0.5, **settings)
 
 
 def mobilenet0_25(**settings: Unpack[Settings]) -> MobileNet:
-    """MobileNet with a quarter of the channels; settings are those of `get_mobilenet`."""
+    """Return a MobileNet with a quarter of the channels.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_mobilenet`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    MobileNet
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> mobilenet0_25(classes=10).output
+    Dense(-1 -> 10, linear)
+    """
     return get_mobilenet(0.25, **settings)
 
 
 def mobilenet_v2_1_0(**settings: Unpack[Settings]) -> MobileNetV2:
-    """MobileNetV2; settings are those of `get_mobilenet_v2`."""
+    """Return a MobileNetV2 with all channels.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_mobilenet_v2`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    MobileNetV2
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> mobilenet_v2_1_0(classes=10).output[0].weight.shape[0]
+    10
+    """
     return get_mobilenet_v2(1.0, **settings)
 
 
 def mobilenet_v2_0_75(**settings: Unpack[Settings]) -> MobileNetV2:
-    """MobileNetV2 with 3/4 of the channels; settings are those of `get_mobilenet_v2`."""
+    """Return a MobileNetV2 with 3/4 of the channels.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_mobilenet_v2`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    MobileNetV2
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> mobilenet_v2_0_75(classes=10).output[0].weight.shape[0]
+    10
+    """
     return get_mobilenet_v2(0.75, **settings)
 
 
 def mobilenet_v2_0_5(**settings: Unpack[Settings]) -> MobileNetV2:
-    """MobileNetV2 with half of the channels; settings are those of `get_mobilenet_v2`."""
+    """Return a MobileNetV2 with half of the channels.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_mobilenet_v2`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    MobileNetV2
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> mobilenet_v2_0_5(classes=10).output[0].weight.shape[0]
+    10
+    """
     return get_mobilenet_v2(0.5, **settings)
 
 
 def mobilenet_v2_0_25(**settings: Unpack[Settings]) -> MobileNetV2:
-    """MobileNetV2 with a quarter of the channels; settings are those of `get_mobilenet_v2`."""
+    """Return a MobileNetV2 with a quarter of the channels.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_mobilenet_v2`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    MobileNetV2
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> mobilenet_v2_0_25(classes=10).output[0].weight.shape[0]
+    10
+    """
     return get_mobilenet_v2(0.25, **settings)

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
-from .... import npx
 from ... import nn
 from ...block.block import Block
-from ...block.hybrid import HybridBlock
 from ...parameter.parameter import Devices
 from ..store import NetSettings as _NetSettings
 from ..store import Root, finished
 from ..store import Settings as _Settings
 from .parts import Classifier, conv_norm, row
-
-if TYPE_CHECKING:
-    from ....typing import Array
-
+from .resnet_blocks import BasicBlockV1, BasicBlockV2, BottleneckV1, BottleneckV2
 
 __all__ = [
     "ResNetV1", "ResNetV2", "BasicBlockV1", "BasicBlockV2", "BottleneckV1", "BottleneckV2", "get_resnet",
@@ -36,95 +31,6 @@ class Settings(_Settings, total=False):
     """Settings of the functions that make them; see `get_model`."""
 
     thumbnail: bool
-
-
-class _BlockV1(HybridBlock):
-    """relu(body(x) + x), where x is convolved too if its shape changes. Subclasses make the body."""
-
-    def __init__(self, channels: int, stride: int, downsample: bool = False, in_channels: int = 0) -> None:
-        super().__init__()
-        self.body = row(*self.convolutions(channels, stride, in_channels))
-        through = conv_norm(channels, 1, stride, act=None, in_channels=in_channels) if downsample else None
-        self.downsample = row(*through) if through else None
-
-    @staticmethod
-    def convolutions(channels: int, stride: int, in_channels: int) -> list[Block]:
-        """Return the layers of the body."""
-        raise NotImplementedError
-
-    def forward(self, x: Array) -> Any:
-        """Return images to images."""
-        return npx.relu(self.body(x) + (self.downsample(x) if self.downsample is not None else x))
-
-
-class BasicBlockV1(_BlockV1):
-    """Two convolutions of 3 x 3, the first with the stride."""
-
-    @staticmethod
-    def convolutions(channels: int, stride: int, in_channels: int) -> list[Block]:
-        """Return the layers of the body."""
-        return conv_norm(channels, 3, stride, 1, in_channels=in_channels) + conv_norm(channels, 3, 1, 1, act=None)
-
-
-class BottleneckV1(_BlockV1):
-    """Convolutions of 1 x 1 to a quarter of the channels, with the stride, of 3 x 3, and of 1 x 1 back."""
-
-    @staticmethod
-    def convolutions(channels: int, stride: int, in_channels: int) -> list[Block]:
-        """Return the layers of the body."""
-        few = channels // 4
-        first = conv_norm(few, 1, stride, use_bias=True, in_channels=in_channels)
-        return first + conv_norm(few, 3, 1, 1) + conv_norm(channels, 1, act=None, use_bias=True)
-
-
-class _BlockV2(HybridBlock):
-    """x plus convolutions, with norm and relu before each; subclasses say which: (channels, kernel, stride)."""
-
-    def __init__(self, channels: int, stride: int, downsample: bool = False, in_channels: int = 0) -> None:
-        super().__init__()
-        kinds = self.convolutions(channels, stride)
-        width = in_channels
-        for i, (n, kernel, step) in enumerate(kinds, 1):
-            setattr(self, f"bn{i}", nn.BatchNorm(in_channels=width))
-            conv = nn.Conv2D(n, kernel, step, kernel // 2, use_bias=False, in_channels=width)
-            setattr(self, f"conv{i}", conv)
-            width = n if in_channels else 0
-        self._pairs = [(getattr(self, f"bn{i}"), getattr(self, f"conv{i}")) for i in range(1, len(kinds) + 1)]
-        through = nn.Conv2D(channels, 1, stride, use_bias=False, in_channels=in_channels) if downsample else None
-        self.downsample = through
-
-    @staticmethod
-    def convolutions(channels: int, stride: int) -> list[tuple[int, int, int]]:
-        """Channels, kernel and stride of each convolution."""
-        raise NotImplementedError
-
-    def forward(self, x: Array) -> Any:
-        """Return images to images."""
-        short = x
-        for i, (norm, conv) in enumerate(self._pairs):
-            x = npx.relu(norm(x))
-            if i == 0 and self.downsample is not None:
-                short = self.downsample(x)
-            x = conv(x)
-        return x + short
-
-
-class BasicBlockV2(_BlockV2):
-    """Two convolutions of 3 x 3, the first with the stride."""
-
-    @staticmethod
-    def convolutions(channels: int, stride: int) -> list[tuple[int, int, int]]:
-        """Channels, kernel and stride of each convolution."""
-        return [(channels, 3, stride), (channels, 3, 1)]
-
-
-class BottleneckV2(_BlockV2):
-    """Convolutions of 1 x 1 to a quarter of the channels, of 3 x 3 with the stride, and of 1 x 1 back."""
-
-    @staticmethod
-    def convolutions(channels: int, stride: int) -> list[tuple[int, int, int]]:
-        """Channels, kernel and stride of each convolution."""
-        return [(channels // 4, 1, 1), (channels // 4, 3, stride), (channels, 1, 1)]
 
 
 def _stages(block: Any, layers: Sequence[int], channels: Sequence[int]) -> list[Block]:
@@ -147,11 +53,30 @@ def _stem(channels: int, thumbnail: bool) -> list[Block]:
 
 
 class ResNetV1(Classifier):
-    """Stages of residual blocks, then a mean over places, and a dense layer.
+    """A residual network: stages of blocks, then a mean over places, and a dense layer (He et al. 2015).
 
-    block: `BasicBlockV1` or `BottleneckV1`. layers: how many blocks each stage has. channels: those of the first
-    layer, and of each stage (ValueError if not one more). thumbnail: for small images, of about 32 x 32.
+    Images (batch, channels, height, width) become scores (batch, classes).
 
+    Parameters
+    ----------
+    block : type
+        The class of its blocks: `BasicBlockV1` or `BottleneckV1`.
+    layers : sequence of int
+        The number of blocks of each stage.
+    channels : sequence of int
+        The numbers of channels of the first layer, and of each stage.
+    classes : int, optional
+        The number of scores.
+    thumbnail : bool, optional
+        Whether it is for small images, of about 32 x 32: the first layers do not make them smaller.
+
+    Raises
+    ------
+    ValueError
+        Unless there is one number of channels more than stages.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> net = ResNetV1(BasicBlockV1, [1, 1], [8, 8, 16], classes=10, thumbnail=True)
     >>> net.initialize()
@@ -168,7 +93,37 @@ class ResNetV1(Classifier):
 
 
 class ResNetV2(Classifier):
-    """As `ResNetV1`, of `BasicBlockV2` or `BottleneckV2`; norms before the first and after the last stage."""
+    """A residual network with norms before the convolutions, and before the first and after the last stage (He et al.
+    2016).
+
+    Images (batch, channels, height, width) become scores (batch, classes).
+
+    Parameters
+    ----------
+    block : type
+        The class of its blocks: `BasicBlockV2` or `BottleneckV2`.
+    layers : sequence of int
+        The number of blocks of each stage.
+    channels : sequence of int
+        The numbers of channels of the first layer, and of each stage.
+    classes : int, optional
+        The number of scores.
+    thumbnail : bool, optional
+        Whether it is for small images, of about 32 x 32: the first layers do not make them smaller.
+
+    Raises
+    ------
+    ValueError
+        Unless there is one number of channels more than stages.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> net = ResNetV2(BasicBlockV2, [1, 1], [8, 8, 16], classes=10, thumbnail=True)
+    >>> net.initialize()
+    >>> net(np.ones((2, 3, 32, 32))).shape
+    (2, 10)
+    """
 
     def __init__(
         self, block: Any, layers: Sequence[int], channels: Sequence[int], classes: int = 1000, thumbnail: bool = False
@@ -195,11 +150,41 @@ def get_resnet(
     version: int, num_layers: int, pretrained: bool = False, ctx: Devices = None, root: Root = None,
     device: Devices = None, **settings: Unpack[NetSettings],
 ) -> Any:  # fmt: skip
-    """Return the residual network of version 1 or 2 with 18, 34, 50, 101 or 152 layers.
+    """Return a residual network of 18, 34, 50, 101 or 152 layers.
 
-    pretrained, ctx, root: see `get_model`. settings: `classes` and `thumbnail` of `ResNetV1`. ValueError for other
-    versions and numbers.
+    Parameters
+    ----------
+    version : {1, 2}
+        The version: `ResNetV1` or `ResNetV2`.
+    num_layers : int
+        The number of layers.
+    pretrained : bool, optional
+        Whether parameters come from a file, as for `get_model`.
+    ctx : device or list of devices, optional
+        Where parameters are, in the words of MXNet 1.x.
+    root : path, optional
+        The folder of the file; by default `models` in `$MXNET_HOME`, or `~/.mxnet/models`.
+    device : device or list of devices, optional
+        Where parameters are; the current device by default.
+    classes : int, optional
+        The number of scores; 1000 by default.
+    thumbnail : bool, optional
+        Whether it is for small images, as for `ResNetV1`.
 
+    Returns
+    -------
+    ResNetV1 or ResNetV2
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    ValueError
+        For other versions and numbers.
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
     >>> len(get_resnet(1, 18).features)
     9
     """
@@ -214,60 +199,270 @@ def get_resnet(
 
 
 def resnet18_v1(**settings: Unpack[Settings]) -> ResNetV1:
-    """ResNet-18; settings are those of `get_resnet`."""
+    """Return ResNet-18 of He et al. 2015.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_resnet`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    ResNetV1
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> resnet18_v1(classes=10).output
+    Dense(512 -> 10, linear)
+    """
     net: ResNetV1 = get_resnet(1, 18, **settings)
     return net
 
 
 def resnet34_v1(**settings: Unpack[Settings]) -> ResNetV1:
-    """ResNet-34; settings are those of `get_resnet`."""
+    """Return ResNet-34 of He et al. 2015.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_resnet`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    ResNetV1
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> resnet34_v1(classes=10).output
+    Dense(512 -> 10, linear)
+    """
     net: ResNetV1 = get_resnet(1, 34, **settings)
     return net
 
 
 def resnet50_v1(**settings: Unpack[Settings]) -> ResNetV1:
-    """ResNet-50; settings are those of `get_resnet`."""
+    """Return ResNet-50 of He et al. 2015.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_resnet`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    ResNetV1
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> resnet50_v1(classes=10).output
+    Dense(2048 -> 10, linear)
+    """
     net: ResNetV1 = get_resnet(1, 50, **settings)
     return net
 
 
 def resnet101_v1(**settings: Unpack[Settings]) -> ResNetV1:
-    """ResNet-101; settings are those of `get_resnet`."""
+    """Return ResNet-101 of He et al. 2015.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_resnet`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    ResNetV1
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> resnet101_v1(classes=10).output
+    Dense(2048 -> 10, linear)
+    """
     net: ResNetV1 = get_resnet(1, 101, **settings)
     return net
 
 
 def resnet152_v1(**settings: Unpack[Settings]) -> ResNetV1:
-    """ResNet-152; settings are those of `get_resnet`."""
+    """Return ResNet-152 of He et al. 2015.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_resnet`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    ResNetV1
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> resnet152_v1(classes=10).output
+    Dense(2048 -> 10, linear)
+    """
     net: ResNetV1 = get_resnet(1, 152, **settings)
     return net
 
 
 def resnet18_v2(**settings: Unpack[Settings]) -> ResNetV2:
-    """ResNet-18 of 2016; settings are those of `get_resnet`."""
+    """Return ResNet-18 of He et al. 2016.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_resnet`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    ResNetV2
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> resnet18_v2(classes=10).output
+    Dense(512 -> 10, linear)
+    """
     net: ResNetV2 = get_resnet(2, 18, **settings)
     return net
 
 
 def resnet34_v2(**settings: Unpack[Settings]) -> ResNetV2:
-    """ResNet-34 of 2016; settings are those of `get_resnet`."""
+    """Return ResNet-34 of He et al. 2016.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_resnet`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    ResNetV2
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> resnet34_v2(classes=10).output
+    Dense(512 -> 10, linear)
+    """
     net: ResNetV2 = get_resnet(2, 34, **settings)
     return net
 
 
 def resnet50_v2(**settings: Unpack[Settings]) -> ResNetV2:
-    """ResNet-50 of 2016; settings are those of `get_resnet`."""
+    """Return ResNet-50 of He et al. 2016.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_resnet`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    ResNetV2
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> resnet50_v2(classes=10).output
+    Dense(2048 -> 10, linear)
+    """
     net: ResNetV2 = get_resnet(2, 50, **settings)
     return net
 
 
 def resnet101_v2(**settings: Unpack[Settings]) -> ResNetV2:
-    """ResNet-101 of 2016; settings are those of `get_resnet`."""
+    """Return ResNet-101 of He et al. 2016.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_resnet`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    ResNetV2
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> resnet101_v2(classes=10).output
+    Dense(2048 -> 10, linear)
+    """
     net: ResNetV2 = get_resnet(2, 101, **settings)
     return net
 
 
 def resnet152_v2(**settings: Unpack[Settings]) -> ResNetV2:
-    """ResNet-152 of 2016; settings are those of `get_resnet`."""
+    """Return ResNet-152 of He et al. 2016.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_resnet`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    ResNetV2
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> resnet152_v2(classes=10).output
+    Dense(2048 -> 10, linear)
+    """
     net: ResNetV2 = get_resnet(2, 152, **settings)
     return net

@@ -31,8 +31,24 @@ def _fire(narrow: int) -> Block:
 
 
 class SqueezeNet(Classifier):
-    """Fire modules, and a convolution that gives each class a mean over places. ValueError for unknown versions.
+    """SqueezeNet: fire modules, and a convolution whose mean over places is the score of a class (Iandola et al. 2016).
 
+    Images (batch, channels, height, width) become scores (batch, classes).
+
+    Parameters
+    ----------
+    version : {"1.0", "1.1"}
+        The version; "1.1" computes less.
+    classes : int, optional
+        The number of scores.
+
+    Raises
+    ------
+    ValueError
+        For another version.
+
+    Examples
+    --------
     >>> len(SqueezeNet("1.1", classes=10).features)
     14
     """
@@ -55,7 +71,36 @@ def squeezenet1_0(
     device: Devices = None,
     **settings: Unpack[NetSettings],
 ) -> SqueezeNet:
-    """SqueezeNet 1.0. pretrained, ctx, root: see `get_model`. settings: `classes`."""
+    """Return SqueezeNet 1.0.
+
+    Parameters
+    ----------
+    pretrained : bool, optional
+        Whether parameters come from a file, as for `get_model`.
+    ctx : device or list of devices, optional
+        Where parameters are, in the words of MXNet 1.x.
+    root : path, optional
+        The folder of the file; by default `models` in `$MXNET_HOME`, or `~/.mxnet/models`.
+    device : device or list of devices, optional
+        Where parameters are; the current device by default.
+    classes : int, optional
+        The number of scores; 1000 by default.
+
+    Returns
+    -------
+    SqueezeNet
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> squeezenet1_0(classes=10).output[0].weight.shape[0]
+    10
+    """
     return finished(SqueezeNet("1.0", **settings), "squeezenet1.0", pretrained, ctx, root, device)
 
 
@@ -66,5 +111,34 @@ def squeezenet1_1(
     device: Devices = None,
     **settings: Unpack[NetSettings],
 ) -> SqueezeNet:
-    """SqueezeNet 1.1, with less to compute. pretrained, ctx, root: see `get_model`. settings: `classes`."""
+    """Return SqueezeNet 1.1, which computes less than 1.0.
+
+    Parameters
+    ----------
+    pretrained : bool, optional
+        Whether parameters come from a file, as for `get_model`.
+    ctx : device or list of devices, optional
+        Where parameters are, in the words of MXNet 1.x.
+    root : path, optional
+        The folder of the file; by default `models` in `$MXNET_HOME`, or `~/.mxnet/models`.
+    device : device or list of devices, optional
+        Where parameters are; the current device by default.
+    classes : int, optional
+        The number of scores; 1000 by default.
+
+    Returns
+    -------
+    SqueezeNet
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> squeezenet1_1(classes=10).output[0].weight.shape[0]
+    10
+    """
     return finished(SqueezeNet("1.1", **settings), "squeezenet1.1", pretrained, ctx, root, device)

@@ -36,10 +36,28 @@ _LAYERS = {11: [1, 1, 2, 2, 2], 13: [2, 2, 2, 2, 2], 16: [2, 2, 3, 3, 3], 19: [2
 
 
 class VGG(Classifier):
-    """Stages of convolutions of 3 x 3, each with a pooling, and three dense layers.
+    """VGG: stages of convolutions of 3 x 3, each with a pooling, and three dense layers (Simonyan and Zisserman 2014).
 
-    layers, filters: how many convolutions each stage has, and of how many channels. batch_norm: after each convolution.
+    Images (batch, channels, height, width) become scores (batch, classes).
 
+    Parameters
+    ----------
+    layers : sequence of int
+        The number of convolutions of each stage.
+    filters : sequence of int
+        The number of channels of each stage.
+    classes : int, optional
+        The number of scores.
+    batch_norm : bool, optional
+        Whether a batch norm follows each convolution.
+
+    Raises
+    ------
+    ValueError
+        Unless there are as many numbers of channels as stages.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> net = VGG([1, 1], [4, 8], classes=10)
     >>> net.initialize()
@@ -66,10 +84,39 @@ def get_vgg(
     num_layers: int, pretrained: bool = False, ctx: Devices = None, root: Root = None, device: Devices = None,
     **settings: Unpack[NetSettings],
 ) -> VGG:  # fmt: skip
-    """Return the VGG network with 11, 13, 16 or 19 layers, ValueError for others.
+    """Return the VGG network of 11, 13, 16 or 19 layers.
 
-    pretrained, ctx, root: see `get_model`. settings: `classes` and `batch_norm` of `VGG`.
+    Parameters
+    ----------
+    num_layers : int
+        The number of layers.
+    pretrained : bool, optional
+        Whether parameters come from a file, as for `get_model`.
+    ctx : device or list of devices, optional
+        Where parameters are, in the words of MXNet 1.x.
+    root : path, optional
+        The folder of the file; by default `models` in `$MXNET_HOME`, or `~/.mxnet/models`.
+    device : device or list of devices, optional
+        Where parameters are; the current device by default.
+    classes : int, optional
+        The number of scores; 1000 by default.
+    batch_norm : bool, optional
+        Whether a batch norm follows each convolution.
 
+    Returns
+    -------
+    VGG
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    ValueError
+        For another number of layers.
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
     >>> len(get_vgg(11).features)
     25
     """
@@ -80,40 +127,208 @@ def get_vgg(
 
 
 def vgg11(**settings: Unpack[Settings]) -> VGG:
-    """VGG-11; settings are those of `get_vgg`."""
+    """Return VGG-11.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_vgg`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    VGG
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> vgg11(classes=10).output
+    Dense(-1 -> 10, linear)
+    """
     return get_vgg(11, **settings)
 
 
 def vgg13(**settings: Unpack[Settings]) -> VGG:
-    """VGG-13; settings are those of `get_vgg`."""
+    """Return VGG-13.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_vgg`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    VGG
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> vgg13(classes=10).output
+    Dense(-1 -> 10, linear)
+    """
     return get_vgg(13, **settings)
 
 
 def vgg16(**settings: Unpack[Settings]) -> VGG:
-    """VGG-16; settings are those of `get_vgg`."""
+    """Return VGG-16.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_vgg`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    VGG
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> vgg16(classes=10).output
+    Dense(-1 -> 10, linear)
+    """
     return get_vgg(16, **settings)
 
 
 def vgg19(**settings: Unpack[Settings]) -> VGG:
-    """VGG-19; settings are those of `get_vgg`."""
+    """Return VGG-19.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_vgg`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    VGG
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> vgg19(classes=10).output
+    Dense(-1 -> 10, linear)
+    """
     return get_vgg(19, **settings)
 
 
 def vgg11_bn(**settings: Unpack[_Settings]) -> VGG:
-    """VGG-11 with batch norms; settings are those of `get_vgg`."""
+    """Return VGG-11 with batch norms.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_vgg`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    VGG
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> vgg11_bn(classes=10).output
+    Dense(-1 -> 10, linear)
+    """
     return get_vgg(11, batch_norm=True, **settings)
 
 
 def vgg13_bn(**settings: Unpack[_Settings]) -> VGG:
-    """VGG-13 with batch norms; settings are those of `get_vgg`."""
+    """Return VGG-13 with batch norms.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_vgg`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    VGG
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> vgg13_bn(classes=10).output
+    Dense(-1 -> 10, linear)
+    """
     return get_vgg(13, batch_norm=True, **settings)
 
 
 def vgg16_bn(**settings: Unpack[_Settings]) -> VGG:
-    """VGG-16 with batch norms; settings are those of `get_vgg`."""
+    """Return VGG-16 with batch norms.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_vgg`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    VGG
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> vgg16_bn(classes=10).output
+    Dense(-1 -> 10, linear)
+    """
     return get_vgg(16, batch_norm=True, **settings)
 
 
 def vgg19_bn(**settings: Unpack[_Settings]) -> VGG:
-    """VGG-19 with batch norms; settings are those of `get_vgg`."""
+    """Return VGG-19 with batch norms.
+
+    Parameters
+    ----------
+    **settings : optional
+        The settings of `get_vgg`: `classes`, `pretrained`, `root`, `device` and others.
+
+    Returns
+    -------
+    VGG
+        The network, not initialised unless it is pretrained.
+
+    Raises
+    ------
+    FileNotFoundError
+        With `pretrained`, if there is no such file.
+
+    Examples
+    --------
+    >>> vgg19_bn(classes=10).output
+    Dense(-1 -> 10, linear)
+    """
     return get_vgg(19, batch_norm=True, **settings)

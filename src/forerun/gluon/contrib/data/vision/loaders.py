@@ -10,7 +10,7 @@ import numpy
 from ....data import batchify
 from ....data.loader import DataLoader
 from ....data.vision import transforms as of_images
-from ....data.vision.datasets import ImageListDataset, ImageRecordDataset
+from ....data.vision.files import ImageListDataset, ImageRecordDataset
 from . import transforms
 from .transforms.bbox.both import Both
 
@@ -54,14 +54,46 @@ def create_image_augment(
     saturation: float = 0, hue: float = 0, pca_noise: float = 0, rand_gray: float = 0, inter_method: int = 2,
     dtype: DTypeLike = "float32",
 ) -> Any:  # fmt: skip
-    """Return the usual transforms of an image (height, width, channels) to a float array of data_shape.
+    """Return the usual transforms of an image (height, width, channels) to a float array.
 
-    resize: the shorter side first becomes so long. Then a crop: rand_resize: of random area and proportions;
-    rand_crop: somewhere; else in the middle. rand_mirror: left and right are exchanged half the time. brightness,
-    contrast, saturation, hue, pca_noise, rand_gray: as of `RandomColorJitter`, `RandomLighting`, `RandomGray`. mean,
-    std: of each channel, of values from 0 to 1; True for those of ImageNet. inter_method: as for `image.imresize`.
-    ValueError for another data_shape, or both crops.
+    Parameters
+    ----------
+    data_shape : (int, int, int)
+        The shape of the result: 1 or 3 channels, height, width.
+    resize : int, optional
+        The length of the shorter side before the crop; 0 for images as they are.
+    rand_crop : bool, optional
+        Whether the crop is at a random place; otherwise it is in the middle.
+    rand_resize : bool, optional
+        Whether the crop has a random area and random proportions.
+    rand_mirror : bool, optional
+        Whether left and right are exchanged half the time.
+    mean, std : bool or sequence of float, optional
+        The mean that is subtracted from each channel, and the deviation by which it is divided, of values from 0 to 1;
+        True for those of ImageNet.
+    brightness, contrast, saturation, hue : float, optional
+        The random changes of `RandomColorJitter`.
+    pca_noise : float, optional
+        The deviation of `RandomLighting`.
+    rand_gray : float, optional
+        The probability of `RandomGray`.
+    inter_method : int, optional
+        The filter, as for `image.imresize`.
+    dtype : dtype, optional
+        The dtype of the result.
 
+    Returns
+    -------
+    HybridCompose
+        The transform.
+
+    Raises
+    ------
+    ValueError
+        For another data_shape, or both crops.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> create_image_augment((3, 4, 6), resize=8)(np.ones((10, 12, 3), dtype="uint8")).shape
     (3, 4, 6)
@@ -85,13 +117,53 @@ def create_bbox_augment(
     area_range: Sequence[float] = (0.3, 3.0), max_attempts: int = 50,
     pad_val: float | Sequence[float] = (127, 127, 127), dtype: DTypeLike = "float32",
 ) -> Any:  # fmt: skip
-    """Return the usual transforms of an image and its boxes, to a float array of data_shape (channels, height, width).
+    """Return the usual transforms of an image (height, width, channels) and its boxes to a float array, and boxes in
+    it.
 
-    rand_crop, rand_pad: the probabilities of `ImageBboxRandomCropWithConstraints` and `ImageBboxRandomExpand`.
-    area_range: the least area of crops, and the largest of the image after it has been put in a larger one, beside that
-    of the image. max_aspect_ratio, max_attempts: of crops. pad_val: what larger images are filled with. The others are
-    as for `create_image_augment`. ValueError for another data_shape.
+    Parameters
+    ----------
+    data_shape : (int, int, int)
+        The shape of the result: 1 or 3 channels, height, width.
+    rand_crop : float, optional
+        The probability of a crop by `ImageBboxRandomCropWithConstraints`.
+    rand_pad : float, optional
+        The probability of a larger image by `ImageBboxRandomExpand`.
+    rand_gray : float, optional
+        The probability of `RandomGray`.
+    rand_mirror : bool, optional
+        Whether left and right are exchanged half the time.
+    mean, std : bool or sequence of float, optional
+        The mean that is subtracted from each channel, and the deviation by which it is divided, of values from 0 to 1;
+        True for those of ImageNet.
+    brightness, contrast, saturation, hue : float, optional
+        The random changes of `RandomColorJitter`.
+    pca_noise : float, optional
+        The deviation of `RandomLighting`.
+    inter_method : int, optional
+        The filter, as for `image.imresize`.
+    max_aspect_ratio : float, optional
+        The largest ratio of the sides of a crop.
+    area_range : (float, float), optional
+        The smallest area of a crop, and the largest area of a larger image, as multiples of the image's area.
+    max_attempts : int, optional
+        How often a crop is tried.
+    pad_val : float or sequence of float, optional
+        The value that fills a larger image, or one for each channel.
+    dtype : dtype, optional
+        The dtype of the result.
 
+    Returns
+    -------
+    Compose
+        The transform of an image and its boxes.
+
+    Raises
+    ------
+    ValueError
+        For another data_shape.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> both = create_bbox_augment((3, 4, 6))
     >>> x, boxes = both(np.ones((8, 12, 3), dtype="uint8"), np.array([[0.0, 2.0, 6.0, 8.0, 1.0]]))
@@ -167,14 +239,44 @@ class _Loader:
 
 
 class ImageDataLoader(_Loader):
-    """Batches of images and labels, of a file of records or a list: a `DataLoader` with `create_image_augment`.
+    """Batches of images and labels, from a file of records or a list: a `DataLoader` with the usual transforms.
 
-    path_imgrec: a file of records, see `ImageRecordDataset`; or path_imglist, a file in `path_root`, or imglist, a
-    list, see `ImageListDataset`. num_parts, part_index: of so many parts of the data set, that one. aug_list: a
-    transform of images, or several; by default `create_image_augment(data_shape, dtype=dtype, ...)` with the settings
-    that are none of the loader's own. The others are as for `DataLoader`. ValueError for settings that do not go
-    together.
+    Parameters
+    ----------
+    batch_size : int
+        Examples of a batch.
+    data_shape : (int, int, int)
+        The shape of images in a batch: 1 or 3 channels, height, width.
+    path_imgrec : path, optional
+        A file of records, as for `ImageRecordDataset`.
+    path_imglist : path, optional
+        A file in `path_root` that lists images, as for `ImageListDataset`.
+    path_root : path, optional
+        The folder that paths of images are relative to.
+    part_index, num_parts : int, optional
+        The number of a part, and the number of parts that the data set is divided into; the loader has that part alone.
+    aug_list : callable or list of callable, optional
+        The transform, or several; by default that of `create_image_augment` with the settings that are not the
+        loader's.
+    imglist : list, optional
+        A list of images with labels, as for `ImageListDataset`.
+    dtype : dtype, optional
+        The dtype of images in a batch.
+    shuffle, sampler, last_batch, batch_sampler, batchify_fn : optional
+        As for `DataLoader`.
+    num_workers, pin_memory, pin_device_id, prefetch, thread_pool, timeout, try_nopython : optional
+        As for `DataLoader`.
+    **augmenting : optional
+        Settings of `create_image_augment`.
 
+    Raises
+    ------
+    ValueError
+        Unless just one of `path_imgrec`, `path_imglist` and `imglist` is given; for settings of transforms beside
+        `aug_list`, and another data_shape.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from PIL import Image
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -209,13 +311,51 @@ class _Boxes(Both):
 
 
 class ImageBboxDataLoader(_Loader):
-    """Batches of images and their boxes: (batch, most boxes, 5 or more), those that an image has not are rows of -1.
+    """Batches of images and their boxes: arrays (batch, most boxes, 5 or more), in which missing boxes are rows of -1.
 
-    Labels are the widths of a head and of each object, the rest of the head, and of each object its class, xmin, ymin,
-    xmax, ymax and what else there is: in parts of the image's width and height, or with coord_normalized=False in
-    pixels. Rows of the result are xmin, ymin, xmax, ymax in pixels of the transformed image, the class, and the rest.
-    aug_list, and the settings that are none of the loader's own: as for `create_bbox_augment`. The others are as for
-    `ImageDataLoader`.
+    Labels begin with the widths of a head and of each object and the rest of the head; then follow, for each object,
+    its class, xmin, ymin, xmax, ymax and further numbers. Rows of a batch are xmin, ymin, xmax, ymax in pixels of the
+    transformed image, the class, and the further numbers.
+
+    Parameters
+    ----------
+    batch_size : int
+        Examples of a batch.
+    data_shape : (int, int, int)
+        The shape of images in a batch: 1 or 3 channels, height, width.
+    path_imgrec : path, optional
+        A file of records, as for `ImageRecordDataset`.
+    path_imglist : path, optional
+        A file in `path_root` that lists images, as for `ImageListDataset`.
+    path_root : path, optional
+        The folder that paths of images are relative to.
+    part_index, num_parts : int, optional
+        The number of a part, and the number of parts that the data set is divided into; the loader has that part alone.
+    aug_list : callable or list of callable, optional
+        The transform, or several; by default that of `create_bbox_augment` with the settings that are not the loader's.
+    imglist : list, optional
+        A list of images with labels, as for `ImageListDataset`.
+    coord_normalized : bool, optional
+        Whether labels have parts of the width and height of the image; otherwise they have pixels.
+    **settings : optional
+        The other settings of `ImageDataLoader`, and those of `create_bbox_augment`.
+
+    Raises
+    ------
+    ValueError
+        Unless just one of `path_imgrec`, `path_imglist` and `imglist` is given; for settings of transforms beside
+        `aug_list`, and another data_shape; when a batch is made, for labels of another form.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from PIL import Image
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Image.new("RGB", (8, 8), "red").save(f"{folder}/x.png")
+    ...     label = [2, 5, 7, 0.0, 0.0, 0.5, 1.0]  # two widths; class 7 in the left half
+    ...     loader = ImageBboxDataLoader(1, (3, 4, 4), imglist=[[*label, "x.png"]], path_root=folder)
+    ...     [(x.shape, boxes.tolist()) for x, boxes in loader]
+    [((1, 3, 4, 4), [[[0.0, 0.0, 2.0, 4.0, 7.0]]])]
     """
 
     def __init__(
