@@ -90,6 +90,7 @@ nb::object net_issue(const char* op_name, int kind, int reduction, uint32_t grou
     to = Array::make(parse_dtype(name, nb::object(target[1]).ptr()), parse_dims(name, nb::object(target[0]).ptr()),
                      budget_of(device));
   if (to.storage()) call.dtype = to.layout.dtype;
+  if (!call.collective()) call.shape = (from.storage() ? from : to).layout.shape;
   for (const Array* a : {&from, &to})
     if (a->storage() && !a->layout.contiguous())
       throw Error(ErrorKind::value, std::string(name) + ": operands must be contiguous, got strides");
