@@ -30,7 +30,10 @@ int64_t digest(const Call& call, uint64_t number) {
 
 std::string describe(const Call& call) {
   std::string text = name_of(call.kind);
-  if (call.kind != Kind::barrier) text += " of " + std::to_string(call.count) + " " + forerun::name(call.dtype);
+  if (!call.collective())
+    text += " of " + to_string(call.shape) + " " + forerun::name(call.dtype);
+  else if (call.kind != Kind::barrier)
+    text += " of " + std::to_string(call.count) + " " + forerun::name(call.dtype);
   if (call.reduction != Reduction::none) text += std::string(" (") + name_of(call.reduction) + ")";
   if (call.kind == Kind::broadcast) text += " from rank " + std::to_string(call.peer);
   if (*call.label) text += std::string(" of ") + call.label;

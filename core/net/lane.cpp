@@ -6,13 +6,11 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cstring>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
 
 #include "engine/engine.h"
-#include "net/call_identity.h"
 
 namespace forerun::net {
 
@@ -245,30 +243,6 @@ bool NetLane::begin_all(Ended& ended) {
   return !taken.empty();
 }
 
-void NetLane::begin(Op& op, Ended& ended) {
-  if (failed_.load()) return end(op, message_ + "; this rank came to " + op.kernel()->name(), ended);
-  Flight& flight = flights_.emplace_back();
-  flight.op = &op, flight.kernel = static_cast<Collective*>(op.kernel());
-  try {
-    const Call& call = flight.kernel->call;
-    if (!call.collective()) {
-      flight.number = ++messages_[{call.group, network_->world_rank(call.group, call.peer), call.kind == Kind::send}];
-      return run(flight);
-    }
-    flight.number = ++counts_[call.group];
-    flight.mine[0] = digest(call, flight.number), flight.mine[1] = -flight.mine[0];
-    flight.phase = Phase::comparing;
-    flight.check = network_->compare(call.group, flight.mine, flight.largest, 2);
-  } catch (const std::exception& error) {
-    give_up(std::string(op.kernel()->name()) + ": " + error.what());
-  }
-}
-
-void NetLane::run(Flight& flight) {
-  flight.request =
-      network_->start(flight.kernel->call, flight.kernel->source(*flight.op), flight.kernel->target(*flight.op));
-}
-
 bool NetLane::look(Ended& ended) {
   bool moved = false;
   for (auto flight = flights_.begin(); flight != flights_.end();) {
@@ -283,47 +257,6 @@ bool NetLane::look(Ended& ended) {
     moved = true;
   }
   return moved;
-}
-
-bool NetLane::advance(Flight& flight) {
-  const Call& call = flight.kernel->call;
-  if (flight.phase == Phase::comparing && flight.check->test()) {
-    if (flight.largest[0] == flight.mine[0] && flight.largest[1] == flight.mine[1]) {
-      flight.phase = Phase::running;
-      run(flight);
-    } else {
-      flight.phase = Phase::telling;
-      flight.header.assign(kHeader, 0);
-      (describe(call) + at_line(flight.op->site)).copy(flight.header.data(), kHeader - 1);
-      flight.headers.assign(static_cast<size_t>(kHeader) * network_->group_size(call.group), 0);
-      flight.check = network_->exchange(call.group, flight.header.data(), flight.headers.data(), kHeader);
-    }
-  }
-  if (flight.phase == Phase::telling && flight.check->test()) throw std::runtime_error(divergence(flight));
-  if (flight.phase == Phase::running && flight.request->test()) return true;
-  std::string why;
-  if (!gone_.empty() && left_behind(flight, why)) throw std::runtime_error(why);
-  return false;
-}
-
-std::string NetLane::at_line(uint32_t site) const {
-  std::string line = line_of_ ? line_of_(site) : "";
-  if (line.size() > 80) line = "..." + line.substr(line.size() - 77);
-  return line.empty() ? line : " at " + line;
-}
-
-std::string NetLane::divergence(const Flight& flight) const {
-  const Call& call = flight.kernel->call;
-  std::string text =
-      "all ranks must issue the same collectives in the same order, got as number " + std::to_string(flight.number);
-  std::vector<std::string> said;
-  for (int rank = 0; rank < network_->group_size(call.group); ++rank) {
-    std::string one(flight.headers.data() + static_cast<size_t>(rank) * kHeader);
-    if (std::find(said.begin(), said.end(), one) != said.end()) continue;
-    said.push_back(one);
-    text += std::string(rank ? "; " : " ") + one + " on rank " + std::to_string(network_->world_rank(call.group, rank));
-  }
-  return text;
 }
 
 bool NetLane::left_behind(const Flight& flight, std::string& why) const {
@@ -383,6 +316,8 @@ void NetLane::hear() {
   while (network_->hear(message)) {
     message.text[sizeof message.text - 1] = 0;
     if (message.type == Message::failed) throw Told(message.text);
+    if (message.type == Message::asks) answer(message);
+    if (message.type == Message::answers) answers_[message.rank] = message.text;
     if (message.type == Message::more) partly_[message.rank] += message.text;
     if (message.type == Message::leaves) gone_[message.rank] = partly_[message.rank] + message.text;
   }

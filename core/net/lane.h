@@ -5,7 +5,8 @@
 // time, the driver, uses the network.
 //
 // Before a collective begins, the ranks of its group compare what they are about to do: one that differs is an error
-// on all of them, which names the line of each rank, and no values are mixed up.
+// on all of them, which names the line of each rank, and no values are mixed up. A message from one rank to another has
+// a note ahead of it, which its receiver compares with what it expects.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -24,6 +25,7 @@
 #include "engine/graph/lane.h"
 #include "net/collective.h"
 #include "net/network.h"
+#include "net/note.h"
 
 namespace forerun::net {
 
@@ -57,7 +59,7 @@ class NetLane final : public Lane {
 
  private:
   using Clock = std::chrono::steady_clock;
-  enum class Phase { comparing, telling, running };
+  enum class Phase { comparing, telling, reading, asking, running };
   struct Flight {
     Op* op;
     Collective* kernel;
@@ -65,7 +67,8 @@ class NetLane final : public Lane {
     Phase phase = Phase::running;
     RequestPtr request, check;
     int64_t mine[2] = {}, largest[2] = {};
-    std::vector<char> header, headers;
+    std::vector<char> header, headers, note;
+    Clock::time_point asked_until{};
   };
 
   using Driver = std::unique_lock<std::mutex>;
@@ -88,7 +91,14 @@ class NetLane final : public Lane {
   void begin(Op& op, Ended& ended);
   void run(Flight& flight);
   bool advance(Flight& flight);  // whether it has ended
+  void send(Flight& flight);
+  void receive(Flight& flight);
+  bool take_note(Flight& flight);  // whether it has ended
+  void ask(Flight& flight, uint32_t site);
+  void answer(const Message& message);
+  bool answered(const Flight& flight) const;
   std::string divergence(const Flight& flight) const;
+  std::string mismatch(const Flight& flight) const;
   void say_goodbye();
   bool others_stay() const;
   void hear();
@@ -122,6 +132,7 @@ class NetLane final : public Lane {
   std::map<uint32_t, uint64_t> counts_;  // collectives begun, by group
   // Messages begun: by group, rank of the world, and whether this rank sends.
   std::map<std::tuple<uint32_t, int, bool>, uint64_t> messages_;
+  std::map<int, std::string> answers_;        // lines that this rank has asked others for
   std::map<int, std::string> partly_, gone_;  // ranks that issue no more, and how many operations each has begun
   Clock::time_point told_until_{};            // fails at the latest then
   std::list<std::pair<std::unique_ptr<Message>, RequestPtr>> told_;

@@ -32,9 +32,8 @@ class Loopback final : public Network {
     const auto bytes = static_cast<size_t>(call.count) * item_size(call.dtype);
     const auto n = static_cast<size_t>(settings_.ranks);
     const size_t all = call.kind == Kind::allgather || call.kind == Kind::all_to_all ? n : 1;
-    return after(
-        settings_.delay + (settings_.bandwidth > 0 ? static_cast<double>(bytes * all) / settings_.bandwidth : 0),
-        [=, this] { move(call, from, to, bytes, n); });
+    const double delay = call.collective() ? settings_.delay : 0;  // values are right behind their note
+    return after(time_of(delay, bytes * all), [=, this] { move(call, from, to, bytes, n); });
   }
   RequestPtr compare(uint32_t, const int64_t* from, int64_t* to, int count) override {
     const int64_t more = ++compared_ == settings_.differs_at;
@@ -48,6 +47,13 @@ class Loopback final : public Network {
         std::memcpy(static_cast<char*>(to) + static_cast<ptrdiff_t>(i) * bytes, from, static_cast<size_t>(bytes));
       if (settings_.ranks > 1) std::memcpy(static_cast<char*>(to) + bytes, "something else", 15);
     });
+  }
+  // What arrives is what this rank expects, which the lane has written there.
+  RequestPtr post(uint32_t, const void*, int bytes, int) override {
+    return after(time_of(settings_.delay, static_cast<size_t>(bytes)), [] {});
+  }
+  RequestPtr fetch(uint32_t, void*, int, int) override {
+    return after(settings_.delay, [] {});
   }
   RequestPtr tell(const Message& message, int rank) override {
     if (message.type == Message::leaves) left_ = true, answered_ = rank > answered_ ? rank : answered_;
@@ -72,6 +78,9 @@ class Loopback final : public Network {
     Clock::time_point due;
     F f;
   };
+  double time_of(double delay, size_t bytes) const {
+    return delay + (settings_.bandwidth > 0 ? static_cast<double>(bytes) / settings_.bandwidth : 0);
+  }
   template <class F>
   RequestPtr after(double seconds, F f) {
     const auto now = Clock::now();

@@ -12,7 +12,7 @@ namespace forerun::net {
 
 namespace {
 
-constexpr int kMessageTag = 1, kValueTag = 2;
+constexpr int kMessageTag = 1, kValueTag = 2, kNoteTag = 3;
 
 // H: the type of handles.
 template <class H>
@@ -81,7 +81,7 @@ class Mpi final : public MpiNetwork {
     if (call.count > INT_MAX)
       throw std::runtime_error("an operation must have at most 2147483647 elements, got " + std::to_string(call.count));
     const int n = static_cast<int>(call.count);
-    const H comm = handle<H>(of(call.group).values), type = handle<H>(library_.dtypes[static_cast<size_t>(call.dtype)]);
+    const H comm = handle<H>(of(call.group).values), type = type_of(call);
     const H op = handle<H>(call.reduction == Reduction::max   ? library_.max
                            : call.reduction == Reduction::min ? library_.min
                                                               : library_.sum);
@@ -108,6 +108,14 @@ class Mpi final : public MpiNetwork {
   RequestPtr exchange(uint32_t group, const void* from, void* to, int bytes) override {
     const H comm = handle<H>(of(group).checks), type = handle<H>(library_.bytes);
     return made([&](H* request) { return mpi_.allgather(from, bytes, type, to, bytes, type, comm, request); });
+  }
+  RequestPtr post(uint32_t group, const void* from, int bytes, int rank) override {
+    const H comm = handle<H>(of(group).checks), type = handle<H>(library_.bytes);
+    return made([&](H* request) { return mpi_.send(from, bytes, type, rank, kNoteTag, comm, request); });
+  }
+  RequestPtr fetch(uint32_t group, void* to, int bytes, int rank) override {
+    const H comm = handle<H>(of(group).checks), type = handle<H>(library_.bytes);
+    return made([&](H* request) { return mpi_.receive(to, bytes, type, rank, kNoteTag, comm, request); });
   }
   RequestPtr tell(const Message& message, int rank) override {
     return made([&](H* request) {
@@ -147,6 +155,11 @@ class Mpi final : public MpiNetwork {
     auto pending = std::make_unique<Pending>(mpi_);
     mpi_.check(start(&pending->request));
     return pending;
+  }
+  // MPI computes with no floats of 16 bits, but it can move them.
+  H type_of(const Call& call) const {
+    const bool moves = !call.collective() && item_size(call.dtype) == 2;
+    return handle<H>(library_.dtypes[static_cast<size_t>(moves ? DType::i16 : call.dtype)]);
   }
   // A group stays where it is.
   const MpiGroup& of(uint32_t group) const {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/dtype.h"
+#include "base/shape.h"
 
 namespace forerun::net {
 
@@ -20,6 +21,7 @@ struct Call {
   int64_t count = 0;       // elements: of the operand; all_to_all, allgather, reduce_scatter: of each rank's part
   uint32_t group = 0;      // number of the group on this rank
   bool in_place = false;   // the operand is the result
+  Dims shape;              // of what is sent or received
   const char* label = "";  // what the elements are, where ranks must agree on it; lives as long as the process
 
   bool collective() const { return kind != Kind::send && kind != Kind::receive; }
@@ -27,7 +29,8 @@ struct Call {
 
 // A message between ranks, beside the operations. Of fixed size, and the same on every network.
 struct Message {
-  enum Type : int32_t { none, leaves, failed, more };  // more: a part of `leaves`
+  // more: a part of `leaves`; asks, answers: the number of a line, and the line.
+  enum Type : int32_t { none, leaves, failed, more, asks, answers };
   int32_t type = none, rank = -1;
   char text[504] = {};
 };
@@ -53,6 +56,10 @@ class Network {
   // Beside the operations of the group, for the lane's own: the largest of each number, or the bytes of each rank.
   virtual RequestPtr compare(uint32_t group, const int64_t* from, int64_t* to, int count) = 0;
   virtual RequestPtr exchange(uint32_t group, const void* from, void* to, int bytes) = 0;
+  // Likewise, ahead of what `start` sends: bytes to a rank of the group, and at most `bytes` from one. Those of two
+  // ranks arrive in the order in which they were sent.
+  virtual RequestPtr post(uint32_t group, const void* from, int bytes, int rank) = 0;
+  virtual RequestPtr fetch(uint32_t group, void* to, int bytes, int rank) = 0;
   // A message to a rank of the world, which stays where it is until the request ends; whether one has arrived.
   virtual RequestPtr tell(const Message& message, int rank) = 0;
   virtual bool hear(Message& message) = 0;

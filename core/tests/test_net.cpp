@@ -58,9 +58,10 @@ struct Rank {
   }
   void issue(const char* name, Kind kind, const Array* from, const Array* to, int peer = 0, const char* label = "") {
     Call call;
-    call.kind = kind, call.dtype = DType::i64, call.peer = peer, call.label = label;
+    call.kind = kind, call.dtype = (from ? from : to)->layout.dtype, call.peer = peer, call.label = label;
     call.reduction = kind == Kind::allreduce ? Reduction::sum : Reduction::none;
     call.count = from ? from->layout.size : to ? to->layout.size : 0;
+    if (!call.collective()) call.shape = (from ? from : to)->layout.shape;
     Op* op = op_of(device);
     net::build_collective(*op, name, call, token, from, to);
     Engine::get().issue(op);
@@ -179,6 +180,69 @@ void ranks_that_differ_all_learn_what_the_others_do() {
       check(has(text, others[way]), "rank 1's: " + text);
     }
   }
+}
+
+// Values that travel in their notes, and those behind them.
+void messages_of_all_sizes_keep_their_order() {
+  World world(6);
+  std::vector<Array> got;
+  const int64_t sizes[] = {1, 1 << 16, 256, 257, 0, 3, 1 << 12, 2};
+  for (int64_t n : sizes) {
+    Array sent = array_of(n);
+    got.push_back(array_of(n));
+    world[0].fill(sent, static_cast<uint64_t>(n));
+    world[0].issue("send", Kind::send, &sent, nullptr, 2);
+    world[2].issue("recv", Kind::receive, nullptr, &got.back(), 0);
+  }
+  for (const Array& each : got) {
+    check(failure_of(each).empty(), "it arrives: " + failure_of(each));
+    for (int64_t i : {int64_t{0}, each.layout.size - 1})
+      check(each.layout.size == 0 || values(each)[i] == each.layout.size + i, "the values of its own send");
+  }
+}
+
+Array like(DType dtype, Dims shape) { return Array::make(dtype, shape, Engine::get().devices[0].budget.get()); }
+
+// `sent` goes from rank 1 to rank 0, which expects (2, 3) int64. The failures of what it gets, and of a later sum of
+// rank 2.
+std::pair<std::string, std::string> failures_of(World& world, const Array& sent) {
+  Array got = like(DType::i64, {2, 3}), x = array_of(4);
+  world[1].fill(sent, 1), world[2].fill(x, 1);
+  world[1].issue("send", Kind::send, &sent, nullptr, 0);
+  world[0].issue("recv", Kind::receive, nullptr, &got, 1);
+  const std::string text = failure_of(got);
+  return {text, text.empty() ? "" : failure_of(world[2].summed(x))};
+}
+
+void a_receive_of_something_else_is_an_error_on_all_ranks() {
+  const std::pair<Array, std::string> others[] = {
+      {like(DType::i64, {2, 4}), "(2, 4) int64"},   {like(DType::i64, {2, 2}), "(2, 2) int64"},
+      {like(DType::i64, {3, 2}), "(3, 2) int64"},   {like(DType::i64, {6}), "(6,) int64"},
+      {like(DType::f64, {2, 3}), "(2, 3) float64"}, {like(DType::i64, {1 << 16}), "(65536,) int64"}};
+  for (const auto& [sent, said] : others) {
+    World world(7);
+    const std::string wanted =
+        "recv: shape and dtype must be those of the send, got recv of (2, 3) int64 at "
+        "program.py:1 on rank 0; send of " +
+        said + " at program.py:1 on rank 1";
+    const auto [text, of_another] = failures_of(world, sent);
+    check(has(text, wanted), "the receiver's: " + text);
+    check(has(of_another, wanted), "another rank's: " + of_another);
+    Array later = array_of(1);
+    world[1].fill(later, 1);
+    check(has(failure_of(world[1].summed(later)), wanted), "the sender's later operations");
+  }
+}
+
+// It may be frozen: then its line is missing, and nothing else.
+void a_sender_that_does_not_answer_is_not_waited_for() {
+  World world(8);
+  world.networks[1]->deaf.store(true);
+  const auto [text, of_another] = failures_of(world, like(DType::i64, {7}));
+  const std::string wanted = "on rank 0; send of (7,) int64 on rank 1";
+  check(has(text, wanted), "the receiver's: " + text);
+  check(has(of_another, wanted), "another rank's: " + of_another);
+  world.networks[1]->deaf.store(false);
 }
 
 void a_failed_operand_is_told_to_the_others() {
@@ -312,6 +376,9 @@ int main() {
   Engine::get().configure({2, 1, 1, 1}, 2);
   values_are_those_of_the_program_in_order();
   ranks_that_differ_all_learn_what_the_others_do();
+  messages_of_all_sizes_keep_their_order();
+  a_receive_of_something_else_is_an_error_on_all_ranks();
+  a_sender_that_does_not_answer_is_not_waited_for();
   a_failed_operand_is_told_to_the_others();
   a_rank_that_gives_up_tells_the_others();
   a_rank_that_has_left_took_part_in_what_it_has_begun();

@@ -1,5 +1,6 @@
 // Operations between ranks, for Python: the network, its groups, and what is issued to it.
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -90,6 +91,7 @@ nb::object net_issue(const char* op_name, int kind, int reduction, uint32_t grou
     to = Array::make(parse_dtype(name, nb::object(target[1]).ptr()), parse_dims(name, nb::object(target[0]).ptr()),
                      budget_of(device));
   if (to.storage()) call.dtype = to.layout.dtype;
+  if (!call.collective()) call.shape = (from.storage() ? from : to).layout.shape;
   for (const Array* a : {&from, &to})
     if (a->storage() && !a->layout.contiguous())
       throw Error(ErrorKind::value, std::string(name) + ": operands must be contiguous, got strides");
@@ -101,6 +103,15 @@ nb::object net_issue(const char* op_name, int kind, int reduction, uint32_t grou
   op.issue_placed(kNetDevice, Queue::Kind::compute, memory, !call.collective());
   if (given || !to.storage()) return nb::borrow(target);
   return wrapped(std::move(to));
+}
+
+// No operation makes it: one that is captured would make a new one in each run, which orders nothing.
+nb::object net_token() {
+  Array token = Array::make(DType::u8, Dims{1}, budget_of(0));
+  if (!token.storage()->take()) throw Error(ErrorKind::memory, "a network must have memory for its order, got none");
+  std::memset(token.storage()->data(), 0, 1);
+  token.storage()->materialized = true;
+  return wrapped(std::move(token));
 }
 
 void net_fail(const char* message) {
@@ -127,6 +138,7 @@ void init_net(nb::module_& m) {
   m.def("net_issue", net_issue, nb::arg("name"), nb::arg("kind"), nb::arg("reduction"), nb::arg("group"),
         nb::arg("peer"), nb::arg("count"), nb::arg("token"), nb::arg("source").none(), nb::arg("target").none(),
         nb::arg("label") = "");
+  m.def("net_token", net_token, "A new array that operations write so that they keep the program's order.");
   m.def("net_fail", net_fail, nb::arg("message"), "Lets all collectives fail, those in flight and later ones.");
   m.def("net_give_up", net_give_up, nb::arg("message"), "The same, after the other ranks know it.");
   m.def("net_failed", [] { return lane && lane->failed(); });

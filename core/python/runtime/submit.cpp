@@ -19,6 +19,7 @@
 #include "python/runtime/errors.h"
 #include "python/runtime/submission_gate.h"
 #include "python/runtime/task_state.h"
+#include "python/runtime/waiting/left_queued.h"
 #include "python/runtime/waiting/wait_log.h"
 #include "python/runtime/waiting/wait_loop.h"
 
@@ -130,7 +131,9 @@ void issue_placed(Op* op, int device, Queue::Kind kind, int memory, bool cheap, 
       throw;
     }
   }
-  if (!synchronous || placing || patient) {
+  const bool left = synchronous && !placing && (patient || is_behind_left_queued(*op));
+  if (left) leave_queued(*op);
+  if (!synchronous || placing || left) {
     if (engine.issue(op) % Waiter::kKeepUp == 0) engine.waiter.keep_up();
     return;
   }
@@ -152,7 +155,9 @@ void issue(Op* op, int device, Queue::Kind kind, bool cheap) {
       }
     }
     std::optional<Outputs> outputs;
-    if (synchronous) outputs.emplace(*op);
+    const bool left = synchronous && is_behind_left_queued(*op);
+    if (left) leave_queued(*op);
+    if (synchronous && !left) outputs.emplace(*op);
     PlacedTogether together;
     const Placed placed = place(op, device, kind, [](Op* each, int where, Queue::Kind queue, int memory) {
       issue_placed(each, where, queue, memory);

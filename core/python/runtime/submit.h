@@ -14,7 +14,8 @@ extern constinit thread_local bool in_collective;
 // mode) if the op fails. `cheap`: a host task that costs no more than handing it over, so that it may run at once.
 void issue(Op* op, int device, Queue::Kind kind = Queue::Kind::compute, bool cheap = false);
 // The same for an op that has the kernel of that device; its outputs are in the memory of the device `memory`.
-// patient: no thread waits for it at once, also in synchronous mode.
+// patient: no thread waits for it at once, also in synchronous mode, nor for what depends on it
+// (waiting/left_queued.h).
 void issue_placed(Op* op, int device, Queue::Kind kind, int memory, bool cheap = false, bool patient = false);
 
 // An op being built: given back if building it fails, issued otherwise.

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
-from .. import np
 from .._launch import link
 from .._runtime import core as _core
 from .._runtime import engine
@@ -47,7 +46,7 @@ def issue(
     # Sends and receives of a pair of ranks are in order among themselves alone: two ranks may send to each other first.
     order = f"{kind} {peer} {group}" if kind in ("send", "recv") else "collectives"
     if order not in _tokens:
-        _tokens[order] = np.zeros(1, "uint8", device="cpu")
+        _tokens[order] = _core.net_token()
     code = _KINDS.index(kind), REDUCTIONS.index(reduction)
     return _core.net_issue(kind, *code, group, peer, count, _tokens[order], source, target, label)
 

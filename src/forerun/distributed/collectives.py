@@ -312,7 +312,8 @@ def send(x: ArrayLike, to: int) -> None:
     ValueError: send: to must be another rank, got 0
     """
     _other("send", "to", to)
-    sent, _ = _operand(x)
+    sent = np.asarray(x)
+    sent = np.ascontiguousarray(sent).reshape(sent.shape)
     issue("send", "none", to, sent.size, sent, None)
 
 
@@ -341,6 +342,8 @@ def recv(shape: Shape, dtype: DTypeLike = "float32", source: int = 0) -> Array:
 
     Raises
     ------
+    RankFailed
+        Where the result is read: the shape or dtype is another than that of the `send`, or the other rank has ended.
     ValueError
         There is no such rank, or it is this one.
 
@@ -352,10 +355,9 @@ def recv(shape: Shape, dtype: DTypeLike = "float32", source: int = 0) -> Array:
     ValueError: recv: source must be another rank, got 0
     """
     _other("recv", "source", source)
-    y, wanted = _operand(np.empty(shape, dtype))
+    y = np.empty(shape, dtype)
     issue("recv", "none", source, y.size, None, y)
-    found: Array = y.astype(wanted, copy=False)
-    return found
+    return y
 
 
 def barrier(group: Group | None = None) -> None:

@@ -1,0 +1,30 @@
+// The note that goes ahead of each message from one rank to another: what is sent, so that the receiver can compare it
+// with what it expects. Few values travel in the note itself, as one message.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/shape.h"
+#include "net/network.h"
+
+namespace forerun::net {
+
+inline constexpr int64_t kMostNoted = 2048;  // bytes of values that travel in the note
+inline constexpr int kMostNote = 8 + 8 * kMaxDims + static_cast<int>(kMostNoted);
+
+struct Note {
+  uint32_t site = 0;  // of the send, on its rank
+  DType dtype = DType::u8;
+  Dims shape;
+  const char* values = nullptr;  // in the bytes; null: they follow as a message of their own
+};
+
+// Whether the values of the call travel in its note.
+bool fits_note(const Call& call);
+// values: those of the call, of which it takes a copy if they fit; null: zeros.
+std::vector<char> write_note(const Call& call, uint32_t site, const void* values);
+// `bytes` holds kMostNote of them, and the values stay there.
+Note read_note(const std::vector<char>& bytes);
+
+}  // namespace forerun::net
