@@ -8,6 +8,8 @@ namespace forerun {
 
 namespace {
 
+constexpr uint32_t kSlowCost = 100'000;  // ns: other work is done meanwhile
+
 void link_read(Access& a) {
   Storage& s = *a.storage;
   if (s.writer) order(s.writer, a.op(), a.from);
@@ -65,6 +67,7 @@ void DependencyGraph::add(Op* op, bool by_parts, uint64_t now) {
     recorder_.planned(*op, now);
   op->n_tiles = op->tiles_left = op->kernel()->tiles();
   op->next_tile = 0;
+  op->slow = op->queue->lane || (op->cost > kSlowCost && op->n_tiles == 1 && !op->kernel()->fusible());
   op->budget->planned(op, op->queue->kind == Queue::Kind::io);
 }
 
@@ -120,6 +123,13 @@ void DependencyGraph::mark_materialized(Op& op, bool materialized) {
 
 void DependencyGraph::count_reached(Op* op, int by) {
   for (Edge* edge : op->successors) edge->dependent->reached += by;
+}
+
+void DependencyGraph::set_placed(Op* op, bool placed) {
+  if (op->placed == placed) return;
+  op->placed = placed;
+  for (Edge* edge : op->successors)
+    if (edge->dependent->queue == op->queue) edge->dependent->placed_dependencies += placed ? 1 : -1;
 }
 
 void DependencyGraph::release(Op& op, Storage& s) {
@@ -208,9 +218,12 @@ void DependencyGraph::end_one(Op* op, const Op* group) {
   for (Edge* edge : op->successors) {
     Op* next = edge->dependent;
     --next->pending_dependencies;
+    next->placed_dependencies -= op->placed && op->queue == next->queue;
     if (op->handed_over && next->follows(*op)) [[unlikely]] {
       next->unfollow(*edge);
       if (next->lane_is_done() || (next->dropped && next->pending_dependencies == 0)) idle_.push_back(next);
+    } else if (next->leader) {
+      if (--next->leader->planned->waits == 0) next->queue->push(next->leader);
     } else if (next->may_start()) {
       dependencies_met(next);
     }

@@ -43,6 +43,8 @@ class DependencyGraph {
   static void mark_materialized(Op& op, bool materialized);
   // The ops that wait for this one count one dependency more as reached by the group or batch that is put together.
   static void count_reached(Op* op, int by);
+  // Whether it counts as placed for the ops of its queue that wait for it.
+  static void set_placed(Op* op, bool placed);
 
   uint64_t ended() const { return ended_; }
   // Since the last call ops have entered the graph, or have ended without having run: other queues may have work now.

@@ -69,6 +69,12 @@ const Op* MemoryBudget::first() const {
   return op;
 }
 
+const Op* MemoryBudget::first_unstarted() const {
+  const Op* op = order_.front();
+  while (op && (op->started || op->ended)) op = op->next_planned;
+  return op;
+}
+
 bool MemoryBudget::admits(Op& op) {
   size_t now = occupied(), want = op.to_take;
   if (want == 0 || oldest(op) || op.inner) return true;

@@ -14,9 +14,10 @@ class Accelerator;
 // One per device; lives as long as the process. Program order makes the rule: executed strictly in order, a program has
 // some peak of live memory; an op may start ahead of older ones only where that peak does not rise for it by more than
 // a margin. So a program that never waits needs hardly more memory than one that waits after each op, and independent
-// ops still run side by side. The oldest op may always start, so nothing can deadlock. Behind a message between ranks,
-// for which nothing can be done here, the oldest that is ready may start: the other rank may be waiting for its
-// results.
+// ops still run side by side. The oldest op may always start, so nothing can deadlock: where it waits in a planned
+// group for younger ops that are refused memory, and nothing runs, it leaves the group (Fusion::release). Behind a
+// message between ranks, for which nothing can be done here, the oldest that is ready may start: the other rank may be
+// waiting for its results.
 class MemoryBudget {
  public:
   explicit MemoryBudget(int device) : device(device) {}
@@ -34,6 +35,7 @@ class MemoryBudget {
   bool oldest(const Op& op) const { return order_.front() == &op; }
   // The oldest that has not ended, running tasks aside; or null.
   const Op* first() const;
+  const Op* first_unstarted() const;  // the oldest that has neither started nor ended; or null
   // Whether `op`, which needs op.to_take bytes and is ready, may take them now.
   bool admits(Op& op);
   // The same for an op that may start and would take `own` bytes by itself, but its to_take with those that it is

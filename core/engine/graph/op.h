@@ -111,6 +111,15 @@ class FusedGroup : public Kernel {
   // The values of a storage that ops of the group write may stay in the tiles: nothing else reads them. False: they may
   // not.
   virtual bool elide(Storage* storage) = 0;
+  // Before elide() and may_share(), if another group has been put together since the last add().
+  virtual void resume() {}
+};
+
+// A group of which no op has started: all of it starts when nothing outside has to end before.
+struct PlannedGroup {
+  std::unique_ptr<FusedGroup> kernel;
+  std::vector<Op*> members;  // the leader aside, in program order
+  int waits = 0;             // dependencies of its ops on others that have not ended
 };
 
 // Where a kernel stands that does not fit into its op. Used again: the issuing thread takes what workers give back,
@@ -196,6 +205,7 @@ class Op {
     returned = handed_over = completed = unreported = false, followed = 0;
     group.reset(), empty(members), empty(reused);
     group_cost = seen = 0, reached = 0;
+    slow = placed = false, placed_dependencies = 0, leader = nullptr, planned.reset();
   }
 
   // Set at issue.
@@ -212,6 +222,8 @@ class Op {
   bool is_task() const { return cost == UINT32_MAX; }  // how long it takes is not known, and it may sleep
   // Once started it may wait for others: operations that are behind it need not wait for its end.
   bool may_wait() const { return is_task() || elsewhere; }
+  // No group is planned that would have to wait for its end.
+  bool is_slow() const { return may_wait() || slow; }
   // Whether it may be handed over to its lane while `before`, which has been handed over, has not ended. If so,
   // follow() counts that, for one of the edges from it, until unfollow().
   bool follows(const Op& before) const;
@@ -246,13 +258,19 @@ class Op {
   FailurePtr failure;                 // first failure of a tile, or inherited from an input
   std::unique_ptr<FusedGroup> group;  // of the first op of a group: what runs in place of the members' kernels,
   std::vector<Op*> members;           // and the others, in program order; they start and end together
-  uint32_t group_cost = 0;            // of all of them
+  uint32_t group_cost = 0;            // of all of them, or of those of its planned group
   struct Reuse {
     Storage *in, *out;
   };
-  std::vector<Reuse> reused;  // outputs that have taken over the memory of inputs that end with this op
-  uint32_t seen = 0;          // Fusion: looked at in this round;
-  int reached = 0;            // how many of the ops it waits for are in the group
+  std::vector<Reuse> reused;              // outputs that have taken over the memory of inputs that end with this op
+  uint32_t seen = 0;                      // Fusion: looked at in this round;
+  uint32_t ready_cost = 0;                // Queue: what it counts for
+  int reached = 0;                        // how many of the ops it waits for are in the group, or the batch
+  bool slow = false;                      // it takes long, and only one thread can work at it
+  bool placed = false;                    // Fusion has decided which group it is in, as if all ops before it had ended
+  int placed_dependencies = 0;            // how many of pending_dependencies are on placed ops of its queue
+  Op* leader = nullptr;                   // the first op of its planned group
+  std::unique_ptr<PlannedGroup> planned;  // of a leader, which is in its queue if, and only if, `waits` is 0
   Op *next_planned = nullptr, *before_planned = nullptr;  // in MemoryBudget's order
   Op* next_in = nullptr;  // in Queue::sharing, or DependencyGraph::idle_dropped_, or Released: in one of them at most
   Op* next_free = nullptr;

@@ -26,7 +26,9 @@ class Queue {
 
   void push(Op* op) {
     ready_[kind_of(op)].insert(op->seq);
-    count(1, op);
+    const uint32_t cost = std::max(op->cost, op->group_cost);
+    op->ready_cost = cost > 200 ? cost - 200 : 0;
+    count(1, op->ready_cost);
   }
   // The oldest, or null. `tasks`: host tasks too, as long as no more than its
   // workers are at one.
@@ -49,7 +51,7 @@ class Queue {
   // Takes an op out, wherever it stands.
   void remove(Op* op) {
     ready_[kind_of(op)].erase(op->seq);
-    count(-1, op);
+    count(-1, -uint64_t{op->ready_cost});
   }
   bool has_work() const { return seems_busy() || !sharing.empty(); }
   bool only_tiny() const { return ready_cost == 0 && sharing.empty(); }
@@ -90,10 +92,9 @@ class Queue {
 
  private:
   alignas(64) std::atomic<int> count_{0};
-  static uint64_t worth(const Op* op) { return op->cost > 200 ? op->cost - 200 : 0; }
   Op* at(uint64_t seq) const { return seq == RingBitset::kNone ? nullptr : ring_.op(seq); }
-  void count(int by, const Op* op) {
-    ready_cost += by > 0 ? worth(op) : -worth(op);
+  void count(int by, uint64_t cost) {
+    ready_cost += cost;
     count_.store(count_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
   enum { kPlain, kTask, kInner, kInnerTask, kUrgent, kKinds };

@@ -25,6 +25,7 @@ inline void order(Op* before, Op* after, Edge& edge) {
   edge.dependent = after;
   before->successors.push_back(&edge);
   ++after->pending_dependencies;
+  after->placed_dependencies += before->placed && before->queue == after->queue;
   if (before->handed_over) [[unlikely]]
     after->follow(*before, edge);
 }

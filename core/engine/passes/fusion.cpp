@@ -13,13 +13,14 @@ bool is_younger(const Op* a, const Op* b) { return a->seq > b->seq; }
 }  // namespace
 
 bool Fusion::may_join(const Op& op) const {
-  return !op.started && !op.dropped && op.seq > first_->seq && op.seq - first_->seq <= kReach &&
-         op.queue == first_->queue && op.budget == first_->budget && op.kernel()->fusible();
+  return !op.started && !op.dropped && !op.placed && op.seq > first_->seq && op.seq - first_->seq <= kReach &&
+         op.queue == first_->queue && op.budget == first_->budget && op.inner == first_->inner &&
+         op.urgent == first_->urgent && op.kernel()->fusible();
 }
 
 // Notes an op to be tried, if all that it waits for is in the group; else to be looked behind, once.
 void Fusion::look(Op* op) {
-  const bool ready = op->pending_dependencies == op->reached;
+  const bool ready = op->pending_dependencies == op->reached + (plans_ ? op->placed_dependencies : 0);
   const uint32_t as = round_ + ready;
   if (op->seen >= as && op->seen <= round_ + 1) return;
   if (!may_join(*op)) return;
@@ -93,6 +94,8 @@ bool Fusion::collect(Op* first, size_t most) {
   members.clear();
   DependencyGraph::count_reached(first, 1);
   bool good = if_memory_allows([&] { gather(first, most); });
+  waits_ = first->pending_dependencies;
+  for (Op* op : members) waits_ += op->pending_dependencies - op->reached;
   DependencyGraph::count_reached(first, -1);
   for (Op* op : members) DependencyGraph::count_reached(op, -1);
   return good && !members.empty();
@@ -111,27 +114,144 @@ bool Fusion::collect_live(Op* first, size_t most) {
   return true;
 }
 
-// Where the budget does not admit all of them at once, half of them are tried.
-void Fusion::fuse(Op* first) {
-  std::vector<Op*>& members = first->members;
-  bool fused = collect_live(first, kMostFound) && admit(first);
-  for (size_t most = members.size() / 2; !fused && most > 0 && collect_live(first, most); most = members.size() / 2)
-    fused = admit(first);
-  if (!fused) {
-    members.clear();
-    first->group.reset();
-    return;
+bool Fusion::can_lead(Op& op) const {
+  return settings_.on(Pass::fuse) && worth(op) && !op.retries_alone && !op.failure && op.kernel()->fusible();
+}
+
+bool Fusion::plan_until(uint64_t seq) {
+  if (seq < next_) return false;
+  for (next_ = std::max(next_, ring_.front(std::memory_order_relaxed)); next_ <= seq; ++next_)
+    if (Op* op = ring_.op(next_)) place(op);
+  return true;
+}
+
+// An op behind a slow one, or behind one of another queue, is not placed: it is looked at again when it may start.
+void Fusion::place(Op* op) {
+  if (op->placed || op->is_slow() || op->pending_dependencies != op->placed_dependencies) return;
+  const bool leads = !op->started && !op->dropped && can_lead(*op) && DependencyGraph::inputs_ok(op);
+  if (leads) plan_behind_(*op);
+  if (leads && !dead_ops_.dead(*op)) plan(op);
+  DependencyGraph::set_placed(op, true);
+}
+
+// Plans a group that `leader` is to be the first op of, if there is one.
+void Fusion::plan(Op* leader) {
+  plans_ = true;
+  const bool found =
+      collect_live(leader, kMostFound) && if_memory_allows([&] { leader->planned = std::make_unique<PlannedGroup>(); });
+  plans_ = false;
+  if (found) {
+    leader->planned->kernel = std::move(leader->group);
+    leader->planned->members.swap(leader->members);
+    wait_planned(leader);
   }
-  first->group_cost = first->cost;
-  for (Op* op : members) {
+  leader->group.reset(), leader->members.clear();
+}
+
+// From now on only its leader is in the queue, once the group waits for nothing.
+void Fusion::wait_planned(Op* leader) {
+  leader->planned->waits = waits_;
+  leader->leader = leader;
+  if (leader->pending_dependencies == 0) leader->queue->remove(leader);
+  leader->group_cost = leader->cost;
+  for (Op* op : leader->planned->members) {
+    op->leader = leader;
+    DependencyGraph::set_placed(op, true);
     if (op->pending_dependencies == 0) op->queue->remove(op);
+    leader->group_cost += std::min(op->cost, UINT32_MAX - leader->group_cost);
+  }
+  if (waits_ == 0) leader->queue->push(leader);
+}
+
+bool Fusion::may_start(const Op& op) {
+  plan_until(op.seq);
+  return !op.leader || (op.leader == &op && op.planned->waits == 0);
+}
+
+void Fusion::disband(Op* leader) {
+  const std::unique_ptr<PlannedGroup> planned = std::move(leader->planned);
+  auto leave = [](Op* op) {
+    op->leader = nullptr;
+    DependencyGraph::set_placed(op, false);
+    if (op->may_start()) op->queue->push(op);
+  };
+  if (planned->waits == 0) leader->queue->remove(leader);
+  leader->group_cost = 0;
+  leave(leader);
+  for (Op* op : planned->members) leave(op);
+}
+
+bool Fusion::release(const Op* waiting) {
+  if (!waiting || !waiting->leader || waiting->leader->planned->waits == 0) return false;
+  disband(waiting->leader);
+  return true;
+}
+
+// Whether no member is dead, or inherits a failure.
+bool Fusion::is_intact(const PlannedGroup& planned) const {
+  return std::none_of(planned.members.begin(), planned.members.end(), [&](Op* op) {
+    return op->retries_alone || !DependencyGraph::inputs_ok(op) || dead_ops_.dead(*op);
+  });
+}
+
+// The planned group of an op that may start becomes its group. False: there is no memory for it yet.
+bool Fusion::take_planned(Op* first) {
+  PlannedGroup& planned = *first->planned;
+  auto exchange = [&] { first->group.swap(planned.kernel), first->members.swap(planned.members); };
+  exchange();
+  first->group->resume();
+  if (admit(first)) return true;
+  exchange();
+  return false;
+}
+
+// An older op that waits for nothing slow is to start first: what an op takes after that is not ahead of program order.
+bool Fusion::comes_early(const Op& op) {
+  const Op* older = op.budget->first_unstarted();
+  return older && older->seq < op.seq && older->placed;
+}
+
+bool Fusion::fuse(Op* first) {
+  if (first->placed && !first->planned) return true;  // no op fits
+  size_t most = kMostFound;
+  if (first->planned) {
+    if (is_intact(*first->planned)) {
+      if (take_planned(first)) return start_members(first), true;
+      if (comes_early(*first)) return false;
+      most = first->planned->members.size() / 2;
+    }
+    disband(first);
+  }
+  if (collect_some(first, most)) start_members(first);
+  return true;
+}
+
+// Where the budget does not admit all of them at once, half of them are tried.
+bool Fusion::collect_some(Op* first, size_t most) {
+  for (; most > 0 && collect_live(first, most); most = first->members.size() / 2)
+    if (admit(first)) return true;
+  first->members.clear();
+  first->group.reset();
+  return false;
+}
+
+void Fusion::start_members(Op* first) {
+  const bool queued = !first->planned;  // members that wait for nothing
+  first->planned.reset();
+  first->leader = nullptr;
+  DependencyGraph::set_placed(first, true);
+  first->group_cost = first->cost;
+  for (Op* op : first->members) {
+    op->leader = nullptr;
+    DependencyGraph::set_placed(op, true);
+    if (queued && op->pending_dependencies == 0) op->queue->remove(op);
     op->to_take = 0;
     op->budget->starts(*op, 0);
     DependencyGraph::mark_materialized(*op, true);
     op->started = true;
     first->group_cost += std::min(op->cost, UINT32_MAX - first->group_cost);
   }
-  ++groups_, fused_ops_ += 1 + members.size();
+  ++groups_, fused_ops_ += 1 + first->members.size();
 }
 
 // Decides which storages need no memory, and whether the budget admits the rest at once.
@@ -168,6 +288,7 @@ void Fusion::dissolve(Op* first) {
     op->budget->undo_start(*op);
     DependencyGraph::mark_materialized(*op, false);
     op->started = false;
+    DependencyGraph::set_placed(op, false);
     if (op->pending_dependencies == 0) op->queue->push(op);
   }
   first->members.clear();

@@ -42,17 +42,37 @@ void Scheduler::plan() {
     });
 }
 
-// The oldest ready op that may start now; an urgent one before the others.
-Op* Scheduler::admissible(Queue& queue, uint32_t most) {
-  auto may = [&](Op* op) { return (most <= kSmallCost ? op->cost : piece_cost(*op)) <= most && start(op); };
-  bool tasks = most == kAnyCost;
-  Op* top = queue.top(tasks);
-  while (top && dead_ops_.dead(*top)) {
+// The submitted ops that it may be fused with.
+void Scheduler::plan_behind(const Op& op) {
+  for (uint64_t seen = 0; ring_.has_fresh() && ring_.planned() != seen && ring_.planned() - op.seq < Fusion::kReach;) {
+    seen = ring_.planned();
+    plan();
+    graph_.mark_changed();
+  }
+}
+
+// Its group and all before it have been planned. Dead ones are dropped.
+Op* Scheduler::oldest_ready(Queue& queue, bool tasks) {
+  if (Op* first = queue.top_urgent()) fusion_.plan_until(first->seq);
+  for (;;) {
+    Op* top = queue.top(tasks);
+    if (!top) return nullptr;
+    if (fusion_.plan_until(top->seq)) continue;  // it may be in a group that waits now
+    if (!dead_ops_.dead(*top)) return top;
+    if (top->planned) Fusion::disband(top);
     queue.remove(top);
     dead_ops_.drop(top);
     if (top->pending_dependencies == 0) graph_.end(top);
-    top = queue.top(tasks);
   }
+}
+
+// The oldest ready op that may start now; an urgent one before the others.
+Op* Scheduler::admissible(Queue& queue, uint32_t most) {
+  auto may = [&](Op* op) {
+    return (most <= kSmallCost ? op->cost : piece_cost(*op)) <= most && fusion_.may_start(*op) && start(op);
+  };
+  bool tasks = most == kAnyCost;
+  Op* top = oldest_ready(queue, tasks);
   if (!top) return nullptr;
   queue.refused.store(false, std::memory_order_relaxed);
   if (Op* first = queue.top_urgent(); first && first != top && !dead_ops_.dead(*first) && may(first))
@@ -74,6 +94,10 @@ Op* Scheduler::admissible(Queue& queue, uint32_t most) {
       if (MemoryBudget::needs(*op) == 0 && may(op)) return queue.remove(op), op;
     if (fails(top)) return queue.remove(top), top;
   }
+  // Where nothing runs that could give memory back, the oldest op must not wait for younger ones that need memory.
+  const MemoryBudget& budget = *queue.budget;
+  if (top->cost <= most && budget.running == budget.tasks && Fusion::release(budget.first()))
+    return admissible(queue, most);
   queue.refused.store(true, std::memory_order_relaxed);
   if (top->cost <= most) queue.refused_at = graph_.ended();
   return nullptr;
@@ -103,13 +127,6 @@ bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch) {
   Op* shared = queue.sharing.empty() || most <= kSmallCost ? nullptr : queue.sharing.front();
   if (shared && piece_cost(*shared) > most) shared = nullptr;
   Op* top = queue.top(most == kAnyCost);
-  // Ops that it may be fused with.
-  for (uint64_t seen = 0; top && fusion_.worth(*top) && ring_.has_fresh() && ring_.planned() != seen;) {
-    if (ring_.planned() - top->seq >= Fusion::kReach) break;
-    seen = ring_.planned();
-    plan();
-    graph_.mark_changed();
-  }
   if (!shared && !top) return false;
   bool begun = shared && shared->urgent, urgent = begun || queue.top_urgent() != nullptr;
   bool share = shared && (!top || shared->seq < top->seq);
@@ -164,7 +181,7 @@ void Scheduler::add_followers(Batch& batch, uint32_t most) {
     for (Edge* edge : op->successors) {
       Op* next = edge->dependent;
       if (next->pending_dependencies != next->reached || next->started || next->dropped || next->cost > most ||
-          next->queue != op->queue)
+          next->queue != op->queue || next->leader)
         continue;
       if (batch.n < Batch::kMost && DependencyGraph::inputs_ok(next) && start(next))
         batch.work[batch.n++] = Work{next, 0};
@@ -194,9 +211,11 @@ bool Scheduler::start(Op* op) {
   if (op->retries_alone && !memory_.alone(*op, 0)) return false;
   if (!memory_.admits(*op)) return memory_.refuse(*op);
   size_t own = op->to_take;
-  if (settings_.on(Pass::fuse) && fusion_.worth(*op) && op->pending_dependencies == 0 && !op->retries_alone &&
-      !op->failure && op->kernel()->fusible())
-    fusion_.fuse(op);
+  if (op->pending_dependencies == 0 && fusion_.can_lead(*op)) {
+    if (!fusion_.fuse(op)) return memory_.refuse(*op);
+  } else if (op->planned) {
+    Fusion::disband(op);
+  }
   if (reuses) op->to_take = (op->group ? op->to_take : whole) - buffer_reuse_.commit(op);
   op->budget->starts(*op, std::min(own, op->to_take));
   DependencyGraph::mark_materialized(*op, true);

@@ -49,7 +49,7 @@ class Scheduler {
             FailureLog& failures, Notifier& notifier, OpRecorder& recorder, const PassSettings& settings)
       : ring_(ring), producer_(producer), devices_(devices), graph_(graph), notifier_(notifier), recorder_(recorder),
         settings_(settings), memory_(devices, graph, failures), dead_ops_(settings, ring, graph),
-        fusion_(settings, devices, dead_ops_, buffer_reuse_) {}
+        fusion_(settings, ring, devices, dead_ops_, buffer_reuse_, [this](const Op& op) { plan_behind(op); }) {}
 
   // Takes the next submitted ops into the graph, some hundred at once.
   void plan();
@@ -83,8 +83,10 @@ class Scheduler {
   void set_gate(bool closed) { gate_.store(closed); }
 
  private:
+  Op* oldest_ready(Queue& queue, bool tasks);
   Op* admissible(Queue& queue, uint32_t most);
   bool start(Op* op);
+  void plan_behind(const Op& op);
   void put_back(Op* op, bool no_memory);
   void add_followers(Batch& batch, uint32_t most);
   bool left_to_older(const Queue& queue, uint64_t seq);

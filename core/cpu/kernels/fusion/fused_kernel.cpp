@@ -163,6 +163,11 @@ void FusedKernel::append_signature(const FusibleOperands& part, const int* where
   }
 }
 
+void FusedKernel::resume() {
+  for (size_t i = 0; i < storages_.size(); ++i)
+    storages_[i].storage->place = static_cast<uint32_t>(i), storages_[i].storage->placed_by = number_;
+}
+
 bool FusedKernel::elide(Storage* storage) {
   StorageUse* known = find(storage);
   known->elided = known->use == Use::each && known->written && known->offset == 0 &&

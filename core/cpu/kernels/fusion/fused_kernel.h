@@ -19,6 +19,7 @@ class FusedKernel final : public FusedGroup {
   const char* name() const override { return "group"; }
   bool add(Op& op) override;
   bool elide(Storage* storage) override;
+  void resume() override;
   bool may_share(Op& op, const Storage* in, const Storage* out) const override;
   void prepare(Op& op) override;
   int64_t tiles() const override { return reduction_ ? reduction_->tiles() : ceil_div(elements_, tile_elements()); }
