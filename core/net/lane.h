@@ -6,7 +6,7 @@
 //
 // Before a collective begins, the ranks of its group compare what they are about to do: one that differs is an error
 // on all of them, which names the line of each rank, and no values are mixed up. A message from one rank to another has
-// a note ahead of it, which its receiver compares with what it expects.
+// a note ahead of it, which its receiver compares with its own description.
 #pragma once
 #include <atomic>
 #include <chrono>

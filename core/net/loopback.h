@@ -48,7 +48,7 @@ class Loopback final : public Network {
       if (settings_.ranks > 1) std::memcpy(static_cast<char*>(to) + bytes, "something else", 15);
     });
   }
-  // What arrives is what this rank expects, which the lane has written there.
+  // The message is the one that this rank expects, and that the lane has written there.
   RequestPtr post(uint32_t, const void*, int bytes, int) override {
     return after(time_of(settings_.delay, static_cast<size_t>(bytes)), [] {});
   }

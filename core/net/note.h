@@ -1,5 +1,5 @@
-// The note that goes ahead of each message from one rank to another: what is sent, so that the receiver can compare it
-// with what it expects. Few values travel in the note itself, as one message.
+// The note that goes ahead of each message from one rank to another: the shape and dtype of the array that is sent,
+// which the receiver compares with those of its own. Few values travel in the note itself, as one message.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -203,8 +203,8 @@ void messages_of_all_sizes_keep_their_order() {
 
 Array like(DType dtype, Dims shape) { return Array::make(dtype, shape, Engine::get().devices[0].budget.get()); }
 
-// `sent` goes from rank 1 to rank 0, which expects (2, 3) int64. The failures of what it gets, and of a later sum of
-// rank 2.
+// `sent` goes from rank 1 to rank 0, which expects (2, 3) int64. The failures of the array that it gets, and of a later
+// sum of rank 2.
 std::pair<std::string, std::string> failures_of(World& world, const Array& sent) {
   Array got = like(DType::i64, {2, 3}), x = array_of(4);
   world[1].fill(sent, 1), world[2].fill(x, 1);

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.ranks import lines_of, needs_mpi
 
-# Both ranks receive, compute in all ways with what has not arrived, and then send.
+# Both ranks receive, compute in all ways with arrays that have not arrived, and then send.
 PROGRAM = """
 r, other = dist.rank(), 1 - dist.rank()
 w, v = np.arange(4.0) + r, np.ones(4)
@@ -18,7 +18,7 @@ for step in range(3):
     with autograd.record():
         z = (y * w).sum()
         total = dist.allreduce(z) * 2              # of a value that is computed later
-    v += 1                                         # nobody reads it
+    v += 1                                         # no operation in flight reads it
     u = y + v
     v *= 2                                         # what `u` read must stay until then
     v[0] = y[1]

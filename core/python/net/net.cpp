@@ -95,6 +95,10 @@ nb::object net_issue(const char* op_name, int kind, int reduction, uint32_t grou
   for (const Array* a : {&from, &to})
     if (a->storage() && !a->layout.contiguous())
       throw Error(ErrorKind::value, std::string(name) + ": operands must be contiguous, got strides");
+  for (const Array* a : {&from, &to})
+    if (a->storage() && a->storage()->budget->accelerator)
+      throw Error(ErrorKind::value,
+                  std::string(name) + ": operands must be in the host's memory, got " + device_name(device_of(*a)));
   const int memory = to.storage() ? device_of(to) : device;
   Building op;
   net::build_collective(*op, name, call, get_writable(name, token.ptr()), from.storage() ? &from : nullptr,

@@ -13,10 +13,12 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
+from .. import autograd
 from .._launch import link
 from .._runtime import core as _core
 from .._runtime import engine
 from .._runtime.settings import config
+from ..np import ndarray
 from . import _peers
 
 __all__ = ["fail", "issue", "open_group"]
@@ -41,6 +43,8 @@ def issue(
     label: what the elements are, if ranks could mean different ones that are as many.
     """
     _open(kind)
+    if _is_far(source) or _is_far(target):
+        return _issue_far(kind, reduction, peer, count, source, target, group, label)
     if kind == "send" and config()["engine"] == "sync":
         source = source.copy()  # a later write of the operand would wait for the other rank to receive it
     # Sends and receives of a pair of ranks are in order among themselves alone: two ranks may send to each other first.
@@ -49,6 +53,26 @@ def issue(
         _tokens[order] = _core.net_token()
     code = _KINDS.index(kind), REDUCTIONS.index(reduction)
     return _core.net_issue(kind, *code, group, peer, count, _tokens[order], source, target, label)
+
+
+def _is_far(x: Any) -> bool:
+    """Whether x is an array in the memory of a device to which MPI has no way."""
+    return isinstance(x, ndarray) and x.device.device_type != "cpu"
+
+
+def _issue_far(
+    kind: str, reduction: str, peer: int, count: int, source: Any, target: Any, group: int, label: str
+) -> Any:
+    """Issue an operation on copies of its arrays in the host's memory, and copy what it writes back."""
+    with autograd.pause():
+        sent = source.to_device("cpu") if _is_far(source) else source
+        if isinstance(target, ndarray):
+            here = sent if target is source else target.to_device("cpu")
+            issue(kind, reduction, peer, count, sent, here, group, label)
+            target[...] = here.to_device(target.device)
+            return target
+        found = issue(kind, reduction, peer, count, sent, target, group, label)
+        return found if target is None else found.to_device(source.device)
 
 
 def fail(message: str) -> None:
