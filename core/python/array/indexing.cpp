@@ -13,10 +13,10 @@
 #include "python/object/node.h"
 #include "python/object/plain.h"
 #include "python/object/scalar.h"
-#include "python/runtime/at_once.h"
-#include "python/runtime/capture.h"
-#include "python/runtime/errors.h"
-#include "python/runtime/package_functions.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/interpreter/package_functions.h"
+#include "python/runtime/submission/at_once.h"
+#include "python/runtime/submission/capture.h"
 
 namespace forerun {
 

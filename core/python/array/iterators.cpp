@@ -18,8 +18,8 @@
 #include "python/object/node.h"
 #include "python/object/plain.h"
 #include "python/object/scalar.h"
-#include "python/runtime/capture.h"
-#include "python/runtime/errors.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/submission/capture.h"
 
 namespace forerun {
 

@@ -14,12 +14,12 @@
 #include "python/object/plain.h"
 #include "python/object/python_scalars.h"
 #include "python/object/scalar.h"
-#include "python/runtime/accelerators.h"
-#include "python/runtime/at_once.h"
-#include "python/runtime/capture.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/errors.h"
-#include "python/runtime/waiting/wait.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/submission/accelerators.h"
+#include "python/runtime/submission/at_once.h"
+#include "python/runtime/submission/capture.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/wait.h"
 #include "python/runtime/waiting/wait_log.h"
 
 namespace forerun {

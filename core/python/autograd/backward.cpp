@@ -29,11 +29,11 @@
 #include "python/object/numpy_memory.h"
 #include "python/object/python_scalars.h"
 #include "python/ops/reduce.h"
-#include "python/runtime/call_site.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/gil.h"
-#include "python/runtime/package_functions.h"
-#include "python/runtime/submit.h"
+#include "python/runtime/call_sites/call_site.h"
+#include "python/runtime/interpreter/gil.h"
+#include "python/runtime/interpreter/package_functions.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
 
 namespace forerun {
 

@@ -12,9 +12,9 @@
 #include "python/object/array_object.h"
 #include "python/object/dtypes.h"
 #include "python/object/node.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/submit.h"
-#include "python/runtime/waiting/wait.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
+#include "python/runtime/wait.h"
 
 namespace forerun {
 

@@ -5,7 +5,7 @@
 #include "python/bindings.h"
 #include "python/object/array_object.h"
 #include "python/object/dtypes.h"
-#include "python/runtime/gil.h"
+#include "python/runtime/interpreter/gil.h"
 
 namespace forerun {
 

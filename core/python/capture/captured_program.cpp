@@ -20,13 +20,13 @@
 #include "python/object/dtypes.h"
 #include "python/object/node.h"
 #include "python/object/scalar.h"
-#include "python/runtime/capture.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/errors.h"
-#include "python/runtime/gil.h"
-#include "python/runtime/op_names.h"
-#include "python/runtime/random_keys.h"
-#include "python/runtime/submit.h"
+#include "python/runtime/call_sites/op_names.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/interpreter/gil.h"
+#include "python/runtime/submission/capture.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/random_keys.h"
+#include "python/runtime/submission/submit.h"
 
 namespace forerun {
 

@@ -15,7 +15,7 @@
 #include "python/bindings.h"
 #include "python/numpy_api.h"
 #include "python/object/dtypes.h"
-#include "python/runtime/gil.h"
+#include "python/runtime/interpreter/gil.h"
 
 namespace forerun {
 

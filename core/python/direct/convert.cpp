@@ -14,7 +14,7 @@
 #include "python/object/array_object.h"
 #include "python/object/create.h"
 #include "python/object/plain.h"
-#include "python/runtime/at_once.h"
+#include "python/runtime/submission/at_once.h"
 
 namespace forerun {
 

@@ -19,10 +19,10 @@
 #include "python/object/dtypes.h"
 #include "python/object/plain.h"
 #include "python/object/python_scalars.h"
-#include "python/runtime/at_once.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/errors.h"
-#include "python/runtime/submit.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/submission/at_once.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
 
 namespace forerun {
 

@@ -22,8 +22,8 @@
 #include "python/object/numpy_interop.h"
 #include "python/object/plain.h"
 #include "python/object/python_scalars.h"
-#include "python/runtime/at_once.h"
-#include "python/runtime/devices.h"
+#include "python/runtime/submission/at_once.h"
+#include "python/runtime/submission/devices.h"
 
 namespace forerun {
 

@@ -11,8 +11,8 @@
 #include "python/direct/from_lists.h"
 #include "python/dispatch/ufunc_type.h"
 #include "python/object/node.h"
-#include "python/runtime/errors.h"
-#include "python/runtime/gil.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/interpreter/gil.h"
 
 namespace forerun {
 

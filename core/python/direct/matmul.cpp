@@ -6,7 +6,7 @@
 #include "python/direct/function_type.h"
 #include "python/object/array_object.h"
 #include "python/ops/matmul.h"
-#include "python/runtime/errors.h"
+#include "python/runtime/errors/errors.h"
 
 namespace forerun {
 

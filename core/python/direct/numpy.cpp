@@ -26,11 +26,11 @@
 #include "python/object/dtypes.h"
 #include "python/object/numpy_interop.h"
 #include "python/object/numpy_memory.h"
-#include "python/runtime/accelerators.h"
-#include "python/runtime/at_once.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/errors.h"
-#include "python/runtime/waiting/wait.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/submission/accelerators.h"
+#include "python/runtime/submission/at_once.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/wait.h"
 
 namespace forerun {
 

@@ -12,10 +12,10 @@
 #include "python/object/array_object.h"
 #include "python/object/basic_index.h"
 #include "python/object/plain.h"
-#include "python/runtime/accelerators.h"
-#include "python/runtime/at_once.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/waiting/wait.h"
+#include "python/runtime/submission/accelerators.h"
+#include "python/runtime/submission/at_once.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/wait.h"
 
 namespace forerun {
 

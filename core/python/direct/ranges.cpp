@@ -12,8 +12,8 @@
 #include "python/object/array_object.h"
 #include "python/object/dtypes.h"
 #include "python/object/plain.h"
-#include "python/runtime/at_once.h"
-#include "python/runtime/devices.h"
+#include "python/runtime/submission/at_once.h"
+#include "python/runtime/submission/devices.h"
 
 namespace forerun {
 

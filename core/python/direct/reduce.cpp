@@ -19,10 +19,10 @@
 #include "python/object/numpy_interop.h"
 #include "python/object/views.h"
 #include "python/ops/reduce.h"
-#include "python/runtime/at_once.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/op_names.h"
-#include "python/runtime/submit.h"
+#include "python/runtime/call_sites/op_names.h"
+#include "python/runtime/submission/at_once.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
 
 namespace forerun {
 

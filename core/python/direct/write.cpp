@@ -20,9 +20,9 @@
 #include "python/object/views.h"
 #include "python/ops/index.h"
 #include "python/ops/reduce.h"
-#include "python/runtime/at_once.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/errors.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/submission/at_once.h"
+#include "python/runtime/submission/devices.h"
 
 namespace forerun {
 

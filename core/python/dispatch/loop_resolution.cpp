@@ -9,7 +9,7 @@
 #include "python/dispatch/promotion.h"
 #include "python/dispatch/ufunc_type.h"
 #include "python/object/dtypes.h"
-#include "python/runtime/errors.h"
+#include "python/runtime/errors/errors.h"
 
 namespace forerun {
 

@@ -18,8 +18,8 @@
 #include "python/dispatch/ufunc_type.h"
 #include "python/numpy_api.h"
 #include "python/object/dtypes.h"
-#include "python/runtime/gil.h"
-#include "python/runtime/task_errors.h"
+#include "python/runtime/errors/task_errors.h"
+#include "python/runtime/interpreter/gil.h"
 
 namespace forerun {
 

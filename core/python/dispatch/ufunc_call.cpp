@@ -28,12 +28,12 @@
 #include "python/object/plain.h"
 #include "python/object/python_scalars.h"
 #include "python/object/scalar.h"
-#include "python/runtime/at_once.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/errors.h"
-#include "python/runtime/gil.h"
-#include "python/runtime/package_functions.h"
-#include "python/runtime/submit.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/interpreter/gil.h"
+#include "python/runtime/interpreter/package_functions.h"
+#include "python/runtime/submission/at_once.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
 
 namespace forerun {
 

@@ -13,8 +13,8 @@
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
 #include "python/object/dtypes.h"
-#include "python/runtime/errors.h"
-#include "python/runtime/op_names.h"
+#include "python/runtime/call_sites/op_names.h"
+#include "python/runtime/errors/errors.h"
 
 namespace forerun {
 

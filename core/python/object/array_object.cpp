@@ -7,7 +7,7 @@
 
 #include "array/array.h"
 #include "base/error.h"
-#include "python/runtime/devices.h"
+#include "python/runtime/submission/devices.h"
 
 namespace forerun {
 

@@ -9,8 +9,8 @@
 #include "python/object/array_object.h"
 #include "python/object/create.h"
 #include "python/object/scalar.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/errors.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/submission/devices.h"
 
 namespace forerun {
 

@@ -25,10 +25,10 @@
 #include "python/object/numpy_memory.h"
 #include "python/object/python_scalars.h"
 #include "python/object/scalar.h"
-#include "python/runtime/arguments.h"
-#include "python/runtime/at_once.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/submit.h"
+#include "python/runtime/submission/arguments.h"
+#include "python/runtime/submission/at_once.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
 
 namespace forerun {
 

@@ -15,12 +15,12 @@
 #include "python/object/create.h"
 #include "python/object/numpy_interop.h"
 #include "python/object/numpy_memory.h"
-#include "python/runtime/accelerators.h"
-#include "python/runtime/capture.h"
-#include "python/runtime/deferred_release.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/errors.h"
-#include "python/runtime/waiting/wait.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/interpreter/deferred_release.h"
+#include "python/runtime/submission/accelerators.h"
+#include "python/runtime/submission/capture.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/wait.h"
 
 namespace forerun {
 

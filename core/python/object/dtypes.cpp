@@ -3,7 +3,7 @@
 #include "base/dtype.h"
 #include "cpu/kernels/loop.h"
 #include "python/numpy_api.h"
-#include "python/runtime/errors.h"
+#include "python/runtime/errors/errors.h"
 
 namespace forerun {
 

@@ -14,7 +14,7 @@
 #include "python/object/array_arguments.h"
 #include "python/object/array_object.h"
 #include "python/object/dtypes.h"
-#include "python/runtime/call_site.h"
+#include "python/runtime/call_sites/call_site.h"
 
 namespace forerun {
 

@@ -16,11 +16,11 @@
 #include "python/object/array_object.h"
 #include "python/object/create.h"
 #include "python/object/dtypes.h"
-#include "python/runtime/accelerators.h"
-#include "python/runtime/capture.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/errors.h"
-#include "python/runtime/waiting/wait.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/submission/accelerators.h"
+#include "python/runtime/submission/capture.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/wait.h"
 
 namespace forerun {
 

@@ -10,9 +10,9 @@
 #include "python/numpy_api.h"
 #include "python/object/dtypes.h"
 #include "python/object/numpy_interop.h"
-#include "python/runtime/capture.h"
-#include "python/runtime/deferred_release.h"
-#include "python/runtime/devices.h"
+#include "python/runtime/interpreter/deferred_release.h"
+#include "python/runtime/submission/capture.h"
+#include "python/runtime/submission/devices.h"
 
 namespace forerun {
 

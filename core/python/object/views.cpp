@@ -15,8 +15,8 @@
 #include "python/object/dtypes.h"
 #include "python/object/numpy_interop.h"
 #include "python/object/scalar.h"
-#include "python/runtime/arguments.h"
-#include "python/runtime/devices.h"
+#include "python/runtime/submission/arguments.h"
+#include "python/runtime/submission/devices.h"
 
 namespace forerun {
 

@@ -11,9 +11,9 @@
 #include "python/dispatch/loop_table.h"
 #include "python/object/array_arguments.h"
 #include "python/object/python_scalars.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/op_names.h"
-#include "python/runtime/submit.h"
+#include "python/runtime/call_sites/op_names.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
 
 namespace forerun {
 

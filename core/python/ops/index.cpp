@@ -22,10 +22,10 @@
 #include "python/object/array_object.h"
 #include "python/object/python_scalars.h"
 #include "python/object/scalar.h"
-#include "python/runtime/arguments.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/op_names.h"
-#include "python/runtime/submit.h"
+#include "python/runtime/call_sites/op_names.h"
+#include "python/runtime/submission/arguments.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
 
 namespace forerun {
 

@@ -16,8 +16,8 @@
 #include "python/object/array_arguments.h"
 #include "python/object/create.h"
 #include "python/object/dtypes.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/submit.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
 
 namespace forerun {
 

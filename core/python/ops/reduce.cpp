@@ -21,10 +21,10 @@
 #include "python/object/create.h"
 #include "python/object/dtypes.h"
 #include "python/object/python_scalars.h"
-#include "python/runtime/arguments.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/op_names.h"
-#include "python/runtime/submit.h"
+#include "python/runtime/call_sites/op_names.h"
+#include "python/runtime/submission/arguments.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
 
 namespace forerun {
 

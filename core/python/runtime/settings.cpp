@@ -13,10 +13,10 @@
 #include "engine/engine.h"
 #include "memory/caching_allocator.h"
 #include "python/bindings.h"
-#include "python/runtime/submission_gate.h"
-#include "python/runtime/submit.h"
+#include "python/runtime/submission/submit.h"
+#include "python/runtime/wait.h"
 #include "python/runtime/waiting/stall_watchdog.h"
-#include "python/runtime/waiting/wait.h"
+#include "python/runtime/waiting/submission_gate.h"
 
 namespace forerun {
 

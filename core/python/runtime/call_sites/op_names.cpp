@@ -1,4 +1,4 @@
-#include "python/runtime/op_names.h"
+#include "python/runtime/call_sites/op_names.h"
 
 #include <cstddef>
 #include <set>

@@ -1,4 +1,4 @@
-#include "python/runtime/call_site.h"
+#include "python/runtime/call_sites/call_site.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 #include "engine/engine.h"
 #include "python/bindings.h"
-#include "python/runtime/op_names.h"
+#include "python/runtime/call_sites/op_names.h"
 
 namespace forerun {
 

@@ -1,13 +1,13 @@
-#include "python/runtime/at_once.h"
+#include "python/runtime/submission/at_once.h"
 
 #include <atomic>
 
 #include "array/array.h"
 #include "engine/engine.h"
-#include "python/runtime/capture.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/submission_gate.h"
-#include "python/runtime/submit.h"
+#include "python/runtime/submission/capture.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
+#include "python/runtime/waiting/submission_gate.h"
 
 namespace forerun {
 

@@ -1,4 +1,4 @@
-#include "python/runtime/accelerators.h"
+#include "python/runtime/submission/accelerators.h"
 
 #include <cstdint>
 #include <map>
@@ -7,9 +7,9 @@
 
 #include "cpu/kernels/copy/copy.h"
 #include "python/bindings.h"
-#include "python/runtime/call_site.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/submit.h"
+#include "python/runtime/call_sites/call_site.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
 
 namespace forerun {
 

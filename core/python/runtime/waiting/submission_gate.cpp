@@ -1,12 +1,12 @@
-#include "python/runtime/submission_gate.h"
+#include "python/runtime/waiting/submission_gate.h"
 
 #include <chrono>
 #include <string>
 #include <thread>
 
 #include "base/error.h"
-#include "python/runtime/gil.h"
-#include "python/runtime/task_state.h"
+#include "python/runtime/errors/task_state.h"
+#include "python/runtime/interpreter/gil.h"
 #include "python/runtime/waiting/wait_loop.h"
 
 namespace forerun {

@@ -1,4 +1,4 @@
-#include "python/runtime/waiting/wait.h"
+#include "python/runtime/wait.h"
 
 #include <cstdint>
 #include <optional>
@@ -9,11 +9,11 @@
 #include "array/array.h"
 #include "engine/engine.h"
 #include "python/bindings.h"
-#include "python/runtime/capture.h"
-#include "python/runtime/errors.h"
-#include "python/runtime/gil.h"
-#include "python/runtime/submission_gate.h"
-#include "python/runtime/task_state.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/errors/task_state.h"
+#include "python/runtime/interpreter/gil.h"
+#include "python/runtime/submission/capture.h"
+#include "python/runtime/waiting/submission_gate.h"
 #include "python/runtime/waiting/wait_log.h"
 #include "python/runtime/waiting/wait_loop.h"
 

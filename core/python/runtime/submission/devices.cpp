@@ -1,4 +1,4 @@
-#include "python/runtime/devices.h"
+#include "python/runtime/submission/devices.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "python/runtime/loop_compiler.h"
+#include "python/runtime/interpreter/loop_compiler.h"
 
 #include <condition_variable>
 #include <memory>
@@ -9,7 +9,7 @@
 
 #include "cpu/codegen/compiled_loops.h"
 #include "python/bindings.h"
-#include "python/runtime/gil.h"
+#include "python/runtime/interpreter/gil.h"
 
 namespace forerun {
 

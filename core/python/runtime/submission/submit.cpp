@@ -1,4 +1,4 @@
-#include "python/runtime/submit.h"
+#include "python/runtime/submission/submit.h"
 
 #include <algorithm>
 #include <atomic>
@@ -13,12 +13,12 @@
 #include "base/region.h"
 #include "engine/engine.h"
 #include "placement/placement.h"
-#include "python/runtime/accelerators.h"
-#include "python/runtime/call_site.h"
-#include "python/runtime/capture.h"
-#include "python/runtime/errors.h"
-#include "python/runtime/submission_gate.h"
-#include "python/runtime/task_state.h"
+#include "python/runtime/call_sites/call_site.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/errors/task_state.h"
+#include "python/runtime/submission/accelerators.h"
+#include "python/runtime/submission/capture.h"
+#include "python/runtime/waiting/submission_gate.h"
 #include "python/runtime/waiting/wait_log.h"
 #include "python/runtime/waiting/wait_loop.h"
 

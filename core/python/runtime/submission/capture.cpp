@@ -1,4 +1,4 @@
-#include "python/runtime/capture.h"
+#include "python/runtime/submission/capture.h"
 
 #include <string>
 #include <utility>
@@ -7,9 +7,9 @@
 #include "capture/captured_program.h"
 #include "cpu/kernels/copy/copy.h"
 #include "engine/graph/memory_budget.h"
-#include "python/runtime/call_site.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/submit.h"
+#include "python/runtime/call_sites/call_site.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
 
 namespace forerun {
 

@@ -1,4 +1,4 @@
-#include "python/runtime/task_errors.h"
+#include "python/runtime/errors/task_errors.h"
 
 #include <cstdint>
 #include <memory>
@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "python/bindings.h"
-#include "python/runtime/call_site.h"
-#include "python/runtime/deferred_release.h"
-#include "python/runtime/task_state.h"
+#include "python/runtime/call_sites/call_site.h"
+#include "python/runtime/errors/task_state.h"
+#include "python/runtime/interpreter/deferred_release.h"
 
 namespace forerun {
 

@@ -1,4 +1,4 @@
-#include "python/runtime/package_functions.h"
+#include "python/runtime/interpreter/package_functions.h"
 
 #include <cstddef>
 #include <cstring>
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "python/runtime/gil.h"
+#include "python/runtime/interpreter/gil.h"
 
 namespace forerun {
 

@@ -1,4 +1,4 @@
-#include "python/runtime/deferred_release.h"
+#include "python/runtime/interpreter/deferred_release.h"
 
 #include <Python.h>
 

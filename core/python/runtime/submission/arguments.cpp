@@ -1,4 +1,4 @@
-#include "python/runtime/arguments.h"
+#include "python/runtime/submission/arguments.h"
 
 #include <cstdint>
 #include <string>
@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/shape.h"
 #include "cpu/kernels/loop.h"
-#include "python/runtime/errors.h"
+#include "python/runtime/errors/errors.h"
 
 namespace forerun {
 

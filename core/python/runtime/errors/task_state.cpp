@@ -1,9 +1,9 @@
-#include "python/runtime/task_state.h"
+#include "python/runtime/errors/task_state.h"
 
 #include <utility>
 
 #include "python/bindings.h"
-#include "python/runtime/errors.h"
+#include "python/runtime/errors/errors.h"
 
 namespace forerun {
 

@@ -1,4 +1,4 @@
-#include "python/runtime/random_keys.h"
+#include "python/runtime/submission/random_keys.h"
 
 #include <cstdint>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "python/runtime/errors.h"
+#include "python/runtime/errors/errors.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "array/array.h"
 #include "engine/engine.h"
 #include "python/bindings.h"
-#include "python/runtime/task_errors.h"
+#include "python/runtime/errors/task_errors.h"
 
 namespace forerun {
 
