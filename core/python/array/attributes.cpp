@@ -10,7 +10,7 @@
 #include "python/autograd/leaf.h"
 #include "python/direct/shape.h"
 #include "python/object/array_object.h"
-#include "python/object/dtypes.h"
+#include "python/object/conversion/dtypes.h"
 #include "python/runtime/errors/errors.h"
 #include "python/runtime/interpreter/package_functions.h"
 #include "python/runtime/submission/devices.h"

@@ -10,7 +10,7 @@
 #include "python/dispatch/promotion.h"
 #include "python/object/array_arguments.h"
 #include "python/object/array_object.h"
-#include "python/object/dtypes.h"
+#include "python/object/conversion/dtypes.h"
 #include "python/object/node.h"
 #include "python/runtime/submission/devices.h"
 #include "python/runtime/submission/submit.h"

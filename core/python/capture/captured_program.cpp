@@ -17,7 +17,7 @@
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
 #include "python/object/array_object.h"
-#include "python/object/dtypes.h"
+#include "python/object/conversion/dtypes.h"
 #include "python/object/node.h"
 #include "python/object/scalar.h"
 #include "python/runtime/call_sites/op_names.h"

@@ -14,7 +14,7 @@
 #include "pjrt/topology.h"
 #include "python/bindings.h"
 #include "python/numpy_api.h"
-#include "python/object/dtypes.h"
+#include "python/object/conversion/dtypes.h"
 #include "python/runtime/interpreter/gil.h"
 
 namespace forerun {

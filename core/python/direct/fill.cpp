@@ -8,7 +8,7 @@
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/item.h"
 #include "engine/graph/memory_budget.h"
-#include "python/object/python_scalars.h"
+#include "python/object/conversion/python_scalars.h"
 #include "python/runtime/errors/errors.h"
 #include "python/runtime/submission/at_once.h"
 #include "python/runtime/submission/devices.h"

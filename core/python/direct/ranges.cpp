@@ -10,7 +10,7 @@
 #include "python/direct/creation_arguments.h"
 #include "python/direct/function_type.h"
 #include "python/object/array_object.h"
-#include "python/object/dtypes.h"
+#include "python/object/conversion/dtypes.h"
 #include "python/object/plain.h"
 #include "python/runtime/submission/at_once.h"
 #include "python/runtime/submission/devices.h"

@@ -17,7 +17,7 @@
 #include "python/numpy_api.h"
 #include "python/object/array_arguments.h"
 #include "python/object/array_object.h"
-#include "python/object/views.h"
+#include "python/object/views/views.h"
 #include "python/ops/index.h"
 #include "python/ops/reduce.h"
 #include "python/runtime/errors/errors.h"

@@ -8,7 +8,7 @@
 #include "python/dispatch/loop_table.h"
 #include "python/dispatch/promotion.h"
 #include "python/dispatch/ufunc_type.h"
-#include "python/object/dtypes.h"
+#include "python/object/conversion/dtypes.h"
 #include "python/runtime/errors/errors.h"
 
 namespace forerun {

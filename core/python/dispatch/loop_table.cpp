@@ -17,7 +17,7 @@
 #include "python/bindings.h"
 #include "python/dispatch/ufunc_type.h"
 #include "python/numpy_api.h"
-#include "python/object/dtypes.h"
+#include "python/object/conversion/dtypes.h"
 #include "python/runtime/errors/task_errors.h"
 #include "python/runtime/interpreter/gil.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/dtype.h"
 #include "python/bindings.h"
-#include "python/object/dtypes.h"
+#include "python/object/conversion/dtypes.h"
 
 namespace forerun {
 

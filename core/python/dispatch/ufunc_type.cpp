@@ -12,7 +12,7 @@
 #include "python/dispatch/ufunc_call.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
-#include "python/object/dtypes.h"
+#include "python/object/conversion/dtypes.h"
 #include "python/runtime/call_sites/op_names.h"
 #include "python/runtime/errors/errors.h"
 

@@ -13,7 +13,7 @@
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
 #include "python/object/array_object.h"
-#include "python/object/dtypes.h"
+#include "python/object/conversion/dtypes.h"
 #include "python/runtime/call_sites/call_site.h"
 
 namespace forerun {

@@ -10,7 +10,7 @@
 #include "python/bindings.h"
 #include "python/dispatch/loop_table.h"
 #include "python/object/array_arguments.h"
-#include "python/object/python_scalars.h"
+#include "python/object/conversion/python_scalars.h"
 #include "python/runtime/call_sites/op_names.h"
 #include "python/runtime/submission/devices.h"
 #include "python/runtime/submission/submit.h"

@@ -20,7 +20,7 @@
 #include "python/dispatch/ufunc_type.h"
 #include "python/object/array_arguments.h"
 #include "python/object/array_object.h"
-#include "python/object/python_scalars.h"
+#include "python/object/conversion/python_scalars.h"
 #include "python/object/scalar.h"
 #include "python/runtime/call_sites/op_names.h"
 #include "python/runtime/submission/arguments.h"

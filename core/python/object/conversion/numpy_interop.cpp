@@ -1,5 +1,5 @@
 // Conversion between NumPy's and Python's values and forerun's.
-#include "python/object/numpy_interop.h"
+#include "python/object/conversion/numpy_interop.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +14,8 @@
 #include "engine/graph/memory_budget.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
+#include "python/object/conversion/dtypes.h"
 #include "python/object/create.h"
-#include "python/object/dtypes.h"
 #include "python/runtime/errors/errors.h"
 #include "python/runtime/submission/accelerators.h"
 #include "python/runtime/submission/capture.h"

@@ -1,4 +1,4 @@
-#include "python/object/python_scalars.h"
+#include "python/object/conversion/python_scalars.h"
 
 #include <cstdint>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "python/object/numpy_memory.h"
+#include "python/object/conversion/numpy_memory.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +8,8 @@
 #include "array/array.h"
 #include "engine/graph/memory_budget.h"
 #include "python/numpy_api.h"
-#include "python/object/dtypes.h"
-#include "python/object/numpy_interop.h"
+#include "python/object/conversion/dtypes.h"
+#include "python/object/conversion/numpy_interop.h"
 #include "python/runtime/interpreter/deferred_release.h"
 #include "python/runtime/submission/capture.h"
 #include "python/runtime/submission/devices.h"

@@ -1,5 +1,5 @@
 // Arrays handed to other libraries, and taken from them, without a copy: DLPack.
-#include "python/object/dlpack.h"
+#include "python/object/conversion/dlpack.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,9 +12,9 @@
 #include "engine/graph/memory_budget.h"
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
+#include "python/object/conversion/numpy_interop.h"
+#include "python/object/conversion/numpy_memory.h"
 #include "python/object/create.h"
-#include "python/object/numpy_interop.h"
-#include "python/object/numpy_memory.h"
 #include "python/runtime/errors/errors.h"
 #include "python/runtime/interpreter/deferred_release.h"
 #include "python/runtime/submission/accelerators.h"

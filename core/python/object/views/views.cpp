@@ -1,4 +1,4 @@
-#include "python/object/views.h"
+#include "python/object/views/views.h"
 
 #include <cstdint>
 #include <string>
@@ -10,11 +10,11 @@
 #include "engine/graph/sections.h"
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
-#include "python/object/basic_index.h"
+#include "python/object/conversion/dtypes.h"
+#include "python/object/conversion/numpy_interop.h"
 #include "python/object/create.h"
-#include "python/object/dtypes.h"
-#include "python/object/numpy_interop.h"
 #include "python/object/scalar.h"
+#include "python/object/views/basic_index.h"
 #include "python/runtime/submission/arguments.h"
 #include "python/runtime/submission/devices.h"
 

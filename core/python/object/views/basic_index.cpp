@@ -1,4 +1,4 @@
-#include "python/object/basic_index.h"
+#include "python/object/views/basic_index.h"
 
 #include <cstdint>
 #include <utility>

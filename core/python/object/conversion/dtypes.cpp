@@ -1,4 +1,4 @@
-#include "python/object/dtypes.h"
+#include "python/object/conversion/dtypes.h"
 
 #include "base/dtype.h"
 #include "cpu/kernels/loop.h"
