@@ -6,7 +6,7 @@
 #include "array/array.h"
 #include "cpu/kernels/loop.h"
 #include "python/bindings.h"
-#include "python/direct/index.h"
+#include "python/direct/indexing/index.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
 #include "python/object/node.h"

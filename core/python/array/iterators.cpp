@@ -12,7 +12,7 @@
 #include "array/array.h"
 #include "python/array/indexing.h"
 #include "python/bindings.h"
-#include "python/direct/index.h"
+#include "python/direct/indexing/index.h"
 #include "python/object/array_object.h"
 #include "python/object/create.h"
 #include "python/object/node.h"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "python/bindings.h"
-#include "python/direct/from_lists.h"
+#include "python/direct/creation/from_lists.h"
 #include "python/dispatch/ufunc_type.h"
 #include "python/object/node.h"
 #include "python/runtime/errors/errors.h"

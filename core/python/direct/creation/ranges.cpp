@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "array/array.h"
-#include "python/direct/creation_arguments.h"
+#include "python/direct/creation/creation_arguments.h"
 #include "python/direct/function_type.h"
 #include "python/object/array_object.h"
 #include "python/object/conversion/dtypes.h"

@@ -1,10 +1,10 @@
-#include "python/direct/creation_arguments.h"
+#include "python/direct/creation/creation_arguments.h"
 
 #include <cstdint>
 
 #include "engine/engine.h"
 #include "python/bindings.h"
-#include "python/direct/from_lists.h"
+#include "python/direct/creation/from_lists.h"
 #include "python/numpy_api.h"
 #include "python/object/conversion/dtypes.h"
 #include "python/object/conversion/python_scalars.h"

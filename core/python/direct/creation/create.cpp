@@ -12,7 +12,7 @@
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/item.h"
 #include "engine/engine.h"
-#include "python/direct/creation_arguments.h"
+#include "python/direct/creation/creation_arguments.h"
 #include "python/direct/function_type.h"
 #include "python/object/array_object.h"
 #include "python/object/conversion/dtypes.h"

@@ -1,4 +1,4 @@
-#include "python/direct/positions.h"
+#include "python/direct/indexing/positions.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Elements and slices, read and written, where no Python function is needed to understand the index and the values.
-#include "python/direct/index.h"
+#include "python/direct/indexing/index.h"
 
 #include <cstdint>
 #include <cstring>
@@ -10,9 +10,9 @@
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/elementwise/masked_write.h"
 #include "python/bindings.h"
-#include "python/direct/fill.h"
-#include "python/direct/picks.h"
-#include "python/direct/positions.h"
+#include "python/direct/indexing/fill.h"
+#include "python/direct/indexing/picks.h"
+#include "python/direct/indexing/positions.h"
 #include "python/object/array_object.h"
 #include "python/object/conversion/python_scalars.h"
 #include "python/object/node.h"

@@ -1,4 +1,4 @@
-#include "python/direct/picks.h"
+#include "python/direct/indexing/picks.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #include "array/array.h"
 #include "python/bindings.h"
-#include "python/direct/positions.h"
+#include "python/direct/indexing/positions.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
 #include "python/object/plain.h"

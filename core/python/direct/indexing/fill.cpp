@@ -1,4 +1,4 @@
-#include "python/direct/fill.h"
+#include "python/direct/indexing/fill.h"
 
 #include <cstddef>
 #include <cstring>

@@ -1,5 +1,5 @@
 // Plain calls of copy, ascontiguousarray and astype.
-#include "python/direct/convert.h"
+#include "python/direct/creation/convert.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "array/array.h"
 #include "cpu/kernels/item.h"
 #include "cpu/kernels/loop.h"
-#include "python/direct/creation_arguments.h"
+#include "python/direct/creation/creation_arguments.h"
 #include "python/direct/function_type.h"
 #include "python/object/array_object.h"
 #include "python/object/create.h"
