@@ -7,7 +7,7 @@
 #include "engine/engine.h"
 #include "python/autograd/leaf.h"
 #include "python/bindings.h"
-#include "python/dispatch/promotion.h"
+#include "python/dispatch/loops/promotion.h"
 #include "python/object/array_arguments.h"
 #include "python/object/array_object.h"
 #include "python/object/conversion/dtypes.h"

@@ -8,7 +8,7 @@
 
 #include "base/dtype.h"
 #include "python/bindings.h"
-#include "python/dispatch/loop_table.h"
+#include "python/dispatch/loops/loop_table.h"
 #include "python/dispatch/ufunc_call.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"

@@ -8,7 +8,7 @@
 #include "cpu/kernels/signal/line_loop.h"
 #include "engine/graph/memory_budget.h"
 #include "python/bindings.h"
-#include "python/dispatch/loop_table.h"
+#include "python/dispatch/loops/loop_table.h"
 #include "python/object/array_arguments.h"
 #include "python/object/conversion/python_scalars.h"
 #include "python/runtime/call_sites/op_names.h"

@@ -14,7 +14,7 @@
 #include "cpu/kernels/reduce/reduce.h"
 #include "engine/graph/memory_budget.h"
 #include "python/bindings.h"
-#include "python/dispatch/loop_table.h"
+#include "python/dispatch/loops/loop_table.h"
 #include "python/dispatch/operator_table.h"
 #include "python/dispatch/ufunc_type.h"
 #include "python/object/array_arguments.h"

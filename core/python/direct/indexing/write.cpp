@@ -12,7 +12,7 @@
 #include "python/direct/indexing/fill.h"
 #include "python/direct/indexing/index.h"
 #include "python/direct/indexing/positions.h"
-#include "python/dispatch/loop_table.h"
+#include "python/dispatch/loops/loop_table.h"
 #include "python/dispatch/ufunc_type.h"
 #include "python/numpy_api.h"
 #include "python/object/array_arguments.h"

@@ -1,4 +1,4 @@
-#include "python/dispatch/promotion.h"
+#include "python/dispatch/loops/promotion.h"
 
 #include <cstdint>
 #include <vector>

@@ -3,7 +3,7 @@
 #include <Python.h>
 
 #include "array/array.h"
-#include "python/dispatch/loop_table.h"
+#include "python/dispatch/loops/loop_table.h"
 #include "python/dispatch/ufunc_type.h"
 
 namespace forerun {

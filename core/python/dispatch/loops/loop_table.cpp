@@ -1,5 +1,5 @@
 // Where the loops of a ufunc come from: NumPy's tables, ml_dtypes', other people's.
-#include "python/dispatch/loop_table.h"
+#include "python/dispatch/loops/loop_table.h"
 
 #include <algorithm>
 #include <cstddef>

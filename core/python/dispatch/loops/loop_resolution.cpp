@@ -1,12 +1,12 @@
-#include "python/dispatch/loop_resolution.h"
+#include "python/dispatch/loops/loop_resolution.h"
 
 #include <algorithm>
 #include <string>
 
 #include "base/dtype.h"
 #include "base/error.h"
-#include "python/dispatch/loop_table.h"
-#include "python/dispatch/promotion.h"
+#include "python/dispatch/loops/loop_table.h"
+#include "python/dispatch/loops/promotion.h"
 #include "python/dispatch/ufunc_type.h"
 #include "python/object/conversion/dtypes.h"
 #include "python/runtime/errors/errors.h"
