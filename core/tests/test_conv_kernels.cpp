@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/simd_target.h"
+#include "base/processor/simd_target.h"
 #include "cpu/kernels/conv/conv.h"
 #include "cpu/kernels/conv/pooling.h"
 #include "cpu/kernels/conv/winograd.h"

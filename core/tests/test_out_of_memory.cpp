@@ -2,7 +2,7 @@
 // is sound has the right values, what is not says why, nothing hangs, and all memory comes back.
 #include <sys/mman.h>
 
-#include "base/free_list.h"
+#include "base/containers/free_list.h"
 #include "calculation.h"
 #include "cpu/threads.h"
 #include "memory/caching_allocator.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "array/array.h"
-#include "base/free_list.h"
+#include "base/containers/free_list.h"
 #include "cpu/codegen/compiled_loops.h"
 #include "cpu/kernels/fusion/plan_cache.h"
 #include "engine/engine.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "array/array.h"
-#include "base/simd_target.h"
+#include "base/processor/simd_target.h"
 #include "cpu/kernels/conv/conv.h"
 #include "cpu/kernels/conv/pooling.h"
 #include "cpu/kernels/conv/winograd.h"
