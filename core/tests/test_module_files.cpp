@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "pjrt/module_files.h"
+#include "pjrt/modules/module_files.h"
 
 using forerun::pjrt::ModuleFiles;
 namespace fs = std::filesystem;

@@ -5,7 +5,7 @@
 #include <future>
 #include <vector>
 
-#include "pjrt/module.h"
+#include "pjrt/modules/module.h"
 
 using namespace forerun;
 using namespace forerun::pjrt;

@@ -1,6 +1,6 @@
-#include "pjrt/topology.h"
+#include "pjrt/modules/topology.h"
 
-#include "pjrt/module.h"
+#include "pjrt/modules/module.h"
 
 namespace forerun::pjrt {
 

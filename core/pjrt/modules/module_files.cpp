@@ -1,4 +1,4 @@
-#include "pjrt/module_files.h"
+#include "pjrt/modules/module_files.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "pjrt/module.h"
+#include "pjrt/modules/module.h"
 
 #include <algorithm>
 

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "pjrt/module.h"
-#include "pjrt/module_files.h"
+#include "pjrt/modules/module.h"
+#include "pjrt/modules/module_files.h"
 
 namespace forerun::pjrt {
 

@@ -1,4 +1,4 @@
-#include "pjrt/module_cache.h"
+#include "pjrt/modules/module_cache.h"
 
 namespace forerun::pjrt {
 
