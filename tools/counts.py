@@ -23,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import words
-from imports import circles, core_files, imports, includes, modules
+from imports import circles, circles_of_folders, core_files, imports, modules
 
 ROOT = Path(__file__).resolve().parents[1]
 GLOSSARY = ROOT / "docs" / "reference" / "glossary.md"
@@ -103,13 +103,9 @@ def circles_of_modules(root: Path) -> str:
 
 
 def circles_of_includes(root: Path) -> str:
-    graph: dict[str, set[str]] = {}
-    for source, target in includes(root):
-        a, b = source.split("/")[0], target.split("/")[0]
-        graph.setdefault(a, set())
-        graph.setdefault(b, set())
-        graph[a] |= {b} - {a}
-    return str(len(circles(graph)))
+    """Count circles of folders of core, those inside of one folder too, and the folders in them."""
+    around = [circle for found in circles_of_folders(root).values() for circle in found]
+    return f"{len(around)} ({sum(map(len, around))} folders)" if around else "0"
 
 
 def late_imports(root: Path) -> str:
