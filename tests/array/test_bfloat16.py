@@ -15,8 +15,8 @@ import pytest
 
 from forerun import autograd, gluon, np
 from tests.ops.cases.table import EVERY_DTYPE
-from tests.support.bits import same_bits
-from tests.support.settings import ENGINES, running
+from tests.support.comparison.bits import same_bits
+from tests.support.engine.settings import ENGINES, running
 
 BF16 = numpy.dtype(ml_dtypes.bfloat16)
 EVERY_VALUE = numpy.arange(1 << 16, dtype="uint16").view(BF16)

@@ -12,7 +12,7 @@ import numpy
 import pytest
 
 from forerun import np, safetensors
-from tests.support.outcomes import outcome, type_and_text
+from tests.support.comparison.outcomes import outcome, type_and_text
 
 RAW = numpy.frombuffer(b"\x02\xff\x00\x80\x01\x00\x10", "?")
 TRUE = RAW.view("u1") != 0

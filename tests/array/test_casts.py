@@ -11,7 +11,7 @@ import pytest
 
 from forerun import np, npx
 from tests.ops.cases.table import EVERY_DTYPE
-from tests.support.settings import ENGINES, running
+from tests.support.engine.settings import ENGINES, running
 
 INTEGERS = [d for d in EVERY_DTYPE if d.kind in "iu"]
 FLOATS = [d for d in EVERY_DTYPE if d.kind == "f"]

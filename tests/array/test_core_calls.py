@@ -14,9 +14,9 @@ import pytest
 
 import forerun
 from forerun import _core, autograd, np, npx, profiler
-from tests.support.call_tables import CALLS, OF_NUMBERS, VIEWS, WRITES
-from tests.support.core_calls import DTYPES, LAYOUTS, NUMBERS, record_of_call, shown, vector
-from tests.support.settings import ENGINES, running
+from tests.support.comparison.call_tables import CALLS, OF_NUMBERS, VIEWS, WRITES
+from tests.support.comparison.core_calls import DTYPES, LAYOUTS, NUMBERS, record_of_call, shown, vector
+from tests.support.engine.settings import ENGINES, running
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 

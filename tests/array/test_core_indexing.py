@@ -12,7 +12,7 @@ import forerun
 from forerun import _core, np
 from forerun.ops.index import getitem as indexing
 from forerun.ops.index import setitem as assigning
-from tests.support.core_calls import DTYPES, LAYOUTS, NUMBERS, record_of_call, shown, vector
+from tests.support.comparison.core_calls import DTYPES, LAYOUTS, NUMBERS, record_of_call, shown, vector
 
 INDICES: list[Any] = [
     0,

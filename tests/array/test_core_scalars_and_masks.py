@@ -14,8 +14,8 @@ import pytest
 from forerun import autograd, np, profiler
 from forerun.ops._base.primitive import Elementwise
 from forerun.testing import closed_gate
-from tests.support.outcomes import outcome, seen, type_and_text
-from tests.support.passes import ran_in_the_call
+from tests.support.comparison.outcomes import outcome, seen, type_and_text
+from tests.support.engine.passes import ran_in_the_call
 
 DTYPES = (
     "bool",

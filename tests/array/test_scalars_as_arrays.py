@@ -12,7 +12,7 @@ import pytest
 
 from forerun import _core, autograd, np, npx
 from forerun.gluon import nn
-from tests.support.settings import configured
+from tests.support.engine.settings import configured
 
 
 def test_in_place_operators_on_the_tape_are_recorded() -> None:

@@ -14,8 +14,8 @@ import pytest
 import forerun
 from forerun import autograd, np
 from forerun.testing import closed_gate
-from tests.support.call_tables import CALLS, OF_NUMBERS, VIEWS
-from tests.support.outcomes import outcome, seen
+from tests.support.comparison.call_tables import CALLS, OF_NUMBERS, VIEWS
+from tests.support.comparison.outcomes import outcome, seen
 
 DTYPES = (
     "bool", "uint8", "int8", "int32", "int64", "uint64", "float16", "float32", "float64", "complex64",

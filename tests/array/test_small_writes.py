@@ -10,7 +10,7 @@ import pytest
 import forerun
 from forerun import autograd, np
 from forerun.testing import closed_gate
-from tests.support.call_tables import WRITES
+from tests.support.comparison.call_tables import WRITES
 
 N = 40
 DTYPES = ("float64", "float32", "int64", "int32", "uint8", "complex128")

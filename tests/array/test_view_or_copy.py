@@ -11,7 +11,7 @@ import pytest
 from forerun import np
 from forerun.np import ndarray
 from tests.ops.cases.views import COMPLEX, COPIES, FUNCTIONS, LAYOUTS, Function
-from tests.support.bits import all_same_bits
+from tests.support.comparison.bits import all_same_bits
 
 FIRST = numpy.arange(1, 25)  # the memory before any write
 

@@ -21,8 +21,8 @@ from tests.ops.cases import CASES
 from tests.ops.cases.compare import by_name
 from tests.ops.cases.reduction import COMPARED
 from tests.ops.cases.table import Case, mapped, results
-from tests.support.bits import same_bits
-from tests.support.devices import WHOLE, gpus
+from tests.support.comparison.bits import same_bits
+from tests.support.device_plugins.devices import WHOLE, gpus
 from tests.support.paths import ROOT
 
 # Roundings by which results of several steps may differ, at least: sums are made in other orders.

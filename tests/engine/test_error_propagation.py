@@ -16,8 +16,8 @@ from forerun import autograd, np
 from forerun.np import host, ndarray
 from tests.ops.cases import CASES
 from tests.ops.cases.table import Case, mapped, ours
-from tests.support.late_arrays import NoSuchPlace
-from tests.support.settings import running
+from tests.support.engine.late_arrays import NoSuchPlace
+from tests.support.engine.settings import running
 
 
 def task(*_: Any) -> None:

@@ -12,7 +12,7 @@ import forerun
 from forerun import _core, autograd, gluon, np, npx
 from forerun.np import host
 from forerun.testing import closed_gate
-from tests.support.late_arrays import NoSuchPlace
+from tests.support.engine.late_arrays import NoSuchPlace
 
 
 def bad(*shape: int, device: Any = None) -> Any:

@@ -15,7 +15,7 @@ import forerun
 from forerun import _core, np, npx, profiler
 from forerun.np import host
 from forerun.testing import closed_gate
-from tests.support.settings import running
+from tests.support.engine.settings import running
 
 
 class Strange(BaseException):

@@ -10,8 +10,8 @@ import pytest
 
 from forerun import _core, np
 from forerun.np import host
-from tests.support.settings import running
-from tests.support.subprocesses import execute
+from tests.support.engine.settings import running
+from tests.support.processes.subprocesses import execute
 
 
 @pytest.fixture(params=["sync", "1 worker", "4 workers"])

@@ -7,8 +7,8 @@ import pytest
 
 from forerun import autograd, np
 from forerun.gluon import nn
-from tests.support.gluon_samples import close, parameter_values, with_data
-from tests.support.gradients import check_gradients
+from tests.support.comparison.gradients import check_gradients
+from tests.support.gluon.gluon_samples import close, parameter_values, with_data
 
 
 @pytest.mark.parametrize(

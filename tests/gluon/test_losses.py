@@ -8,8 +8,8 @@ import pytest
 
 from forerun import autograd, gluon, np
 from forerun.testing import check_grads
-from tests.support.formulas import log_softmax, sigmoid
-from tests.support.gluon_samples import CLASSES, LABEL, PRED, RNG, SHARES, WEIGHTS, array, close
+from tests.support.comparison.formulas import log_softmax, sigmoid
+from tests.support.gluon.gluon_samples import CLASSES, LABEL, PRED, RNG, SHARES, WEIGHTS, array, close
 
 
 def cross_entropy(p: numpy.ndarray, q: numpy.ndarray) -> numpy.ndarray:

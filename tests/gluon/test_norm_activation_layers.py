@@ -9,9 +9,9 @@ import pytest
 
 from forerun import autograd, np, npx
 from forerun.gluon import nn
-from tests.support.formulas import sigmoid
-from tests.support.gluon_samples import RNG, array, close, parameter_values, with_data
-from tests.support.gradients import check_gradients
+from tests.support.comparison.formulas import sigmoid
+from tests.support.comparison.gradients import check_gradients
+from tests.support.gluon.gluon_samples import RNG, array, close, parameter_values, with_data
 
 
 def standard(x: numpy.ndarray, axes: tuple[int, ...]) -> numpy.ndarray:

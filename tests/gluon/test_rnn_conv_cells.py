@@ -8,9 +8,9 @@ import pytest
 
 from forerun import autograd, gluon, np
 from forerun.gluon import rnn
-from tests.support.formulas import sigmoid
-from tests.support.gluon_samples import RNG, array, close, parameter_values, random_leaf, with_random_parameters
-from tests.support.gradients import check_gradients
+from tests.support.comparison.formulas import sigmoid
+from tests.support.comparison.gradients import check_gradients
+from tests.support.gluon.gluon_samples import RNG, array, close, parameter_values, random_leaf, with_random_parameters
 
 T, N, C, H, P = 4, 3, 5, 4, 2
 RULES = ("RNN", "LSTM", "GRU")

@@ -7,9 +7,9 @@ import pytest
 
 from forerun import _core, autograd, gluon, np
 from forerun.gluon import nn, rnn
-from tests.support.formulas import sigmoid
-from tests.support.gluon_samples import RNG, array, close, parameter_values, random_leaf, with_random_parameters
-from tests.support.gradients import check_gradients
+from tests.support.comparison.formulas import sigmoid
+from tests.support.comparison.gradients import check_gradients
+from tests.support.gluon.gluon_samples import RNG, array, close, parameter_values, random_leaf, with_random_parameters
 
 T, N, C, H = 5, 3, 4, 2
 STATES = {"RNN": 1, "LSTM": 2, "GRU": 1}

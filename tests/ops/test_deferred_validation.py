@@ -11,7 +11,7 @@ import pytest
 import forerun
 from forerun import _core, autograd, np, npx
 from forerun.np.linalg import LinAlgError
-from tests.support.settings import running
+from tests.support.engine.settings import running
 
 X = numpy.ones((2, 3), "float32")
 V = numpy.ones(3, "float32")

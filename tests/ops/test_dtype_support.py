@@ -14,8 +14,8 @@ import pytest
 from forerun import np, npx
 from forerun.ops._base.convert import is_real_float
 from tests.ops.cases.table import EVERY_DTYPE
-from tests.support.bits import same_bits
-from tests.support.outcomes import outcome
+from tests.support.comparison.bits import same_bits
+from tests.support.comparison.outcomes import outcome
 
 BF16 = numpy.dtype(ml_dtypes.bfloat16)
 Function = Callable[[Any, Any, Any], Any]

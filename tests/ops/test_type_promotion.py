@@ -11,7 +11,7 @@ from forerun.ops._base.primitive import Elementwise
 from tests.ops.cases import CASES
 from tests.ops.cases.compare import by_name
 from tests.ops.cases.table import EVERY_DTYPE, Case, Draw, ours
-from tests.support.bits import same_bits
+from tests.support.comparison.bits import same_bits
 
 UFUNCS = [c for c in CASES if isinstance(c.op, Elementwise)]
 BINARY = ["add", "subtract", "multiply", "divide", "maximum", "equal", "power", "arctan2", "remainder"]

@@ -15,11 +15,17 @@ import counts
 import imports
 
 KINDS = {".py", ".h", ".cpp"}
-FOLDERS = ("core", "src")
+FOLDERS = ("core", "src", "tests")
 MOST_FILES = 15
 # Folders that have more, and why. A folder that has become small must be taken out.
 LARGE = {
     "core/engine/graph": "it is taken apart together with the planner's types, not by moves alone",
+    "tests/array": "its tests have not been sorted yet",
+    "tests/engine": "its tests have not been sorted yet",
+    "tests/gluon": "its tests have not been sorted yet",
+    "tests/ops": "its tests have not been sorted yet",
+    "tests/ops/cases": "its table has not been sorted yet",
+    "tests/pjrt": "its tests have not been sorted yet",
 }
 # The folders of the core inside of which some include each other, and these. None may be added.
 AROUND = {
@@ -47,7 +53,7 @@ def test_the_check_sees_a_large_folder(folder: str, tmp_path: Path) -> None:
     inner = tmp_path / folder / "a"
     inner.mkdir(parents=True)
     for n in range(MOST_FILES):
-        (inner / f"{n}.{'py' if folder == 'src' else 'cpp'}").touch()
+        (inner / f"{n}.{'cpp' if folder == 'core' else 'py'}").touch()
     (inner / "text.md").touch()
     assert large_folders(tmp_path) == {}
     (inner / "other.h").touch()

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.devices import NAME
-from tests.support.pjrt_plugin import Plugin, paths, plugin_of
+from tests.support.device_plugins.devices import NAME
+from tests.support.device_plugins.pjrt_plugin import Plugin, paths, plugin_of
 
 HERE = Path(__file__).parent
 OF_DTYPES = {"dtype", "source", "exponent"}  # parameters that are names of dtypes

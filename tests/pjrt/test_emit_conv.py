@@ -8,9 +8,9 @@ from typing import Any
 import numpy
 import pytest
 
-from tests.support.conv_pool_reference import convolution
-from tests.support.pjrt_plugin import Plugin, dtype_of
-from tests.support.pjrt_specs import assert_same, computed
+from tests.support.comparison.conv_pool_reference import convolution
+from tests.support.device_plugins.pjrt_plugin import Plugin, dtype_of
+from tests.support.device_plugins.pjrt_specs import assert_same, computed
 
 # Of the data, the weight; groups, stride, dilate, pad.
 CASES = {

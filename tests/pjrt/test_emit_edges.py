@@ -10,9 +10,9 @@ import numpy
 import pytest
 
 from forerun._pjrt import accuracy
-from tests.support.nearness import near_elements
-from tests.support.pjrt_plugin import Plugin
-from tests.support.pjrt_specs import computed
+from tests.support.comparison.nearness import near_elements
+from tests.support.device_plugins.pjrt_plugin import Plugin
+from tests.support.device_plugins.pjrt_specs import computed
 
 INF, NAN = float("inf"), float("nan")
 PARTS = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 100.0, -100.0, 1e5, -1e5, INF, -INF]

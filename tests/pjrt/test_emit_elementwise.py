@@ -14,8 +14,8 @@ from forerun._pjrt.accuracy import ULPS, bound
 from forerun._pjrt.emit import emit
 from forerun._pjrt.kinds.elementwise.loops import names
 from forerun.ops._base.registry import operations
-from tests.support.pjrt_plugin import Plugin, dtype_of
-from tests.support.pjrt_specs import assert_same, computed, new, run, spec, ulps
+from tests.support.device_plugins.pjrt_plugin import Plugin, dtype_of
+from tests.support.device_plugins.pjrt_specs import assert_same, computed, new, run, spec, ulps
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
 

@@ -8,8 +8,8 @@ import numpy
 import pytest
 
 from forerun._pjrt.emit import emit
-from tests.support.pjrt_plugin import Plugin, dtype_of
-from tests.support.pjrt_specs import assert_same, computed, new, run, spec, storage
+from tests.support.device_plugins.pjrt_plugin import Plugin, dtype_of
+from tests.support.device_plugins.pjrt_specs import assert_same, computed, new, run, spec, storage
 
 
 def base(shape: tuple[int, ...], dtype: str = "float32") -> Any:

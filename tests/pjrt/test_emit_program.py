@@ -9,7 +9,7 @@ import pytest
 
 from forerun._pjrt.program import Slot, Step, arguments_of, emit_program, results_of
 from forerun._pjrt.spec import Operand, Output, Spec
-from tests.support.pjrt_plugin import Plugin
+from tests.support.device_plugins.pjrt_plugin import Plugin
 
 N = 4
 

@@ -8,8 +8,8 @@ import numpy
 import pytest
 
 from forerun.ops._base.random_stream import OwnStream
-from tests.support.pjrt_plugin import Plugin
-from tests.support.pjrt_specs import assert_same, computed
+from tests.support.device_plugins.pjrt_plugin import Plugin
+from tests.support.device_plugins.pjrt_specs import assert_same, computed
 
 SEED = 0x123456789ABCDEF0
 

@@ -9,8 +9,8 @@ import numpy
 import pytest
 
 from forerun._pjrt.emit import emit
-from tests.support.pjrt_plugin import Plugin
-from tests.support.pjrt_specs import assert_same, computed, new, run, spec
+from tests.support.device_plugins.pjrt_plugin import Plugin
+from tests.support.device_plugins.pjrt_specs import assert_same, computed, new, run, spec
 
 STEPS, BATCH, UNITS = 4, 3, 2
 GATES = {"tanh": 1, "relu": 1, "lstm": 4, "gru": 3}

@@ -11,8 +11,8 @@ from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 from forerun._pjrt.emit import emit
 from forerun._pjrt.spec import Operand, Output, Spec
-from tests.support.pjrt_plugin import Plugin, dtype_of
-from tests.support.pjrt_specs import assert_same, computed, new, output, run, storage
+from tests.support.device_plugins.pjrt_plugin import Plugin, dtype_of
+from tests.support.device_plugins.pjrt_specs import assert_same, computed, new, output, run, storage
 
 View = Callable[[Any], Any]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.device_plugins.plugins import fake_gpu, plugin_file
 from tests.support.paths import ROOT
-from tests.support.plugins import fake_gpu, plugin_file
 
 
 @pytest.fixture(scope="module")

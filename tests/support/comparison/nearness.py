@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from tests.support import bits
+from tests.support.comparison import bits
 
 # By the name of a dtype: how many roundings results may be off, the unit of one, and the smallest normal number.
 _FLOATS = {

@@ -10,10 +10,12 @@ import pytest
 
 import forerun
 from forerun._runtime import device
-from tests.support.plugins import plugin_file
-from tests.support.subprocesses import execute, output
+from tests.support.device_plugins.plugins import plugin_file
+from tests.support.processes.subprocesses import execute, output
 
-NAME = os.environ.get("FORERUN_TEST_PLUGIN", "fastatomstruct-xla-cpu")  # one of tests.support.plugins.FILES
+NAME = os.environ.get(
+    "FORERUN_TEST_PLUGIN", "fastatomstruct-xla-cpu"
+)  # one of tests.support.device_plugins.plugins.FILES
 WHOLE = "FORERUN_TEST_PLUGIN" in os.environ  # `make gpu-tests`, which has more cases
 _opened: list[forerun.Device] = []
 

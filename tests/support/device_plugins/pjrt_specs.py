@@ -9,7 +9,7 @@ import numpy
 
 from forerun._pjrt.emit import emit
 from forerun._pjrt.spec import Operand, Output, Spec
-from tests.support.pjrt_plugin import Plugin, dtype_of
+from tests.support.device_plugins.pjrt_plugin import Plugin, dtype_of
 
 # Kinds whose tests are about the last digits of floats: an optimising compiler might join products and sums.
 BY_DIGITS = {"elementwise", "masked", "random"}

@@ -1,7 +1,9 @@
-"""A plugin of pytest that runs the tests with another current device: `-p tests.support.on_device --device gpu:0`.
+"""A plugin of pytest that runs the tests with another current device.
+
+    python -m pytest -p tests.support.pytest_plugins.on_device --device gpu:0
 
 Arrays of a test that names no device are then on that device, in threads of the test, too, and floats are equal if they
-differ by some roundings (tests/support/nearness.py). Tests that cannot pass there are in
+differ by some roundings (tests/support/comparison/nearness.py). Tests that cannot pass there are in
 tests/devices/suite_exceptions.txt, by reason. They run, and are expected to fail; an entry none of whose tests fails
 makes the run fail, so the list stays true.
 """
@@ -17,7 +19,8 @@ from pathlib import Path
 import pytest
 
 import forerun
-from tests.support import devices, nearness
+from tests.support.comparison import nearness
+from tests.support.device_plugins import devices
 from tests.support.paths import ROOT
 
 LIST = ROOT / "tests" / "devices" / "suite_exceptions.txt"

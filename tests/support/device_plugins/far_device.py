@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.support.devices import NAME
-from tests.support.plugins import fake_gpu, plugin_file
-from tests.support.subprocesses import execute
+from tests.support.device_plugins.devices import NAME
+from tests.support.device_plugins.plugins import fake_gpu, plugin_file
+from tests.support.processes.subprocesses import execute
 
 __all__ = ["lines_of", "settings"]
 

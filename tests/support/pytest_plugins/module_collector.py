@@ -1,6 +1,6 @@
 """A plugin of pytest that keeps the StableHLO modules which the tests write, for compilers of other devices.
 
-FORERUN_MODULES=folder pytest -p tests.support.module_collector tests/devices tests/pjrt
+FORERUN_MODULES=folder pytest -p tests.support.pytest_plugins.module_collector tests/devices tests/pjrt
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import pytest
 import forerun
 from forerun import _core, autograd, npx
 from forerun.torch import grad
-from tests.support.settings import put_back
+from tests.support.engine.settings import put_back
 
 
 def _reset() -> None:

@@ -11,8 +11,8 @@ import forerun
 from forerun import _core, np
 from forerun._runtime.settings import _PASSES
 from forerun.testing import closed_gate
-from tests.support.bits import bits_of
-from tests.support.settings import configured
+from tests.support.comparison.bits import bits_of
+from tests.support.engine.settings import configured
 
 ALL = ",".join(_PASSES)
 SETTINGS = ("", *_PASSES, ALL)  # none, each alone, all

@@ -1,6 +1,6 @@
 """Dask Array with forerun's chunks on two worker processes: prints what each case gives, as JSON.
 
-    python -m tests.support.dask_program FOLDER
+    python -m tests.support.processes.dask_program FOLDER
 
 It runs by itself, as workers are processes that import it, and so that nothing of Dask's is left behind.
 """

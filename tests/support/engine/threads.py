@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from tests.support.subprocesses import PATIENCE
+from tests.support.processes.subprocesses import PATIENCE
 
 
 def in_threads(n: int, work: Callable[[int], Any], *, keep: bool = False) -> list[Any]:

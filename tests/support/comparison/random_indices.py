@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import forerun
 from forerun import _core
 from tests.ops.cases.table import EVERY_DTYPE, mapped
-from tests.support.bits import same_bits
+from tests.support.comparison.bits import same_bits
 
 # A few examples, always the same ones; many new ones with EXAMPLES=100000 in the environment.
 EXAMPLES = int(os.environ.get("EXAMPLES", "0"))

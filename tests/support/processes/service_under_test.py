@@ -1,6 +1,6 @@
 """The service of examples/service.py with a meter in its loop and a gate before its engine, for test_service.py.
 
-python -m tests.support.service_under_test      # prints the port that it listens on
+python -m tests.support.processes.service_under_test      # prints the port that it listens on
 """
 
 from __future__ import annotations

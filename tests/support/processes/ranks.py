@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.subprocesses import environment
+from tests.support.processes.subprocesses import environment
 
 needs_mpi = pytest.mark.skipif(
     importlib.util.find_spec("mpi4py") is None, reason="needs mpi4py and an MPI: pip install mpi4py mpich"
