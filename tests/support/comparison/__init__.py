@@ -1,1 +1,1 @@
-"""What results are compared with, and how."""
+"""Values that the tests compare with, and ways to compare."""
