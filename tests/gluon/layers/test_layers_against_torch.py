@@ -154,5 +154,5 @@ def test_each_layer_is_among_them() -> None:
     layers = {name for module in (nn, rnn) for name in dir(module) if isinstance(getattr(module, name), type)}
     cells = {
         name for name in layers if name.endswith("Cell")
-    }  # tests/gluon/test_rnn_layers.py has these beside the layers
+    }  # tests/gluon/layers/test_rnn_layers.py has these beside the layers
     assert layers - cells - made_of_others == {type(make()).__name__ for _, make, _, _ in PAIRS}
