@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out: list[pytest.Item] = []
     main = main_plugin()
     for item in items if not ALL else []:
-        if item.path.parent != HERE or not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
+        if HERE not in item.path.parents or not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
             continue
         path = item.callspec.params.get("plugin")
         if not isinstance(path, Path) or path == main:
