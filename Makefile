@@ -105,7 +105,7 @@ gpu-tests: $(BUILT) plugins  ## the tests of devices on three plugins for proces
 	@set -e; for name in $(PLUGINS); do echo "== $$name"; \
 	  FORERUN_TEST_PLUGIN=$$name $(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal tests/devices tests/pjrt $(ARGS); done
 
-GPU_SUITE := tests/array tests/autograd tests/capture tests/gluon tests/optimizer tests/torch $(wildcard tests/ops/[a-bd-z]*/) tests/ops/create
+GPU_SUITE := tests/array tests/autograd tests/capture tests/gluon tests/optimizer tests/torch $(filter-out %/arguments/ %/dtypes/,$(wildcard tests/ops/[a-bd-z]*/)) tests/ops/create
 gpu-suite: $(BUILT) plugins  ## tests from arrays to training with gpu(0) as the current device; ARGS: files, or of pytest
 	$(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal -p tests.support.pytest_plugins.on_device --device gpu:0 \
 	  $(or $(ARGS),$(GPU_SUITE))
