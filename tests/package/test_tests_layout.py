@@ -14,7 +14,7 @@ from tests.support.paths import ROOT
 TESTS = ROOT / "tests"
 MOST_FILES = 20  # tests in a folder
 SHARED = ("tests.support", "tests.ops.cases", "tests.data")
-USES_THE_TABLE = {"tools/names.py": "tests.ops.cases"}  # which calls each op with the samples of its row
+USES_THE_TABLE = {"tools/name_tables/names.py": "tests.ops.cases"}  # which calls each op with the samples of its row
 
 
 def imported(path: Path) -> Iterator[str]:

@@ -1,10 +1,10 @@
 """Which of MXNet's public names forerun has: have, differs, absent.
 
-    python tools/mxnet_names.py            writes docs/reference/mxnet_names.md
-    python tools/mxnet_names.py --check    fails if docs/reference/mxnet_names.md says something else
-    python tools/mxnet_names.py --counts   prints how many names there are of each kind
+    python tools/name_tables/mxnet_names.py            writes docs/reference/mxnet_names.md
+    python tools/name_tables/mxnet_names.py --check    fails if docs/reference/mxnet_names.md says something else
+    python tools/name_tables/mxnet_names.py --counts   prints how many names there are of each kind
 
-tools/mxnet_names.tsv has the names: those of 1.9.1, with their parameters, as seen by looking into its modules, and
+mxnet_names.tsv has the names: those of 1.9.1, with their parameters, as seen by looking into its modules, and
 those of 2.0 by its documentation. Each is looked for where a program finds it after `install_as_mxnet()`, and its
 parameters in the signature that it finds. Other differences, and why names are absent, are in mxnet_absent.py.
 """
@@ -23,7 +23,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 from forerun.compat import install_as_mxnet, uninstall_as_mxnet  # noqa: E402
 
@@ -33,8 +33,9 @@ PAGE = ROOT / "docs" / "reference" / "mxnet_names.md"
 NAMES = Path(__file__).with_suffix(".tsv")
 TODAY = "not yet"
 HEAD = """The public names of MXNet 1.9.1 and 2.0 for programs over `np` and Gluon, and what forerun has of them, as
-programs find it after `install_as_mxnet()`. `python tools/mxnet_names.py` makes this page: it looks for each name, and
-for MXNet's parameters in its signature. A test checks that it is up to date. (1.x) and (2.x): in that version only."""
+programs find it after `install_as_mxnet()`. `python tools/name_tables/mxnet_names.py` makes this page: it looks for
+each name, and for MXNet's parameters in its signature. A test checks that it is up to date. (1.x) and (2.x): in that
+version only."""
 OUTSIDE = """Not listed are the symbolic API (`mx.sym`, `mx.mod`, `mx.executor`, `mx.rnn`, `mx.io`, `mx.viz`:
 `hybridize` records what a block does), sparse storage (`mx.nd.sparse`, row_sparse and csr arrays: arrays are dense),
 and the old `mx.nd` (`np` is in its place)."""
@@ -224,7 +225,7 @@ def main() -> None:
     if "--counts" in sys.argv:
         print(counts(names))
     elif "--check" in sys.argv:
-        text = "docs/reference/mxnet_names.md is not up to date: run python tools/mxnet_names.py"
+        text = "docs/reference/mxnet_names.md is not up to date: run python tools/name_tables/mxnet_names.py"
         sys.exit(0 if PAGE.read_text() == page(names) else text)
     else:
         PAGE.write_text(page(names))

@@ -1,4 +1,4 @@
-"""Facts that tools/mxnet_names.py cannot see: why names of MXNet's are absent, and what differs in those that exist.
+"""Facts that mxnet_names.py cannot see: why names of MXNet's are absent, and what differs in those that exist.
 
 A name in full, or a place and ".*" for all in it that have no reason of their own.
 """

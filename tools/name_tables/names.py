@@ -1,8 +1,8 @@
 """Which of NumPy's names forerun has, and how each is computed: found out by calling them.
 
-    python tools/names.py            writes docs/reference/names.md
-    python tools/names.py --check    fails if docs/reference/names.md says something else
-    python tools/names.py --counts   prints how many names there are of each kind
+    python tools/name_tables/names.py            writes docs/reference/names.md
+    python tools/name_tables/names.py --check    fails if docs/reference/names.md says something else
+    python tools/name_tables/names.py --counts   prints how many names there are of each kind
 
 Each name is called with the samples of its row in the table of cases (tests/ops/cases), while the engine is held and
 the arguments are pending. The behaviour is its kind. Only reasons for absent names are written by hand.
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 import forerun  # noqa: E402
@@ -271,8 +271,9 @@ def page(names: dict[str, list[Name]]) -> str:
     version = ".".join(numpy.__version__.split(".")[:2])
     parts = [
         "# NumPy's names",
-        f"Every public name of NumPy {version}, and how forerun computes it.\n`python tools/names.py` makes this "
-        "page: it calls each name while the engine is held, and writes down\nwhat it sees. "
+        f"Every public name of NumPy {version}, and how forerun computes it.\n"
+        "`python tools/name_tables/names.py` makes this page: it calls each name while the engine is held, "
+        "and writes down\nwhat it sees. "
         "A test checks that it is up to date.",
         "\n".join(f"- **{kind}**: {meaning}" for kind, meaning in KINDS.items()),
         counts(names),
@@ -294,7 +295,8 @@ def main() -> None:
     if "--counts" in sys.argv:
         print(counts(names))
     elif "--check" in sys.argv:
-        sys.exit(0 if PAGE.read_text() == page(names) else f"{PAGE} is not up to date: run python tools/names.py")
+        stale = f"{PAGE} is not up to date: run python tools/name_tables/names.py"
+        sys.exit(0 if PAGE.read_text() == page(names) else stale)
     else:
         PAGE.write_text(page(names))
 
