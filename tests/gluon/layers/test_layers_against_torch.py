@@ -149,7 +149,9 @@ def test_each_layer_is_among_them() -> None:
     which has a test beside the losses."""
     blocks = "Block HybridBlock SymbolBlock Sequential HybridSequential Concatenate HybridConcatenate"
     functions = "Lambda HybridLambda Embedding BatchNormReLU SyncBatchNorm PixelShuffle1D PixelShuffle3D"
-    functions += " DeformableConvolution ModulatedDeformableConvolution"  # beside a loop in tests/ops/cases/mxnet.py
+    functions += (
+        " DeformableConvolution ModulatedDeformableConvolution"  # beside a loop in tests/ops/cases/mxnet_only/mxnet.py
+    )
     made_of_others = {*blocks.split(), *functions.split()}
     layers = {name for module in (nn, rnn) for name in dir(module) if isinstance(getattr(module, name), type)}
     cells = {
