@@ -223,7 +223,7 @@ COUNTS: dict[str, Callable[[Path], str]] = {
     "uses of the CPU's allocator, instructions and name in core, outside of the CPU's folders": device_kind,
     "kernels of the CPU that describe their operations to other devices": described_kernels,
     "circles of Python modules": circles_of_modules,
-    "circles of C++ folders": circles_of_includes,
+    "circles of C++ folders, those inside of one folder too": circles_of_includes,
     "imports inside of functions": late_imports,
     "parameters annotated `Any`": share_of_any("parameter"),
     "results annotated `Any`": share_of_any("result"),
