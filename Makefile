@@ -105,9 +105,9 @@ gpu-tests: $(BUILT) plugins  ## the tests of devices on three plugins for proces
 	@set -e; for name in $(PLUGINS); do echo "== $$name"; \
 	  FORERUN_TEST_PLUGIN=$$name $(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal tests/devices tests/pjrt $(ARGS); done
 
-GPU_SUITE := tests/array tests/autograd tests/capture tests/gluon tests/optimizer tests/torch $(wildcard tests/ops/[a-bd-z]*/) tests/ops/create
+GPU_SUITE := tests/array tests/autograd tests/capture tests/gluon tests/optimizer tests/torch $(filter-out %/arguments/ %/dtypes/,$(wildcard tests/ops/[a-bd-z]*/)) tests/ops/create
 gpu-suite: $(BUILT) plugins  ## tests from arrays to training with gpu(0) as the current device; ARGS: files, or of pytest
-	$(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal -p tests.support.on_device --device gpu:0 \
+	$(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal -p tests.support.pytest_plugins.on_device --device gpu:0 \
 	  $(or $(ARGS),$(GPU_SUITE))
 
 # The fake computes for 20 ms, and copies for as long: what the machine does beside is little.
@@ -121,7 +121,7 @@ $(GPU_PLUGIN): | $(TOOLS)
 
 gpu-compile: $(BUILT) plugins $(GPU_PLUGIN)  ## compiles all modules of the tests for an H100, which need not be there
 	rm -rf build/gpu/modules
-	FORERUN_MODULES=$(CURDIR)/build/gpu/modules $(BIN)/python -m pytest -q -n 2 -p tests.support.module_collector tests/devices tests/pjrt
+	FORERUN_MODULES=$(CURDIR)/build/gpu/modules $(BIN)/python -m pytest -q -n 2 -p tests.support.pytest_plugins.module_collector tests/devices tests/pjrt
 	$(BIN)/python tools/gpu_compile.py $(GPU_PLUGIN)
 
 lint: $(BUILT)

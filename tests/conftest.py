@@ -12,8 +12,8 @@ import pytest
 
 import forerun
 from forerun import _core
-from tests.support.resources import in_use, settled
-from tests.support.settings import ENGINES, configured, running
+from tests.support.engine.resources import in_use, settled
+from tests.support.engine.settings import ENGINES, configured, running
 
 
 @pytest.fixture(params=ENGINES)

@@ -23,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import words
-from imports import circles, core_files, imports, includes, modules
+from imports import circles, circles_of_folders, core_files, imports, modules
 
 ROOT = Path(__file__).resolve().parents[1]
 GLOSSARY = ROOT / "docs" / "reference" / "glossary.md"
@@ -103,13 +103,9 @@ def circles_of_modules(root: Path) -> str:
 
 
 def circles_of_includes(root: Path) -> str:
-    graph: dict[str, set[str]] = {}
-    for source, target in includes(root):
-        a, b = source.split("/")[0], target.split("/")[0]
-        graph.setdefault(a, set())
-        graph.setdefault(b, set())
-        graph[a] |= {b} - {a}
-    return str(len(circles(graph)))
+    """Count circles of folders of core, those inside of one folder too, and the folders in them."""
+    around = [circle for found in circles_of_folders(root).values() for circle in found]
+    return f"{len(around)} ({sum(map(len, around))} folders)" if around else "0"
 
 
 def late_imports(root: Path) -> str:
@@ -227,7 +223,7 @@ COUNTS: dict[str, Callable[[Path], str]] = {
     "uses of the CPU's allocator, instructions and name in core, outside of the CPU's folders": device_kind,
     "kernels of the CPU that describe their operations to other devices": described_kernels,
     "circles of Python modules": circles_of_modules,
-    "circles of C++ folders": circles_of_includes,
+    "circles of C++ folders, those inside of one folder too": circles_of_includes,
     "imports inside of functions": late_imports,
     "parameters annotated `Any`": share_of_any("parameter"),
     "results annotated `Any`": share_of_any("result"),

@@ -2,10 +2,10 @@
 
     python tools/gpu_compile.py PLUGIN [--folder build/gpu/modules] [--target h100]
 
-The folder has the modules as files (tests/support/module_collector.py writes them; `make gpu-compile` does both). Each
-is compiled, as for a GPU at hand, to give the same bits in every run; where the compiler needs a GPU for that (it tries
-algorithms for products there), without that demand, and these are counted. Those that fail are listed with the
-compiler's text, and the exit status is 1.
+The folder has the modules as files (tests/support/pytest_plugins/module_collector.py writes them; `make gpu-compile`
+does both). Each is compiled, as for a GPU at hand, to give the same bits in every run; where the compiler needs a GPU
+for that (it tries algorithms for products there), without that demand, and these are counted. Those that fail are
+listed with the compiler's text, and the exit status is 1.
 """
 
 from __future__ import annotations

@@ -85,6 +85,21 @@ def includes(root: Path) -> list[tuple[str, str]]:
     return found
 
 
+def circles_of_folders(root: Path) -> dict[str, list[set[str]]]:
+    """Return the folders of core/ inside of which folders include each other around, and the circles of each.
+
+    Files that a folder has itself do not count: some are used by all folders in it, and some use them all.
+    """
+    graphs: dict[str, dict[str, set[str]]] = {}
+    for source, target in includes(root):
+        a, b = source.split("/")[:-1], target.split("/")[:-1]
+        depth = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
+        if depth is not None:
+            graph = graphs.setdefault("/".join(["core", *a[:depth]]), {})
+            graph.setdefault(a[depth], set()).add(b[depth])
+    return {folder: around for folder, graph in sorted(graphs.items()) if (around := circles(graph))}
+
+
 def circles(graph: Mapping[str, set[str]]) -> list[set[str]]:
     """Return the strongly connected components with more than one node."""
     below = {name: _reached(graph, name) for name in graph}

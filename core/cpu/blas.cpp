@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "base/simd_target.h"
+#include "base/processor/simd_target.h"
 #include "cpu/kernels/gemm/matmul.h"
 
 namespace forerun {

@@ -1,6 +1,6 @@
 #include "engine/engine.h"
 
-#include "base/free_list.h"
+#include "base/containers/free_list.h"
 
 namespace forerun {
 

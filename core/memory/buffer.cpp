@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-#include "base/free_list.h"
+#include "base/containers/free_list.h"
 #include "engine/graph/memory_budget.h"
 #include "memory/caching_allocator.h"
 

@@ -12,7 +12,7 @@
 #include "python/dispatch/ufunc_type.h"
 #include "python/numpy_api.h"
 #include "python/object/node.h"
-#include "python/runtime/errors.h"
+#include "python/runtime/errors/errors.h"
 
 namespace nb = nanobind;
 

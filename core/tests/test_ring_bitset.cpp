@@ -4,7 +4,7 @@
 #include <random>
 #include <set>
 
-#include "base/ring_bitset.h"
+#include "base/containers/ring_bitset.h"
 #include "program.h"
 
 using namespace forerun;

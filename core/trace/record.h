@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/relaxed_atomic.h"
+#include "base/processor/relaxed_atomic.h"
 
 namespace forerun {
 

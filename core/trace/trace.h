@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/cycles.h"
+#include "base/processor/cycles.h"
 #include "trace/record.h"
 
 namespace forerun {

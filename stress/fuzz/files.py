@@ -27,8 +27,8 @@ from forerun import autograd, gluon, np, npx, safetensors
 from forerun._runtime.device import resolve
 from forerun._runtime.settings import _environment
 from stress.fuzz.batch import say
+from tests.support.engine.resources import Peak
 from tests.support.paths import DATA
-from tests.support.resources import Peak
 
 CLEAN = (
     ValueError,

@@ -17,7 +17,7 @@ from stress.fuzz.numpy_back import InOrder
 from stress.fuzz.pool import Entry
 from stress.fuzz.program import SHAPES, SMALL, Program, Shape, Step
 from stress.fuzz.steps import Machine
-from tests.support.settings import configured
+from tests.support.engine.settings import configured
 
 ALL = ",".join(_PASSES)
 _REWRITES = [name for name in _PASSES if name != "compile"]  # it is in all other modes

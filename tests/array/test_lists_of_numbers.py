@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 
 from forerun import autograd, np
 from forerun.testing import closed_gate
-from tests.support.settings import running
+from tests.support.engine.settings import running
 
 # Functions whose plain calls take lists, each called with a namespace and a list.
 FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {

@@ -10,8 +10,8 @@ import pytest
 import forerun
 from forerun import autograd, gluon, np, npx
 from forerun.gluon import nn
-from tests.support.bits import all_same_bits
-from tests.support.hybrid_blocks import X, counted, mlp, programs
+from tests.support.comparison.bits import all_same_bits
+from tests.support.gluon.hybrid_blocks import X, counted, mlp, programs
 
 pytestmark = pytest.mark.usefixtures("engine")
 

@@ -9,8 +9,8 @@ import pytest
 
 from forerun import autograd, gluon, np, npx
 from forerun.gluon import nn
-from tests.support.bits import all_same_bits
-from tests.support.hybrid_blocks import X, mlp
+from tests.support.comparison.bits import all_same_bits
+from tests.support.gluon.hybrid_blocks import X, mlp
 
 pytestmark = pytest.mark.usefixtures("engine")
 

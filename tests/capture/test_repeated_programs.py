@@ -15,8 +15,8 @@ from forerun import autograd, gluon, np, npx
 from forerun.gluon import loss as losses
 from forerun.gluon import nn
 from forerun.testing import closed_gate
-from tests.support.bits import all_same_bits
-from tests.support.hybrid_blocks import X, mlp, programs
+from tests.support.comparison.bits import all_same_bits
+from tests.support.gluon.hybrid_blocks import X, mlp, programs
 
 pytestmark = pytest.mark.usefixtures("engine")
 

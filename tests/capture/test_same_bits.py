@@ -11,9 +11,9 @@ import pytest
 from forerun import autograd, gluon, np, npx, optimizer
 from forerun.gluon import loss as losses
 from forerun.gluon import nn
-from tests.support.bits import all_same_bits
-from tests.support.hybrid_blocks import IMAGES, X, mlp, programs, trajectory
-from tests.support.settings import running
+from tests.support.comparison.bits import all_same_bits
+from tests.support.engine.settings import running
+from tests.support.gluon.hybrid_blocks import IMAGES, X, mlp, programs, trajectory
 
 pytestmark = pytest.mark.usefixtures("engine")
 

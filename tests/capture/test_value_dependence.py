@@ -15,7 +15,7 @@ import pytest
 import forerun
 from forerun import _core, autograd, gluon, np, npx, optimizer
 from forerun.gluon import nn
-from tests.support.threads import in_threads
+from tests.support.engine.threads import in_threads
 
 pytestmark = pytest.mark.usefixtures("engine")
 

@@ -14,9 +14,9 @@ import pytest
 import forerun
 from forerun import _core, np
 from forerun.testing import closed_gate
-from tests.support.bits import bits_of
-from tests.support.settings import configured
-from tests.support.subprocesses import environment
+from tests.support.comparison.bits import bits_of
+from tests.support.engine.settings import configured
+from tests.support.processes.subprocesses import environment
 
 pytest.importorskip("llvmlite")
 

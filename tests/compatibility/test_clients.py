@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from compatibility.clients import NAMES, page
-from tests.support.subprocesses import output
+from tests.support.processes.subprocesses import output
 
 SEEN: dict[str, Any] = json.loads(page.SEEN.read_text())
 BETTER = ["wrong", "raises", "other", "waits", "at once"]  # the last ones

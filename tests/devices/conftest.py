@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from forerun import _core
-from tests.support.devices import hide
+from tests.support.device_plugins.devices import hide
 
 
 @pytest.fixture(autouse=True)

@@ -8,9 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.support.devices import NAME
+from tests.support.device_plugins.devices import NAME
+from tests.support.device_plugins.plugins import fake_gpu, plugin_file
 from tests.support.paths import ROOT
-from tests.support.plugins import fake_gpu, plugin_file
 
 
 def test_benchmark_on_the_fake_gpu(tmp_path: Path) -> None:

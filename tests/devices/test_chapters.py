@@ -16,9 +16,9 @@ from forerun import autograd, gluon, np, npx
 from forerun.gluon import nn
 from forerun.tour.experiments import ON_GPUS
 from forerun.tour.finding import Experiment, Figure
-from tests.support.devices import gpus, run, settings
+from tests.support.device_plugins.devices import gpus, run, settings
 from tests.support.paths import ROOT
-from tests.support.subprocesses import environment
+from tests.support.processes.subprocesses import environment
 
 ASYNCHRONOUS = """
 from forerun import d2l, npx

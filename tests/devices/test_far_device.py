@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.support.far_device import lines_of
+from tests.support.device_plugins.far_device import lines_of
 
 
 def test_a_device_that_dies_takes_its_arrays_with_it() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import forerun
 from forerun import autograd, d2l, np, npx, safetensors, torch
-from tests.support.devices import gpus, words_of
+from tests.support.device_plugins.devices import gpus, words_of
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 import forerun
 from forerun import np
-from tests.support.devices import gpus, run, words_of
+from tests.support.device_plugins.devices import gpus, run, words_of
 
 
 def test_an_error_of_values_reaches_the_results_and_names_the_line() -> None:

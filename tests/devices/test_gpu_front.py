@@ -9,9 +9,9 @@ import pytest
 
 import forerun
 from forerun import np, npx
-from tests.support.devices import NAME, gpus, run, words_of
-from tests.support.plugins import plugin_file
-from tests.support.subprocesses import execute, output
+from tests.support.device_plugins.devices import NAME, gpus, run, words_of
+from tests.support.device_plugins.plugins import plugin_file
+from tests.support.processes.subprocesses import execute, output
 
 
 class TestFinding:

@@ -11,7 +11,7 @@ import pytest
 import forerun
 from forerun import autograd, gluon, np, npx, torch
 from forerun.gluon import nn
-from tests.support.devices import gpus
+from tests.support.device_plugins.devices import gpus
 
 Devices = list[forerun.Device]
 

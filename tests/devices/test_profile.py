@@ -10,7 +10,7 @@ import pytest
 
 import forerun
 from forerun import np, npx, profiler
-from tests.support.devices import gpus
+from tests.support.device_plugins.devices import gpus
 
 HERE = str(Path(__file__))
 

@@ -9,7 +9,7 @@ import pytest
 
 import forerun
 from forerun import _core, np
-from tests.support.devices import gpus, words_of
+from tests.support.device_plugins.devices import gpus, words_of
 
 
 def compiled() -> int:

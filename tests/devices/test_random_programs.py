@@ -15,7 +15,7 @@ from stress.fuzz import check, modes
 from stress.fuzz.forerun_back import RunningAhead
 from stress.fuzz.pool import Entry
 from stress.fuzz.program import Program, random_program
-from tests.support.devices import WHOLE, gpus
+from tests.support.device_plugins.devices import WHOLE, gpus
 
 MODES = [mode for mode in modes.MODES if not mode.at_once and mode.settings.get("engine") != "sync"]
 ERRORS = ("raises", "refused")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.support.on_device import Entry, read_entries
 from tests.support.paths import ROOT
+from tests.support.pytest_plugins.on_device import Entry, read_entries
 
 
 def test_each_entry_names_a_test_and_has_a_reason() -> None:

@@ -21,8 +21,8 @@ from tests.ops.cases import CASES
 from tests.ops.cases.compare import by_name
 from tests.ops.cases.reduction import COMPARED
 from tests.ops.cases.table import Case, mapped, results
-from tests.support.bits import same_bits
-from tests.support.devices import WHOLE, gpus
+from tests.support.comparison.bits import same_bits
+from tests.support.device_plugins.devices import WHOLE, gpus
 from tests.support.paths import ROOT
 
 # Roundings by which results of several steps may differ, at least: sums are made in other orders.
@@ -187,7 +187,7 @@ def ulps_off(got: numpy.ndarray, exact: numpy.ndarray, others: Sequence[numpy.nd
     return float((numpy.abs(got[fine] - exact[fine]) / unit).max(initial=0))
 
 
-# tests/pjrt/test_emit_elementwise.py measures the functions in all dtypes.
+# tests/pjrt/emit/test_emit_elementwise.py measures the functions in all dtypes.
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"] if WHOLE else ["bfloat16", "float32"])
 @by_name(UFUNCS)
 def test_ulps_of_an_elementwise_operation(case: Case, dtype: str, gpu: Any) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import forerun
 from forerun import np
-from tests.support.devices import gpus, words_of
+from tests.support.device_plugins.devices import gpus, words_of
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ import pytest
 
 from forerun import distributed as dist
 from forerun import np
-from tests.support.ranks import needs_mpi, output
+from tests.support.processes.ranks import needs_mpi, output
 
 
 @needs_mpi

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.ranks import START, needs_mpi
-from tests.support.subprocesses import environment
+from tests.support.processes.ranks import START, needs_mpi
+from tests.support.processes.subprocesses import environment
 
 # A loop like training: a sum, a broadcast, a gather and work between, step by step. In the chosen step the chosen rank
 # does what the words say.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forerun import distributed as dist
-from tests.support.ranks import lines_of, needs_mpi, output
+from tests.support.processes.ranks import lines_of, needs_mpi, output
 
 
 @needs_mpi

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from forerun import profiler
-from tests.support.subprocesses import environment
+from tests.support.processes.subprocesses import environment
 
 needs_mpi = pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="needs MPI: run `make ranks`")
 PROGRAM = """

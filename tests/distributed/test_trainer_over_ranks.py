@@ -14,7 +14,7 @@ import pytest
 
 from forerun import gluon, kvstore, np
 from forerun.distributed import buckets
-from tests.support.ranks import lines_of, needs_mpi, output
+from tests.support.processes.ranks import lines_of, needs_mpi, output
 
 PROGRAM = """
 import functools, json

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.ranks import lines_of, needs_mpi
-from tests.support.subprocesses import execute
+from tests.support.processes.ranks import lines_of, needs_mpi
+from tests.support.processes.subprocesses import execute
 
 
 @needs_mpi

@@ -10,7 +10,7 @@ import pytest
 from forerun import np, npx
 from tests.support.paths import ROOT
 
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "tools" / "name_tables"))
 
 import names
 
@@ -24,7 +24,7 @@ def test_the_page_is_up_to_date(everything):
     """With another NumPy than the page's, names that both have must be of the kind that the page says."""
     text, want = names.PAGE.read_text(), names.page(everything)
     if f"NumPy {'.'.join(numpy.__version__.split('.')[:2])}," in text:
-        assert text == want, "run python tools/names.py"
+        assert text == want, "run python tools/name_tables/names.py"
     else:
         here = {line for line in want.splitlines() if line.startswith("- `")}
         assert len(here - set(text.splitlines())) < 10

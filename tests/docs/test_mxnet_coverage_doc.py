@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.paths import ROOT
 
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "tools" / "name_tables"))
 
 import mxnet_absent
 import mxnet_names
@@ -22,7 +22,7 @@ def everything() -> dict[str, list[Any]]:
 
 
 def test_the_page_is_up_to_date(everything: dict[str, list[Any]]) -> None:
-    assert mxnet_names.PAGE.read_text() == mxnet_names.page(everything), "run python tools/mxnet_names.py"
+    assert mxnet_names.PAGE.read_text() == mxnet_names.page(everything), "run python tools/name_tables/mxnet_names.py"
 
 
 def test_what_is_absent_or_differs_has_a_reason(everything: dict[str, list[Any]]) -> None:

@@ -13,7 +13,7 @@ import forerun
 from forerun import _core, autograd, np, profiler
 from forerun.np import host
 from forerun.testing import closed_gate
-from tests.support.settings import running
+from tests.support.engine.settings import running
 
 MODES: dict[str, str] = {"sync": "sync", "1 worker each": "1 worker", "4 workers each": "4 workers"}
 PATIENCE = 60.0

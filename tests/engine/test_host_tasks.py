@@ -11,7 +11,7 @@ import pytest
 
 import forerun
 from forerun import np, npx
-from tests.support.settings import configured
+from tests.support.engine.settings import configured
 
 LARGE = 50_000  # elements: far more than a margin of 1000 bytes
 

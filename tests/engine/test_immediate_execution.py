@@ -16,11 +16,11 @@ import forerun
 from forerun import _core, autograd, np, npx, profiler
 from forerun.gluon import nn
 from forerun.testing import closed_gate
-from tests.support.late_arrays import HeldTask, late_array
-from tests.support.passes import ran_in_the_call
-from tests.support.settings import configured, running
-from tests.support.subprocesses import output
-from tests.support.threads import in_threads
+from tests.support.engine.late_arrays import HeldTask, late_array
+from tests.support.engine.passes import ran_in_the_call
+from tests.support.engine.settings import configured, running
+from tests.support.engine.threads import in_threads
+from tests.support.processes.subprocesses import output
 
 LARGE = 300_000  # elements of an operation that is always issued
 

@@ -10,7 +10,7 @@ import pytest
 import forerun
 from forerun import _core, np
 from forerun.np import host
-from tests.support.subprocesses import PATIENCE, output
+from tests.support.processes.subprocesses import PATIENCE, output
 
 MB = 1 << 20
 

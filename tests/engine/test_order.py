@@ -13,8 +13,8 @@ import forerun
 from forerun import _core, np
 from forerun.np import host
 from forerun.testing import closed_gate
-from tests.support.late_arrays import PATIENCE, HeldTask
-from tests.support.settings import running
+from tests.support.engine.late_arrays import PATIENCE, HeldTask
+from tests.support.engine.settings import running
 
 
 class TestIssue:

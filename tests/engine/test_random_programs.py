@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from stress.fuzz.modes import in_order, running_ahead
 from stress.fuzz.program import LARGE, Step, seeded
 from stress.fuzz.steps import EXACT_KINDS, FREE_KINDS
-from tests.support.settings import configured
+from tests.support.engine.settings import configured
 
 MODES: dict[str, dict[str, Any]] = {
     "sync": {"engine": "sync"},

@@ -12,10 +12,10 @@ import pytest
 import forerun
 from forerun import _core, np, npx
 from forerun.testing import closed_gate
-from tests.support.late_arrays import late_array
-from tests.support.settings import configured, running
-from tests.support.subprocesses import PATIENCE
-from tests.support.threads import in_threads
+from tests.support.engine.late_arrays import late_array
+from tests.support.engine.settings import configured, running
+from tests.support.engine.threads import in_threads
+from tests.support.processes.subprocesses import PATIENCE
 
 
 @pytest.fixture(autouse=True)

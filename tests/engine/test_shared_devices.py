@@ -13,9 +13,9 @@ from forerun import _core, autograd, gluon, np, npx, profiler
 from forerun.gluon import nn
 from forerun.np import host
 from forerun.testing import closed_gate
-from tests.support.settings import ENGINES, configured
-from tests.support.subprocesses import PATIENCE
-from tests.support.threads import in_threads
+from tests.support.engine.settings import ENGINES, configured
+from tests.support.engine.threads import in_threads
+from tests.support.processes.subprocesses import PATIENCE
 
 HERE, THERE = forerun.cpu(0), forerun.cpu(1)
 MB = 1 << 20

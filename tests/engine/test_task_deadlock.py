@@ -15,7 +15,7 @@ import forerun
 from forerun import np, npx
 from forerun.np import host
 from forerun.testing import closed_gate
-from tests.support.settings import configured
+from tests.support.engine.settings import configured
 
 FLOATS = [((3,), "float32")]
 WORDS = (

@@ -12,8 +12,8 @@ import forerun
 from forerun import _core, np
 from forerun.np import host
 from forerun.testing import closed_gate
-from tests.support.settings import running
-from tests.support.threads import in_threads
+from tests.support.engine.settings import running
+from tests.support.engine.threads import in_threads
 
 
 class TestThreads:

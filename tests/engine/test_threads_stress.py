@@ -13,7 +13,7 @@ import forerun
 from forerun import _core, autograd, gluon, np, npx
 from forerun.gluon import nn
 from forerun.testing import closed_gate
-from tests.support.threads import in_threads
+from tests.support.engine.threads import in_threads
 
 PATIENCE = 60.0  # seconds after which nothing is worth waiting for
 
@@ -305,7 +305,7 @@ class TestDeath:
 
     def test_daemon_threads_that_never_end(self):
         """Waiting, issuing and inside a task when the process exits."""
-        from tests.support.subprocesses import output
+        from tests.support.processes.subprocesses import output
 
         assert output(
             """

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.paths import ROOT
-from tests.support.ranks import PATIENCE, needs_mpi
-from tests.support.subprocesses import environment
+from tests.support.processes.ranks import PATIENCE, needs_mpi
+from tests.support.processes.subprocesses import environment
 
 
 def printed(size: int, *options: str) -> list[list[str]]:

@@ -10,7 +10,7 @@ import pytest
 import forerun
 from forerun import autograd, gluon, init, np
 from forerun.gluon import nn
-from tests.support.gluon_samples import RNG, close
+from tests.support.gluon.gluon_samples import RNG, close
 
 
 def mlp(**settings: Any) -> nn.Sequential:

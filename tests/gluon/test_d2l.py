@@ -15,7 +15,7 @@ import forerun
 from forerun import _core, autograd, d2l, gluon, np, npx, torch
 from forerun.compat import install_as_mxnet, uninstall_as_mxnet
 from forerun.testing import closed_gate
-from tests.support.settings import running
+from tests.support.engine.settings import running
 
 
 def test_benchmark_prints_the_label_and_four_digits(capsys):

@@ -7,7 +7,7 @@ import numpy
 import pytest
 
 from forerun import gluon, init, np, npx
-from tests.support.gluon_samples import close
+from tests.support.gluon.gluon_samples import close
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])

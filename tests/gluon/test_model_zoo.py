@@ -14,7 +14,7 @@ from forerun.compat import install_as_mxnet, uninstall_as_mxnet
 from forerun.gluon.model_zoo import vision
 from forerun.testing import closed_gate
 from tests.data.mxnet import generate_zoo
-from tests.support.bits import assert_same_bits
+from tests.support.comparison.bits import assert_same_bits
 from tests.support.paths import DATA
 
 with (DATA / "mxnet" / "zoo.tsv").open() as file:

@@ -19,7 +19,7 @@ from forerun import autograd, cpu, np, npx
 from forerun.ops._base.primitive import Elementwise
 from forerun.testing import closed_gate
 from tests.support import array_api_standard
-from tests.support.bits import assert_all_same_bits
+from tests.support.comparison.bits import assert_all_same_bits
 
 # Defaults of forerun that mean the same as the standard's.
 SAME = {("norm", None, "backward"), ("correction", None, 0.0), ("stable", None, True)}

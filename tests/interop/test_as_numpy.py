@@ -17,10 +17,10 @@ import forerun
 from forerun import _core, as_numpy, cli, np
 from forerun.as_numpy import install_as_numpy, uninstall_as_numpy
 from forerun.as_numpy.importing import Imports
-from tests.support import as_numpy_program
-from tests.support.as_numpy_program import Run, running
 from tests.support.paths import ROOT
-from tests.support.subprocesses import PATIENCE, environment
+from tests.support.processes import as_numpy_program
+from tests.support.processes.as_numpy_program import Run, running
+from tests.support.processes.subprocesses import PATIENCE, environment
 
 
 def _benchmark() -> Any:

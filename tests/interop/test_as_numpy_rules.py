@@ -11,7 +11,7 @@ import numpy
 import pytest
 
 from forerun import _core, np
-from tests.support.as_numpy_program import Run, replaced, running
+from tests.support.processes.as_numpy_program import Run, replaced, running
 
 SAME = """\
 np.array([1, 2]).dtype

@@ -16,7 +16,7 @@ import pytest
 import forerun
 from forerun import np, npx
 from tests.support.paths import ROOT
-from tests.support.subprocesses import environment, output
+from tests.support.processes.subprocesses import environment, output
 
 for library in ("distributed", "zarr"):
     pytest.importorskip(library, reason=f"needs {library}, which the extra `clients` installs")
@@ -174,7 +174,7 @@ def test_a_view_as_bytes_without_a_meaning_is_numpys():
 def computed(tmp_path_factory) -> dict[str, Any]:
     """Return the results of the program with two worker processes."""
     folder: Path = tmp_path_factory.mktemp("dask")
-    words = [sys.executable, "-m", "tests.support.dask_program", str(folder)]
+    words = [sys.executable, "-m", "tests.support.processes.dask_program", str(folder)]
     done = subprocess.run(words, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=150, check=False)
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)

@@ -19,7 +19,7 @@ import forerun
 from forerun import autograd, gluon, image, init, np, npx
 from forerun.compat import install_as_mxnet, uninstall_as_mxnet
 from forerun.gluon import download, nn
-from tests.support.gluon_samples import initialized
+from tests.support.gluon.gluon_samples import initialized
 from tests.support.paths import DATA
 
 with (DATA / "mxnet" / "mxnet_names.tsv").open() as file:

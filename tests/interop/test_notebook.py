@@ -14,7 +14,7 @@ from forerun import _core, np, npx, profiler
 from forerun._display.notebook import Shown, show, table
 from forerun.gluon import nn
 from forerun.profiler import Event, Trace
-from tests.support.subprocesses import PATIENCE
+from tests.support.processes.subprocesses import PATIENCE
 
 
 class TestArrays:

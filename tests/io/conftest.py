@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from forerun import _core
-from tests.support.late_arrays import HeldTask
+from tests.support.engine.late_arrays import HeldTask
 
 
 @pytest.fixture

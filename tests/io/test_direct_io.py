@@ -26,9 +26,9 @@ from forerun._io import npy
 from forerun._io.atomic_write import replacing
 from forerun.safetensors import load_file, safe_open, save_file
 from forerun.testing import assert_same_bits, closed_gate
-from tests.support import subprocesses
-from tests.support.direct_io import BLOCK, LEAST, PIECE, cached_bytes, direct_reads, kind_of, values
-from tests.support.settings import configured
+from tests.support.engine.settings import configured
+from tests.support.files.direct_io import BLOCK, LEAST, PIECE, cached_bytes, direct_reads, kind_of, values
+from tests.support.processes import subprocesses
 
 SIZES = [0, 1, LEAST - 1, LEAST, LEAST + 1, LEAST + BLOCK - 1, LEAST + BLOCK, PIECE + LEAST + 5, 3 * PIECE - 1]
 

@@ -15,8 +15,8 @@ import pytest
 import forerun
 from forerun import _core, np, npx
 from forerun.testing import closed_gate
-from tests.support import subprocesses
-from tests.support.file_sizes import SOME
+from tests.support.files.file_sizes import SOME
+from tests.support.processes import subprocesses
 
 
 def failing() -> Any:

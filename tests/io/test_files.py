@@ -20,7 +20,7 @@ from forerun import gluon, np, npx
 from forerun._io import atomic_write as replacing
 from stress.fuzz.files import EXECUTED, Payload, header, npy, npz, trained
 from tests.ops.cases.table import EVERY_DTYPE
-from tests.support.resources import Peak
+from tests.support.engine.resources import Peak
 
 PACKAGE = Path(forerun.__file__).parent
 HUGE = header("(1000000000000000,)")

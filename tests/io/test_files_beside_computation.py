@@ -17,7 +17,7 @@ from forerun._io import npy
 from forerun._runtime.settings import _apply as put_back
 from forerun.safetensors import save_file
 from forerun.testing import closed_gate
-from tests.support.settings import configured
+from tests.support.engine.settings import configured
 
 
 class TestBesideTheComputation:

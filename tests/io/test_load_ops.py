@@ -17,10 +17,11 @@ from forerun import gluon, np
 from forerun._io import numpy_files
 from forerun._io import ordering as order
 from forerun.testing import closed_gate
-from tests.support import resources, subprocesses
-from tests.support.file_sizes import SOME
+from tests.support.engine import resources
+from tests.support.engine.waiting import returns, waits_for_values
+from tests.support.files.file_sizes import SOME
 from tests.support.paths import ROOT
-from tests.support.waiting import returns, waits_for_values
+from tests.support.processes import subprocesses
 
 
 class TestLoad:
@@ -201,7 +202,7 @@ class TestLoad:
         numpy.savez(tmp_path / "xs", numpy.ones(32 << 20, "u1"))
         found = subprocesses.output(
             f"import sys; sys.path.append({str(ROOT)!r})\n"
-            "from tests.support.resources import Peak\n"
+            "from tests.support.engine.resources import Peak\n"
             "(np.ones(3) + 1).wait()\n"
             "peak = Peak()\n"
             f"x = np.load({str(tmp_path / 'x.npy')!r})\nx.wait()\n"

@@ -13,8 +13,8 @@ from forerun import _core, gluon, np, npx
 from forerun._io import mxnet_params as params
 from forerun.gluon import nn
 from forerun.gluon.parameter.dictionary import load
+from tests.support.engine.resources import Peak
 from tests.support.paths import DATA
-from tests.support.resources import Peak
 
 FILES = DATA / "mxnet"
 

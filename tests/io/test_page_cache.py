@@ -19,9 +19,9 @@ from forerun._io import file_ops as issue
 from forerun._runtime import core
 from forerun.safetensors import load_file, save_file
 from forerun.testing import assert_same_bits, closed_gate
-from tests.support import resources
-from tests.support.direct_io import BLOCK, LEAST, PIECE, cached_bytes, direct_reads, kind_of, values
-from tests.support.settings import configured
+from tests.support.engine import resources
+from tests.support.engine.settings import configured
+from tests.support.files.direct_io import BLOCK, LEAST, PIECE, cached_bytes, direct_reads, kind_of, values
 
 SIZE = 2 * PIECE + LEAST + 5
 

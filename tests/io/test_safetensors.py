@@ -19,7 +19,7 @@ from forerun import np
 from forerun._io import ordering as order
 from forerun.safetensors import load, load_file, safe_open, save, save_file
 from forerun.testing import closed_gate
-from tests.support.bits import assert_all_same_bits
+from tests.support.comparison.bits import assert_all_same_bits
 
 BF16 = numpy.dtype(forerun._core.bfloat16())
 DTYPES = ["?", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8", "c8", BF16]

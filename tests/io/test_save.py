@@ -21,9 +21,9 @@ from forerun.compat import uninstall_as_mxnet
 from forerun.np import host
 from forerun.safetensors import save_file
 from forerun.testing import closed_gate
-from tests.support import subprocesses
-from tests.support.settings import configured
-from tests.support.waiting import returns, waits_for_values
+from tests.support.engine.settings import configured
+from tests.support.engine.waiting import returns, waits_for_values
+from tests.support.processes import subprocesses
 
 VALUES = numpy.arange(12.0, dtype="float32").reshape(3, 4)
 Save = Callable[..., Any]

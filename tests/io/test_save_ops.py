@@ -14,8 +14,8 @@ import forerun
 from forerun import np, npx, profiler
 from forerun._io import npy
 from forerun.testing import closed_gate
-from tests.support.file_sizes import SOME
-from tests.support.waiting import returns, waits_for_values
+from tests.support.engine.waiting import returns, waits_for_values
+from tests.support.files.file_sizes import SOME
 
 SAVES = (np.save, np.savez, np.savez_compressed, np.savetxt)
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.ranks import needs_mpi
-from tests.support.subprocesses import environment
+from tests.support.processes.ranks import needs_mpi
+from tests.support.processes.subprocesses import environment
 
 PROGRAM = """
 import os, signal, subprocess, sys, threading, time

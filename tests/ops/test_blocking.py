@@ -12,7 +12,7 @@ from forerun import _core, autograd, np, npx
 from forerun.np import ndarray
 from tests.ops.cases import CASES
 from tests.ops.cases.table import Case, arrays_of, ours, results
-from tests.support.waiting import READERS, returns, waits_for_values
+from tests.support.engine.waiting import READERS, returns, waits_for_values
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if not c.waits], ids=lambda c: c.name)

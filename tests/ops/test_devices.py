@@ -13,7 +13,7 @@ import forerun
 from forerun import _core, np
 from tests.ops.cases import CASES
 from tests.ops.cases.table import Case, mapped
-from tests.support.settings import configured
+from tests.support.engine.settings import configured
 
 MADE_ANEW = {"np.full"}  # on the device asked for: what it is filled with may come from anywhere
 UNSET = {"np.empty", "np.empty_like"}

@@ -17,8 +17,8 @@ from tests.ops.cases import CASES, FURTHER, NOT_OPS
 from tests.ops.cases.compare import by_name
 from tests.ops.cases.reduction import COMPARED
 from tests.ops.cases.table import EVERY_DTYPE, Case, mapped, named, ours
-from tests.support.bits import same_bits
-from tests.support.settings import ENGINES, running
+from tests.support.comparison.bits import same_bits
+from tests.support.engine.settings import ENGINES, running
 
 UFUNCS = [c for c in CASES if isinstance(c.op, Elementwise)]
 SCALAR_TYPES = {n for n, v in vars(np).items() if isinstance(v, type) and issubclass(v, numpy.generic)}

@@ -12,7 +12,7 @@ from forerun import autograd, np
 from tests.ops.cases import CASES
 from tests.ops.cases.compare import by_name
 from tests.ops.cases.table import NONE, ZERO, Case, call, mapped, ours, results
-from tests.support.gradients import (
+from tests.support.comparison.gradients import (
     Function,
     assert_close,
     central_differences,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from forerun import np
 from forerun.ops._base.primitive import Elementwise
-from tests.support.outcomes import outcome
+from tests.support.comparison.outcomes import outcome
 
 EXAMPLES = int(os.environ.get("NAMES_EXAMPLES", "20"))
 bounded = settings(

@@ -9,7 +9,7 @@ import pytest
 
 from forerun import _core, autograd, gluon, np, optimizer
 from forerun.gluon import nn
-from tests.support.bits import assert_all_same_bits
+from tests.support.comparison.bits import assert_all_same_bits
 
 KINDS = sorted(name for name in optimizer.base._by_name if name not in ("sgld", "still", "signs"))
 GRADS = numpy.random.default_rng(3).normal(size=(4, 2, 3)).astype("float32")

@@ -22,8 +22,8 @@ from forerun.cli import bench
 from forerun.tour.experiments import BENCH
 from forerun.tour.experiments.libraries import PROGRAMS, Library, Program, libraries, measured
 from forerun.tour.finding import Run
+from tests.support.engine.settings import running
 from tests.support.paths import ROOT
-from tests.support.settings import running
 
 COMMANDS = ("tour", "bench", "trace", "info")
 

@@ -7,7 +7,7 @@ import pytest
 import forerun
 from forerun import autograd, gluon, np, optimizer
 from forerun.gluon import nn
-from tests.support.subprocesses import execute
+from tests.support.processes.subprocesses import execute
 
 
 def twice():

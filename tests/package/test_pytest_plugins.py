@@ -9,7 +9,7 @@ import pytest
 
 from forerun import _core, np
 from tests.support.paths import ROOT
-from tests.support.watchdog import STATUS
+from tests.support.pytest_plugins.watchdog import STATUS
 
 HANGS = """
 import threading
@@ -35,7 +35,7 @@ def test_a_hang_is_shown(tmp_path):
 
 @pytest.mark.parametrize("other", [1, 2])
 def test_what_other_tests_have_drawn_is_no_matter(other):
-    """Every test begins with the same random numbers (tests/support/fresh_state.py)."""
+    """Every test begins with the same random numbers (tests/support/pytest_plugins/fresh_state.py)."""
     assert (_core.random_seed(), _core.random_drawn()) == (0, 0)
     np.random.seed(other)
     np.random.normal(size=other)

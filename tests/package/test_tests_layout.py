@@ -14,7 +14,7 @@ from tests.support.paths import ROOT
 TESTS = ROOT / "tests"
 MOST_FILES = 20  # tests in a folder
 SHARED = ("tests.support", "tests.ops.cases", "tests.data")
-USES_THE_TABLE = {"tools/names.py": "tests.ops.cases"}  # which calls each op with the samples of its row
+USES_THE_TABLE = {"tools/name_tables/names.py": "tests.ops.cases"}  # which calls each op with the samples of its row
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -52,6 +52,6 @@ def test_nothing_else_uses_tests(folder: str) -> None:
 def test_every_helper_is_used() -> None:
     used = {name for path in files("tests", "stress") for name in imported(path)}
     texts = "".join(path.read_text() for path in [*files("tests"), ROOT / "pyproject.toml"])
-    for path in (TESTS / "support").glob("[!_]*.py"):
-        name = f"tests.support.{path.stem}"
+    for path in (TESTS / "support").rglob("[!_]*.py"):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         assert any(u.startswith(name) for u in used) or name in texts, f"{path.name} is used by no test"

@@ -12,7 +12,7 @@ import forerun
 from forerun import _core, np
 from forerun._wiring import arrays, engine
 from forerun.ops._base import above
-from tests.support.subprocesses import environment
+from tests.support.processes.subprocesses import environment
 
 PACKAGE = Path(forerun.__file__).parent
 

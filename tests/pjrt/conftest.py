@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.devices import NAME
-from tests.support.pjrt_plugin import Plugin, paths, plugin_of
+from tests.support.device_plugins.devices import NAME
+from tests.support.device_plugins.pjrt_plugin import Plugin, paths, plugin_of
 
 HERE = Path(__file__).parent
 OF_DTYPES = {"dtype", "source", "exponent"}  # parameters that are names of dtypes
@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out: list[pytest.Item] = []
     main = main_plugin()
     for item in items if not ALL else []:
-        if item.path.parent != HERE or not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
+        if HERE not in item.path.parents or not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
             continue
         path = item.callspec.params.get("plugin")
         if not isinstance(path, Path) or path == main:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.device_plugins.plugins import HEADER
 from tests.support.paths import ROOT
-from tests.support.plugins import HEADER
 
 ABI = ROOT / "core" / "pjrt" / "abi.h"
 OTHERS = {  # structures that are not arguments, and their names in the header

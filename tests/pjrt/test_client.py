@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from forerun import _core
-from tests.support.plugins import FILES, addition, module, open_plugin, plugin_file
+from tests.support.device_plugins.plugins import FILES, addition, module, open_plugin, plugin_file
 
 ONES = np.ones(4, np.float32)
 

@@ -1,4 +1,4 @@
-"""The core's own program on events (core/tests/test_pjrt_events.cpp), on a plugin and on the fake device."""
+"""The core's own program on events (core/tests/pjrt/test_pjrt_events.cpp), on a plugin and on the fake device."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.device_plugins.plugins import fake_gpu, plugin_file
 from tests.support.paths import ROOT
-from tests.support.plugins import fake_gpu, plugin_file
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     core = ROOT / "core"
     built = ROOT / "build" / "venv" / "libforerun_core.a"  # by make
     others = [built] if built.exists() else sorted((core / "pjrt").glob("*.cpp"))
-    sources = map(str, [core / "tests" / "test_pjrt_events.cpp", *others])
+    sources = map(str, [core / "tests" / "pjrt" / "test_pjrt_events.cpp", *others])
     command = [compiler, "-std=c++20", "-O0", f"-I{core}", "-o", str(path), *sources, "-ldl", "-pthread"]
     subprocess.run(command, check=True)
     return path

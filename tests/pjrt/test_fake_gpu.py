@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from forerun import _core
-from tests.support.plugins import addition, fake_gpu, open_plugin, plugin_file
+from tests.support.device_plugins.plugins import addition, fake_gpu, open_plugin, plugin_file
 
 ONES = np.ones(4, np.float32)
 Open = Callable[..., int]

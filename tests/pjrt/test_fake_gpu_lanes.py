@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.plugins import fake_gpu, plugin_file
-from tests.support.subprocesses import execute
+from tests.support.device_plugins.plugins import fake_gpu, plugin_file
+from tests.support.processes.subprocesses import execute
 
 # Functions of the fake, and its log as tuples: lane, device, start, end.
 START = """

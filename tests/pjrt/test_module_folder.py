@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.plugins import FILES, addition, plugin_file
-from tests.support.subprocesses import PATIENCE, command, environment
+from tests.support.device_plugins.plugins import FILES, addition, plugin_file
+from tests.support.processes.subprocesses import PATIENCE, command, environment
 
 SIZES = range(1, 7)
 # Waits for a line, runs a module for each size, and prints how many were compiled and how many were read.

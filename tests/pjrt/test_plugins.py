@@ -10,7 +10,7 @@ import pytest
 
 from forerun._pjrt import plugins
 from forerun._pjrt.plugins import accelerators, client_options, platform_of, plugin_files
-from tests.support.plugins import plugin_file
+from tests.support.device_plugins.plugins import plugin_file
 
 
 @pytest.fixture

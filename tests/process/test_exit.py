@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.support.subprocesses import execute, output
+from tests.support.processes.subprocesses import execute, output
 
 UNREAD = "import os, sys\ny = np.take(np.ones(3), np.array([7]))\n"
 SAID = "an error that no read has raised: take: index must be in [-3, 3), got 7"

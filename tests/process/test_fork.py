@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 import pytest
 
-from tests.support.subprocesses import execute, output, run_file
+from tests.support.processes.subprocesses import execute, output, run_file
 
 FORK = """
 import os

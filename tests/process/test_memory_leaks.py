@@ -16,9 +16,9 @@ import pytest
 import forerun
 from forerun import _core, autograd, np, npx
 from forerun.testing import closed_gate
-from tests.support.resources import in_use, settled
-from tests.support.settings import running
-from tests.support.subprocesses import output
+from tests.support.engine.resources import in_use, settled
+from tests.support.engine.settings import running
+from tests.support.processes.subprocesses import output
 
 MB = 1 << 20
 

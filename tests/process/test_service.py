@@ -18,7 +18,7 @@ import numpy
 import pytest
 
 from forerun import np
-from tests.support.event_loops import run
+from tests.support.engine.event_loops import run
 from tests.support.paths import ROOT
 
 LONGEST_TURN = 0.010  # seconds
@@ -75,7 +75,7 @@ def service() -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The process, and its port. It must end well when told to, and have nothing to complain of."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("FORERUN_")}
     process = subprocess.Popen(
-        [sys.executable, "-W", "error", "-m", "tests.support.service_under_test"],
+        [sys.executable, "-W", "error", "-m", "tests.support.processes.service_under_test"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -196,7 +196,7 @@ def test_at_its_end_it_answers_what_has_come(service, expected):
 def test_the_meter_sees_what_holds_up_a_loop():
     program = """
 import asyncio, sys, threading, time
-from tests.support.service_under_test import Meter
+from tests.support.processes.service_under_test import Meter
 def busy():
     end = time.thread_time() + 0.03
     while time.thread_time() < end:

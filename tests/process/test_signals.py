@@ -22,9 +22,9 @@ import pytest
 import forerun
 from forerun import _core, np, npx, profiler
 from forerun.np import host
-from tests.support.late_arrays import HeldTask
-from tests.support.settings import configured, running
-from tests.support.subprocesses import PATIENCE, execute, output
+from tests.support.engine.late_arrays import HeldTask
+from tests.support.engine.settings import configured, running
+from tests.support.processes.subprocesses import PATIENCE, execute, output
 
 TRIES = 5
 SOON, LATEST = 0.1, 3.0  # seconds from the signal to the exception: where nothing else has the cores, and at most

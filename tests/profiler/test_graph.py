@@ -16,8 +16,8 @@ from forerun.profiler._picture.dot import dot
 from forerun.profiler._picture.graph_svg import picture
 from forerun.profiler._picture.layers import layered
 from forerun.testing import closed_gate
-from tests.support.settings import configured
-from tests.support.subprocesses import PATIENCE
+from tests.support.engine.settings import configured
+from tests.support.processes.subprocesses import PATIENCE
 
 SVG = "{http://www.w3.org/2000/svg}"
 

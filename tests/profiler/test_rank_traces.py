@@ -16,7 +16,7 @@ from forerun.profiler._ranks.files import gathered, of_rank, pack
 from forerun.profiler._ranks.late import rank_times
 from forerun.profiler._ranks.merge import merged
 from tests.support.browser import CHROMIUM, Browser
-from tests.support.subprocesses import command, environment
+from tests.support.processes.subprocesses import command, environment
 
 MS = 1e-3
 NS = 1_000_000_000

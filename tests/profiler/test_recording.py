@@ -12,8 +12,8 @@ import pytest
 
 from forerun import _core, np, profiler
 from forerun.gluon import nn
-from tests.support.subprocesses import PATIENCE, command, environment, execute, output
-from tests.support.threads import in_threads
+from tests.support.engine.threads import in_threads
+from tests.support.processes.subprocesses import PATIENCE, command, environment, execute, output
 
 ROOM = 1 << 17  # operations that a recording has room for
 

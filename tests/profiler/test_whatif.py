@@ -19,7 +19,7 @@ from forerun.profiler._replay.machine import Link, Machine
 from forerun.profiler._replay.program import Issue, Program, Task
 from forerun.profiler._replay.recorded import Recorded
 from forerun.profiler._replay.simulate import run
-from tests.support.settings import configured
+from tests.support.engine.settings import configured
 
 MS = 1e-3
 CPU = (0, "compute")

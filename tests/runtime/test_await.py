@@ -13,10 +13,10 @@ import forerun
 from forerun import np, npx
 from forerun._runtime import asyncio as aio
 from forerun.testing import closed_gate
-from tests.support.event_loops import LOOPS, descriptors, run, turns
-from tests.support.late_arrays import late_array
-from tests.support.settings import running
-from tests.support.subprocesses import output
+from tests.support.engine.event_loops import LOOPS, descriptors, run, turns
+from tests.support.engine.late_arrays import late_array
+from tests.support.engine.settings import running
+from tests.support.processes.subprocesses import output
 
 
 @pytest.mark.parametrize("loop", LOOPS)

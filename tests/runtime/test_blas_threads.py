@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.subprocesses import execute
+from tests.support.processes.subprocesses import execute
 
 WATCH = """
 import os, sys

@@ -21,11 +21,11 @@ from forerun import gluon, np, npx, profiler
 from forerun.profiler import Event, Trace, causes
 from forerun.profiler.cost import model
 from forerun.testing import closed_gate
+from tests.support.engine.settings import configured
+from tests.support.engine.threads import in_threads
+from tests.support.engine.waiting import READERS, waits_for_values
 from tests.support.paths import ROOT
-from tests.support.settings import configured
-from tests.support.subprocesses import PATIENCE, environment
-from tests.support.threads import in_threads
-from tests.support.waiting import READERS, waits_for_values
+from tests.support.processes.subprocesses import PATIENCE, environment
 
 CAUSE = {
     "wait": "wait", "wait_to_read": "wait", "waitall": "barrier", "npx.waitall": "barrier", "repr": "print",

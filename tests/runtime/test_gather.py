@@ -11,8 +11,8 @@ import pytest
 import forerun
 from forerun import np, npx
 from forerun.testing import closed_gate
-from tests.support.event_loops import LOOPS, run, turns
-from tests.support.late_arrays import late_array
+from tests.support.engine.event_loops import LOOPS, run, turns
+from tests.support.engine.late_arrays import late_array
 
 Pair = namedtuple("Pair", "left right")
 

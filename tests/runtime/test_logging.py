@@ -11,7 +11,7 @@ import pytest
 import forerun
 from forerun import np
 from forerun._runtime.logging import say
-from tests.support import subprocesses
+from tests.support.processes import subprocesses
 
 LISTENING = "import logging; logging.basicConfig(level='INFO', format='%(levelname)s %(name)s: %(message)s')\n"
 

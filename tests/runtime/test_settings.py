@@ -6,8 +6,8 @@ import pytest
 
 import forerun
 from forerun import np, npx
-from tests.support.settings import running
-from tests.support.subprocesses import execute, output
+from tests.support.engine.settings import running
+from tests.support.processes.subprocesses import execute, output
 
 
 class TestEnvironment:

@@ -11,7 +11,7 @@ import pytest
 import forerun
 from forerun import np, npx
 from forerun.testing import closed_gate
-from tests.support.settings import configured
+from tests.support.engine.settings import configured
 
 
 class StalledChain:

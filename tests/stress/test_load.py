@@ -10,7 +10,7 @@ import pytest
 
 from forerun import _core, np
 from stress import load
-from tests.support.settings import running
+from tests.support.engine.settings import running
 
 MODES = ["1 worker", "4 workers"]
 

@@ -11,7 +11,7 @@ import pytest
 
 from forerun import torch
 from forerun.torch import distributed as dist
-from tests.support.ranks import lines_of, needs_mpi
+from tests.support.processes.ranks import lines_of, needs_mpi
 
 CALLS = """
 from forerun import torch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.subprocesses import output
+from tests.support.processes.subprocesses import output
 
 # The members of the array class that NumPy names, with their parameters: before and after the import.
 PROGRAM = """

@@ -12,8 +12,8 @@ from forerun import np, npx, torch
 from forerun.ops._base.host_task import host
 from forerun.torch import nn
 from forerun.torch.nn import functional as F
-from tests.support.settings import configured
-from tests.support.waiting import returns
+from tests.support.engine.settings import configured
+from tests.support.engine.waiting import returns
 
 A = numpy.random.default_rng(0).normal(size=(3, 4)).astype("float32")
 B = numpy.random.default_rng(1).normal(size=(3, 4)).astype("float32")

@@ -11,8 +11,8 @@ answer is tried, so what holds here holds for any margin. Each lock hold is one 
 without the lock, where memory is taken.
 
 Left out: ops that a running host task has issued, which may always start ahead of program order; that tasks which all
-wait count for nothing (all_tasks_wait; see core/tests/test_host_tasks.cpp); and that ended ops behind one that takes
-long stand for one another (merge_next). None changes what is counted.
+wait count for nothing (all_tasks_wait; see core/tests/engine/test_host_tasks.cpp); and that ended ops behind one
+that takes long stand for one another (merge_next). None changes what is counted.
 
 Memory orders: live and reserved are relaxed counters. A thread that decides with the lock held may see a reservation
 become live memory in two steps: first live, then reserved, so together they are too large for a moment, never too

@@ -1,7 +1,7 @@
 """The free list: no object is given to two, and none that was given back is lost.
 
-Code: FreeList::take, push and put_back (core/base/free_list.h). `shared` is shared_, `mine` is mine_, `next` each
-object's next_free.
+Code: FreeList::take, push and put_back (core/base/containers/free_list.h). `shared` is shared_, `mine` is mine_, `next`
+each object's next_free.
 
 Memory orders: a push releases and the exchange that takes all acquires; pushes between them are
 read-modify-writes, so who takes the whole stack sees `next` of everything in it. A push compares with the

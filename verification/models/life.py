@@ -3,7 +3,7 @@ child can go on.
 
 Code: stop_workers, at_rest, after_fork, issue (engine.cpp); begin_stop, finish_stop, start, start_all, wake
 (worker_pool.cpp); serve (dispatcher.cpp); SubmissionGate::close, open, wait_open
-(core/python/runtime/submission_gate.cpp); quiesce (core/python/runtime/waiting/wait.cpp); before_fork, after_fork
+(core/python/runtime/waiting/submission_gate.cpp); quiesce (core/python/runtime/wait.cpp); before_fork, after_fork
 (core/python/runtime/fork_exit.cpp). Fields of the same names: started_, stopping_, serving_ (`live`), helping_,
 owner_ of the gate (`door`), and the queue's sleeping, looking, called. `gil` is the front end's lock, `memory` a lock
 of the memory's below the engine.

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <utility>
 
-#include "base/cycles.h"
-#include "base/free_list.h"
+#include "base/containers/free_list.h"
+#include "base/processor/cycles.h"
 
 namespace forerun {
 

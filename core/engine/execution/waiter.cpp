@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/cycles.h"
+#include "base/processor/cycles.h"
 
 namespace forerun {
 

@@ -1,7 +1,7 @@
 // Which op waits for which: found from the storages that they read and write, when ops enter the graph in program
 // order.
 #pragma once
-#include "base/intrusive_list.h"
+#include "base/containers/intrusive_list.h"
 #include "engine/graph/failure_log.h"
 #include "engine/graph/notifier.h"
 #include "engine/graph/op.h"

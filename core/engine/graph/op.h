@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/free_list.h"
-#include "base/intrusive_list.h"
+#include "base/containers/free_list.h"
+#include "base/containers/intrusive_list.h"
 #include "base/region.h"
 #include "engine/graph/storage.h"
 #include "trace/record.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "base/ring_bitset.h"
+#include "base/containers/ring_bitset.h"
 #include "engine/graph/lane.h"
 #include "engine/graph/op.h"
 #include "engine/graph/submission.h"

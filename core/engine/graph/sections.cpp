@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "base/free_list.h"
+#include "base/containers/free_list.h"
 
 namespace forerun {
 

@@ -1,6 +1,6 @@
 #include "engine/graph/storage.h"
 
-#include "base/free_list.h"
+#include "base/containers/free_list.h"
 #include "engine/graph/op.h"
 
 namespace forerun {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/cycles.h"
+#include "base/processor/cycles.h"
 #include "engine/graph/op.h"
 #include "engine/passes/fusion.h"
 

@@ -2,8 +2,8 @@
 #pragma once
 #include <cstdint>
 
+#include "base/containers/intrusive_list.h"
 #include "base/error.h"
-#include "base/intrusive_list.h"
 #include "base/region.h"
 
 namespace forerun {

@@ -1,6 +1,6 @@
 #include "engine/sync/lock.h"
 
-#include "base/cycles.h"
+#include "base/processor/cycles.h"
 
 namespace forerun {
 

@@ -10,7 +10,7 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "base/intrusive_list.h"
+#include "base/containers/intrusive_list.h"
 
 namespace forerun {
 

@@ -11,7 +11,7 @@
 
 #include "device/accelerator.h"
 #include "device/op_spec.h"
-#include "pjrt/module_cache.h"
+#include "pjrt/modules/module_cache.h"
 
 namespace forerun::pjrt {
 

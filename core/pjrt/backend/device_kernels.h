@@ -8,7 +8,7 @@
 #include "engine/graph/op.h"
 #include "pjrt/backend/scalar_cache.h"
 #include "pjrt/client.h"
-#include "pjrt/module_cache.h"
+#include "pjrt/modules/module_cache.h"
 
 namespace forerun::pjrt {
 

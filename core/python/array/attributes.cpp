@@ -10,10 +10,10 @@
 #include "python/autograd/leaf.h"
 #include "python/direct/shape.h"
 #include "python/object/array_object.h"
-#include "python/object/dtypes.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/errors.h"
-#include "python/runtime/package_functions.h"
+#include "python/object/conversion/dtypes.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/interpreter/package_functions.h"
+#include "python/runtime/submission/devices.h"
 
 namespace forerun {
 

@@ -6,17 +6,17 @@
 #include "array/array.h"
 #include "cpu/kernels/loop.h"
 #include "python/bindings.h"
-#include "python/direct/index.h"
+#include "python/direct/indexing/index.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
-#include "python/object/basic_index.h"
 #include "python/object/node.h"
 #include "python/object/plain.h"
 #include "python/object/scalar.h"
-#include "python/runtime/at_once.h"
-#include "python/runtime/capture.h"
-#include "python/runtime/errors.h"
-#include "python/runtime/package_functions.h"
+#include "python/object/views/basic_index.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/interpreter/package_functions.h"
+#include "python/runtime/submission/at_once.h"
+#include "python/runtime/submission/capture.h"
 
 namespace forerun {
 

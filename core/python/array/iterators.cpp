@@ -12,14 +12,14 @@
 #include "array/array.h"
 #include "python/array/indexing.h"
 #include "python/bindings.h"
-#include "python/direct/index.h"
+#include "python/direct/indexing/index.h"
 #include "python/object/array_object.h"
 #include "python/object/create.h"
 #include "python/object/node.h"
 #include "python/object/plain.h"
 #include "python/object/scalar.h"
-#include "python/runtime/capture.h"
-#include "python/runtime/errors.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/submission/capture.h"
 
 namespace forerun {
 

@@ -11,7 +11,7 @@
 #include "python/object/array_object.h"
 #include "python/object/plain.h"
 #include "python/object/scalar.h"
-#include "python/runtime/package_functions.h"
+#include "python/runtime/interpreter/package_functions.h"
 
 namespace forerun {
 

@@ -7,14 +7,14 @@
 #include "engine/engine.h"
 #include "python/autograd/leaf.h"
 #include "python/bindings.h"
-#include "python/dispatch/promotion.h"
+#include "python/dispatch/loops/promotion.h"
 #include "python/object/array_arguments.h"
 #include "python/object/array_object.h"
-#include "python/object/dtypes.h"
+#include "python/object/conversion/dtypes.h"
 #include "python/object/node.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/submit.h"
-#include "python/runtime/waiting/wait.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
+#include "python/runtime/wait.h"
 
 namespace forerun {
 

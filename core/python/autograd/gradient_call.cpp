@@ -4,8 +4,8 @@
 
 #include "python/bindings.h"
 #include "python/object/array_object.h"
-#include "python/object/dtypes.h"
-#include "python/runtime/gil.h"
+#include "python/object/conversion/dtypes.h"
+#include "python/runtime/interpreter/gil.h"
 
 namespace forerun {
 

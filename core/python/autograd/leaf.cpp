@@ -13,9 +13,9 @@
 #include "python/object/array_object.h"
 #include "python/object/create.h"
 #include "python/object/scalar.h"
-#include "python/runtime/capture.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/submit.h"
+#include "python/runtime/submission/capture.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
 
 namespace forerun {
 

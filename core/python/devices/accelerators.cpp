@@ -10,10 +10,10 @@
 #include "pjrt/backend/backend.h"
 #include "python/bindings.h"
 #include "python/devices/pjrt.h"
-#include "python/runtime/accelerators.h"
-#include "python/runtime/call_site.h"
-#include "python/runtime/errors.h"
-#include "python/runtime/gil.h"
+#include "python/runtime/call_sites/call_site.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/interpreter/gil.h"
+#include "python/runtime/submission/accelerators.h"
 
 namespace forerun {
 

@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "pjrt/module_cache.h"
-#include "pjrt/topology.h"
+#include "pjrt/modules/module_cache.h"
+#include "pjrt/modules/topology.h"
 #include "python/bindings.h"
 #include "python/numpy_api.h"
-#include "python/object/dtypes.h"
-#include "python/runtime/gil.h"
+#include "python/object/conversion/dtypes.h"
+#include "python/runtime/interpreter/gil.h"
 
 namespace forerun {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
-#include "pjrt/module_cache.h"
+#include "pjrt/modules/module_cache.h"
 
 namespace forerun {
 

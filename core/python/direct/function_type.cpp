@@ -8,11 +8,11 @@
 #include <string>
 
 #include "python/bindings.h"
-#include "python/direct/from_lists.h"
+#include "python/direct/creation/from_lists.h"
 #include "python/dispatch/ufunc_type.h"
 #include "python/object/node.h"
-#include "python/runtime/errors.h"
-#include "python/runtime/gil.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/interpreter/gil.h"
 
 namespace forerun {
 

@@ -2,11 +2,11 @@
 #include "python/direct/matmul.h"
 
 #include "array/array.h"
-#include "python/direct/from_lists.h"
+#include "python/direct/creation/from_lists.h"
 #include "python/direct/function_type.h"
 #include "python/object/array_object.h"
 #include "python/ops/matmul.h"
-#include "python/runtime/errors.h"
+#include "python/runtime/errors/errors.h"
 
 namespace forerun {
 

@@ -15,14 +15,14 @@
 #include "python/numpy_api.h"
 #include "python/object/array_arguments.h"
 #include "python/object/array_object.h"
-#include "python/object/dtypes.h"
-#include "python/object/numpy_interop.h"
-#include "python/object/views.h"
+#include "python/object/conversion/dtypes.h"
+#include "python/object/conversion/numpy_interop.h"
+#include "python/object/views/views.h"
 #include "python/ops/reduce.h"
-#include "python/runtime/at_once.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/op_names.h"
-#include "python/runtime/submit.h"
+#include "python/runtime/call_sites/op_names.h"
+#include "python/runtime/submission/at_once.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
 
 namespace forerun {
 

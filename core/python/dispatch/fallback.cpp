@@ -9,7 +9,7 @@
 #include "python/numpy_api.h"
 #include "python/object/array_arguments.h"
 #include "python/object/array_object.h"
-#include "python/object/dtypes.h"
+#include "python/object/conversion/dtypes.h"
 
 namespace forerun {
 

@@ -10,7 +10,7 @@
 #include "python/bindings.h"
 #include "python/dispatch/ufunc_type.h"
 #include "python/object/node.h"
-#include "python/runtime/gil.h"
+#include "python/runtime/interpreter/gil.h"
 
 namespace forerun {
 

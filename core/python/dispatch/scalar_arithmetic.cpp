@@ -10,8 +10,8 @@
 #include "python/object/array_object.h"
 #include "python/object/node.h"
 #include "python/object/scalar.h"
-#include "python/runtime/at_once.h"
-#include "python/runtime/errors.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/submission/at_once.h"
 
 namespace forerun {
 

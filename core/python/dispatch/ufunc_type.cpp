@@ -8,13 +8,13 @@
 
 #include "base/dtype.h"
 #include "python/bindings.h"
-#include "python/dispatch/loop_table.h"
+#include "python/dispatch/loops/loop_table.h"
 #include "python/dispatch/ufunc_call.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
-#include "python/object/dtypes.h"
-#include "python/runtime/errors.h"
-#include "python/runtime/op_names.h"
+#include "python/object/conversion/dtypes.h"
+#include "python/runtime/call_sites/op_names.h"
+#include "python/runtime/errors/errors.h"
 
 namespace forerun {
 

@@ -6,7 +6,7 @@
 #include <deque>
 
 #include "base/dtype.h"
-#include "python/dispatch/loop_table.h"
+#include "python/dispatch/loops/loop_table.h"
 
 namespace forerun {
 

@@ -12,14 +12,14 @@
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
 #include "python/object/array_object.h"
-#include "python/object/dtypes.h"
-#include "python/runtime/arguments.h"
-#include "python/runtime/call_site.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/errors.h"
-#include "python/runtime/gil.h"
-#include "python/runtime/op_names.h"
-#include "python/runtime/submit.h"
+#include "python/object/conversion/dtypes.h"
+#include "python/runtime/call_sites/call_site.h"
+#include "python/runtime/call_sites/op_names.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/interpreter/gil.h"
+#include "python/runtime/submission/arguments.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
 
 namespace forerun {
 

@@ -7,7 +7,7 @@
 
 #include "array/array.h"
 #include "base/error.h"
-#include "python/runtime/devices.h"
+#include "python/runtime/submission/devices.h"
 
 namespace forerun {
 
@@ -25,8 +25,9 @@ const Array& get_array(const char* op, PyObject* o) {
 
 namespace {
 
-constexpr int kFree = (8 << 20) / sizeof(ArrayObject);  // as many as there may be of their storages (base/free_list.h)
-PyObject* free_objects[kFree];  // of array_type or scalar_type exactly; guarded by the interpreter lock
+constexpr int kFree =
+    (8 << 20) / sizeof(ArrayObject);  // as many as there may be of their storages (base/containers/free_list.h)
+PyObject* free_objects[kFree];        // of array_type or scalar_type exactly; guarded by the interpreter lock
 int n_free = 0;
 
 template <class... Given>

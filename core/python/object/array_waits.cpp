@@ -4,8 +4,8 @@
 #include "engine/engine.h"
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
-#include "python/runtime/gil.h"
-#include "python/runtime/waiting/wait.h"
+#include "python/runtime/interpreter/gil.h"
+#include "python/runtime/wait.h"
 
 namespace forerun {
 

@@ -9,12 +9,12 @@
 #include "engine/sync/completion.h"
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
-#include "python/runtime/capture.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/errors.h"
-#include "python/runtime/submission_gate.h"
-#include "python/runtime/submit.h"
-#include "python/runtime/waiting/wait.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/submission/capture.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
+#include "python/runtime/wait.h"
+#include "python/runtime/waiting/submission_gate.h"
 #include "python/runtime/waiting/wait_loop.h"
 
 namespace forerun {

@@ -20,15 +20,15 @@
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
 #include "python/object/array_object.h"
-#include "python/object/dtypes.h"
-#include "python/object/numpy_interop.h"
-#include "python/object/numpy_memory.h"
-#include "python/object/python_scalars.h"
+#include "python/object/conversion/dtypes.h"
+#include "python/object/conversion/numpy_interop.h"
+#include "python/object/conversion/numpy_memory.h"
+#include "python/object/conversion/python_scalars.h"
 #include "python/object/scalar.h"
-#include "python/runtime/arguments.h"
-#include "python/runtime/at_once.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/submit.h"
+#include "python/runtime/submission/arguments.h"
+#include "python/runtime/submission/at_once.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
 
 namespace forerun {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "array/array.h"
-#include "base/free_list.h"
+#include "base/containers/free_list.h"
 #include "cpu/codegen/compiled_loops.h"
 #include "cpu/kernels/fusion/plan_cache.h"
 #include "engine/engine.h"
@@ -13,8 +13,8 @@
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
 #include "python/object/array_object.h"
-#include "python/object/dtypes.h"
-#include "python/runtime/call_site.h"
+#include "python/object/conversion/dtypes.h"
+#include "python/runtime/call_sites/call_site.h"
 
 namespace forerun {
 

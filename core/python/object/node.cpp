@@ -8,7 +8,7 @@
 #include "array/array.h"
 #include "python/bindings.h"
 #include "python/object/array_object.h"
-#include "python/runtime/call_site.h"
+#include "python/runtime/call_sites/call_site.h"
 
 namespace forerun {
 

@@ -8,9 +8,9 @@
 #include "engine/graph/memory_budget.h"
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
-#include "python/runtime/arguments.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/submit.h"
+#include "python/runtime/submission/arguments.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
 
 namespace forerun {
 

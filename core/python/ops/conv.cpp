@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "array/array.h"
-#include "base/simd_target.h"
+#include "base/processor/simd_target.h"
 #include "cpu/kernels/conv/conv.h"
 #include "cpu/kernels/conv/pooling.h"
 #include "cpu/kernels/conv/winograd.h"
@@ -14,10 +14,10 @@
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
 #include "python/object/create.h"
-#include "python/runtime/accelerators.h"
-#include "python/runtime/arguments.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/submit.h"
+#include "python/runtime/submission/accelerators.h"
+#include "python/runtime/submission/arguments.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
 
 namespace forerun {
 

@@ -8,12 +8,12 @@
 #include "cpu/kernels/signal/line_loop.h"
 #include "engine/graph/memory_budget.h"
 #include "python/bindings.h"
-#include "python/dispatch/loop_table.h"
+#include "python/dispatch/loops/loop_table.h"
 #include "python/object/array_arguments.h"
-#include "python/object/python_scalars.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/op_names.h"
-#include "python/runtime/submit.h"
+#include "python/object/conversion/python_scalars.h"
+#include "python/runtime/call_sites/op_names.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
 
 namespace forerun {
 

@@ -3,7 +3,7 @@
 
 #include "base/dtype.h"
 #include "cpu/kernels/copy/copy.h"
-#include "python/dispatch/loop_table.h"
+#include "python/dispatch/loops/loop_table.h"
 #include "python/dispatch/ufunc_type.h"
 
 namespace forerun {

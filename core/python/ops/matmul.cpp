@@ -14,10 +14,10 @@
 #include "python/bindings.h"
 #include "python/numpy_api.h"
 #include "python/object/array_arguments.h"
+#include "python/object/conversion/dtypes.h"
 #include "python/object/create.h"
-#include "python/object/dtypes.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/submit.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
 
 namespace forerun {
 

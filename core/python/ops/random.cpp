@@ -10,13 +10,13 @@
 #include "engine/graph/memory_budget.h"
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
-#include "python/object/dtypes.h"
-#include "python/object/python_scalars.h"
-#include "python/runtime/arguments.h"
-#include "python/runtime/capture.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/random_keys.h"
-#include "python/runtime/submit.h"
+#include "python/object/conversion/dtypes.h"
+#include "python/object/conversion/python_scalars.h"
+#include "python/runtime/submission/arguments.h"
+#include "python/runtime/submission/capture.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/random_keys.h"
+#include "python/runtime/submission/submit.h"
 
 namespace forerun {
 

@@ -9,10 +9,10 @@
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
 #include "python/object/create.h"
-#include "python/runtime/accelerators.h"
-#include "python/runtime/arguments.h"
-#include "python/runtime/devices.h"
-#include "python/runtime/submit.h"
+#include "python/runtime/submission/accelerators.h"
+#include "python/runtime/submission/arguments.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
 
 namespace forerun {
 

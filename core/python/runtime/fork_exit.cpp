@@ -11,15 +11,15 @@
 #include "cpu/parent_process.h"
 #include "engine/engine.h"
 #include "python/bindings.h"
-#include "python/runtime/call_site.h"
-#include "python/runtime/errors.h"
-#include "python/runtime/gil.h"
-#include "python/runtime/loop_compiler.h"
+#include "python/runtime/call_sites/call_site.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/errors/task_state.h"
+#include "python/runtime/interpreter/gil.h"
+#include "python/runtime/interpreter/loop_compiler.h"
 #include "python/runtime/settings.h"
-#include "python/runtime/submission_gate.h"
-#include "python/runtime/submit.h"
-#include "python/runtime/task_state.h"
-#include "python/runtime/waiting/wait.h"
+#include "python/runtime/submission/submit.h"
+#include "python/runtime/wait.h"
+#include "python/runtime/waiting/submission_gate.h"
 
 namespace forerun {
 

@@ -5,7 +5,7 @@
 
 #include "engine/engine.h"
 #include "python/bindings.h"
-#include "python/runtime/call_site.h"
+#include "python/runtime/call_sites/call_site.h"
 
 namespace forerun {
 

@@ -6,17 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "base/simd_target.h"
+#include "base/processor/simd_target.h"
 #include "cpu/blas.h"
 #include "cpu/cgroup_limits.h"
 #include "cpu/kernels/gemm/matmul.h"
 #include "engine/engine.h"
 #include "memory/caching_allocator.h"
 #include "python/bindings.h"
-#include "python/runtime/submission_gate.h"
-#include "python/runtime/submit.h"
+#include "python/runtime/submission/submit.h"
+#include "python/runtime/wait.h"
 #include "python/runtime/waiting/stall_watchdog.h"
-#include "python/runtime/waiting/wait.h"
+#include "python/runtime/waiting/submission_gate.h"
 
 namespace forerun {
 

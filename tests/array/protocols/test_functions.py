@@ -10,7 +10,7 @@ import pytest
 
 from forerun import np
 from forerun.np import ndarray
-from tests.support.numpy_calls import GRID
+from tests.support.comparison.numpy_calls import GRID
 
 
 def test_functions_run_here_if_they_can(gate: None) -> None:

@@ -11,7 +11,7 @@ from scipy import special
 
 from forerun import np
 from forerun.testing import closed_gate
-from tests.support.numpy_calls import F32, GRID, INTS, check, ours
+from tests.support.comparison.numpy_calls import F32, GRID, INTS, check, ours
 
 METHODS: dict[str, tuple[Any, ...]] = {
     "reduce": (numpy.add.reduce, GRID),

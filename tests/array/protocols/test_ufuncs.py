@@ -15,7 +15,7 @@ import forerun
 from forerun import np
 from forerun.np import ndarray
 from forerun.testing import closed_gate
-from tests.support.numpy_calls import F32, GRID, INTS, MATRICES, check, ours
+from tests.support.comparison.numpy_calls import F32, GRID, INTS, MATRICES, check, ours
 
 CALLS: dict[str, tuple[Any, ...]] = {
     "ours": (numpy.hypot, F32, F32),

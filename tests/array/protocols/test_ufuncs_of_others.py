@@ -16,8 +16,8 @@ from scipy import special
 from forerun import _core, autograd, np, npx
 from forerun.np import ndarray
 from forerun.testing import closed_gate
-from tests.support.numpy_calls import F32
-from tests.support.settings import running
+from tests.support.comparison.numpy_calls import F32
+from tests.support.engine.settings import running
 
 _SIZES = ctypes.POINTER(ctypes.c_ssize_t)
 _Loop = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_void_p), _SIZES, _SIZES, ctypes.c_void_p)

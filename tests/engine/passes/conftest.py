@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.passes import ALL
-from tests.support.settings import configured
+from tests.support.engine.passes import ALL
+from tests.support.engine.settings import configured
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 import forerun
 from forerun import np
 from forerun.testing import closed_gate
-from tests.support.passes import check_all_passes, floats
+from tests.support.engine.passes import check_all_passes, floats
 
 pytestmark = pytest.mark.usefixtures("any_op_is_worth_a_group")
 

@@ -13,8 +13,8 @@ import pytest
 import forerun
 from forerun import np
 from forerun.testing import closed_gate
-from tests.support.passes import ALL, check_all_passes, floats, issued_as_a_whole
-from tests.support.settings import configured
+from tests.support.engine.passes import ALL, check_all_passes, floats, issued_as_a_whole
+from tests.support.engine.settings import configured
 
 ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv)
 

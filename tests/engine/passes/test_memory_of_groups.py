@@ -14,8 +14,8 @@ import forerun
 from forerun import np
 from forerun.np import host
 from forerun.testing import closed_gate
-from tests.support.passes import ALL, done, floats
-from tests.support.settings import configured
+from tests.support.engine.passes import ALL, done, floats
+from tests.support.engine.settings import configured
 
 pytestmark = pytest.mark.usefixtures("any_op_is_worth_a_group")
 

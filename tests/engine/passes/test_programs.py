@@ -11,8 +11,8 @@ from forerun import autograd, gluon, np, npx
 from stress.fuzz.modes import all_at_once, in_order, running_ahead
 from stress.fuzz.program import Shape, Step, seeded
 from stress.fuzz.steps import FUSED_EXACT, FUSED_KINDS
-from tests.support.passes import ALL, SETTINGS, check_all_passes, done, floats
-from tests.support.settings import configured
+from tests.support.engine.passes import ALL, SETTINGS, check_all_passes, done, floats
+from tests.support.engine.settings import configured
 
 EDITING = ("make", "make", "drop", "slices", "transpose", "reshape", "assign", "out", "overlap", "update", "copy")
 EXACT = (*FUSED_EXACT, *FUSED_EXACT, *EDITING, "binary", "unary", "chain", "choose", "reduce", "scan", "move", "sort")

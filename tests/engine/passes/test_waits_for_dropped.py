@@ -14,9 +14,9 @@ import forerun
 from forerun import _core, np
 from forerun.np import host
 from forerun.testing import closed_gate
-from tests.support.bits import bits_of
-from tests.support.passes import ALL, floats, gelu
-from tests.support.settings import configured
+from tests.support.comparison.bits import bits_of
+from tests.support.engine.passes import ALL, floats, gelu
+from tests.support.engine.settings import configured
 
 pytestmark = pytest.mark.usefixtures("any_op_is_worth_a_group")
 

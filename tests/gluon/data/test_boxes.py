@@ -13,7 +13,7 @@ from forerun import np
 from forerun.gluon import contrib, data
 from forerun.gluon.contrib.data import vision
 from forerun.gluon.contrib.data.vision.transforms import bbox
-from tests.support.data_files import record_part
+from tests.support.files.data_files import record_part
 
 BOXES = numpy.array([[1, 2, 5, 6, 7], [6, 0, 9, 4, 8]], "float32")
 

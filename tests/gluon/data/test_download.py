@@ -24,8 +24,8 @@ import pytest
 from forerun.gluon import download as module
 from forerun.gluon.data import vision
 from forerun.gluon.utils import check_sha1, download
-from tests.support.data_files import idx_file
-from tests.support.subprocesses import PATIENCE, environment
+from tests.support.files.data_files import idx_file
+from tests.support.processes.subprocesses import PATIENCE, environment
 
 BODY = bytes(numpy.random.default_rng(3).integers(0, 256, 300_000, "u1"))
 SUM = hashlib.sha1(BODY).hexdigest()

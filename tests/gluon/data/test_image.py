@@ -10,8 +10,8 @@ from PIL import Image
 
 from forerun import _core, gluon, image, np
 from forerun.gluon.data.vision import CIFAR10, MNIST, transforms
-from tests.support.data_files import idx_file
-from tests.support.gluon_samples import close
+from tests.support.files.data_files import idx_file
+from tests.support.gluon.gluon_samples import close
 
 RNG = numpy.random.default_rng(5)
 PICTURE = RNG.integers(0, 256, (6, 9, 3)).astype("uint8")

@@ -16,8 +16,8 @@ from forerun import image, np
 from forerun.gluon import data, nn
 from forerun.gluon.data import vision
 from forerun.gluon.data.vision import transforms as T
-from tests.support.data_files import MAGIC, record_part
-from tests.support.gluon_samples import close
+from tests.support.files.data_files import MAGIC, record_part
+from tests.support.gluon.gluon_samples import close
 
 RNG = numpy.random.default_rng(6)
 PICTURE = RNG.integers(0, 256, (9, 12, 3)).astype("u1")

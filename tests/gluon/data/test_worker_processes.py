@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.subprocesses import PATIENCE, environment, output, run_file
+from tests.support.processes.subprocesses import PATIENCE, environment, output, run_file
 
 SPAWN = """
 import multiprocessing

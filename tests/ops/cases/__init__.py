@@ -3,21 +3,17 @@
 from tests.ops.cases import (
     conv_pool,
     elementwise,
-    insert_delete,
     linalg,
-    mxnet,
-    mxnet_functions,
-    mxnet_images,
     names,
     network,
     randoms,
     reduction,
-    select,
     shape,
     signal,
-    sliding_window,
     statistics,
 )
+from tests.ops.cases.mxnet_only import mxnet, mxnet_functions, mxnet_images
+from tests.ops.cases.selection import insert_delete, select, sliding_window
 from tests.ops.cases.table import Case
 
 CASES: list[Case] = [

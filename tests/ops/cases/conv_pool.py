@@ -1,7 +1,7 @@
 """Convolution and pooling, beside plain loops."""
 
 from tests.ops.cases.table import Case, Options, row
-from tests.support import conv_pool_reference
+from tests.support.comparison import conv_pool_reference
 
 A = (0,)
 

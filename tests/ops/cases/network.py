@@ -6,7 +6,7 @@ import math
 import numpy
 
 from tests.ops.cases.table import NONE, Case, Options, row
-from tests.support.formulas import log_softmax, sigmoid, softmax
+from tests.support.comparison.formulas import log_softmax, sigmoid, softmax
 
 A = (0,)
 

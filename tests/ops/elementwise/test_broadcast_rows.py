@@ -12,7 +12,7 @@ import numpy
 import pytest
 
 from forerun import np
-from tests.support.bits import same_bits
+from tests.support.comparison.bits import same_bits
 
 RNG = numpy.random.default_rng(5)
 OPS: dict[str, Callable[[Any, Any], Any]] = {

@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from forerun import np
-from tests.support.outcomes import outcome
+from tests.support.comparison.outcomes import outcome
 
 UFUNCS = sorted(
     name for name in dir(numpy)

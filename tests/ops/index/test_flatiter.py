@@ -9,9 +9,9 @@ import numpy
 import pytest
 
 from forerun import autograd, np
-from tests.support.bits import same_bits
-from tests.support.outcomes import outcome
-from tests.support.random_indices import agree
+from tests.support.comparison.bits import same_bits
+from tests.support.comparison.outcomes import outcome
+from tests.support.comparison.random_indices import agree
 
 M = numpy.arange(6, dtype="int32").reshape(2, 3)
 SIX = numpy.array([True, False, True, True, False, False])

@@ -10,7 +10,7 @@ import pytest
 
 from forerun import _core, autograd, np
 from tests.ops.cases.table import ours
-from tests.support.bits import same_bits
+from tests.support.comparison.bits import same_bits
 
 M = numpy.arange(12.0).reshape(3, 4)
 UNSIGNED = numpy.array(2**63, "uint64")

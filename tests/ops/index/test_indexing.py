@@ -9,7 +9,7 @@ import pytest
 
 from forerun import autograd, np
 from tests.ops.cases.table import mapped, ours
-from tests.support.bits import same_bits
+from tests.support.comparison.bits import same_bits
 
 I = numpy.array([2, 0, -1, 1])
 J = numpy.array([[0], [2]])

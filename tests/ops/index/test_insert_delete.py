@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from forerun import autograd, np
-from tests.support.bits import same_bits
+from tests.support.comparison.bits import same_bits
 
 VALUES = numpy.arange(12.0).reshape(3, 4)
 MASK = numpy.array([True, False, False, True])

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import forerun
 from forerun import _core, np
-from tests.support.outcomes import outcome
-from tests.support.random_indices import (
+from tests.support.comparison.outcomes import outcome
+from tests.support.comparison.random_indices import (
     agree,
     arrays,
     examples,

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forerun import _core, np
-from tests.support.outcomes import outcome
-from tests.support.random_indices import agree, arrays, examples, indices, positions, shapes, spoken, values
+from tests.support.comparison.outcomes import outcome
+from tests.support.comparison.random_indices import agree, arrays, examples, indices, positions, shapes, spoken, values
 
 ours = _core.from_numpy
 

@@ -10,7 +10,7 @@ import pytest
 import forerun
 from forerun import autograd, np, profiler
 from forerun.testing import closed_gate
-from tests.support.settings import ENGINES, running
+from tests.support.engine.settings import ENGINES, running
 
 INDICES: dict[str, Any] = {
     "a row": lambda i: i,

@@ -13,8 +13,8 @@ from numpy.testing import assert_array_equal
 
 from forerun import _core, np
 from forerun.testing import closed_gate
-from tests.support.settings import running
-from tests.support.threads import in_threads
+from tests.support.engine.settings import running
+from tests.support.engine.threads import in_threads
 
 Write = Callable[..., None]
 

@@ -11,7 +11,7 @@ import pytest
 from forerun import np
 from forerun.np.linalg import LinAlgError
 from tests.ops.cases.table import ours, results
-from tests.support.waiting import returns
+from tests.support.engine.waiting import returns
 
 RNG = numpy.random.default_rng(1)
 SQUARE = RNG.standard_normal((2, 3, 3))

@@ -12,7 +12,7 @@ import pytest
 from forerun import autograd, np
 from forerun.np.linalg import LinAlgError
 from tests.ops.cases.table import Draw, ours
-from tests.support.gradients import (
+from tests.support.comparison.gradients import (
     assert_close,
     central_differences,
     gradients,

@@ -15,7 +15,7 @@ from forerun import _core, np
 from forerun.np.linalg import LinAlgError
 from forerun.ops._base import core
 from tests.ops.cases.table import ours, results
-from tests.support.settings import ENGINES, running
+from tests.support.engine.settings import ENGINES, running
 
 RNG = numpy.random.default_rng(3)
 STACK = RNG.standard_normal((6, 50, 32, 32)) + 20 * numpy.eye(32)  # large enough to be cut

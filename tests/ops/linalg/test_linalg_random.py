@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from forerun import np, npx
 from tests.ops.cases.table import named, ours, results
-from tests.support.outcomes import outcome, type_and_text
+from tests.support.comparison.outcomes import outcome, type_and_text
 
 LAPACK = ["float32", "float64", "complex64", "complex128"]
 EXACT = ["int64", "int8", "bool"]

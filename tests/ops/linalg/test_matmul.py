@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from forerun import autograd, np
-from tests.support.settings import configured
+from tests.support.engine.settings import configured
 
 # Products that are cut: into nothing, in two, in four, along one side, by vectors' memory, in groups of a batch.
 SHAPES = [

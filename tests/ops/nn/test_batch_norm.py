@@ -10,7 +10,7 @@ import pytest
 import forerun
 from forerun import autograd, np, npx
 from forerun.testing import check_grads
-from tests.support.gluon_samples import array
+from tests.support.gluon.gluon_samples import array
 
 RNG = numpy.random.default_rng(7)
 

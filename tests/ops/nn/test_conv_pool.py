@@ -13,7 +13,7 @@ from forerun import _core, autograd, np, npx
 from forerun.ops.nn import conv as convolution
 from forerun.ops.nn import pool as pooling
 from forerun.ops.nn.conv_windows import Windows
-from tests.support import conv_pool_reference
+from tests.support.comparison import conv_pool_reference
 
 RNG = numpy.random.default_rng(5)
 

@@ -8,8 +8,8 @@ import pytest
 from forerun import autograd, gluon, np, npx
 from forerun.testing import check_grads, closed_gate
 from tests.ops.cases.network import by_paths
-from tests.support.gluon_samples import close
-from tests.support.gradients import central_differences
+from tests.support.comparison.gradients import central_differences
+from tests.support.gluon.gluon_samples import close
 
 RNG = numpy.random.default_rng(3)
 

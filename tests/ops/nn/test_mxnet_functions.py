@@ -10,7 +10,7 @@ import scipy.special
 from forerun import autograd, gluon, np, npx
 from forerun.gluon import nn, rnn
 from forerun.testing import check_grads
-from tests.support.gluon_samples import close, initialized
+from tests.support.gluon.gluon_samples import close, initialized
 
 RNG = numpy.random.default_rng(5)
 

@@ -12,7 +12,7 @@ import forerun
 from forerun import autograd, np, npx
 from forerun.gluon import nn
 from forerun.testing import check_grads
-from tests.support.gluon_samples import array, close
+from tests.support.gluon.gluon_samples import array, close
 
 RNG = numpy.random.default_rng(11)
 Norm = Callable[[Any, Any, Any], Any]

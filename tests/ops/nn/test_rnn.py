@@ -10,7 +10,7 @@ from forerun import autograd, np, profiler
 from forerun.gluon.rnn import sequence
 from forerun.gluon.rnn.steps import GATES, STATES
 from forerun.testing import closed_gate
-from tests.support.settings import configured
+from tests.support.engine.settings import configured
 
 RULES = [("rnn", "tanh"), ("rnn", "relu"), ("lstm", "tanh"), ("gru", "tanh")]
 SIZES = [(1, 1, 1), (4, 3, 5), (3, 19, 50), (2, 70, 8)]  # steps, batch, units

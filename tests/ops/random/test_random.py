@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from forerun import np
-from tests.support.settings import configured
+from tests.support.engine.settings import configured
 
 N = 200_000  # several tiles, the last one not full
 

@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from forerun import autograd, np
-from tests.support.bits import same_bits
+from tests.support.comparison.bits import same_bits
 
 SHAPES = [(1,), (3,), (300_000,), (2, 5), (5, 1), (1, 4), (2, 3, 4), (300, 700), (70_000, 2), (2, 70_000), (2, 0)]
 

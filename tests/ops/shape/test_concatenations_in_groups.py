@@ -9,7 +9,7 @@ import numpy
 import pytest
 
 from forerun import np
-from tests.support.passes import check_all_passes, floats
+from tests.support.engine.passes import check_all_passes, floats
 
 pytestmark = pytest.mark.usefixtures("any_op_is_worth_a_group")
 

@@ -11,7 +11,7 @@ import pytest
 
 from forerun import np
 from forerun.ops.signal import fourier
-from tests.support.settings import running
+from tests.support.engine.settings import running
 
 FUNCTIONS = {
     "fft": "fdFD", "ifft": "fdFD", "rfft": "fd", "irfft": "FD", "hfft": "FD", "ihfft": "fd",

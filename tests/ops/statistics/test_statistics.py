@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from forerun import autograd, np
-from tests.support.bits import same_bits
+from tests.support.comparison.bits import same_bits
 
 NAN = float("nan")
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "base/simd_target.h"
+#include "base/processor/simd_target.h"
 #include "cpu/kernels/loop.h"
 #include "cpu/kernels/snapshot.h"
 

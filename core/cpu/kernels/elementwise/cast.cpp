@@ -8,9 +8,9 @@
 #include <type_traits>
 
 #include "base/bfloat16.h"
-#include "base/copy_bytes.h"
 #include "base/half.h"
-#include "base/simd_target.h"
+#include "base/processor/copy_bytes.h"
+#include "base/processor/simd_target.h"
 #include "cpu/kernels/elementwise/formulas.h"
 #include "cpu/kernels/item.h"
 #include "cpu/kernels/loop.h"

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/processor/simd_target.h"
 #include "base/rounding.h"
-#include "base/simd_target.h"
 #include "cpu/kernels/item.h"
 #include "cpu/kernels/snapshot.h"
 #include "device/op_spec.h"

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/simd_target.h"
+#include "base/processor/simd_target.h"
 
 namespace forerun {
 

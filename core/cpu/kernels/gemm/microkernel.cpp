@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/simd_target.h"
+#include "base/processor/simd_target.h"
 
 namespace forerun {
 

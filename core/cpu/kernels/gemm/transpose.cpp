@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/simd_target.h"
+#include "base/processor/simd_target.h"
 
 namespace forerun {
 

@@ -9,9 +9,9 @@
 
 #include "engine/engine.h"
 #include "python/bindings.h"
-#include "python/runtime/call_site.h"
-#include "python/runtime/errors.h"
-#include "python/runtime/op_names.h"
+#include "python/runtime/call_sites/call_site.h"
+#include "python/runtime/call_sites/op_names.h"
+#include "python/runtime/errors/errors.h"
 
 namespace forerun {
 

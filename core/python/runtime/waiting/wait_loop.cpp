@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "engine/engine.h"
 #include "engine/execution/task_wait.h"
-#include "python/runtime/call_site.h"
-#include "python/runtime/task_state.h"
+#include "python/runtime/call_sites/call_site.h"
+#include "python/runtime/errors/task_state.h"
 
 namespace forerun {
 

@@ -9,10 +9,10 @@
 
 #include "engine/engine.h"
 #include "engine/execution/task_wait.h"
-#include "python/runtime/errors.h"
-#include "python/runtime/gil.h"
-#include "python/runtime/submission_gate.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/interpreter/gil.h"
 #include "python/runtime/waiting/stall_watchdog.h"
+#include "python/runtime/waiting/submission_gate.h"
 #include "python/runtime/waiting/wait_log.h"
 
 namespace forerun {

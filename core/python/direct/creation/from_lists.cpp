@@ -1,0 +1,222 @@
+// Plain calls of array and asarray: lists of numbers or arrays, and dense arrays.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "array/array.h"
+#include "python/bindings.h"
+#include "python/direct/creation/convert.h"
+#include "python/direct/creation/creation_arguments.h"
+#include "python/direct/creation/from_lists.h"
+#include "python/direct/function_type.h"
+#include "python/direct/indexing/fill.h"
+#include "python/direct/shape.h"
+#include "python/numpy_api.h"
+#include "python/object/array_object.h"
+#include "python/object/conversion/dtypes.h"
+#include "python/object/conversion/numpy_interop.h"
+#include "python/object/conversion/python_scalars.h"
+#include "python/object/node.h"
+#include "python/object/plain.h"
+#include "python/runtime/submission/at_once.h"
+#include "python/runtime/submission/devices.h"
+
+namespace forerun {
+
+namespace {
+
+constexpr Py_ssize_t kMostListed = 1 << 26;  // numbers, which are copied in the call as the Python function would
+
+// Whether a number becomes a float of 32 bits without an overflow that is to be reported.
+bool fits_float(double value) { return !(std::abs(value) > std::numeric_limits<float>::max()) || std::isinf(value); }
+
+// Whether lists hold Python numbers and nothing else, which the default float takes without a loss that is to be
+// reported. found: becomes the dtype that NumPy gives them, from bool on.
+bool plain_numbers(PyObject* list, Py_ssize_t* left, int depth, DType* found) {
+  if (!is_list(list) || depth > kMaxDims) return false;
+  Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
+  if (n == 0 || (*left -= n) < 0) return false;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* o = PySequence_Fast_GET_ITEM(list, i);
+    if (PyFloat_CheckExact(o)) {
+      if (!fits_float(PyFloat_AS_DOUBLE(o))) return false;
+      *found = DType::f64;
+    } else if (plain_int(o)) {
+      int overflow = 0;
+      PyLong_AsLongAndOverflow(o, &overflow);
+      if (overflow) return false;
+      if (*found == DType::b1) *found = DType::i64;
+    } else if (!PyBool_Check(o) && !plain_numbers(o, left, depth + 1, found)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Of floats, or of ints, in a list.
+PyObject* of_vector(PyObject* list, PyObject* dtype) {
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
+  PyObject* const* items = PySequence_Fast_ITEMS(list);
+  const bool whole = plain_int(items[0]);
+  DType t;
+  if (ints_become_floats || !(whole || PyFloat_CheckExact(items[0])) || !may_work_at_once() || !plain_dtype(dtype, &t))
+    return nullptr;
+  if (absent(dtype) && whole) t = DType::i64;
+  if (whole ? t != DType::i64 : t != DType::f64 && t != DType::f32) return nullptr;
+  Array made = made_at_once(t, Dims{static_cast<int64_t>(n)}, here());
+  if (!made.storage()) return nullptr;
+  char* to = made.storage()->data();
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    if (whole) {
+      int overflow = 0;
+      if (!plain_int(items[i])) return nullptr;
+      reinterpret_cast<int64_t*>(to)[i] = PyLong_AsLongLongAndOverflow(items[i], &overflow);
+      if (overflow) return nullptr;
+    } else {
+      if (!PyFloat_CheckExact(items[i])) return nullptr;
+      const double value = PyFloat_AS_DOUBLE(items[i]);
+      if (t == DType::f64)
+        reinterpret_cast<double*>(to)[i] = value;
+      else if (!fits_float(value))
+        return nullptr;
+      else
+        reinterpret_cast<float*>(to)[i] = static_cast<float>(value);
+    }
+  }
+  written_at_once(made);
+  return wrap(std::move(made));
+}
+
+PyObject* of_numbers(PyObject* list, PyObject* dtype) {
+  Py_ssize_t left = kMostListed;
+  DType t = DType::b1, want;
+  if (ints_become_floats || !may_work_at_once() || !plain_dtype(dtype, &want) || !plain_numbers(list, &left, 1, &t))
+    return nullptr;
+  if (absent(dtype)) want = t == DType::f64 ? default_float : t;
+  bool floats = t == DType::f64 && (want == DType::f32 || want == DType::f64);
+  if (!(t == want || floats || (t == DType::i64 && want == DType::f64))) return nullptr;
+  nb::object values = nb::steal(PyArray_FROM_O(list));
+  if (!values) return PyErr_Clear(), nullptr;  // the Python function says that lists differ in length
+  auto* array = reinterpret_cast<PyArrayObject*>(values.ptr());
+  Array made =
+      made_at_once(want, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(array)), PyArray_NDIM(array)), here());
+  if (!made.storage()) return nullptr;
+  nb::object to = nb::steal(numpy_view(made.layout, made.storage()->data(), true, nullptr));
+  if (!to || PyArray_CopyInto(reinterpret_cast<PyArrayObject*>(to.ptr()), array) < 0) return PyErr_Clear(), nullptr;
+  written_at_once(made);
+  return wrap(std::move(made));
+}
+
+// Whether NumPy makes an array of dtype t of elements of this dtype and the number.
+bool joins(DType t, PyObject* number) {
+  return (plain_int(number) && (t == DType::f64 || t == DType::i64)) || (PyFloat_CheckExact(number) && t == DType::f64);
+}
+
+// The numbers and scalars in lists, in order, and the extents of the lists. False: the lists at one depth differ in
+// length, or there are too many.
+bool flatten(PyObject* list, int depth, Dims& shape, std::vector<PyObject*>& leaves) {
+  constexpr size_t kMostLeaves = 1 << 12;
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
+  if (depth == shape.size()) {
+    if (n == 0 || depth == Dims::kInline || !leaves.empty()) return false;
+    shape.push_back(n);
+  }
+  if (n != shape[depth]) return false;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* o = PySequence_Fast_GET_ITEM(list, i);
+    if (is_list(o)) {
+      if (!flatten(o, depth + 1, shape, leaves)) return false;
+    } else {
+      if (leaves.size() == kMostLeaves || depth + 1 != shape.size()) return false;
+      leaves.push_back(o);
+    }
+  }
+  return true;
+}
+
+// Of scalars, or arrays without axes, of one dtype whose values are computed, perhaps among numbers.
+PyObject* of_leaves(const std::vector<PyObject*>& leaves, const Dims& shape) {
+  if (recording || !may_work_at_once()) return nullptr;
+  const auto scalar = std::find_if(leaves.begin(), leaves.end(), is_array);
+  if (scalar == leaves.end() || !as_array(*scalar)->array.storage()) return nullptr;
+  const DType t = as_array(*scalar)->array.layout.dtype;
+  const int device = as_array(*scalar)->device;
+  Array made = made_at_once(t, shape, device);
+  if (!made.storage()) return nullptr;
+  char* to = made.storage()->data();
+  for (PyObject* leaf : leaves) {
+    if (joins(t, leaf)) {
+      if (!put_scalar("array", leaf, t, reinterpret_cast<unsigned char*>(to))) return PyErr_Clear(), nullptr;
+    } else {
+      const Array* one = plain_values(leaf);
+      const bool fits = one && one->layout.ndim() == 0 && one->layout.dtype == t && as_array(leaf)->device == device;
+      const char* value = fits ? values_at_once(*one) : nullptr;
+      if (!value) return nullptr;
+      std::memcpy(to, value, item_size(t));
+    }
+    to += item_size(t);
+  }
+  written_at_once(made);
+  return wrap(std::move(made));
+}
+
+// The same in lists.
+PyObject* of_scalars(PyObject* list) {
+  Dims shape;
+  std::vector<PyObject*> leaves;
+  return flatten(list, 0, shape, leaves) ? of_leaves(leaves, shape) : nullptr;
+}
+
+// Of one number, or, as a copy, of a scalar.
+PyObject* of_number(PyObject* o, PyObject* dtype) {
+  if (Py_TYPE(o) == scalar_type) return absent(dtype) ? of_leaves({o}, {}) : nullptr;
+  DType t;
+  const bool whole = plain_int(o);
+  if (!plain_number(o) || !plain_dtype(dtype, &t)) return nullptr;
+  if (absent(dtype) && whole) t = ints_become_floats ? default_float : DType::i64;
+  const bool exact = t == DType::f64 || (whole ? t == DType::i64 : t == DType::f32 && fits_float(PyFloat_AS_DOUBLE(o)));
+  Array made = exact ? numbers_at_once(&o, {}, t, here()) : Array();
+  return made.storage() ? wrap(std::move(made)) : nullptr;
+}
+
+PyObject* of_list(PyObject* list, PyObject* dtype) {
+  if (!is_list(list) || PySequence_Fast_GET_SIZE(list) == 0) return nullptr;
+  PyObject* first = PySequence_Fast_GET_ITEM(list, 0);
+  if (!is_array(first)) {
+    if (PyObject* made = of_vector(list, dtype)) return made;
+    if (PyObject* made = of_numbers(list, dtype)) return made;
+  }
+  if (!absent(dtype)) return nullptr;
+  const bool has_axes = is_array(first) && as_array(first)->array.layout.ndim() > 0;
+  PyObject* made = has_axes ? nullptr : of_scalars(list);
+  return made || !is_array(first) || Py_TYPE(first) == scalar_type ? made : stacked(list);
+}
+
+// Of a list of numbers or of arrays; of a dense array.
+template <bool copies>
+PyObject* array(const DirectCall& call) {
+  static constexpr const char* names[] = {copies ? "object" : "a", "dtype"};
+  PyObject* v[2];
+  if (!call.arrange(names, v) || !v[0]) return nullptr;
+  if (const Array* a = absent(v[1]) ? plain_array(v[0]) : nullptr) {
+    if (!copies) return Py_NewRef(v[0]);
+    return a->layout.contiguous() ? converted(v[0], a->layout.dtype) : nullptr;
+  }
+  if (is_list(v[0])) return of_list(v[0], v[1]);
+  return copies || Py_TYPE(v[0]) != scalar_type ? of_number(v[0], v[1]) : nullptr;
+}
+
+}  // namespace
+
+PyObject* array_of_list(PyObject* list) { return of_list(list, nullptr); }
+
+void add_direct_lists() {
+  add_direct("array", array<true>);
+  add_direct("asarray", array<false>);
+}
+
+}  // namespace forerun

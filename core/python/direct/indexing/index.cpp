@@ -1,0 +1,215 @@
+// Elements and slices, read and written, where no Python function is needed to understand the index and the values.
+#include "python/direct/indexing/index.h"
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "array/array.h"
+#include "cpu/kernels/copy/copy.h"
+#include "cpu/kernels/elementwise/elementwise.h"
+#include "cpu/kernels/elementwise/masked_write.h"
+#include "python/bindings.h"
+#include "python/direct/indexing/fill.h"
+#include "python/direct/indexing/picks.h"
+#include "python/direct/indexing/positions.h"
+#include "python/object/array_object.h"
+#include "python/object/conversion/python_scalars.h"
+#include "python/object/node.h"
+#include "python/object/plain.h"
+#include "python/object/views/basic_index.h"
+#include "python/runtime/call_sites/op_names.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/submission/at_once.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
+
+namespace forerun {
+
+namespace {
+
+PyObject* gathered(const Picks& p) {
+  static const char* op_name = intern("take");
+  if (p.indices.size() == 1)
+    if (PyObject* found = pick_at(p.view, p.indices[0])) return found;
+  Array out = Array::make(p.view.layout.dtype, p.shape(), budget_of(device_of(p.view)));
+  Building op;
+  build_gather(*op, p.view, p.indices, p.axis, out, op_name);
+  op.issue(device_of(p.view));
+  return wrap(std::move(out));
+}
+
+bool scattered(const Picks& p, Array values, const Combine* combine = nullptr) {
+  const EachFunction each = combine ? combine->each : nullptr;
+  if ((!combine || each) && p.view.layout.ndim() == 1 && p.indices.size() == 1 &&
+      put_at(p.view, p.indices[0], values, each))
+    return true;
+  values.layout = broadcast_to("put", values.layout, p.shape());
+  Building op;
+  build_scatter(*op, p.view, p.indices, p.axis, values, combine);
+  op.issue(device_of(p.view));
+  return true;
+}
+
+// x[mask] = values, where the mask has the array's shape.
+bool put_under(const Array& x, const Array& mask, const Array* values, PyObject* value) {
+  static const char* op_name = intern("setitem");
+  Building op;
+  if (values && values->layout.size != 1) {
+    build_place(*op, x, mask, *values, Placing::each, op_name);
+  } else {
+    const DType types[2] = {x.layout.dtype, x.layout.dtype};
+    const Array* output = &x;
+    Array one;
+    Operand operand{};
+    if (values)
+      one = Array(
+          values->storage(),
+          Layout{
+              .dtype = values->layout.dtype, .shape = {}, .strides = {}, .offset = values->layout.offset, .size = 1}),
+      operand.array = &one;
+    else if (!put_scalar("setitem", value, x.layout.dtype, operand.scalar.bytes))
+      return PyErr_Clear(), false;
+    build_masked(*op, op_name, Loop{}, types, &operand, 1, &output, 1, mask);
+  }
+  op.issue(device_of(x));
+  return true;
+}
+
+// Whether values may be written or combined into an array, or a number where there are none.
+bool may_take(PyObject* self, PyObject* value, const Array* values) {
+  const Array& x = as_array(self)->array;
+  if (tracing || x.layout.ndim() == 0 || !x.writable()) return false;
+  return !values || (values->layout.dtype == x.layout.dtype && values->layout.size > 0 &&
+                     as_array(value)->device == as_array(self)->device);
+}
+
+bool scattered(PyObject* self, PyObject* index, PyObject* value, const Array* values, const Combine* combine) {
+  const Array& x = as_array(self)->array;
+  Picks picks;
+  if (!read_picks(self, index, false, &picks)) return false;
+  Array given = values ? *values : numbers_at_once(&value, {}, x.layout.dtype, as_array(self)->device);
+  if (!given.storage() || given.layout.ndim() > picks.shape().size()) return false;
+  return fit_layout(given.layout, picks.shape()) && scattered(picks, std::move(given), combine);
+}
+
+// x[index] = value for arrays of positions and masks. False: not plain.
+bool put_directly(PyObject* self, PyObject* index, PyObject* value, const Array* values) {
+  const Array& x = as_array(self)->array;
+  if (!may_take(self, value, values)) return false;
+  const Array* mask = plain_array(index);  // or positions
+  if (mask && values && mask->layout.ndim() == 1 && values->layout.ndim() == 1 &&
+      mask->layout.size == values->layout.size && as_array(index)->device == as_array(self)->device &&
+      put_at(x, *mask, *values, nullptr))
+    return true;
+  if (mask && mask->layout.dtype == DType::b1) {
+    bool whole =
+        mask->layout.shape == x.layout.shape && as_array(index)->device == as_array(self)->device && x.layout.size;
+    if (whole) return (!values || values->layout.ndim() <= 1) && put_under(x, *mask, values, value);
+  }
+  return scattered(self, index, value, values, nullptr);
+}
+
+// Whether a ufunc computes with an array of dtype t and this number, seen as an array, in t, and the number is in t
+// what it was.
+bool computes_in(DType t, PyObject* value) {
+  if (PyFloat_CheckExact(value)) return t == DType::f64 || t == DType::c128;
+  if (!PyLong_CheckExact(value) || (t != DType::i64 && t != DType::f64 && t != DType::c128)) return false;
+  int beyond = 0;
+  long long n = PyLong_AsLongLongAndOverflow(value, &beyond);
+  return !beyond && n <= 1LL << 53 && n >= -(1LL << 53);
+}
+
+}  // namespace
+
+bool combine_directly(PyObject* self, PyObject* index, PyObject* value, const Combine& combine) {
+  const Array* values = plain_values(value);
+  if (plain_int(index)) {
+    if (values && values->layout.ndim()) return false;
+    return combine_directly(self, checked(Py_BuildValue("[O]", index)).ptr(), value, combine);
+  }
+  bool plain = plain_array(self) && (values || computes_in(as_array(self)->array.layout.dtype, value)) &&
+               may_take(self, value, values);
+  return plain && scattered(self, index, value, values, &combine);
+}
+
+bool put_at_once(PyObject* self, int64_t offset, PyObject* value) {
+  const Array& x = as_array(self)->array;
+  const Array* one = plain_values(value);
+  DType t = x.layout.dtype;
+  if (x.layout.read_only || !may_work_at_once()) return false;
+  const char* from = nullptr;
+  Scalar scalar;
+  if (one) {
+    bool same = one->layout.dtype == t && one->layout.ndim() == 0 && as_array(value)->device == as_array(self)->device;
+    if (!same || !(from = values_at_once(*one))) return false;
+  } else if (!takes_number(t, value)) {
+    return false;
+  }
+  char* room = room_at_once(*x.storage());
+  if (!room) return false;
+  if (!one) {
+    if (!put_scalar("assign", value, t, scalar.bytes)) return PyErr_Clear(), false;  // what it may call does not write
+    from = reinterpret_cast<const char*>(scalar.bytes);
+  }
+  std::memmove(room + offset, from, item_size(t));
+  written_at_once(*x.storage());
+  return true;
+}
+
+int assign_directly(PyObject* self, PyObject* index, PyObject* value) {
+  const Array* x = plain_array(self);
+  if (!x || (recording && as_array(self)->node)) return 0;
+  nb::object listed;
+  if (is_list(value)) {
+    listed = nb::steal(guarded([&]() -> PyObject* {
+      Array numbers = listed_numbers(value, x->layout.dtype, as_array(self)->device);
+      return numbers.storage() ? wrap(std::move(numbers)) : nullptr;
+    }));
+    if (!listed) return PyErr_Occurred() ? -1 : 0;
+    value = listed.ptr();
+  }
+  const Array* values = plain_values(value);
+  if (!values && !takes_number(x->layout.dtype, value)) return 0;
+  int done = 0;
+  PyObject* good = guarded([&] {
+    Array view;
+    const Array& target = index == Py_Ellipsis ? *x : view;
+    if (index != Py_Ellipsis && !basic_index(*x, index, &view)) {
+      done = put_directly(self, index, value, values);
+      return Py_NewRef(Py_None);
+    }
+    if (values && as_array(value)->device != as_array(self)->device) return Py_NewRef(Py_None);
+    // An element that integers alone name takes one number; the Python function says so.
+    if (values && target.layout.ndim() == 0 && values->layout.ndim() > 0) return Py_NewRef(Py_None);
+    if (!target.writable()) return Py_NewRef(Py_None);
+    if (values)
+      done = copy_into(target, *values);
+    else
+      fill_view(target, value), done = 1;
+    return Py_NewRef(Py_None);
+  });
+  if (!good) return -1;
+  Py_DECREF(good);
+  return done;
+}
+
+PyObject* pick_directly(PyObject* self, PyObject* index) {
+  const Array* x = plain_array(self);
+  if (!x || x->layout.ndim() == 0 || tracing) return nullptr;
+  if (const Array* mask = plain_array(index); mask && mask->layout.dtype == DType::b1) {
+    bool whole = mask->layout.shape == x->layout.shape && mask->layout.contiguous() && x->layout.contiguous() &&
+                 as_array(index)->device == as_array(self)->device;
+    if (whole && (x->layout.size > kMostSelected || may_work_at_once()))
+      return guarded([&] { return pick_selected(*x, *mask); });
+  }
+  return guarded([&]() -> PyObject* {
+    const Array* one = plain_array(index);
+    if (one && one->layout.ndim() && as_array(index)->device == as_array(self)->device)
+      if (PyObject* found = pick_at(*x, *one)) return found;
+    Picks picks;
+    return read_picks(self, index, true, &picks) ? gathered(picks) : nullptr;
+  });
+}
+
+}  // namespace forerun

@@ -1,0 +1,22 @@
+// Which loop of a ufunc runs for given operands.
+#pragma once
+#include <Python.h>
+
+#include "array/array.h"
+#include "python/dispatch/loops/loop_table.h"
+#include "python/dispatch/ufunc_type.h"
+
+namespace forerun {
+
+struct Input {
+  const Array* array = nullptr;  // null: a Python scalar
+  PyObject* object = nullptr;
+  int weak = -1;  // see weak_rank()
+};
+
+// The loop for these operands; `dtype`: null, None, a dtype, or a tuple for named_loop(). Error if there is none.
+const Signature* resolve(UfuncObject* u, const Input* in, PyObject* dtype);
+// The loop of just these dtypes in a tuple, of inputs and outputs; TypeError if there is none.
+const Signature* named_loop(UfuncObject* u, PyObject* dtypes);
+
+}  // namespace forerun

@@ -1,0 +1,33 @@
+#include "python/runtime/submission/at_once.h"
+
+#include <atomic>
+
+#include "array/array.h"
+#include "engine/engine.h"
+#include "python/runtime/submission/capture.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
+#include "python/runtime/waiting/submission_gate.h"
+
+namespace forerun {
+
+bool may_work_at_once() {
+  return !synchronous && !capture && !SubmissionGate::is_closed(std::memory_order_relaxed) &&
+         Engine::get().at_once.works();
+}
+
+bool may_take_at_once(const Array& made) {
+  const Buffer& storage = *made.storage();
+  if (storage.budget->accelerator) return false;
+  return storage.memory() == 0 ||
+         storage.memory() + storage.budget->occupied() <= storage.budget->hard.load(std::memory_order_relaxed);
+}
+
+Array made_at_once(DType dtype, const Dims& shape, int device) {
+  Array made = Array::make(dtype, shape, budget_of(device));
+  if (!may_take_at_once(made) || !made.storage()->take()) return {};
+  made.storage()->materialized = true;
+  return made;
+}
+
+}  // namespace forerun

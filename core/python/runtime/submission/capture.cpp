@@ -1,0 +1,37 @@
+#include "python/runtime/submission/capture.h"
+
+#include <string>
+#include <utility>
+
+#include "array/array.h"
+#include "capture/captured_program.h"
+#include "cpu/kernels/copy/copy.h"
+#include "engine/graph/memory_budget.h"
+#include "python/runtime/call_sites/call_site.h"
+#include "python/runtime/submission/devices.h"
+#include "python/runtime/submission/submit.h"
+
+namespace forerun {
+
+constinit thread_local Recording* capture = nullptr;
+
+void refuse_in_capture(const char* how) {
+  if (!capture || !capture->repeatable()) return;
+  Site where = site(current_site());
+  std::string what = std::string("code must not depend on values, got a ") + how + " at " + where.file + ":" +
+                     std::to_string(where.line);
+  if (capture->strict) throw Error(ErrorKind::runtime, "hybridize: " + what + "; without strict=True it may");
+  capture->refuse_read(what, std::move(where.file), where.line);
+}
+
+Array with_values(Array made) {
+  if (!capture) return made;
+  capture->forget(made.storage());
+  Array fresh = Array::make(made.layout.dtype, made.layout.shape, made.storage()->budget);
+  Building op;
+  build_copy(*op, made, fresh);
+  op.issue(device_of(fresh));
+  return fresh;
+}
+
+}  // namespace forerun

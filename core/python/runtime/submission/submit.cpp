@@ -1,0 +1,171 @@
+#include "python/runtime/submission/submit.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/region.h"
+#include "engine/engine.h"
+#include "placement/placement.h"
+#include "python/runtime/call_sites/call_site.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/errors/task_state.h"
+#include "python/runtime/submission/accelerators.h"
+#include "python/runtime/submission/capture.h"
+#include "python/runtime/waiting/left_queued.h"
+#include "python/runtime/waiting/submission_gate.h"
+#include "python/runtime/waiting/wait_log.h"
+#include "python/runtime/waiting/wait_loop.h"
+
+namespace forerun {
+
+bool synchronous = false;
+constinit thread_local bool in_collective = false;
+
+namespace {
+
+// The ops of one placement are submitted without a wait between them, so that no other thread that has the interpreter
+// lock comes between a copy to the host and the copy back.
+constinit thread_local bool placing = false;
+
+class PlacedTogether {
+ public:
+  ~PlacedTogether() { placing = before_; }
+
+ private:
+  const bool before_ = std::exchange(placing, true);
+};
+
+// A task must not wait for room: its own op may be the one that has not ended.
+void find_room(Engine& engine) {
+  if (!in_host_task()) {
+    const char* cause = engine.introspection.held_for_memory() ? "bytes full" : "window full";
+    logged_wait(cause, [&](auto slice) { return engine.waiter.make_room(slice); });
+    return log_wait_for_room(cause);
+  }
+  if (engine.ring.nearly_full())
+    throw Error(ErrorKind::runtime, "issue: a host task must leave room for others, got more than " +
+                                        std::to_string(engine.ring.ops_ahead()) + " operations issued since it began");
+}
+
+// The outputs of an op, to wait for them where each operation is waited for.
+class Outputs {
+ public:
+  explicit Outputs(Op& op) {
+    all_.reserve(static_cast<size_t>(op.n_access));
+    for (int i = 0; i < op.n_access; ++i)
+      if (op.access(i).mode != Mode::read)
+        all_.emplace_back(op.access(i).storage, op.region(op.access(i))), all_.back().first->retain();
+  }
+  Outputs(const Outputs&) = delete;
+  ~Outputs() {
+    for (auto& [storage, region] : all_) storage->release();
+  }
+  // Raises the failure of one.
+  void wait() {
+    Engine& engine = Engine::get();
+    const uint64_t end = engine.ring.next();
+    logged_wait(
+        "synchronous",
+        [&](auto slice) {
+          if (all_.empty()) return engine.waiter.wait_mark(end, slice);
+          return std::all_of(all_.begin(), all_.end(),
+                             [&](auto& output) { return engine.waiter.wait(*output.first, slice); });
+        },
+        all_.empty() ? nullptr : all_.front().first);
+    for (auto& [storage, region] : all_)
+      if (const FailurePtr failure = storage->failure_in(region)) {
+        set_python_error(*failure);
+        throw PythonError{};
+      }
+  }
+
+ private:
+  std::vector<std::pair<Storage*, Region>> all_;
+};
+
+// A device that was used before the settings changed.
+void use_again(Engine& engine, Op* op, int device) {
+  try {
+    engine.use_device(device);
+  } catch (...) {
+    engine.discard(op);
+    throw;
+  }
+}
+
+}  // namespace
+
+void issue_placed(Op* op, int device, Queue::Kind kind, int memory, bool cheap, bool patient) {
+  Engine& engine = Engine::get();
+  Device& d = engine.devices[device];
+  if (!d.used.load(std::memory_order_relaxed)) [[unlikely]]
+    use_again(engine, op, device);
+  op->queue = (kind == Queue::Kind::compute ? d.compute : kind == Queue::Kind::copy ? d.copy : d.io).get();
+  op->budget = engine.devices[memory].budget.get();
+  const uint32_t cost = op->cost;
+  if (cheap) op->cost = 0;
+  if (engine.at_once.fits(*op) && !SubmissionGate::is_closed() && !capture && !synchronous) {
+    // Only what may fail, or is recorded, must know its line.
+    op->site = op->kernel()->droppable() && !engine.trace.on() ? 0 : current_site();
+    if (engine.run_at_once(op)) return cheap ? raise_interruption() : void();
+  }
+  op->cost = cost;
+  op->site = current_site();
+  op->inner = in_host_task();
+  op->urgent = in_collective;
+  const bool full = placing ? engine.ring.nearly_full() : engine.ring.full();
+  if (SubmissionGate::is_closed() || full || capture || synchronous) {
+    try {
+      if (SubmissionGate::is_closed()) SubmissionGate::wait_open(false);
+      if (full) find_room(engine);
+      if (capture) capture->add(*op);
+    } catch (...) {
+      engine.discard(op);
+      throw;
+    }
+  }
+  const bool left = synchronous && !placing && (patient || is_behind_left_queued(*op));
+  if (left) leave_queued(*op);
+  if (!synchronous || placing || left) {
+    if (engine.issue(op) % Waiter::kKeepUp == 0) engine.waiter.keep_up();
+    return;
+  }
+  Outputs outputs(*op);
+  engine.issue(op);
+  outputs.wait();
+}
+
+void issue(Op* op, int device, Queue::Kind kind, bool cheap) {
+  if (has_accelerators) [[unlikely]] {
+    const char* name = op->kernel()->name();
+    Engine& engine = Engine::get();
+    if (engine.ring.full()) {
+      try {
+        find_room(engine);
+      } catch (...) {
+        engine.discard(op);
+        throw;
+      }
+    }
+    std::optional<Outputs> outputs;
+    const bool left = synchronous && is_behind_left_queued(*op);
+    if (left) leave_queued(*op);
+    if (synchronous && !left) outputs.emplace(*op);
+    PlacedTogether together;
+    const Placed placed = place(op, device, kind, [](Op* each, int where, Queue::Kind queue, int memory) {
+      issue_placed(each, where, queue, memory);
+    });
+    if (placed == Placed::on_host) note_fallback(name);
+    if (placed != Placed::as_it_is) return outputs ? outputs->wait() : void();
+  }
+  issue_placed(op, device, kind, device, cheap);
+}
+
+}  // namespace forerun

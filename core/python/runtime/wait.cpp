@@ -1,0 +1,96 @@
+#include "python/runtime/wait.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "array/array.h"
+#include "engine/engine.h"
+#include "python/bindings.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/errors/task_state.h"
+#include "python/runtime/interpreter/gil.h"
+#include "python/runtime/submission/capture.h"
+#include "python/runtime/waiting/submission_gate.h"
+#include "python/runtime/waiting/wait_log.h"
+#include "python/runtime/waiting/wait_loop.h"
+
+namespace forerun {
+
+namespace {
+
+void wait_settled(const Array& array) {
+  Storage& storage = *array.storage();
+  if (storage.settled()) return found_there("wait");
+  LoggedWait wait;
+  if (!engine_abandoned()) Engine::get().waiter.settle_small(storage);
+  while (!storage.settled())
+    wait_with_signals("wait", [&](auto slice) { return Engine::get().waiter.wait(storage, slice); }, &storage);
+  wait.on(storage.last_write);
+}
+
+void must_not_be_in_task(const char* what) {
+  if (in_host_task())
+    throw Error(ErrorKind::runtime,
+                std::string(what) + ": must not be called in a host task, which would wait for its own end");
+}
+
+}  // namespace
+
+void wait_for(const Array& array) {
+  refuse_in_capture("read of an array");
+  wait_until_written(array);
+}
+
+void wait_until_written(const Array& array) {
+  wait_settled(array);
+  check_failure(array);
+}
+
+void wait_for(const std::vector<Array>& arrays) {
+  std::vector<FailurePtr> failures;
+  std::optional<LoggedWait> wait;  // one for all of them
+  for (const Array& a : arrays) {
+    refuse_in_capture("read of an array");
+    if (!wait && !a.storage()->settled()) wait.emplace();
+    wait_settled(a);
+    if (FailurePtr failure = a.failure()) failures.push_back(std::move(failure));
+  }
+  raise_failures(failures);
+}
+
+void wait_mark(uint64_t mark, const char* what) {
+  must_not_be_in_task("waitall");
+  if (Engine::get().ring.has_ended(mark)) return what ? void() : found_there("waitall");
+  BlockingCall call("waitall");
+  LoggedWait wait(what);
+  wait_with_signals("waitall", [&](auto slice) { return Engine::get().waiter.wait_mark(mark, slice); });
+}
+
+void wait_all(uint64_t mark, const char* what) {
+  refuse_in_capture("wait");
+  wait_mark(mark, what);
+  FailureLog::Unseen unseen = Engine::get().failures.take_unseen();
+  raise_failures(unseen.failures, unseen.unkept);
+}
+
+void quiesce() {
+  must_not_be_in_task("configure");
+  Engine& engine = Engine::get();
+  ClosedGate closed;
+  for (;;) {
+    wait_mark(engine.ring.next());
+    try {
+      wait_with_signals("waitall", [&](auto slice) { return engine.stop_workers(slice); });
+    } catch (...) {
+      engine.resume_workers();
+      throw;
+    }
+    if (engine.at_rest()) return;
+    engine.pool.start();  // somebody has come through, and issued more
+  }
+}
+
+}  // namespace forerun

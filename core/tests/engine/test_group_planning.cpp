@@ -1,0 +1,154 @@
+// The groups of a program do not depend on how long its ops take, and ops that wait for their group are not waited for
+// in vain. `test_group_planning [rounds]`.
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "base/processor/cycles.h"
+#include "cpu/threads.h"
+#include "program.h"
+
+using namespace forerun;
+using namespace forerun::test;
+
+namespace {
+
+// Memory of a few bytes, which is always there.
+struct Number final : Storage {
+  Number(size_t bytes, MemoryBudget* budget) : Storage(bytes, budget) { retain_handle(); }
+  bool take() override { return there = true; }
+  bool taken() const override { return there; }
+  bool protect(bool) override { return true; }
+  bool unshared() const override { return true; }
+  bool take_over(Storage&) override { return false; }
+  void hand_back(Storage&) override {}
+  size_t write_off() override { return 0; }
+  void dispose() override {}
+  bool there = false;
+  int64_t value = 0;
+};
+
+std::mutex mutex;
+std::vector<std::vector<uint64_t>> groups;  // of the round: the numbers of their ops
+
+// Ops of one space make groups; some ops make none.
+struct Sum final : Kernel {
+  struct Group final : FusedGroup {
+    explicit Group(int space) : space(space) {}
+    const char* name() const override { return "group"; }
+    bool add(Op& op) override {
+      if (static_cast<const Sum*>(op.kernel())->space != space) return false;
+      return ops.push_back(&op), true;
+    }
+    bool elide(Storage*) override { return false; }
+    void run(Op&, int64_t) override {
+      for (Op* op : ops) op->kernel()->run(*op, 0);
+      std::vector<uint64_t> numbers;
+      for (const Op* op : ops) numbers.push_back(op->seq);
+      std::lock_guard held(mutex);
+      groups.push_back(std::move(numbers));
+    }
+    const int space;
+    std::vector<Op*> ops;
+  };
+  Sum(int space, uint64_t cycles) : space(space), cycles(cycles) {}
+  const char* name() const override { return "sum"; }
+  bool fusible() const override { return space > 0; }
+  FusedGroup* new_group(Op& op) const override {
+    Group* group = new Group(space);
+    group->add(op);
+    return group;
+  }
+  void run(Op& op, int64_t) override {
+    pass(cycles);
+    int64_t sum = 1;
+    for (int i = 1; i < op.n_access; ++i) sum += static_cast<Number*>(op.access(i).storage)->value;
+    static_cast<Number*>(op.access(0).storage)->value = sum % 1'000'003;
+  }
+  const int space;  // 0: it makes no group
+  const uint64_t cycles;
+};
+
+struct Steps {
+  struct Step {
+    int space;
+    bool urgent;
+    std::vector<size_t> reads;
+  };
+  explicit Steps(uint32_t seed) {
+    std::mt19937 random(seed);
+    for (size_t i = 1; i <= 150; ++i) {
+      Step step{static_cast<int>(random() % 4), random() % 40 == 0, {}};
+      for (size_t k = random() % 3; k-- > 0;) step.reads.push_back(i - 1 - random() % std::min<size_t>(i, 30));
+      steps.push_back(step);
+    }
+  }
+  std::vector<Step> steps;
+};
+
+// Issues the program with ops that take other times in each round, and returns its groups.
+std::vector<std::vector<uint64_t>> run(const Steps& program, uint32_t round, size_t bytes) {
+  Engine& engine = Engine::get();
+  MemoryBudget* budget = engine.devices[0].budget.get();
+  std::mt19937 random(round);
+  std::vector<std::unique_ptr<Number>> made;
+  std::vector<int64_t> expected{0};
+  made.push_back(std::make_unique<Number>(bytes, budget));
+  made[0]->take();
+  uint64_t first = 0;
+  groups.clear();
+  engine.gate(true);
+  for (const Steps::Step& step : program.steps) {
+    made.push_back(std::make_unique<Number>(bytes, budget));
+    Op* op = engine.make_op();
+    op->queue = engine.devices[0].compute.get(), op->budget = budget, op->urgent = step.urgent;
+    op->cost = 5000;
+    op->emplace<Sum>(step.space, random() % 8 ? 0 : random() % 50'000);
+    op->add(made.back().get(), Mode::write);
+    int64_t sum = 1;
+    for (size_t read : step.reads) op->add(made[read].get(), Mode::read), sum += expected[read];
+    expected.push_back(sum % 1'000'003);
+    engine.issue(op);
+    if (first == 0) first = engine.ring.next() - 1;
+  }
+  engine.gate(false);
+  wait_all();
+  for (size_t i = 0; i < made.size(); ++i) check(made[i]->value == expected[i], "value of " + std::to_string(i));
+  check(budget->running == 0 && budget->reserved.load() == 0, "nothing runs, nothing is reserved");
+  for (auto& group : groups)
+    for (uint64_t& number : group) number -= first;
+  std::sort(groups.begin(), groups.end());
+  return groups;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const uint32_t rounds = argc > 1 ? std::atoi(argv[1]) : kSanitized ? 10 : 40;
+  Engine& engine = Engine::get();
+  use_cpu_workers(engine);
+  auto trim = std::exchange(engine.executor.trim, {});
+  size_t grouped = 0;
+  for (int workers : {1, 2, 4}) {
+    stop_workers();
+    engine.configure({workers}, 3);
+    for (uint32_t seed = 0; seed < 10; ++seed) {
+      const Steps program(seed);
+      const auto usual = run(program, 0, 100);
+      for (uint32_t round = 1; round < rounds; ++round)
+        check(run(program, round, 100) == usual, "the groups of program " + std::to_string(seed) + " are the same");
+      for (const auto& group : usual) grouped += group.size();
+      // With little memory groups are smaller, and all ops end.
+      MemoryBudget& budget = *engine.devices[0].budget;
+      const size_t live = budget.live.load();
+      budget.soft.store(live + 160 * (1 << 20));
+      for (uint32_t round = 0; round < 5; ++round) run(program, round, 4 << 20);
+      budget.soft.store(SIZE_MAX);
+    }
+  }
+  check(grouped > 1000, "most ops are in groups, got " + std::to_string(grouped));
+  engine.executor.trim = trim;
+  stop_workers();
+  return 0;
+}

@@ -1,0 +1,1 @@
+"""Functions that only MXNet has."""

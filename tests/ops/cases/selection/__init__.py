@@ -1,0 +1,1 @@
+"""Elements and windows of arrays: chosen, put in, taken out."""

@@ -1,0 +1,1 @@
+"""Values that the tests compare with, and ways to compare."""

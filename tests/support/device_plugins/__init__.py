@@ -1,0 +1,1 @@
+"""Device plugins, and the devices that tests get by them."""

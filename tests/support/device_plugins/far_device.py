@@ -1,0 +1,40 @@
+"""Programs with the device that behaves like one far away (core/tests/fake_gpu), over the plugin of the tests."""
+
+from __future__ import annotations
+
+from tests.support.device_plugins.devices import NAME
+from tests.support.device_plugins.plugins import fake_gpu, plugin_file
+from tests.support.processes.subprocesses import execute
+
+__all__ = ["lines_of", "settings"]
+
+# Functions of the fake, and its devices; gpu has work before the other one, so it is number 0.
+START = """
+import ctypes
+fake = ctypes.CDLL({path!r})
+gpu, other = forerun.gpu(0), forerun.gpu(1)
+def said(f):
+    try:
+        return f()
+    except Exception as error:
+        return f"{{type(error).__name__}}: {{error}}".partition("\\n")[0]
+np.zeros(3, device=gpu).wait()
+np.zeros(3, device=other).wait()
+"""
+
+
+def settings(**of_the_fake: object) -> dict[str, str]:
+    """Return the variables of a process that has the fake for its devices."""
+    below = str(plugin_file(NAME))
+    more = {f"FORERUN_FAKE_GPU_{name.upper()}": str(value) for name, value in of_the_fake.items()}
+    return {
+        "FORERUN_PJRT": str(fake_gpu()), "FORERUN_MODULE_CACHE": "", "FORERUN_FAKE_GPU_PLUGIN": below, **more,
+    }  # fmt: skip
+
+
+def lines_of(program: str, **of_the_fake: object) -> list[str]:
+    """Return the lines that a program prints that has the fake for its devices."""
+    variables = settings(**of_the_fake)
+    done = execute(START.format(path=variables["FORERUN_PJRT"]) + program, **variables)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout.splitlines()

@@ -1,0 +1,1 @@
+"""Blocks, and samples for them."""

@@ -1,0 +1,44 @@
+"""Programs that several ranks run, started by `forerun run -n`."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.processes.subprocesses import environment
+
+needs_mpi = pytest.mark.skipif(
+    importlib.util.find_spec("mpi4py") is None, reason="needs mpi4py and an MPI: pip install mpi4py mpich"
+)
+START = "import os, signal, sys\nfrom forerun import autograd, distributed as dist, np\n"
+PATIENCE = 100.0  # seconds after which nothing is worth waiting for
+
+
+def run_ranks(folder: Path, size: int, program: str, *options: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run a program, behind `START`, in several ranks to its end."""
+    file = folder / "program.py"
+    file.write_text(START + program)
+    words = [sys.executable, "-m", "forerun", "run", "-n", str(size), *options, str(file)]
+    variables = environment(FORERUN_WORKERS="1", **more)
+    return subprocess.run(words, env=variables, capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+
+def output(folder: Path, size: int, program: str, **more: str) -> tuple[list[str], str]:
+    """The lines of all ranks, in the order of ranks, and the errors."""
+    done = run_ranks(folder, size, program, **more)
+    return sorted(done.stdout.splitlines(), key=lambda line: line[:3]), done.stderr
+
+
+def lines_of(folder: Path, size: int, program: str, **more: str) -> list[list[str]]:
+    """The lines of each rank, without its number. The program must end well, with nothing on standard error."""
+    done = run_ranks(folder, size, program, **more)
+    assert (done.returncode, done.stderr) == (0, "")
+    found: list[list[str]] = [[] for _ in range(size)]
+    for line in done.stdout.splitlines():
+        rank, text = line.removeprefix("[").split("] ", 1)
+        found[int(rank)].append(text)
+    return found

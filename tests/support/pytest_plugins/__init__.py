@@ -1,0 +1,1 @@
+"""Plugins of pytest that all runs of the tests load, or some name."""
