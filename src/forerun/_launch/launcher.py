@@ -56,7 +56,8 @@ def launch(given: Launch) -> int:
 
 
 def _say(text: str) -> None:
-    print(f"forerun run: {text}", file=sys.stderr, flush=True)
+    sys.stderr.write(f"forerun run: {text}\n")  # at once, since ranks write there, too
+    sys.stderr.flush()
 
 
 def _once(given: Launch, attempt: int) -> int:
