@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from tests.support.ranks import lines_of, needs_mpi, run_ranks
 
 # Some travel with their description, in one message, and some behind it.

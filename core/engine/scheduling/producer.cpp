@@ -5,7 +5,7 @@
 
 #include "base/processor/cycles.h"
 #include "engine/graph/op.h"
-#include "engine/passes/fusion.h"
+#include "engine/passes/group_search.h"
 
 namespace forerun {
 
@@ -44,7 +44,7 @@ Producer::Burst Producer::expected() {
 // or there is enough for a group. Work that is not worth a wake-up is mostly waited for at once, and then done sooner
 // by the waiting thread.
 void Producer::let_submit(const Burst& expected) const {
-  const uint64_t enough = expected.ops > 0 ? std::min(expected.ops, Fusion::kReach) : Fusion::kReach;
+  const uint64_t enough = expected.ops > 0 ? std::min(expected.ops, GroupSearch::kReach) : GroupSearch::kReach;
   uint64_t next = ring_.next();
   for (uint64_t spent = 0; unattended() && next - ring_.planned() < enough;) {
     const uint64_t cost = std::max(fresh_cost(), expected.cost), quiet = std::clamp(cost / 32, kLeastQuiet, kMostQuiet);

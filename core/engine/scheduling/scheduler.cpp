@@ -44,7 +44,8 @@ void Scheduler::plan() {
 
 // The submitted ops that it may be fused with.
 void Scheduler::plan_behind(const Op& op) {
-  for (uint64_t seen = 0; ring_.has_fresh() && ring_.planned() != seen && ring_.planned() - op.seq < Fusion::kReach;) {
+  for (uint64_t seen = 0;
+       ring_.has_fresh() && ring_.planned() != seen && ring_.planned() - op.seq < GroupSearch::kReach;) {
     seen = ring_.planned();
     plan();
     graph_.mark_changed();
