@@ -65,6 +65,51 @@ print(w.grad.tolist())
     assert (found, errors) == (["[0] [13.0, 13.0]", "[1] [25.0, 25.0]"], "")
 
 
+# What each rank's function gives the others is in the costs of all: the gradient by the definition, from all Jacobians.
+@needs_mpi
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+def test_gradients_are_those_of_the_sum_of_all_costs(dtype: str, tmp_path: Path) -> None:
+    found, errors = output(
+        tmp_path,
+        3,
+        f"""
+r, n = dist.rank(), dist.size()
+functions = [
+    lambda x: dist.broadcast(x, root=1),
+    lambda x: dist.allgather(x),
+    lambda x: dist.reduce_scatter(x),
+    lambda x: dist.reduce_scatter(x, "mean") * 3,
+    lambda x: dist.all_to_all(x),
+]
+for function in functions:
+    x = np.arange(6, dtype="{dtype}") + 10 * r
+    x.attach_grad()
+    with autograd.record():
+        y = function(x)
+        weights = np.arange(y.size, dtype=y.dtype).reshape(y.shape) + 100 * (r + 1)
+        cost = (y * weights).sum()
+    cost.backward()
+    print(x.grad.dtype, x.grad.tolist())
+""",
+    )
+    assert not errors
+    rows = range(6)
+    want = []
+    for r in range(3):
+        gradients = [
+            [sum(i + 100.0 * (k + 1) for k in range(3)) if r == 1 else 0.0 for i in rows],
+            [sum(6.0 * r + i + 100 * (k + 1) for k in range(3)) for i in rows],
+            [i % 2 + 100.0 * (i // 2 + 1) for i in rows],
+            [i % 2 + 100.0 * (i // 2 + 1) for i in rows],
+            [2.0 * r + i % 2 + 100 * (i // 2 + 1) for i in rows],
+        ]
+        want += [f"[{r}] {dtype} {np.array(g, dtype).tolist()}" for g in gradients]
+    if dtype != "bfloat16":  # sums of 16-bit weights are rounded
+        assert found == want
+    else:
+        assert [line.split()[1] for line in found] == [dtype] * 15
+
+
 @needs_mpi
 def test_a_rank_that_is_killed_fails_the_reads_of_the_others(tmp_path: Path) -> None:
     found, _ = output(

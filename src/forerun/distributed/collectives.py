@@ -75,6 +75,53 @@ def _allreduce(x: Array, op: str, group: Group | None) -> Array:
     return y
 
 
+def _to_root(g: Array, root: int, group: Group | None) -> Array:
+    """The gradient of what one rank has given to all: the sum of theirs on that rank, zero on the others."""
+    total = _allreduce(g, "sum", group)
+    return total if rank() == root else np.zeros_like(total)
+
+
+@primitive(_to_root)
+def _broadcast(x: Array, root: int, group: Group | None) -> Array:
+    sent, dtype = _operand(x)
+    y = sent.copy()
+    issue("broadcast", "none", _place(group, root), y.size, None, y, _members("broadcast", group)[1])
+    same: Array = y.astype(dtype, copy=False)
+    return same
+
+
+@primitive(lambda g, group: _reduce_scatter(g, "sum", group)[0])
+def _allgather(x: Array, group: Group | None) -> Array:
+    sent, dtype = _operand(x)
+    ranks, number = _members("allgather", group)
+    y = issue("allgather", "none", 0, sent.size, sent, ((ranks, *sent.shape), sent.dtype), number)
+    found: Array = y.astype(dtype, copy=False)
+    return found
+
+
+def _all_rows(g: Array, op: str, group: Group | None) -> Array:
+    """The gradient of a sum of which each rank has a part of the rows, or of a mean."""
+    every = _allgather(g, group)
+    rows: Array = every.reshape((-1, *g.shape[1:]))
+    return rows / len(every) if op == "mean" else rows
+
+
+@primitive(_all_rows)
+def _reduce_scatter(x: Array, op: str, group: Group | None) -> Array:
+    rows = len(x) // _members("reduce_scatter", group)[0]
+    y: Array = _reduced("reduce_scatter", x, op, (rows, *x.shape[1:]), group)
+    return y
+
+
+@primitive(lambda g, group: _all_to_all(g, group))
+def _all_to_all(x: Array, group: Group | None) -> Array:
+    sent, dtype = _operand(x)
+    ranks, number = _members("all_to_all", group)
+    y = issue("all_to_all", "none", 0, sent.size // ranks, sent, (sent.shape, sent.dtype), number)
+    found: Array = y.astype(dtype, copy=False)
+    return found
+
+
 def allreduced(x: Array, op: str, group: Group | None, label: str) -> Array:
     """Return what `allreduce` does, not recorded for gradients. label: as for `allreduce_into`."""
     y: Array = _reduced("allreduce", x, op, x.shape, group, label)
@@ -144,6 +191,8 @@ def allreduce(x: ArrayLike, op: str = "sum", group: Group | None = None) -> Arra
 def broadcast(x: ArrayLike, root: int = 0, group: Group | None = None) -> Array:
     """Return the array of one rank on all ranks.
 
+    The gradient is the sum of all ranks' gradients on that rank, and zero on the others.
+
     Parameters
     ----------
     x : array_like
@@ -171,14 +220,7 @@ def broadcast(x: ArrayLike, root: int = 0, group: Group | None = None) -> Array:
     """
     _there("broadcast", "root", root, group)
     found = np.asarray(x)
-    ranks, number = _members("broadcast", group)
-    if ranks == 1:
-        return found
-    sent, dtype = _operand(found)
-    y = sent.copy()
-    issue("broadcast", "none", _place(group, root), y.size, None, y, number)
-    same: Array = y.astype(dtype, copy=False)
-    return same
+    return found if _members("broadcast", group)[0] == 1 else _broadcast(found, root, group)
 
 
 def _there(name: str, parameter: str, number: int, group: Group | None) -> None:
@@ -190,6 +232,8 @@ def _there(name: str, parameter: str, number: int, group: Group | None) -> None:
 
 def allgather(x: ArrayLike, group: Group | None = None) -> Array:
     """Return the arrays of all ranks, stacked along a new first axis.
+
+    The gradient is the sum of what the ranks' gradients have for this rank's array.
 
     Parameters
     ----------
@@ -209,17 +253,18 @@ def allgather(x: ArrayLike, group: Group | None = None) -> Array:
     >>> dist.allgather([1.0, 2.0]).tolist()
     [[1.0, 2.0]]
     """
-    sent, dtype = _operand(x)
-    ranks, number = _members("allgather", group)
-    if ranks == 1:
-        return np.asarray(sent[None], dtype)
-    y = issue("allgather", "none", 0, sent.size, sent, ((ranks, *sent.shape), sent.dtype), number)
-    found: Array = y.astype(dtype, copy=False)
-    return found
+    found = np.asarray(x)
+    if _members("allgather", group)[0] == 1:
+        alone: Array = found[None].copy()
+        return alone
+    return _allgather(found, group)
 
 
 def reduce_scatter(x: ArrayLike, op: str = "sum", group: Group | None = None) -> Array:
     """Return this rank's part of the sum of the arrays of all ranks, or of their mean, maximum or minimum.
+
+    The gradient of a sum is the ranks' gradients, one after the other, that of a mean the same divided by the number of
+    ranks; maxima and minima have none.
 
     Parameters
     ----------
@@ -250,11 +295,18 @@ def reduce_scatter(x: ArrayLike, op: str = "sum", group: Group | None = None) ->
     _checked("reduce_scatter", op, found)
     ranks, _ = _members("reduce_scatter", group)
     rows = _parts("reduce_scatter", found, ranks)
-    return found if ranks == 1 else _reduced("reduce_scatter", found, op, (rows, *found.shape[1:]), group)
+    if ranks == 1:
+        return found
+    if op in ("sum", "mean"):
+        return _reduce_scatter(found, op, group)
+    y: Array = _reduced("reduce_scatter", found, op, (rows, *found.shape[1:]), group)
+    return y
 
 
 def all_to_all(x: ArrayLike, group: Group | None = None) -> Array:
     """Send each rank its part of an array, and return the parts that all ranks have for this one.
+
+    The gradient sends each rank its part back.
 
     Parameters
     ----------
@@ -279,18 +331,14 @@ def all_to_all(x: ArrayLike, group: Group | None = None) -> Array:
     >>> dist.all_to_all([1.0, 2.0]).tolist()
     [1.0, 2.0]
     """
-    sent, dtype = _operand(x)
-    ranks, number = _members("all_to_all", group)
-    _parts("all_to_all", sent, ranks)
-    if ranks == 1:
-        return np.asarray(sent, dtype)
-    y = issue("all_to_all", "none", 0, sent.size // ranks, sent, (sent.shape, sent.dtype), number)
-    found: Array = y.astype(dtype, copy=False)
-    return found
+    found = np.asarray(x)
+    ranks, _ = _members("all_to_all", group)
+    _parts("all_to_all", found, ranks)
+    return found if ranks == 1 else _all_to_all(found, group)
 
 
 def send(x: ArrayLike, to: int) -> None:
-    """Send an array to another rank, which must call `recv`.
+    """Send an array to another rank, which must call `recv`. No gradient comes back.
 
     Parameters
     ----------
@@ -324,7 +372,7 @@ def _other(name: str, parameter: str, number: int) -> None:
 
 
 def recv(shape: Shape, dtype: DTypeLike = "float32", source: int = 0) -> Array:
-    """Return an array that another rank sends.
+    """Return an array that another rank sends: a constant, for gradients.
 
     Parameters
     ----------
