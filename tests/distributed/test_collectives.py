@@ -65,7 +65,7 @@ print(w.grad.tolist())
     assert (found, errors) == (["[0] [13.0, 13.0]", "[1] [25.0, 25.0]"], "")
 
 
-# What each rank's function gives the others is in the costs of all: the gradient by the definition, from all Jacobians.
+# The results of all ranks are in the sum of all costs. The expected gradients are written down by hand.
 @needs_mpi
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
 def test_gradients_are_those_of_the_sum_of_all_costs(dtype: str, tmp_path: Path) -> None:
