@@ -374,19 +374,21 @@ void NetLane::drop_all(Ended& ended) {
     std::lock_guard<std::mutex> held(mutex_);
     message = message_, dropped.swap(flights_);
   }
+  struct Kept {
+    std::mutex mutex;
+    std::list<std::list<Flight>> flights;  // guarded by mutex,
+    std::vector<Storage*> operands;        // as are their arrays, where leak checkers find them
+  };
+  static auto* kept = new Kept;  // never destroyed
+  std::lock_guard<std::mutex> held(kept->mutex);
   for (Flight& flight : dropped) {
-    for (int i = 0; i < flight.op->n_access; ++i) flight.op->access(i).storage->retain();
+    for (int i = 0; i < flight.op->n_access; ++i) {
+      kept->operands.push_back(flight.op->access(i).storage);
+      kept->operands.back()->retain();
+    }
     end(*flight.op, message + "; this rank waited in " + flight.op->kernel()->name(), ended);
   }
-  {
-    struct Kept {
-      std::mutex mutex;
-      std::list<std::list<Flight>> flights;  // guarded by mutex
-    };
-    static auto* kept = new Kept;  // never destroyed
-    std::lock_guard<std::mutex> held(kept->mutex);
-    kept->flights.push_back(std::move(dropped));
-  }
+  kept->flights.push_back(std::move(dropped));
 }
 
 void NetLane::end(Op& op, const std::string& message, Ended& ended) {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.ranks import lines_of, needs_mpi
 
-from tests.support import devices
+from tests.support.device_plugins import devices
+from tests.support.processes.ranks import lines_of, needs_mpi
 
 
 @needs_mpi

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.ranks import lines_of, needs_mpi, run_ranks
+
+from tests.support.processes.ranks import lines_of, needs_mpi, run_ranks
 
 # Some travel with their description, in one message, and some behind it.
 SHAPES = "[(), (0,), (3,), (2, 3), (1 << 20,), (5,), (1, 511), (1, 513), (1 << 16, 2), (1,) * 9]"

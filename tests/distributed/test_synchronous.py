@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.ranks import lines_of, needs_mpi
+
+from tests.support.processes.ranks import lines_of, needs_mpi
 
 # Both ranks receive, compute in all ways with arrays that have not arrived, and then send.
 PROGRAM = """
