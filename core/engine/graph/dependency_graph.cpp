@@ -8,7 +8,7 @@ namespace forerun {
 
 namespace {
 
-constexpr uint32_t kSlowCost = 100'000;  // ns: other work is done meanwhile
+constexpr uint32_t kSlowCost = 100'000;  // ns: groups do not wait for what one thread works at for so long
 
 void link_read(Access& a) {
   Storage& s = *a.storage;
@@ -67,7 +67,8 @@ void DependencyGraph::add(Op* op, bool by_parts, uint64_t now) {
     recorder_.planned(*op, now);
   op->n_tiles = op->tiles_left = op->kernel()->tiles();
   op->next_tile = 0;
-  op->slow = op->queue->lane || (op->cost > kSlowCost && op->n_tiles == 1 && !op->kernel()->fusible());
+  op->slow =
+      op->may_wait() || op->queue->lane || (op->cost > kSlowCost && op->n_tiles == 1 && !op->kernel()->fusible());
   op->budget->planned(op, op->queue->kind == Queue::Kind::io);
 }
 

@@ -222,8 +222,6 @@ class Op {
   bool is_task() const { return cost == UINT32_MAX; }  // how long it takes is not known, and it may sleep
   // Once started it may wait for others: operations that are behind it need not wait for its end.
   bool may_wait() const { return is_task() || elsewhere; }
-  // No group is planned that would have to wait for its end.
-  bool is_slow() const { return may_wait() || slow; }
   // Whether it may be handed over to its lane while `before`, which has been handed over, has not ended. If so,
   // follow() counts that, for one of the edges from it, until unfollow().
   bool follows(const Op& before) const;
@@ -263,10 +261,10 @@ class Op {
     Storage *in, *out;
   };
   std::vector<Reuse> reused;              // outputs that have taken over the memory of inputs that end with this op
-  uint32_t seen = 0;                      // Fusion: looked at in this round;
-  uint32_t ready_cost = 0;                // Queue: what it counts for
+  uint32_t seen = 0;                      // GroupSearch: looked at in this round
   int reached = 0;                        // how many of the ops it waits for are in the group, or the batch
-  bool slow = false;                      // it takes long, and only one thread can work at it
+  uint32_t ready_cost = 0;                // its part of Queue::ready_cost, while it is in the queue
+  bool slow = false;                      // no group is planned that would have to wait for its end
   bool placed = false;                    // Fusion has decided which group it is in, as if all ops before it had ended
   int placed_dependencies = 0;            // how many of pending_dependencies are on placed ops of its queue
   Op* leader = nullptr;                   // the first op of its planned group

@@ -4,6 +4,15 @@
 
 namespace forerun {
 
+namespace {
+
+void set_group_cost(Op* first, const std::vector<Op*>& members) {
+  first->group_cost = first->cost;
+  for (const Op* op : members) first->group_cost += std::min(op->cost, UINT32_MAX - first->group_cost);
+}
+
+}  // namespace
+
 bool Fusion::can_lead(Op& op) const {
   return settings_.on(Pass::fuse) && worth(op) && !op.retries_alone && !op.failure && op.kernel()->fusible();
 }
@@ -17,7 +26,7 @@ bool Fusion::plan_until(uint64_t seq) {
 
 // An op behind a slow one, or behind one of another queue, is not placed: it is looked at again when it may start.
 void Fusion::place(Op* op) {
-  if (op->placed || op->is_slow() || op->pending_dependencies != op->placed_dependencies) return;
+  if (op->placed || op->slow || op->pending_dependencies != op->placed_dependencies) return;
   const bool leads = !op->started && !op->dropped && can_lead(*op) && DependencyGraph::inputs_ok(op);
   if (leads) plan_behind_(*op);
   if (leads && !dead_ops_.dead(*op)) plan(op);
@@ -41,12 +50,11 @@ void Fusion::wait_planned(Op* leader) {
   leader->planned->waits = search_.waits();
   leader->leader = leader;
   if (leader->pending_dependencies == 0) leader->queue->remove(leader);
-  leader->group_cost = leader->cost;
+  set_group_cost(leader, leader->planned->members);
   for (Op* op : leader->planned->members) {
     op->leader = leader;
     DependencyGraph::set_placed(op, true);
     if (op->pending_dependencies == 0) op->queue->remove(op);
-    leader->group_cost += std::min(op->cost, UINT32_MAX - leader->group_cost);
   }
   if (search_.waits() == 0) leader->queue->push(leader);
 }
@@ -128,7 +136,7 @@ void Fusion::start_members(Op* first) {
   first->planned.reset();
   first->leader = nullptr;
   DependencyGraph::set_placed(first, true);
-  first->group_cost = first->cost;
+  if (queued) set_group_cost(first, first->members);
   for (Op* op : first->members) {
     op->leader = nullptr;
     DependencyGraph::set_placed(op, true);
@@ -137,7 +145,6 @@ void Fusion::start_members(Op* first) {
     op->budget->starts(*op, 0);
     DependencyGraph::mark_materialized(*op, true);
     op->started = true;
-    first->group_cost += std::min(op->cost, UINT32_MAX - first->group_cost);
   }
   ++groups_, fused_ops_ += 1 + first->members.size();
 }

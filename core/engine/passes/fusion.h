@@ -21,7 +21,7 @@ class Fusion {
   bool worth(const Op& op) const { return op.cost >= settings_.fuse_from(); }
   // Plans the groups of all ops up to this one, in program order. Whether there were any that had not been looked at.
   bool plan_until(uint64_t seq);
-  // Whether the op, which waits for nothing, may start: neither it nor its planned group is waiting.
+  // Plans the same for an op that waits for nothing. Whether it may start: its planned group, if any, is not waiting.
   bool may_start(const Op& op);
   // Whether a group may be looked for.
   bool can_lead(Op& op) const;

@@ -6,6 +6,7 @@
 
 #include "calculation.h"
 #include "cpu/threads.h"
+#include "scarce.h"
 
 using namespace forerun;
 using namespace forerun::test;
@@ -50,24 +51,6 @@ void run(const std::vector<int>& workers, int threads, size_t soft, int passes, 
 }
 
 // --- groups that fail ------------------------------------------------------------------------------------------------
-
-// A storage whose memory cannot be had some times.
-struct Scarce final : Storage {
-  Scarce(size_t bytes, int refusals, MemoryBudget* budget) : Storage(bytes, budget), refusals(refusals) {
-    retain_handle();
-  }
-  bool take() override { return refusals-- <= 0 && (there = true); }
-  bool taken() const override { return there; }
-  bool protect(bool) override { return true; }
-  bool unshared() const override { return true; }
-  bool take_over(Storage&) override { return false; }
-  void hand_back(Storage&) override {}
-  size_t write_off() override { return 0; }
-  void dispose() override {}
-  int refusals;
-  bool there = false;
-  int value = 0;
-};
 
 struct Successor final : Kernel {
   struct All final : FusedGroup {

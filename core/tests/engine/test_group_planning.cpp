@@ -8,26 +8,12 @@
 #include "base/processor/cycles.h"
 #include "cpu/threads.h"
 #include "program.h"
+#include "scarce.h"
 
 using namespace forerun;
 using namespace forerun::test;
 
 namespace {
-
-// Memory of a few bytes, which is always there.
-struct Number final : Storage {
-  Number(size_t bytes, MemoryBudget* budget) : Storage(bytes, budget) { retain_handle(); }
-  bool take() override { return there = true; }
-  bool taken() const override { return there; }
-  bool protect(bool) override { return true; }
-  bool unshared() const override { return true; }
-  bool take_over(Storage&) override { return false; }
-  void hand_back(Storage&) override {}
-  size_t write_off() override { return 0; }
-  void dispose() override {}
-  bool there = false;
-  int64_t value = 0;
-};
 
 std::mutex mutex;
 std::vector<std::vector<uint64_t>> groups;  // of the round: the numbers of their ops
@@ -63,8 +49,8 @@ struct Sum final : Kernel {
   void run(Op& op, int64_t) override {
     pass(cycles);
     int64_t sum = 1;
-    for (int i = 1; i < op.n_access; ++i) sum += static_cast<Number*>(op.access(i).storage)->value;
-    static_cast<Number*>(op.access(0).storage)->value = sum % 1'000'003;
+    for (int i = 1; i < op.n_access; ++i) sum += static_cast<Scarce*>(op.access(i).storage)->value;
+    static_cast<Scarce*>(op.access(0).storage)->value = sum % 1'000'003;
   }
   const int space;  // 0: it makes no group
   const uint64_t cycles;
@@ -92,15 +78,15 @@ std::vector<std::vector<uint64_t>> run(const Steps& program, uint32_t round, siz
   Engine& engine = Engine::get();
   MemoryBudget* budget = engine.devices[0].budget.get();
   std::mt19937 random(round);
-  std::vector<std::unique_ptr<Number>> made;
+  std::vector<std::unique_ptr<Scarce>> made;
   std::vector<int64_t> expected{0};
-  made.push_back(std::make_unique<Number>(bytes, budget));
+  made.push_back(std::make_unique<Scarce>(bytes, 0, budget));
   made[0]->take();
   uint64_t first = 0;
   groups.clear();
   engine.gate(true);
   for (const Steps::Step& step : program.steps) {
-    made.push_back(std::make_unique<Number>(bytes, budget));
+    made.push_back(std::make_unique<Scarce>(bytes, 0, budget));
     Op* op = engine.make_op();
     op->queue = engine.devices[0].compute.get(), op->budget = budget, op->urgent = step.urgent;
     op->cost = 5000;
