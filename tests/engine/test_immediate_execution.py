@@ -332,7 +332,7 @@ class TestFailures:
             for error in (Alarm(), KeyboardInterrupt(), SystemExit(3)):
                 task = once(error)
                 with pytest.raises(type(error)):
-                    _core.host(task, [np.ones(2)], [((2,), numpy.dtype("float32"))], None, "task", cheap=True)
+                    _core.host(task, [np.ones(2)], [((2,), numpy.dtype("float32"))], None, "task", at_once=1 << 15)
                 assert _core.unseen_failures() == []
         finally:
             signal.signal(signal.SIGUSR1, before)
@@ -344,7 +344,7 @@ class TestFailures:
             calls.append(v)
             raise ValueError("no")
 
-        (bad,) = _core.host(task, [np.ones(2)], [((2,), numpy.dtype("float32"))], None, "task", cheap=True)
+        (bad,) = _core.host(task, [np.ones(2)], [((2,), numpy.dtype("float32"))], None, "task", at_once=1 << 15)
         for _ in range(2):
             with pytest.raises(ValueError, match="no") as raised:
                 bad.tolist()

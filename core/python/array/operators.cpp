@@ -58,17 +58,25 @@ PyObject* unary(PyObject* a) {
   return call_operator(which, &a, 1, nullptr);
 }
 
+bool equals_two(PyObject* integer) {
+  int overflow = 0;
+  return PyLong_AsLongAndOverflow(integer, &overflow) == 2;
+}
+
 // Powers that NumPy's operator does by another function, which is faster and may have other last bits.
 Operator power_operator(PyObject* a, PyObject* b) {
   bool number = PyFloat_CheckExact(b) || PyLong_CheckExact(b);
-  if (!number || !is_array(a) || !is_inexact(as_array(a)->array.layout.dtype)) return Operator::power;
+  if (!number || !is_array(a)) return Operator::power;
+  const DType dtype = as_array(a)->array.layout.dtype;
+  if (is_integer(dtype) && PyLong_CheckExact(b)) return equals_two(b) ? Operator::square : Operator::power;
+  if (!is_inexact(dtype)) return Operator::power;
   double exponent = PyFloat_AsDouble(b);
   if (exponent == -1 && PyErr_Occurred()) {  // too large an integer
     PyErr_Clear();
     return Operator::power;
   }
   if (exponent == 0.5) return Operator::sqrt;
-  if (is_complex(as_array(a)->array.layout.dtype) && PyFloat_CheckExact(b)) return Operator::power;
+  if (is_complex(dtype) && PyFloat_CheckExact(b)) return Operator::power;
   return exponent == 2 ? Operator::square : exponent == -1 ? Operator::reciprocal : Operator::power;
 }
 

@@ -241,18 +241,17 @@ void check_cut(const char* label, Cut cut, const std::vector<Array>& operands) {
   }
 }
 
-// outs: of each result its shape and dtype; or an array, which is written.
-// Whether a task whose cost grows with the elements may run in the call.
-bool small(const std::vector<Array>& in, const std::vector<Array>& out) {
-  constexpr int64_t kMost = 1 << 15;
+int64_t bytes_of(const std::vector<Array>& in, const std::vector<Array>& out) {
   int64_t bytes = 0;
   for (const auto* arrays : {&in, &out})
     for (const Array& a : *arrays) bytes += a.layout.nbytes();
-  return bytes <= kMost;
+  return bytes;
 }
 
+// outs: of each result its shape and dtype; or an array, which is written. at_once: the task costs no more than handing
+// it over if its operands have so many bytes together, and may run in the call.
 nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle device, const char* name, const char* queue,
-              bool trusted, bool fills, int64_t pieces, int axis, bool cheap) {
+              bool trusted, bool fills, int64_t pieces, int axis, int64_t at_once) {
   const char* label = intern_some(name);
   std::vector<Array> in = args(label, inputs), out;
   int d = !device.is_none() || in.empty() ? device_index(label, device) : device_of(in[0]);
@@ -272,7 +271,7 @@ nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle devi
   Building op;
   build_host(*op, label, fn.ptr(), in, out, fills ? HostTask::fills : trusted ? HostTask::trusted : HostTask::any, cut);
   op.issue(d, std::strcmp(queue, "io") == 0 ? Queue::Kind::io : Queue::Kind::compute,
-           cheap && pieces == 1 && small(in, out));
+           at_once > 0 && pieces == 1 && bytes_of(in, out) <= at_once);
   nb::list results;
   size_t i = 0;
   for (nb::handle spec : outs) {
@@ -287,7 +286,7 @@ nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle devi
 void init_host_tasks(nb::module_& m) {
   m.def("host", host, nb::arg("fn"), nb::arg("inputs"), nb::arg("outs"), nb::arg("device").none() = nb::none(),
         nb::arg("name") = "host", nb::arg("queue") = "compute", nb::arg("trusted") = false, nb::arg("fills") = false,
-        nb::arg("pieces") = 1, nb::arg("axis") = 0, nb::arg("cheap") = false);
+        nb::arg("pieces") = 1, nb::arg("axis") = 0, nb::arg("at_once") = 0);
 }
 
 }  // namespace forerun

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
     from ...typing import Array, DeviceLike, DTypeLike
 
-__all__ = ["host", "host_op", "host_ops"]
+__all__ = ["AT_ONCE", "host", "host_op", "host_ops"]
+
+# Bytes of operands and results together, up to which a task whose cost grows with its elements runs within the call.
+AT_ONCE = 1 << 15
 
 
 def host(
@@ -118,7 +121,7 @@ def host_ops(
     where = resolve() if not arrays else None
     specs = [(tuple(shape), as_dtype(name, dtype)) for shape, dtype in outs]
     # Trusted not to write: NumPy would copy what is marked as read-only.
-    results = _core.host(fn, arrays, specs, where, name, trusted=True, cheap=True)
+    results = _core.host(fn, arrays, specs, where, name, trusted=True, at_once=AT_ONCE)
     no_gradient(name, arrays, results)
     return results
 

@@ -30,7 +30,10 @@ __all__ = ["adjoint", "half_hermitian", "inexact", "matrices", "quotient", "stac
 
 _DTYPES = ("float32", "float64", "complex64", "complex128")
 _PIECE = 1 << 21  # multiplications that are worth a call of their own
-_AT_ONCE = 40_000  # multiplications: a task of fewer may run in the call
+# Multiplications of real numbers: a task of fewer takes less time than handing it to another thread, some 0.1 ms, and
+# may run within the call.
+_AT_ONCE = 400_000
+_ANY = 1 << 30  # bytes: the number of multiplications tells
 _MOST_PIECES = 64
 
 
@@ -130,7 +133,9 @@ def stacked(
     pieces = pieces_of(lead, work)
     if pieces == 1:
         specs = [((*lead, *core), numpy.dtype(dtype)) for core, dtype in outs]
-        return _core.host(fn, list(inputs), specs, None, op, cheap=math.prod(lead) * work < _AT_ONCE)
+        real = 4 if any(x.dtype.kind == "c" for x in inputs) else 1
+        small = math.prod(lead) * work * real < _AT_ONCE
+        return _core.host(fn, list(inputs), specs, None, op, at_once=_ANY if small else 0)
     n = math.prod(lead)
     flat = []
     for x, k in zip(inputs, cores):

@@ -9,6 +9,7 @@ import numpy
 
 from .._base import core as _core
 from .._base.convert import asarray, axis_of, write_out
+from .._base.host_task import AT_ONCE
 from .._base.primitive import direct
 from ..shape.reshape import reshape
 from .on_gpu import _by_core
@@ -39,7 +40,7 @@ def _arg(name: str, fn: Callable[..., Any], x: ArrayLike, axis: int | None, out:
         return write_out(name, reshape(places, shape), out)
     # Trusted not to write: NumPy would copy what is marked as read-only.
     task = lambda v: fn(v, axis=axis, keepdims=keepdims)
-    found = _core.host(task, [x], [(shape, numpy.dtype("int64"))], None, name, "compute", True, cheap=True)[0]
+    found = _core.host(task, [x], [(shape, numpy.dtype("int64"))], None, name, "compute", True, at_once=AT_ONCE)[0]
     return write_out(name, found, out)
 
 

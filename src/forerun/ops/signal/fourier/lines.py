@@ -24,6 +24,7 @@ from ..._base.convert import (
     default_float,
     write_out,
 )
+from ..._base.host_task import AT_ONCE
 from ..._base.primitive import primitive
 from ...index.getitem import getitem
 from ...shape.complex_parts import real
@@ -92,7 +93,7 @@ def _lines_by_numpy(op: str, fn: Callable[..., Any], x: Array, axis: int, n: int
     work = max(x.size, math.prod(shape)) * (n.bit_length() + 1)
     pieces = min(shape[along] if others else 1, _MOST_PIECES, work // _PIECE)
     cut = {"pieces": pieces, "axis": along} if pieces > 1 else {}
-    return _core.host(fn, [x], [(shape, dtype)], None, op, **cut, cheap=True)[0]
+    return _core.host(fn, [x], [(shape, dtype)], None, op, **cut, at_once=AT_ONCE)[0]
 
 
 @functools.cache
