@@ -17,7 +17,7 @@ void Executor::run(Batch& batch) {
     if ((work.held_back = !inputs_ok && i >= batch.sure)) continue;
     run(work);
     if (work.accepted) continue;  // it belongs to its lane, and is alone in the batch
-    inputs_ok = inputs_ok && !work.no_memory && !(work.op->n_tiles == 1 && work.op->failure);
+    inputs_ok = inputs_ok && !work.no_memory && !work.run_later && !(work.op->n_tiles == 1 && work.op->failure);
   }
   task_ = running.outer;
 }
@@ -52,7 +52,12 @@ void Executor::run(Work& work) {
   } else if (work.tile == 0 && op->n_tiles > 1) {
     run_tiles(work);
   } else {
-    run_kernel(work);
+    try {
+      run_kernel(work);
+    } catch (const RunLater&) {
+      work.run_later = true;
+      return;
+    }
     if (op->n_tiles == 1 && !op->group) op->drop_kernel();
   }
 }

@@ -66,8 +66,8 @@ static_assert(sizeof(Access) == 64);
 
 class FusedGroup;
 
-// Thrown by a kernel that is run at once (AtOnceRunner::run) and cannot be: it is issued, and runs on a thread of the
-// engine.
+// Thrown by a kernel that is run in a thread of the program, at once (AtOnceRunner::run) or as a brief task during a
+// wait, and cannot be: it is issued, or goes back to its queue, and runs on a thread of the engine.
 struct RunLater {};
 
 // The computation of an op. Made at issue; run once, cut into tiles by the shapes alone, so that results are the
@@ -194,7 +194,7 @@ class Op {
 
   // As new, for the next use; keeps the room of its vectors, unless that is much: ops wait for their next use for long.
   void reset() {
-    n_access = 0, inner = urgent = elsewhere = false;
+    n_access = 0, inner = urgent = elsewhere = brief = false;
     empty(more_access_), empty(places_), successors.clear();
     if (more_edges) [[unlikely]]
       drop_edges();
@@ -219,6 +219,8 @@ class Op {
   bool inner = false;                                  // issued by a running task, which may wait for it
   bool urgent = false;                                 // goes before older ready ops of its queue
   bool elsewhere = false;                              // its end depends on what another process does meanwhile
+  bool brief = false;                                  // a task that never sleeps, and takes milliseconds at most: a
+                                                       // waiting thread may run it, too. False once a worker does
   bool is_task() const { return cost == UINT32_MAX; }  // how long it takes is not known, and it may sleep
   // Once started it may wait for others: operations that are behind it need not wait for its end.
   bool may_wait() const { return is_task() || elsewhere; }

@@ -30,21 +30,23 @@ class Queue {
     op->ready_cost = cost > 200 ? cost - 200 : 0;
     count(1, op->ready_cost);
   }
-  // The oldest, or null. `tasks`: host tasks too, as long as no more than its
-  // workers are at one.
-  Op* top(bool tasks = true) const {
+  enum class Tasks { none, brief, all };
+  // The oldest, or null. `tasks`: which host tasks, too, as long as no more than its workers are at one; of a waiting
+  // thread brief ones at most.
+  Op* top(Tasks tasks = Tasks::all) const {
     return at(oldest(tasks, [](const RingBitset& set) { return set.first(); }));
   }
   // The oldest of those that are younger than `op`; or null.
-  Op* behind(const Op* op, bool tasks = true) const {
+  Op* behind(const Op* op, Tasks tasks = Tasks::all) const {
     return at(oldest(tasks, [op](const RingBitset& set) { return set.next(op->seq); }));
   }
   // The same for ops that were issued by running tasks, which may wait for them.
-  Op* top_inner(bool tasks) const {
-    return at(std::min(ready_[kInner].first(), tasks ? ready_[kInnerTask].first() : RingBitset::kNone));
+  Op* top_inner(Tasks tasks) const {
+    return at(std::min(ready_[kInner].first(), tasks == Tasks::all ? ready_[kInnerTask].first() : RingBitset::kNone));
   }
-  Op* inner_behind(const Op* op, bool tasks) const {
-    return at(std::min(ready_[kInner].next(op->seq), tasks ? ready_[kInnerTask].next(op->seq) : RingBitset::kNone));
+  Op* inner_behind(const Op* op, Tasks tasks) const {
+    return at(std::min(ready_[kInner].next(op->seq),
+                       tasks == Tasks::all ? ready_[kInnerTask].next(op->seq) : RingBitset::kNone));
   }
   // The oldest of those that go first.
   Op* top_urgent() const { return at(ready_[kUrgent].first()); }
@@ -97,19 +99,21 @@ class Queue {
     ready_cost += cost;
     count_.store(count_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
-  enum { kPlain, kTask, kInner, kInnerTask, kUrgent, kKinds };
+  enum { kPlain, kTask, kBriefTask, kInner, kInnerTask, kUrgent, kKinds };
   static int kind_of(const Op* op) {
-    if (op->is_task()) return op->inner ? kInnerTask : kTask;
+    if (op->is_task()) return op->inner ? kInnerTask : op->brief ? kBriefTask : kTask;
     return op->inner ? kInner : op->urgent ? kUrgent : kPlain;
   }
   // While tasks wait, what they have issued goes before other tasks, which might wait too, and take a thread each.
   template <class F>
-  uint64_t oldest(bool tasks, F number) const {
+  uint64_t oldest(Tasks tasks, F number) const {
     uint64_t first = std::min({number(ready_[kPlain]), number(ready_[kInner]), number(ready_[kUrgent])});
-    if (!tasks || (workers > 0 && this->tasks - waiting >= workers)) return first;
+    if (tasks == Tasks::none) return first;
+    if (tasks == Tasks::brief) return std::min(first, number(ready_[kBriefTask]));
+    if (workers > 0 && this->tasks - waiting >= workers) return first;
     bool inner = ready_[kInner].first() != RingBitset::kNone || ready_[kInnerTask].first() != RingBitset::kNone;
-    return std::min(
-        {first, number(ready_[kInnerTask]), waiting > 0 && inner ? RingBitset::kNone : number(ready_[kTask])});
+    first = std::min(first, number(ready_[kInnerTask]));
+    return waiting > 0 && inner ? first : std::min({first, number(ready_[kTask]), number(ready_[kBriefTask])});
   }
   const SubmissionRing& ring_;
   RingBitset ready_[kKinds];  // numbers of the ops

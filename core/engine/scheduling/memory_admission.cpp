@@ -34,9 +34,10 @@ bool MemoryAdmission::is_starved(Op& op) const {
   if (all && std::any_of(devices_.all().begin(), devices_.all().end(),
                          [](const Device* d) { return d->budget->running > d->budget->tasks; }))
     return false;
+  const Queue::Tasks tasks = op.inner ? Queue::Tasks::none : Queue::Tasks::all;
   for (Queue* q : devices_.queues())
     if (q != op.queue && (all || q->budget == &budget))
-      for (Op* other = q->top(!op.inner); other; other = q->behind(other, !op.inner))
+      for (Op* other = q->top(tasks); other; other = q->behind(other, tasks))
         if (MemoryBudget::needs(*other) == 0) return false;
   return true;
 }

@@ -8,6 +8,11 @@ namespace {
 
 constexpr int kPlanAtOnce = 256;  // ops planned before others get the lock
 
+// The host tasks that a thread may take which takes what costs at most that.
+Queue::Tasks tasks_of(uint32_t most) {
+  return most == kAnyCost ? Queue::Tasks::all : most > kSmallCost ? Queue::Tasks::brief : Queue::Tasks::none;
+}
+
 // The cost of a tile.
 uint32_t piece_cost(const Op& op) { return static_cast<uint32_t>(std::max(op.cost, op.group_cost) / op.n_tiles); }
 
@@ -53,7 +58,7 @@ void Scheduler::plan_behind(const Op& op) {
 }
 
 // Its group and all before it have been planned. Dead ones are dropped.
-Op* Scheduler::oldest_ready(Queue& queue, bool tasks) {
+Op* Scheduler::oldest_ready(Queue& queue, Queue::Tasks tasks) {
   if (Op* first = queue.top_urgent()) fusion_.plan_until(first->seq);
   for (;;) {
     Op* top = queue.top(tasks);
@@ -70,9 +75,10 @@ Op* Scheduler::oldest_ready(Queue& queue, bool tasks) {
 // The oldest ready op that may start now; an urgent one before the others.
 Op* Scheduler::admissible(Queue& queue, uint32_t most) {
   auto may = [&](Op* op) {
-    return (most <= kSmallCost ? op->cost : piece_cost(*op)) <= most && fusion_.may_start(*op) && start(op);
+    const bool cheap = op->brief ? most > kSmallCost : (most <= kSmallCost ? op->cost : piece_cost(*op)) <= most;
+    return cheap && fusion_.may_start(*op) && start(op);
   };
-  bool tasks = most == kAnyCost;
+  const Queue::Tasks tasks = tasks_of(most);
   Op* top = oldest_ready(queue, tasks);
   if (!top) return nullptr;
   queue.refused.store(false, std::memory_order_relaxed);
@@ -127,7 +133,7 @@ bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch) {
   if (queue.workers == 0 && most > kSmallCost) most = kAnyCost;
   Op* shared = queue.sharing.empty() || most <= kSmallCost ? nullptr : queue.sharing.front();
   if (shared && piece_cost(*shared) > most) shared = nullptr;
-  Op* top = queue.top(most == kAnyCost);
+  Op* top = queue.top(tasks_of(most));
   if (!shared && !top) return false;
   bool begun = shared && shared->urgent, urgent = begun || queue.top_urgent() != nullptr;
   bool share = shared && (!top || shared->seq < top->seq);
@@ -142,6 +148,7 @@ bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch) {
     if (shared->next_tile == shared->n_tiles) queue.sharing.pop_front();
   } else {
     batch.work[batch.n++] = Work{op, 0};
+    op->brief = op->brief && most < kAnyCost;
     most = std::min(most, kSmallCost - 1);
     bool small = op->cost < kSmallCost && !queue.lane;
     while (small && batch.n < Batch::kMost && (op = admissible(queue, most))) batch.work[batch.n++] = Work{op, 0};
@@ -156,7 +163,7 @@ bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch) {
 bool Scheduler::pick_any(Batch& batch, uint32_t most) {
   auto oldest_of = [&](Queue& q) {
     if (!q.has_work() || (!q.computes() && q.workers > 0 && !q.attended)) return UINT64_MAX;
-    Op* top = q.top(most == kAnyCost || (q.workers == 0 && most > kSmallCost));
+    Op* top = q.top(tasks_of(q.workers == 0 && most > kSmallCost ? kAnyCost : most));
     return std::min(top ? top->seq : UINT64_MAX, q.sharing.empty() ? UINT64_MAX : q.sharing.front()->seq);
   };
   for (uint64_t looked = 0;;) {
@@ -225,15 +232,17 @@ bool Scheduler::start(Op* op) {
 }
 
 // It has not run. If it found no memory it tries again when it is the oldest and nothing else runs.
-void Scheduler::put_back(Op* op, bool no_memory) {
+void Scheduler::put_back(const Work& work) {
+  Op* op = work.op;
   BufferReuse::undo(op);
   if (op->group) Fusion::dissolve(op);
   MemoryBudget& budget = *op->budget;
-  if (!no_memory) budget.reserved.fetch_sub(op->to_take, std::memory_order_relaxed);  // else the executor has
+  if (work.held_back) budget.reserved.fetch_sub(op->to_take, std::memory_order_relaxed);  // else the executor has
   budget.undo_start(*op);
   DependencyGraph::mark_materialized(*op, false);
   op->started = false;
-  op->retries_alone = no_memory;
+  op->retries_alone = work.no_memory;
+  op->brief = op->brief && !work.run_later;
   if (op->may_start()) op->queue->push(op);
 }
 
@@ -247,8 +256,8 @@ bool Scheduler::finish(Batch& batch, Lock& held) {
     // Ops that ran beside it the first time may have ended meanwhile, and given memory back.
     if (work.no_memory && op->retries_alone && memory_.alone(*op, 1))
       memory_.fail(*op), work.no_memory = false, op->tiles_left = 1;
-    if (work.no_memory || work.held_back) {
-      put_back(op, work.no_memory);
+    if (work.no_memory || work.held_back || work.run_later) {
+      put_back(work);
       continue;
     }
     if (op->queue->lane) {

@@ -15,6 +15,7 @@ struct Work {
   int64_t tile;
   bool no_memory = false;  // for it: it has not run
   bool held_back = false;  // an op that it follows may have failed: it has not run
+  bool run_later = false;  // it needs a worker of its own: RunLater
   bool accepted = false;   // by its lane
 };
 
@@ -83,11 +84,11 @@ class Scheduler {
   void set_gate(bool closed) { gate_.store(closed); }
 
  private:
-  Op* oldest_ready(Queue& queue, bool tasks);
+  Op* oldest_ready(Queue& queue, Queue::Tasks tasks);
   Op* admissible(Queue& queue, uint32_t most);
   bool start(Op* op);
   void plan_behind(const Op& op);
-  void put_back(Op* op, bool no_memory);
+  void put_back(const Work& work);
   void add_followers(Batch& batch, uint32_t most);
   bool left_to_older(const Queue& queue, uint64_t seq);
 

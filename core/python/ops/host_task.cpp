@@ -78,15 +78,16 @@ class HostKernel final : public Kernel {
   int64_t tiles() const override { return cut_.pieces; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t piece) override {
-    const bool at_once = PyGILState_Check();  // in the thread that issues it
+    const bool at_once = PyGILState_Check();      // in the thread that issues it,
+    const bool in_program = at_once || op.brief;  // or in one that waits
     std::optional<FrontEndSignals> signals;
     if (!at_once)
       signals.emplace();  // what the task starts, another program perhaps, is to be killed like anything else
     Locked locked;
     InTask entered;
     hang_if_finalizing([&] {
-      if (call(op, piece) || (at_once && call_again(op, piece))) return;
-      if (!at_once) throw taken_exception();
+      if (call(op, piece) || (in_program && call_again(op, piece))) return;
+      if (!in_program) throw taken_exception();
       // Its exception would hold the frames of the program, and with them the arrays that fail. On a worker it has
       // none.
       if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
@@ -136,7 +137,7 @@ class HostKernel final : public Kernel {
     return result && (fills || store(op, piece, result.ptr()));
   }
 
-  // In the thread that issues, a handler of a signal may have raised, in the middle of the task; then the task, which
+  // In a thread of the program, a handler of a signal may have raised, in the middle of the task; then the task, which
   // always does the same, tells by another run that it was not its own.
   bool call_again(Op& op, int64_t piece) {
     PyObject *type, *value, *trace;
@@ -248,8 +249,11 @@ int64_t bytes_of(const std::vector<Array>& in, const std::vector<Array>& out) {
   return bytes;
 }
 
+constexpr int64_t kMostBrief = 1 << 21;  // bytes: of fewer, NumPy's functions take some milliseconds at most
+
 // outs: of each result its shape and dtype; or an array, which is written. at_once: the task costs no more than handing
-// it over if its operands have so many bytes together, and may run in the call.
+// it over if its operands have so many bytes together, and may run in the call. If this is not 0 the task never sleeps,
+// and of few bytes takes some milliseconds at most: a thread that waits may run it.
 nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle device, const char* name, const char* queue,
               bool trusted, bool fills, int64_t pieces, int axis, int64_t at_once) {
   const char* label = intern_some(name);
@@ -270,8 +274,9 @@ nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle devi
     refuse_cut(label, cut, out[0]);
   Building op;
   build_host(*op, label, fn.ptr(), in, out, fills ? HostTask::fills : trusted ? HostTask::trusted : HostTask::any, cut);
-  op.issue(d, std::strcmp(queue, "io") == 0 ? Queue::Kind::io : Queue::Kind::compute,
-           at_once > 0 && pieces == 1 && bytes_of(in, out) <= at_once);
+  const int64_t bytes = bytes_of(in, out);
+  (*op).brief = at_once > 0 && pieces == 1 && bytes <= kMostBrief;
+  op.issue(d, std::strcmp(queue, "io") == 0 ? Queue::Kind::io : Queue::Kind::compute, (*op).brief && bytes <= at_once);
   nb::list results;
   size_t i = 0;
   for (nb::handle spec : outs) {

@@ -79,3 +79,17 @@ def test_ldexp_keeps_the_dtype(dtype: str) -> None:
         np.ldexp(x, 2**40)
     with pytest.raises(TypeError, match="ldexp: no loop"):
         np.ldexp(x, 2.5)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+def test_squares_of_integers_are_numpys(dtype: str) -> None:
+    values = numpy.array([0, 1, 2, 11, 16, 100, 127]).astype(dtype)
+    for exponent in (2, 2.0, True, 3):
+        expected, found = values**exponent, np.array(values) ** exponent
+        assert expected.dtype.kind == "f" or found.dtype == expected.dtype
+        assert found.tolist() == expected.tolist()
+    changed, found = values.copy(), np.array(values)
+    changed **= 2
+    found **= 2
+    assert found.dtype == changed.dtype
+    assert found.tolist() == changed.tolist()

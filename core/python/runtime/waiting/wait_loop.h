@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "engine/execution/task_wait.h"
 #include "python/runtime/errors/errors.h"
+#include "python/runtime/errors/task_state.h"
 #include "python/runtime/interpreter/gil.h"
 #include "python/runtime/waiting/stall_watchdog.h"
 #include "python/runtime/waiting/submission_gate.h"
@@ -28,11 +29,14 @@ void wait_with_signals(const char* what, F wait, Storage* wanted = nullptr) {
   check_not_abandoned();
   StallWatch watch(what, wanted);
   std::optional<TaskWait> of_task;  // of a wait that lasts
+  bool over = false;
   for (uint64_t slices = 1;; ++slices) {
     {
       Unlocked unlocked;
-      if (wait(kSlice)) return;
+      over = wait(kSlice);
     }
+    raise_interruption();
+    if (over) return;
     if (PyErr_CheckSignals() < 0 || !watch.check()) throw PythonError{};
     if (!wanted || !Executor::in_task() || !std::has_single_bit(slices))
       continue;  // a look takes as long as much is pending

@@ -33,6 +33,7 @@ _PIECE = 1 << 21  # multiplications that are worth a call of their own
 # Multiplications of real numbers: a task of fewer takes less time than handing it to another thread, some 0.1 ms, and
 # may run within the call.
 _AT_ONCE = 400_000
+_BRIEF = 50 * _AT_ONCE  # of fewer a thread may run that waits: some milliseconds
 _ANY = 1 << 30  # bytes: the number of multiplications tells
 _MOST_PIECES = 64
 
@@ -134,8 +135,9 @@ def stacked(
     if pieces == 1:
         specs = [((*lead, *core), numpy.dtype(dtype)) for core, dtype in outs]
         real = 4 if any(x.dtype.kind == "c" for x in inputs) else 1
-        small = math.prod(lead) * work * real < _AT_ONCE
-        return _core.host(fn, list(inputs), specs, None, op, at_once=_ANY if small else 0)
+        cost = math.prod(lead) * work * real
+        at_once = _ANY if cost < _AT_ONCE else 1 if cost < _BRIEF else 0
+        return _core.host(fn, list(inputs), specs, None, op, at_once=at_once)
     n = math.prod(lead)
     flat = []
     for x, k in zip(inputs, cores):

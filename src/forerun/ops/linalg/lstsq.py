@@ -16,7 +16,7 @@ from .._base.promotion import real_of
 from ..create.fill import empty
 from ..elementwise.arithmetic import not_equal
 from ..reduce.reduction import any as any_
-from .lapack import adjoint, half_hermitian, inexact, matrices, stacked
+from .lapack import adjoint, half_hermitian, inexact, matrices, stacked, work
 from .matmul import matmul
 from .svd_qr import _svdvals_grad
 from .tensordot import matmul_pair
@@ -190,7 +190,7 @@ def _lstsq(a: Array, b: Array, rcond: float) -> tuple[Array, ...]:
         return x, rest if len(rest) == k else numpy.zeros(k, real), s, rank
 
     outs = [((n, k), a.dtype), ((k,), real), ((min(m, n),), real), ((), "int64")]
-    return tuple(stacked("lstsq", task, [a, b], outs, (), 0))
+    return tuple(stacked("lstsq", task, [a, b], outs, (), work(a, 4)))
 
 
 def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Any, Any, Any, Any]:
