@@ -29,8 +29,8 @@ struct Call {
 
 // A message between ranks, beside the operations. Of fixed size, and the same on every network.
 struct Message {
-  // more: a part of `leaves`; asks, answers: the number of a line, and the line.
-  enum Type : int32_t { none, leaves, failed, more, asks, answers };
+  // more: a part of `leaves`; asks, answers: the number of a line, and the line; waits: NetLane::thread_waits().
+  enum Type : int32_t { none, leaves, failed, more, asks, answers, waits };
   int32_t type = none, rank = -1;
   char text[504] = {};
 };
