@@ -21,7 +21,7 @@ struct Call {
   int64_t count = 0;       // elements: of the operand; all_to_all, allgather, reduce_scatter: of each rank's part
   uint32_t group = 0;      // number of the group on this rank
   bool in_place = false;   // the operand is the result
-  Dims shape;              // of the array that is sent or received
+  Dims shape;              // of the operand, or of the array that is received; none: a barrier's
   const char* label = "";  // what the elements are, where ranks must agree on it; lives as long as the process
 
   bool collective() const { return kind != Kind::send && kind != Kind::receive; }

@@ -179,3 +179,20 @@ except Exception as error: print(type(error).__name__)
 """
     found = lines_of(tmp_path, 2, program, FORERUN_ENGINE="sync")
     assert found == [["issued", "RankFailed", "RankFailed"], ["RankFailed", "RankFailed"]]
+
+
+@needs_mpi
+def test_a_message_that_a_captured_function_receives_is_not_waited_for_in_its_call(tmp_path: Path) -> None:
+    program = """
+from forerun import gluon
+class Net(gluon.HybridBlock):
+    def forward(self, x): return dist.recv((2,), source=1 - dist.rank()) * x
+net = Net()
+net.hybridize()
+for step in range(4):
+    y = net(np.ones(2) * 2)
+    dist.send(np.ones(2) * step, 1 - dist.rank())
+    print(y.tolist())
+"""
+    waiting = lines_of(tmp_path, 2, program, FORERUN_ENGINE="sync")
+    assert waiting == [["[0.0, 0.0]", "[2.0, 2.0]", "[4.0, 4.0]", "[6.0, 6.0]"]] * 2

@@ -93,7 +93,7 @@ nb::object net_issue(const char* op_name, int kind, int reduction, uint32_t grou
     to = Array::make(parse_dtype(name, nb::object(target[1]).ptr()), parse_dims(name, nb::object(target[0]).ptr()),
                      budget_of(device));
   if (to.storage()) call.dtype = to.layout.dtype;
-  if (!call.collective()) call.shape = (from.storage() ? from : to).layout.shape;
+  if (from.storage() || to.storage()) call.shape = (from.storage() ? from : to).layout.shape;
   for (const Array* a : {&from, &to})
     if (a->storage() && !a->layout.contiguous())
       throw Error(ErrorKind::value, std::string(name) + ": operands must be contiguous, got strides");
@@ -150,7 +150,8 @@ void init_net(nb::module_& m) {
   m.def("net_token", net_token, "A new array that operations write so that they keep the program's order.");
   m.def("net_fail", net_fail, nb::arg("message"), "Lets all collectives fail, those in flight and later ones.");
   m.def("net_give_up", net_give_up, nb::arg("message"), "The same, after the other ranks know it.");
-  m.def("net_thread_waits", net_thread_waits, nb::arg("begins"), "Other ranks need not wait for this one, or may again.");
+  m.def("net_thread_waits", net_thread_waits, nb::arg("begins"),
+        "Other ranks need not wait for this one, or may again.");
   m.def("net_failed", [] { return lane && lane->failed(); });
   m.def("net_leave", net_leave, "Wait until all ranks have ended their operations; False: the network has failed.");
   m.def("net_processor_ns", [] { return lane ? lane->processor_ns() : 0; });

@@ -61,7 +61,7 @@ struct Rank {
     call.kind = kind, call.dtype = (from ? from : to)->layout.dtype, call.peer = peer, call.label = label;
     call.reduction = kind == Kind::allreduce ? Reduction::sum : Reduction::none;
     call.count = from ? from->layout.size : to ? to->layout.size : 0;
-    if (!call.collective()) call.shape = (from ? from : to)->layout.shape;
+    if (from || to) call.shape = (from ? from : to)->layout.shape;
     Op* op = op_of(device);
     net::build_collective(*op, name, call, token, from, to);
     Engine::get().issue(op);
@@ -171,12 +171,12 @@ void ranks_that_differ_all_learn_what_the_others_do() {
         y.push_back(world[r].summed(x, way == 2 && r == 1 ? "gradients 1-2" : "gradients 0-1"));
       }
     }
-    const char* others[] = {"allreduce of 5 int64 (sum) of gradients 0-1 at program.py:1 on rank 1",
-                            "broadcast of 4 int64 from rank 0 at program.py:1 on rank 1",
-                            "allreduce of 4 int64 (sum) of gradients 1-2 at program.py:1 on rank 1"};
+    const char* others[] = {"allreduce of (5,) int64 (sum) of gradients 0-1 at program.py:1 on rank 1",
+                            "broadcast of (4,) int64 from rank 0 at program.py:1 on rank 1",
+                            "allreduce of (4,) int64 (sum) of gradients 1-2 at program.py:1 on rank 1"};
     for (const Array& each : y) {
       const std::string text = failure_of(each);
-      check(has(text, "allreduce of 4 int64 (sum) of gradients 0-1 at program.py:1 on rank 0"), "rank 0's: " + text);
+      check(has(text, "allreduce of (4,) int64 (sum) of gradients 0-1 at program.py:1 on rank 0"), "rank 0's: " + text);
       check(has(text, others[way]), "rank 1's: " + text);
     }
   }
