@@ -169,7 +169,9 @@ except dist.RankFailed as error: print(error)
     assert len(found) == 2
     for line in found:
         assert f"{name} of (2, 12) float32" in line
-        assert f"{name} of (4, 6) float32" in line and "on rank 0" in line and "on rank 1" in line
+        assert f"{name} of (4, 6) float32" in line
+        assert "on rank 0" in line
+        assert "on rank 1" in line
         assert line.count("program.py:5") == 2
 
 

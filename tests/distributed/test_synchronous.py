@@ -113,10 +113,13 @@ def test_a_collective_that_others_come_to_after_a_later_message(tmp_path: Path, 
     program = f"WHERE = {where!r}\n{BEHIND_A_MESSAGE}"
     ahead, waiting = (lines_of(tmp_path, size, program, FORERUN_ENGINE=engine) for engine in ("async", "sync"))
     assert waiting == ahead
-    assert waiting[0] == {
-        2: ["[0.0, 2.0, 4.0] [-1.0, 1.0, 3.0] 6.0", "[1.0, 4.0, 7.0] [0.0, 3.0, 6.0] 18.0"],
-        3: ["[1.0, 4.0, 7.0] [0.0, 3.0, 6.0] 27.0", "[2.0, 6.0, 10.0] [1.0, 5.0, 9.0] 45.0"],
-    }[size]
+    assert (
+        waiting[0]
+        == {
+            2: ["[0.0, 2.0, 4.0] [-1.0, 1.0, 3.0] 6.0", "[1.0, 4.0, 7.0] [0.0, 3.0, 6.0] 18.0"],
+            3: ["[1.0, 4.0, 7.0] [0.0, 3.0, 6.0] 27.0", "[2.0, 6.0, 10.0] [1.0, 5.0, 9.0] 45.0"],
+        }[size]
+    )
 
 
 @needs_mpi
