@@ -141,7 +141,7 @@ class NetLane final : public Lane {
   std::map<std::tuple<uint32_t, int, bool>, uint64_t> messages_;
   std::map<int, std::string> answers_;        // lines that this rank has asked others for
   std::map<int, std::string> partly_, gone_;  // ranks that issue no more, and how many operations each has begun
-  // What ranks have said of their waits: the number, among the collectives of both, of the first that waits; 0: none.
+  // Of ranks that wait: the number, among the collectives of both, of the first that they have not begun; 0: none.
   std::map<int, uint64_t> waits_from_;
   uint64_t told_from_ = 0;          // the same of this rank, among all of its collectives, as others know it
   bool said_goodbye_ = false;       // no more messages

@@ -57,7 +57,7 @@ void find_room(Engine& engine) {
 // The outputs of an op, to wait for them where each operation is waited for.
 class Outputs {
  public:
-  // ranks: the lane of an op that other ranks may hold up.
+  // ranks: the lane of an op that other ranks may delay.
   explicit Outputs(Op& op, const Lane* ranks = nullptr) : ranks_(ranks) {
     all_.reserve(static_cast<size_t>(op.n_access));
     for (int i = 0; i < op.n_access; ++i)
@@ -70,7 +70,7 @@ class Outputs {
   ~Outputs() {
     for (auto& [storage, region] : all_) storage->release();
   }
-  // Raises the failure of one. An op that other ranks hold up is left queued.
+  // Raises the failure of one. An op that other ranks delay is left queued.
   void wait() {
     Engine& engine = Engine::get();
     const uint64_t end = engine.ring.next();

@@ -1,7 +1,7 @@
 // Synchronous mode waits for each operation, but not for a message from another rank, which may come only when this
 // one goes on. Nor is an operation behind such a one waited for, until somebody reads its values.
 //
-// A collective is waited for, as long as no other rank has said that it waits itself, for what was left queued there:
+// A collective is waited for, as long as no other rank has said that it waits itself, for operations left queued there:
 // that one may come to the collective only when this rank goes on.
 #pragma once
 #include <vector>
@@ -22,7 +22,7 @@ void leave_queued(std::vector<Storage*> written, std::vector<const Storage*> rea
 // The lane of the operations between ranks; null: none.
 extern Lane* between_ranks;
 
-// A wait of this thread: other ranks are told of one that lasts, if it may be for what was left queued.
+// A wait of this thread: one that lasts is reported to other ranks, if it may be for operations that were left queued.
 class ToldWait {
  public:
   ToldWait() = default;
