@@ -22,18 +22,17 @@ int64_t digest(const Call& call, uint64_t number) {
   uint64_t hash = 1469598103934665603u;
   for (uint64_t part :
        {static_cast<uint64_t>(call.kind), static_cast<uint64_t>(call.reduction), static_cast<uint64_t>(call.dtype),
-        static_cast<uint64_t>(call.count), static_cast<uint64_t>(call.kind == Kind::broadcast ? call.peer : 0), number})
+        static_cast<uint64_t>(call.count), static_cast<uint64_t>(call.kind == Kind::broadcast ? call.peer : 0),
+        static_cast<uint64_t>(call.shape.size()), number})
     hash = (hash ^ part) * 1099511628211u, hash ^= hash >> 29;
+  for (int64_t extent : call.shape) hash = (hash ^ static_cast<uint64_t>(extent)) * 1099511628211u, hash ^= hash >> 29;
   for (const char* c = call.label; *c; ++c) hash = (hash ^ static_cast<unsigned char>(*c)) * 1099511628211u;
   return static_cast<int64_t>(hash >> 2);  // its opposite is a number, too
 }
 
 std::string describe(const Call& call) {
   std::string text = name_of(call.kind);
-  if (!call.collective())
-    text += " of " + to_string(call.shape) + " " + forerun::name(call.dtype);
-  else if (call.kind != Kind::barrier)
-    text += " of " + std::to_string(call.count) + " " + forerun::name(call.dtype);
+  if (call.kind != Kind::barrier) text += " of " + to_string(call.shape) + " " + forerun::name(call.dtype);
   if (call.reduction != Reduction::none) text += std::string(" (") + name_of(call.reduction) + ")";
   if (call.kind == Kind::broadcast) text += " from rank " + std::to_string(call.peer);
   if (*call.label) text += std::string(" of ") + call.label;

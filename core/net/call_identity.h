@@ -9,7 +9,7 @@ namespace forerun::net {
 
 // A number of at most 62 bits, by which ranks see that their calls differ. `number`: of the call, in its group.
 int64_t digest(const Call& call, uint64_t number);
-// "allreduce of 8 float32 (sum) of weights".
+// "allreduce of (2, 4) float32 (sum) of weights".
 std::string describe(const Call& call);
 
 }  // namespace forerun::net

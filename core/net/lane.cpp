@@ -205,6 +205,7 @@ NetLane::Look NetLane::drive(Driver driver, bool napped) {
   if (!failed_.load()) {
     try {
       if (napped || ++looks_ % kHearing == 0 || flights_.empty()) hear();
+      tell_of_waits(), look_for_waits();
       if (gives_up_.load())
         give_up_slowly();
       else
@@ -297,7 +298,40 @@ std::string NetLane::farewell(int world) const {
   return text;
 }
 
+void NetLane::thread_waits(bool begins) {
+  std::lock_guard<std::mutex> held(mutex_);
+  waiting_.fetch_add(begins ? 1 : -1);
+  call();
+}
+
+// Again when a collective has begun meanwhile: the rank waits with the next.
+void NetLane::tell_of_waits() {
+  uint64_t from = waiting_.load() > 0;
+  if ((from == 0 && told_from_ == 0) || said_goodbye_) return;
+  for (auto [group, count] : counts_) from += from > 0 ? count : 0;
+  if (from == std::exchange(told_from_, from)) return;
+  for (int rank = 0; rank < network_->size(); ++rank)
+    if (rank != network_->rank()) tell(rank, Message::waits, std::to_string(from > 0 ? begun_with(rank) + 1 : 0));
+}
+
+// Collectives begun in which both take part. They run one by one, in the same order on both ranks.
+uint64_t NetLane::begun_with(int world) const {
+  uint64_t begun = 0;
+  for (auto [group, count] : counts_)
+    for (int rank = 0; rank < network_->group_size(group); ++rank)
+      if (network_->world_rank(group, rank) == world) begun += count;
+  return begun;
+}
+
+// Ranks may have said it before an earlier collective, and have gone on since.
+void NetLane::look_for_waits() {
+  bool found = false;
+  for (auto [rank, from] : waits_from_) found |= from > 0 && from == begun_with(rank);
+  held_up_.store(found, std::memory_order_relaxed);
+}
+
 void NetLane::say_goodbye() {
+  said_goodbye_ = true;
   try {
     tell_all(Message::leaves, "");
   } catch (const std::exception& error) {
@@ -320,6 +354,7 @@ void NetLane::hear() {
     if (message.type == Message::answers) answers_[message.rank] = message.text;
     if (message.type == Message::more) partly_[message.rank] += message.text;
     if (message.type == Message::leaves) gone_[message.rank] = partly_[message.rank] + message.text;
+    if (message.type == Message::waits) waits_from_[message.rank] = std::stoull(message.text);
   }
 }
 

@@ -41,6 +41,8 @@ class NetLane final : public Lane {
   bool follows(const Lane&) const override { return false; }
   bool attended() const override { return true; }
   bool attend() override;
+  void thread_waits(bool begins) override;
+  bool held_up() const override { return held_up_.load(std::memory_order_relaxed); }
 
   // Everything in flight, and everything later, fails with this text. Any thread; the network is not used again.
   void fail(const std::string& message);
@@ -99,6 +101,9 @@ class NetLane final : public Lane {
   bool answered(const Flight& flight) const;
   std::string divergence(const Flight& flight) const;
   std::string mismatch(const Flight& flight) const;
+  void tell_of_waits();
+  uint64_t begun_with(int world) const;
+  void look_for_waits();
   void say_goodbye();
   bool others_stay() const;
   void hear();
@@ -125,6 +130,8 @@ class NetLane final : public Lane {
   bool called_ = false, sleeps_long_ = false;  // the lane's thread
   std::atomic<bool> failed_{false}, fresh_{false}, gives_up_{false};
   std::atomic<int> unfinished_{0};  // operations that were handed over; raised with the mutex
+  std::atomic<int> waiting_{0};     // threads
+  std::atomic<bool> held_up_{false};
   std::atomic<Clock::time_point> attended_at_{}, busy_until_{};
   std::atomic<uint64_t> processor_ns_{0};
   std::mutex driver_;  // who has it uses the network, and what follows
@@ -134,7 +141,11 @@ class NetLane final : public Lane {
   std::map<std::tuple<uint32_t, int, bool>, uint64_t> messages_;
   std::map<int, std::string> answers_;        // lines that this rank has asked others for
   std::map<int, std::string> partly_, gone_;  // ranks that issue no more, and how many operations each has begun
-  Clock::time_point told_until_{};            // fails at the latest then
+  // Of ranks that wait: the number, among the collectives of both, of the first that they have not begun; 0: none.
+  std::map<int, uint64_t> waits_from_;
+  uint64_t told_from_ = 0;          // the same of this rank, among all of its collectives, as others know it
+  bool said_goodbye_ = false;       // no more messages
+  Clock::time_point told_until_{};  // fails at the latest then
   std::list<std::pair<std::unique_ptr<Message>, RequestPtr>> told_;
   bool dropped_ = false, over_ = false;
   unsigned looks_ = 0;

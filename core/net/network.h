@@ -21,7 +21,7 @@ struct Call {
   int64_t count = 0;       // elements: of the operand; all_to_all, allgather, reduce_scatter: of each rank's part
   uint32_t group = 0;      // number of the group on this rank
   bool in_place = false;   // the operand is the result
-  Dims shape;              // of the array that is sent or received
+  Dims shape;              // of the operand, or of the array that is received; none: a barrier's
   const char* label = "";  // what the elements are, where ranks must agree on it; lives as long as the process
 
   bool collective() const { return kind != Kind::send && kind != Kind::receive; }
@@ -29,8 +29,8 @@ struct Call {
 
 // A message between ranks, beside the operations. Of fixed size, and the same on every network.
 struct Message {
-  // more: a part of `leaves`; asks, answers: the number of a line, and the line.
-  enum Type : int32_t { none, leaves, failed, more, asks, answers };
+  // more: a part of `leaves`; asks, answers: the number of a line, and the line; waits: NetLane::thread_waits().
+  enum Type : int32_t { none, leaves, failed, more, asks, answers, waits };
   int32_t type = none, rank = -1;
   char text[504] = {};
 };

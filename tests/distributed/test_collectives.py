@@ -147,8 +147,31 @@ except dist.RankFailed as error: print(error)
     assert [line for line in found if "[2.0]" in line] == ["[0] [2.0]", "[1] [2.0]"]
     for line in found[1], found[3]:
         assert "all ranks must issue the same collectives in the same order" in line
-        assert "allgather of 2 float32" in line
-        assert "allreduce of 2 float32 (sum)" in line
+        assert "allgather of (2,) float32" in line
+        assert "allreduce of (2,) float32 (sum)" in line
+        assert line.count("program.py:5") == 2
+
+
+@needs_mpi
+@pytest.mark.parametrize("name", ["allreduce", "broadcast", "allgather", "reduce_scatter", "all_to_all"])
+def test_as_many_elements_in_another_shape_are_an_error(tmp_path: Path, name: str) -> None:
+    """Also of as many parts for each rank."""
+    found, _ = output(
+        tmp_path,
+        2,
+        f"""
+x = np.ones((4, 6) if dist.rank() else (2, 12))
+y = dist.{name}(x)
+try: print(y.tolist())
+except dist.RankFailed as error: print(error)
+""",
+    )
+    assert len(found) == 2
+    for line in found:
+        assert f"{name} of (2, 12) float32" in line
+        assert f"{name} of (4, 6) float32" in line
+        assert "on rank 0" in line
+        assert "on rank 1" in line
         assert line.count("program.py:5") == 2
 
 

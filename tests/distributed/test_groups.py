@@ -61,8 +61,8 @@ except dist.RankFailed as error: print(error)
     )
     assert len(found) == 3
     for line in found:
-        assert "allreduce of 2 float32 (sum) at" in line
-        assert "on rank 0; allreduce of 3 float32 (sum) at" in line
+        assert "allreduce of (2,) float32 (sum) at" in line
+        assert "on rank 0; allreduce of (3,) float32 (sum) at" in line
 
 
 def test_bad_groups() -> None:

@@ -83,3 +83,119 @@ except Exception as error: print(type(error).__name__)
         FORERUN_ENGINE=engine,
     )
     assert found == [["issued", "LinAlgError"]] * 2
+
+
+# Rank 0 comes to a collective first; the others come to it, or to its end, only with what rank 0 sends behind it.
+BEHIND_A_MESSAGE = """
+r, last = dist.rank(), dist.size() - 1
+x = np.arange(3.0) + r
+for step in range(2):
+    if r == 0:
+        c = dist.allreduce(x * (step + 1))
+        d = dist.broadcast(c + 1, root=last)       # behind one that the call has not waited for
+        dist.send(x + step, last)
+        dist.send(c * 2, 1)
+        print(c.tolist(), d.tolist(), dist.allgather(d).sum().item())
+    else:
+        y = dist.recv((3,), source=0) if r == last else x
+        if WHERE == "read": print(y.tolist())      # before its collective is issued
+        c = dist.allreduce(y * 1)                  # with the result of a message: it is left queued
+        d = dist.broadcast(c - 1, root=last)
+        z = dist.recv((3,), source=0) if r == 1 else c
+        print(c.tolist(), d.tolist(), z.tolist(), dist.allgather(d).sum().item())
+"""
+
+
+@needs_mpi
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("where", ["read", "result"])
+def test_a_collective_that_others_come_to_after_a_later_message(tmp_path: Path, size: int, where: str) -> None:
+    program = f"WHERE = {where!r}\n{BEHIND_A_MESSAGE}"
+    ahead, waiting = (lines_of(tmp_path, size, program, FORERUN_ENGINE=engine) for engine in ("async", "sync"))
+    assert waiting == ahead
+    assert (
+        waiting[0]
+        == {
+            2: ["[0.0, 2.0, 4.0] [-1.0, 1.0, 3.0] 6.0", "[1.0, 4.0, 7.0] [0.0, 3.0, 6.0] 18.0"],
+            3: ["[1.0, 4.0, 7.0] [0.0, 3.0, 6.0] 27.0", "[2.0, 6.0, 10.0] [1.0, 5.0, 9.0] 45.0"],
+        }[size]
+    )
+
+
+@needs_mpi
+def test_a_collective_among_some_for_which_a_third_rank_waits_elsewhere(tmp_path: Path) -> None:
+    """Rank 2 reads a message that rank 0 sends behind its collective with rank 1, which waits for rank 2 before it."""
+    program = """
+r = dist.rank()
+first, second = dist.Group([0, 1]), dist.Group([1, 2])
+x = np.ones(2) * (r + 1)
+if r == 2:
+    y = dist.recv((2,), source=0)
+    print(y.tolist(), dist.allreduce(x, group=second).tolist())
+elif r == 1:
+    a = dist.allreduce(x, group=second)
+    print(a.tolist(), dist.allreduce(x, group=first).tolist())
+else:
+    a = dist.allreduce(x, group=first)
+    dist.send(x * 5, 2)
+    print(a.tolist())
+"""
+    ahead, waiting = (lines_of(tmp_path, 3, program, FORERUN_ENGINE=engine) for engine in ("async", "sync"))
+    assert waiting == ahead == [["[3.0, 3.0]"], ["[5.0, 5.0] [3.0, 3.0]"], ["[5.0, 5.0] [5.0, 5.0]"]]
+
+
+@needs_mpi
+@pytest.mark.parametrize(
+    "comes",
+    [
+        "dist.Group([1, 0])",  # which waits for the other rank
+        "asyncio.run(awaited(dist.recv((1,), source=0)))",
+        "dist.recv((1,), source=0); waitall()",
+    ],
+)
+def test_a_collective_that_another_rank_comes_to_after_another_wait(tmp_path: Path, comes: str) -> None:
+    program = f"""
+import asyncio
+from forerun import waitall
+async def awaited(y): await y
+if dist.rank() == 1: {comes}
+c = dist.allreduce(np.ones(2))
+if dist.rank() == 0: {comes if "Group" in comes else "dist.send(np.ones(1), 1)"}
+print(c.tolist())
+"""
+    assert lines_of(tmp_path, 2, program, FORERUN_ENGINE="sync") == [["[2.0, 2.0]"]] * 2
+
+
+@needs_mpi
+def test_a_collective_whose_call_was_not_waited_for_fails_where_it_is_read(tmp_path: Path) -> None:
+    """And the next one in its call again."""
+    program = """
+if dist.rank() == 1: dist.recv((1,), source=0).tolist()
+try:
+    c = dist.allreduce(np.ones(2 + dist.rank()))
+    print("issued")
+    dist.send(np.ones(1), 1)
+    c.tolist()
+except Exception as error: print(type(error).__name__)
+try: print(dist.barrier())
+except Exception as error: print(type(error).__name__)
+"""
+    found = lines_of(tmp_path, 2, program, FORERUN_ENGINE="sync")
+    assert found == [["issued", "RankFailed", "RankFailed"], ["RankFailed", "RankFailed"]]
+
+
+@needs_mpi
+def test_a_message_that_a_captured_function_receives_is_not_waited_for_in_its_call(tmp_path: Path) -> None:
+    program = """
+from forerun import gluon
+class Net(gluon.HybridBlock):
+    def forward(self, x): return dist.recv((2,), source=1 - dist.rank()) * x
+net = Net()
+net.hybridize()
+for step in range(4):
+    y = net(np.ones(2) * 2)
+    dist.send(np.ones(2) * step, 1 - dist.rank())
+    print(y.tolist())
+"""
+    waiting = lines_of(tmp_path, 2, program, FORERUN_ENGINE="sync")
+    assert waiting == [["[0.0, 0.0]", "[2.0, 2.0]", "[4.0, 4.0]", "[6.0, 6.0]"]] * 2

@@ -121,8 +121,8 @@ for p in params:
     )
     assert len(found) == 2
     for line in found:
-        assert "allreduce of 3 float32 (sum) of gradients 0 at" in line
-        assert "allreduce of 3 float32 (sum) of gradients 1 at" in line
+        assert "allreduce of (3,) float32 (sum) of gradients 0 at" in line
+        assert "allreduce of (3,) float32 (sum) of gradients 1 at" in line
 
 
 def test_a_store_of_one_rank() -> None:

@@ -42,6 +42,11 @@ class Lane {
   virtual bool attended() const { return false; }
   // By a waiting thread, without a lock: looks after what the lane has accepted. Whether it should look again at once.
   virtual bool attend() { return false; }
+  // Lanes between processes, where each waits for its operations one by one. A thread waits for values that may come
+  // only when others go on, so that it begins nothing meanwhile, or does so no more.
+  virtual void thread_waits(bool) {}
+  // Whether the last op that was begun waits for a process of which such a thread has said so.
+  virtual bool held_up() const { return false; }
 };
 
 }  // namespace forerun

@@ -20,6 +20,7 @@
 #include "python/runtime/submission/arguments.h"
 #include "python/runtime/submission/devices.h"
 #include "python/runtime/submission/submit.h"
+#include "python/runtime/waiting/left_queued.h"
 
 namespace forerun {
 
@@ -44,6 +45,7 @@ std::string line_of(uint32_t number) {
 void open(std::unique_ptr<net::Network> network) {
   if (lane && !lane->failed()) lane->leave();
   lane = new NetLane(std::move(network), line_of);
+  between_ranks = lane;
   Engine::get().set_lane(kNetDevice, Queue::Kind::compute, lane);
   Engine::get().use_device(kNetDevice);
 }
@@ -91,7 +93,7 @@ nb::object net_issue(const char* op_name, int kind, int reduction, uint32_t grou
     to = Array::make(parse_dtype(name, nb::object(target[1]).ptr()), parse_dims(name, nb::object(target[0]).ptr()),
                      budget_of(device));
   if (to.storage()) call.dtype = to.layout.dtype;
-  if (!call.collective()) call.shape = (from.storage() ? from : to).layout.shape;
+  if (from.storage() || to.storage()) call.shape = (from.storage() ? from : to).layout.shape;
   for (const Array* a : {&from, &to})
     if (a->storage() && !a->layout.contiguous())
       throw Error(ErrorKind::value, std::string(name) + ": operands must be contiguous, got strides");
@@ -103,8 +105,7 @@ nb::object net_issue(const char* op_name, int kind, int reduction, uint32_t grou
   Building op;
   net::build_collective(*op, name, call, get_writable(name, token.ptr()), from.storage() ? &from : nullptr,
                         to.storage() ? &to : nullptr);
-  // Two ranks may send to each other before both receive, in synchronous mode, too.
-  op.issue_placed(kNetDevice, Queue::Kind::compute, memory, !call.collective());
+  op.issue_placed(kNetDevice, Queue::Kind::compute, memory);
   if (given || !to.storage()) return nb::borrow(target);
   return wrapped(std::move(to));
 }
@@ -126,6 +127,10 @@ void net_give_up(const char* message) {
   if (lane) lane->give_up(message);
 }
 
+void net_thread_waits(bool begins) {
+  if (lane) lane->thread_waits(begins);
+}
+
 bool net_leave() {
   return !lane || without_lock([] { return lane->leave(); });
 }
@@ -145,6 +150,8 @@ void init_net(nb::module_& m) {
   m.def("net_token", net_token, "A new array that operations write so that they keep the program's order.");
   m.def("net_fail", net_fail, nb::arg("message"), "Lets all collectives fail, those in flight and later ones.");
   m.def("net_give_up", net_give_up, nb::arg("message"), "The same, after the other ranks know it.");
+  m.def("net_thread_waits", net_thread_waits, nb::arg("begins"),
+        "Other ranks need not wait for this one, or may again.");
   m.def("net_failed", [] { return lane && lane->failed(); });
   m.def("net_leave", net_leave, "Wait until all ranks have ended their operations; False: the network has failed.");
   m.def("net_processor_ns", [] { return lane ? lane->processor_ns() : 0; });

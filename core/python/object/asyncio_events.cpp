@@ -14,6 +14,7 @@
 #include "python/runtime/submission/devices.h"
 #include "python/runtime/submission/submit.h"
 #include "python/runtime/wait.h"
+#include "python/runtime/waiting/left_queued.h"
 #include "python/runtime/waiting/submission_gate.h"
 #include "python/runtime/waiting/wait_loop.h"
 
@@ -33,12 +34,14 @@ struct Watch : Completion {
     if (Executor::in_task() && !array.storage()->settled()) must_not_wait_for_itself(*array.storage());
     region = array.layout.region();
     waits = engine.watch(*this, *array.storage(), nb::cast<CompletionQueue&>(queue));
+    if (waits) told.lasts();
   }
   ~Watch() { Engine::get().notifier.unwatch(*this); }
 
   Array array;
   nb::object owner;  // of the queue
   bool waits;
+  ToldWait told;
 };
 
 // Completed watches, at most `most`, in the order in which their arrays were computed.

@@ -61,7 +61,7 @@ struct Rank {
     call.kind = kind, call.dtype = (from ? from : to)->layout.dtype, call.peer = peer, call.label = label;
     call.reduction = kind == Kind::allreduce ? Reduction::sum : Reduction::none;
     call.count = from ? from->layout.size : to ? to->layout.size : 0;
-    if (!call.collective()) call.shape = (from ? from : to)->layout.shape;
+    if (from || to) call.shape = (from ? from : to)->layout.shape;
     Op* op = op_of(device);
     net::build_collective(*op, name, call, token, from, to);
     Engine::get().issue(op);
@@ -171,15 +171,39 @@ void ranks_that_differ_all_learn_what_the_others_do() {
         y.push_back(world[r].summed(x, way == 2 && r == 1 ? "gradients 1-2" : "gradients 0-1"));
       }
     }
-    const char* others[] = {"allreduce of 5 int64 (sum) of gradients 0-1 at program.py:1 on rank 1",
-                            "broadcast of 4 int64 from rank 0 at program.py:1 on rank 1",
-                            "allreduce of 4 int64 (sum) of gradients 1-2 at program.py:1 on rank 1"};
+    const char* others[] = {"allreduce of (5,) int64 (sum) of gradients 0-1 at program.py:1 on rank 1",
+                            "broadcast of (4,) int64 from rank 0 at program.py:1 on rank 1",
+                            "allreduce of (4,) int64 (sum) of gradients 1-2 at program.py:1 on rank 1"};
     for (const Array& each : y) {
       const std::string text = failure_of(each);
-      check(has(text, "allreduce of 4 int64 (sum) of gradients 0-1 at program.py:1 on rank 0"), "rank 0's: " + text);
+      check(has(text, "allreduce of (4,) int64 (sum) of gradients 0-1 at program.py:1 on rank 0"), "rank 0's: " + text);
       check(has(text, others[way]), "rank 1's: " + text);
     }
   }
+}
+
+void a_rank_that_waits_for_others_is_known_to_those_that_wait_for_it() {
+  World world(7);
+  auto until = [&](bool held_up) {
+    for (int r : {0, 2})
+      while (world[r].lane->held_up() != held_up) std::this_thread::yield();
+  };
+  std::vector<Array> y;
+  for (int round = 0; round < 3; ++round) {
+    world[1].lane->thread_waits(true);
+    Array x = array_of(4);
+    world[0].fill(x, 1);
+    for (int r : {0, 2}) y.push_back(world[r].summed(x));
+    until(true);
+    y.push_back(world[1].summed(x));  // of another thread, or left queued before
+    until(false);
+    for (int r : {2, 0}) y.push_back(world[r].summed(x));
+    until(true);
+    world[1].lane->thread_waits(false);
+    until(false);
+    y.push_back(world[1].summed(x));
+  }
+  for (const Array& each : y) check(failure_of(each).empty() && values(each)[0] == 3, "the sum: " + failure_of(each));
 }
 
 // Values that travel in their notes, and those behind them.
@@ -376,6 +400,7 @@ int main() {
   Engine::get().configure({2, 1, 1, 1}, 2);
   values_are_those_of_the_program_in_order();
   ranks_that_differ_all_learn_what_the_others_do();
+  a_rank_that_waits_for_others_is_known_to_those_that_wait_for_it();
   messages_of_all_sizes_keep_their_order();
   a_receive_of_something_else_is_an_error_on_all_ranks();
   a_sender_that_does_not_answer_is_not_waited_for();

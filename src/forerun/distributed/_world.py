@@ -110,7 +110,14 @@ def _together(op: str, call: Callable[[], list[Any]]) -> list[Any]:
     if (connection := link.connect()) is not None:
         connection.on_failure(lambda _: ended.set())
     threading.Thread(target=run, name="forerun-group", daemon=True).start()
-    ended.wait()
+    waits = config()["engine"] == "sync"  # the others may come here only behind a collective that waits for this rank
+    if waits:
+        _core.net_thread_waits(True)
+    try:
+        ended.wait()
+    finally:
+        if waits:
+            _core.net_thread_waits(False)
     if not found:
         assert connection is not None
         raise link.RankFailed(f"{connection.failure}; this rank waited in {op}")

@@ -269,7 +269,8 @@ def reduce_scatter(x: ArrayLike, op: str = "sum", group: Group | None = None) ->
     Parameters
     ----------
     x : array_like
-        Of numbers. The first axis has as many rows for each rank, in their order.
+        Of numbers, with the same shape and dtype on each rank. The first axis has as many rows for each rank, in their
+        order.
     op : {"sum", "mean", "max", "min"}
         The function of the ranks' arrays.
     group : Group, optional
@@ -311,7 +312,7 @@ def all_to_all(x: ArrayLike, group: Group | None = None) -> Array:
     Parameters
     ----------
     x : array_like
-        The first axis has as many rows for each rank, in their order.
+        Of the same shape and dtype on each rank. The first axis has as many rows for each rank, in their order.
     group : Group, optional
         The ranks that take part; all by default.
 

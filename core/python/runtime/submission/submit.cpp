@@ -57,28 +57,34 @@ void find_room(Engine& engine) {
 // The outputs of an op, to wait for them where each operation is waited for.
 class Outputs {
  public:
-  explicit Outputs(Op& op) {
+  // ranks: the lane of an op that other ranks may delay.
+  explicit Outputs(Op& op, const Lane* ranks = nullptr) : ranks_(ranks) {
     all_.reserve(static_cast<size_t>(op.n_access));
     for (int i = 0; i < op.n_access; ++i)
       if (op.access(i).mode != Mode::read)
         all_.emplace_back(op.access(i).storage, op.region(op.access(i))), all_.back().first->retain();
+      else if (ranks)
+        read_.push_back(op.access(i).storage);
   }
   Outputs(const Outputs&) = delete;
   ~Outputs() {
     for (auto& [storage, region] : all_) storage->release();
   }
-  // Raises the failure of one.
+  // Raises the failure of one. An op that other ranks delay is left queued.
   void wait() {
     Engine& engine = Engine::get();
     const uint64_t end = engine.ring.next();
+    bool held_up = false;
     logged_wait(
         "synchronous",
         [&](auto slice) {
           if (all_.empty()) return engine.waiter.wait_mark(end, slice);
-          return std::all_of(all_.begin(), all_.end(),
-                             [&](auto& output) { return engine.waiter.wait(*output.first, slice); });
+          held_up = !std::all_of(all_.begin(), all_.end(),
+                                 [&](auto& output) { return engine.waiter.wait(*output.first, slice); });
+          return !held_up || (ranks_ && ranks_->held_up());
         },
         all_.empty() ? nullptr : all_.front().first);
+    if (held_up) return leave();
     for (auto& [storage, region] : all_)
       if (const FailurePtr failure = storage->failure_in(region)) {
         set_python_error(*failure);
@@ -87,7 +93,15 @@ class Outputs {
   }
 
  private:
+  void leave() {
+    std::vector<Storage*> written;
+    for (auto& [storage, region] : all_) written.push_back(storage);
+    leave_queued(std::move(written), std::move(read_));
+  }
+
   std::vector<std::pair<Storage*, Region>> all_;
+  std::vector<const Storage*> read_;
+  const Lane* ranks_;
 };
 
 // A device that was used before the settings changed.
@@ -102,7 +116,7 @@ void use_again(Engine& engine, Op* op, int device) {
 
 }  // namespace
 
-void issue_placed(Op* op, int device, Queue::Kind kind, int memory, bool cheap, bool patient) {
+void issue_placed(Op* op, int device, Queue::Kind kind, int memory, bool cheap) {
   Engine& engine = Engine::get();
   Device& d = engine.devices[device];
   if (!d.used.load(std::memory_order_relaxed)) [[unlikely]]
@@ -131,13 +145,14 @@ void issue_placed(Op* op, int device, Queue::Kind kind, int memory, bool cheap, 
       throw;
     }
   }
-  const bool left = synchronous && !placing && (patient || is_behind_left_queued(*op));
+  const bool left = synchronous && !placing && (op->elsewhere || is_behind_left_queued(*op));
   if (left) leave_queued(*op);
   if (!synchronous || placing || left) {
     if (engine.issue(op) % Waiter::kKeepUp == 0) engine.waiter.keep_up();
     return;
   }
-  Outputs outputs(*op);
+  Lane* const lane = op->queue->lane;
+  Outputs outputs(*op, lane == between_ranks ? lane : nullptr);
   engine.issue(op);
   outputs.wait();
 }

@@ -6,6 +6,8 @@
 
 namespace forerun {
 
+Lane* between_ranks = nullptr;
+
 namespace {
 
 // While the op has not ended it has references to its storages, so that no others take their addresses.
@@ -54,9 +56,22 @@ void leave_queued(Op& op) {
     if (op.access(i).mode == Mode::read)
       left.read.push_back(s);
     else
-      s->retain(), left.written.push_back(s);
+      left.written.push_back(s);
   }
-  all().push_back(std::move(left));
+  leave_queued(std::move(left.written), std::move(left.read));
+}
+
+void leave_queued(std::vector<Storage*> written, std::vector<const Storage*> read) {
+  for (Storage* s : written) s->retain();
+  all().push_back({std::move(written), std::move(read)});
+}
+
+void ToldWait::lasts() {
+  if (lane_ || !between_ranks || all().empty()) return;
+  forget_ended();
+  if (all().empty()) return;
+  lane_ = between_ranks;
+  lane_->thread_waits(true);
 }
 
 }  // namespace forerun
