@@ -1,7 +1,7 @@
 // Synchronous mode waits for each operation, but not for a message from another rank, which may come only when this
 // one goes on. Nor is an operation behind such a one waited for, until somebody reads its values.
 #pragma once
-#include "engine/graph/op.h"
+#include "engine/operations/op.h"
 
 namespace forerun {
 
