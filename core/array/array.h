@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "array/layout.h"
-#include "engine/graph/op.h"
+#include "engine/operations/op.h"
 #include "memory/buffer.h"
 
 namespace forerun {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/graph/memory_budget.h"
+#include "engine/devices/memory_budget.h"
 
 namespace forerun {
 

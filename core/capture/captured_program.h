@@ -9,7 +9,7 @@
 
 #include "array/array.h"
 #include "device/accelerator.h"
-#include "engine/graph/queue.h"
+#include "engine/devices/queue.h"
 
 namespace forerun {
 

@@ -2,7 +2,7 @@
 //
 // An operation gets there in four steps. The front end builds it as for the CPU. Its kernel describes it (OpSpec). The
 // device replaces the kernel by one of its own (lower()); what it cannot do runs on the host, between copies. The
-// device's lane hands it over (engine/graph/lane.h).
+// device's lane hands it over (engine/devices/lane.h).
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "engine/graph/lane.h"
-#include "engine/graph/op.h"
-#include "engine/graph/queue.h"
+#include "engine/devices/lane.h"
+#include "engine/devices/queue.h"
+#include "engine/operations/op.h"
 
 namespace forerun {
 

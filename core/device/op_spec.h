@@ -12,7 +12,7 @@
 #include "array/layout.h"
 #include "base/dtype.h"
 #include "base/error.h"
-#include "engine/graph/op.h"
+#include "engine/operations/op.h"
 
 namespace forerun {
 

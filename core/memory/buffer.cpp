@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/containers/free_list.h"
-#include "engine/graph/memory_budget.h"
+#include "engine/devices/memory_budget.h"
 #include "memory/caching_allocator.h"
 
 namespace forerun {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "engine/graph/storage.h"
+#include "engine/operations/storage.h"
 
 namespace forerun {
 

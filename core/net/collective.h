@@ -1,7 +1,7 @@
 // The kernel of an operation between ranks: what the lane of the network is handed.
 #pragma once
 #include "array/array.h"
-#include "engine/graph/op.h"
+#include "engine/operations/op.h"
 #include "net/network.h"
 
 namespace forerun::net {

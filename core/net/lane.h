@@ -22,7 +22,7 @@
 #include <tuple>
 #include <vector>
 
-#include "engine/graph/lane.h"
+#include "engine/devices/lane.h"
 #include "net/collective.h"
 #include "net/network.h"
 #include "net/note.h"

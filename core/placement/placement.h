@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "engine/graph/queue.h"
+#include "engine/devices/queue.h"
 
 namespace forerun {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/graph/storage.h"
+#include "engine/operations/storage.h"
 
 namespace forerun::test {
 

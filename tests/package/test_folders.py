@@ -21,7 +21,6 @@ MOST_FILES = 15
 LARGE = {
     "benchmarks": "pages name its programs, each of which is run as it is, beside the table of them all",
     "benchmarks/peers": "its programs run in environments without forerun, and import each other from their own folder",
-    "core/engine/graph": "its types are to be split as well, which moves alone cannot do",
 }
 # The folders of the core inside of which some include each other, and these. None may be added.
 AROUND = {

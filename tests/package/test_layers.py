@@ -27,7 +27,7 @@ CORE_ORDER = [
     "python",
 ]  # fmt: skip
 # The rooms of core/engine, from the bottom up; its own files are above them.
-ENGINE_ORDER = ["sync", "graph", "passes", "scheduling", "execution", ""]
+ENGINE_ORDER = ["sync", "operations", "devices", "reports", "graph", "passes", "scheduling", "execution", ""]
 # The rooms of core/python, from the bottom up. Of the files outside of rooms, "module" puts the rooms together, and all
 # rooms use the others: "base".
 CORE_PYTHON_ORDER = [

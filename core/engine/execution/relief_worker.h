@@ -9,7 +9,7 @@
 #include <mutex>
 
 #include "engine/execution/worker_pool.h"
-#include "engine/graph/notifier.h"
+#include "engine/reports/notifier.h"
 
 namespace forerun {
 

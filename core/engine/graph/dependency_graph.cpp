@@ -1,7 +1,7 @@
 #include "engine/graph/dependency_graph.h"
 
-#include "engine/graph/memory_budget.h"
-#include "engine/graph/queue.h"
+#include "engine/devices/memory_budget.h"
+#include "engine/devices/queue.h"
 #include "engine/graph/sections.h"
 
 namespace forerun {
@@ -170,7 +170,9 @@ void DependencyGraph::handed_over(Op* op, bool accepted) {
   op->handed_over = true;
   for (Edge* edge : op->successors) {
     Op* next = edge->dependent;
-    if (next->follow(*op, *edge) && next->may_start()) dependencies_met(next);
+    if (!next->queue->follows(*op->queue)) continue;
+    next->follow(*edge);
+    if (next->may_start()) dependencies_met(next);
   }
 }
 
@@ -220,7 +222,7 @@ void DependencyGraph::end_one(Op* op, const Op* group) {
     Op* next = edge->dependent;
     --next->pending_dependencies;
     next->placed_dependencies -= op->placed && op->queue == next->queue;
-    if (op->handed_over && next->follows(*op)) [[unlikely]] {
+    if (op->handed_over && next->queue->follows(*op->queue)) [[unlikely]] {
       next->unfollow(*edge);
       if (next->lane_is_done() || (next->dropped && next->pending_dependencies == 0)) idle_.push_back(next);
     } else if (next->leader) {

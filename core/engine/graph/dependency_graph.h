@@ -2,11 +2,11 @@
 // order.
 #pragma once
 #include "base/containers/intrusive_list.h"
-#include "engine/graph/failure_log.h"
-#include "engine/graph/notifier.h"
-#include "engine/graph/op.h"
-#include "engine/graph/op_recorder.h"
-#include "engine/graph/submission.h"
+#include "engine/operations/op.h"
+#include "engine/operations/submission.h"
+#include "engine/reports/failure_log.h"
+#include "engine/reports/notifier.h"
+#include "engine/reports/op_recorder.h"
 
 namespace forerun {
 

@@ -17,7 +17,8 @@
 //  - Where there are very many parts, or no memory for an edge, an access is ordered as one of the whole, or as a write
 //  of it.
 #pragma once
-#include "engine/graph/op.h"
+#include "engine/devices/queue.h"
+#include "engine/operations/op.h"
 
 namespace forerun {
 
@@ -26,8 +27,8 @@ inline void order(Op* before, Op* after, Edge& edge) {
   before->successors.push_back(&edge);
   ++after->pending_dependencies;
   after->placed_dependencies += before->placed && before->queue == after->queue;
-  if (before->handed_over) [[unlikely]]
-    after->follow(*before, edge);
+  if (before->handed_over && after->queue->follows(*before->queue)) [[unlikely]]
+    after->follow(edge);
 }
 
 // With the engine's lock. `apart`: accesses of parts are not ordered with the whole. Parts of ops that are recorded
@@ -39,19 +40,5 @@ void leave_section(Access& a);
 // The last planned write whose results it reads, before it is linked itself, and what reads the same.
 Op* writer_of(const Access& a);
 Access* readers_of(const Access& a);
-
-// Calls `f` with the numbers of the planned ops that wrote what it reads.
-template <class F>
-void each_write_read(const Access& a, F f) {
-  const Storage& s = *a.storage;
-  const Region& region = a.op()->region(a);
-  bool found = false;
-  for (const Section* section = s.sections; section; section = section->next) {
-    if (section->last_write == 0 || (a.place && section->region.apart(region))) continue;
-    f(section->last_write);
-    found = found || (a.place && section->region == region);
-  }
-  if (s.last_whole && !found) f(s.last_whole);
-}
 
 }  // namespace forerun

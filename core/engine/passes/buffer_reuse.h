@@ -2,7 +2,7 @@
 #pragma once
 #include <array>
 
-#include "engine/graph/op.h"
+#include "engine/operations/op.h"
 
 namespace forerun {
 

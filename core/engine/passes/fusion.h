@@ -3,7 +3,7 @@
 #pragma once
 #include <functional>
 
-#include "engine/graph/devices.h"
+#include "engine/devices/devices.h"
 #include "engine/passes/buffer_reuse.h"
 #include "engine/passes/group_search.h"
 

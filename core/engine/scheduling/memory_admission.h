@@ -1,8 +1,8 @@
 // Whether an op may take the memory of its outputs now.
 #pragma once
+#include "engine/devices/devices.h"
 #include "engine/graph/dependency_graph.h"
-#include "engine/graph/devices.h"
-#include "engine/graph/failure_log.h"
+#include "engine/reports/failure_log.h"
 
 namespace forerun {
 

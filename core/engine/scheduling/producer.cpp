@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/processor/cycles.h"
-#include "engine/graph/op.h"
+#include "engine/operations/op.h"
 #include "engine/passes/group_search.h"
 
 namespace forerun {

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "engine/graph/submission.h"
+#include "engine/operations/submission.h"
 
 namespace forerun {
 

@@ -4,8 +4,8 @@
 
 #include "device/accelerator.h"
 #include "device/op_spec.h"
-#include "engine/graph/lane.h"
-#include "engine/graph/op.h"
+#include "engine/devices/lane.h"
+#include "engine/operations/op.h"
 #include "pjrt/backend/scalar_cache.h"
 #include "pjrt/client.h"
 #include "pjrt/modules/module_cache.h"

@@ -13,7 +13,7 @@
 #include "array/array.h"
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/elementwise/elementwise.h"
-#include "engine/graph/memory_budget.h"
+#include "engine/devices/memory_budget.h"
 #include "python/autograd/gradient_call.h"
 #include "python/autograd/leaf.h"
 #include "python/bindings.h"

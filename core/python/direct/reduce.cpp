@@ -7,7 +7,7 @@
 #include "array/array.h"
 #include "cpu/kernels/reduce/count_nonzero.h"
 #include "cpu/kernels/sort/sort.h"
-#include "engine/graph/memory_budget.h"
+#include "engine/devices/memory_budget.h"
 #include "python/bindings.h"
 #include "python/direct/function_type.h"
 #include "python/dispatch/operator_table.h"

@@ -12,7 +12,7 @@
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/elementwise/masked_write.h"
 #include "cpu/kernels/loop.h"
-#include "engine/graph/memory_budget.h"
+#include "engine/devices/memory_budget.h"
 #include "python/bindings.h"
 #include "python/dispatch/fallback.h"
 #include "python/dispatch/loops/loop_resolution.h"

@@ -3,7 +3,7 @@
 
 #include "array/array.h"
 #include "cpu/kernels/elementwise/elementwise.h"
-#include "engine/graph/memory_budget.h"
+#include "engine/devices/memory_budget.h"
 #include "python/runtime/submission/devices.h"
 
 namespace forerun {

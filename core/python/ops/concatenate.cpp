@@ -5,7 +5,7 @@
 
 #include "array/array.h"
 #include "cpu/kernels/copy/copy.h"
-#include "engine/graph/memory_budget.h"
+#include "engine/devices/memory_budget.h"
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
 #include "python/runtime/submission/arguments.h"

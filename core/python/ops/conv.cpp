@@ -10,7 +10,7 @@
 #include "cpu/kernels/conv/pooling.h"
 #include "cpu/kernels/conv/winograd.h"
 #include "cpu/kernels/signal/convolve.h"
-#include "engine/graph/memory_budget.h"
+#include "engine/devices/memory_budget.h"
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
 #include "python/object/create.h"

@@ -6,7 +6,7 @@
 #include "array/array.h"
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/signal/line_loop.h"
-#include "engine/graph/memory_budget.h"
+#include "engine/devices/memory_budget.h"
 #include "python/bindings.h"
 #include "python/dispatch/loops/loop_table.h"
 #include "python/object/array_arguments.h"

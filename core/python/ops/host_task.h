@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "array/array.h"
-#include "engine/graph/op.h"
+#include "engine/operations/op.h"
 
 namespace forerun {
 

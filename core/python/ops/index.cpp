@@ -13,7 +13,7 @@
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/elementwise/masked_write.h"
-#include "engine/graph/memory_budget.h"
+#include "engine/devices/memory_budget.h"
 #include "python/bindings.h"
 #include "python/dispatch/loops/loop_resolution.h"
 #include "python/dispatch/loops/loop_table.h"

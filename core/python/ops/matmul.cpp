@@ -10,7 +10,7 @@
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/gemm/matmul.h"
 #include "cpu/kernels/loop.h"
-#include "engine/graph/memory_budget.h"
+#include "engine/devices/memory_budget.h"
 #include "python/bindings.h"
 #include "python/numpy_api.h"
 #include "python/object/array_arguments.h"

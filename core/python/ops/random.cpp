@@ -7,7 +7,7 @@
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/random/random.h"
-#include "engine/graph/memory_budget.h"
+#include "engine/devices/memory_budget.h"
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
 #include "python/object/conversion/dtypes.h"

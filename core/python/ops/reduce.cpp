@@ -12,7 +12,7 @@
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/reduce/reduce.h"
-#include "engine/graph/memory_budget.h"
+#include "engine/devices/memory_budget.h"
 #include "python/bindings.h"
 #include "python/dispatch/loops/loop_table.h"
 #include "python/dispatch/operator_table.h"

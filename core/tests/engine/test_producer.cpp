@@ -1,7 +1,7 @@
 // How many operations a program is expected to submit before its next wait.
 #include <vector>
 
-#include "engine/graph/op.h"
+#include "engine/operations/op.h"
 #include "engine/scheduling/producer.h"
 #include "program.h"
 

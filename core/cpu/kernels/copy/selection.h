@@ -8,7 +8,7 @@
 
 #include "array/array.h"
 #include "base/error.h"
-#include "engine/graph/op.h"
+#include "engine/operations/op.h"
 
 namespace forerun {
 

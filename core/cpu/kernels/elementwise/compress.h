@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "array/array.h"
-#include "engine/graph/op.h"
+#include "engine/operations/op.h"
 
 namespace forerun {
 

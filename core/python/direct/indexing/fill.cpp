@@ -7,7 +7,7 @@
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/item.h"
-#include "engine/graph/memory_budget.h"
+#include "engine/devices/memory_budget.h"
 #include "python/object/conversion/python_scalars.h"
 #include "python/runtime/errors/errors.h"
 #include "python/runtime/submission/at_once.h"

@@ -11,7 +11,7 @@
 #include "cpu/kernels/elementwise/compress.h"
 #include "cpu/kernels/item.h"
 #include "cpu/kernels/reduce/count_nonzero.h"
-#include "engine/graph/memory_budget.h"
+#include "engine/devices/memory_budget.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
 #include "python/object/plain.h"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "array/array.h"
-#include "engine/graph/memory_budget.h"
+#include "engine/devices/memory_budget.h"
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
 #include "python/object/conversion/numpy_interop.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "array/array.h"
-#include "engine/graph/memory_budget.h"
+#include "engine/devices/memory_budget.h"
 #include "python/numpy_api.h"
 #include "python/object/conversion/dtypes.h"
 #include "python/object/conversion/numpy_interop.h"

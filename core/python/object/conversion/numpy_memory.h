@@ -3,7 +3,7 @@
 #include <Python.h>
 
 #include "array/array.h"
-#include "engine/graph/memory_budget.h"
+#include "engine/devices/memory_budget.h"
 
 namespace forerun {
 

@@ -1,7 +1,7 @@
 // What the front end must know of accelerators: whether there are any, and what they could not do.
 #pragma once
 #include "array/array.h"
-#include "engine/graph/memory_budget.h"
+#include "engine/devices/memory_budget.h"
 
 namespace forerun {
 

@@ -6,7 +6,7 @@
 #include "array/array.h"
 #include "capture/captured_program.h"
 #include "cpu/kernels/copy/copy.h"
-#include "engine/graph/memory_budget.h"
+#include "engine/devices/memory_budget.h"
 #include "python/runtime/call_sites/call_site.h"
 #include "python/runtime/submission/devices.h"
 #include "python/runtime/submission/submit.h"

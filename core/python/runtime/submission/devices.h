@@ -5,7 +5,7 @@
 #include <string>
 
 #include "array/array.h"
-#include "engine/graph/memory_budget.h"
+#include "engine/devices/memory_budget.h"
 
 namespace forerun {
 

@@ -6,8 +6,8 @@
 #pragma once
 #include <vector>
 
-#include "engine/graph/lane.h"
-#include "engine/graph/op.h"
+#include "engine/devices/lane.h"
+#include "engine/operations/op.h"
 
 namespace forerun {
 

@@ -1,7 +1,7 @@
-#include "engine/graph/storage.h"
+#include "engine/operations/storage.h"
 
 #include "base/containers/free_list.h"
-#include "engine/graph/op.h"
+#include "engine/operations/op.h"
 
 namespace forerun {
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/processor/relaxed_atomic.h"
 #include "base/region.h"
-#include "engine/graph/reference_counted.h"
+#include "engine/operations/reference_counted.h"
 #include "engine/sync/completion.h"
 
 namespace forerun {

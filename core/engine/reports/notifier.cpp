@@ -1,4 +1,4 @@
-#include "engine/graph/notifier.h"
+#include "engine/reports/notifier.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // What a profile records of an op, from its submission to its end.
 #pragma once
-#include "engine/graph/op.h"
+#include "engine/operations/op.h"
 #include "trace/trace.h"
 
 namespace forerun {

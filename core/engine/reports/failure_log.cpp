@@ -1,4 +1,4 @@
-#include "engine/graph/failure_log.h"
+#include "engine/reports/failure_log.h"
 
 #include <algorithm>
 #include <utility>

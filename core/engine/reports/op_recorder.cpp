@@ -1,10 +1,9 @@
-#include "engine/graph/op_recorder.h"
+#include "engine/reports/op_recorder.h"
 
 #include <algorithm>
 
-#include "engine/graph/memory_budget.h"
-#include "engine/graph/queue.h"
-#include "engine/graph/sections.h"
+#include "engine/devices/memory_budget.h"
+#include "engine/devices/queue.h"
 
 namespace forerun {
 

@@ -1,9 +1,9 @@
-#include "engine/graph/submission.h"
+#include "engine/operations/submission.h"
 
 #include <algorithm>
 #include <bit>
 
-#include "engine/graph/op.h"
+#include "engine/operations/op.h"
 
 namespace forerun {
 

@@ -1,4 +1,4 @@
-#include "engine/graph/memory_budget.h"
+#include "engine/devices/memory_budget.h"
 
 #include <algorithm>
 

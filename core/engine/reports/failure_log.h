@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/graph/op.h"
+#include "engine/operations/op.h"
 #include "engine/sync/lock.h"
 
 namespace forerun {

@@ -4,9 +4,9 @@
 #include <atomic>
 
 #include "base/containers/ring_bitset.h"
-#include "engine/graph/lane.h"
-#include "engine/graph/op.h"
-#include "engine/graph/submission.h"
+#include "engine/devices/lane.h"
+#include "engine/operations/op.h"
+#include "engine/operations/submission.h"
 #include "engine/sync/parking_lot.h"
 
 namespace forerun {
@@ -65,6 +65,9 @@ class Queue {
   MemoryBudget* const budget;
   Lane* lane = nullptr;   // to which its ops are handed over; null: its threads run them. Written while it is idle
   bool attended = false;  // Lane::attended(): other threads may hand over its ops, too
+  // Whether its ops may be handed over while ops of `before` that they depend on, which have been handed over, have not
+  // ended.
+  bool follows(const Queue& before) const { return lane && lane->follows(*before.lane); }
   // Its threads need a core while they are at work.
   bool computes() const { return kind != Kind::io && !lane; }
   int wanted = 1;  // threads that are to serve it,

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/graph/memory_budget.h"
-#include "engine/graph/queue.h"
+#include "engine/devices/memory_budget.h"
+#include "engine/devices/queue.h"
 
 namespace forerun {
 

@@ -1,17 +1,10 @@
-#include "engine/graph/op.h"
-
-#include "engine/graph/lane.h"
-#include "engine/graph/queue.h"
+#include "engine/operations/op.h"
 
 namespace forerun {
 
-bool Op::follows(const Op& before) const { return queue->lane && queue->lane->follows(*before.queue->lane); }
-
-bool Op::follow(const Op& before, const Edge& edge) {
-  if (!follows(before)) return false;
+void Op::follow(const Edge& edge) {
   ++followed;
   mark_unwritten(edge, true);
-  return true;
 }
 
 void Op::unfollow(const Edge& edge) {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/graph/op.h"
+#include "engine/operations/op.h"
 
 namespace forerun {
 

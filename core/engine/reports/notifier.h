@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "engine/graph/storage.h"
+#include "engine/operations/storage.h"
 #include "engine/sync/completion.h"
 
 namespace forerun {

@@ -1,126 +1,23 @@
-// An issued operation, and the kernel that it runs.
+// An issued operation: its place in program order, its accesses and its kernel.
 #pragma once
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <new>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/containers/free_list.h"
 #include "base/containers/intrusive_list.h"
 #include "base/region.h"
-#include "engine/graph/storage.h"
+#include "engine/operations/access.h"
+#include "engine/operations/kernel.h"
+#include "engine/operations/storage.h"
 #include "trace/record.h"
 
 namespace forerun {
 
 class Queue;
-struct OpSpec;
-
-enum class Mode : uint8_t {
-  read,
-  update,  // writes a part, or reads before it writes: old values and old poison stay
-  write,   // overwrites all of it: whatever was wrong with it is gone
-};
-
-// That one op, the dependent, must wait for another: it is in Op::successors of that other one.
-struct Edge {
-  Op* dependent = nullptr;
-  Edge* next = nullptr;
-};
-
-// One for which an access has no place; it belongs to the op that waits.
-struct MoreEdge {
-  Edge edge;
-  MoreEdge* next_free = nullptr;  // in Op::more_edges, too
-};
-
-// Planned accesses of the same part of a storage that have not ended (sections.h).
-struct Section {
-  Region region;
-  Access *writer, *readers;  // the last write, and the reads since then (a doubly linked list)
-  uint64_t last_write;       // number of the last planned op that writes it
-  Section *next, *next_free;
-};
-
-// Each access makes at most two edges, which have their place here: so where storages are used as a whole, nothing that
-// happens after issue needs memory for the graph.
-struct Access {
-  Storage* storage = nullptr;
-  Edge from;  // in the successors of the write that this op waits for
-  Access *prev = nullptr,
-         *next = nullptr;  // in Storage::readers, or its part's, while `linked`; guarded by the engine's lock
-  Edge to;                 // in this op's successors, the write that takes its place and waits for it
-  Mode mode = Mode::read;
-  bool linked : 1 = false;
-  bool unwritten : 1 = false;  // its op may be handed over before the write whose values it reads has ended
-  bool loose = false;          // the op may look at bytes beside its elements: it is ordered with all of the storage's
-  bool apart = false;          // planned as one of a part: it is not ordered with accesses of others
-  uint32_t place = 0;          // 1 + the position of its region in its op; 0: all of the storage
-  Op* op() const { return from.dependent; }
-};
-static_assert(sizeof(Access) == 64);
-
-class FusedGroup;
-
-// Thrown by a kernel that is run in a thread of the program, at once (AtOnceRunner::run) or as a brief task during a
-// wait, and cannot be: it is issued, or goes back to its queue, and runs on a thread of the engine.
-struct RunLater {};
-
-// The computation of an op. Made at issue; run once, cut into tiles by the shapes alone, so that results are the
-// same on any threads. Different tiles of one kernel may run at once, on any thread, without the interpreter lock.
-class Kernel {
- public:
-  virtual ~Kernel() = default;
-  virtual const char* name() const = 0;
-  // How many parts idle workers may share. Fixed once prepare() has been called.
-  virtual int64_t tiles() const { return 1; }
-  // Called once in each run, before the first tile and after the outputs have memory.
-  virtual void prepare(Op&) {}
-  // Computes one tile; operands are op.access(i). Throws forerun::Error for what only the values can tell.
-  virtual void run(Op& op, int64_t tile) = 0;
-
-  // For programs, which run kernels again and again, in runs that do not overlap.
-  // Makes `op` run a copy of this kernel. False: what it does cannot be repeated. Any thread, unless the kernel owns
-  // things of the front end.
-  virtual bool copy_to(Op&) const { return false; }
-  // The seed and the number that make its random numbers, different for each run; null if it draws none.
-  virtual uint64_t* key() { return nullptr; }
-
-  // It cannot fail and does nothing but write its outputs: if nothing reads them, it need not run.
-  virtual bool droppable() const { return false; }
-  // `out`, which it overwrites, may take the memory of `in`: no element is written before it has been read for the last
-  // time.
-  virtual bool may_share(Op&, const Storage*, const Storage*) const { return false; }
-  // Describes what it computes to devices that have code of their own (device/op_spec.h). False: it has no description.
-  virtual bool describe(Op&, OpSpec&) const { return false; }
-  // It may be run within a group.
-  virtual bool fusible() const { return false; }
-  // A new group that has this kernel's op as its first; only of fusible kernels.
-  virtual FusedGroup* new_group(Op&) const { return nullptr; }
-};
-
-// Ops that one worker runs in one go, tile by tile, in program order: the kernel that stands for theirs.
-class FusedGroup : public Kernel {
- public:
-  // Whether `op`, whose kernel is fusible, may be run in this group after those that are in it; if so it is in it now.
-  virtual bool add(Op& op) = 0;
-  // The values of a storage that ops of the group write may stay in the tiles: nothing else reads them. False: they may
-  // not.
-  virtual bool elide(Storage* storage) = 0;
-  // Before elide() and may_share(), if another group has been put together since the last add().
-  virtual void resume() {}
-};
-
-// A group of which no op has started: all of it starts when nothing outside has to end before.
-struct PlannedGroup {
-  std::unique_ptr<FusedGroup> kernel;
-  std::vector<Op*> members;  // the leader aside, in program order
-  int waits = 0;             // dependencies of its ops on others that have not ended
-};
 
 // Where a kernel stands that does not fit into its op. Used again: the issuing thread takes what workers give back,
 // which costs an allocator much.
@@ -224,10 +121,9 @@ class Op {
   bool is_task() const { return cost == UINT32_MAX; }  // how long it takes is not known, and it may sleep
   // Once started it may wait for others: operations that are behind it need not wait for its end.
   bool may_wait() const { return is_task() || elsewhere; }
-  // Whether it may be handed over to its lane while `before`, which has been handed over, has not ended. If so,
-  // follow() counts that, for one of the edges from it, until unfollow().
-  bool follows(const Op& before) const;
-  bool follow(const Op& before, const Edge& edge);
+  // Of an edge from an op that has been handed over to a lane: this one may be handed over before that one has ended
+  // (Queue::follows). Counts that, until unfollow().
+  void follow(const Edge& edge);
   void unfollow(const Edge& edge);
   OpRecord* record = nullptr;  // where it is recorded; null: it is not
 
@@ -305,6 +201,20 @@ void each_access(Op* first, F f) {
   for (int i = 0; i < first->n_access; ++i) f(first->access(i));
   for (Op* op : first->members)
     for (int i = 0; i < op->n_access; ++i) f(op->access(i));
+}
+
+// Calls `f` with the numbers of the planned ops that wrote what it reads.
+template <class F>
+void each_write_read(const Access& a, F f) {
+  const Storage& s = *a.storage;
+  const Region& region = a.op()->region(a);
+  bool found = false;
+  for (const Section* section = s.sections; section; section = section->next) {
+    if (section->last_write == 0 || (a.place && section->region.apart(region))) continue;
+    f(section->last_write);
+    found = found || (a.place && section->region == region);
+  }
+  if (s.last_whole && !found) f(s.last_whole);
 }
 
 }  // namespace forerun

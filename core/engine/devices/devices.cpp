@@ -1,4 +1,4 @@
-#include "engine/graph/devices.h"
+#include "engine/devices/devices.h"
 
 #include <algorithm>
 #include <utility>
