@@ -14,6 +14,7 @@ import numpy
 import pytest
 
 from forerun import _core, config, np
+from tests.support.engine.late_arrays import PATIENCE, HeldTask
 from tests.support.engine.passes import ran_in_the_call
 from tests.support.engine.settings import configured
 
@@ -23,23 +24,16 @@ NEVER_AT_ONCE = 1  # bytes
 @contextmanager
 def workers_in_tasks() -> Iterator[threading.Event]:
     """Keep all workers in host tasks until the event is set, at the end at the latest."""
-    n, release = config()["workers"], threading.Event()
-    begun = threading.Semaphore(0)
-
-    def stay(_: numpy.ndarray) -> numpy.ndarray:
-        begun.release()
-        release.wait(60) or release.set()
-        return numpy.zeros(1)
-
-    held = [np.host(stay, [np.ones(1)], [((1,), "float64")])[0] for _ in range(n)]
+    release = threading.Event()
+    held = [HeldTask(go=release) for _ in range(config()["workers"])]
     try:
-        for _ in held:
-            assert begun.acquire(timeout=60)
+        for task in held:
+            assert task.begun.wait(PATIENCE)
         yield release
     finally:
         release.set()
-        for x in held:
-            x.wait_to_read()
+        for task in held:
+            task.result.wait_to_read()
 
 
 def brief(task: Callable[..., Any], n: int = 2) -> Any:

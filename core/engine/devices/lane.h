@@ -42,10 +42,10 @@ class Lane {
   virtual bool attended() const { return false; }
   // By a waiting thread, without a lock: looks after what the lane has accepted. Whether it should look again at once.
   virtual bool attend() { return false; }
-  // Lanes between processes, where each waits for its operations one by one. A thread waits for values that may come
-  // only when others go on, so that it begins nothing meanwhile, or does so no more.
+  // Of lanes between processes. A thread begins (true) or stops waiting for values that may come only after other
+  // processes have gone on; until then it begins no operation.
   virtual void thread_waits(bool) {}
-  // Whether the last op that was begun waits for a process of which such a thread has said so.
+  // Whether the last operation that was begun waits for a process that has reported such a wait.
   virtual bool held_up() const { return false; }
 };
 

@@ -31,8 +31,8 @@ class Queue {
     count(1, op->ready_cost);
   }
   enum class Tasks { none, brief, all };
-  // The oldest, or null. `tasks`: which host tasks, too, as long as no more than its workers are at one; of a waiting
-  // thread brief ones at most.
+  // The oldest, or null. `tasks`: which host tasks are looked at, too: brief ones by a waiting thread, and all by a
+  // worker, as long as fewer threads than its workers run one.
   Op* top(Tasks tasks = Tasks::all) const {
     return at(oldest(tasks, [](const RingBitset& set) { return set.first(); }));
   }

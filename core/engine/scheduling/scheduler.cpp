@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kPlanAtOnce = 256;  // ops planned before others get the lock
 
-// The host tasks that a thread may take which takes what costs at most that.
+// Which host tasks a thread may take that takes operations of this cost at most.
 Queue::Tasks tasks_of(uint32_t most) {
   return most == kAnyCost ? Queue::Tasks::all : most > kSmallCost ? Queue::Tasks::brief : Queue::Tasks::none;
 }

@@ -15,7 +15,7 @@ struct Work {
   int64_t tile;
   bool no_memory = false;  // for it: it has not run
   bool held_back = false;  // an op that it follows may have failed: it has not run
-  bool run_later = false;  // it needs a worker of its own: RunLater
+  bool run_later = false;  // its kernel has thrown RunLater: a worker must run it
   bool accepted = false;   // by its lane
 };
 

@@ -251,9 +251,9 @@ int64_t bytes_of(const std::vector<Array>& in, const std::vector<Array>& out) {
 
 constexpr int64_t kMostBrief = 1 << 21;  // bytes: of fewer, NumPy's functions take some milliseconds at most
 
-// outs: of each result its shape and dtype; or an array, which is written. at_once: the task costs no more than handing
-// it over if its operands have so many bytes together, and may run in the call. If this is not 0 the task never sleeps,
-// and of few bytes takes some milliseconds at most: a thread that waits may run it.
+// outs: of each result its shape and dtype; or an array, which is written. at_once: bytes of operands and results
+// together, up to which the task costs no more than handing it over, and may run in the call. Not 0: the task never
+// sleeps, and takes some milliseconds at most for up to kMostBrief bytes, so that a waiting thread may run it.
 nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle device, const char* name, const char* queue,
               bool trusted, bool fills, int64_t pieces, int axis, int64_t at_once) {
   const char* label = intern_some(name);

@@ -30,11 +30,12 @@ __all__ = ["adjoint", "half_hermitian", "inexact", "matrices", "quotient", "stac
 
 _DTYPES = ("float32", "float64", "complex64", "complex128")
 _PIECE = 1 << 21  # multiplications that are worth a call of their own
-# Multiplications of real numbers: a task of fewer takes less time than handing it to another thread, some 0.1 ms, and
-# may run within the call.
-_AT_ONCE = 400_000
-_BRIEF = 50 * _AT_ONCE  # of fewer a thread may run that waits: some milliseconds
-_ANY = 1 << 30  # bytes: the number of multiplications tells
+# Multiplications of real numbers. A task of fewer takes less time than handing it to another thread, some 0.1 ms, and
+# runs within the call;
+_IN_CALL = 400_000
+_BRIEF = 50 * _IN_CALL  # one of fewer takes some milliseconds, so that a waiting thread may run it.
+# Bytes of operands, of which the first is above and the second below those of any task: multiplications tell.
+_ANY_SIZE, _NO_SIZE = 1 << 30, 1
 _MOST_PIECES = 64
 
 
@@ -136,8 +137,8 @@ def stacked(
         specs = [((*lead, *core), numpy.dtype(dtype)) for core, dtype in outs]
         real = 4 if any(x.dtype.kind == "c" for x in inputs) else 1
         cost = math.prod(lead) * work * real
-        at_once = _ANY if cost < _AT_ONCE else 1 if cost < _BRIEF else 0
-        return _core.host(fn, list(inputs), specs, None, op, at_once=at_once)
+        at_once = _ANY_SIZE if cost < _IN_CALL else _NO_SIZE
+        return _core.host(fn, list(inputs), specs, None, op, at_once=at_once if cost < _BRIEF else 0)
     n = math.prod(lead)
     flat = []
     for x, k in zip(inputs, cores):
