@@ -10,4 +10,5 @@
 #define NO_IMPORT_UFUNC
 #endif
 #include <numpy/arrayobject.h>
+#include <numpy/arrayscalars.h>
 #include <numpy/ufuncobject.h>

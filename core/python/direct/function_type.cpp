@@ -25,6 +25,7 @@ void add_direct_shapes();
 void add_direct_reductions();
 void add_direct_products();
 void add_direct_numpy();
+void add_direct_overrides();
 void add_direct_writes();
 
 namespace {
@@ -179,6 +180,7 @@ PyTypeObject* make_function_type() {
   add_direct_reductions();
   add_direct_products();
   add_direct_numpy();
+  add_direct_overrides();
   add_direct_writes();
   return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
 }

@@ -12,12 +12,15 @@
 #include "array/array.h"
 #include "cpu/kernels/copy/copy.h"
 #include "engine/engine.h"
+#include "python/direct/creation/convert.h"
 #include "python/direct/creation/from_lists.h"
+#include "python/direct/creation/numbers.h"
 #include "python/direct/function_type.h"
-#include "python/direct/indexing/fill.h"
+#include "python/dispatch/loops/promotion.h"
 #include "python/object/array_object.h"
 #include "python/object/conversion/python_scalars.h"
 #include "python/object/create.h"
+#include "python/object/scalar.h"
 #include "python/object/views/views.h"
 #include "python/runtime/errors/errors.h"
 #include "python/runtime/submission/at_once.h"
@@ -166,28 +169,38 @@ PyObject* flatten(const DirectCall& call) {
   return wrap(reshaped(copied(*a, a->layout.dtype, device_of(*a)), Dims{a->layout.size}));
 }
 
-// The real parts of complex numbers, or the array itself.
-PyObject* real(const DirectCall& call) {
-  const Array* a = call.n == 1 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
+// The real or the imaginary parts of complex numbers. The real parts of others are the array itself.
+template <bool imaginary>
+PyObject* part(const DirectCall& call) {
+  const Array* a = call.n == 1 && !call.kwnames ? plain_values(call.args[0]) : nullptr;
   if (!a) return nullptr;
-  if (!is_complex(a->layout.dtype)) return Py_NewRef(call.args[0]);
   Layout to = a->layout;
+  if (!is_complex(to.dtype)) return imaginary ? nullptr : Py_NewRef(call.args[0]);
   to.dtype = to.dtype == DType::c64 ? DType::f32 : DType::f64;
-  return wrap(Array(a->storage(), std::move(to)));
+  if (imaginary) to.offset += static_cast<int64_t>(item_size(to.dtype));
+  return wrap_like(call.args[0], Array(a->storage(), std::move(to)));
 }
 
-// Arrays of one dtype and device, in a list or tuple, perhaps beside lists of numbers. False: they are others.
+// Arrays of one device, in a list or tuple, perhaps beside lists of numbers. False: they are others.
 bool plain_arrays(PyObject* list, std::vector<Array>& all, int* device) {
   if (!list || !is_list(list) || PySequence_Fast_GET_SIZE(list) == 0) return false;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) {
     const nb::object given = array_or_list(PySequence_Fast_GET_ITEM(list, i));
     PyObject* o = given.ptr();
-    const Array* a = plain_array(o);
-    if (!a || (i > 0 && (a->layout.dtype != all[0].layout.dtype || as_array(o)->device != *device))) return false;
+    const Array* a = plain_values(o);
+    if (!a || (i > 0 && as_array(o)->device != *device)) return false;
     *device = as_array(o)->device;
     all.push_back(*a);
   }
   return true;
+}
+
+// Casts arrays to the dtype that theirs give together.
+void promote_all(std::vector<Array>& all, int device) {
+  DType common = all[0].layout.dtype;
+  for (const Array& a : all) common = promote(common, a.layout.dtype);
+  for (Array& a : all)
+    if (a.layout.dtype != common) a = converted(a, common, device);
 }
 
 // Dense arrays one after the other, of few bytes together, whose values are computed. Null: an operation must do it.
@@ -208,7 +221,7 @@ PyObject* joined_at_once(const std::vector<Array>& all, const Dims& shape, int d
   return wrap(std::move(made));
 }
 
-PyObject* joined(const std::vector<Array>& all, int axis, int device) {
+PyObject* joined(std::vector<Array> all, int axis, int device) {
   Dims shape = all[0].layout.shape;
   for (size_t k = 1; k < all.size(); ++k) {
     const Dims& other = all[k].layout.shape;
@@ -217,6 +230,7 @@ PyObject* joined(const std::vector<Array>& all, int axis, int device) {
       if (i != axis && other[i] != shape[i]) return nullptr;
     shape[axis] += other[axis];
   }
+  promote_all(all, device);
   if (axis == 0)
     if (PyObject* made = joined_at_once(all, shape, device)) return made;
   Array out = Array::make(all[0].layout.dtype, shape, budget_of(device));
@@ -235,7 +249,7 @@ PyObject* concatenate(const DirectCall& call) {
   if (call.n == 0 || !call.arrange(names, v) || !plain_arrays(v[0], all, &device) || all[0].layout.ndim() == 0)
     return nullptr;
   if (v[1] && !plain_axis(v[1], all[0].layout.ndim(), &axis)) return nullptr;
-  return joined(all, axis, device);
+  return joined(std::move(all), axis, device);
 }
 
 constexpr int64_t kFewOfMany = 4096;  // bytes of each of many arrays
@@ -287,7 +301,7 @@ PyObject* stacked_along(PyObject* list, PyObject* where) {
     shape[axis] = 1, strides[axis] = 0;
     a.layout.shape = std::move(shape), a.layout.strides = std::move(strides);
   }
-  return joined(all, axis, device);
+  return joined(std::move(all), axis, device);
 }
 
 PyObject* stack(const DirectCall& call) {
@@ -302,7 +316,8 @@ PyObject* hstack(const DirectCall& call) {
   int device = 0;
   if (call.n != 1 || call.kwnames || !plain_arrays(call.args[0], all, &device) || all[0].layout.ndim() == 0)
     return nullptr;
-  return joined(all, all[0].layout.ndim() == 1 ? 0 : 1, device);
+  const int axis = all[0].layout.ndim() == 1 ? 0 : 1;
+  return joined(std::move(all), axis, device);
 }
 
 // Rows below one another.
@@ -316,7 +331,7 @@ PyObject* vstack(const DirectCall& call) {
     a.layout.shape = Dims{1, a.layout.shape[0]};
     a.layout.strides = Dims{0, a.layout.strides[0]};
   }
-  return joined(all, 0, device);
+  return joined(std::move(all), 0, device);
 }
 
 // Vectors of one dtype, or a vector and a number of its dtype.
@@ -354,7 +369,8 @@ void add_direct_shapes() {
   add_direct("reshape_method", reshape_method);
   add_direct("ravel", ravel);
   add_direct("flatten", flatten);
-  add_direct("real", real);
+  add_direct("real", part<false>);
+  add_direct("imag", part<true>);
   add_direct("hstack", hstack);
   add_direct("vstack", vstack);
   add_direct("append", append);

@@ -7,6 +7,7 @@
 #include "array/array.h"
 #include "engine/engine.h"
 #include "python/dispatch/operator_table.h"
+#include "python/numpy_api.h"
 #include "python/object/array_object.h"
 #include "python/object/node.h"
 #include "python/object/scalar.h"
@@ -17,10 +18,24 @@ namespace forerun {
 
 namespace {
 
+// The dtype of a scalar, forerun's or NumPy's. False: it is none of these.
+bool scalar_dtype(PyObject* o, DType* t) {
+  if (is_scalar(o)) return *t = as_array(o)->array.layout.dtype, as_array(o)->array.storage() != nullptr;
+  if (Py_IS_TYPE(o, &PyDoubleArrType_Type)) return *t = DType::f64, true;
+  if (Py_IS_TYPE(o, &PyFloatArrType_Type)) return *t = DType::f32, true;
+  return Py_IS_TYPE(o, &PyInt64ArrType_Type) ? (*t = DType::i64, true) : false;
+}
+
 // The value of a scalar or of a number of Python's, which has fewer kinds of values than T. False: it is none, or not
 // there.
 template <class T>
 bool read(PyObject* o, T* value) {
+  if constexpr (std::is_same_v<T, double>)
+    if (Py_IS_TYPE(o, &PyDoubleArrType_Type)) return *value = PyArrayScalar_VAL(o, Double), true;
+  if constexpr (std::is_same_v<T, float>)
+    if (Py_IS_TYPE(o, &PyFloatArrType_Type)) return *value = PyArrayScalar_VAL(o, Float), true;
+  if constexpr (!std::is_same_v<T, float>)
+    if (Py_IS_TYPE(o, &PyInt64ArrType_Type)) return *value = static_cast<T>(PyArrayScalar_VAL(o, Int64)), true;
   if (is_scalar(o)) {
     const Array& a = as_array(o)->array;
     const char* from = values_at_once(a);
@@ -81,21 +96,19 @@ PyObject* calculated(Operator which, PyObject* a, PyObject* b, DType t, MemoryBu
 }  // namespace
 
 PyObject* calculated_at_once(Operator which, PyObject* a, PyObject* b) {
-  const Array *x = is_scalar(a) ? &as_array(a)->array : nullptr, *y = is_scalar(b) ? &as_array(b)->array : nullptr;
+  DType t, other;
+  const bool x = scalar_dtype(a, &t), y = scalar_dtype(b, x ? &other : &t);
   if ((!x && !PyFloat_CheckExact(a) && !PyLong_CheckExact(a)) ||
       (!y && !PyFloat_CheckExact(b) && !PyLong_CheckExact(b)))
     return nullptr;
-  if ((x && !x->storage()) || (y && !y->storage()) || on_tape(a) || on_tape(b) || !may_work_at_once()) return nullptr;
-  const Array& one = x ? *x : *y;
-  DType t = one.layout.dtype;
+  if (on_tape(a) || on_tape(b) || !may_work_at_once()) return nullptr;
   if (x && y) {
-    if (as_array(a)->device != as_array(b)->device) return nullptr;
-    DType other = y->layout.dtype;
+    if (is_scalar(a) && is_scalar(b) && as_array(a)->device != as_array(b)->device) return nullptr;
     bool mixed = (t == DType::f64 && other == DType::i64) || (t == DType::i64 && other == DType::f64);
     if (t != other && !mixed) return nullptr;
     if (mixed) t = DType::f64;
   }
-  MemoryBudget* budget = one.storage()->budget;
+  MemoryBudget* budget = as_array(is_scalar(a) ? a : b)->array.storage()->budget;
   return guarded([&]() -> PyObject* {
     if (t == DType::f64) return calculated<double>(which, a, b, t, budget);
     if (t == DType::f32) return calculated<float>(which, a, b, t, budget);

@@ -223,7 +223,7 @@ bool constant(PyObject* o, DType t, unsigned char* bytes) {
 bool number(const UfuncObject* u, PyObject* o, DType t, unsigned char* bytes) {
   const int weak = weak_rank(o);
   if (weak < 0) return constant(o, t, bytes);
-  const bool keeps = weak == 1 ? t != DType::b1 : weak == 2 && is_inexact(t);
+  const bool keeps = weak == 1 ? t != DType::b1 : weak == 2 ? is_inexact(t) : weak == 3 && is_complex(t);
   return keeps && put_scalar(u->name, o, t, bytes);
 }
 
@@ -290,6 +290,18 @@ PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs, PyObject* out) 
       !record(reinterpret_cast<PyObject*>(u), inputs, u->nin, &result, 1, nullptr, u->save))
     throw PythonError{};
   return result;
+}
+
+// f(2.0) of a float, Python's or NumPy's. Null: not such a call, or an operation must do it.
+PyObject* perform_number(UfuncObject* u, PyObject* x) {
+  const bool python = PyFloat_CheckExact(x);
+  if (!python && !Py_IS_TYPE(x, &PyDoubleArrType_Type)) return nullptr;
+  const Signature* s = u->same[static_cast<int>(python ? default_float : DType::f64)];
+  if (!s || !fits_loop_at_once(*s, 1, 2)) return nullptr;
+  Operand value;
+  if (!put_scalar(u->name, x, s->types[0], value.scalar.bytes)) throw PythonError{};
+  Array made = Array::make_scalar(s->types[1], budget_of(0));
+  return loop_at_once(*s, &value, 1, made, fresh_room) ? wrap_result(std::move(made)) : nullptr;
 }
 
 // Whether a number of Python's becomes one of dtype t without overflow.
@@ -370,7 +382,26 @@ static bool holds_array(PyObject* o, int depth) {
                      [depth](PyObject* item) { return is_array(item) || holds_array(item, depth + 1); });
 }
 
+// The call of an array beside plain lists, which become arrays at once. Null without an exception set: they are others.
+static PyObject* call_with_plain_lists(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObject* dtype) {
+  PyObject* const* const end = inputs + u->nin;
+  PyObject* const* const array = std::find_if(inputs, end, is_array);
+  if (array == end) return nullptr;
+  nb::object made[kMaxOperands];
+  PyObject* given[kMaxOperands];
+  for (int i = 0; i < u->nin; ++i) {
+    given[i] = inputs[i];
+    if (!is_list(inputs[i])) continue;
+    made[i] = nb::steal(call_package(PackageFunction::array_of_list, inputs[i], nullptr, nullptr));
+    given[i] = made[i].ptr();
+    if (!given[i] || !is_array(given[i]) || as_array(*array)->device != as_array(given[i])->device) return nullptr;
+  }
+  return call_ufunc(u, given, u->nin, out, dtype);
+}
+
 PyObject* call_with_arrays(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObject* dtype) {
+  PyObject* plain = tracing ? nullptr : call_with_plain_lists(u, inputs, out, dtype);
+  if (plain || PyErr_Occurred()) return plain;
   PyObject* const* const end = inputs + u->nin;
   PyObject* const* const array = std::find_if(inputs, end, is_array);
   nb::object device = array == end ? nb::none() : nb::steal(device_object(as_array(*array)->device));
@@ -397,13 +428,19 @@ PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyOb
   if (numpy_rules && !is_array(inputs[0]) && are_numpys(inputs, n) && (!out || out == Py_None) && !dtype &&
       Py_IS_TYPE(u->ufunc, &PyUFunc_Type))
     return PyObject_Vectorcall(u->ufunc, inputs, static_cast<size_t>(n), nullptr);
+  if (std::any_of(inputs, inputs + n, is_list) && !tracing) {
+    PyObject* result = call_with_plain_lists(u, inputs, out, dtype);
+    if (result || PyErr_Occurred()) return result;
+  }
   if (std::any_of(inputs, inputs + n, [](PyObject* o) { return holds_array(o, 0); })) {
     PyObject* result = call_with_arrays(u, inputs, out, dtype);
     return result ? result : call_fallback(reinterpret_cast<PyObject*>(u), inputs, n, out, dtype);
   }
   PyObject* result = guarded([&]() -> PyObject* {
     if (!dtype && u->nin <= 2 && u->nout == 1)
-      if (PyObject* result = perform_plain(u, inputs, out == Py_None ? nullptr : out)) return result;
+      if (PyObject* result = perform_plain(u, inputs, absent(out) ? nullptr : out)) return result;
+    if (!dtype && u->nin == 1 && u->nout == 1 && absent(out))
+      if (PyObject* result = perform_number(u, inputs[0])) return result;
     return perform(u, inputs, out, dtype);
   });
   if (!result && u->nin == 2 && PyErr_ExceptionMatches(PyExc_OverflowError)) result = call_beyond(u, inputs, out);

@@ -399,6 +399,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
         complex_parts.real(self)[...] = values
 
     @property
+    @direct("imag")
     def imag(self) -> ndarray:
         """The imaginary part, as a view; zeros, which are new, if the dtype is not complex."""
         return complex_parts.imag(self)

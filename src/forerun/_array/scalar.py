@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ..ops._base import core as _core
+from ..ops._base.primitive import direct
 from ..ops._base.traced import placeholder
 from ..ops.index import flatiter as iterating
 from ..ops.shape import complex_parts
@@ -87,11 +88,13 @@ class scalar(ndarray):
         return ratio
 
     @property  # type: ignore[misc]
+    @direct("real")
     def real(self) -> Array:
         """The real part."""
         return complex_parts.real(self)
 
     @property  # type: ignore[misc]
+    @direct("imag")
     def imag(self) -> Array:
         """The imaginary part."""
         return _core.as_scalar(complex_parts.imag(self))

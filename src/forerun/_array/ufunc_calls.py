@@ -29,7 +29,7 @@ from ..ops.linalg import matmul as products
 if TYPE_CHECKING:
     from ..typing import Array, ArrayLike, DeviceLike, Out
 
-_OPS: dict[Any, Elementwise] = {
+OPS: dict[Any, Elementwise] = {
     op.ufunc: op
     for module in (arithmetic, exponential)
     for op in vars(module).values()
@@ -141,7 +141,7 @@ def _simple(
     if ufunc in _PRODUCTS:
         named = {"signature" if k == "sig" else k: v for k, v in options.items()}
         return lambda: _PRODUCTS[ufunc](*inputs, out=outs[0], **named)
-    op = _OPS.get(ufunc)
+    op = OPS.get(ufunc)
     if op is None or set(options) - {"dtype"}:
         return None
     dtype: dict[str, Any] = {k: as_dtype(op.name, v) for k, v in options.items()}
@@ -241,7 +241,7 @@ _made: dict[Any, tuple[list[str], Elementwise | None]] = {}
 
 def looped(ufunc: numpy.ufunc, loop: Dtypes) -> Elementwise | None:
     """Return an op that has the loop of these dtypes; None if there can be none."""
-    op = _OPS.get(ufunc) or _op_of(ufunc)
+    op = OPS.get(ufunc) or _op_of(ufunc)
     return op if op and _has_loop(ufunc, ufunc.ntypes, loop) else None
 
 

@@ -40,6 +40,7 @@ def table() -> dict[str, Any]:
         "matmul": matmul,
         "fit": fitted,
         "asarray": convert.asarray,
+        "array_of_list": convert.array_of_list,
         "transpose": transpose,
         **operators,
     }

@@ -11,8 +11,9 @@ import numpy
 
 from .. import np
 from .._array.scalar import scalar
+from .._array.ufunc_calls import OPS
 from ..ops._base import core as _core
-from ..ops._base.primitive import Elementwise
+from ..ops._base.primitive import Elementwise, direct
 from .conversion import Numpy, back, values
 
 __all__ = ["classes", "extended"]
@@ -190,6 +191,7 @@ def _ufuncs(calls: Numpy) -> Callable[..., Any]:
 
     tried = _core.Fallback(ours, otherwise)
 
+    @direct("array_ufunc", OPS)
     def array_ufunc(self: Any, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if any(map(_leaves_it_to_numpy, inputs)):
             why = f"{ufunc.__name__}: an operand's class is derived from numpy.ndarray"

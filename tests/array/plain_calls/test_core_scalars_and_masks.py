@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -34,6 +35,10 @@ OPERATORS: list[Callable[[Any, Any], Any]] = [
     operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
 ]  # fmt: skip
 IN_PLACE = [operator.iadd, operator.isub, operator.imul, operator.itruediv]
+NUMPYS = (
+    numpy.float64(-0.3), numpy.float32(0.7), numpy.int64(7), numpy.int8(-3), numpy.uint64(2**63), numpy.bool_(True),
+    numpy.complex128(1 + 2j), numpy.float16(2),
+)  # fmt: skip
 NUMBERS = (3, -1, 0, 2.5, -0.0, float("nan"), float("inf"), True, 2**40, 2**70, 1j)
 
 
@@ -101,11 +106,31 @@ def test_scalars_are_calculated_as_operations_calculate(dtype):
         scalar("float64", -0.3),
         scalar("float32", 0.7),
         vector("float64"),
+        *NUMPYS,
     ]
     for value, b, op in itertools.product(values, beside, OPERATORS):
         a = scalar(dtype, value)
         assert outcome_of(op, a, b) == issued(op, a, b), (op, a, b)
         assert outcome_of(op, b, a) == issued(op, b, a), (op, b, a)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numpys_scalars_are_operands_like_arrays_without_axes(dtype):
+    for a, b, op in itertools.product((vector(dtype), scalar(dtype)), NUMPYS, OPERATORS):
+        assert outcome_of(op, b, a) == outcome_of(op, np.array(b), a), (op, b, a)
+        assert outcome_of(op, a, b) == outcome_of(op, a, np.array(b)), (op, a, b)
+
+
+def test_numpys_operators_need_no_python_function():
+    x, one, theirs = vector("float64"), scalar("float64"), numpy.arange(5.0)
+    calls: list[Any] = []
+    sys.setprofile(lambda frame, event, _: calls.append(frame.f_code) if event == "call" else None)
+    try:
+        found = numpy.float64(2.5) * x, numpy.int64(3) - one, numpy.float32(1) < x, theirs + x
+    finally:
+        sys.setprofile(None)
+    assert calls == []
+    assert [f.tolist() for f in found[:2]] == [[7.5, 0, 2.5, 17.5, 5], -2]
 
 
 def test_numbers_are_constants_only_where_their_values_are_known():

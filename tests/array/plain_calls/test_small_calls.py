@@ -146,6 +146,8 @@ def calls_of(function: Any, work: Callable[[], Any]) -> int:
         # lists of numbers
         "argmax([x[0], x[1]])", "argmax([-1, x[0], 2.5])", "sum([1.0, 2.0])", "max((x[0], x[1]))", "mean([x, x])",
         "sort([3, 1, 2])", "linalg.norm([3.0, 4.0])", "convolve([1.0, 2.0], [3.0])", "array([-1, x[0]])",
+        "array([])", "concatenate([x, p])", "concatenate(([1], x))", "stack([x[0], x[1]])", "imag(x * 1j)",
+        "real(x[0])",
     ],
 )  # fmt: skip
 def test_a_plain_call_of_settled_arrays_needs_no_python_function(call):

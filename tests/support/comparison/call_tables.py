@@ -59,6 +59,13 @@ CALLS = (
     "fft.fft2(A)", "add.reduce(x)", "multiply.reduce(v)", "maximum.reduce(x)", "add.accumulate(x)",
     "maximum.accumulate(x)", "minimum.accumulate(A)", "maximum.accumulate(A, axis=1)",
     "flip(A[0, 0])", "flip(A[1:2, 1:2].reshape(()))", "atleast_2d(A[1:2, 1:2].reshape(()))",
+    "concatenate([x, w])", "concatenate([p, x, w])", "concatenate([m, x])", "concatenate([x, [1, 2]])",
+    "concatenate([A, T.T], 1)", "concatenate([x, A * 1j])", "hstack([m, x])", "vstack([x, p])", "vstack([w, v])",
+    "stack([w, v])", "stack([x[0], x[1]])", "stack([x[0], w[1]])", "append(x, [2.5])", "array([x[0], w[1]])",
+    "array([])", "array([], int)", "array([], dtype='float32')", "concatenate([[], x])", "concatenate([[], p])",
+    "imag(x)", "imag(T)", "imag(x[1])", "real(x[1])", "sin(w[1])", "sqrt(2.0)", "exp(-1e300)", "isnan(1.5)",
+    "sign(2.5)", "invert(2.5)", "hypot(w, [1.0, 2.0, 3.0])", "maximum([3, 2, 1], w)", "add(w, [w[0], 1, 2])",
+    "add(w, [1.0, 2.0])", "add(w, [1.0, 'a', 2.0])", "add(w, [[1], [2]])",
 )  # fmt: skip
 VIEWS = (
     "expand_dims(x, 0)", "expand_dims(A, -1)", "expand_dims(x, 3)", "squeeze(A[:, :1])", "squeeze(A[:1], 0)",

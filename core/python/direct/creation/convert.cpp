@@ -18,27 +18,31 @@
 
 namespace forerun {
 
-PyObject* converted(PyObject* self, DType t) {
-  const Array* from = plain_array(self);
-  if (!from || (is_complex(from->layout.dtype) && !is_complex(t))) return nullptr;  // which warns
+Array converted(const Array& from, DType t, int device) {
   bool small =
-      from->layout.contiguous() && from->layout.nbytes() <= static_cast<int64_t>(kFilledAtOnce) && may_work_at_once();
-  if (const char* values = small ? values_at_once(*from) : nullptr) {
-    if (Array made = made_at_once(t, from->layout.shape, as_array(self)->device); made.storage()) {
+      from.layout.contiguous() && from.layout.nbytes() <= static_cast<int64_t>(kFilledAtOnce) && may_work_at_once();
+  if (const char* values = small ? values_at_once(from) : nullptr) {
+    if (Array made = made_at_once(t, from.layout.shape, device); made.storage()) {
       char* args[] = {const_cast<char*>(values), made.storage()->data()};
-      intptr_t n = from->layout.size,
-               steps[] = {static_cast<intptr_t>(item_size(from->layout.dtype)), static_cast<intptr_t>(item_size(t))};
-      if (t == from->layout.dtype) {
-        std::memcpy(args[1], args[0], static_cast<size_t>(from->layout.nbytes()));
+      intptr_t n = from.layout.size,
+               steps[] = {static_cast<intptr_t>(item_size(from.layout.dtype)), static_cast<intptr_t>(item_size(t))};
+      if (t == from.layout.dtype) {
+        std::memcpy(args[1], args[0], static_cast<size_t>(from.layout.nbytes()));
       } else {
-        Loop loop = cast_loop(from->layout.dtype, t);
+        Loop loop = cast_loop(from.layout.dtype, t);
         loop.function(args, &n, steps, loop.data);
       }
       written_at_once(made);
-      return wrap(std::move(made));
+      return made;
     }
   }
-  return wrap(copied(*from, t, as_array(self)->device));
+  return copied(from, t, device);
+}
+
+PyObject* converted(PyObject* self, DType t) {
+  const Array* from = plain_array(self);
+  if (!from || (is_complex(from->layout.dtype) && !is_complex(t))) return nullptr;  // which warns
+  return wrap(converted(*from, t, as_array(self)->device));
 }
 
 namespace {

@@ -7,6 +7,8 @@
 namespace forerun {
 
 // A copy, or a cast: of values of small arrays at once, by the same loops as those of larger ones.
+Array converted(const Array& from, DType t, int device);
+// The same of a plain array. Null without an exception set: it is none, or the cast would warn.
 PyObject* converted(PyObject* self, DType t);
 
 }  // namespace forerun

@@ -12,8 +12,8 @@
 #include "python/direct/creation/convert.h"
 #include "python/direct/creation/creation_arguments.h"
 #include "python/direct/creation/from_lists.h"
+#include "python/direct/creation/numbers.h"
 #include "python/direct/function_type.h"
-#include "python/direct/indexing/fill.h"
 #include "python/direct/shape.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
@@ -183,8 +183,18 @@ PyObject* of_number(PyObject* o, PyObject* dtype) {
   return made.storage() ? wrap(std::move(made)) : nullptr;
 }
 
+// Of an empty list.
+PyObject* of_nothing(PyObject* dtype) {
+  DType t;
+  Array made = may_work_at_once() && plain_dtype(dtype, &t) ? made_at_once(t, Dims{0}, here()) : Array();
+  if (!made.storage()) return nullptr;
+  written_at_once(made);
+  return wrap(std::move(made));
+}
+
 PyObject* of_list(PyObject* list, PyObject* dtype) {
-  if (!is_list(list) || PySequence_Fast_GET_SIZE(list) == 0) return nullptr;
+  if (!is_list(list)) return nullptr;
+  if (PySequence_Fast_GET_SIZE(list) == 0) return of_nothing(dtype);
   PyObject* first = PySequence_Fast_GET_ITEM(list, 0);
   if (!is_array(first)) {
     if (PyObject* made = of_vector(list, dtype)) return made;
@@ -193,7 +203,7 @@ PyObject* of_list(PyObject* list, PyObject* dtype) {
   if (!absent(dtype)) return nullptr;
   const bool has_axes = is_array(first) && as_array(first)->array.layout.ndim() > 0;
   PyObject* made = has_axes ? nullptr : of_scalars(list);
-  return made || !is_array(first) || Py_TYPE(first) == scalar_type ? made : stacked(list);
+  return made || !is_array(first) ? made : stacked(list);
 }
 
 // Of a list of numbers or of arrays; of a dense array.

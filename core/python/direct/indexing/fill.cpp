@@ -16,12 +16,6 @@
 
 namespace forerun {
 
-bool takes_number(DType t, PyObject* value) {
-  if (PyBool_Check(value) || PyLong_CheckExact(value)) return true;
-  if (PyFloat_CheckExact(value)) return is_inexact(t);
-  return PyComplex_CheckExact(value) && is_complex(t);
-}
-
 void fill_view(const Array& to, PyObject* value) {
   Scalar scalar{};
   if (!put_scalar("assign", value, to.layout.dtype, scalar.bytes)) throw PythonError{};
@@ -35,24 +29,6 @@ void fill_view(const Array& to, PyObject* value) {
   Building op;
   build_fill(*op, scalar, to);
   op.issue(device_of(to));
-}
-
-Array numbers_at_once(PyObject* const* values, const Dims& shape, DType t, int device) {
-  Array made = may_work_at_once() ? made_at_once(t, shape, device) : Array();
-  if (!made.storage()) return {};
-  auto* to = reinterpret_cast<unsigned char*>(made.storage()->data());
-  for (int64_t i = 0; i < made.layout.size; ++i, to += item_size(t)) {
-    if (!takes_number(t, values[i])) return {};
-    if (!put_scalar("assign", values[i], t, to)) return PyErr_Clear(), Array();
-  }
-  written_at_once(made);
-  return made;
-}
-
-Array listed_numbers(PyObject* list, DType t, int device) {
-  constexpr Py_ssize_t kMost = 64;
-  const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
-  return n > 0 && n <= kMost ? numbers_at_once(PySequence_Fast_ITEMS(list), Dims{n}, t, device) : Array();
 }
 
 bool fit_layout(Layout& values, const Dims& shape) {

@@ -1,6 +1,7 @@
 // Elements and slices, read and written, where no Python function is needed to understand the index and the values.
 #include "python/direct/indexing/index.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -10,6 +11,8 @@
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/elementwise/masked_write.h"
 #include "python/bindings.h"
+#include "python/direct/creation/from_lists.h"
+#include "python/direct/creation/numbers.h"
 #include "python/direct/indexing/fill.h"
 #include "python/direct/indexing/picks.h"
 #include "python/direct/indexing/positions.h"
@@ -17,6 +20,7 @@
 #include "python/object/conversion/python_scalars.h"
 #include "python/object/node.h"
 #include "python/object/plain.h"
+#include "python/object/scalar.h"
 #include "python/object/views/basic_index.h"
 #include "python/runtime/call_sites/op_names.h"
 #include "python/runtime/errors/errors.h"
@@ -80,7 +84,7 @@ bool put_under(const Array& x, const Array& mask, const Array* values, PyObject*
 bool may_take(PyObject* self, PyObject* value, const Array* values) {
   const Array& x = as_array(self)->array;
   if (tracing || x.layout.ndim() == 0 || !x.writable()) return false;
-  return !values || (values->layout.dtype == x.layout.dtype && values->layout.size > 0 &&
+  return !values || (values->layout.dtype == x.layout.dtype && (values->layout.size > 0 || x.layout.size == 0) &&
                      as_array(value)->device == as_array(self)->device);
 }
 
@@ -103,8 +107,8 @@ bool put_directly(PyObject* self, PyObject* index, PyObject* value, const Array*
       put_at(x, *mask, *values, nullptr))
     return true;
   if (mask && mask->layout.dtype == DType::b1) {
-    bool whole =
-        mask->layout.shape == x.layout.shape && as_array(index)->device == as_array(self)->device && x.layout.size;
+    bool whole = mask->layout.shape == x.layout.shape && as_array(index)->device == as_array(self)->device;
+    if (whole && x.layout.size == 0) return !values || (values->layout.ndim() <= 1 && values->layout.size <= 1);
     if (whole) return (!values || values->layout.ndim() <= 1) && put_under(x, *mask, values, value);
   }
   return scattered(self, index, value, values, nullptr);
@@ -118,6 +122,13 @@ bool computes_in(DType t, PyObject* value) {
   int beyond = 0;
   long long n = PyLong_AsLongLongAndOverflow(value, &beyond);
   return !beyond && n <= 1LL << 53 && n >= -(1LL << 53);
+}
+
+// Whether one of the first entries of a list is a scalar, whose dtype the array of the list has.
+bool has_scalar(PyObject* list) {
+  constexpr Py_ssize_t kFirst = 4;
+  PyObject* const* items = PySequence_Fast_ITEMS(list);
+  return std::any_of(items, items + std::min(kFirst, PySequence_Fast_GET_SIZE(list)), is_scalar);
 }
 
 }  // namespace
@@ -164,7 +175,8 @@ int assign_directly(PyObject* self, PyObject* index, PyObject* value) {
   if (is_list(value)) {
     listed = nb::steal(guarded([&]() -> PyObject* {
       Array numbers = listed_numbers(value, x->layout.dtype, as_array(self)->device);
-      return numbers.storage() ? wrap(std::move(numbers)) : nullptr;
+      if (numbers.storage()) return wrap(std::move(numbers));
+      return tracing || !has_scalar(value) ? nullptr : array_of_list(value);
     }));
     if (!listed) return PyErr_Occurred() ? -1 : 0;
     value = listed.ptr();
@@ -180,8 +192,10 @@ int assign_directly(PyObject* self, PyObject* index, PyObject* value) {
       return Py_NewRef(Py_None);
     }
     if (values && as_array(value)->device != as_array(self)->device) return Py_NewRef(Py_None);
-    // An element that integers alone name takes one number; the Python function says so.
+    // An element that integers alone name takes one number, and lists are not deeper than there are axes; the Python
+    // function says so.
     if (values && target.layout.ndim() == 0 && values->layout.ndim() > 0) return Py_NewRef(Py_None);
+    if (listed && values->layout.ndim() > target.layout.ndim()) return Py_NewRef(Py_None);
     if (!target.writable()) return Py_NewRef(Py_None);
     if (values)
       done = copy_into(target, *values);

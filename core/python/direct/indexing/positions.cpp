@@ -104,7 +104,7 @@ PyObject* pick_selected(const Array& x, const Array& mask) {
 
 Array listed_positions(PyObject* list, int64_t n, int device) {
   Py_ssize_t count = PyList_GET_SIZE(list);
-  if (count == 0 || count > kMostPicked || !may_work_at_once()) return {};
+  if (count > kMostPicked || !may_work_at_once()) return {};
   Array made = made_at_once(DType::i64, Dims{static_cast<int64_t>(count)}, device);
   if (!made.storage()) return {};
   auto* to = reinterpret_cast<int64_t*>(made.storage()->data());

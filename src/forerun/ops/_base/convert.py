@@ -34,10 +34,11 @@ if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, Axis, DeviceLike, DTypeLike, Out, Shape
 
 __all__ = [
-    "as_dtype", "as_index_array", "as_real_float", "asarray", "asarray_like_device", "asarrays", "axes_of",
-    "axes_to_reduce", "axis_of", "broadcast_shapes", "castable", "check_choice", "converted", "count_of", "counts_of",
-    "default_float", "device_of", "ints_become_floats", "is_array", "is_bfloat16", "is_inexact", "is_real_float",
-    "is_supported", "promote", "set_defaults", "unsupported", "vector_of", "warn_of_lost_parts", "write_out",
+    "array_of_list", "as_dtype", "as_index_array", "as_real_float", "asarray", "asarray_like_device", "asarrays",
+    "axes_of", "axes_to_reduce", "axis_of", "broadcast_shapes", "castable", "check_choice", "converted", "count_of",
+    "counts_of", "default_float", "device_of", "ints_become_floats", "is_array", "is_bfloat16", "is_inexact",
+    "is_real_float", "is_supported", "promote", "set_defaults", "unsupported", "vector_of", "warn_of_lost_parts",
+    "write_out",
 ]  # fmt: skip
 
 NOT_IN_PLACE = (
@@ -55,7 +56,7 @@ def is_array(x: object) -> TypeIs[Array]:
     return isinstance(x, _core.Array)
 
 
-_of_list = _core.Function("asarray", lambda *_: None)  # None: it is not a plain list of numbers
+array_of_list = _core.Function("asarray", lambda *_: None)  # None: it is not a plain list of numbers
 
 
 def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op: str = "asarray") -> Array:
@@ -76,7 +77,7 @@ def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op
         if device is not None and x.device != resolve(device):
             x = to_device(x, resolve(device))
         return x
-    made: Array | None = _of_list(x, dtype) if isinstance(x, (list, tuple)) else None
+    made: Array | None = array_of_list(x, dtype) if isinstance(x, (list, tuple)) else None
     if made is not None and (device is None or made.device == resolve(device)):
         return made
     if isinstance(x, (list, tuple)) and _has_arrays(x):

@@ -48,6 +48,7 @@ def real(val: ArrayLike) -> Array:
     return _real(x) if x.dtype.kind == "c" else x
 
 
+@direct("imag")
 def imag(val: ArrayLike) -> Array:
     """Return a view of the imaginary part; new zeros if val is not complex.
 

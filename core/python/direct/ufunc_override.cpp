@@ -1,0 +1,44 @@
+// Plain calls of `__array_ufunc__`, by which NumPy leaves its ufuncs to forerun: of `numpy.float64(2) * x`, whose
+// operator is NumPy's, and of `numpy.add(x, y)`.
+#include <algorithm>
+
+#include "python/direct/function_type.h"
+#include "python/dispatch/loops/promotion.h"
+#include "python/dispatch/ufunc_call.h"
+#include "python/dispatch/ufunc_type.h"
+#include "python/numpy_api.h"
+#include "python/object/plain.h"
+#include "python/runtime/errors/errors.h"
+
+namespace forerun {
+
+namespace {
+
+// An array or number of no class with rules of its own.
+bool plain_operand(PyObject* o) {
+  return is_array(o) || PyArray_CheckExact(o) || weak_rank(o) >= 0 || PyArray_IsScalar(o, Number) ||
+         PyArray_IsScalar(o, Bool);
+}
+
+// array_ufunc(self, ufunc, "__call__", *operands), where forerun has an operation for the ufunc: the function is made
+// with a dict of them.
+PyObject* array_ufunc(const DirectCall& call) {
+  constexpr Py_ssize_t kBefore = 3;
+  const bool called = call.n > kBefore && !call.kwnames && PyUnicode_Check(call.args[2]) &&
+                      PyUnicode_CompareWithASCIIString(call.args[2], "__call__") == 0;
+  if (!called) return nullptr;
+  PyObject* op = PyDict_GetItemWithError(PyTuple_GET_ITEM(call.data, 0), call.args[1]);
+  if (!op) return PyErr_Occurred() ? throw PythonError{} : nullptr;
+  UfuncObject* u = get_ufunc("array_ufunc", op);
+  PyObject* const* inputs = call.args + kBefore;
+  const Py_ssize_t n = call.n - kBefore;
+  if (n != u->nin || u->nout != 1 || !std::all_of(inputs, inputs + n, plain_operand)) return nullptr;
+  PyObject* result = call_ufunc(u, inputs, n, nullptr, nullptr);
+  return result ? result : throw PythonError{};
+}
+
+}  // namespace
+
+void add_direct_overrides() { add_direct("array_ufunc", array_ufunc); }
+
+}  // namespace forerun
