@@ -11,7 +11,7 @@ a prediction are measured apart from the run:
   network has a known one.
 
 The table has medians over the rounds; its error is the median of the rounds' errors, with the smallest and the largest.
-Aim: within 15 %. Ranks need mpi4py and an MPI (`make ranks` installs both in build/ranks); without them they are
+Aim: within 15 %. Ranks need mpi4py and an MPI (`pip install "forerun[mpi]"`); without them they are
 left out.
 """
 

@@ -249,8 +249,8 @@ def tree_of(ref: str, folder: Path) -> Path:
 def table(refs: list[str]) -> str:
     """Return the counts of commits and of the working tree as Markdown."""
     with tempfile.TemporaryDirectory() as folder:
-        trees = {ref: tree_of(ref, Path(folder) / ref) for ref in refs} | {"now": ROOT}
-        rows = [f"| | {' | '.join(trees)} |", f"|---|{'---|' * len(trees)}"]
+        trees = {ref: tree_of(ref, Path(folder) / ref) for ref in refs} | {"working tree": ROOT}
+        rows = [f"| count | {' | '.join(trees)} |", f"|---|{'---|' * len(trees)}"]
         rows += [f"| {what} | {' | '.join(count(tree) for tree in trees.values())} |" for what, count in COUNTS.items()]
     return "\n".join(rows)
 

@@ -1,6 +1,6 @@
 """Every operation on a GPU: the values that the CPU gives, and where it ran.
 
-The table of cases has arguments for each function. docs/reference/devices.md lists functions that run on the host.
+The table of cases has arguments for each function. docs/reference/gpu.md lists functions that run on the host.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def gpu() -> Any:
 
 def documented(heading: str) -> dict[str, set[str]]:
     """Return the functions that a table in the documentation names, by the text in front of them."""
-    text = (ROOT / "docs/reference/devices.md").read_text()
+    text = (ROOT / "docs/reference/gpu.md").read_text()
     section = text.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
     rows = re.findall(r"^\| ([^|`]+) \| (.*`.*) \|$", section, re.MULTILINE)
     return {kind.strip(): set(re.findall(r"`([^`]+)`", names)) for kind, names in rows}

@@ -249,7 +249,7 @@ class TestInfo:
             if "tests" not in file.relative_to(ROOT).parts
             for name in re.findall(r"""["'`](FORERUN_[A-Z_]+)\b(?!_)""", file.read_text())
         }
-        described = set(re.findall(r"`(FORERUN_[A-Z_]+)`", (ROOT / "docs/reference/devices.md").read_text()))
+        described = set(re.findall(r"`(FORERUN_[A-Z_]+)`", (ROOT / "docs/reference/settings.md").read_text()))
         assert read <= KNOWN
         assert set(VARIABLES) <= described
 

@@ -10,7 +10,7 @@ __all__ = ["ABSENT", "DIFFERS", "PARAMETERS"]
 # Parameters that are not looked for: why no function takes them; "" where that needs no word.
 PARAMETERS = {
     "prefix": "names follow from the attributes that blocks are assigned to",
-    "params": "parameters are shared by `share_parameters`, and where it says so by `params=`",
+    "params": "parameters are shared by `share_parameters`, or by `params=` of functions that have it",
     "sparse_grad": "gradients are dense",
     "grad_stype": "gradients are dense",
     "stype": "arrays are dense",
@@ -19,8 +19,8 @@ PARAMETERS = {
     "cudnn_off": "there is no cuDNN",
     "cudnn_tune": "there is no cuDNN",
     "workspace": "kernels take the memory that they need",
-    "min_calib_range": "for quantization, which is not there",
-    "max_calib_range": "for quantization, which is not there",
+    "min_calib_range": "for quantization, which does not exist",
+    "max_calib_range": "for quantization, which does not exist",
     "sym": "for the symbolic API",
     "op_name": "an internal parameter of MXNet's",
     # Operands that programs give by position.

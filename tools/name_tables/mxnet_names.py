@@ -32,18 +32,18 @@ from mxnet_absent import ABSENT, DIFFERS, PARAMETERS  # noqa: E402  # isort: ski
 PAGE = ROOT / "docs" / "reference" / "mxnet_names.md"
 NAMES = Path(__file__).with_suffix(".tsv")
 TODAY = "not yet"
-HEAD = """The public names of MXNet 1.9.1 and 2.0 for programs over `np` and Gluon, and what forerun has of them, as
-programs find it after `install_as_mxnet()`. `python tools/name_tables/mxnet_names.py` makes this page: it looks for
-each name, and for MXNet's parameters in its signature. A test checks that it is up to date. (1.x) and (2.x): in that
-version only."""
-OUTSIDE = """Not listed are the symbolic API (`mx.sym`, `mx.mod`, `mx.executor`, `mx.rnn`, `mx.io`, `mx.viz`:
-`hybridize` records what a block does), sparse storage (`mx.nd.sparse`, row_sparse and csr arrays: arrays are dense),
-and the old `mx.nd` (`np` is in its place)."""
+HEAD = """This page lists the public names of MXNet 1.9.1 and 2.0 for programs over `np` and Gluon, and which of them
+exist after `install_as_mxnet()`. `python tools/name_tables/mxnet_names.py` writes the page: it looks for each name, and
+for MXNet's parameters in its signature. A test checks that the page is up to date. Names with (1.x) or (2.x) are in
+that version only."""
+OUTSIDE = """The page does not list the symbolic API (`mx.sym`, `mx.mod`, `mx.executor`, `mx.rnn`, `mx.io`, `mx.viz`),
+in whose place `hybridize` captures the operations of a block; sparse storage (`mx.nd.sparse`, row_sparse and csr
+arrays), because arrays are dense; and the old `mx.nd`, whose place `np` takes."""
 BASES = {"gluon.HybridBlock": "gluon.Block", "gluon.rnn.RecurrentCell": "gluon.HybridBlock"}  # whose reasons hold, too
 KINDS = {
-    "have": "exists, and takes MXNet's parameters, as far as its signature says",
-    "differs": "exists with a difference, which is given beside it",
-    "absent": "does not exist, for the reason beside it",
+    "have": "exists, with MXNet's parameters in its signature",
+    "differs": "exists with the given difference",
+    "absent": "does not exist, for the given reason",
 }
 
 
@@ -205,7 +205,7 @@ def page(names: dict[str, list[Name]]) -> str:
         "# MXNet's names",
         textwrap.fill(HEAD, 120),
         "\n".join(f"- **{kind}**: {meaning}" for kind, meaning in KINDS.items()),
-        textwrap.fill(f"{OUTSIDE} Parameters that are not looked for, for these reasons: {parameters}.", 120),
+        textwrap.fill(f"{OUTSIDE} These parameters are not looked for: {parameters}.", 120),
         counts(names),
     ]
     for place, found in names.items():

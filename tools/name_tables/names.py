@@ -37,12 +37,12 @@ PAGE = ROOT / "docs" / "reference" / "names.md"
 NAMESPACES = {"np": "numpy", "np.linalg": "numpy.linalg", "np.fft": "numpy.fft", "np.random": "numpy.random",
               "np.ndarray": "numpy.ndarray"}  # fmt: skip
 KINDS = {
-    "native": "one operation of the engine on its compiled loops, or a view, which needs none",
-    "composed": "several of these",
-    "host task": "NumPy's function, called by a worker when the values are computed",
-    "blocking": "waits: its shape or dtype depends on values, or it hands them out",
+    "native": "one operation of the engine, or a view, which needs no operation",
+    "composed": "several such operations",
+    "host task": "NumPy's function, which a worker calls when the values are computed",
+    "blocking": "waits, because its shape or dtype depends on values, or because it returns values to Python",
     "plain": "no computation on arrays: a constant, a dtype, a module, a setting, text",
-    "absent": "deliberately not there",
+    "absent": "not provided, for the reason given",
 }
 PATIENCE = 30.0
 TODAY = "not yet"
@@ -271,10 +271,9 @@ def page(names: dict[str, list[Name]]) -> str:
     version = ".".join(numpy.__version__.split(".")[:2])
     parts = [
         "# NumPy's names",
-        f"Every public name of NumPy {version}, and how forerun computes it.\n"
-        "`python tools/name_tables/names.py` makes this page: it calls each name while the engine is held, "
-        "and writes down\nwhat it sees. "
-        "A test checks that it is up to date.",
+        f"This page lists every public name of NumPy {version}, and how forerun computes it. "
+        "`python tools/name_tables/names.py`\nwrites the page: it calls each name while no operation can start, "
+        "and records the result. A test checks that the page is\nup to date.",
         "\n".join(f"- **{kind}**: {meaning}" for kind, meaning in KINDS.items()),
         counts(names),
     ]
