@@ -33,6 +33,9 @@ isinstance(x, np.ndarray), isinstance(np.float64(1), np.ndarray)
 issubclass(type(x), np.ndarray)
 type(x) == np.ndarray, np.ndarray == type(x), str(type(x))
 isinstance(np.add, np.ufunc), isinstance(np.sum, np.ufunc)
+isinstance(f[0], float), isinstance(f[0], np.float64), isinstance(f.sum(), (list, float)), isinstance(x[0, 1], float)
+isinstance(x[0, 1], int), isinstance(x[0, 1], np.int64), isinstance(f[0] * 1j, complex), isinstance(f, float)
+__import__('numbers').Real in [k for k in (__import__('numbers').Real,) if isinstance(f[0], k)], f[0].__class__.__name__
 np.ndarray((2, 3), dtype=int).shape
 np.ndarray((2, 3)).dtype
 np.ndarray.__name__

@@ -82,6 +82,8 @@ Operator power_operator(PyObject* a, PyObject* b) {
 
 PyObject* power(PyObject* a, PyObject* b, PyObject*) {
   Operator which = power_operator(a, b);
+  if (which == Operator::square && is_scalar(a))
+    if (PyObject* result = calculated_at_once(Operator::multiply, a, a); result || PyErr_Occurred()) return result;
   return which == Operator::power ? binary<Operator::power>(a, b) : call_operator(which, &a, 1, nullptr);
 }
 PyObject* in_place_power(PyObject* a, PyObject* b, PyObject*) {

@@ -2,24 +2,27 @@
 #include "python/direct/matmul.h"
 
 #include "array/array.h"
+#include "python/direct/creation/convert.h"
 #include "python/direct/creation/from_lists.h"
 #include "python/direct/function_type.h"
+#include "python/dispatch/loops/promotion.h"
 #include "python/object/array_object.h"
 #include "python/ops/matmul.h"
 #include "python/runtime/errors/errors.h"
+#include "python/runtime/submission/devices.h"
 
 namespace forerun {
 
-// a @ b of one dtype, with one or two axes each. Null without an exception set: not plain.
+// a @ b, with one or two axes each. Null without an exception set: not plain.
 PyObject* matmul_directly(PyObject* first, PyObject* second) {
   const Array *a = plain_array(first), *b = plain_array(second);
-  if (!a || !b || a->layout.dtype != b->layout.dtype || as_array(first)->device != as_array(second)->device)
-    return nullptr;
-  DType t = a->layout.dtype;
+  if (!a || !b || as_array(first)->device != as_array(second)->device) return nullptr;
+  const DType t = promote(a->layout.dtype, b->layout.dtype);
   const Dims &sa = a->layout.shape, &sb = b->layout.shape;
   if (t == DType::b1 || item_size(t) == 2 || sa.empty() || sb.empty() || sa.size() > 2 || sb.size() > 2) return nullptr;
   if (sa[sa.size() - 1] != sb[sb.size() == 1 ? 0 : sb.size() - 2]) return nullptr;
-  return guarded([&] { return wrap_result(product_of(*a, *b)); });
+  const auto of_dtype = [t](const Array& x) { return x.layout.dtype == t ? x : converted(x, t, device_of(x)); };
+  return guarded([&] { return wrap_result(product_of(of_dtype(*a), of_dtype(*b))); });
 }
 
 namespace {

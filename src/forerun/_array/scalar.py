@@ -26,7 +26,18 @@ __all__ = ["scalar"]
 _AS_PYTHON = (numpy.dtype("float64"), numpy.dtype("int64"))  # of scalars that NumPy writes as Python's numbers
 
 
-class scalar(ndarray):
+class _Classed:
+    """What `isinstance` asks of scalars where their type is not of a class: `class_of`, while NumPy is replaced."""
+
+    __slots__ = ()
+    class_of: Callable[[Any], type] = type
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return _Classed.class_of(self)
+
+
+class scalar(_Classed, ndarray):
     """A number that may still be on its way: an array without axes that is a value, as NumPy's scalars are.
 
     `x[0]`, `x.sum()`, `x[0] + 1` and iterating over a vector give scalars; `np.array(5.0)` and views do not. Later

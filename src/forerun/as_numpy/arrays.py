@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import abc
+import sys
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -131,10 +133,14 @@ def _read(name: str) -> property:
 
 
 @contextmanager
-def extended(calls: Numpy) -> Iterator[None]:
-    """Inside, arrays have what only NumPy's have, and methods that refuse their arguments are NumPy's."""
+def extended(calls: Numpy, is_program: Callable[[Any], bool]) -> Iterator[None]:
+    """Inside, arrays have what only NumPy's have, and methods that refuse their arguments are NumPy's.
+
+    is_program: whether globals are those of the program's code, where scalars are of NumPy's classes.
+    """
     added: list[tuple[type, str, Any]] = [(np.ndarray, *pair) for pair in _attributes(calls)]
     added.append((scalar, "__repr__", lambda x: repr(x.numpy()[()])))
+    added.append((scalar.__mro__[1], "class_of", staticmethod(_class_for(is_program))))
     before = [(kind, name, vars(kind).get(name)) for kind, name, _ in added]
     method = Elementwise._method
     for kind, name, value in added:
@@ -151,6 +157,26 @@ def extended(calls: Numpy) -> Iterator[None]:
                 delattr(kind, name)
             else:
                 setattr(kind, name, value)
+
+
+def _class_for(is_program: Callable[[Any], bool]) -> Callable[[Any], type]:
+    """Return the class of a scalar that `isinstance` and `x.__class__` are told.
+
+    In the program's code it is NumPy's, and so one of Python's, as `isinstance(x[0], float)` decides what a program
+    does. Everywhere else it is the type.
+    """
+    known: dict[types.CodeType, bool] = {}
+
+    def class_of(x: Any) -> type:
+        asks = sys._getframe(2)
+        if asks.f_code is abc.ABCMeta.__instancecheck__.__code__ and asks.f_back is not None:
+            asks = asks.f_back
+        told = known.get(asks.f_code)
+        if told is None:
+            told = known[asks.f_code] = is_program(asks.f_globals)
+        return x.dtype.type if told else type(x)
+
+    return class_of
 
 
 def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:

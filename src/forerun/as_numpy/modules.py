@@ -13,7 +13,7 @@ import numpy
 from .. import np
 from ..ops._base import core as _core
 from . import arrays
-from .conversion import Numpy
+from .conversion import Numpy, taken, values
 from .streams import streams
 
 __all__ = ["Modules"]
@@ -28,6 +28,7 @@ _MAY_FAIL = (
     "linalg.lstsq", "linalg.matrix_power", "linalg.matrix_rank", "linalg.pinv", "linalg.qr", "linalg.solve",
     "linalg.svd", "linalg.svdvals", "linalg.tensorinv", "linalg.tensorsolve",
 )  # fmt: skip
+_FEW = 1024  # elements of a matrix for which the core calls NumPy's functions itself
 # NumPy looks at the values to find the dtype.
 _REAL_IF_THEY_CAN = ("linalg.eig", "linalg.eigvals")
 # They call a function of the program, or use up an iterator: a second call would be seen.
@@ -130,7 +131,7 @@ class Modules:
         if path in _ONCE:
             return ours
         few = None if path in _MAKES else theirs
-        found = _core.Fallback(_changed(path, ours), self.calls.instead(path, theirs), few)
+        found = _core.Fallback(_changed(path, ours, theirs), self.calls.instead(path, theirs), few)
         vars(found)["__reduce_ex__"] = lambda protocol: (_function, (path,))  # for pickles: by its name
         return found
 
@@ -143,17 +144,43 @@ def _function(path: str) -> Any:
     return found
 
 
-def _changed(path: str, ours: Any) -> Any:
+def _changed(path: str, ours: Any, theirs: Any) -> Any:
     """Return forerun's function with NumPy's kind of result, or with errors at the call."""
     if path in _BOOLS:
         return functools.wraps(ours)(lambda *args, **kwargs: bool(ours(*args, **kwargs)))
     if path in _SAVES:
         return functools.wraps(ours)(lambda *args, **kwargs: _waited(ours(*args, **kwargs), None))
     if path in _REAL_IF_THEY_CAN:
-        return functools.wraps(ours)(lambda a: _real(a, _settled(ours(a))))
+        return _in_the_call(functools.wraps(ours)(lambda a: _real(a, _settled(ours(a)))), theirs)
     if path in _MAY_FAIL:
-        return functools.wraps(ours)(lambda *args, **kwargs: _settled(ours(*args, **kwargs)))
+        return _in_the_call(ours, theirs)
     return ours
+
+
+def _in_the_call(ours: Any, theirs: Any) -> Any:
+    """Return a function that waits anyway: NumPy's, in the calling thread, for matrices that no gradient goes through.
+
+    Stacks of matrices are left to forerun's, which shares them among the workers, and so are few elements, for which
+    the core calls NumPy's function without a Python frame.
+    """
+    few = _FEW if hasattr(ours, "entry") else 0
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        a = args[0] if args else None
+        if type(a) is np.ndarray and a.ndim == 2 and a.size > few and not (_core.recording() or _core.tracing()):
+            others = [values(x) for x in args[1:]]
+            return _taken(theirs(a.numpy(), *others, **kwargs))
+        return _settled(ours(*args, **kwargs))
+
+    return functools.wraps(ours)(call)
+
+
+def _taken(found: Any) -> Any:
+    """Return NumPy's results as forerun arrays; scalars stay NumPy's."""
+    if isinstance(found, tuple):
+        kind: Any = type(found)
+        return kind(*map(_taken, found)) if hasattr(found, "_fields") else tuple(map(_taken, found))
+    return taken(found) if type(found) is numpy.ndarray else found
 
 
 def _real(a: Any, found: Any) -> Any:
