@@ -36,6 +36,7 @@ class Link:
         self._lock = threading.Lock()
         self._sends = threading.Lock()
         self._gathers = 0
+        self._joined = False  # all ranks have
         self._values: dict[int, list[Any]] = {}
         self._news = threading.Condition()
         self._socket = socket.create_connection((host, int(port)), timeout=30)
@@ -70,6 +71,18 @@ class Link:
         if number not in self._values:
             raise RankFailed(f"{self.failure}; this rank waited for values of all ranks")
         return self._values.pop(number)
+
+    def join(self, op: str) -> None:
+        """Wait until all ranks have called it, as they do before MPI begins. Raises RankFailed if one of them ends."""
+        self._send(joins=True)
+        with self._news:
+            self._news.wait_for(lambda: self.failure or self._joined)
+        if self.failure:
+            raise RankFailed(f"{self.failure}; this rank waited in {op}")
+
+    def leave(self) -> None:
+        """Say that this rank's program has ended, and the rank will: MPI may keep it until the others end it, too."""
+        self._send(leaves=True)
 
     def clock_offset(self, rounds: int = 8) -> tuple[int, int] | None:
         """Return nanoseconds that the launcher's clock is ahead of this one, by the fastest of some questions.
@@ -120,6 +133,10 @@ class Link:
                     self._fail(each["failed"])
                 elif "gathered" in each:
                     self._received(each["gathered"], each["values"])
+                elif "joined" in each:
+                    with self._news:
+                        self._joined = True
+                        self._news.notify_all()
                 elif "pong" in each:
                     self._received(each["pong"], [each["clock"], time.time_ns()])
             if not data:

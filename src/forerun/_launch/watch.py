@@ -32,6 +32,7 @@ class Member:
     pid: int = 0
     kept: bool = False  # by a keeper
     started: bool = False
+    left: bool = False  # its program has ended
     ended: bool = False
     status: int | None = None  # negative: the signal
     error: str = ""  # what it raised, and where
@@ -95,6 +96,7 @@ class Watch:
         self._selector.register(self._listener, selectors.EVENT_READ)
         self._connections: list[_Connection] = []
         self._gathers: dict[int, dict[int, Any]] = {}  # by number: values by rank
+        self._joined: set[int] = set()  # ranks that have come to their first operation between ranks
         self._closed = False
         self._thread = threading.Thread(target=self._serve, name="forerun-watch", daemon=True)
         self._thread.start()
@@ -193,6 +195,12 @@ class Watch:
             member.ended, member.status = True, int(message["ended"])
         if "gather" in message:
             self._gathered(int(message["gather"]), member.rank, message["value"])
+        if "leaves" in message:
+            member.left = True
+        if "joins" in message:
+            self._joined.add(member.rank)
+            if len(self._joined) == len(self.members):
+                self._send_ranks(joined=True)
         if "ping" in message:
             connection.send(pong=message["ping"], clock=time.time_ns())
         if self.failure and not connection.keeper and "key" in message:
@@ -221,6 +229,10 @@ class Watch:
                 if member.ended and member.rank not in values:
                     others = ", ".join(map(str, sorted(values)))
                     return f"{member} ended while ranks {others} wait for a value of it", member.rank
+        if 0 < len(self._joined) < len(self.members):  # some wait for the others
+            for member in self.members:
+                if member.left or member.ended:
+                    return f"{member} ended before its first operation between ranks", member.rank
         return None
 
     def _raised(self, member: Member, text: str) -> None:

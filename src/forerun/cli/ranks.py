@@ -98,6 +98,8 @@ def as_rank(program: Program) -> Iterator[Callable[[int], int]]:
                 with contextlib.suppress(OSError, ValueError):
                     stream.flush()
             os._exit(status)
+        if connection is not None:
+            atexit.register(connection.leave)  # called when all threads of the program have ended
         return status
 
     yield ended

@@ -144,6 +144,8 @@ def _open(op: str) -> None:
         return
     if _opened_by:
         raise RuntimeError(f"{op}: the process that opened MPI must issue it, got its forked child")
+    if (connection := link.connect()) is not None:
+        connection.join(op)  # MPI begins in the import below, which waits for all ranks and cannot be interrupted
     try:
         importlib.import_module("mpi4py").rc.finalize = False
         mpi: Any = importlib.import_module("mpi4py.MPI")
@@ -161,7 +163,7 @@ def _open(op: str) -> None:
     _core.set_rank_failed(link.RankFailed)
     _core.net_open_mpi(mpi.__file__, constants, dtypes, values, checks, world.rank, list(range(world.size)))
     _opened_by = os.getpid()
-    if (connection := link.connect()) is not None:
+    if connection is not None:
         connection.on_failure(fail)
     _report_exceptions(world.rank)
     atexit.register(_leave, mpi)

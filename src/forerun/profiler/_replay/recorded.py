@@ -203,14 +203,15 @@ class _Reader:
         return sorted({e.issuer for e in self.ops} | {w.thread for w in self.trace.waits})
 
     def _acts(self, thread: int) -> list[Act]:
+        """Return what a thread did. A call may issue what it waits for, as a save does: its wait comes after that."""
         issues = [(_issued(e), e.seq, e) for e in self.ops if e.issuer == thread]
-        waits = [(w.started, 0, w) for w in self.trace.waits if w.thread == thread]
+        waits = [(w.ended, 0, w) for w in self.trace.waits if w.thread == thread]
         found: list[Act] = []
         seen: Counter[Hashable] = Counter()
         now: float | None = None
         number = 0
         for at, seq, e in sorted(issues + waits, key=lambda x: x[:2]):
-            gap = 0.0 if now is None else max(0.0, at - now)
+            gap = 0.0 if now is None else max(0.0, (at if seq else e.started) - now)
             now, number = (at if seq else max(e.ended, now or at)), max(seq, number)
             step = self.step(seq or number)
             kind = e.name, e.site, e.shape, e.device, step

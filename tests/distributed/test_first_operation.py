@@ -1,0 +1,83 @@
+"""Ranks that end before their first operation between ranks, where the others wait for them: before MPI begins."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.processes.ranks import lines_of, needs_mpi, run_ranks
+
+# The last rank ends without an operation between ranks. own: the program has initialized MPI, which may keep that rank
+# at its end until the launcher kills it. early: the others wait for it already, in all likelihood. late: it has ended
+# when they come there.
+PROGRAM = """
+import pathlib, time
+how, when, folder = os.environ["HOW"], os.environ["WHEN"], pathlib.Path(os.environ["FOLDER"])
+rank, size = dist.rank(), dist.size()
+if how == "own": from mpi4py import MPI
+
+def is_there(pid):
+    try: os.kill(pid, 0)
+    except ProcessLookupError: return False
+    return True
+
+if rank == size - 1:
+    if when == "early":
+        while len(list(folder.glob("here*"))) < size - 1: time.sleep(0.01)
+        time.sleep(0.2)
+    (folder / "new").write_text(str(os.getpid()))
+    (folder / "new").rename(folder / "pid")
+    if how == "kill": os.kill(os.getpid(), signal.SIGKILL)
+    if how == "raise": raise ValueError("a mistake")
+    sys.exit()
+if when == "late":
+    while not (folder / "pid").exists() or is_there(int((folder / "pid").read_text())): time.sleep(0.01)
+x = np.ones(3) * 2
+(folder / f"here{rank}").touch()
+try:
+    dist.Group([0, 1]) if rank == 1 else dist.allreduce(x)
+except dist.RankFailed as error:
+    print("learned", error, x.tolist(), flush=True)
+"""
+SAYS = {
+    "well": "ended before its first operation between ranks",
+    "own": "ended before its first operation between ranks",
+    "kill": "was killed by signal 9 (SIGKILL)",
+    "raise": "raised ValueError: a mistake",
+}
+
+
+def ended(folder: Path, how: str, when: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """The program after its end, in which both other ranks have learned of the last one's."""
+    done = run_ranks(folder, 3, PROGRAM, *options, HOW=how, WHEN=when, FOLDER=str(folder))
+    lines = sorted(done.stdout.splitlines())
+    assert len(lines) == 2, (lines, done.stderr)
+    for rank, op in enumerate(("allreduce", "Group")):
+        assert lines[rank].startswith(f"[{rank}] learned rank 2 (host "), lines
+        assert SAYS[how] in lines[rank]
+        assert lines[rank].endswith(f"; this rank waited in {op} [2.0, 2.0, 2.0]")
+    return done
+
+
+@needs_mpi
+@pytest.mark.parametrize(
+    ("how", "when", "status"),
+    [("well", "early", 1), ("well", "late", 1), ("kill", "early", 128 + 9), ("raise", "late", 1)],
+)
+def test_the_others_learn_of_it(tmp_path: Path, how: str, when: str, status: int) -> None:
+    done = ended(tmp_path, how, when)
+    assert done.returncode == status
+    assert "kills the ranks" not in done.stderr
+
+
+@needs_mpi
+def test_the_others_learn_of_it_while_mpi_keeps_the_rank(tmp_path: Path) -> None:
+    assert ended(tmp_path, "own", "early", "--grace", "1").returncode != 0
+
+
+@needs_mpi
+def test_ranks_without_operations_between_them_end_one_by_one(tmp_path: Path) -> None:
+    program = "import time\ntime.sleep(dist.rank() * 0.3)\nprint(np.ones(3).sum().item())"
+    assert lines_of(tmp_path, 3, program) == [["3.0"]] * 3
