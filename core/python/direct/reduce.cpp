@@ -9,6 +9,7 @@
 #include "cpu/kernels/sort/sort.h"
 #include "engine/devices/memory_budget.h"
 #include "python/bindings.h"
+#include "python/direct/creation/convert.h"
 #include "python/direct/function_type.h"
 #include "python/dispatch/operator_table.h"
 #include "python/dispatch/ufunc_type.h"
@@ -149,14 +150,15 @@ PyObject* norm(const DirectCall& call) {
   return call_operator(Operator::sqrt, &operand, 1, nullptr);
 }
 
-// How many of all bools are true.
+// How many of all elements are true, or other than zero.
 PyObject* count(const DirectCall& call) {
   const Array* in = call.n == 1 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
-  if (!in || in->layout.dtype != DType::b1 || in->layout.size == 0 || !in->layout.contiguous() || bytes_as_bools)
-    return nullptr;
+  const bool bools = in && in->layout.dtype == DType::b1;
+  if (!in || in->layout.size == 0 || !in->layout.contiguous() || (bools && bytes_as_bools)) return nullptr;
+  const Array cast = bools ? *in : converted(*in, DType::b1, device_of(*in));
   Array out = Array::make(DType::i64, Dims{}, budget_of(device_of(*in)));
   Building op;
-  build_count(*op, *in, out);
+  build_count(*op, cast, out);
   op.issue(device_of(*in));
   return wrap_result(std::move(out));
 }

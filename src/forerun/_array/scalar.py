@@ -27,7 +27,10 @@ _AS_PYTHON = (numpy.dtype("float64"), numpy.dtype("int64"))  # of scalars that N
 
 
 class _Classed:
-    """What `isinstance` asks of scalars where their type is not of a class: `class_of`, while NumPy is replaced."""
+    """A base whose `__class__` is `class_of(x)`: `isinstance` reads it where the type of x is not of a class.
+
+    It is the type, except while NumPy is replaced (`forerun.as_numpy`).
+    """
 
     __slots__ = ()
     class_of: Callable[[Any], type] = type

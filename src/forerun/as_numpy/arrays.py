@@ -160,21 +160,21 @@ def extended(calls: Numpy, is_program: Callable[[Any], bool]) -> Iterator[None]:
 
 
 def _class_for(is_program: Callable[[Any], bool]) -> Callable[[Any], type]:
-    """Return the class of a scalar that `isinstance` and `x.__class__` are told.
+    """Return the function that gives the `__class__` of a scalar, which `isinstance` reads.
 
-    In the program's code it is NumPy's, and so one of Python's, as `isinstance(x[0], float)` decides what a program
-    does. Everywhere else it is the type.
+    In the program's code it is NumPy's class, and so one of Python's, because `isinstance(x[0], float)` decides what a
+    program does. Everywhere else it is the type.
     """
     known: dict[types.CodeType, bool] = {}
 
     def class_of(x: Any) -> type:
-        asks = sys._getframe(2)
-        if asks.f_code is abc.ABCMeta.__instancecheck__.__code__ and asks.f_back is not None:
-            asks = asks.f_back
-        told = known.get(asks.f_code)
-        if told is None:
-            told = known[asks.f_code] = is_program(asks.f_globals)
-        return x.dtype.type if told else type(x)
+        reader = sys._getframe(2)
+        if reader.f_code is abc.ABCMeta.__instancecheck__.__code__ and reader.f_back is not None:
+            reader = reader.f_back
+        programs = known.get(reader.f_code)
+        if programs is None:
+            programs = known[reader.f_code] = is_program(reader.f_globals)
+        return x.dtype.type if programs else type(x)
 
     return class_of
 

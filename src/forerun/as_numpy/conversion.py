@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Numpy", "back", "taken", "values"]
 
+_PYTHONS = frozenset((bool, int, float, complex, str, bytes, type(None)))  # of which lists are passed as they are
 _LARGE = 4096  # elements from which an array is taken over instead of copied
 # Functions that write into their first argument.
 WRITERS = {
@@ -33,7 +34,7 @@ def values(x: Any, writable: bool = False) -> Any:
     if isinstance(x, _core.Array):
         return x.asnumpy() if writable else x.numpy()
     if type(x) in (list, tuple):
-        return type(x)(values(v, writable) for v in x)
+        return x if _PYTHONS.issuperset(map(type, x)) else type(x)(values(v, writable) for v in x)
     if type(x) is dict:
         return {k: values(v, writable) for k, v in x.items()}
     if isinstance(x, tuple) and hasattr(x, "_fields"):

@@ -127,7 +127,7 @@ def tensors(d: Draw) -> tuple[Any, dict[str, Any]]:
 SUBSCRIPTS = [
     "ij,jk", "ij,jk->ki", "ij,ij->", "ii", "ii->i", "i...->...", "...ij->...ji", "ij,j,i->", "ij,kj->ik", "i,j->ij",
     "ij->", "ij,jk,kl->il", "...i,...i", "ij,jk,kl,lm->mi", "iij->j", "ij,ji->ij", "i,i->i", "ij->ik", "ij->ii", "",
-    ",ij", "i,i,i->i", "ijk,jk->i", "bij,bjk->bik", "a...,a...->...",
+    ",ij", "i,i,i->i", "i,j", "ij,ij->i", "ij,ij->j", "ijk,jk->i", "bij,bjk->bik", "a...,a...->...",
 ]  # fmt: skip
 
 

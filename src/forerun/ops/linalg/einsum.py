@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base.convert import as_dtype, asarrays, cast, check_choice, is_array, promote, write_out
+from ..elementwise.arithmetic import multiply
 from ..index.diagonal import diagonal
 from ..reduce.reduction import sum as sum_
 from ..shape.axis_order import transpose
@@ -134,12 +135,32 @@ def _arranged(x: Array, labels: Labels, extents: dict[Label, int], *groups: Sequ
     return x if x.shape == whole else reshape(x, whole)
 
 
+def _beside(labels: Labels, shape: tuple[int, ...], every: Labels) -> tuple[list[int], tuple[int, ...]]:
+    """Return the order of an operand's axes, and its shape, with an axis for each of `every` label."""
+    order = [labels.index(c) for c in every if c in labels]
+    return order, tuple(shape[labels.index(c)] if c in labels else 1 for c in every)
+
+
+def _laid(x: Any, order: list[int], shape: tuple[int, ...]) -> Any:
+    """Return x with its axes in an order and a shape."""
+    x = x if order == list(range(x.ndim)) else transpose(x, order)
+    return x if x.shape == shape else reshape(x, shape)
+
+
 def _product(a: Array, la: Labels, b: Array, lb: Labels, needed: set[Label]) -> tuple[Any, Labels]:
-    """Return the product of two operands, summed over labels that only they have, as a product of stacked matrices."""
+    """Return the product of two operands, summed over labels that only they have.
+
+    It is a product of stacked matrices, or of elements where these would be vectors.
+    """
     extents = _extents((la, lb), (a.shape, b.shape))
     shared = [c for c in la if c in lb]
     batch, summed = [c for c in shared if c in needed], [c for c in shared if c not in needed]
     rows, columns = [c for c in la if c not in lb], [c for c in lb if c not in la]
+    if not summed or (batch and not rows and not columns):
+        every = (*batch, *rows, *columns, *summed)
+        kept = len(every) - len(summed)
+        whole: Any = multiply(_laid(a, *_beside(la, a.shape, every)), _laid(b, *_beside(lb, b.shape, every)))
+        return sum_(whole, tuple(range(kept, len(every))), dtype=whole.dtype) if summed else whole, every[:kept]
     product = _matmul(_arranged(a, la, extents, batch, rows, summed), _arranged(b, lb, extents, batch, summed, columns))
     labels = (*batch, *rows, *columns)
     shape = tuple(extents[c] for c in labels)
@@ -198,7 +219,9 @@ def _plan(subscripts: str) -> Any:
     """
     left, arrow, result = subscripts.replace(" ", "").partition("->")
     terms = left.split(",")
-    if not arrow or "." in left or any(len(set(t)) < len(t) for t in (*terms, result)):
+    if not arrow:
+        result = "".join(sorted(c for c in left if c != "," and left.count(c) == 1))
+    if "." in left or any(len(set(t)) < len(t) for t in (*terms, result)):
         return None
     if len(terms) == 1:
         gone = [i for i, c in enumerate(left) if c not in result]
@@ -214,14 +237,43 @@ def _plan(subscripts: str) -> Any:
     return "dot", len(terms[0]), len(terms[1]), terms[0] != rows + k, terms[1] != k + columns
 
 
+@functools.lru_cache(1024)
+def _elements(subscripts: str, *shapes: tuple[int, ...]) -> Any:
+    """Return how two operands are laid beside each other, where their elements are multiplied, and perhaps summed.
+
+    The order of the axes and the shape of each operand, and the axes to sum over. None: something else.
+    """
+    terms, result = _read(subscripts.replace(" ", ""), shapes)
+    alone = set(terms[0]) ^ set(terms[1])
+    summed = tuple(c for c in terms[0] if c in terms[1] and c not in result)
+    every = (*result, *summed)
+    plain = all(len(set(t)) == len(t) for t in terms) and alone <= set(result)
+    if not plain or (summed and (alone or not result)) or len(set(every)) != len(every):
+        return None
+    laid = [_beside(term, shape, every) for term, shape in zip(terms, shapes, strict=True)]
+    return *laid, tuple(range(len(result), len(every)))
+
+
+def _of_elements(subscripts: str, a: Any, b: Any) -> Array | None:
+    """Return products of elements, perhaps summed over axes that both operands have; None: something else."""
+    found = _elements(subscripts, a.shape, b.shape) if a.dtype == b.dtype and a.dtype.kind == "f" else None
+    if found is None:
+        return None
+    by_a, by_b, summed = found
+    whole: Any = multiply(_laid(a, *by_a), _laid(b, *by_b))
+    return sum_(whole, summed) if summed else whole
+
+
 def _plain(*operands: Any) -> Array | None:
     """Return sums over one axis, and products of matrices and vectors: by the functions for these.
 
     None: something else.
     """
-    plan = _plan(operands[0]) if operands and type(operands[0]) is str else None
-    if plan is None or not all(map(is_array, operands[1:])):
+    if not operands or type(operands[0]) is not str or not all(map(is_array, operands[1:])):
         return None
+    plan = _plan(operands[0])
+    if plan is None:
+        return _of_elements(*operands) if len(operands) == 3 else None
     if plan[0] == "sum":
         _, ndim, axis = plan
         x: Any = operands[1] if len(operands) == 2 else None
