@@ -95,6 +95,9 @@ _KINDS = (
 )  # fmt: skip
 
 
+_MANY = 1024
+
+
 def isscalar(element: Any) -> bool:
     """Return whether element is a number: forerun's scalars are, and arrays without axes are not."""
     return isinstance(element, scalar) or numpy.isscalar(element)
@@ -165,12 +168,18 @@ def _class_for(is_program: Callable[[Any], bool]) -> Callable[[Any], type]:
     In the program's code it is NumPy's class, and so one of Python's, because `isinstance(x[0], float)` decides what a
     program does. Everywhere else it is the type.
     """
+    known: dict[types.CodeType, bool] = {}  # of at most _MANY, as programs may compile code without end
 
     def class_of(x: Any) -> type:
         reader = sys._getframe(2)
         if reader.f_code is abc.ABCMeta.__instancecheck__.__code__ and reader.f_back is not None:
             reader = reader.f_back
-        return x.dtype.type if is_program(reader.f_globals) else type(x)
+        programs = known.get(reader.f_code)
+        if programs is None:
+            if len(known) == _MANY:
+                known.clear()
+            programs = known[reader.f_code] = is_program(reader.f_globals)
+        return x.dtype.type if programs else type(x)
 
     return class_of
 
