@@ -365,15 +365,15 @@ def compiled() -> tuple[int, float]:
     return sum(s["compiled"] for s in stats), sum(s["seconds"] for s in stats)
 
 
-def ratios(all_rows: list[Row]) -> Iterator[str]:
-    """Compare rows with their ideal times, in a line each."""
+def ratios(all_rows: list[Row], loads: int) -> Iterator[str]:
+    """Compare rows with their ideal times, in a line each. loads: how often modules are loaded from files."""
     times = {row.name.removesuffix(STILL): row.medians() for row in all_rows}
     for row in all_rows:
         if row.alone:
             modules, found = len(row.alone.modules), row.medians()
             more = found["forerun"] / found["the plugin"]
             yield f"{row.name}: {more:.2f} x the plugin's own execution of its {modules} modules"
-            cold, warm = (seconds * 1e3 for seconds in row.alone.warm_start(5))
+            cold, warm = (seconds * 1e3 for seconds in row.alone.warm_start(loads))
             yield f"{row.name}: a later process loads these modules in {warm:.1f} ms, compiling takes {cold:.0f} ms"
     if BOTH in times:
         computed, copied, both = (times[name]["forerun"] for name in (COMPUTED, COPIED, BOTH))
@@ -413,7 +413,7 @@ def main() -> int:
         for row in all_rows
     ]  # fmt: skip
     show(["", *libraries, "unit", "numbers"], body)
-    for line in ratios(all_rows):
+    for line in ratios(all_rows, 1 if options.quick else 5):
         print(line)
     modules, seconds = compiled()
     print(f"{device}: {modules} modules compiled in {seconds:.1f} s")

@@ -45,6 +45,13 @@ def ahead_failing(ahead: str) -> Iterator[str]:
 
 
 @pytest.fixture
+def one_worker() -> Iterator[None]:
+    """A task that is held keeps everything else on the device from running."""
+    with running("1 worker"):
+        yield
+
+
+@pytest.fixture
 def four_workers() -> Iterator[None]:
     """Enough of them that some tasks may be held, and another goes on."""
     with running("4 workers"):

@@ -52,10 +52,10 @@ def _statements(node: ast.AST, late: bool) -> Iterator[tuple[ast.Import | ast.Im
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.Import, ast.ImportFrom)):
             yield child, late
-        elif not (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)):
-            yield from _statements(
-                child, late or isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-            )
+        elif isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)) and not (
+            isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
+        ):
+            yield from _statements(child, late or isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)))
 
 
 def _targets(node: ast.Import | ast.ImportFrom, package: list[str]) -> list[str]:

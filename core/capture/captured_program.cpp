@@ -141,7 +141,7 @@ void Program::build(Op& op, const Storages& storages, uint64_t seed, uint64_t nu
 void Program::build_step(Op& op, const Step& step, const Storages& storages, uint64_t seed, uint64_t number) const {
   step.op.kernel()->copy_to(op);
   if (uint64_t* key = op.kernel()->key()) key[0] = seed, key[1] = number + step.number;
-  op.cost = step.op.cost, op.elsewhere = step.op.elsewhere;
+  op.cost = step.op.cost, op.elsewhere = step.op.elsewhere, op.brief = step.op.brief;
   for (const Use& use : step.uses) {
     use.region ? op.add(storages.at[use.slot], use.mode, *use.region) : op.add(storages.at[use.slot], use.mode);
     op.access(op.n_access - 1).loose = use.loose;
@@ -182,7 +182,7 @@ void Recording::add(Op& op) {
   auto step = std::make_unique<Program::Step>();
   if (!op.kernel()->copy_to(step->op)) return refuse("it issues an operation that cannot be repeated");
   step->op.queue = op.queue, step->op.budget = op.budget, step->op.cost = op.cost;
-  step->op.elsewhere = op.elsewhere;
+  step->op.elsewhere = op.elsewhere, step->op.brief = op.brief;
   if (op.kernel()->key()) step->number = program_->drawn_++;
   for (int i = 0; i < op.n_access; ++i) {
     const Access& a = op.access(i);

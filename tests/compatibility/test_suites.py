@@ -45,8 +45,8 @@ def suites(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     (tmp_path / "test_of_a_library.py").write_text(SUITE)
     monkeypatch.setitem(tool.SELECTED, "scipy", [])
     monkeypatch.setattr(tool, "OUT", tmp_path)
-    monkeypatch.setattr(tool, "PATIENCE", 3)
-    monkeypatch.setattr(tool, "GRACE", 2)
+    monkeypatch.setattr(tool, "PATIENCE", 2)
+    monkeypatch.setattr(tool, "GRACE", 1)
     command = tool.command
     file = str(tmp_path / "test_of_a_library.py")
     where = lambda *part: [file if word == "--pyargs" else word for word in command(*part) if word != "scipy.part"]

@@ -13,7 +13,6 @@ import re
 import shutil
 import stat
 import sys
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy
@@ -122,15 +121,6 @@ def ps(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
         script.write_text(STAND_IN.format(python=sys.executable))
         script.chmod(script.stat().st_mode | stat.S_IXUSR)
         monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-
-
-@pytest.fixture
-def two_devices() -> Iterator[None]:
-    """The cores, split into two devices."""
-    before = forerun.config()["cpu_devices"]
-    forerun.configure(cpu_devices=2)
-    yield
-    forerun.configure(cpu_devices=before)
 
 
 def of_chapter(word: str, tab: str) -> list[Any]:

@@ -8,9 +8,12 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 
+import pytest
+
 from tests.support.paths import ROOT
 
 SOURCE = ROOT / "src" / "forerun"
+Nodes = dict[str, list[ast.AST]]
 
 # Modules of Python's library that reach outside of the interpreter, or run what they read.
 OUTSIDE = {
@@ -21,22 +24,25 @@ OUTSIDE = {
 RUNS_TEXT = {"eval", "exec", "compile", "__import__"}  # Python's own functions that run text
 
 
-def trees() -> Iterator[tuple[str, ast.Module]]:
-    """Each file of the package, by its path in it."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        yield path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+@pytest.fixture(scope="module")
+def nodes() -> Nodes:
+    """Return all nodes of each file of the package, by its path in it."""
+    return {
+        path.relative_to(SOURCE).as_posix(): list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        for path in sorted(SOURCE.rglob("*.py"))
+    }
 
 
-def imported(tree: ast.Module) -> Iterator[str]:
+def imported(nodes: list[ast.AST]) -> Iterator[str]:
     """Top-level names of modules that a file imports when it runs, also inside of functions, and by name."""
     for_types = {
         id(inner)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
         for statement in node.body
         for inner in ast.walk(statement)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         if id(node) in for_types:
             continue
         if isinstance(node, ast.Import):
@@ -64,22 +70,22 @@ def listed() -> dict[str, set[str]]:
     return dict(found)
 
 
-def test_the_page_lists_who_imports_what_reaches_outside() -> None:
+def test_the_page_lists_who_imports_what_reaches_outside(nodes: Nodes) -> None:
     found: dict[str, set[str]] = defaultdict(set)
-    for path, tree in trees():
-        for name in imported(tree):
+    for path, inside in nodes.items():
+        for name in imported(inside):
             own = name in {"forerun", "numpy", "__future__"}
             if name in OUTSIDE or not (own or name in sys.stdlib_module_names):
                 found[name].add(path)
     assert dict(found) == listed()
 
 
-def test_only_one_module_opens_the_network_and_the_page_names_who_asks_it() -> None:
+def test_only_one_module_opens_the_network_and_the_page_names_who_asks_it(nodes: Nodes) -> None:
     """`gluon.download`; and NumPy's readers of text, which open URLs."""
     network = {path for module in ("http", "ssl", "urllib") for path in listed()[module]}
     assert network == {"gluon/download.py"}
     askers = {
-        path for path, tree in trees() for node in ast.walk(tree)
+        path for path, inside in nodes.items() for node in inside
         if isinstance(node, ast.ImportFrom) and (node.module or "").endswith("download")
     }  # fmt: skip
     assert askers == {"gluon/utils.py", "gluon/data/vision/datasets.py"}
@@ -88,17 +94,18 @@ def test_only_one_module_opens_the_network_and_the_page_names_who_asks_it() -> N
         assert f"`{name}`" in text
 
 
-def test_no_text_is_run() -> None:
+def test_no_text_is_run(nodes: Nodes) -> None:
     calls = [
-        f"{path}:{node.lineno}" for path, tree in trees() for node in ast.walk(tree)
+        f"{path}:{node.lineno}" for path, inside in nodes.items() for node in inside
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in RUNS_TEXT
     ]  # fmt: skip
     assert calls == []
 
 
-def test_nothing_that_was_pickled_is_read_but_by_loaders() -> None:
+def test_nothing_that_was_pickled_is_read_but_by_loaders(nodes: Nodes) -> None:
     readers = {
-        path for path, tree in trees() for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in {"pickle.load", "pickle.loads", "pickle.Unpickler"}
+        path for path, inside in nodes.items() for node in inside
+        if isinstance(node, ast.Call) and called(node) in {"load", "loads", "Unpickler"}
+        and ast.unparse(node.func) in {"pickle.load", "pickle.loads", "pickle.Unpickler"}
     }  # fmt: skip
     assert readers <= {"gluon/data/shared.py", "gluon/data/worker.py"}

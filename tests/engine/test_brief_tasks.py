@@ -14,9 +14,11 @@ import numpy
 import pytest
 
 from forerun import _core, config, np
+from forerun.gluon import nn
 from tests.support.engine.late_arrays import PATIENCE, HeldTask
 from tests.support.engine.passes import ran_in_the_call
 from tests.support.engine.settings import configured
+from tests.support.gluon.hybrid_blocks import programs
 
 NEVER_AT_ONCE = 1  # bytes
 
@@ -36,9 +38,10 @@ def workers_in_tasks() -> Iterator[threading.Event]:
             task.result.wait_to_read()
 
 
-def brief(task: Callable[..., Any], n: int = 2) -> Any:
-    """Submit a task that never sleeps, with one result of `n` elements."""
-    return _core.host(task, [np.ones(n)], [((n,), numpy.dtype("float32"))], None, "task", at_once=NEVER_AT_ONCE)[0]
+def brief(task: Callable[..., Any], n: int = 2, x: Any = None) -> Any:
+    """Submit a task that never sleeps, of an array of `n` elements, with one result like it."""
+    inputs = [np.ones(n) if x is None else x]
+    return _core.host(task, inputs, [((n,), numpy.dtype("float32"))], None, "task", at_once=NEVER_AT_ONCE)[0]
 
 
 def test_a_waiting_thread_runs_it_while_no_worker_is_free() -> None:
@@ -129,6 +132,26 @@ def test_what_waits_for_it_goes_on() -> None:
         y = np.linalg.solve(np.eye(60) * x[:60], np.ones(60)) + x[0]
         assert numpy.allclose(y.asnumpy(), 2.5)
         assert not release.is_set()
+
+
+def test_a_captured_program_repeats_it_as_one() -> None:
+    where = []
+
+    def task(v: numpy.ndarray) -> numpy.ndarray:
+        where.append(threading.get_ident())
+        return v + 1
+
+    block = nn.HybridLambda(lambda x: brief(task, x=x) * 2)
+    block.hybridize()
+    x = np.ones(2)
+    with configured(workers=2):
+        assert [block(x).tolist() for _ in range(2)] == [[4, 4]] * 2
+        assert programs(block) == 1
+        where.clear()
+        with workers_in_tasks() as release:
+            assert block(x).tolist() == [4, 4]
+            assert not release.is_set()
+    assert where == [threading.get_ident()]
 
 
 def test_linear_algebra_of_some_ten_rows_runs_in_the_call() -> None:

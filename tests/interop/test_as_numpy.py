@@ -19,7 +19,7 @@ from forerun.as_numpy import install_as_numpy, uninstall_as_numpy
 from forerun.as_numpy.importing import Imports
 from tests.support.paths import ROOT
 from tests.support.processes import as_numpy_program
-from tests.support.processes.as_numpy_program import Run, running
+from tests.support.processes.as_numpy_program import Run
 from tests.support.processes.subprocesses import PATIENCE, environment
 
 
@@ -34,13 +34,6 @@ def _benchmark() -> Any:
 
 
 programs = _benchmark()
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Iterator[Run]:
-    """Runs text as a file of the program, and gives its names; forerun is its NumPy."""
-    with running(tmp_path) as run:
-        yield run
 
 
 # --- the programs ---------------------------------------------------------------------------------------

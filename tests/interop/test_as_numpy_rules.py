@@ -11,7 +11,7 @@ import numpy
 import pytest
 
 from forerun import _core, np
-from tests.support.processes.as_numpy_program import Run, replaced, running
+from tests.support.processes.as_numpy_program import Run, replaced
 
 SAME = """\
 np.array([1, 2]).dtype
@@ -204,13 +204,6 @@ def value_of(expression: str, names: dict[str, Any]) -> str:
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return text.replace("ndarray at", "")
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Iterator[Run]:
-    """Runs text as a file of the program, and gives its names; forerun is its NumPy."""
-    with running(tmp_path) as run:
-        yield run
 
 
 @pytest.fixture

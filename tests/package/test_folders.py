@@ -22,13 +22,6 @@ LARGE = {
     "benchmarks": "pages name its programs, each of which is run as it is, beside the table of them all",
     "benchmarks/peers": "its programs run in environments without forerun, and import each other from their own folder",
 }
-# The folders of the core inside of which some include each other, and these. None may be added.
-AROUND = {
-    # Fused kernels run compiled loops, whose functions have the type of all loops of kernels.
-    "core/cpu": [{"codegen", "kernels"}],
-    # A fused kernel takes in element-wise operations and reductions, which say themselves whether it can.
-    "core/cpu/kernels": [{"elementwise", "fusion", "reduce"}],
-}
 
 
 def large_folders(root: Path) -> dict[str, int]:
@@ -56,7 +49,7 @@ def test_the_check_sees_a_large_folder(folder: str, tmp_path: Path) -> None:
 
 
 def test_folders_of_the_core_include_each_other_in_one_direction() -> None:
-    assert imports.circles_of_folders(ROOT) == AROUND
+    assert imports.circles_of_folders(ROOT) == {}
 
 
 def test_the_check_sees_folders_that_include_each_other(tmp_path: Path) -> None:

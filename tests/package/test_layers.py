@@ -28,6 +28,11 @@ CORE_ORDER = [
 ]  # fmt: skip
 # The rooms of core/engine, from the bottom up; its own files are above them.
 ENGINE_ORDER = ["sync", "operations", "devices", "reports", "graph", "passes", "scheduling", "execution", ""]
+# The rooms of core/cpu, from the bottom up. `kernels` itself has the files that all kernels share.
+CPU_ORDER = [
+    "loops", "codegen", "kernels", "kernels/elementwise", "kernels/gemm", "kernels/reduce", "kernels/fusion",
+    "kernels/copy", "kernels/conv", "kernels/random", "kernels/rnn", "kernels/signal", "kernels/sort", "",
+]  # fmt: skip
 # The rooms of core/python, from the bottom up. Of the files outside of rooms, "module" puts the rooms together, and all
 # rooms use the others: "base".
 CORE_PYTHON_ORDER = [
@@ -252,20 +257,35 @@ def test_the_check_sees_functions(tmp_path: Path) -> None:
     assert functions(tmp_path / "a.cpp", r"\{") == {"f", "k"}
 
 
-def engine_room(path: str) -> int:
-    """Return the rank of the room of a file, which is given by its path below core/engine."""
-    return ENGINE_ORDER.index(path.rpartition("/")[0])
+def files_of(folder: str) -> list[Path]:
+    """Return the files of a folder of the core."""
+    return [path for path in core_files() if path.is_relative_to(CORE / folder)]
 
 
-def engine_files() -> list[Path]:
-    return [path for path in core_files() if path.is_relative_to(CORE / "engine")]
+def includes_from_above(path: Path, folder: str, order: list[str]) -> list[str]:
+    """Return the headers of a folder of the core that a file in it includes from rooms above its own."""
+    rank = {room: number for number, room in enumerate(order)}
+    own = rank[path.relative_to(CORE / folder).as_posix().rpartition("/")[0]]
+    targets = re.findall(rf'#include "{folder}/([^"]+)"', path.read_text(encoding="utf-8"))
+    return [target for target in targets if rank[target.rpartition("/")[0]] > own]
 
 
-@pytest.mark.parametrize("path", engine_files(), ids=lambda path: str(path.relative_to(CORE)))
+@pytest.mark.parametrize("path", files_of("engine"), ids=lambda path: str(path.relative_to(CORE)))
 def test_rooms_of_the_engine_include_only_what_stands_below(path: Path) -> None:
-    own = engine_room(path.relative_to(CORE / "engine").as_posix())
-    for target in re.findall(r'#include "engine/([^"]+)"', path.read_text(encoding="utf-8")):
-        assert engine_room(target) <= own, f"{path.relative_to(ROOT)} may not include engine/{target}"
+    assert includes_from_above(path, "engine", ENGINE_ORDER) == []
+
+
+@pytest.mark.parametrize("path", files_of("cpu"), ids=lambda path: str(path.relative_to(CORE)))
+def test_rooms_of_the_cpu_include_only_what_stands_below(path: Path) -> None:
+    assert includes_from_above(path, "cpu", CPU_ORDER) == []
+
+
+def test_the_check_sees_an_include_from_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "CORE", tmp_path)
+    file = tmp_path / "cpu" / "kernels" / "a.h"
+    file.parent.mkdir(parents=True)
+    file.write_text('#include "cpu/loops/b.h"\n#include "cpu/kernels/c.h"\n#include "cpu/kernels/copy/d.h"\n')
+    assert includes_from_above(file, "cpu", CPU_ORDER) == ["kernels/copy/d.h"]
 
 
 def core_python_room(path: str) -> str:
@@ -282,11 +302,7 @@ def includes_of_rooms_above(path: Path) -> set[tuple[str, str]]:
     return {(own, target) for target in targets if rank(core_python_room(target)) > rank(own)}
 
 
-def core_python_files() -> list[Path]:
-    return [path for path in core_files() if path.is_relative_to(CORE / "python")]
-
-
-@pytest.mark.parametrize("path", core_python_files(), ids=lambda path: str(path.relative_to(CORE)))
+@pytest.mark.parametrize("path", files_of("python"), ids=lambda path: str(path.relative_to(CORE)))
 def test_rooms_of_the_module_include_only_what_stands_below(path: Path) -> None:
     assert includes_of_rooms_above(path) == set(), f"{path.relative_to(ROOT)}: a room above"
 
@@ -329,7 +345,7 @@ def test_the_count_sees_a_kernel_without_a_description(tmp_path: Path) -> None:
     assert counts.kernels(tmp_path) == {"AKernel": True, "BKernel": False}
 
 
-@pytest.mark.parametrize("path", engine_files(), ids=lambda path: str(path.relative_to(CORE)))
+@pytest.mark.parametrize("path", files_of("engine"), ids=lambda path: str(path.relative_to(CORE)))
 def test_classes_of_the_engine_are_small(path: Path) -> None:
     for name, count in counts.member_functions(path).items():
         assert count <= MOST_MEMBER_FUNCTIONS, f"{path.relative_to(ROOT)}: {name} has {count} member functions"

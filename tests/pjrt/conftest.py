@@ -14,6 +14,7 @@ import pytest
 
 from tests.support.device_plugins.devices import NAME
 from tests.support.device_plugins.pjrt_plugin import Plugin, paths, plugin_of
+from tests.support.device_plugins.plugins import FILES, fake_gpu, plugin_file
 
 HERE = Path(__file__).parent
 OF_DTYPES = {"dtype", "source", "exponent"}  # parameters that are names of dtypes
@@ -27,6 +28,19 @@ def plugin(request: pytest.FixtureRequest) -> Plugin:
     if path is None:
         pytest.skip("no PJRT plugin: pip install --no-deps --target build/plugins/xla-cpu-pjrt xla-cpu-pjrt")
     return plugin_of(path)
+
+
+@pytest.fixture(params=list(FILES))
+def file_of_plugin(request: pytest.FixtureRequest) -> Path:
+    """The library of each plugin that `make plugins` knows."""
+    return plugin_file(request.param)
+
+
+@pytest.fixture(scope="session")
+def library() -> Path:
+    """The device that behaves like one far away, over a plugin for processors."""
+    plugin_file("xla-cpu-pjrt")
+    return fake_gpu()
 
 
 def main_plugin() -> Path | None:

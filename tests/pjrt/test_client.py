@@ -12,19 +12,14 @@ import numpy as np
 import pytest
 
 from forerun import _core
-from tests.support.device_plugins.plugins import FILES, addition, module, open_plugin, plugin_file
+from tests.support.device_plugins.plugins import addition, module, open_plugin, plugin_file
 
 ONES = np.ones(4, np.float32)
 
 
-@pytest.fixture(params=list(FILES))
-def plugin(request: pytest.FixtureRequest) -> Path:
-    return plugin_file(request.param)
-
-
 @pytest.fixture
-def client(plugin: Path) -> Iterator[int]:
-    number = open_plugin(plugin)
+def client(file_of_plugin: Path) -> Iterator[int]:
+    number = open_plugin(file_of_plugin)
     yield number
     _core.pjrt_close(number)
 
@@ -87,8 +82,8 @@ def test_too_much_memory_is_a_memory_error(client: int) -> None:
         _core.pjrt_run(client, 0, text, [np.float32(1)])
 
 
-def test_the_modules_used_last_are_held(plugin: Path) -> None:
-    client = open_plugin(plugin, most=2)
+def test_the_modules_used_last_are_held(file_of_plugin: Path) -> None:
+    client = open_plugin(file_of_plugin, most=2)
     for size in (1, 2, 1, 3, 1, 2):
         _core.pjrt_run(client, 0, addition(size), [np.ones(size, np.float32)] * 2)
     stats = _core.pjrt_compile_stats(client)
@@ -96,9 +91,9 @@ def test_the_modules_used_last_are_held(plugin: Path) -> None:
     _core.pjrt_close(client)
 
 
-def test_the_next_client_reads_files(plugin: Path, tmp_path: Path) -> None:
+def test_the_next_client_reads_files(file_of_plugin: Path, tmp_path: Path) -> None:
     for compiled, from_disk in [(1, 0), (0, 1)]:
-        client = open_plugin(plugin, tmp_path / "modules")
+        client = open_plugin(file_of_plugin, tmp_path / "modules")
         for device in range(2):
             (y,) = _core.pjrt_run(client, device, addition(), [ONES, ONES])
             assert y.tolist() == [2, 2, 2, 2]

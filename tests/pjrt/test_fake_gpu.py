@@ -9,16 +9,10 @@ import numpy as np
 import pytest
 
 from forerun import _core
-from tests.support.device_plugins.plugins import addition, fake_gpu, open_plugin, plugin_file
+from tests.support.device_plugins.plugins import addition, open_plugin, plugin_file
 
 ONES = np.ones(4, np.float32)
 Open = Callable[..., int]
-
-
-@pytest.fixture(scope="module")
-def library() -> Path:
-    plugin_file("xla-cpu-pjrt")
-    return fake_gpu()
 
 
 @pytest.fixture

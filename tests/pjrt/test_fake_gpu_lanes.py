@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from tests.support.device_plugins.plugins import fake_gpu, plugin_file
+from tests.support.device_plugins.plugins import plugin_file
 from tests.support.processes.subprocesses import execute
 
 # Functions of the fake, and its log as tuples: lane, device, start, end.
@@ -29,12 +27,6 @@ def in_turn(spans):
     return all(a[1] <= b[0] for a, b in zip(spans, spans[1:]))
 gpu, other = forerun.gpu(0), forerun.gpu(1)
 """
-
-
-@pytest.fixture(scope="module")
-def library() -> Path:
-    plugin_file("xla-cpu-pjrt")
-    return fake_gpu()
 
 
 def words(library: Path, program: str, **settings: object) -> list[str]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-import pytest
-
-from tests.support.device_plugins.plugins import FILES, addition, plugin_file
+from tests.support.device_plugins.plugins import addition
 from tests.support.processes.subprocesses import PATIENCE, command, environment
 
 SIZES = range(1, 7)
@@ -28,11 +26,6 @@ print(stats["compiled"], stats["from_disk"])
 """
 
 
-@pytest.fixture(params=list(FILES))
-def plugin(request: pytest.FixtureRequest) -> Path:
-    return plugin_file(request.param)
-
-
 def run(plugin: Path, folder: Path, processes: int) -> list[tuple[int, int]]:
     """Return how many modules each of some processes compiled and read, which begin at the same time."""
     modules = [(size, addition(size)) for size in SIZES]
@@ -49,17 +42,17 @@ def run(plugin: Path, folder: Path, processes: int) -> list[tuple[int, int]]:
     return [tuple(map(int, words.split())) for words in said]  # type: ignore[misc]
 
 
-def test_processes_share_a_folder(plugin: Path, tmp_path: Path) -> None:
-    for compiled, read in run(plugin, tmp_path, 3):
+def test_processes_share_a_folder(file_of_plugin: Path, tmp_path: Path) -> None:
+    for compiled, read in run(file_of_plugin, tmp_path, 3):
         assert compiled + read == len(SIZES)
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".module"] * len(SIZES)
-    assert run(plugin, tmp_path, 2) == [(0, len(SIZES))] * 2
+    assert run(file_of_plugin, tmp_path, 2) == [(0, len(SIZES))] * 2
 
 
-def test_a_file_damaged_by_another_process_is_compiled_again(plugin: Path, tmp_path: Path) -> None:
-    run(plugin, tmp_path, 1)
+def test_a_file_damaged_by_another_process_is_compiled_again(file_of_plugin: Path, tmp_path: Path) -> None:
+    run(file_of_plugin, tmp_path, 1)
     first, second, *rest = sorted(tmp_path.iterdir())
     first.write_bytes(first.read_bytes()[:-1])
     second.unlink()
-    assert run(plugin, tmp_path, 1) == [(2, len(rest))]
-    assert run(plugin, tmp_path, 1) == [(0, len(SIZES))]
+    assert run(file_of_plugin, tmp_path, 1) == [(2, len(rest))]
+    assert run(file_of_plugin, tmp_path, 1) == [(0, len(SIZES))]

@@ -120,7 +120,7 @@ WAITS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.fixture
-def one_worker() -> Iterator[None]:
+def little_room() -> Iterator[None]:
     """One worker, and little room."""
     with configured(engine="async", workers=1, ops_ahead=16):
         yield
@@ -138,7 +138,7 @@ def running_task() -> Iterator[Any]:
 
 class TestInterrupt:
     @pytest.mark.parametrize("name", WAITS)
-    def test_ctrl_c_ends_a_wait_soon(self, name, one_worker):
+    def test_ctrl_c_ends_a_wait_soon(self, name, little_room):
         took = []
         for _ in range(TRIES):
             with running_task() as x:
@@ -216,7 +216,7 @@ class TestInterrupt:
             assert (x.item(), late[0].item()) == (1, 5)
             assert forerun.config()["workers"] == 4
 
-    def test_another_threads_wait_goes_on(self, one_worker):
+    def test_another_threads_wait_goes_on(self, little_room):
         found: list[Any] = []
         with running_task() as x:
             y = x + 1
@@ -230,7 +230,7 @@ class TestInterrupt:
         thread.join(PATIENCE)
         assert found == [2]
 
-    def test_a_handler_that_raises_nothing_ends_no_wait(self, one_worker):
+    def test_a_handler_that_raises_nothing_ends_no_wait(self, little_room):
         seen, go = threading.Event(), threading.Event()
         before = signal.signal(signal.SIGUSR1, lambda *_: (seen.set(), go.set()))
         try:
@@ -243,7 +243,7 @@ class TestInterrupt:
         finally:
             signal.signal(signal.SIGUSR1, before)
 
-    def test_a_handler_may_use_arrays(self, one_worker):
+    def test_a_handler_may_use_arrays(self, little_room):
         """In the middle of a wait, and of the wait for all of it before new settings."""
         found: list[Any] = []
         go = threading.Event()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -385,12 +384,6 @@ class TestRecordedRanks:
         trace.events = [replace(e, name="allgather") if e.name == "allreduce" else e for e in trace.events]
         tasks = programs.made(Recorded.of(trace), Machine(ranks=2, link=Link(1e9, 0.0))).tasks
         assert {t.pieces for t in tasks if t.name == "allgather"} == {(2 * MS,)}
-
-
-@pytest.fixture
-def one_worker() -> Iterator[None]:
-    with configured(workers=1):
-        yield
 
 
 def trained(steps: int, path: Path | None = None) -> Trace:

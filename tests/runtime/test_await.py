@@ -15,7 +15,6 @@ from forerun._runtime import asyncio as aio
 from forerun.testing import closed_gate
 from tests.support.engine.event_loops import LOOPS, descriptors, run, turns
 from tests.support.engine.late_arrays import late_array
-from tests.support.engine.settings import running
 from tests.support.processes.subprocesses import output
 
 
@@ -322,13 +321,9 @@ loop.close()
         ) == ["0"]
 
 
+@pytest.mark.usefixtures("one_worker")
 class TestHostTasks:
     """They may hold every worker there is; an await ends all the same, as a wait does."""
-
-    @pytest.fixture(autouse=True)
-    def one_worker(self):
-        with running("1 worker"):
-            yield
 
     def test_one_that_waits_for_what_comes_after_an_await(self):
         async def main() -> None:

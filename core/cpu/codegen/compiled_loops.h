@@ -10,7 +10,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "cpu/kernels/loop.h"
+#include "cpu/loops/loop.h"
 
 namespace forerun {
 

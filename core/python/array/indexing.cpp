@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "array/array.h"
-#include "cpu/kernels/loop.h"
+#include "cpu/loops/loop.h"
 #include "python/bindings.h"
 #include "python/direct/indexing/index.h"
 #include "python/numpy_api.h"

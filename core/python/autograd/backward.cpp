@@ -12,7 +12,7 @@
 
 #include "array/array.h"
 #include "cpu/kernels/copy/copy.h"
-#include "cpu/kernels/elementwise/elementwise.h"
+#include "cpu/kernels/scalar.h"
 #include "engine/devices/memory_budget.h"
 #include "python/autograd/gradient_call.h"
 #include "python/autograd/leaf.h"

@@ -11,7 +11,7 @@
 #include "array/array.h"
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/elementwise/masked_write.h"
-#include "cpu/kernels/loop.h"
+#include "cpu/loops/loop.h"
 #include "engine/devices/memory_budget.h"
 #include "python/bindings.h"
 #include "python/dispatch/fallback.h"

@@ -14,7 +14,7 @@
 #include "base/readable_size.h"
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/copy/zeros.h"
-#include "cpu/kernels/elementwise/elementwise.h"
+#include "cpu/kernels/scalar.h"
 #include "device/op_spec.h"
 #include "engine/engine.h"
 #include "python/bindings.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "array/array.h"
-#include "cpu/kernels/elementwise/elementwise.h"
+#include "cpu/kernels/scalar.h"
 #include "engine/devices/memory_budget.h"
 #include "python/runtime/submission/devices.h"
 

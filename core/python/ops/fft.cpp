@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "array/array.h"
-#include "cpu/kernels/elementwise/elementwise.h"
+#include "cpu/kernels/scalar.h"
 #include "cpu/kernels/signal/line_loop.h"
 #include "engine/devices/memory_budget.h"
 #include "python/bindings.h"

@@ -9,7 +9,7 @@
 #include "array/array.h"
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/gemm/matmul.h"
-#include "cpu/kernels/loop.h"
+#include "cpu/loops/loop.h"
 #include "engine/devices/memory_budget.h"
 #include "python/bindings.h"
 #include "python/numpy_api.h"

@@ -5,8 +5,8 @@
 
 #include "array/array.h"
 #include "cpu/kernels/copy/copy.h"
-#include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/random/random.h"
+#include "cpu/kernels/scalar.h"
 #include "engine/devices/memory_budget.h"
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"

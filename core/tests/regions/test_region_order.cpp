@@ -6,7 +6,7 @@
 
 #include "array/array.h"
 #include "cpu/kernels/copy/copy.h"
-#include "cpu/kernels/elementwise/elementwise.h"
+#include "cpu/kernels/scalar.h"
 #include "cpu/threads.h"
 #include "program.h"
 

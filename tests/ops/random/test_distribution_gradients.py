@@ -25,11 +25,6 @@ MEANS = {  # of a distribution with these parameters
 IMPLICIT: dict[str, tuple[float, ...]] = {"gamma": (0.8, 1.5), "chisquare": (3.0,), "standard_gamma": (0.4,)}
 
 
-@pytest.fixture(autouse=True)
-def seeded() -> None:
-    np.random.seed(31)
-
-
 def leaves(*values: Any, dtype: str = "float64") -> list[Any]:
     made = [np.array(v, dtype=dtype) for v in values]
     for x in made:
@@ -72,7 +67,7 @@ def test_gradients_are_those_of_the_numbers_with_this_seed(name: str) -> None:
 def test_arrays_as_parameters_give_the_numbers_that_numbers_give(name: str, dtype: str) -> None:
     draw = getattr(np.random, name)
     plain = draw(*CLOSED[name], size=50, dtype=dtype).asnumpy()
-    np.random.seed(31)
+    np.random.seed(12)
     arrays = draw(*(np.array(p, dtype="float64") for p in CLOSED[name]), size=50, dtype=dtype).asnumpy()
     assert arrays.dtype == dtype
     numpy.testing.assert_allclose(plain, arrays, rtol=2e-6, atol=2e-6)
@@ -163,7 +158,7 @@ def test_out_and_ctx(name: str) -> None:
     draw, out = getattr(np.random, name), np.zeros((2, 2), dtype="float64")
     assert draw(*values, out=out) is out
     assert (out != 0).all().item()
-    np.random.seed(31)
+    np.random.seed(12)
     expected = draw(*values, size=(2, 2), dtype="float64", ctx=npx.cpu())
     assert out.tolist() == expected.tolist()
     with pytest.raises(ValueError, match=f"{name}: size must be that of out"):

@@ -60,11 +60,6 @@ DRAWN = {**CONTINUOUS, **DISCRETE}
 SOURCES = {"functions": lambda: np.random, "generator": lambda: np.random.default_rng(12)}
 
 
-@pytest.fixture(autouse=True)
-def seeded():
-    np.random.seed(12)
-
-
 def spread(x: numpy.ndarray, distribution) -> float:
     """How well counts agree with a discrete distribution: the chi-square test over values that are not rare."""
     values = numpy.arange(distribution.ppf(1e-9), distribution.ppf(0.999) + 1)

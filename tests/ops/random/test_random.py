@@ -10,11 +10,6 @@ from tests.support.engine.settings import configured
 N = 200_000  # several tiles, the last one not full
 
 
-@pytest.fixture(autouse=True)
-def seeded():
-    np.random.seed(12)
-
-
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_uniform_numbers_are_spread_evenly(dtype):
     x = np.random.uniform(-2, 3, N, dtype).asnumpy()

@@ -36,7 +36,7 @@ def output(folder: Path, size: int, program: str, **more: str) -> tuple[list[str
 def lines_of(folder: Path, size: int, program: str, **more: str) -> list[list[str]]:
     """The lines of each rank, without its number. The program must end well, with nothing on standard error."""
     done = run_ranks(folder, size, program, **more)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
     found: list[list[str]] = [[] for _ in range(size)]
     for line in done.stdout.splitlines():
         rank, text = line.removeprefix("[").split("] ", 1)

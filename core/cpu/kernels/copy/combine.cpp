@@ -6,7 +6,7 @@
 
 #include "base/bfloat16.h"
 #include "base/half.h"
-#include "cpu/kernels/elementwise/simd_arithmetic.h"
+#include "cpu/loops/simd_arithmetic.h"
 
 namespace forerun {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "base/dtype.h"
-#include "cpu/kernels/loop.h"
+#include "cpu/loops/loop.h"
 
 namespace forerun {
 

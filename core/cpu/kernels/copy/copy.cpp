@@ -6,10 +6,10 @@
 
 #include "array/iteration_space.h"
 #include "base/rounding.h"
-#include "cpu/kernels/fusion/fusible_operands.h"
-#include "cpu/kernels/item.h"
-#include "cpu/kernels/loop_over.h"
+#include "cpu/kernels/fusible_operands.h"
 #include "cpu/kernels/snapshot.h"
+#include "cpu/loops/item.h"
+#include "cpu/loops/loop_over.h"
 #include "device/op_spec.h"
 
 namespace forerun {
@@ -219,10 +219,6 @@ void build_concatenate(Op& op, const std::vector<Array>& arrays, int axis, const
   if (to.layout.contiguous()) k.pieces = pieces_of(k.from, axis);
   op.add(to.storage(), to.write_mode());
   op.cost = cost_of(to.layout.nbytes());
-}
-
-void repeat_item(char* to, const unsigned char* value, size_t size, int64_t n) {
-  with_item(size, [&]<class T>(T) { repeat<T>(to, value, n); });
 }
 
 }  // namespace forerun

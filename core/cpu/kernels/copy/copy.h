@@ -4,7 +4,7 @@
 
 #include "array/array.h"
 #include "cpu/kernels/copy/combine.h"
-#include "cpu/kernels/elementwise/elementwise.h"
+#include "cpu/kernels/scalar.h"
 
 namespace forerun {
 

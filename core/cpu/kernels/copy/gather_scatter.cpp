@@ -9,8 +9,8 @@
 #include "base/rounding.h"
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/copy/selection.h"
-#include "cpu/kernels/item.h"
 #include "cpu/kernels/snapshot.h"
+#include "cpu/loops/item.h"
 #include "device/op_spec.h"
 
 namespace forerun {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/processor/simd_target.h"
-#include "cpu/kernels/loop.h"
 #include "cpu/kernels/snapshot.h"
+#include "cpu/loops/loop.h"
 
 namespace forerun {
 

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "base/rounding.h"
-#include "cpu/kernels/elementwise/limits.h"
-#include "cpu/kernels/fusion/fusible_operands.h"
-#include "cpu/kernels/loop_over.h"
-#include "cpu/kernels/reduce/blocked_reduction.h"
+#include "cpu/kernels/fusible_operands.h"
 #include "cpu/kernels/snapshot.h"
+#include "cpu/kernels/tile_elements.h"
+#include "cpu/loops/limits.h"
+#include "cpu/loops/loop_over.h"
 #include "device/op_spec.h"
 
 namespace forerun {

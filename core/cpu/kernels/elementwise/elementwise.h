@@ -4,14 +4,10 @@
 
 #include "array/array.h"
 #include "array/iteration_space.h"
-#include "cpu/kernels/loop.h"
+#include "cpu/kernels/scalar.h"
+#include "cpu/loops/loop.h"
 
 namespace forerun {
-
-// A scalar operand held by the op itself (already of the loop's dtype).
-struct Scalar {
-  alignas(16) unsigned char bytes[16];
-};
 
 // One input or output of an element-wise op: an array, or a scalar.
 struct Operand {

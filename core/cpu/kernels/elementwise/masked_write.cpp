@@ -7,8 +7,8 @@
 
 #include "base/processor/simd_target.h"
 #include "base/rounding.h"
-#include "cpu/kernels/item.h"
 #include "cpu/kernels/snapshot.h"
+#include "cpu/loops/item.h"
 #include "device/op_spec.h"
 
 namespace forerun {

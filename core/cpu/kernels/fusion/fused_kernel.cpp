@@ -7,8 +7,8 @@
 #include "cpu/codegen/compiled_loops.h"
 #include "cpu/kernels/fusion/plan_cache.h"
 #include "cpu/kernels/fusion/plan_maker.h"
-#include "cpu/kernels/loop_over.h"
 #include "cpu/kernels/scratch.h"
+#include "cpu/loops/loop_over.h"
 #include "engine/engine.h"
 
 namespace forerun {
@@ -182,22 +182,6 @@ bool FusedKernel::may_share(Op&, const Storage* in, const Storage* out) const {
            known->size * elements_ == static_cast<int64_t>(known->storage->bytes);
   };
   return whole(from) && whole(to) && from->last_use <= to->first_write && !from->written;
-}
-
-bool may_share_operands(const Fusible& kernel, Op& op, const Storage* in, const Storage* out) {
-  FusibleOperands part;
-  kernel.fusible_operands(part);
-  bool good = part.n == part.n_in + 1;
-  for (int i = 0; i < part.n && good; ++i) {
-    const FusibleOperands::Operand& o = part.operand[i];
-    if (o.access < 0) continue;
-    const Storage* s = op.access(o.access).storage;
-    if (s != in && s != out) continue;
-    good = !o.nest && o.offset == 0 &&
-           part.elements * static_cast<int64_t>(item_size(o.dtype)) == static_cast<int64_t>(s->bytes) &&
-           o.dtype == part.operand[part.n_in].dtype;
-  }
-  return good;
 }
 
 // --- running ---------------------------------------------------------------------------------------------------------

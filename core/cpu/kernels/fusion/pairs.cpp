@@ -1,8 +1,8 @@
 // Pairs of steps of plain arithmetic that become one loop.
 #include <algorithm>
 
-#include "cpu/kernels/elementwise/simd_arithmetic.h"
 #include "cpu/kernels/fusion/plan_maker.h"
+#include "cpu/loops/simd_arithmetic.h"
 
 namespace forerun {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "array/iteration_space.h"
-#include "cpu/kernels/loop.h"
 #include "cpu/kernels/reduce/blocked_reduction.h"
+#include "cpu/loops/loop.h"
 
 namespace forerun {
 

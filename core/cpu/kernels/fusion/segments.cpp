@@ -11,7 +11,7 @@
 
 #include "array/iteration_space.h"
 #include "cpu/codegen/compiled_loops.h"
-#include "cpu/kernels/elementwise/formulas.h"
+#include "cpu/loops/formulas.h"
 
 namespace forerun {
 

@@ -1,7 +1,7 @@
 // Matrix products through BLAS, cut into tiles by shape, each a single-threaded BLAS call.
 #pragma once
 #include "array/array.h"
-#include "cpu/kernels/loop.h"
+#include "cpu/loops/loop.h"
 
 namespace forerun {
 

@@ -1,11 +1,13 @@
 // Reductions of dense values: in[a, r, c] over r gives out[a, c]. The order of additions depends on A, R and C alone.
 #pragma once
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <memory>
 
-#include "cpu/kernels/elementwise/elementwise.h"
-#include "cpu/kernels/loop.h"
+#include "cpu/kernels/scalar.h"
 #include "cpu/kernels/tile_elements.h"
+#include "cpu/loops/loop.h"
 #include "memory/caching_allocator.h"
 
 namespace forerun {

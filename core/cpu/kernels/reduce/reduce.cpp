@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/rounding.h"
-#include "cpu/kernels/fusion/fusible_operands.h"
+#include "cpu/kernels/fusible_operands.h"
 #include "cpu/kernels/reduce/blocked_reduction.h"
 #include "cpu/kernels/scratch.h"
 #include "device/op_spec.h"

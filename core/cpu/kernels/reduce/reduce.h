@@ -1,7 +1,8 @@
 // Reductions and scans: a binary ufunc's loop with an output stride of zero, or with the output running behind itself.
 #pragma once
 #include "array/array.h"
-#include "cpu/kernels/elementwise/elementwise.h"
+#include "cpu/kernels/scalar.h"
+#include "cpu/loops/loop.h"
 
 namespace forerun {
 

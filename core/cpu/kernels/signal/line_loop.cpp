@@ -4,7 +4,7 @@
 
 #include "array/iteration_space.h"
 #include "base/rounding.h"
-#include "cpu/kernels/loop_over.h"
+#include "cpu/loops/loop_over.h"
 #include "device/op_spec.h"
 
 namespace forerun {

@@ -2,8 +2,8 @@
 // axis of arrays.
 #pragma once
 #include "array/array.h"
-#include "cpu/kernels/elementwise/elementwise.h"
-#include "cpu/kernels/loop.h"
+#include "cpu/kernels/scalar.h"
+#include "cpu/loops/loop.h"
 
 namespace forerun {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/kernels/item.h"
+#include "cpu/loops/item.h"
 
 namespace forerun {
 

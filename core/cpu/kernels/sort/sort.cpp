@@ -8,10 +8,10 @@
 
 #include "base/error.h"
 #include "base/rounding.h"
-#include "cpu/kernels/item.h"
 #include "cpu/kernels/reduce/arg_columns.h"
 #include "cpu/kernels/sort/radix_sort.h"
 #include "cpu/kernels/tile_elements.h"
+#include "cpu/loops/item.h"
 #include "device/op_spec.h"
 
 namespace forerun {

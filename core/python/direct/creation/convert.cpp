@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "array/array.h"
-#include "cpu/kernels/item.h"
-#include "cpu/kernels/loop.h"
+#include "cpu/loops/item.h"
+#include "cpu/loops/loop.h"
 #include "python/direct/creation/creation_arguments.h"
 #include "python/direct/function_type.h"
 #include "python/object/array_object.h"

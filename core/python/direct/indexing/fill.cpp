@@ -5,8 +5,8 @@
 
 #include "array/array.h"
 #include "cpu/kernels/copy/copy.h"
-#include "cpu/kernels/elementwise/elementwise.h"
-#include "cpu/kernels/item.h"
+#include "cpu/kernels/scalar.h"
+#include "cpu/loops/item.h"
 #include "engine/devices/memory_budget.h"
 #include "python/object/conversion/python_scalars.h"
 #include "python/runtime/errors/errors.h"

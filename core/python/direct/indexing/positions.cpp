@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "array/array.h"
+#include "cpu/kernels/copy/compress.h"
 #include "cpu/kernels/copy/copy.h"
-#include "cpu/kernels/elementwise/compress.h"
-#include "cpu/kernels/item.h"
 #include "cpu/kernels/reduce/count_nonzero.h"
+#include "cpu/loops/item.h"
 #include "engine/devices/memory_budget.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"

@@ -6,7 +6,7 @@
 
 #include "array/array.h"
 #include "cpu/kernels/copy/copy.h"
-#include "cpu/kernels/item.h"
+#include "cpu/loops/item.h"
 #include "python/bindings.h"
 #include "python/direct/creation/numbers.h"
 #include "python/direct/function_type.h"

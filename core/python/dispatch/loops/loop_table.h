@@ -3,8 +3,8 @@
 #include <Python.h>
 
 #include "base/dtype.h"
-#include "cpu/kernels/loop.h"
 #include "cpu/kernels/signal/line_loop.h"
+#include "cpu/loops/loop.h"
 
 namespace forerun {
 

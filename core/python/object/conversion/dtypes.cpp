@@ -1,7 +1,7 @@
 #include "python/object/conversion/dtypes.h"
 
 #include "base/dtype.h"
-#include "cpu/kernels/loop.h"
+#include "cpu/loops/loop.h"
 #include "python/numpy_api.h"
 #include "python/runtime/errors/errors.h"
 

@@ -10,7 +10,7 @@
 
 #include "array/array.h"
 #include "array/iteration_space.h"
-#include "cpu/kernels/loop.h"
+#include "cpu/loops/loop.h"
 #include "engine/devices/memory_budget.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/dtype.h"
-#include "cpu/kernels/loop.h"
+#include "cpu/loops/loop.h"
 #include "python/bindings.h"
 
 namespace forerun {

@@ -6,7 +6,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/shape.h"
-#include "cpu/kernels/loop.h"
+#include "cpu/loops/loop.h"
 #include "python/runtime/errors/errors.h"
 
 namespace forerun {

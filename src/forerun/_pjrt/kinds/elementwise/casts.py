@@ -1,4 +1,4 @@
-"""Conversions of elements, by the rules of the CPU's casts (core/cpu/kernels/elementwise/cast.cpp)."""
+"""Conversions of elements, by the rules of the CPU's casts (core/cpu/loops/cast.cpp)."""
 
 from __future__ import annotations
 

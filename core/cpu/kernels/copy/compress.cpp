@@ -1,12 +1,12 @@
-#include "cpu/kernels/elementwise/compress.h"
+#include "cpu/kernels/copy/compress.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "base/rounding.h"
-#include "cpu/kernels/item.h"
 #include "cpu/kernels/reduce/count_nonzero.h"
 #include "cpu/kernels/tile_elements.h"
+#include "cpu/loops/item.h"
 #include "device/op_spec.h"
 
 namespace forerun {

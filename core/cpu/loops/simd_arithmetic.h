@@ -1,7 +1,7 @@
 // Plain arithmetic in vectors of 64 bytes: NumPy's loops for it use half of what a CPU with AVX-512 has. The same bits,
 // as each result is rounded once. Also the lesser and the greater of two, and signs.
 #pragma once
-#include "cpu/kernels/loop.h"
+#include "cpu/loops/loop.h"
 
 namespace forerun {
 

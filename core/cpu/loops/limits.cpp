@@ -1,4 +1,4 @@
-#include "cpu/kernels/elementwise/limits.h"
+#include "cpu/loops/limits.h"
 
 #include <algorithm>
 #include <charconv>

@@ -49,7 +49,7 @@ enum class Formula : uint8_t {
 };
 
 // The checks of a loop that may throw.
-enum class Checked : uint8_t { anything, exponents, limits };  // of integers; those of elementwise/limits.h
+enum class Checked : uint8_t { anything, exponents, limits };  // of integers; those of limits.h
 
 // Of a row that is made of pieces of several arrays, one after the other.
 struct Piece {

@@ -5,8 +5,8 @@
 
 #include "array/array.h"
 #include "array/iteration_space.h"
-#include "cpu/kernels/elementwise/elementwise.h"
-#include "cpu/kernels/loop.h"
+#include "cpu/kernels/scalar.h"
+#include "cpu/loops/loop.h"
 
 namespace forerun {
 

@@ -1,4 +1,4 @@
-#include "cpu/kernels/elementwise/simd_arithmetic.h"
+#include "cpu/loops/simd_arithmetic.h"
 
 #include <algorithm>
 #include <cstring>

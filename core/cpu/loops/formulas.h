@@ -1,6 +1,6 @@
 // Which formula a loop computes, by the names of NumPy's ufuncs.
 #pragma once
-#include "cpu/kernels/loop.h"
+#include "cpu/loops/loop.h"
 
 namespace forerun {
 

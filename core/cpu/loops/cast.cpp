@@ -11,9 +11,9 @@
 #include "base/half.h"
 #include "base/processor/copy_bytes.h"
 #include "base/processor/simd_target.h"
-#include "cpu/kernels/elementwise/formulas.h"
-#include "cpu/kernels/item.h"
-#include "cpu/kernels/loop.h"
+#include "cpu/loops/formulas.h"
+#include "cpu/loops/item.h"
+#include "cpu/loops/loop.h"
 
 namespace forerun {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "cpu/kernels/loop.h"
+#include "cpu/loops/loop.h"
 
 namespace forerun {
 

@@ -1,4 +1,4 @@
-#include "cpu/kernels/elementwise/formulas.h"
+#include "cpu/loops/formulas.h"
 
 #include <algorithm>
 #include <cstring>

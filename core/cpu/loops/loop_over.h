@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "array/iteration_space.h"
-#include "cpu/kernels/loop.h"
+#include "cpu/loops/loop.h"
 
 namespace forerun {
 
