@@ -31,7 +31,7 @@ class AtOnceRunner {
   uint64_t without_number() const { return count - numbered_; }
 
  private:
-  static constexpr uint32_t kAtOnceCost = 2000;  // ns: less than handing it over costs, and waiting for it
+  static constexpr uint32_t kAtOnceCost = 4000;  // ns: less than handing it over costs, and waiting for it
   // Bytes that a write at once may copy, as somebody looks at the old ones.
   static constexpr size_t kMostCopied = 1 << 14;
 
