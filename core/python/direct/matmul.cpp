@@ -9,7 +9,6 @@
 #include "python/object/array_object.h"
 #include "python/ops/matmul.h"
 #include "python/runtime/errors/errors.h"
-#include "python/runtime/submission/devices.h"
 
 namespace forerun {
 
@@ -21,8 +20,7 @@ PyObject* matmul_directly(PyObject* first, PyObject* second) {
   const Dims &sa = a->layout.shape, &sb = b->layout.shape;
   if (t == DType::b1 || item_size(t) == 2 || sa.empty() || sb.empty() || sa.size() > 2 || sb.size() > 2) return nullptr;
   if (sa[sa.size() - 1] != sb[sb.size() == 1 ? 0 : sb.size() - 2]) return nullptr;
-  const auto of_dtype = [t](const Array& x) { return x.layout.dtype == t ? x : converted(x, t, device_of(x)); };
-  return guarded([&] { return wrap_result(product_of(of_dtype(*a), of_dtype(*b))); });
+  return guarded([&] { return wrap_result(product_of(of_dtype(*a, t), of_dtype(*b, t))); });
 }
 
 namespace {

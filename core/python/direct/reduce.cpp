@@ -153,12 +153,12 @@ PyObject* norm(const DirectCall& call) {
 // How many of all elements are true, or other than zero.
 PyObject* count(const DirectCall& call) {
   const Array* in = call.n == 1 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
-  const bool bools = in && in->layout.dtype == DType::b1;
-  if (!in || in->layout.size == 0 || !in->layout.contiguous() || (bools && bytes_as_bools)) return nullptr;
-  const Array cast = bools ? *in : converted(*in, DType::b1, device_of(*in));
+  if (!in || in->layout.size == 0 || !in->layout.contiguous()) return nullptr;
+  if (in->layout.dtype == DType::b1 && bytes_as_bools) return nullptr;
+  const Array bools = of_dtype(*in, DType::b1);
   Array out = Array::make(DType::i64, Dims{}, budget_of(device_of(*in)));
   Building op;
-  build_count(*op, cast, out);
+  build_count(*op, bools, out);
   op.issue(device_of(*in));
   return wrap_result(std::move(out));
 }

@@ -196,11 +196,10 @@ bool plain_arrays(PyObject* list, std::vector<Array>& all, int* device) {
 }
 
 // Casts arrays to the dtype that theirs give together.
-void promote_all(std::vector<Array>& all, int device) {
+void promote_all(std::vector<Array>& all) {
   DType common = all[0].layout.dtype;
   for (const Array& a : all) common = promote(common, a.layout.dtype);
-  for (Array& a : all)
-    if (a.layout.dtype != common) a = converted(a, common, device);
+  for (Array& a : all) a = of_dtype(a, common);
 }
 
 // Dense arrays one after the other, of few bytes together, whose values are computed. Null: an operation must do it.
@@ -230,7 +229,7 @@ PyObject* joined(std::vector<Array> all, int axis, int device) {
       if (i != axis && other[i] != shape[i]) return nullptr;
     shape[axis] += other[axis];
   }
-  promote_all(all, device);
+  promote_all(all);
   if (axis == 0)
     if (PyObject* made = joined_at_once(all, shape, device)) return made;
   Array out = Array::make(all[0].layout.dtype, shape, budget_of(device));

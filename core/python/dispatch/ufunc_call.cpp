@@ -386,7 +386,7 @@ static bool holds_array(PyObject* o, int depth) {
 static PyObject* call_with_plain_lists(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObject* dtype) {
   PyObject* const* const end = inputs + u->nin;
   PyObject* const* const array = std::find_if(inputs, end, is_array);
-  if (array == end) return nullptr;
+  if (array == end || tracing) return nullptr;
   nb::object made[kMaxOperands];
   PyObject* given[kMaxOperands];
   for (int i = 0; i < u->nin; ++i) {
@@ -399,9 +399,8 @@ static PyObject* call_with_plain_lists(UfuncObject* u, PyObject* const* inputs, 
   return call_ufunc(u, given, u->nin, out, dtype);
 }
 
-PyObject* call_with_arrays(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObject* dtype) {
-  PyObject* plain = tracing ? nullptr : call_with_plain_lists(u, inputs, out, dtype);
-  if (plain || PyErr_Occurred()) return plain;
+// The same of any lists, which the Python function makes arrays of.
+static PyObject* call_with_any_lists(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObject* dtype) {
   PyObject* const* const end = inputs + u->nin;
   PyObject* const* const array = std::find_if(inputs, end, is_array);
   nb::object device = array == end ? nb::none() : nb::steal(device_object(as_array(*array)->device));
@@ -420,6 +419,11 @@ PyObject* call_with_arrays(UfuncObject* u, PyObject* const* inputs, PyObject* ou
   return call_ufunc(u, given, u->nin, out, dtype);
 }
 
+PyObject* call_with_arrays(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObject* dtype) {
+  PyObject* result = call_with_plain_lists(u, inputs, out, dtype);
+  return result || PyErr_Occurred() ? result : call_with_any_lists(u, inputs, out, dtype);
+}
+
 PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyObject* out, PyObject* dtype) {
   if (n != u->nin) {
     PyErr_Format(PyExc_TypeError, "%s: takes %d operands, got %zd", u->name, u->nin, n);
@@ -428,12 +432,12 @@ PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyOb
   if (numpy_rules && !is_array(inputs[0]) && are_numpys(inputs, n) && (!out || out == Py_None) && !dtype &&
       Py_IS_TYPE(u->ufunc, &PyUFunc_Type))
     return PyObject_Vectorcall(u->ufunc, inputs, static_cast<size_t>(n), nullptr);
-  if (std::any_of(inputs, inputs + n, is_list) && !tracing) {
+  if (std::any_of(inputs, inputs + n, is_list)) {
     PyObject* result = call_with_plain_lists(u, inputs, out, dtype);
     if (result || PyErr_Occurred()) return result;
   }
   if (std::any_of(inputs, inputs + n, [](PyObject* o) { return holds_array(o, 0); })) {
-    PyObject* result = call_with_arrays(u, inputs, out, dtype);
+    PyObject* result = call_with_any_lists(u, inputs, out, dtype);
     return result ? result : call_fallback(reinterpret_cast<PyObject*>(u), inputs, n, out, dtype);
   }
   PyObject* result = guarded([&]() -> PyObject* {

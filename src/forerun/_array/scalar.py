@@ -37,7 +37,7 @@ class _Classed:
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        return _Classed.class_of(self)
+        return type(self).class_of(self)
 
 
 class scalar(_Classed, ndarray):

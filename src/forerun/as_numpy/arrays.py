@@ -95,9 +95,6 @@ _KINDS = (
 )  # fmt: skip
 
 
-_MANY = 1024
-
-
 def isscalar(element: Any) -> bool:
     """Return whether element is a number: forerun's scalars are, and arrays without axes are not."""
     return isinstance(element, scalar) or numpy.isscalar(element)
@@ -143,7 +140,7 @@ def extended(calls: Numpy, is_program: Callable[[Any], bool]) -> Iterator[None]:
     """
     added: list[tuple[type, str, Any]] = [(np.ndarray, *pair) for pair in _attributes(calls)]
     added.append((scalar, "__repr__", lambda x: repr(x.numpy()[()])))
-    added.append((scalar.__mro__[1], "class_of", staticmethod(_class_for(is_program))))
+    added.append((scalar, "class_of", staticmethod(_class_for(is_program))))
     before = [(kind, name, vars(kind).get(name)) for kind, name, _ in added]
     method = Elementwise._method
     for kind, name, value in added:
@@ -160,6 +157,9 @@ def extended(calls: Numpy, is_program: Callable[[Any], bool]) -> Iterator[None]:
                 delattr(kind, name)
             else:
                 setattr(kind, name, value)
+
+
+_MANY = 1024
 
 
 def _class_for(is_program: Callable[[Any], bool]) -> Callable[[Any], type]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..typing import DTypeLike, Out
 
 
-__all__ = ["Numpy", "back", "taken", "values"]
+__all__ = ["Numpy", "as_forerun", "back", "values"]
 
 _PYTHONS = frozenset((bool, int, float, complex, str, bytes, type(None)))  # of which lists are passed as they are
 _LARGE = 4096  # elements from which an array is taken over instead of copied
@@ -58,6 +58,16 @@ def back(x: Any) -> Any:
 def taken(x: numpy.ndarray) -> Any:
     """Return a forerun array with the values of one without other references: large ones are not copied."""
     return from_dlpack(x) if x.size >= _LARGE else _core.from_numpy(x, current_device())
+
+
+def as_forerun(found: Any) -> Any:
+    """Return results of NumPy's, which nothing else refers to, as forerun arrays; scalars stay NumPy's."""
+    if type(found) is numpy.ndarray:
+        return taken(found) if is_supported(found.dtype) else found
+    if not isinstance(found, tuple):
+        return found
+    kind: Any = type(found)
+    return kind(*map(as_forerun, found)) if hasattr(found, "_fields") else tuple(map(as_forerun, found))
 
 
 class Numpy:

@@ -13,7 +13,7 @@ import numpy
 from .. import np
 from ..ops._base import core as _core
 from . import arrays
-from .conversion import Numpy, taken, values
+from .conversion import Numpy, as_forerun, values
 from .streams import streams
 
 __all__ = ["Modules"]
@@ -169,18 +169,10 @@ def _in_the_call(ours: Any, theirs: Any) -> Any:
         a = args[0] if args else None
         if type(a) is np.ndarray and a.ndim == 2 and a.size > few and not (_core.recording() or _core.tracing()):
             others = [values(x) for x in args[1:]]
-            return _taken(theirs(a.numpy(), *others, **kwargs))
+            return as_forerun(theirs(a.numpy(), *others, **kwargs))
         return _settled(ours(*args, **kwargs))
 
     return functools.wraps(ours)(call)
-
-
-def _taken(found: Any) -> Any:
-    """Return NumPy's results as forerun arrays; scalars stay NumPy's."""
-    if isinstance(found, tuple):
-        kind: Any = type(found)
-        return kind(*map(_taken, found)) if hasattr(found, "_fields") else tuple(map(_taken, found))
-    return taken(found) if type(found) is numpy.ndarray else found
 
 
 def _real(a: Any, found: Any) -> Any:

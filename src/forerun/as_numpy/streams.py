@@ -10,9 +10,8 @@ from typing import Any
 import numpy
 
 from ..ops._base import core as _core
-from ..ops._base.convert import is_supported
 from ..ops._base.primitive import direct
-from .conversion import taken, values
+from .conversion import as_forerun, values
 
 __all__ = ["streams"]
 
@@ -85,14 +84,9 @@ def _drawing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             args, kwargs = args[:place], {**kwargs, "out": args[place]}
         if kwargs.get("out") is not None:
             return _into(function, args, kwargs)
-        return _given(function(*map(values, args), **(values(kwargs) if kwargs else kwargs)))
+        return as_forerun(function(*map(values, args), **(values(kwargs) if kwargs else kwargs)))
 
     return drawn
-
-
-def _given(found: Any) -> Any:
-    """Return drawn numbers as a forerun array."""
-    return taken(found) if type(found) is numpy.ndarray and is_supported(found.dtype) else found
 
 
 def _into(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:

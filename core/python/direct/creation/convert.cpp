@@ -39,6 +39,8 @@ Array converted(const Array& from, DType t, int device) {
   return copied(from, t, device);
 }
 
+Array of_dtype(const Array& a, DType t) { return a.layout.dtype == t ? a : converted(a, t, device_of(a)); }
+
 PyObject* converted(PyObject* self, DType t) {
   const Array* from = plain_array(self);
   if (!from || (is_complex(from->layout.dtype) && !is_complex(t))) return nullptr;  // which warns

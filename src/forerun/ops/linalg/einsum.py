@@ -136,7 +136,7 @@ def _arranged(x: Array, labels: Labels, extents: dict[Label, int], *groups: Sequ
 
 
 def _beside(labels: Labels, shape: tuple[int, ...], every: Labels) -> tuple[list[int], tuple[int, ...]]:
-    """Return the order of an operand's axes, and its shape, with an axis for each of `every` label."""
+    """Return the order of an operand's axes, and its shape, with one axis for each label of `every`."""
     order = [labels.index(c) for c in every if c in labels]
     return order, tuple(shape[labels.index(c)] if c in labels else 1 for c in every)
 
@@ -145,6 +145,12 @@ def _laid(x: Any, order: list[int], shape: tuple[int, ...]) -> Any:
     """Return x with its axes in an order and a shape."""
     x = x if order == list(range(x.ndim)) else transpose(x, order)
     return x if x.shape == shape else reshape(x, shape)
+
+
+def _multiplied(a: Any, b: Any, by_a: Any, by_b: Any, summed: tuple[int, ...]) -> Any:
+    """Return products of elements of operands that are laid beside each other, summed over some axes."""
+    whole: Any = multiply(_laid(a, *by_a), _laid(b, *by_b))
+    return sum_(whole, summed, dtype=whole.dtype) if summed else whole
 
 
 def _product(a: Array, la: Labels, b: Array, lb: Labels, needed: set[Label]) -> tuple[Any, Labels]:
@@ -159,8 +165,8 @@ def _product(a: Array, la: Labels, b: Array, lb: Labels, needed: set[Label]) -> 
     if not summed or (batch and not rows and not columns):
         every = (*batch, *rows, *columns, *summed)
         kept = len(every) - len(summed)
-        whole: Any = multiply(_laid(a, *_beside(la, a.shape, every)), _laid(b, *_beside(lb, b.shape, every)))
-        return sum_(whole, tuple(range(kept, len(every))), dtype=whole.dtype) if summed else whole, every[:kept]
+        laid = _beside(la, a.shape, every), _beside(lb, b.shape, every)
+        return _multiplied(a, b, *laid, tuple(range(kept, len(every)))), every[:kept]
     product = _matmul(_arranged(a, la, extents, batch, rows, summed), _arranged(b, lb, extents, batch, summed, columns))
     labels = (*batch, *rows, *columns)
     shape = tuple(extents[c] for c in labels)
@@ -257,11 +263,7 @@ def _elements(subscripts: str, *shapes: tuple[int, ...]) -> Any:
 def _of_elements(subscripts: str, a: Any, b: Any) -> Array | None:
     """Return products of elements, perhaps summed over axes that both operands have; None: something else."""
     found = _elements(subscripts, a.shape, b.shape) if a.dtype == b.dtype and a.dtype.kind == "f" else None
-    if found is None:
-        return None
-    by_a, by_b, summed = found
-    whole: Any = multiply(_laid(a, *by_a), _laid(b, *by_b))
-    return sum_(whole, summed) if summed else whole
+    return _multiplied(a, b, *found) if found is not None else None
 
 
 def _plain(*operands: Any) -> Array | None:
