@@ -15,6 +15,7 @@ import pytest
 
 import forerun
 from forerun import _core, autograd, np, npx
+from forerun._codegen.compiler import engine_of
 from forerun.testing import closed_gate
 from tests.support.engine.resources import in_use, settled
 from tests.support.engine.settings import running
@@ -362,7 +363,8 @@ class TestNoGrowth:
         assert grown(lambda i: f(np.ones(i + 1)).wait(), 300) == {}
 
     def test_groups_that_never_repeat(self):
-        """Plans of groups are kept, but not for ever."""
+        """Plans of groups are kept, but not for ever; the compiler, which loads when a group is hot, is loaded before."""
+        engine_of("define void @nothing() { ret void }")
 
         def step(i: int) -> None:
             x = np.ones(8192 + i)
