@@ -87,7 +87,7 @@ def any_op_is_worth_a_group() -> Iterator[None]:
     _core.unseen_failures()
     _core.set_fuse_from(0)
     yield
-    _core.set_fuse_from(2000)
+    _core.set_fuse_from(500)
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ def everything_is_compiled() -> Iterator[None]:
         yield
     finally:
         _core.set_compile_from(WORTH)
-        _core.set_fuse_from(2000)
+        _core.set_fuse_from(500)
 
 
 def issued(program: Callable[..., Any], arrays: list[Any]) -> Any:

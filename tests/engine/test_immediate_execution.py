@@ -100,6 +100,14 @@ print(more, s["issued"] - s["at_once"], s["waits"], s["helped"], s["at_once"] > 
         y.wait()
         assert ran_in_the_call(lambda: y + 1) == 1
 
+    def test_the_work_decides_and_not_the_number_of_elements(self) -> None:
+        """Sums of 8,000 elements are small work, as many sines are not."""
+        x = np.ones(8000, dtype="float64")
+        x.wait()
+        assert ran_in_the_call(lambda: x + x) == 1
+        assert ran_in_the_call(lambda: np.sin(x)) == 0
+        assert ran_in_the_call(lambda: np.sin(x[:400])) == 1
+
     def test_the_closed_gate_holds_it(self, gate: None) -> None:
         x = np.zeros(3)
         x[1] = 2

@@ -24,7 +24,7 @@ def anything_counts() -> Iterator[None]:
     with configured(passes="drop,fuse,reuse,apart"):
         _core.set_apart_from(0)
         yield
-        _core.set_apart_from(20000)
+        _core.set_apart_from(5000)
 
 
 def sets(go: threading.Event, x: Any) -> Any:
@@ -117,7 +117,7 @@ class TestIndependent:
 
     def test_small_ones_are_in_order_with_all(self):
         """By default: to know more would cost more than it brings."""
-        _core.set_apart_from(20000)
+        _core.set_apart_from(5000)
         x, go = written((4, 6)), threading.Event()
         x[:2] = late_array(go, value=2.0, shape=(2, 6), dtype="float64")
         x[2:] = 3.0
@@ -371,7 +371,7 @@ def random_program(xp: Any, seed: int, host: Callable[..., Any]) -> list[Any]:
     return results + matrices
 
 
-@pytest.mark.parametrize("apart_from", [0, 20000])
+@pytest.mark.parametrize("apart_from", [0, 5000])
 @pytest.mark.parametrize("first", range(0, 60, 10))
 def test_random_programs_give_what_numpys_do(first, apart_from, engine):
     _core.set_apart_from(apart_from)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 import pytest
 
-from forerun import _core, np
+from forerun import _core, as_numpy, np
 from tests.support.processes.as_numpy_program import Run, replaced
 
 SAME = """\
@@ -234,6 +234,24 @@ def test_functions_are_forerun_s_own(run: Run) -> None:
         assert getattr(module, name).__wrapped__ is getattr(np, name)
         assert vars(module)[name] is getattr(module, name), "looked up once"
     assert pickle.loads(pickle.dumps(module.sum)) is np.sum
+
+
+def test_an_error_of_numpy_s_own_function_stands(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Linear algebra of one matrix is NumPy's in the calling thread: what fails there is not tried once more."""
+    calls = []
+    inv = numpy.linalg.inv
+
+    def counted(a: Any) -> Any:
+        calls.append(a)
+        return inv(a)
+
+    monkeypatch.setattr(numpy.linalg, "inv", counted)
+    with pytest.raises(numpy.linalg.LinAlgError, match="^Singular matrix$"):
+        run("import numpy as np\nnp.linalg.inv(np.zeros((40, 40)))")
+    assert len(calls) == 1
+    found = as_numpy.report()
+    assert found is not None
+    assert found.rows() == []
 
 
 def test_no_public_name_of_numpy_is_missing(run: Run) -> None:

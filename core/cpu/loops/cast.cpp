@@ -357,6 +357,7 @@ struct CastLoops {
         const auto a = static_cast<DType>(from), b = static_cast<DType>(to);
         loops[from][to] = made_cast_loop(a, b);
         if (is_exact(a, b)) loops[from][to].formula = Formula::cast;
+        set_eighths(loops[from][to], "", a);
       }
   }
 };
@@ -373,6 +374,7 @@ Loop select_loop(DType t) {
   constexpr LoopFunction kOfSize[] = {select_1, select_2, select_4, select_8, select_16};
   Loop loop{kOfSize[std::countr_zero(item_size(t))]};
   if (is_compiled(t)) loop.formula = Formula::select;
+  loop.eighths = 1;
   return loop;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <iterator>
 
 namespace forerun {
@@ -45,6 +46,19 @@ Formula formula_of(const char* ufunc, const DType* types, int operands) {
   bool good = has(formula, types[0]) && types[operands - 1] == (tests ? DType::b1 : types[0]);
   for (int k = 1; k + 1 < operands; ++k) good = good && types[k] == types[0];
   return good ? formula : Formula::none;
+}
+
+void set_eighths(Loop& loop, const char* ufunc, DType dtype) {
+  auto is_one_of = [&](std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(), [&](const char* n) { return std::strcmp(n, ufunc) == 0; });
+  };
+  if (loop.formula != Formula::none && loop.formula != Formula::sqrt)
+    loop.eighths = 1;
+  else if (is_complex(dtype) && is_one_of({"add", "subtract", "multiply", "negative", "conjugate"}))
+    loop.eighths = 2;
+  else if (dtype == DType::f64 && is_one_of({"sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh",
+                                             "cosh", "arcsinh", "arccosh", "arctanh", "cbrt"}))
+    loop.eighths = 32;
 }
 
 const char* name(Formula formula) { return kNames[static_cast<int>(formula)]; }

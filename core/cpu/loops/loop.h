@@ -65,6 +65,7 @@ struct Loop {
   Checked checked = Checked::anything;  // which it looks for
   bool adds = false;                    // of two operands; in a sum, faster ways of adding may be used
   Formula formula = Formula::none;
+  uint8_t eighths = 4;             // of a nanosecond: about what an element of an operand takes (set_eighths())
   DType pair_dtype = DType::b1;    // f32 or f64, of all operands: it can be a part of pair_loop()
   RowsFunction rows = nullptr;     // null: row by row
   const Loop* fallback = nullptr;  // NumPy's, which it calls for steps that it does not know

@@ -30,7 +30,7 @@ class PassSettings {
   std::atomic<int> passes_{static_cast<int>(Pass::drop) | static_cast<int>(Pass::fuse) | static_cast<int>(Pass::reuse) |
                            static_cast<int>(Pass::at_once) | static_cast<int>(Pass::apart) |
                            static_cast<int>(Pass::compile)};
-  std::atomic<uint32_t> fuse_from_{2000}, apart_from_{20000};
+  std::atomic<uint32_t> fuse_from_{500}, apart_from_{5000};
 };
 
 }  // namespace forerun

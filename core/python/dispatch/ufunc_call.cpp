@@ -9,9 +9,12 @@
 #include <utility>
 
 #include "array/array.h"
+#include "array/iteration_space.h"
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/elementwise/masked_write.h"
+#include "cpu/kernels/snapshot.h"
 #include "cpu/loops/loop.h"
+#include "cpu/loops/loop_over.h"
 #include "engine/devices/memory_budget.h"
 #include "python/bindings.h"
 #include "python/dispatch/fallback.h"
@@ -99,7 +102,9 @@ Array check_out(UfuncCall& c, PyObject* out, DType t) {
   return o;
 }
 
-constexpr int64_t kLoopAtOnce = 2000;  // elements of all operands
+constexpr int64_t kLoopAtOnce = 8000;  // eighths of a nanosecond: what a loop takes, about, that needs no operation
+
+char* given_room(const Array& to) { return room_at_once(to); }
 
 // The loop over dense operands, run here and now, if that may be; false: it has not been. `to` may be an array that
 // stands among the inputs, element for element.
@@ -122,7 +127,44 @@ inline bool loop_at_once(const Signature& s, const Operand* inputs, int n_in, co
 }
 
 bool fits_loop_at_once(const Signature& s, int64_t n, int operands) {
-  return n * operands <= kLoopAtOnce && !s.loop.may_throw && may_work_at_once();
+  return n * operands * s.loop.eighths <= kLoopAtOnce && !s.loop.may_throw && may_work_at_once();
+}
+
+// The same for operands of any layout, which are broadcast to the shape of `to`.
+bool strided_loop_at_once(const char* ufunc, const Signature& s, const Operand* inputs, int n_in, const Array& to,
+                          char* (*room)(const Array&)) {
+  if (s.loop.packed || to.layout.size == 0) return false;
+  const Dims& shape = to.layout.shape;
+  char* args[kMaxOperands];
+  Dims steps[kMaxOperands];
+  const Dims* strides[kMaxOperands];
+  for (int i = 0; i < n_in; ++i) {
+    const Array* in = inputs[i].array;
+    const char* from = in ? values_at_once(*in) : reinterpret_cast<const char*>(inputs[i].scalar.bytes);
+    if (!from) return false;
+    if (in && in->storage() == to.storage() && !in->same_elements(to) &&
+        overlap(in->storage(), in->layout, to.storage(), to.layout))
+      return false;
+    args[i] = const_cast<char*>(from);
+    strides[i] = &steps[i];
+    if (in && in->layout.shape == shape)
+      strides[i] = &in->layout.strides;
+    else
+      steps[i] = in ? broadcast_to(ufunc, in->layout, shape).strides : Dims(shape.size());
+  }
+  if (!(args[n_in] = room(to))) return false;
+  strides[n_in] = &to.layout.strides;
+  if (shape.size() == 1) {
+    intptr_t n = shape[0], step[kMaxOperands];
+    for (int k = 0; k <= n_in; ++k) step[k] = (*strides[k])[0];
+    s.loop.function(args, &n, step, s.loop.data);
+  } else {
+    const IterationSpace space = make_iteration_space(shape, strides, n_in + 1);
+    for (int k = 0; k <= n_in; ++k) strides[k] = &space.strides[k];
+    loop_over(s.loop, n_in + 1, space.shape, strides, args, nullptr, 0, to.layout.size);
+  }
+  written_at_once(to);
+  return true;
 }
 
 // The same into an existing array.
@@ -131,7 +173,7 @@ bool in_place_at_once(const Signature& s, const Operand* inputs, int n_in, const
   for (int i = 0; i < n_in; ++i)
     if (inputs[i].array && inputs[i].array->storage() == to.storage() && !inputs[i].array->same_elements(to))
       return false;
-  return loop_at_once(s, inputs, n_in, to, [](const Array& there) { return room_at_once(there); });
+  return loop_at_once(s, inputs, n_in, to, given_room);
 }
 
 char* fresh_room(const Array& made) {
@@ -170,15 +212,17 @@ PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObje
         given ? check_out(c, out, s->types[u->nin]) : Array::make(s->types[u->nin + i], c.shape, budget_of(c.device));
     outputs[i] = &made[i];
   }
-  if (c.dense && typed && given && fits_loop_at_once(*s, made[0].layout.size, u->nin + 1) &&
-      in_place_at_once(*s, operands, u->nin, made[0]))
-    return Py_NewRef(out);
-  Building op;
-  if (c.dense && typed && !given && u->nout == 1)
-    build_elementwise_dense(*op, u->name, s->loop, s->types, operands, u->nin, made[0]);
-  else
-    build_elementwise(*op, u->name, s->loop, s->types, operands, u->nin, outputs, u->nout);
-  op.issue(c.device);
+  typed = typed && u->nout == 1 && made[0].layout.dtype == s->types[u->nin];
+  const bool done = typed && fits_loop_at_once(*s, made[0].layout.size, u->nin + 1) &&
+                    strided_loop_at_once(u->name, *s, operands, u->nin, made[0], given ? given_room : fresh_room);
+  if (!done) {
+    Building op;
+    if (c.dense && typed && !given)
+      build_elementwise_dense(*op, u->name, s->loop, s->types, operands, u->nin, made[0]);
+    else
+      build_elementwise(*op, u->name, s->loop, s->types, operands, u->nin, outputs, u->nout);
+    op.issue(c.device);
+  }
   for (int i = 0; i < u->nout; ++i)
     if (!(results[i] = given ? Py_NewRef(out) : wrap_result(std::move(made[i])))) throw PythonError{};
   if (taped && (tracing || u->grads != Py_None) &&

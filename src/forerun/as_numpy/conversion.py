@@ -101,8 +101,17 @@ class Numpy:
         return back(result)
 
     def instead(self, name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function that `_core.Fallback` calls when forerun's has refused its arguments."""
-        return lambda error, args, kwargs: self.call(name, theirs, args, kwargs, _first_line(error))
+        """Return the function that `_core.Fallback` calls when forerun's has refused its arguments.
+
+        An error with the attribute `of_numpy` is one that NumPy's function has raised itself: it stands.
+        """
+
+        def called(error: Exception, args: Any, kwargs: Any) -> Any:
+            if getattr(error, "of_numpy", False):
+                return NotImplemented
+            return self.call(name, theirs, args, kwargs, _first_line(error))
+
+        return called
 
     def always(self, name: str, theirs: Callable[..., Any], why: str) -> Callable[..., Any]:
         """Return NumPy's function, for forerun arrays."""

@@ -169,7 +169,11 @@ def _in_the_call(ours: Any, theirs: Any) -> Any:
         a = args[0] if args else None
         if type(a) is np.ndarray and a.ndim == 2 and a.size > few and not (_core.recording() or _core.tracing()):
             others = [values(x) for x in args[1:]]
-            return as_forerun(theirs(a.numpy(), *others, **kwargs))
+            try:
+                return as_forerun(theirs(a.numpy(), *others, **kwargs))
+            except Exception as error:
+                setattr(error, "of_numpy", True)  # noqa: B010: exceptions do not declare it
+                raise
         return _settled(ours(*args, **kwargs))
 
     return functools.wraps(ours)(call)

@@ -300,7 +300,7 @@ class TestGroups:
     def all_are_worth_a_group(self) -> Iterator[None]:
         _core.set_fuse_from(0)
         yield
-        _core.set_fuse_from(2000)
+        _core.set_fuse_from(500)
 
     def test_bad_input(self, ahead_failing):
         x = np.ones(5000)

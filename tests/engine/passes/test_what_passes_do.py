@@ -71,7 +71,7 @@ class TestWhatPassesDo:
         assert (did["groups"], did["elided"]) == (1, 0)
 
     def test_tiny_ops_are_not_worth_a_group(self, improving):
-        _core.set_fuse_from(2000)
+        _core.set_fuse_from(500)
         assert issued_as_a_whole(gelu, floats(10))[1]["groups"] == 0
         assert issued_as_a_whole(gelu, floats(10_000))[1]["groups"] == 1
 

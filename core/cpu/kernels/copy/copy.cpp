@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kTile = int64_t{1} << 17;  // elements that one worker takes at once
 
-uint32_t cost_of(int64_t bytes) { return static_cast<uint32_t>(std::min<int64_t>(50 + bytes / 4, INT32_MAX)); }
+uint32_t cost_of(int64_t bytes) { return static_cast<uint32_t>(std::min<int64_t>(50 + bytes / 16, INT32_MAX)); }
 
 // Elements `at` to `at + n` of a nest of two operands.
 void copy_space(const IterationSpace& nest, const char* from, char* to, int64_t at, int64_t n, const Loop& loop) {

@@ -22,7 +22,7 @@ constexpr int64_t kPicked = int64_t{1} << 15;  // and picks
 constexpr int64_t kChunk = 512;                // positions that are converted at once
 constexpr int64_t kLeastRow = 64;              // of them next to each other, where rows are cut
 
-uint32_t cost_of(int64_t bytes) { return static_cast<uint32_t>(std::min<int64_t>(50 + bytes / 4, INT32_MAX)); }
+uint32_t cost_of(int64_t bytes) { return static_cast<uint32_t>(std::min<int64_t>(50 + bytes / 16, INT32_MAX)); }
 
 class IndexKernel final : public Kernel {
  public:

@@ -19,8 +19,8 @@ namespace {
 
 constexpr int kMost = IterationSpace::kMaxOperands;
 
-uint32_t cost_of(int64_t elements, int operands) {
-  return static_cast<uint32_t>(std::min<int64_t>(40 + elements * operands / 2, INT32_MAX));
+uint32_t cost_of(int64_t elements, int operands, const Loop& loop) {
+  return static_cast<uint32_t>(std::min<int64_t>(40 + elements * operands * loop.eighths / 8, INT32_MAX));
 }
 
 // All arrays dense, of one shape and of the loop's dtypes, or scalars; up to three inputs and one output.
@@ -304,7 +304,7 @@ void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* t
   k.offset[n_in] = out.layout.offset, k.types[n_in] = types[n_in];
   k.steps[n_in] = static_cast<intptr_t>(item_size(types[n_in]));
   op.add(out.storage(), Mode::write);
-  op.cost = cost_of(k.n, k.operands);
+  op.cost = cost_of(k.n, k.operands, loop);
 }
 
 void build_elementwise(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in,
@@ -344,7 +344,7 @@ void build_elementwise(Op& op, const char* name, Loop loop, const DType* types, 
   k.nest = make_iteration_space(shape, all, k.n);
   k.empty = outputs[0]->layout.size == 0;
   k.cut(aliased);
-  op.cost = cost_of(outputs[0]->layout.size, k.n);
+  op.cost = cost_of(outputs[0]->layout.size, k.n, loop);
 }
 
 }  // namespace forerun

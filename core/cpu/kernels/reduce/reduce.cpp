@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kFullBlock = int64_t{1} << 16;  // a full reduction is cut into blocks of this many elements
 constexpr int64_t kChunk = 1024;                  // elements cast at once
 
-uint32_t cost_of(int64_t elements) { return static_cast<uint32_t>(std::min<int64_t>(60 + elements, INT32_MAX)); }
+uint32_t cost_of(int64_t elements) { return static_cast<uint32_t>(std::min<int64_t>(60 + elements / 4, INT32_MAX)); }
 
 // Walks over all positions of some axes; `f(offset_a, offset_b)`.
 template <class F>
@@ -354,7 +354,7 @@ class ScanKernel final : public Kernel {
 void build_scan(Op& op, const Combination& how, const Array& in, int axis, const Array& out) {
   add(op, in, Mode::read);
   op.add(out.storage(), out.write_mode());
-  op.cost = cost_of(in.layout.size);
+  op.cost = cost_of(4 * in.layout.size);  // one element after the other
   ScanKernel& k = op.emplace<ScanKernel>();
   k.ufunc_ = how.ufunc, k.name_ = how.name, k.loop = how.loop;
   k.from = in.layout.dtype, k.to = out.layout.dtype;
