@@ -58,6 +58,8 @@ void load_blas(const std::string& path) {
   if (auto set_threads = find<void (*)(int)>(library, "openblas_set_num_threads")) set_threads(1);
   blas.sgemv = find<decltype(blas.sgemv)>(library, "cblas_sgemv");
   blas.dgemv = find<decltype(blas.dgemv)>(library, "cblas_dgemv");
+  blas.sdot = find<decltype(blas.sdot)>(library, "cblas_sdot");
+  blas.ddot = find<decltype(blas.ddot)>(library, "cblas_ddot");
   blas.dgemm = find<decltype(blas.dgemm)>(library, "cblas_dgemm");
   blas.cgemm = find<decltype(blas.cgemm)>(library, "cblas_cgemm");
   blas.zgemm = find<decltype(blas.zgemm)>(library, "cblas_zgemm");

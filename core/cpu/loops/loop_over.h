@@ -57,4 +57,16 @@ void loop_over(const Loop& loop, int operands, const Dims& shape, const Dims* co
   }
 }
 
+// All elements of operands of one shape, which has some, in any order. `strides` is written.
+inline void loop_over_all(const Loop& loop, int operands, const Dims& shape, const Dims** strides, char** args) {
+  if (shape.size() == 1) {
+    intptr_t n = shape[0], steps[IterationSpace::kMaxOperands];
+    for (int k = 0; k < operands; ++k) steps[k] = (*strides[k])[0];
+    return loop.function(args, &n, steps, loop.data);
+  }
+  const IterationSpace space = make_iteration_space(shape, strides, operands);
+  for (int k = 0; k < operands; ++k) strides[k] = &space.strides[k];
+  loop_over(loop, operands, space.shape, strides, args, nullptr, 0, product(space.shape));
+}
+
 }  // namespace forerun

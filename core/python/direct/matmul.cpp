@@ -1,7 +1,10 @@
 // Plain products of vectors and matrices.
 #include "python/direct/matmul.h"
 
+#include <utility>
+
 #include "array/array.h"
+#include "cpu/kernels/gemm/matmul.h"
 #include "python/direct/creation/convert.h"
 #include "python/direct/creation/from_lists.h"
 #include "python/direct/function_type.h"
@@ -9,8 +12,31 @@
 #include "python/object/array_object.h"
 #include "python/ops/matmul.h"
 #include "python/runtime/errors/errors.h"
+#include "python/runtime/submission/at_once.h"
+#include "python/runtime/submission/devices.h"
 
 namespace forerun {
+
+namespace {
+
+constexpr int64_t kMultipliedAtOnce = 8192;  // products of two numbers that need no operation
+
+// a @ b of one dtype, where one of them is a vector, if there are few products. No storage: an operation must do it.
+Array multiplied_at_once(const Array& a, const Array& b, DType t) {
+  const bool vectors = a.layout.ndim() == 1 && b.layout.ndim() == 1;
+  const Array& larger = a.layout.ndim() == 2 ? a : b;
+  if ((a.layout.ndim() == 2 && b.layout.ndim() == 2) || larger.layout.size == 0 ||
+      larger.layout.size > kMultipliedAtOnce || a.layout.dtype != b.layout.dtype || !may_work_at_once())
+    return {};
+  const char *from = values_at_once(a), *by = from ? values_at_once(b) : nullptr;
+  const Dims shape = vectors ? Dims{} : Dims{larger.layout.shape[a.layout.ndim() == 2 ? 0 : 1]};
+  Array made = by ? made_at_once(t, shape, device_of(a)) : Array();
+  if (!made.storage() || !multiply_with_vector(a.layout, from, b.layout, by, made.storage()->data())) return {};
+  written_at_once(made);
+  return made;
+}
+
+}  // namespace
 
 // a @ b, with one or two axes each. Null without an exception set: not plain.
 PyObject* matmul_directly(PyObject* first, PyObject* second) {
@@ -20,6 +46,7 @@ PyObject* matmul_directly(PyObject* first, PyObject* second) {
   const Dims &sa = a->layout.shape, &sb = b->layout.shape;
   if (t == DType::b1 || item_size(t) == 2 || sa.empty() || sb.empty() || sa.size() > 2 || sb.size() > 2) return nullptr;
   if (sa[sa.size() - 1] != sb[sb.size() == 1 ? 0 : sb.size() - 2]) return nullptr;
+  if (Array made = multiplied_at_once(*a, *b, t); made.storage()) return wrap_result(std::move(made));
   return guarded([&] { return wrap_result(product_of(of_dtype(*a, t), of_dtype(*b, t))); });
 }
 

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "array/array.h"
-#include "array/iteration_space.h"
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/elementwise/masked_write.h"
 #include "cpu/kernels/snapshot.h"
@@ -154,15 +153,7 @@ bool strided_loop_at_once(const char* ufunc, const Signature& s, const Operand* 
   }
   if (!(args[n_in] = room(to))) return false;
   strides[n_in] = &to.layout.strides;
-  if (shape.size() == 1) {
-    intptr_t n = shape[0], step[kMaxOperands];
-    for (int k = 0; k <= n_in; ++k) step[k] = (*strides[k])[0];
-    s.loop.function(args, &n, step, s.loop.data);
-  } else {
-    const IterationSpace space = make_iteration_space(shape, strides, n_in + 1);
-    for (int k = 0; k <= n_in; ++k) strides[k] = &space.strides[k];
-    loop_over(s.loop, n_in + 1, space.shape, strides, args, nullptr, 0, to.layout.size);
-  }
+  loop_over_all(s.loop, n_in + 1, shape, strides, args);
   written_at_once(to);
   return true;
 }

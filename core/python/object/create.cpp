@@ -142,7 +142,25 @@ Array unwritten(Array made) {
   return made;
 }
 
+namespace {
+
+// Few elements, copied now. No storage: an operation must do it.
+Array copied_at_once(const Array& from, DType t, int device) {
+  const int64_t bytes = from.layout.size * static_cast<int64_t>(item_size(t));
+  if (bytes == 0 || static_cast<size_t>(bytes) > kFilledAtOnce || device != device_of(from) || !may_work_at_once())
+    return {};
+  const char* values = values_at_once(from);
+  Array made = values ? made_at_once(t, from.layout.shape, device) : Array();
+  if (!made.storage()) return {};
+  copy_elements(from.layout, values, made.layout, made.storage()->data());
+  written_at_once(made);
+  return made;
+}
+
+}  // namespace
+
 Array copied(const Array& from, DType t, int device) {
+  if (Array made = copied_at_once(from, t, device); made.storage()) return made;
   Array to = Array::make(t, from.layout.shape, budget_of(device));
   Building op;
   build_copy(*op, from, to);

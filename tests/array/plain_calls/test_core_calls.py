@@ -6,6 +6,7 @@ Bits, dtype, shape, device, what is a view, and what is raised where. Calls come
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,6 +15,8 @@ import pytest
 
 import forerun
 from forerun import _core, autograd, np, npx, profiler
+from forerun.testing import closed_gate
+from tests.support.comparison.bits import bits_of
 from tests.support.comparison.call_tables import CALLS, OF_NUMBERS, VIEWS, WRITES
 from tests.support.comparison.core_calls import DTYPES, LAYOUTS, NUMBERS, record_of_call, shown, vector
 from tests.support.engine.settings import ENGINES, running
@@ -223,7 +226,7 @@ def test_every_entry_has_a_table() -> None:
     """And every function that the core calls for is in one of them, or in a test of its own below."""
     found = {n: f for holder in (np.ndarray, np) for n, f in vars(holder).items() if isinstance(f, _core.Function)}
     named = set(found)
-    own = {"concatenate", "stack", "dot"}
+    own = {"concatenate", "stack", "dot", "matmul"}
     calls = CALLS + OF_NUMBERS + VIEWS + WRITES
     elsewhere = {call.partition("(")[0] for call in calls}
     aliases = {n for n, f in found.items() if f.__name__ != n}
@@ -333,15 +336,35 @@ def test_products() -> None:
         ("none", (x, None)),
     ]
     for label, both in calls:
-        for f in (np.dot, np.ndarray.dot):
+        for f in (np.dot, np.ndarray.dot, np.matmul):
             got, want = (record_of_call(g, both, {}) for g in (f, f.__wrapped__))
             if got != want:
-                found.append(f"dot, {label}: got {got} instead of {want}")
+                found.append(f"{f.__qualname__}, {label}: got {got} instead of {want}")
         if all(isinstance(one, np.ndarray) for one in both):
-            got, want = record_of_call(lambda a, b: a @ b, both, {}), record_of_call(np.matmul, both, {})
+            got, want = record_of_call(operator.matmul, both, {}), record_of_call(np.matmul.__wrapped__, both, {})
             if got != want:
                 found.append(f"@, {label}: got {got} instead of {want}")
     assert not found, shown(found)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "complex128"])
+def test_products_with_vectors_have_the_bits_of_operations(dtype: str) -> None:
+    """Whatever the strides, and however long; behind a closed gate nothing runs in the call."""
+    random = numpy.random.default_rng(3)
+    for rows, columns in ((1, 1), (1, 7), (7, 1), (2, 3), (30, 30), (65, 120), (700, 3), (3, 700), (5, 0)):
+        a = np.array((random.normal(size=(2 * rows + 1, 2 * columns + 1)) * 9).astype(dtype))
+        x, y = (np.array((random.normal(size=2 * n + 1) * 9).astype(dtype)) for n in (rows, columns))
+        turned = a.T.copy().T[:rows, :columns]
+        matrices = [a[:rows, :columns], a[1::2, 1::2], a[1 : rows + 1, :columns][::-1], turned]
+        rights = [y[:columns], y[1::2], y[:columns][::-1], np.broadcast_to(y[:1], (columns,)), a[0, :columns]]
+        lefts = [x[:rows], x[1::2], x[:rows][::-1], a[:rows, 0]]
+        products = [*itertools.product(matrices, rights), *itertools.product(lefts, matrices)]
+        products += [*itertools.product(lefts, lefts), *itertools.product(rights, rights)]
+        forerun.waitall()
+        now = [bits_of(one @ other) for one, other in products]
+        with closed_gate():
+            later = [one @ other for one, other in products]
+        assert now == [bits_of(found) for found in later], (rows, columns)
 
 
 # --- what else may be -------------------------------------------------------------------------------------------------

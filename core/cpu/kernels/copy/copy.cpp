@@ -106,6 +106,13 @@ void build_copy(Op& op, const Array& from, const Array& to) {
   k.prepare(to.layout.shape, seen.strides, to.layout.strides);
 }
 
+void copy_elements(const Layout& from, const char* values, const Layout& to, char* room) {
+  const Layout seen = broadcast_to("assign", from, to.shape);
+  const Dims* strides[] = {&seen.strides, &to.strides};
+  char* args[] = {const_cast<char*>(values), room};
+  loop_over_all(cast_loop(from.dtype, to.dtype), 2, to.shape, strides, args);
+}
+
 void build_fill(Op& op, const Scalar& scalar, const Array& to) {
   add(op, to, to.write_mode());
   op.cost = cost_of(to.layout.nbytes());

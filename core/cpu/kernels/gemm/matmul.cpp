@@ -30,7 +30,8 @@ constexpr int64_t kVectorBytes = 1 << 20;  // of a matrix that is multiplied by 
 struct Matrix {
   char* data;
   int64_t rows, columns, row_step, column_step;  // steps in elements
-  bool fits() const {
+  bool fits() const { return lies() && leading() <= blas_limits.step; }
+  bool lies() const {
     return (column_step == 1 && row_step >= std::max<int64_t>(1, columns)) ||
            (row_step == 1 && column_step >= std::max<int64_t>(1, rows));
   }
@@ -69,6 +70,36 @@ void multiply_vector(DType t, const Matrix& a, const char* x, int64_t x_step, ch
   else
     blas.dgemv(kRowMajor, trans, rows, columns, 1, reinterpret_cast<double*>(a.data), lda,
                reinterpret_cast<const double*>(x), ix, add ? 1 : 0, reinterpret_cast<double*>(y), 1);
+}
+
+// Whether BLAS takes vectors with these steps in bytes, of real numbers, as they are.
+bool takes_vectors(DType t, int64_t x_step, int64_t y_step) {
+  const auto size = static_cast<int64_t>(item_size(t));
+  auto takes = [&](int64_t step) { return step > 0 && step % size == 0 && step / size <= blas_limits.step; };
+  return (t == DType::f32 || t == DType::f64) && blas.sdot && blas.ddot && takes(x_step) && takes(y_step);
+}
+
+// The sum of n products of elements of two such vectors, put or added to `out`.
+void multiply_vectors(DType t, int64_t n, const char* x, int64_t x_step, const char* y, int64_t y_step, char* out,
+                      bool add) {
+  auto dot = [&]<class T>(T (*f)(int, const T*, int, const T*, int)) {
+    constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+    T sum = f(static_cast<int>(n), reinterpret_cast<const T*>(x), static_cast<int>(x_step / kSize),
+              reinterpret_cast<const T*>(y), static_cast<int>(y_step / kSize));
+    T& to = *reinterpret_cast<T*>(out);
+    to = add ? to + sum : sum;
+  };
+  t == DType::f32 ? dot(blas.sdot) : dot(blas.ddot);
+}
+
+// A matrix whose strides are given in bytes, as it is. BLAS takes it if it fits().
+Matrix matrix_of(const char* data, int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride,
+                 int64_t size) {
+  auto steps = [size](int64_t stride) { return stride % size ? 0 : stride / size; };
+  Matrix x{const_cast<char*>(data), rows, columns, steps(row_stride), steps(column_stride)};
+  if (x.rows == 1 && x.column_step == 1) x.row_step = std::max<int64_t>(1, x.columns);
+  if (x.columns == 1 && x.row_step == 1) x.column_step = std::max<int64_t>(1, x.rows);
+  return x;
 }
 
 template <size_t size>
@@ -165,10 +196,8 @@ class MatmulKernel final : public Kernel {
   // BLAS can take the strides, or the matrix is packed.
   Matrix matrix(char* data, const Layout& l, int64_t rows, int64_t columns, std::vector<char>& packed) const {
     int64_t rs = l.strides[l.ndim() - 2], cs = l.strides[l.ndim() - 1];
-    Matrix x{data, rows, columns, rs % size ? 0 : rs / size, cs % size ? 0 : cs / size};
-    if (x.rows == 1 && x.column_step == 1) x.row_step = std::max<int64_t>(1, x.columns);
-    if (x.columns == 1 && x.row_step == 1) x.column_step = std::max<int64_t>(1, x.rows);
-    if (x.fits() && x.leading() <= blas_limits.step) return x;
+    Matrix x = matrix_of(data, rows, columns, rs, cs, size);
+    if (x.fits()) return x;
     packed.resize(static_cast<size_t>(x.rows * x.columns * size));
     if (size == 4)
       pack<4>(packed.data(), data, x.rows, x.columns, rs, cs);
@@ -207,6 +236,10 @@ class MatmulKernel final : public Kernel {
   // Adds the products of columns k0 to k1 of a and rows k0 to k1 of b to a block of the result, or sets it to the first
   // of them.
   void terms(Op& op, int64_t item, int64_t r0, int64_t r1, int64_t c0, int64_t c1, int64_t k0, int64_t k1, char* c) {
+    const int64_t a_step = a.strides[a.ndim() - 1], b_step = b.strides[b.ndim() - 2];
+    if (m == 1 && n == 1 && takes_vectors(dtype, a_step, b_step))
+      return multiply_vectors(dtype, k1 - k0, element(op, 0, a, item, r0, k0), a_step, element(op, 1, b, item, k0, c0),
+                              b_step, c, k0 > 0);
     thread_local std::vector<char> packed_a, packed_b;
     Matrix ma = matrix(element(op, 0, a, item, r0, k0), a, r1 - r0, k1 - k0, packed_a);
     Matrix mb = matrix(element(op, 1, b, item, k0, c0), b, k1 - k0, c1 - c0, packed_b);
@@ -247,6 +280,24 @@ class MatmulKernel final : public Kernel {
 };
 
 }  // namespace
+
+bool multiply_with_vector(const Layout& a, const char* a_data, const Layout& b, const char* b_data, char* out) {
+  const DType t = a.dtype;
+  const auto size = static_cast<int64_t>(item_size(t));
+  if (a.ndim() == 1 && b.ndim() == 1) {
+    if (!takes_vectors(t, a.strides[0], b.strides[0]) || a.shape[0] > blas_limits.extent) return false;
+    return multiply_vectors(t, a.shape[0], a_data, a.strides[0], b_data, b.strides[0], out, false), true;
+  }
+  // What follows is what a matrix with one row, or one column, comes to in MatmulKernel::terms().
+  const bool left = b.ndim() == 1;
+  const Layout &matrix = left ? a : b, &vector = left ? b : a;
+  if ((t != DType::f32 && t != DType::f64) || !blas.sgemv || !blas.dgemv || vector.strides[0] != size) return false;
+  const int64_t rows = matrix.shape[left ? 0 : 1], columns = vector.shape[0];
+  const Matrix x = matrix_of(left ? a_data : b_data, rows, columns, matrix.strides[left ? 0 : 1],
+                             matrix.strides[left ? 1 : 0], size);
+  if (rows < 2 || columns < 2 || std::max(rows, columns) > blas_limits.extent || !x.fits()) return false;
+  return multiply_vector(t, x, left ? b_data : a_data, 1, out, false), true;
+}
 
 void build_matmul(Op& op, const Array& a, const Array& b, const Array& out, Loop fallback) {
   DType t = out.layout.dtype;

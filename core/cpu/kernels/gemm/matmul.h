@@ -19,6 +19,8 @@ struct Blas {
                 float beta, float* y, int incy) = nullptr;
   void (*dgemv)(int order, int trans, int m, int n, double alpha, const double* a, int lda, const double* x, int incx,
                 double beta, double* y, int incy) = nullptr;
+  float (*sdot)(int n, const float* x, int incx, const float* y, int incy) = nullptr;
+  double (*ddot)(int n, const double* x, int incx, const double* y, int incy) = nullptr;
 };
 extern Blas blas;
 
@@ -34,5 +36,9 @@ extern BlasLimits blas_limits;
 // BLAS (integers, bool, float16) use `fallback`: NumPy's matmul loop ((m,k),(k,n)->(m,n) gufunc: dims {N, m, k, n};
 // steps {a, b, out outer; a_m, a_k, b_k, b_n, out_m, out_n}).
 void build_matmul(Op& op, const Array& a, const Array& b, const Array& out, Loop fallback);
+
+// out = a @ b without an operation, with its bits, of one dtype; at least one operand is a vector, the other one or a
+// matrix. False: an operation must do it, as BLAS does not take the operands as they are.
+bool multiply_with_vector(const Layout& a, const char* a_data, const Layout& b, const char* b_data, char* out);
 
 }  // namespace forerun

@@ -6,6 +6,7 @@
 #include "array/array.h"
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/scalar.h"
+#include "cpu/kernels/snapshot.h"
 #include "cpu/loops/item.h"
 #include "engine/devices/memory_budget.h"
 #include "python/object/conversion/python_scalars.h"
@@ -19,11 +20,14 @@ namespace forerun {
 void fill_view(const Array& to, PyObject* value) {
   Scalar scalar{};
   if (!put_scalar("assign", value, to.layout.dtype, scalar.bytes)) throw PythonError{};
-  const bool few =
-      to.layout.size == 1 ||
-      (to.layout.size > 0 && static_cast<size_t>(to.layout.nbytes()) <= kFilledAtOnce && to.layout.contiguous());
+  Layout one;
+  one.dtype = to.layout.dtype;
+  const bool few = to.layout.size > 0 && static_cast<size_t>(to.layout.nbytes()) <= kFilledAtOnce;
   if (char* room = few && may_work_at_once() ? room_at_once(to) : nullptr) {
-    repeat_item(room, scalar.bytes, item_size(to.layout.dtype), to.layout.size);
+    if (to.layout.contiguous() || to.layout.size == 1)
+      repeat_item(room, scalar.bytes, item_size(to.layout.dtype), to.layout.size);
+    else
+      copy_elements(one, reinterpret_cast<const char*>(scalar.bytes), to.layout, room);
     return written_at_once(to);
   }
   Building op;
@@ -46,16 +50,21 @@ bool fit_layout(Layout& values, const Dims& shape) {
 
 namespace {
 
-// The same number of elements of one dtype, few and dense, copied now. False: an operation must do it.
+// Few elements, which are broadcast to the shape of `to`, copied now. False: an operation must do it.
 bool copied_at_once(const Array& to, const Array& from) {
   const size_t bytes = static_cast<size_t>(to.layout.nbytes());
-  const bool few = bytes && bytes <= kFilledAtOnce && from.layout.dtype == to.layout.dtype &&
-                   (from.layout.shape == to.layout.shape || (from.layout.size == 1 && to.layout.size == 1));
-  if (!few || !to.layout.contiguous() || !from.layout.contiguous() || !may_work_at_once()) return false;
+  if (!bytes || bytes > kFilledAtOnce || !may_work_at_once()) return false;
   const char* values = values_at_once(from);
-  char* room = values ? room_at_once(to) : nullptr;
+  if (!values) return false;
+  const bool dense = from.layout.dtype == to.layout.dtype && from.layout.size == to.layout.size &&
+                     to.layout.contiguous() && from.layout.contiguous();
+  if (!dense && overlap(from.storage(), from.layout, to.storage(), to.layout)) return false;
+  char* room = room_at_once(to);
   if (!room) return false;
-  std::memmove(room, values, bytes);
+  if (dense)
+    std::memmove(room, values, bytes);
+  else
+    copy_elements(from.layout, values, to.layout, room);
   return written_at_once(to), true;
 }
 
@@ -64,9 +73,9 @@ bool copied_at_once(const Array& to, const Array& from) {
 bool copy_into(const Array& to, const Array& from) {
   if (from.same_elements(to)) return true;                                          // `x[i] += y` ends so
   if (is_complex(from.layout.dtype) && !is_complex(to.layout.dtype)) return false;  // which warns
-  if (copied_at_once(to, from)) return true;
   Array values = from;
   if (!fit_layout(values.layout, to.layout.shape)) return false;
+  if (copied_at_once(to, values)) return true;
   Building op;
   build_copy(*op, values, to);
   op.issue(device_of(to));

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base.convert import as_dtype, asarrays, axes_of, cast, castable, check_choice, promote, write_out
+from .._base.primitive import direct
 from ..elementwise.arithmetic import conj_if_complex, conjugate
 from ..reduce.reduction import sum as sum_
 from ..shape.axis_order import moveaxis
@@ -186,6 +187,7 @@ def _write_broadcast(op: str, result: Array, out: Out, casting: str = "same_kind
 # --- what users call ------------------------------------------------------------------------------
 
 
+@direct("dot")  # with at most two axes each, the same
 def matmul(
     x1: ArrayLike, x2: ArrayLike, out: Out = None, *, axes: Axis = None, axis: None = None, keepdims: bool = False,
     casting: str = "same_kind", order: str = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None,
