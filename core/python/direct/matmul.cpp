@@ -19,7 +19,7 @@ namespace forerun {
 
 namespace {
 
-constexpr int64_t kMultipliedAtOnce = 8192;  // products of two numbers that need no operation
+constexpr int64_t kMultipliedAtOnce = 1 << 15;  // products of two numbers that need no operation
 
 // a @ b of one dtype, where one of them is a vector, if there are few products. No storage: an operation must do it.
 Array multiplied_at_once(const Array& a, const Array& b, DType t) {

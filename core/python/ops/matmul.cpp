@@ -16,6 +16,7 @@
 #include "python/object/array_arguments.h"
 #include "python/object/conversion/dtypes.h"
 #include "python/object/create.h"
+#include "python/object/views/views.h"
 #include "python/runtime/submission/devices.h"
 #include "python/runtime/submission/submit.h"
 
@@ -93,6 +94,14 @@ Array matmul_any(const Array& a, const Array& b, int device) {
 
 Array product_of(const Array& a, const Array& b) {
   int device = device_of(a);
+  if (a.layout.ndim() > 2 && b.layout.ndim() == 2 && a.layout.size > 0 && a.layout.contiguous()) {
+    // A stack of matrices times one is a tall matrix times that one.
+    Dims shape = a.layout.shape;
+    const int64_t terms = shape.back();
+    const Array out = product_of(reshaped(a, Dims{a.layout.size / terms, terms}), b);
+    shape[shape.size() - 1] = b.layout.shape[1];
+    return reshaped(out, shape);
+  }
   if (a.layout.ndim() != 2 || b.layout.ndim() != 2) return matmul_any(a, b, device);
   Array out = Array::make(a.layout.dtype, Dims{a.layout.shape[0], b.layout.shape[1]}, budget_of(device));
   Building op;
