@@ -31,8 +31,9 @@ struct Waiting {
     order(before, op, more->edge);
     return true;
   }
-  bool on_all(Access* readers) {
-    for (; readers; readers = readers->next)
+  // `readers`: the youngest first. Older ones than `from` need not be waited for.
+  bool on_all(Access* readers, uint64_t from) {
+    for (; readers && readers->op()->seq >= from; readers = readers->next)
       if (!on(readers->op())) return false;
     return true;
   }
@@ -112,17 +113,26 @@ bool has_own_memory(Storage& s) {
   return s.apart > 0 || (s.taken() && s.unshared());
 }
 
-// Waits for all that a write of a part overlaps, but for those of the same part, which it finds. A task that reads the
-// whole may give it away.
-bool wait_for_overlapping(Waiting& waits, Storage& s, const Region& region, Section*& same) {
+Section* section_of(const Storage& s, const Region& region) {
+  Section* section = s.sections;
+  while (section && section->region != region) section = section->next;
+  return section;
+}
+
+// Waits for all that a write of a part overlaps, but for those of the `same` part, whose place it takes. The last write
+// of that, while it is planned, waits for all before it: without that, each write in a loop would wait for all reads of
+// overlapping parts in the iterations before. A task that reads the whole may give it away.
+bool wait_for_overlapping(Waiting& waits, Storage& s, const Region& region, const Section* same) {
+  const uint64_t from = same && same->writer ? same->writer->op()->seq : 0;
+  if (s.writer && s.writer->seq >= from) waits.on(s.writer);
   for (Access* r = s.readers; r; r = r->next)
-    if (r->op()->is_task() || !waits.on(r->op())) return false;
+    if (r->op()->is_task()) return false;
+  if (!waits.on_all(s.readers, from)) return false;
   for (Section* section = s.sections; section; section = section->next) {
-    if (section->region == region)
-      same = section;
-    else if (!section->region.apart(region) &&
-             !((!section->writer || waits.on(section->writer->op())) && waits.on_all(section->readers)))
-      return false;
+    if (section == same || section->region.apart(region)) continue;
+    Access* writer = section->writer;
+    if (writer && writer->op()->seq >= from && !waits.on(writer->op())) return false;
+    if (!waits.on_all(section->readers, from)) return false;
   }
   return true;
 }
@@ -155,10 +165,10 @@ bool link_section_write(Access& a, bool apart) {
   Op* op = a.op();
   const Region& region = op->region(a);
   Waiting waits{a};
-  Section* same = nullptr;
   apart = apart && a.place && !a.loose && has_own_memory(s);
-  if (s.writer) waits.on(s.writer);
+  Section* same = apart ? section_of(s, region) : nullptr;
   if (!apart || !wait_for_overlapping(waits, s, region, same) || !(same || (same = make_section(s, region)))) {
+    if (waits.edges == 0 && s.writer) waits.on(s.writer);
     replace_everything(s, op);
     return false;
   }

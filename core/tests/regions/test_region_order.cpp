@@ -1,8 +1,10 @@
 // Ops on parts of one array: those that do not overlap run at the same time; memory and waits are those of all of it.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 #include "array/array.h"
 #include "cpu/kernels/copy/copy.h"
@@ -95,6 +97,16 @@ void check_memory_after_failure() {
   engine.failures.take_unseen();
 }
 
+// Ends when it may.
+struct Late final : Kernel {
+  explicit Late(std::atomic<bool>* open) : open(open) {}
+  const char* name() const override { return "late"; }
+  void run(Op&, int64_t) override {
+    while (!*open) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  std::atomic<bool>* open;
+};
+
 // A wait for the issued writes does not end when as many later ones have ended.
 void check_order_of_ends() {
   Engine& engine = Engine::get();
@@ -102,14 +114,6 @@ void check_order_of_ends() {
   Array array = Array::make(DType::u64, Dims{8, 8}, engine.devices[0].budget.get());
   check(array.storage()->take(), "memory");
   std::atomic<bool> open{false};
-  struct Late final : Kernel {
-    explicit Late(std::atomic<bool>* open) : open(open) {}
-    const char* name() const override { return "late"; }
-    void run(Op&, int64_t) override {
-      while (!*open) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    std::atomic<bool>* open;
-  };
   std::atomic<bool> at_once{true};
   auto issue = [&](int64_t row, std::atomic<bool>* until) {
     Layout one = Layout::dense(DType::u64, Dims{8});
@@ -137,6 +141,53 @@ void check_order_of_ends() {
         "all have");
 }
 
+// In a loop that reads overlapping parts and writes one of them, a write waits for the reads since the one before, and
+// not for those of all iterations that have not ended.
+void check_loop_of_overlapping_reads() {
+  Engine& engine = Engine::get();
+  engine.configure({2}, 3);
+  constexpr int kIterations = 40, kReads = 3;
+  Array array = Array::make(DType::u64, Dims{8}, engine.devices[0].budget.get()),
+        results = Array::make(DType::u64, Dims{kIterations * kReads}, engine.devices[0].budget.get());
+  check(array.storage()->take() && results.storage()->take(), "memory");
+  std::atomic<bool> open{false};
+  std::vector<const Op*> ops;
+  auto issue = [&](auto build) {
+    Op* op = engine.make_op();
+    op->queue = engine.devices[0].compute.get(), op->budget = array.storage()->budget, op->cost = 1'000'000;
+    build(*op);
+    ops.push_back(op);
+    engine.issue(op);
+  };
+  auto part = [](const Array& a, int64_t from, int64_t n) {
+    Layout some = Layout::dense(DType::u64, Dims{n});
+    some.offset = from * 8;
+    return Array(a.storage(), some);
+  };
+  const uint64_t before = engine.introspection.stats().planned;
+  for (int i = 0; i < kIterations; ++i) {
+    for (int64_t k = 0; k < kReads; ++k)
+      issue([&](Op& op) {
+        op.emplace<Late>(&open);
+        add(op, part(array, k, 6), Mode::read);
+        add(op, part(results, i * kReads + k, 1), Mode::update);
+      });
+    issue([&](Op& op) { op.emplace<Late>(&open), add(op, part(array, 1, 6), Mode::update); });
+  }
+  while (engine.introspection.stats().planned < before + ops.size())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  engine.introspection.stats();  // with the lock, behind which the edges are
+  int most = 0;
+  for (const Op* op : ops) {
+    int n = 0;
+    for (const Edge* edge : op->successors) n += edge != nullptr;
+    most = std::max(most, n);
+  }
+  open = true;
+  wait_all();
+  check(most <= kReads + 1, "ops that wait for one");
+}
+
 }  // namespace
 
 int main() {
@@ -146,6 +197,8 @@ int main() {
       check_independence(Mode::update, mode, memory_comes), check_independence(mode, Mode::update, memory_comes);
   stop_workers();
   check_order_of_ends();
+  stop_workers();
+  check_loop_of_overlapping_reads();
   stop_workers();
   check_memory_after_failure();
   wait_all();
