@@ -62,6 +62,7 @@ CALLS = (
     "concatenate([x, w])", "concatenate([p, x, w])", "concatenate([m, x])", "concatenate([x, [1, 2]])",
     "concatenate([A, T.T], 1)", "concatenate([x, A * 1j])", "hstack([m, x])", "vstack([x, p])", "vstack([w, v])",
     "stack([w, v])", "stack([x[0], x[1]])", "stack([x[0], w[1]])", "append(x, [2.5])", "array([x[0], w[1]])",
+    "zeros(3, 'int')", "ones(2, 'f8')", "full(2, 1, '>i4')", "zeros(2, 'nothing')", "full(3, 2, 'float')",
     "array([])", "array([], int)", "array([], dtype='float32')", "concatenate([[], x])", "concatenate([[], p])",
     "imag(x)", "imag(T)", "imag(x[1])", "real(x[1])", "sin(w[1])", "sqrt(2.0)", "exp(-1e300)", "isnan(1.5)",
     "sign(2.5)", "invert(2.5)", "hypot(w, [1.0, 2.0, 3.0])", "maximum([3, 2, 1], w)", "add(w, [w[0], 1, 2])",

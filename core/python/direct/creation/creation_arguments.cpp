@@ -60,7 +60,11 @@ bool plain_dtype(PyObject* o, DType* t) {
   for (int i = 0; i < kDTypes; ++i)
     if (static_cast<DType>(i) != DType::bf16 && PyUnicode_CompareWithASCIIString(o, name(static_cast<DType>(i))) == 0)
       return *t = static_cast<DType>(i), true;
-  return false;
+  PyArray_Descr* d = nullptr;  // another name, such as "int" or "f8"
+  if (!PyArray_DescrConverter(o, &d)) return PyErr_Clear(), false;
+  const bool plain = plain_dtype(reinterpret_cast<PyObject*>(d), t);
+  Py_DECREF(d);
+  return plain;
 }
 
 nb::object number_of_scalar(PyObject* o) {
