@@ -24,7 +24,8 @@ constexpr double kMostFlops = 8.2e9;       // of a block: a waiting thread that 
 constexpr int64_t kRowStep = 24;           // the best kernels take so many rows at once, or a half, or a third
 constexpr int64_t kLeast = 8;              // rows and columns, below which BLAS is faster,
 constexpr double kLeastFlops = 1e5;        // and operations
-constexpr int64_t kVectorBytes = 1 << 20;  // of a matrix that is multiplied by a vector, per tile
+constexpr int64_t kVectorBytes = 1 << 20;  // of a matrix that is multiplied by a vector, per tile,
+constexpr int64_t kVectorWidth = 1 << 10;  // and elements of it that follow one another, if each is of another result
 
 // A matrix as BLAS sees it.
 struct Matrix {
@@ -147,8 +148,13 @@ class MatmulKernel final : public Kernel {
     int64_t down = 1;
     across = 1;
     if (n == 1 || m == 1) {  // with a vector, the other operand is read once: what counts is its memory
-      if (n == 1) down = std::clamp<int64_t>(m * k * size / kVectorBytes, 1, m);
-      if (m == 1) across = std::clamp<int64_t>(n * k * size / kVectorBytes, 1, n);
+      // A tile has whole lines of it, or wide pieces: narrow ones are read far more slowly.
+      auto cut = [&](int64_t results, int64_t result_stride) {
+        const int64_t widest = result_stride == size ? ceil_div(results, kVectorWidth) : results;
+        return std::clamp<int64_t>(results * k * size / kVectorBytes, 1, widest);
+      };
+      if (n == 1) down = cut(m, a.strides[axes - 2]);
+      if (m == 1) across = cut(n, b.strides[axes - 1]);
     } else {
       double pieces = 1;
       for (double limit = kCutFlops; flops * static_cast<double>(batch) > limit; limit *= kGrowth) pieces *= 2;
