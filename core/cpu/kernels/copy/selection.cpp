@@ -21,7 +21,20 @@ FORERUN_CLONES bool all_within(const int64_t* at, int64_t n, uint64_t below, uin
   return out == 0;
 }
 
+// The offsets of n positions that are within the extent, negative ones from its end, put or added.
+FORERUN_CLONES void add_offsets(int64_t* to, const int64_t* at, int64_t n, int64_t extent, int64_t by, bool put) {
+  if (put)
+    for (int64_t i = 0; i < n; ++i) to[i] = (at[i] + (at[i] >> 63 & extent)) * by;
+  else
+    for (int64_t i = 0; i < n; ++i) to[i] += (at[i] + (at[i] >> 63 & extent)) * by;
+}
+
 }  // namespace
+
+bool Selection::are_within(const int64_t* at, int64_t n, size_t k) const {
+  const auto extent = static_cast<uint64_t>(extents[k]);
+  return all_within(at, n, from_end ? extent : 0, from_end ? 2 * extent : extent);
+}
 
 int64_t Selection::offset_along(size_t k, int64_t i, const char* what) const {
   if (i < (from_end ? -extents[k] : 0) || i >= extents[k])
@@ -44,8 +57,7 @@ std::unique_ptr<int64_t[]> Selection::offsets(Op& op, const char* what) const {
 
 const int64_t* Selection::checked(Op& op, const char* what) const {
   const auto* at = reinterpret_cast<const int64_t*>(data(op, 0));
-  const auto n = static_cast<uint64_t>(extents[0]);
-  if (all_within(at, positions, from_end ? n : 0, from_end ? 2 * n : n)) return at;
+  if (are_within(at, positions, 0)) return at;
   for (int64_t p = 0; p < positions; ++p) offset_along(0, at[p], what);
   return at;
 }
@@ -75,9 +87,14 @@ void Selection::add(Op& op, size_t k, int64_t* all, bool first, const char* what
     for (int64_t done = 0; done < n; done += kChunk) {
       char* args[2] = {const_cast<char*>(base) + rows.at(r, l.strides) + done * step, reinterpret_cast<char*>(values)};
       intptr_t length = std::min(kChunk, n - done), steps[2] = {static_cast<intptr_t>(step), 8};
-      widen.function(args, &length, steps, widen.data);
+      const bool as_they_are = l.dtype == DType::i64 && step == 8;
+      const auto* at = as_they_are ? reinterpret_cast<const int64_t*>(args[0]) : values;
+      if (!as_they_are) widen.function(args, &length, steps, widen.data);
       int64_t* to = all + r * n + done;
-      for (int64_t i = 0; i < length; ++i) to[i] = (first ? 0 : to[i]) + offset_along(k, values[i], what);
+      if (flat.empty() && are_within(at, length, k))
+        add_offsets(to, at, length, extents[k], strides[k], first);
+      else
+        for (int64_t i = 0; i < length; ++i) to[i] = (first ? 0 : to[i]) + offset_along(k, at[i], what);
     }
   }
 }

@@ -41,6 +41,8 @@ struct Selection {
   void add(Op& op, size_t k, int64_t* all, bool first, const char* what) const;
   // As in NumPy a number is not an array: it is checked even if no element is selected, and it does not wrap.
   int64_t offset_of_number(const Layout& l, size_t k, const char* from, const char* what) const;
+  // Whether n positions are within the extent of an indexed axis.
+  bool are_within(const int64_t* at, int64_t n, size_t k) const;
   int64_t offset_along(size_t k, int64_t i, const char* what) const;
   // There must be as many elements under the mask as there are positions.
   void under_mask(Op& op, int64_t* all, const char* what) const;

@@ -19,8 +19,12 @@ namespace {
 
 constexpr int kMost = IterationSpace::kMaxOperands;
 
-uint32_t cost_of(int64_t elements, int operands, const Loop& loop) {
-  return static_cast<uint32_t>(std::min<int64_t>(40 + elements * operands * loop.eighths / 8, INT32_MAX));
+uint32_t cost_of(int64_t elements, int operands, const Loop& loop, const DType* types) {
+  // Fast loops take as long as their vectors are many, which hold more elements if these are short.
+  const DType widest =
+      *std::max_element(types, types + operands, [](DType a, DType b) { return item_size(a) < item_size(b); });
+  const int64_t size = loop.eighths > 1 ? 8 : static_cast<int64_t>(item_size(widest));
+  return static_cast<uint32_t>(std::min<int64_t>(40 + elements * operands * loop.eighths * size / 64, INT32_MAX));
 }
 
 // All arrays dense, of one shape and of the loop's dtypes, or scalars; up to three inputs and one output.
@@ -304,7 +308,7 @@ void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* t
   k.offset[n_in] = out.layout.offset, k.types[n_in] = types[n_in];
   k.steps[n_in] = static_cast<intptr_t>(item_size(types[n_in]));
   op.add(out.storage(), Mode::write);
-  op.cost = cost_of(k.n, k.operands, loop);
+  op.cost = cost_of(k.n, k.operands, loop, types);
 }
 
 void build_elementwise(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in,
@@ -344,7 +348,7 @@ void build_elementwise(Op& op, const char* name, Loop loop, const DType* types, 
   k.nest = make_iteration_space(shape, all, k.n);
   k.empty = outputs[0]->layout.size == 0;
   k.cut(aliased);
-  op.cost = cost_of(outputs[0]->layout.size, k.n, loop);
+  op.cost = cost_of(outputs[0]->layout.size, k.n, loop, types);
 }
 
 }  // namespace forerun
