@@ -57,7 +57,7 @@ void set_eighths(Loop& loop, const char* ufunc, DType dtype) {
   else if (is_complex(dtype) && is_one_of({"add", "subtract", "multiply", "negative", "conjugate"}))
     loop.eighths = 2;
   else if (dtype == DType::f64 && is_one_of({"sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh",
-                                             "cosh", "arcsinh", "arccosh", "arctanh", "cbrt"}))
+                                             "cosh", "arcsinh", "arccosh", "arctanh"}))
     loop.eighths = 32;
 }
 

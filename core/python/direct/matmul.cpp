@@ -23,13 +23,13 @@ constexpr int64_t kMultipliedAtOnce = 1 << 15;  // products of two numbers that 
 
 // a @ b of one dtype, where one of them is a vector, if there are few products. No storage: an operation must do it.
 Array multiplied_at_once(const Array& a, const Array& b, DType t) {
-  const bool vectors = a.layout.ndim() == 1 && b.layout.ndim() == 1;
-  const Array& larger = a.layout.ndim() == 2 ? a : b;
-  if ((a.layout.ndim() == 2 && b.layout.ndim() == 2) || larger.layout.size == 0 ||
-      larger.layout.size > kMultipliedAtOnce || a.layout.dtype != b.layout.dtype || !may_work_at_once())
+  const bool matrix_first = a.layout.ndim() == 2, vectors = !matrix_first && b.layout.ndim() == 1;
+  const Layout& larger = matrix_first ? a.layout : b.layout;
+  if ((matrix_first && b.layout.ndim() == 2) || larger.size == 0 || larger.size > kMultipliedAtOnce ||
+      (t != DType::f32 && t != DType::f64) || a.layout.dtype != b.layout.dtype || !may_work_at_once())
     return {};
   const char *from = values_at_once(a), *by = from ? values_at_once(b) : nullptr;
-  const Dims shape = vectors ? Dims{} : Dims{larger.layout.shape[a.layout.ndim() == 2 ? 0 : 1]};
+  const Dims shape = vectors ? Dims{} : Dims{larger.shape[matrix_first ? 0 : 1]};
   Array made = by ? made_at_once(t, shape, device_of(a)) : Array();
   if (!made.storage() || !multiply_with_vector(a.layout, from, b.layout, by, made.storage()->data())) return {};
   written_at_once(made);
