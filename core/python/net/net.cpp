@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "net/lane.h"
+#include "net/lane/net_lane.h"
 #include "net/loopback.h"
 #include "net/mpi.h"
 #include "python/bindings.h"

@@ -1,7 +1,7 @@
 // Operations between ranks: values in the program's order, and what each rank learns when another goes another way,
 // has a failed operand, or leaves. Three ranks of this process, each a device with a lane; then the loopback network.
 #include "cpu/threads.h"
-#include "net/lane.h"
+#include "net/lane/net_lane.h"
 #include "net/loopback.h"
 #include "net_hub.h"
 #include "program.h"
