@@ -115,7 +115,7 @@ bool Flights::advance(Flight& flight) {
     if (!flight.check && !flight.request) return true;
   }
   if (const int rank = messages_.missing(flight.kernel->call, flight.number); rank >= 0)
-    throw std::runtime_error("rank " + std::to_string(rank) + " has ended its program");
+    throw std::runtime_error(has_ended(rank));
   return false;
 }
 

@@ -114,6 +114,15 @@ void NetLane::left_out(Op& op, const Failure& failure) {
           at_line(line_of_, op.site) + ": its operand has failed (" + failure.message + ")");
 }
 
+std::string NetLane::obstacle(const std::vector<int>& ranks) {
+  Driver driver(driver_);
+  std::lock_guard<std::mutex> held(mutex_);
+  if (failed_.load()) return message_;
+  for (int rank : ranks)
+    if (messages_.has_left(rank)) return has_ended(rank);
+  return "";
+}
+
 bool NetLane::leave() {
   {
     std::unique_lock<std::mutex> held(mutex_);

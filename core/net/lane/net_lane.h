@@ -17,6 +17,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "engine/devices/lane.h"
 #include "net/lane/call_identity.h"
@@ -46,6 +47,9 @@ class NetLane final : public Lane {
   void give_up(const std::string& message);
   // An op of this rank has failed operands: the others would wait for it.
   void left_out(Op& op, const Failure& failure) override;
+  // Why these ranks of the world cannot do something together: it has failed, or one of them has left; or nothing.
+  // Waits for the driver.
+  std::string obstacle(const std::vector<int>& ranks);
   bool failed() const { return failed_.load(); }
   // Tells the others that this rank issues no more, and waits for them to say so. Everything has ended before. False:
   // something failed, and the network must be left alone. The thread ends.

@@ -19,6 +19,9 @@ struct Told : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The message for operations that need a rank that has left.
+inline std::string has_ended(int rank) { return "rank " + std::to_string(rank) + " has ended its program"; }
+
 // Used by the driver of the lane alone, so that it needs no lock. Its functions do not wait. They throw
 // std::runtime_error with the network's own words.
 class RankMessages {
@@ -38,6 +41,7 @@ class RankMessages {
   bool all_sent() const { return told_.empty(); }
   // A rank goes when all others do.
   bool others_stay() const { return gone_.size() + 1 < static_cast<size_t>(network_.size()) || !told_.empty(); }
+  bool has_left(int rank) const { return gone_.contains(rank); }
   // Whether a rank that takes part in the next collective waits. Ranks may have said it before an earlier one, and have
   // gone on since.
   bool others_wait() const;
