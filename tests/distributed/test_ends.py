@@ -107,3 +107,17 @@ thread.join()
     done = run_ranks(tmp_path, 2, program)
     assert done.stdout.startswith("[0] learned rank 1 has ended its program; this rank "), done.stderr
     assert "[1] ValueError: a mistake" in done.stderr
+
+
+@needs_mpi
+def test_a_child_process_is_not_taken_for_its_rank(tmp_path: Path) -> None:
+    program = """
+import subprocess
+print(os.getpid(), flush=True)
+subprocess.run([sys.executable, "-c", "from forerun import distributed"], check=True)
+sys.exit(3)
+"""
+    done = run_ranks(tmp_path, 1, program)
+    (line,) = said(done)
+    pid = done.stdout.split()[1]
+    assert line.endswith(f", pid {pid}) ended with status 3"), (line, pid)

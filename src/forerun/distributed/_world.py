@@ -10,12 +10,13 @@ import os
 import queue
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
 from .. import autograd
-from .._launch import link
+from .._launch import link, siblings
 from .._runtime import core as _core
 from .._runtime import engine
 from .._runtime.settings import config
@@ -134,13 +135,20 @@ def _wait_together(ended: threading.Event, ranks: Sequence[int]) -> str:
         _core.net_thread_waits(True)
     try:
         while not ended.wait(0.1):
-            if obstacle := _core.net_obstacle(ranks):
-                ended.wait(_SOON)  # a rank may have ended after its part
+            if obstacle := _core.net_obstacle(ranks) or _missing():
+                ended.wait(0 if _core.net_failed() else _SOON)  # a rank may have ended after its part
                 return obstacle
         return ""
     finally:
         if waits:
             _core.net_thread_waits(False)
+
+
+def _missing() -> str:
+    """Return which rank has ended while MPI begins, if no launcher tells."""
+    if not _opened_by and link.connect() is None and (rank := siblings.ended()):
+        return f"{rank} ended before its first operation between ranks"
+    return ""
 
 
 def _perform(call: Callable[[], None]) -> None:
@@ -248,17 +256,32 @@ def _report_exceptions(rank: int) -> None:
 
 def _leave() -> None:
     """End MPI after all operations, if none has failed; otherwise it is left alone."""
-    connection = link.connect()
+    if _calls and not _opened_by and link.connect() is None:  # MPI has begun, and another rank has not come
+        _linger()
     if _opened_by != os.getpid():
         return
+    connection = link.connect()
     with contextlib.suppress(Exception):  # the engine reports it at the exit
         engine.waitall()
     mpi = importlib.import_module("mpi4py.MPI")
     if _core.net_leave():
         with contextlib.suppress(link.RankFailed):  # `forerun run` reports it
             _together("the end of MPI", lambda: _call(mpi, "MPI_Finalize"))
+    elif connection is None:
+        _linger()
     if connection is not None:
         connection.close_mpi()
 
 
+def _linger() -> None:
+    """Give the other ranks time to report what they learned.
+
+    MPI's launcher kills all when one has ended like this, and takes the status of the first: the one that failed.
+    """
+    error = getattr(sys, "last_value", None)
+    time.sleep(2.0 if error and not isinstance(error, link.RankFailed) else 3.0)
+
+
+if _peers.size() > 1 and "FORERUN_LAUNCHER" not in os.environ:
+    siblings.note(_peers.rank())
 atexit.register(_leave)
