@@ -199,3 +199,20 @@ for step in range(4):
 """
     waiting = lines_of(tmp_path, 2, program, FORERUN_ENGINE="sync")
     assert waiting == [["[0.0, 0.0]", "[2.0, 2.0]", "[4.0, 4.0]", "[6.0, 6.0]"]] * 2
+
+
+@needs_mpi
+def test_a_collective_that_another_rank_comes_to_after_a_wait_outside_forerun(tmp_path: Path) -> None:
+    """The call of the first rank returns after a while."""
+    program = """
+import pathlib, time
+file = pathlib.Path(os.environ["FILE"])
+dist.barrier()
+if dist.rank() == 1:
+    while not file.exists(): time.sleep(0.01)
+y = dist.allreduce(np.ones(2))
+file.touch()
+print(y.tolist(), dist.allreduce(y).tolist())
+"""
+    found = lines_of(tmp_path, 2, program, FORERUN_ENGINE="sync", FILE=str(tmp_path / "file"))
+    assert found == [["[2.0, 2.0] [4.0, 4.0]"]] * 2
