@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes.ranks import lines_of, needs_mpi
+from tests.support.processes.ranks import lines_of, needs_mpi, output
 
 # Both ranks receive, compute in all ways with arrays that have not arrived, and then send.
 PROGRAM = """
@@ -180,8 +180,8 @@ except Exception as error: print(type(error).__name__)
 try: print(dist.barrier())
 except Exception as error: print(type(error).__name__)
 """
-    found = lines_of(tmp_path, 2, program, FORERUN_ENGINE="sync")
-    assert found == [["issued", "RankFailed", "RankFailed"], ["RankFailed", "RankFailed"]]
+    found, _ = output(tmp_path, 2, program, FORERUN_ENGINE="sync")
+    assert found == ["[0] issued", "[0] RankFailed", "[0] RankFailed", "[1] RankFailed", "[1] RankFailed"]
 
 
 @needs_mpi
