@@ -1,4 +1,4 @@
-"""Ranks that end before their first operation between ranks, where the others wait for them: before MPI begins."""
+"""Ranks that end before their first operation between ranks, or while MPI begins, where the others wait for them."""
 
 from __future__ import annotations
 
@@ -81,3 +81,75 @@ def test_the_others_learn_of_it_while_mpi_keeps_the_rank(tmp_path: Path) -> None
 def test_ranks_without_operations_between_them_end_one_by_one(tmp_path: Path) -> None:
     program = "import time\ntime.sleep(dist.rank() * 0.3)\nprint(np.ones(3).sum().item())"
     assert lines_of(tmp_path, 3, program) == [["3.0"]] * 3
+
+
+# All ranks have come to their first operation when the last one ends, and the others initialize MPI.
+WHILE_MPI_BEGINS = """
+from forerun.distributed import _world
+how, call = os.environ["HOW"], _world._call
+def ends(mpi, name, *arguments):
+    if dist.rank() < 2 or name != "MPI_Init_thread": return call(mpi, name, *arguments)
+    if how == "kill": os.kill(os.getpid(), signal.SIGKILL)
+    if how == "abruptly": os._exit(0)
+    if how == "status": os._exit(5)
+    raise ValueError("a mistake")
+_world._call = ends
+x = np.ones(3) * 2
+try: dist.allreduce(x)
+except dist.RankFailed as error: print("learned", error, x.tolist(), flush=True)
+"""
+
+
+@needs_mpi
+@pytest.mark.parametrize(
+    ("how", "status", "says"),
+    [
+        ("kill", 128 + 9, "was killed by signal 9 (SIGKILL)"),
+        ("abruptly", 1, "ended without leaving MPI, as by os._exit"),
+        ("status", 5, "ended with status 5"),
+        ("raise", 1, "raised ValueError: a mistake at "),
+    ],
+)
+def test_the_others_learn_of_it_while_mpi_begins(tmp_path: Path, how: str, status: int, says: str) -> None:
+    done = run_ranks(tmp_path, 3, WHILE_MPI_BEGINS, HOW=how)
+    lines = sorted(done.stdout.splitlines())
+    assert len(lines) == 2, (lines, done.stderr)
+    for rank in (0, 1):
+        assert lines[rank].startswith(f"[{rank}] learned rank 2 (host "), lines
+        assert says in lines[rank]
+        assert lines[rank].endswith("; this rank waited in allreduce [2.0, 2.0, 2.0]")
+    assert done.returncode == status
+    assert "kills the ranks" not in done.stderr
+
+
+# The others wait in the program's own initialization of MPI, where they can learn nothing.
+OWN = """
+how = os.environ["HOW"]
+if dist.rank() == 2:
+    if how == "kill": os.kill(os.getpid(), signal.SIGKILL)
+    if how == "raise": raise ValueError("a mistake")
+    sys.exit()
+from mpi4py import MPI
+"""
+
+
+@needs_mpi
+@pytest.mark.parametrize(
+    ("how", "status", "says"),
+    [
+        ("kill", 128 + 9, "was killed by signal 9 (SIGKILL)"),
+        ("raise", 1, "raised ValueError: a mistake at "),
+        ("well", 1, "ended before it initialized MPI, where others wait for it"),
+    ],
+)
+def test_ranks_that_wait_in_the_programs_own_initialization_are_ended(
+    tmp_path: Path, how: str, status: int, says: str
+) -> None:
+    done = run_ranks(tmp_path, 3, OWN, HOW=how)
+    assert done.returncode == status
+    lines = [line for line in done.stderr.splitlines() if line.startswith("forerun run: ")]
+    assert len(lines) == 2, done.stderr
+    assert lines[0].startswith("forerun run: rank 2 (host ")
+    assert says in lines[0]
+    assert lines[1].startswith("forerun run: kills the ranks that wait for others while MPI is initialized: rank 0 ")
+    assert ", rank 1 (" in lines[1]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes.ranks import lines_of, needs_mpi
+from tests.support.processes.ranks import lines_of, needs_mpi, output
 
 # Both ranks receive, compute in all ways with arrays that have not arrived, and then send.
 PROGRAM = """
@@ -180,8 +180,8 @@ except Exception as error: print(type(error).__name__)
 try: print(dist.barrier())
 except Exception as error: print(type(error).__name__)
 """
-    found = lines_of(tmp_path, 2, program, FORERUN_ENGINE="sync")
-    assert found == [["issued", "RankFailed", "RankFailed"], ["RankFailed", "RankFailed"]]
+    found, _ = output(tmp_path, 2, program, FORERUN_ENGINE="sync")
+    assert found == ["[0] issued", "[0] RankFailed", "[0] RankFailed", "[1] RankFailed", "[1] RankFailed"]
 
 
 @needs_mpi
@@ -199,3 +199,20 @@ for step in range(4):
 """
     waiting = lines_of(tmp_path, 2, program, FORERUN_ENGINE="sync")
     assert waiting == [["[0.0, 0.0]", "[2.0, 2.0]", "[4.0, 4.0]", "[6.0, 6.0]"]] * 2
+
+
+@needs_mpi
+def test_a_collective_that_another_rank_comes_to_after_a_wait_outside_forerun(tmp_path: Path) -> None:
+    """The call of the first rank returns after a while."""
+    program = """
+import pathlib, time
+file = pathlib.Path(os.environ["FILE"])
+dist.barrier()
+if dist.rank() == 1:
+    while not file.exists(): time.sleep(0.01)
+y = dist.allreduce(np.ones(2))
+file.touch()
+print(y.tolist(), dist.allreduce(y).tolist())
+"""
+    found = lines_of(tmp_path, 2, program, FORERUN_ENGINE="sync", FILE=str(tmp_path / "file"))
+    assert found == [["[2.0, 2.0] [4.0, 4.0]"]] * 2

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "net/lane.h"
+#include "net/lane/net_lane.h"
 #include "net/loopback.h"
 #include "net/mpi.h"
 #include "python/bindings.h"
@@ -131,6 +131,11 @@ void net_thread_waits(bool begins) {
   if (lane) lane->thread_waits(begins);
 }
 
+std::string net_obstacle(nb::handle world_ranks) {
+  const std::vector<int> ranks = list_of<int>(world_ranks);
+  return lane ? without_lock([&] { return lane->obstacle(ranks); }) : "";
+}
+
 bool net_leave() {
   return !lane || without_lock([] { return lane->leave(); });
 }
@@ -152,6 +157,8 @@ void init_net(nb::module_& m) {
   m.def("net_give_up", net_give_up, nb::arg("message"), "The same, after the other ranks know it.");
   m.def("net_thread_waits", net_thread_waits, nb::arg("begins"),
         "Other ranks need not wait for this one, or may again.");
+  m.def("net_obstacle", net_obstacle, nb::arg("world_ranks"),
+        "Why an action of these ranks cannot end: one has ended its program, or the network has failed; or nothing.");
   m.def("net_failed", [] { return lane && lane->failed(); });
   m.def("net_leave", net_leave, "Wait until all ranks have ended their operations; False: the network has failed.");
   m.def("net_processor_ns", [] { return lane ? lane->processor_ns() : 0; });

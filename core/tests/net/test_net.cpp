@@ -1,7 +1,7 @@
 // Operations between ranks: values in the program's order, and what each rank learns when another goes another way,
 // has a failed operand, or leaves. Three ranks of this process, each a device with a lane; then the loopback network.
 #include "cpu/threads.h"
-#include "net/lane.h"
+#include "net/lane/net_lane.h"
 #include "net/loopback.h"
 #include "net_hub.h"
 #include "program.h"
@@ -312,10 +312,14 @@ void a_rank_that_has_left_took_part_in_what_it_has_begun() {
   world[0].issue("recv", Kind::receive, nullptr, &got, 1);
   check(failure_of(got).empty() && values(got)[0] == 1, "a message that it has sent arrives: " + failure_of(got));
   for (const Array& sum : sums) check(failure_of(sum).empty() && values(sum)[0] == 3, "its last sum");
+  while (world[2].lane->obstacle({0, 1}).empty()) std::this_thread::yield();
+  check(world[2].lane->obstacle({0, 1}) == "rank 1 has ended its program", "no action with it can end");
+  check(world[2].lane->obstacle({0, 2}).empty(), "others without it can");
   Array next = world[0].summed(x[0]);
   check(has(failure_of(next), "rank 1 has ended its program"), "the next one lacks it: " + failure_of(next));
   Array other = world[2].summed(x[2]);
   check(!failure_of(other).empty(), "for all others");
+  check(has(world[2].lane->obstacle({0, 2}), "rank 1 has ended its program"), "after a failure none can");
   leaving.join();
 }
 

@@ -17,8 +17,8 @@ __all__ = ["when_imported"]
 class _Arrival:
     """Finds nothing itself; a module that the other finders find is added to once it has run."""
 
-    def __init__(self, name: str, add: Callable[[ModuleType], None]) -> None:
-        self.name, self.add = name, add
+    def __init__(self, name: str, add: Callable[[ModuleType], None], before: Callable[[], None]) -> None:
+        self.name, self.add, self.before = name, add, before
 
     def find_spec(self, name: str, path: object, target: object = None) -> Any:
         if name != self.name:
@@ -30,6 +30,7 @@ class _Arrival:
         run = spec.loader.exec_module
 
         def run_and_add(module: ModuleType) -> None:
+            self.before()
             run(module)
             self.add(module)
 
@@ -37,9 +38,9 @@ class _Arrival:
         return spec
 
 
-def when_imported(name: str, add: Callable[[ModuleType], None]) -> None:
-    """Call `add` with a module when it has been imported."""
+def when_imported(name: str, add: Callable[[ModuleType], None], before: Callable[[], None] = lambda: None) -> None:
+    """Call `add` with a module when it has been imported, and `before` when its code is about to run."""
     if name in sys.modules:
         add(sys.modules[name])
     else:
-        sys.meta_path.insert(0, _Arrival(name, add))
+        sys.meta_path.insert(0, _Arrival(name, add, before))

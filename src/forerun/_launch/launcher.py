@@ -14,11 +14,12 @@ from types import FrameType
 
 from . import keeper
 from .mpi import command_line
-from .watch import FROZEN, Watch
+from .watch import FROZEN, Member, Watch
 
 __all__ = ["Launch", "launch"]
 
-GRACE = 30.0  # seconds that ranks have to end after another has failed
+GRACE = 30.0  # seconds that ranks have to end after another has failed,
+PROMPTNESS = 1.0  # and those that cannot learn of it
 FIRMNESS = 5.0  # seconds between asking a rank to end and killing it
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -112,6 +113,7 @@ def _signals(given: Launch, watch: Watch) -> Iterator[None]:
 def _waited(given: Launch, watch: Watch, started: subprocess.Popen[bytes]) -> int:
     """Wait until all ranks have ended, and see to it that they do; return the status."""
     failed_at, gone_at, asked = 0.0, 0.0, False
+    killed: set[int] = set()
     while not all(member.ended for member in watch.members):
         with watch.changed:
             watch.changed.wait(0.1)
@@ -124,14 +126,22 @@ def _waited(given: Launch, watch: Watch, started: subprocess.Popen[bytes]) -> in
             failed_at = now
             if watch.failed_rank is not None and "is frozen" in watch.failure:  # that it stays
                 watch.signal(signal.SIGKILL, {watch.failed_rank})
+        deaf = [member for member in watch.deaf() if member.rank not in killed]
+        if failed_at and now - failed_at > PROMPTNESS and deaf:
+            killed |= {member.rank for member in deaf}
+            _kill(watch, deaf, "wait for others while MPI is initialized")
         late = (failed_at and now - failed_at > given.grace) or (given.asked and now - given.asked > FIRMNESS)
         if late and not asked:
             asked, failed_at = True, failed_at or now
-            _say(f"kills the ranks that have not ended: {', '.join(str(m) for m in watch.members if not m.ended)}")
-            watch.signal(signal.SIGKILL)
+            _kill(watch, [member for member in watch.members if not member.ended], "have not ended")
         elif failed_at and now - failed_at > given.grace + FROZEN:
             break  # the keepers themselves do not answer
     return _status(given, watch, started)
+
+
+def _kill(watch: Watch, members: list[Member], why: str) -> None:
+    _say(f"kills the ranks that {why}: {', '.join(map(str, members))}")
+    watch.signal(signal.SIGKILL, {member.rank for member in members})
 
 
 def _status(given: Launch, watch: Watch, started: subprocess.Popen[bytes]) -> int:

@@ -80,6 +80,10 @@ class Link:
         if self.failure:
             raise RankFailed(f"{self.failure}; this rank waited in {op}")
 
+    def initializes(self, begins: bool) -> None:
+        """Say that this rank begins or has ended a call of MPI that waits for all ranks with the interpreter lock."""
+        self._send(initializes=begins)
+
     def leave(self) -> None:
         """Say that this rank's program has ended, and the rank will: MPI may keep it until the others end it, too."""
         self._send(leaves=True)
@@ -106,6 +110,10 @@ class Link:
             return None
         took, ahead = min(found)
         return ahead, took // 2
+
+    def close_mpi(self) -> None:
+        """Say that this rank has left MPI, so that no other waits for it there."""
+        self._send(closes=True)
 
     def _send(self, **what: object) -> bool:
         try:

@@ -33,7 +33,11 @@ class Member:
     kept: bool = False  # by a keeper
     started: bool = False
     left: bool = False  # its program has ended
+    joined: bool = False  # it has come to its first operation between ranks
+    closed: bool = False  # and has left MPI behind the last
+    initializes: bool | None = None  # MPI, by itself, with the interpreter lock; False: it has
     ended: bool = False
+    ended_at: float = 0.0
     status: int | None = None  # negative: the signal
     error: str = ""  # what it raised, and where
     waited: str = ""  # where it was when it learned of a failure of another rank
@@ -96,7 +100,6 @@ class Watch:
         self._selector.register(self._listener, selectors.EVENT_READ)
         self._connections: list[_Connection] = []
         self._gathers: dict[int, dict[int, Any]] = {}  # by number: values by rank
-        self._joined: set[int] = set()  # ranks that have come to their first operation between ranks
         self._closed = False
         self._thread = threading.Thread(target=self._serve, name="forerun-watch", daemon=True)
         self._thread.start()
@@ -192,15 +195,19 @@ class Watch:
         if "raised" in message:
             self._raised(member, str(message["raised"]))
         if "ended" in message:
-            member.ended, member.status = True, int(message["ended"])
+            member.ended, member.ended_at, member.status = True, member.beat, int(message["ended"])
         if "gather" in message:
             self._gathered(int(message["gather"]), member.rank, message["value"])
         if "leaves" in message:
             member.left = True
+        if "closes" in message:
+            member.closed = True
         if "joins" in message:
-            self._joined.add(member.rank)
-            if len(self._joined) == len(self.members):
+            member.joined = True
+            if all(each.joined for each in self.members):
                 self._send_ranks(joined=True)
+        if "initializes" in message:
+            member.initializes = bool(message["initializes"])
         if "ping" in message:
             connection.send(pong=message["ping"], clock=time.time_ns())
         if self.failure and not connection.keeper and "key" in message:
@@ -226,14 +233,30 @@ class Watch:
                 return fault, member.rank
         for values in self._gathers.values():
             for member in self.members:
-                if member.ended and member.rank not in values:
+                if (member.left or member.ended) and member.rank not in values:
                     others = ", ".join(map(str, sorted(values)))
                     return f"{member} ended while ranks {others} wait for a value of it", member.rank
-        if 0 < len(self._joined) < len(self.members):  # some wait for the others
-            for member in self.members:
-                if member.left or member.ended:
-                    return f"{member} ended before its first operation between ranks", member.rank
+        for member in self.members:
+            if (member.left or member.ended) and (fault := self._missed(member, now)):
+                return f"{member} {fault}", member.rank
         return None
+
+    def _missed(self, member: Member, now: float) -> str:
+        """Return why others wait for a rank that has ended well, or nothing."""
+        joined = sum(each.joined for each in self.members)
+        if 0 < joined < len(self.members):
+            return "ended before its first operation between ranks"
+        if self.deaf() and member.initializes is None and not member.joined:
+            return "ended before it initialized MPI, where others wait for it"
+        in_mpi = not member.closed if member.joined else member.initializes is not None and not member.left
+        running = not all(each.ended for each in self.members)
+        if in_mpi and running and member.ended and now - member.ended_at >= SOON:
+            return "ended without leaving MPI, as by os._exit"
+        return ""
+
+    def deaf(self) -> list[Member]:
+        """Return the ranks that cannot be notified, because they wait for others in MPI's initialization."""
+        return [member for member in self.members if member.initializes and not member.ended]
 
     def _raised(self, member: Member, text: str) -> None:
         """A rank that raises because another has failed has not failed itself."""

@@ -9,9 +9,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from .._interop.import_hooks import when_imported
 from .misuse import Misuse
 from .program import Program
+
+if TYPE_CHECKING:
+    from .._launch.link import Link
 
 __all__ = ["add_launch_arguments", "as_rank", "launch_ranks"]
 
@@ -78,6 +83,16 @@ def _recorded(size: int, recording: Path | None) -> Iterator[None]:
             gathered(path, size)
 
 
+def _tell_of_initialization(connection: Link) -> None:
+    """Let the launcher know while the program's own import of mpi4py initializes MPI."""
+
+    def begins() -> None:
+        if sys.modules["mpi4py"].rc.initialize not in (False, "no"):
+            connection.initializes(True)
+
+    when_imported("mpi4py.MPI", lambda _: connection.initializes(False), begins)
+
+
 @contextlib.contextmanager
 def as_rank(program: Program) -> Iterator[Callable[[int], int]]:
     """Connect this process to its launcher, if there is one, while a program runs.
@@ -90,6 +105,7 @@ def as_rank(program: Program) -> Iterator[Callable[[int], int]]:
     connection = link.connect()
     if connection is not None:
         program.on_error = link.raised
+        _tell_of_initialization(connection)
 
     def ended(status: int) -> int:
         if connection is not None and (status or connection.failure):

@@ -7,14 +7,16 @@ import contextlib
 import ctypes
 import importlib
 import os
+import queue
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
 from .. import autograd
-from .._launch import link
+from .._launch import link, siblings
 from .._runtime import core as _core
 from .._runtime import engine
 from .._runtime.settings import config
@@ -31,8 +33,10 @@ _DTYPES = (
     "FLOAT", "DOUBLE", "C_FLOAT_COMPLEX", "C_DOUBLE_COMPLEX",
 )  # fmt: skip
 _tokens: dict[str, Any] = {}  # arrays that operations write, so that they keep the program's order
+_SOON = 0.5  # seconds in which a call of MPI ends that all ranks have issued
 _communicators: list[Any] = []  # which live as long as the process
 _opened_by = 0  # number of the process
+_calls: queue.SimpleQueue[Callable[[], None]] | None = None  # for the thread of _perform
 
 
 def issue(
@@ -91,12 +95,15 @@ def open_group(number: int, ranks: Sequence[int], tag: int) -> None:
         values = world.Create_group(members, tag)
         return [values, values.Dup()]
 
-    values, checks = _handles(mpi, _together("Group", made))
+    values, checks = _handles(mpi, _together("Group", made, ranks))
     _core.net_add_group(number, values, checks, list(ranks).index(world.rank), list(ranks))
 
 
-def _together(op: str, call: Callable[[], list[Any]]) -> list[Any]:
-    """Return what a call of MPI returns that waits for other ranks. Raises RankFailed if one of them has failed."""
+def _together(op: str, call: Callable[[], list[Any]], ranks: Sequence[int] = ()) -> list[Any]:
+    """Return what a call of MPI returns that waits for other ranks.
+
+    Raises RankFailed if one of them has failed, or if one of `ranks` has ended its program.
+    """
     found: list[Any] = []
     ended = threading.Event()
 
@@ -109,22 +116,56 @@ def _together(op: str, call: Callable[[], list[Any]]) -> list[Any]:
 
     if (connection := link.connect()) is not None:
         connection.on_failure(lambda _: ended.set())
-    threading.Thread(target=run, name="forerun-group", daemon=True).start()
-    waits = config()["engine"] == "sync"  # the others may come here only behind a collective that waits for this rank
-    if waits:
-        _core.net_thread_waits(True)
-    try:
-        ended.wait()
-    finally:
-        if waits:
-            _core.net_thread_waits(False)
+    _perform(run)
+    obstacle = _wait_together(ended, ranks)
     if not found:
-        assert connection is not None
-        raise link.RankFailed(f"{connection.failure}; this rank waited in {op}")
+        failure = (connection.failure if connection else "") or obstacle
+        _core.net_give_up(failure)  # the call goes on, so that MPI cannot end
+        raise link.RankFailed(f"{failure}; this rank waited in {op}")
     if isinstance(found[0], Exception):
         raise found[0]
     made: list[Any] = found[0]
     return made
+
+
+def _wait_together(ended: threading.Event, ranks: Sequence[int]) -> str:
+    """Wait for an event that needs these ranks. Returns why it has not happened, if one of them has ended."""
+    waits = config()["engine"] == "sync"  # the others may come here only behind a collective that waits for this rank
+    if waits:
+        _core.net_thread_waits(True)
+    try:
+        while not ended.wait(0.1):
+            if obstacle := _core.net_obstacle(ranks) or _missing():
+                ended.wait(0 if _core.net_failed() else _SOON)  # a rank may have ended after its part
+                return obstacle
+        return ""
+    finally:
+        if waits:
+            _core.net_thread_waits(False)
+
+
+def _missing() -> str:
+    """Return which rank has ended while MPI begins, if no launcher tells."""
+    if not _opened_by and link.connect() is None and (rank := siblings.ended()):
+        return f"{rank} ended before its first operation between ranks"
+    return ""
+
+
+def _perform(call: Callable[[], None]) -> None:
+    """Let a thread make a call: one for all, as MPI demands where it begins and ends.
+
+    It is there at the exit already, where new ones cannot start any more.
+    """
+    global _calls
+    if _calls is None:
+        calls = _calls = queue.SimpleQueue()
+
+        def run() -> None:
+            while True:
+                calls.get()()
+
+        threading.Thread(target=run, name="forerun-mpi", daemon=True).start()
+    _calls.put(call)
 
 
 def _handle(mpi: Any, of: Any) -> int:
@@ -145,12 +186,8 @@ def _open(op: str) -> None:
     if _opened_by:
         raise RuntimeError(f"{op}: the process that opened MPI must issue it, got its forked child")
     if (connection := link.connect()) is not None:
-        connection.join(op)  # MPI begins in the import below, which waits for all ranks and cannot be interrupted
-    try:
-        importlib.import_module("mpi4py").rc.finalize = False
-        mpi: Any = importlib.import_module("mpi4py.MPI")
-    except (ImportError, RuntimeError) as error:
-        raise RuntimeError(f"{op}: ranks need MPI, and mpi4py found none ({error}): pip install mpi4py mpich") from None
+        connection.join(op)
+    mpi = _initialized(op)
     world = mpi.COMM_WORLD
     _check_size(op, world.size)
     values, checks = _handles(mpi, _together(op, lambda: [world.Dup(), world.Dup()]))
@@ -166,7 +203,34 @@ def _open(op: str) -> None:
     if connection is not None:
         connection.on_failure(fail)
     _report_exceptions(world.rank)
-    atexit.register(_leave, mpi)
+
+
+def _initialized(op: str) -> Any:
+    """Return mpi4py's module, with MPI initialized, which waits for all ranks."""
+    try:
+        if "mpi4py.MPI" not in sys.modules:
+            settings = importlib.import_module("mpi4py").rc
+            settings.initialize = settings.finalize = False
+        mpi: Any = importlib.import_module("mpi4py.MPI")
+    except (ImportError, RuntimeError) as error:
+        raise RuntimeError(f"{op}: ranks need MPI, and mpi4py found none ({error}): pip install mpi4py mpich") from None
+    if not mpi.Is_initialized():
+        _together(op, lambda: _initialize(mpi))
+        for each in (mpi.COMM_WORLD, mpi.COMM_SELF):  # as mpi4py does
+            each.Set_errhandler(mpi.ERRORS_RETURN)
+    return mpi
+
+
+def _initialize(mpi: Any) -> list[Any]:
+    """Initialize MPI. mpi4py would hold the interpreter lock meanwhile, and no thread could learn of a failure."""
+    return _call(mpi, "MPI_Init_thread", None, None, mpi.THREAD_MULTIPLE, ctypes.byref(ctypes.c_int()))
+
+
+def _call(mpi: Any, name: str, *arguments: Any) -> list[Any]:
+    """Call a function of the library without the interpreter lock."""
+    if status := getattr(ctypes.CDLL(mpi.__file__), name)(*arguments):
+        raise RuntimeError(f"{name} must succeed, got error {status}")
+    return []
 
 
 def _check_size(op: str, found: int) -> None:
@@ -190,11 +254,34 @@ def _report_exceptions(rank: int) -> None:
     sys.excepthook = hook
 
 
-def _leave(mpi: Any) -> None:
+def _leave() -> None:
     """End MPI after all operations, if none has failed; otherwise it is left alone."""
+    if _calls and not _opened_by and link.connect() is None:  # MPI has begun, and another rank has not come
+        _linger()
     if _opened_by != os.getpid():
         return
+    connection = link.connect()
     with contextlib.suppress(Exception):  # the engine reports it at the exit
         engine.waitall()
+    mpi = importlib.import_module("mpi4py.MPI")
     if _core.net_leave():
-        mpi.Finalize()
+        with contextlib.suppress(link.RankFailed):  # `forerun run` reports it
+            _together("the end of MPI", lambda: _call(mpi, "MPI_Finalize"))
+    elif connection is None:
+        _linger()
+    if connection is not None:
+        connection.close_mpi()
+
+
+def _linger() -> None:
+    """Give the other ranks time to report what they learned.
+
+    MPI's launcher kills all when one has ended like this, and takes the status of the first: the one that failed.
+    """
+    error = getattr(sys, "last_value", None)
+    time.sleep(2.0 if error and not isinstance(error, link.RankFailed) else 3.0)
+
+
+if _peers.size() > 1 and "FORERUN_LAUNCHER" not in os.environ:
+    siblings.note(_peers.rank())
+atexit.register(_leave)

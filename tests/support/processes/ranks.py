@@ -1,8 +1,10 @@
-"""Programs that several ranks run, started by `forerun run -n`."""
+"""Programs that several ranks run, started by `forerun run -n`, or by MPI's own launcher."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +25,20 @@ def run_ranks(folder: Path, size: int, program: str, *options: str, **more: str)
     file = folder / "program.py"
     file.write_text(START + program)
     words = [sys.executable, "-m", "forerun", "run", "-n", str(size), *options, str(file)]
+    variables = environment(FORERUN_WORKERS="1", **more)
+    return subprocess.run(words, env=variables, capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+
+def run_mpiexec(folder: Path, size: int, program: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """The same under MPI's own launcher, which knows nothing of forerun."""
+    file = folder / "program.py"
+    file.write_text(START + program)
+    launcher = shutil.which("mpiexec", path=os.pathsep.join([f"{sys.prefix}/bin", os.environ["PATH"]]))
+    assert launcher is not None
+    # Open MPI starts more ranks than there are cores, or as root, only if these variables say so.
+    more |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    more |= {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+    words = [launcher, "-n", str(size), sys.executable, "-u", str(file)]
     variables = environment(FORERUN_WORKERS="1", **more)
     return subprocess.run(words, env=variables, capture_output=True, text=True, timeout=PATIENCE, check=False)
 

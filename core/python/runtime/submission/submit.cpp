@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -54,6 +55,9 @@ void find_room(Engine& engine) {
                                         std::to_string(engine.ring.ops_ahead()) + " operations issued since it began");
 }
 
+// Another rank may come to a collective only when this one has gone on, and wait for that outside of its operations.
+constexpr std::chrono::seconds kLongestCall{5};
+
 // The outputs of an op, to wait for them where each operation is waited for.
 class Outputs {
  public:
@@ -75,13 +79,14 @@ class Outputs {
     Engine& engine = Engine::get();
     const uint64_t end = engine.ring.next();
     bool held_up = false;
+    const auto longest = std::chrono::steady_clock::now() + kLongestCall;
     logged_wait(
         "synchronous",
         [&](auto slice) {
           if (all_.empty()) return engine.waiter.wait_mark(end, slice);
           held_up = !std::all_of(all_.begin(), all_.end(),
                                  [&](auto& output) { return engine.waiter.wait(*output.first, slice); });
-          return !held_up || (ranks_ && ranks_->held_up());
+          return !held_up || (ranks_ && (ranks_->held_up() || std::chrono::steady_clock::now() > longest));
         },
         all_.empty() ? nullptr : all_.front().first);
     if (held_up) return leave();

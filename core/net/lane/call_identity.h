@@ -1,6 +1,7 @@
 // What ranks compare of their calls before a collective begins, and say of them where they differ.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "net/network.h"
@@ -11,5 +12,9 @@ namespace forerun::net {
 int64_t digest(const Call& call, uint64_t number);
 // "allreduce of (2, 4) float32 (sum) of weights".
 std::string describe(const Call& call);
+
+using LineOf = std::function<std::string(uint32_t)>;  // "train.py:12" of the number of a line; any thread
+// " at train.py:12"; nothing where the line is not known.
+std::string at_line(const LineOf& line_of, uint32_t site);
 
 }  // namespace forerun::net

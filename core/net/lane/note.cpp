@@ -1,4 +1,4 @@
-#include "net/note.h"
+#include "net/lane/note.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "net/lane.h"
+#include "net/lane/net_lane.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -28,11 +27,6 @@ constexpr unsigned kHearing = 8;    // looks at operations for one at messages o
 constexpr auto kAtWork = 3us;       // a look that takes so long has moved values
 constexpr auto kAtWorkCold = 12us;  // the same behind a nap, after which all takes longer
 constexpr auto kTelling = 1s;       // for messages to the others, before this rank fails
-
-// Another rank has said it.
-struct Told : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 uint64_t thread_ns() {
   timespec t;
@@ -100,10 +94,6 @@ bool NetLane::attend() {
   return true;
 }
 
-bool NetLane::attended_lately() const {
-  return Clock::now() - attended_at_.load(std::memory_order_relaxed) < kAttended;
-}
-
 void NetLane::fail(const std::string& message) {
   std::lock_guard<std::mutex> held(mutex_);
   if (failed_.load()) return;
@@ -120,8 +110,17 @@ void NetLane::give_up(const std::string& message) {
 
 void NetLane::left_out(Op& op, const Failure& failure) {
   if (failed_.load() || gives_up_.load()) return;
-  give_up("rank " + std::to_string(network_->rank()) + " took no part in " + op.kernel()->name() + at_line(op.site) +
-          ": its operand has failed (" + failure.message + ")");
+  give_up("rank " + std::to_string(network_->rank()) + " took no part in " + op.kernel()->name() +
+          at_line(line_of_, op.site) + ": its operand has failed (" + failure.message + ")");
+}
+
+std::string NetLane::obstacle(const std::vector<int>& ranks) {
+  Driver driver(driver_);
+  std::lock_guard<std::mutex> held(mutex_);
+  if (failed_.load()) return message_;
+  for (int rank : ranks)
+    if (messages_.has_left(rank)) return has_ended(rank);
+  return "";
 }
 
 bool NetLane::leave() {
@@ -145,7 +144,7 @@ bool NetLane::leave() {
 void NetLane::serve() {
   auto pause = std::chrono::duration_cast<std::chrono::nanoseconds>(kFirstNap);
   Clock::time_point linger_until{};
-  bool said_goodbye = false, napped = false;
+  bool napped = false;
   for (;;) {
     bool stop, leaving;
     {
@@ -153,20 +152,19 @@ void NetLane::serve() {
       stop = stop_, leaving = leaving_;
     }
     if (stop && unfinished_.load() == 0) break;
-    if (!leaving && !failed_.load() && !gives_up_.load() && attended_lately()) {  // a waiting thread is at it
+    const bool attended = Clock::now() - attended_at_.load(std::memory_order_relaxed) < kAttended;
+    if (attended && !leaving && !failed_.load() && !gives_up_.load()) {  // a waiting thread is at it
       nap(kAttended, false);
       napped = true;
       continue;
     }
-    Driver driver(driver_);
-    if (leaving && !said_goodbye && !gives_up_.load()) said_goodbye = true, say_goodbye();
-    const Look seen = drive(std::move(driver), napped);
+    const Look seen = drive(Driver(driver_), napped, leaving);
     napped = false;
     const auto now = Clock::now();
     if (seen.moved || seen.late) pause = kFirstNap;
     if (seen.moved) linger_until = now + kLinger;
-    const bool waits = said_goodbye && seen.waits;
-    if ((said_goodbye || seen.dropped) && !waits) {
+    const bool waits = seen.said_goodbye && seen.waits;
+    if ((seen.said_goodbye || seen.dropped) && !waits) {
       std::lock_guard<std::mutex> held(mutex_);
       if (!left_) left_ = true, wake_.notify_all();
     }
@@ -196,7 +194,7 @@ void NetLane::nap(std::chrono::nanoseconds limit, bool nothing) {
   sleeps_long_ = called_ = false;
 }
 
-NetLane::Look NetLane::drive(Driver driver, bool napped) {
+NetLane::Look NetLane::drive(Driver driver, bool napped, bool leaving) {
   Look seen;
   Ended ended;
   seen.moved = begin_all(ended);
@@ -204,12 +202,14 @@ NetLane::Look NetLane::drive(Driver driver, bool napped) {
   const auto before = Clock::now();
   if (!failed_.load()) {
     try {
-      if (napped || ++looks_ % kHearing == 0 || flights_.empty()) hear();
-      tell_of_waits(), look_for_waits();
+      if (leaving && !gives_up_.load()) messages_.say_goodbye();
+      if (napped || ++looks_ % kHearing == 0 || flights_.empty()) messages_.hear();
+      messages_.tell_of_waits(waiting_.load() > 0);
+      held_up_.store(messages_.others_wait(), std::memory_order_relaxed);
       if (gives_up_.load())
         give_up_slowly();
       else
-        seen.moved |= look(ended);
+        seen.moved |= flights_.look(ended);
     } catch (const Told& told) {
       fail(told.what());
     } catch (const std::exception& error) {
@@ -219,7 +219,8 @@ NetLane::Look NetLane::drive(Driver driver, bool napped) {
   const auto now = Clock::now();
   seen.late = now - before > (napped ? kAtWorkCold : kAtWork);
   if (seen.moved || seen.late) busy_until_.store(now + kBusy, std::memory_order_relaxed);
-  seen.dropped = dropped_, seen.waits = !failed_.load() && others_stay();
+  seen.dropped = dropped_, seen.said_goodbye = messages_.said_goodbye();
+  seen.waits = !failed_.load() && messages_.others_stay();
   driver.unlock();
   tell_engine(ended);
   return seen;
@@ -240,122 +241,24 @@ bool NetLane::begin_all(Ended& ended) {
     std::lock_guard<std::mutex> held(mutex_);
     taken.swap(todo_), fresh_.store(false);
   }
-  for (Op* op : taken) begin(*op, ended);
-  return !taken.empty();
-}
-
-bool NetLane::look(Ended& ended) {
-  bool moved = false;
-  for (auto flight = flights_.begin(); flight != flights_.end();) {
-    const Phase before = flight->phase;
-    if (!advance(*flight)) {
-      moved |= flight->phase != before;
-      ++flight;
+  for (Op* op : taken) {
+    if (failed_.load()) {
+      end(*op, message_ + "; this rank came to " + op->kernel()->name(), ended);
       continue;
     }
-    ended.emplace_back(flight->op, nullptr);
-    flights_.erase(flight++);  // its kernel may go with the op
-    moved = true;
+    try {
+      flights_.begin(*op);
+    } catch (const std::exception& error) {
+      give_up(error.what());
+    }
   }
-  return moved;
-}
-
-bool NetLane::left_behind(const Flight& flight, std::string& why) const {
-  const Call& call = flight.kernel->call;
-  for (int rank = 0; rank < network_->group_size(call.group); ++rank) {
-    if (!call.collective() && rank != call.peer) continue;
-    const int world = network_->world_rank(call.group, rank);
-    if (!gone_.contains(world) || takes_part(world, flight)) continue;
-    why = "rank " + std::to_string(world) + " has ended its program";
-    return true;
-  }
-  return false;
-}
-
-// A rank that has begun the operation stays until the others have its values.
-bool NetLane::takes_part(int world, const Flight& flight) const {
-  const Call& call = flight.kernel->call;
-  std::istringstream said(gone_.at(world));
-  const char wanted = call.collective() ? ':' : call.kind == Kind::send ? '<' : '>';
-  uint64_t begun = 0, count;
-  uint32_t group;
-  char kind;
-  while (said >> group >> kind >> count)
-    if (group == call.group && kind == wanted) begun = count;
-  return flight.number <= begun;
-}
-
-// How many operations this rank has begun, for one of the others: "0:12 0>3 0<1 ", for each group the collectives, the
-// messages to that rank, and those from it.
-std::string NetLane::farewell(int world) const {
-  std::string text;
-  auto add = [&](uint32_t group, char kind, uint64_t count) {
-    text += std::to_string(group) + kind + std::to_string(count) + ' ';
-  };
-  for (auto [group, count] : counts_) add(group, ':', count);
-  for (auto& [key, count] : messages_)
-    if (auto [group, other, sends] = key; other == world) add(group, sends ? '>' : '<', count);
-  return text;
+  return !taken.empty();
 }
 
 void NetLane::thread_waits(bool begins) {
   std::lock_guard<std::mutex> held(mutex_);
   waiting_.fetch_add(begins ? 1 : -1);
   call();
-}
-
-// Again when a collective has begun meanwhile: the rank waits with the next.
-void NetLane::tell_of_waits() {
-  uint64_t from = waiting_.load() > 0;
-  if ((from == 0 && told_from_ == 0) || said_goodbye_) return;
-  for (auto [group, count] : counts_) from += from > 0 ? count : 0;
-  if (from == std::exchange(told_from_, from)) return;
-  for (int rank = 0; rank < network_->size(); ++rank)
-    if (rank != network_->rank()) tell(rank, Message::waits, std::to_string(from > 0 ? begun_with(rank) + 1 : 0));
-}
-
-// Collectives begun in which both take part. They run one by one, in the same order on both ranks.
-uint64_t NetLane::begun_with(int world) const {
-  uint64_t begun = 0;
-  for (auto [group, count] : counts_)
-    for (int rank = 0; rank < network_->group_size(group); ++rank)
-      if (network_->world_rank(group, rank) == world) begun += count;
-  return begun;
-}
-
-// Ranks may have said it before an earlier collective, and have gone on since.
-void NetLane::look_for_waits() {
-  bool found = false;
-  for (auto [rank, from] : waits_from_) found |= from > 0 && from == begun_with(rank);
-  held_up_.store(found, std::memory_order_relaxed);
-}
-
-void NetLane::say_goodbye() {
-  said_goodbye_ = true;
-  try {
-    tell_all(Message::leaves, "");
-  } catch (const std::exception& error) {
-    give_up(error.what());
-  }
-}
-
-// A rank goes when all others do.
-bool NetLane::others_stay() const { return gone_.size() + 1 < static_cast<size_t>(network_->size()) || !told_.empty(); }
-
-void NetLane::hear() {
-  for (auto told = told_.begin(); told != told_.end();)
-    told = told->second->test() ? told_.erase(told) : std::next(told);
-  Message message;
-  if (network_->size() < 2) return;
-  while (network_->hear(message)) {
-    message.text[sizeof message.text - 1] = 0;
-    if (message.type == Message::failed) throw Told(message.text);
-    if (message.type == Message::asks) answer(message);
-    if (message.type == Message::answers) answers_[message.rank] = message.text;
-    if (message.type == Message::more) partly_[message.rank] += message.text;
-    if (message.type == Message::leaves) gone_[message.rank] = partly_[message.rank] + message.text;
-    if (message.type == Message::waits) waits_from_[message.rank] = std::stoull(message.text);
-  }
 }
 
 // Operations in flight fail at the end, with all that come later.
@@ -368,62 +271,22 @@ void NetLane::give_up_slowly() {
   if (told_until_ == Clock::time_point{}) {
     told_until_ = Clock::now() + kTelling;
     try {
-      tell_all(Message::failed, reason);
+      messages_.tell_failure(reason);
     } catch (const std::exception&) {  // there is no way to them
       return fail(reason);
     }
   }
-  if (told_.empty() || Clock::now() > told_until_) fail(reason);
+  if (messages_.all_sent() || Clock::now() > told_until_) fail(reason);
 }
 
-void NetLane::tell_all(Message::Type type, const std::string& text) {
-  if (failed_.load()) return;
-  for (int rank = 0; rank < network_->size(); ++rank) {
-    if (rank == network_->rank()) continue;
-    std::string rest = type == Message::leaves ? farewell(rank) : text;
-    Message::Type kind = type == Message::leaves && rest.size() >= sizeof Message::text ? Message::more : type;
-    while (kind == Message::more) {  // the last part says that it leaves
-      const size_t end = rest.rfind(' ', sizeof Message::text - 2) + 1;
-      tell(rank, kind, rest.substr(0, end));
-      rest.erase(0, end);
-      if (rest.size() < sizeof Message::text) kind = type;
-    }
-    tell(rank, kind, rest);
-  }
-}
-
-void NetLane::tell(int rank, Message::Type type, const std::string& text) {
-  auto message = std::make_unique<Message>();
-  message->type = type, message->rank = network_->rank();
-  text.copy(message->text, sizeof message->text - 1);
-  RequestPtr request = network_->tell(*message, rank);
-  told_.emplace_back(std::move(message), std::move(request));
-}
-
-// The network may still look at the operands: they stay for the rest of the process.
 void NetLane::drop_all(Ended& ended) {
   dropped_ = true;
   std::string message;
-  std::list<Flight> dropped;
   {
     std::lock_guard<std::mutex> held(mutex_);
-    message = message_, dropped.swap(flights_);
+    message = message_;
   }
-  struct Kept {
-    std::mutex mutex;
-    std::list<std::list<Flight>> flights;  // guarded by mutex,
-    std::vector<Storage*> operands;        // as are their arrays, where leak checkers find them
-  };
-  static auto* kept = new Kept;  // never destroyed
-  std::lock_guard<std::mutex> held(kept->mutex);
-  for (Flight& flight : dropped) {
-    for (int i = 0; i < flight.op->n_access; ++i) {
-      kept->operands.push_back(flight.op->access(i).storage);
-      kept->operands.back()->retain();
-    }
-    end(*flight.op, message + "; this rank waited in " + flight.op->kernel()->name(), ended);
-  }
-  kept->flights.push_back(std::move(dropped));
+  for (Op* op : flights_.abandoned()) end(*op, message + "; this rank waited in " + op->kernel()->name(), ended);
 }
 
 void NetLane::end(Op& op, const std::string& message, Ended& ended) {

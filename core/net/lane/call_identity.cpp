@@ -1,4 +1,4 @@
-#include "net/call_identity.h"
+#include "net/lane/call_identity.h"
 
 #include "base/dtype.h"
 
@@ -37,6 +37,12 @@ std::string describe(const Call& call) {
   if (call.kind == Kind::broadcast) text += " from rank " + std::to_string(call.peer);
   if (*call.label) text += std::string(" of ") + call.label;
   return text.size() > 100 ? text.substr(0, 97) + "..." : text;
+}
+
+std::string at_line(const LineOf& line_of, uint32_t site) {
+  std::string line = line_of ? line_of(site) : "";
+  if (line.size() > 80) line = "..." + line.substr(line.size() - 77);
+  return line.empty() ? line : " at " + line;
 }
 
 }  // namespace forerun::net
