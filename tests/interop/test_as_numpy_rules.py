@@ -246,7 +246,7 @@ def test_an_error_of_numpy_s_own_function_stands(run: Run, monkeypatch: pytest.M
         return inv(a)
 
     monkeypatch.setattr(numpy.linalg, "inv", counted)
-    with pytest.raises(numpy.linalg.LinAlgError, match="^Singular matrix$"):
+    with pytest.raises(numpy.linalg.LinAlgError, match=r"^Singular matrix$"):
         run("import numpy as np\nnp.linalg.inv(np.zeros((40, 40)))")
     assert len(calls) == 1
     found = as_numpy.report()

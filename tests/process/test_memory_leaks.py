@@ -363,7 +363,7 @@ class TestNoGrowth:
         assert grown(lambda i: f(np.ones(i + 1)).wait(), 300) == {}
 
     def test_groups_that_never_repeat(self):
-        """Plans of groups are kept, but not for ever; the compiler, which loads when a group is hot, is loaded before."""
+        """Plans of groups are kept, but not for ever. The compiler is loaded before, not when a group is hot."""
         engine_of("define void @nothing() { ret void }")
 
         def step(i: int) -> None:

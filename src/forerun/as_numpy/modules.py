@@ -172,7 +172,7 @@ def _in_the_call(ours: Any, theirs: Any) -> Any:
             try:
                 return as_forerun(theirs(a.numpy(), *others, **kwargs))
             except Exception as error:
-                setattr(error, "of_numpy", True)  # noqa: B010: exceptions do not declare it
+                setattr(error, "of_numpy", True)  # noqa: B010
                 raise
         return _settled(ours(*args, **kwargs))
 

@@ -294,7 +294,7 @@ bool multiply_with_vector(const Layout& a, const char* a_data, const Layout& b, 
     if (!takes_vectors(t, a.strides[0], b.strides[0]) || a.shape[0] > blas_limits.extent) return false;
     return multiply_vectors(t, a.shape[0], a_data, a.strides[0], b_data, b.strides[0], out, false), true;
   }
-  // What follows is what a matrix with one row, or one column, comes to in MatmulKernel::terms().
+  // The same call of BLAS as in MatmulKernel::terms() for a result with one row or one column.
   const bool left = b.ndim() == 1;
   const Layout &matrix = left ? a : b, &vector = left ? b : a;
   if ((t != DType::f32 && t != DType::f64) || !blas.sgemv || !blas.dgemv || vector.strides[0] != size) return false;
