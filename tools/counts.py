@@ -33,7 +33,7 @@ SOURCES = ("*.py", "*.h", "*.cpp", "*.md")
 # An operation and a layer that are like any other: the files that name it, without tables that tools write.
 EXAMPLES = {
     "element-wise operation": "cbrt",
-    "element-wise operation that StableHLO has not": "heaviside",
+    "element-wise operation that StableHLO lacks": "heaviside",
     "reduction": "ptp",
     "layer": "PixelShuffle2D",
 }
