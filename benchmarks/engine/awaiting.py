@@ -69,7 +69,10 @@ async def behind_a_gate(end: Callable[[list[Any]], Coroutine[Any, Any, object]])
 
 
 async def each(arrays: list[Any]) -> None:
-    await asyncio.gather(*arrays)  # a task for each
+    async def computed(x: Any) -> Any:
+        return await x
+
+    await asyncio.gather(*map(computed, arrays))
 
 
 async def together(arrays: list[Any]) -> None:
