@@ -41,7 +41,7 @@ print(*loaded(), forerun.gpu(0)); forerun.num_gpus(); print(*loaded())
                 [],
                 'no plugin of a GPU is installed; a GPU needs its driver and the plugin of its vendor: `pip install "',
             ),
-            (["/dev/kfd"], 'the driver has made /dev/kfd, so `pip install "forerun[rocm]"` installs the plugin of your GPU'),
+            (["/dev/kfd"], 'the driver has made /dev/kfd, so `pip install "forerun[rocm]"` installs the plugin of'),
             (["/dev/kfd", "/dev/nvidiactl"], 'the driver has made /dev/nvidiactl, so `pip install "forerun[cuda]"`'),
         ],
     )

@@ -5,6 +5,7 @@ import sys
 import numpy
 import pytest
 
+import forerun
 from forerun import _core, np
 from forerun._pjrt import accuracy
 from forerun._pjrt.kinds.elementwise import loops
@@ -119,6 +120,16 @@ def test_what_a_gpu_needs_to_know_stands_in_the_paragraphs():
     assert (arithmetic.cbrt.ulps, arithmetic.cbrt.stablehlo) == (4, "cbrt")
     assert (accuracy.ULPS["cbrt"], arithmetic.floor.ulps, accuracy.bound("floor", "float32")) == (4, None, 0.5)
     assert {"cbrt", "exp", "erf", "frexp", "heaviside", "left_shift"} <= set(loops.names())
+
+
+def test_a_slow_operation_is_handed_over_sooner():
+    x = np.ones(1000, dtype="float64")
+    fast, slow = (elementwise(numpy.sin, constant=True, name=f"sine_{s}", slow=s, doc="Sine.") for s in (False, True))
+    before = forerun.stats()["at_once"]
+    forerun.wait([fast(x)])
+    assert forerun.stats()["at_once"] == before + 1
+    forerun.wait([slow(x)])
+    assert forerun.stats()["at_once"] == before + 1
 
 
 PARAGRAPHS = "src/forerun/ops/elementwise/arithmetic.py"

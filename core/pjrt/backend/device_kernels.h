@@ -35,7 +35,7 @@ class DeviceKernel : public Kernel {
 // Replaces the kernel of an op by an execution of the code for what the spec describes.
 void make_module_kernel(Op& op, const OpSpec& spec, std::shared_ptr<Code> code);
 
-// The executions that were made last, by what they compute. Guarded by the interpreter lock.
+// The executions that were made last, by the short descriptions of their operations. Guarded by the interpreter lock.
 class RecentModuleKernels {
  public:
   RecentModuleKernels() : known_(kPlaces) {}

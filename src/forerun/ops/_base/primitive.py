@@ -186,6 +186,7 @@ class OpFacts(TypedDict, total=False):
     accumulate_in: Any  # a dtype
     bool_ok: bool
     widens_integers: bool
+    slow: bool
     reduction: str | None
     scan: str | None
     operator: str | None
@@ -359,6 +360,8 @@ def elementwise(
         False: bools are refused, where there is no loop for them, instead of being small integers.
     widens_integers : bool, optional
         Whether small integers give the default float in place of NumPy's function, too.
+    slow : bool, optional
+        Whether the loop takes some nanoseconds for each element in double precision.
     reduction, scan : str, optional
         The names of `reduce` and `accumulate` in traces and errors, if vectors may be passed on unchecked.
     operator, stablehlo : str, optional

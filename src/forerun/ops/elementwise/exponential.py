@@ -112,6 +112,7 @@ logaddexp2 = elementwise(
 sin = elementwise(
     numpy.sin,
     dx=lambda g, x: g * conj_if_complex(cos(x)),
+    slow=True,
     doc="Return the sine of x radians.",
     ulps=2,
     stablehlo="sine",
@@ -120,6 +121,7 @@ sin = elementwise(
 cos = elementwise(
     numpy.cos,
     dx=lambda g, x: -g * conj_if_complex(sin(x)),
+    slow=True,
     doc="Return the cosine of x radians.",
     ulps=2,
     stablehlo="cosine",
@@ -128,6 +130,7 @@ cos = elementwise(
 tan = elementwise(
     numpy.tan,
     dx=lambda g, y: g * conj_if_complex(1 + y * y),
+    slow=True,
     doc="Return the tangent of x radians.",
     ulps=4,
     stablehlo="tan",
@@ -136,6 +139,7 @@ tan = elementwise(
 arcsin = elementwise(
     numpy.arcsin,
     dx=lambda g, x: g * conj_if_complex((1 - x * x) ** -0.5),
+    slow=True,
     doc="Return the inverse sine, in radians.",
     ulps=4,
     example=("np.arcsin([0.0, 1.0]).round(3)", "array([0.   , 1.571])"),
@@ -143,6 +147,7 @@ arcsin = elementwise(
 arccos = elementwise(
     numpy.arccos,
     dx=lambda g, x: -g * conj_if_complex((1 - x * x) ** -0.5),
+    slow=True,
     doc="Return the inverse cosine, in radians.",
     ulps=4,
     example=("np.arccos([0.0, 1.0]).round(3)", "array([1.571, 0.   ])"),
@@ -150,6 +155,7 @@ arccos = elementwise(
 arctan = elementwise(
     numpy.arctan,
     dx=lambda g, x: g / conj_if_complex(1 + x * x),
+    slow=True,
     doc="Return the inverse tangent, in radians.",
     ulps=3,
     example=("np.arctan([0.0, 1.0]).round(3)", "array([0.   , 0.785])"),
@@ -158,6 +164,7 @@ arctan2 = elementwise(
     numpy.arctan2,
     da=lambda g, a, b: g * b / (a * a + b * b),
     db=lambda g, a, b: -g * a / (a * a + b * b),
+    slow=True,
     doc="Return the angle of the point (x2, x1) in radians, from -pi to pi: arctan2(0.0, 1.0) is 0.0.",
     ulps=4,
     example=("np.arctan2([0.0, 1.0], [1.0, 1.0]).round(3)", "array([0.   , 0.785])"),
@@ -173,6 +180,7 @@ hypot = elementwise(
 sinh = elementwise(
     numpy.sinh,
     dx=lambda g, x: g * conj_if_complex(cosh(x)),
+    slow=True,
     doc="Return the hyperbolic sine.",
     ulps=8,
     example=("np.sinh([0.0, 1.0]).round(3)", "array([0.   , 1.175])"),
@@ -180,6 +188,7 @@ sinh = elementwise(
 cosh = elementwise(
     numpy.cosh,
     dx=lambda g, x: g * conj_if_complex(sinh(x)),
+    slow=True,
     doc="Return the hyperbolic cosine.",
     ulps=6,
     example=("np.cosh([0.0, 1.0]).round(3)", "array([1.   , 1.543])"),
@@ -195,6 +204,7 @@ tanh = elementwise(
 arcsinh = elementwise(
     numpy.arcsinh,
     dx=lambda g, x: g * conj_if_complex((x * x + 1) ** -0.5),
+    slow=True,
     doc="Return the inverse hyperbolic sine.",
     ulps=5,
     example=("np.arcsinh([0.0, 1.0]).round(3)", "array([0.   , 0.881])"),
@@ -202,6 +212,7 @@ arcsinh = elementwise(
 arccosh = elementwise(
     numpy.arccosh,
     dx=lambda g, x: g * conj_if_complex((x * x - 1) ** -0.5),
+    slow=True,
     doc="Return the inverse hyperbolic cosine.",
     ulps=5,
     example=("np.arccosh([1.0, 2.0]).round(3)", "array([0.   , 1.317])"),
@@ -209,6 +220,7 @@ arccosh = elementwise(
 arctanh = elementwise(
     numpy.arctanh,
     dx=lambda g, x: g / conj_if_complex(1 - x * x),
+    slow=True,
     doc="Return the inverse hyperbolic tangent.",
     ulps=5,
     example=("np.arctanh([0.0, 0.5]).round(3)", "array([0.   , 0.549])"),
