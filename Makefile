@@ -71,7 +71,7 @@ bench: $(BUILT)  ## the table beside the peers, which it installs below build/pe
 	$(BIN)/python benchmarks/idioms.py
 
 bench-own: $(BUILT)  ## single promises: issue, recording, memory, priority, kernels, two devices
-	@set -e; for file in $(filter-out %/table.py %/growth.py %/calls.py %/idioms.py,$(wildcard benchmarks/*.py)); do \
+	@set -e; for file in $(filter-out %/experiment.py %/growth.py %/calls.py %/idioms.py,$(wildcard $(addprefix benchmarks/,*.py engine/*.py processes/*.py))); do \
 	  case $$file in */two_devices.py) devices=2;; *) devices=1;; esac; \
 	  echo "== $$file"; FORERUN_CPU_DEVICES=$$devices $(BIN)/python $$file; \
 	done

@@ -29,8 +29,8 @@ import numpy
 
 import forerun
 from forerun import _core, autograd, gluon, np, npx
+from forerun._display.terminal import Terminal
 from forerun._pjrt.plugins import client_options, plugin_files
-from table import show
 
 Call = Callable[[], Any]  # returns what must be waited for
 
@@ -412,7 +412,7 @@ def main() -> int:
          "ok" if row.wrong is None else f"off by {row.wrong:.1e}"]
         for row in all_rows
     ]  # fmt: skip
-    show(["", *libraries, "unit", "numbers"], body)
+    Terminal().table(["", *libraries, "unit", "numbers"], body)
     for line in ratios(all_rows, 1 if options.quick else 5):
         print(line)
     modules, seconds = compiled()

@@ -18,7 +18,8 @@ import numpy
 
 import forerun
 from forerun import np
-from table import in_turn, median_ratio, show
+from forerun._display.terminal import Terminal
+from forerun.tour.measure import in_turn, median_ratio
 
 
 def resident() -> float:
@@ -65,7 +66,7 @@ def ops(most: int) -> None:
         rows.append([f"{n:,}", us["issue"], us["chain"], us["NumPy"], *ratios, f"{resident():.0f}"])
         n *= 10
     head = ["ops", "dropped, us", "chain, us", "NumPy, us", "dropped / NumPy", "chain / NumPy", "resident, MiB"]
-    show(head, rows)
+    Terminal().table(head, rows)
 
 
 def sizes(most: int) -> None:
@@ -89,7 +90,7 @@ def sizes(most: int) -> None:
         rows.append(row)
         del a, b, x, y
         n *= 10
-    show(["elements", "x*y + 2, us", "NumPy, us", "ratio", "sum, us", "NumPy, us", "ratio"], rows)
+    Terminal().table(["elements", "x*y + 2, us", "NumPy, us", "ratio", "sum, us", "NumPy, us", "ratio"], rows)
 
 
 def workers() -> None:
@@ -110,7 +111,7 @@ def workers() -> None:
         for name, t in in_turn(programs, 9).items():
             times[name].append(1e3 * statistics.median(t))
     rows = [[name, *(f"{t:.2f}" for t in found), f"{found[0] / found[-1]:.2f}"] for name, found in times.items()]
-    show(["2048 x 2048, ms", *(f"{n} worker{'s' * (n > 1)}" for n in counts), "times as fast"], rows)
+    Terminal().table(["2048 x 2048, ms", *(f"{n} worker{'s' * (n > 1)}" for n in counts), "times as fast"], rows)
 
 
 def main() -> None:

@@ -26,7 +26,8 @@ from typing import Any
 
 import forerun
 from forerun import np
-from table import in_turn, median_ratio, show
+from forerun._display.terminal import Terminal
+from forerun.tour.measure import in_turn, median_ratio
 
 READS = {"read": None, "read, the ordinary way": False, "read, past the system's memory": True}  # direct_reads
 SIZES = {"one core": 240, "all cores": 700}  # of matrices: a product of small ones is not cut into parts
@@ -133,7 +134,9 @@ def main() -> None:
         [name, *(f"{1e3 * t:.0f}" for t in times), f"{ratio:.2f}", "yes" if ratio <= 0.7 else "no", f"{processor:.2f}"]
         for name, (*times, ratio, processor) in found.items()
     ]
-    show(["files", "products, ms", "files, ms", "both, ms", "times the sum", "at most 0.7", "processor"], rows)
+    Terminal().table(
+        ["files", "products, ms", "files, ms", "both, ms", "times the sum", "at most 0.7", "processor"], rows
+    )
 
 
 if __name__ == "__main__":

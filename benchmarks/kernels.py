@@ -16,7 +16,8 @@ import numpy
 
 import forerun
 from forerun import np
-from table import in_turn, median_ratio, show
+from forerun._display.terminal import Terminal
+from forerun.tour.measure import in_turn, median_ratio
 
 N = 1_000_000
 GENERATOR = numpy.random.default_rng(1)
@@ -73,7 +74,7 @@ def compare(title: str, pairs: Mapping[str, tuple[Callable[[], Any], Callable[[]
         ratio = median_ratio(seconds[name], seconds[f"NumPy: {name}"])
         rows.append([name, milliseconds(name), milliseconds(f"NumPy: {name}"), f"{ratio:.2f}"])
     print(f"\n{title}")
-    show(["ms, median", "forerun", "NumPy", "times NumPy"], rows)
+    Terminal().table(["ms, median", "forerun", "NumPy", "times NumPy"], rows)
 
 
 def main() -> None:

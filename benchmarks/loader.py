@@ -22,9 +22,10 @@ from typing import Any
 import numpy
 
 from forerun import np
+from forerun._display.terminal import Terminal
 from forerun.gluon import data
 from forerun.gluon.data.vision import transforms
-from table import in_turn, median_ratio, show
+from forerun.tour.measure import in_turn, median_ratio
 
 ROOT = Path(__file__).parents[1]
 SIZES = {"28 x 28 x 1": (20_000, 28, 1, 2), "64 x 64 x 3": (4_000, 64, 3, 4)}  # images, extent, channels, padding
@@ -110,7 +111,7 @@ def main() -> None:
         peer.process.wait()
     print(f"batches of {BATCH}, shuffled; images a second, medians of {given.rounds} rounds\n")
     head = ["images", "forerun", "PyTorch, torch ops", "PyTorch, NumPy", "times the faster one", "at least 1"]
-    show(head, rows)
+    Terminal().table(head, rows)
 
 
 if __name__ == "__main__":

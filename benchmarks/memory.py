@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import argparse
 
+from experiment import show
 from forerun.tour.experiments import memory
-from table import show_finding
 
 
 def main() -> None:
@@ -22,7 +22,7 @@ def main() -> None:
     arguments.add_argument("--batches", type=int, default=150)
     arguments.add_argument("--runs", type=int, default=3)
     given = arguments.parse_args()
-    show_finding(memory, rounds=given.runs, batches=given.batches)
+    show(memory, rounds=given.runs, batches=given.batches)
 
 
 if __name__ == "__main__":

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import argparse
 
+from experiment import show
 from forerun.tour.experiments import small_operations
-from table import show_finding
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--rounds", type=int, default=41)
-    show_finding(small_operations, rounds=arguments.parse_args().rounds)
+    show(small_operations, rounds=arguments.parse_args().rounds)
 
 
 if __name__ == "__main__":

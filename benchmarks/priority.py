@@ -12,7 +12,7 @@ import time
 
 import forerun
 from forerun import np
-from table import show
+from forerun._display.terminal import Terminal
 
 
 def main() -> None:
@@ -46,7 +46,7 @@ def main() -> None:
         ["until the product is computed, eight larger ones behind it", f"{1e3 * waited:.1f}", f"{ratio:.2f}"],
         ["until all are computed", f"{1e3 * everything:.1f}", f"{everything / by_itself:.2f}"],
     ]
-    show(["", "ms", "times alone"], rows)
+    Terminal().table(["", "ms", "times alone"], rows)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,8 @@ import numpy
 
 import forerun
 from forerun import autograd, gluon, np
-from table import in_turn, median_ratio, show
+from forerun._display.terminal import Terminal
+from forerun.tour.measure import in_turn, median_ratio
 
 LINKS, CHAINS, STEPS = 50, 20, 100
 BATCH, FEATURES, HIDDEN, CLASSES, RATE = 32, 64, 64, 10, 0.01
@@ -122,9 +123,9 @@ def main() -> None:
 
     print(f"(a) y = y * w + b on ({BATCH}, {CLASSES}), {CHAINS} chains of {2 * LINKS} operations\n")
     rows = [row(name, CHAINS * 2 * LINKS, "issued") for name in ("issued", "recorded", "recorded and walked")]
-    show(["", "us per op, median", "least", "times issued"], rows)
+    Terminal().table(["", "us per op, median", "least", "times issued"], rows)
     print(f"\n(b) a training step of {ops:.0f} operations, {STEPS} times, then a wait\n")
-    show(
+    Terminal().table(
         ["", "us per step, median", "least", "times NumPy"],
         [row(n, STEPS, "NumPy") for n in ("NumPy", "forerun")],
     )

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import argparse
 
+from experiment import show
 from forerun.tour.experiments import several_devices
-from table import show_finding
 
 
 def main() -> None:
@@ -21,7 +21,7 @@ def main() -> None:
     arguments.add_argument("--steps", type=int, default=20)
     arguments.add_argument("--batch", type=int, default=256)
     given = arguments.parse_args()
-    show_finding(several_devices, rounds=given.rounds, steps=given.steps, batch=given.batch)
+    show(several_devices, rounds=given.rounds, steps=given.steps, batch=given.batch)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import argparse
 
+from experiment import show
 from forerun.tour.experiments import two_devices
-from table import show_finding
 
 
 def main() -> None:
@@ -19,7 +19,7 @@ def main() -> None:
     arguments.add_argument("--size", type=int, default=4000)
     arguments.add_argument("--rounds", type=int, default=1)
     given = arguments.parse_args()
-    show_finding(two_devices, rounds=given.rounds, n=given.size, times=50)
+    show(two_devices, rounds=given.rounds, n=given.size, times=50)
 
 
 if __name__ == "__main__":

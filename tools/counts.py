@@ -31,8 +31,14 @@ START, END = "<!-- counts: written by tools/counts.py -->", "<!-- end of counts 
 
 SOURCES = ("*.py", "*.h", "*.cpp", "*.md")
 # An operation and a layer that are like any other: the files that name it, without tables that tools write.
-EXAMPLES = {"element-wise operation": "cbrt", "reduction": "ptp", "layer": "PixelShuffle2D"}
+EXAMPLES = {
+    "element-wise operation": "cbrt",
+    "element-wise operation that StableHLO lacks": "heaviside",
+    "reduction": "ptp",
+    "layer": "PixelShuffle2D",
+}
 WRITTEN = re.compile(r"^CHANGELOG|names?\.(md|tsv)$|names_|architecture\.md$|^build/|/api/")
+TABLE = re.compile(r"<!-- \w+: written by tools/.*?<!-- end of", re.DOTALL)  # in a page of other text
 # The allocator of the host's memory, instructions of one kind of CPU, and the name of the CPU, where any device may be.
 OF_THE_CPU = re.compile(r"\bMemoryCache\b|\bCachingAllocator\b|\b_mm_\w+|\b__rdtsc\b|\"cpu\(")
 KERNEL = re.compile(r"^class (\w+)(?: final)? : public (\w+) \{\n(.*?)^\};", re.MULTILINE | re.DOTALL)
@@ -53,11 +59,16 @@ def files(root: Path, *folders: str) -> list[Path]:
     return sorted(path for path in found if not WRITTEN.search(path.relative_to(root).as_posix()))
 
 
-def naming(root: Path, word: str) -> str:
-    """Count the files of src, core, the test table and docs that name something: what a new one must touch."""
+def named_in(root: Path, word: str) -> list[str]:
+    """Return the files of src, core and docs that name something, outside of tables that tools write into pages."""
     pattern = re.compile(rf"\b{word}\b")
-    paths = [path for path in files(root, "src", "core", "docs") if pattern.search(text(path))]
-    return str(len(paths))
+    paths = files(root, "src", "core", "docs")
+    return [path.relative_to(root).as_posix() for path in paths if pattern.search(TABLE.sub("", text(path)))]
+
+
+def naming(root: Path, word: str) -> str:
+    """Count the files that a new thing of a kind must touch, beside its tests."""
+    return str(len(named_in(root, word)))
 
 
 def device_kind(root: Path) -> str:

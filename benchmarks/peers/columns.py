@@ -15,7 +15,7 @@ class Venv:
 
 @dataclass(frozen=True)
 class Column:
-    """`factory` names a class, "module:Class"; `venv` one of VENVS, or none for the caller's."""
+    """`factory`: "module:Class" of the folder `libraries`; `venv`: one of VENVS, or none for the caller's."""
 
     name: str
     title: str

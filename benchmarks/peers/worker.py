@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy
 from base import Peer, Program
+from libraries.with_numpy import NumPy
 from rows import BY_NAME, Row, Training
-from with_numpy import NumPy
 
 LEAST = 0.05  # seconds of a measurement: a program that takes less is run several times
 WARM = 0.5  # seconds that a row runs before the first measurement: some peers compile meanwhile
@@ -77,7 +77,7 @@ class Worker:
 
     def __init__(self, factory: str, quick: bool) -> None:
         module, name = factory.split(":")
-        self.peer: Peer = getattr(importlib.import_module(module), name)()
+        self.peer: Peer = getattr(importlib.import_module(f"libraries.{module}"), name)()
         self.quick = quick
         self.row: Row | None = None
         self.program: Program = lambda: None

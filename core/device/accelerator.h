@@ -52,6 +52,9 @@ class Accelerator {
   // By the issuing thread. All storages of `op` are in the memory of this device. Replaces its kernel, which `spec`
   // describes, by one that its lane takes; false: it has no code for that. It may change the description.
   virtual bool lower(Op& op, OpSpec& spec) = 0;
+  // The same, without a description, of an op like one that it has lowered lately (device/brief_spec.h); false, and
+  // nothing done: it knows none.
+  virtual bool lower_again(Op&) { return false; }
 
   // One code for a program; null: its ops run one by one. By the issuing thread.
   virtual std::shared_ptr<const JoinedOps> join(const DeviceProgram&) { return nullptr; }

@@ -28,6 +28,14 @@ void check_usable(const MemoryBudget& budget) {
               budget.accelerator->name() + ": must be used by the process that has opened it, got a forked child");
 }
 
+// A device writes storages as a whole: it makes their values anew.
+void write_as_a_whole(Op& op) {
+  for (int i = 0; i < op.n_access; ++i) op.access(i).place = 0;
+}
+
+// Nothing has written it yet: it has no values on a device, not even any.
+bool is_new(const Storage& storage) { return storage.issued.load(std::memory_order_relaxed) == 0 && !storage.failure; }
+
 // An op that is given back unless it is submitted.
 class Owned {
  public:
@@ -130,10 +138,9 @@ class Placing {
     for (auto& [original, there] : written_) transfer(there, original);
   }
 
-  // A storage that nothing has written yet, and of which a part is going to be written, or read: it has no values on a
-  // device, not even any.
+  // Before a part of a storage is written, or read.
   void write_if_new(Storage& storage) {
-    if (storage.issued.load(std::memory_order_relaxed) > 0 || storage.failure) return;
+    if (!is_new(storage)) return;
     const auto dtype = storage.form.dtype == DebugShape::kNone ? DType::u8 : static_cast<DType>(storage.form.dtype);
     const auto items = static_cast<int64_t>(storage.bytes / item_size(dtype));
     Owned op(Engine::get().make_op());
@@ -235,8 +242,7 @@ class Placing {
   }
 
   void submit(Op* op, int device) {
-    // A device writes storages as a whole: it makes their values anew.
-    for (int i = 0; i < op->n_access; ++i) op->access(i).place = 0;
+    write_as_a_whole(*op);
     submit_(op, device, kind_, device);
   }
 
@@ -248,6 +254,17 @@ class Placing {
 };
 
 }  // namespace
+
+bool place_again(Op& op, int device) {
+  const MemoryBudget& budget = *budget_of_device(device);
+  if (!budget.accelerator || budget.lost.load(std::memory_order_relaxed)) return false;
+  for (int i = 0; i < op.n_access; ++i)
+    if (const Access& a = op.access(i); a.storage->budget != &budget || (a.mode != Mode::write && is_new(*a.storage)))
+      return false;
+  if (!budget.accelerator->lower_again(op)) return false;
+  write_as_a_whole(op);
+  return true;
+}
 
 Placed place(Op* op, int device, Queue::Kind kind, const Submit& submit) {
   return Placing(op, kind, submit).run(device);

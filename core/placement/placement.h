@@ -22,6 +22,10 @@ enum class Placed : uint8_t {
   on_host,    // submitted to the host, between copies: the device has no code for it
 };
 
+// Replaces the kernel of an op by code of this device, which has all that it uses, and which has lowered one like it
+// before; it remains to be submitted to a compute queue there. False, and nothing done: place() must find out more.
+bool place_again(Op& op, int device);
+
 // Submits an op that is meant for a queue of this device. Throws what `submit` throws; then the op is gone.
 Placed place(Op* op, int device, Queue::Kind kind, const Submit& submit);
 

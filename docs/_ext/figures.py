@@ -207,7 +207,7 @@ def files() -> None:
 
 def blocks() -> None:
     """A Cholesky factorization block by block, in place."""
-    sys.path.insert(0, str(ROOT / "benchmarks"))
+    sys.path.insert(0, str(ROOT / "benchmarks" / "engine"))
     from blocked_cholesky import factorize, positive
 
     matrix = np.array(positive(5 * 256))

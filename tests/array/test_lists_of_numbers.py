@@ -49,6 +49,25 @@ LISTS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.parametrize(
+    ("make", "want"),
+    [
+        (lambda s: [s, 0.1], [2.5, 0.1]),
+        (lambda s: [[0.1, s], [0.3, 0.7]], [[0.1, 2.5], [0.3, 0.7]]),
+        (lambda s: [s, 0.1j], [2.5, 0.1j]),
+        (lambda s: [s, 3], [2.5, 3.0]),
+    ],
+)
+def test_numbers_beside_an_array_on_the_tape_keep_its_precision(make: Callable[[Any], Any], want: list[Any]) -> None:
+    s = np.array(2.5, "float64")
+    s.attach_grad()
+    with autograd.record():
+        found = np.array(make(s))
+    assert found.tolist() == want
+    with autograd.record():
+        assert np.array([s.astype("float32"), 0.1]).dtype == "float32"
+
+
 def made(value: float, dtype: str) -> Any:
     """A scalar as elements of arrays are."""
     return np.array([value], dtype)[0]

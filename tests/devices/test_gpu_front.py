@@ -9,6 +9,7 @@ import pytest
 
 import forerun
 from forerun import np, npx
+from forerun._runtime import device
 from tests.support.device_plugins.devices import NAME, gpus, run, words_of
 from tests.support.device_plugins.plugins import plugin_file
 from tests.support.processes.subprocesses import execute, output
@@ -32,7 +33,44 @@ print(*loaded(), forerun.gpu(0)); forerun.num_gpus(); print(*loaded())
         assert output("print(forerun.num_gpus())", FORERUN_PJRT="off") == ["0"]
         done = execute("np.ones(3, device='gpu:0')", FORERUN_PJRT="off")
         assert "got gpu(0), and there is no GPU: plugins are turned off" in done.stderr
-        assert "pip install forerun[cuda]" in done.stderr
+
+    @pytest.mark.parametrize(
+        ("files", "advice"),
+        [
+            (
+                [],
+                'no plugin of a GPU is installed; a GPU needs its driver and the plugin of its vendor: `pip install "',
+            ),
+            (["/dev/kfd"], 'the driver has made /dev/kfd, so `pip install "forerun[rocm]"` installs the plugin of'),
+            (["/dev/kfd", "/dev/nvidiactl"], 'the driver has made /dev/nvidiactl, so `pip install "forerun[cuda]"`'),
+        ],
+    )
+    def test_a_gpu_without_a_plugin_is_told_which_one(
+        self, files: list[str], advice: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(device, "_gpus", list)
+        monkeypatch.setattr(device._found, "reasons", [])
+        monkeypatch.setattr("os.path.exists", files.__contains__)
+        with pytest.raises(ValueError, match=r"must be one of cpu\(0\) to cpu\(63\), got gpu\(64\), and") as raised:
+            _ = device.Device("gpu", 64).index
+        assert advice in str(raised.value)
+
+    def test_a_plugin_without_a_driver_is_told_so(self, tmp_path: Path) -> None:
+        file = tmp_path / "xla_cuda_plugin.so"
+        file.touch()
+        program = """
+import ctypes
+from forerun._pjrt import plugins
+def missing(name, **how):
+    raise OSError(name)
+plugins.ctypes.CDLL = missing
+print(forerun.num_gpus(), plugins.accelerators())
+np.ones(3, device="gpu:0")
+"""
+        done = execute(program, FORERUN_PJRT=str(file))
+        reason = "none found: NVIDIA's driver must be installed, got no libcuda.so.1"
+        assert done.stdout.strip() == f"0 { ({str(file): {'devices': reason}})!r}"
+        assert f"and there is no GPU: the devices of the plugin {file}: {reason}" in done.stderr
 
     def test_gpus_of_two_plugins_are_numbered_through(self) -> None:
         both = f"{plugin_file(NAME)},{plugin_file('xla-cpu-pjrt')}"

@@ -77,6 +77,25 @@ def test_links_lead_somewhere_as_files_too(page):
         assert not anchor or file.suffix != ".md" or anchor in headings(file), f"{page.name}: {target}#{anchor}"
 
 
+def missing_programs(text: str) -> list[str]:
+    """Return the programs of this project that a text names, and that there are not."""
+    named = re.findall(
+        r"(?<![\w/.-])(?:benchmarks|compatibility|examples|stress|tools|verification)/[\w/]+\.py\b", text
+    )
+    return [name for name in named if not (ROOT / name).is_file()]
+
+
+@pytest.mark.parametrize(
+    "path", [*READ_AS_FILES, ROOT / "Makefile"], ids=lambda path: path.relative_to(ROOT).as_posix()
+)
+def test_programs_that_pages_name_are_there(path):
+    assert path.name == "CHANGELOG.md" or missing_programs(path.read_text(encoding="utf-8")) == []
+
+
+def test_the_check_sees_a_program_that_is_not_there():
+    assert missing_programs("run `python benchmarks/gpu.py` and tools/none.py.") == ["tools/none.py"]
+
+
 def test_every_page_of_the_folder_is_listed_for_its_readers():
     listed = {(DOCS / name).resolve() for name in re.findall(r"\]\(([^)#:]+\.md)", (DOCS / "README.md").read_text())}
     copies = {"index.md", "README.md", "contributing.md", "changelog.md", "examples.md"}

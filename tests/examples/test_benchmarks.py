@@ -11,7 +11,8 @@ import pytest
 
 from tests.support.paths import ROOT
 
-PEERS = ROOT / "benchmarks" / "peers"
+BENCHMARKS = ROOT / "benchmarks"
+PEERS = BENCHMARKS / "peers"
 
 
 def output(*command: str, given: str = "") -> str:
@@ -34,7 +35,8 @@ def test_each_row_gives_what_numpy_computes_in_float64(factory, missing):
 
 def test_a_step_of_training_that_is_not_along_the_gradient_is_refused():
     program = (
-        "import with_gluon, worker\n"
+        "import worker\n"
+        "from libraries import with_gluon\n"
         "class Wrong(with_gluon.Forerun):\n"
         "    def values(self, y): return super().values(y) - 1e-4\n"
         "with_gluon.Wrong = Wrong\n"
@@ -45,7 +47,8 @@ def test_a_step_of_training_that_is_not_along_the_gradient_is_refused():
 
 def test_a_result_that_is_not_numpys_is_refused():
     program = (
-        "import with_numpy, worker\n"
+        "import worker\n"
+        "from libraries import with_numpy\n"
         "class Wrong(with_numpy.NumPy):\n"
         "    def gelu(self, x, count): return lambda: x\n"
         "with_numpy.Wrong = Wrong\n"
@@ -56,7 +59,8 @@ def test_a_result_that_is_not_numpys_is_refused():
 
 def test_programs_of_physics_give_the_same_where_writing_makes_a_new_array():
     program = (
-        "import numpy, with_numpy\n"
+        "import numpy\n"
+        "from libraries import with_numpy\n"
         "from ocean.programs import PROGRAMS\n"
         "class Functional(with_numpy.NumPy):\n"
         "    def put(self, x, key, value): return super().put(x.copy(), key, value)\n"
@@ -73,7 +77,8 @@ def test_programs_of_physics_give_the_same_where_writing_makes_a_new_array():
 
 def test_the_equation_of_state_is_the_slope_of_the_integral_of_specific_volume():
     program = (
-        "import numpy, with_numpy\n"
+        "import numpy\n"
+        "from libraries import with_numpy\n"
         "from ocean import equation_of_state as eos\n"
         "s, t, p = eos.inputs(4096, numpy.random.default_rng(3))\n"
         "points, weights = numpy.polynomial.legendre.leggauss(12)\n"
@@ -93,7 +98,7 @@ def test_the_equation_of_state_is_the_slope_of_the_integral_of_specific_volume()
 def test_tridiagonal_systems_are_those_of_the_columns():
     program = (
         "import numpy\n"
-        "from with_numpy import NumPy\n"
+        "from libraries.with_numpy import NumPy\n"
         "low, middle, up, given = numpy.random.default_rng(3).uniform(0.1, 1, (4, 2, 3, 5))\n"
         "middle += 2; low[..., 0] = up[..., -1] = 0\n"
         "solved = NumPy().tridiagonal(low, middle, up, given)\n"
@@ -107,7 +112,8 @@ def test_tridiagonal_systems_are_those_of_the_columns():
 
 def test_a_row_in_float64_refuses_float32():
     program = (
-        "import with_numpy, worker\n"
+        "import worker\n"
+        "from libraries import with_numpy\n"
         "class Wrong(with_numpy.NumPy):\n"
         "    def values(self, y): return y.astype('float32')\n"
         "with_numpy.Wrong = Wrong\n"
@@ -141,9 +147,25 @@ def test_the_ratio_is_of_the_same_round_and_the_best_peer_is_in_bold():
     assert output("-c", program) == "3.00;-;**3.00 (0.50)**;9.00 (0.33);-"
 
 
+# Those of other libraries run in environments that have them.
+BESIDE_FORERUN = [
+    path
+    for path in sorted(BENCHMARKS.rglob("*.py"))
+    if not path.name.startswith(("with_", "torch_", "__")) and path.name != "loader_torch.py"
+]
+
+
+@pytest.mark.parametrize("path", BESIDE_FORERUN, ids=lambda path: path.relative_to(BENCHMARKS).as_posix())
+def test_what_a_program_of_benchmarks_imports_is_there(path):
+    """It is loaded as if it was run, but for its main function."""
+    root = PEERS if path.is_relative_to(PEERS) else path.parent
+    name = ".".join(path.relative_to(root).with_suffix("").parts)
+    output("-c", f"import sys, importlib; sys.path[0] = {str(root)!r}; importlib.import_module({name!r})")
+
+
 def calls(*arguments: str) -> list[str]:
     """The lines of the table of calls."""
-    return output(str(PEERS.parent / "calls.py"), "--quick", *arguments).splitlines()
+    return output(str(BENCHMARKS / "calls.py"), "--quick", *arguments).splitlines()
 
 
 def test_the_table_of_calls_has_a_ratio_for_each_row_and_size():
@@ -161,14 +183,14 @@ def test_rows_of_calls_stop_at_their_most_elements_and_must_be_there():
     assert "above 3: " in first
     program = "import sys, calls; sys.argv[1:] = ['--names', 'nothing']; calls.main()"
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=PEERS.parent, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", program], cwd=BENCHMARKS, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 2
     assert "must be in names of rows" in done.stderr
 
 
 def test_each_idiom_runs_with_forerun_as_numpy():
-    path = str(PEERS.parent / "idioms.py")
+    path = str(BENCHMARKS / "idioms.py")
     head, *rows, total = output(path, "--quick", "--all").splitlines()
     assert head.split() == ["ratio", "NumPy", "us", "call"]
     assert f"{len(rows)} calls: geometric mean" in total
@@ -188,11 +210,11 @@ def test_rows_of_calls_name_what_there_is():
         "  np.fft, np.lib, np.lib.stride_tricks, np.add))]\n"
         "print(len(rows) > 200, len({row[0] for row in rows}) == len(rows), lost)"
     )
-    assert output("-c", f"import sys; sys.path.insert(0, {str(PEERS.parent)!r})\n{program}") == "True True []"
+    assert output("-c", f"import sys; sys.path.insert(0, {str(BENCHMARKS)!r})\n{program}") == "True True []"
 
 
 def test_a_factorization_block_by_block_gives_numpys():
-    script = PEERS.parent / "blocked_cholesky.py"
+    script = BENCHMARKS / "engine" / "blocked_cholesky.py"
     assert float(output(str(script), "--blocks", "4", "--size", "40", "--setting", "two cores")) > 0
 
 
@@ -205,7 +227,7 @@ def test_a_factorization_block_by_block_gives_numpys():
     ],
 )
 def test_benchmarks_over_experiments_print_what_the_tour_prints(script, options, row):
-    printed = output(str(PEERS.parent / f"{script}.py"), *options)
+    printed = output(str(BENCHMARKS / f"{script}.py"), *options)
     assert re.match(r"\d+ cores, 1 rounds; load ", printed)
     assert "Promised: " in printed
     assert row in printed

@@ -1,11 +1,20 @@
 """Facts in an op's paragraph besides its loops, for user-defined ops as for the package's."""
 
+import sys
+
 import numpy
 import pytest
 
+import forerun
 from forerun import _core, np
+from forerun._pjrt import accuracy
+from forerun._pjrt.kinds.elementwise import loops
 from forerun.extend import elementwise
 from forerun.ops.elementwise import arithmetic
+from tests.support.paths import ROOT
+
+sys.path.insert(0, str(ROOT / "tools"))
+import counts
 
 
 def total(op, x):
@@ -99,3 +108,39 @@ def test_operators_are_those_of_the_paragraphs():
     own = elementwise(numpy.add, name="own", operator="add", doc="a + b.")
     assert own.operator == "add"
     assert (np.array([1]) + np.array([2])).tolist() == [3]
+
+
+def test_an_example_is_part_of_the_docstring():
+    one = elementwise(numpy.add, name="one", doc="a + b.", example=("np.add(1, 2)", "array(3)"))
+    assert ">>> np.add(1, 2)\narray(3)\n" in one.__doc__
+    assert elementwise(numpy.add, name="two", doc="a + b.").__doc__ == "a + b."
+
+
+def test_what_a_gpu_needs_to_know_stands_in_the_paragraphs():
+    assert (arithmetic.cbrt.ulps, arithmetic.cbrt.stablehlo) == (4, "cbrt")
+    assert (accuracy.ULPS["cbrt"], arithmetic.floor.ulps, accuracy.bound("floor", "float32")) == (4, None, 0.5)
+    assert {"cbrt", "exp", "erf", "frexp", "heaviside", "left_shift"} <= set(loops.names())
+
+
+def test_a_slow_operation_is_handed_over_sooner():
+    x = np.ones(1000, dtype="float64")
+    fast, slow = (elementwise(numpy.sin, constant=True, name=f"sine_{s}", slow=s, doc="Sine.") for s in (False, True))
+    before = forerun.stats()["at_once"]
+    forerun.wait([fast(x)])
+    assert forerun.stats()["at_once"] == before + 1
+    forerun.wait([slow(x)])
+    assert forerun.stats()["at_once"] == before + 1
+
+
+PARAGRAPHS = "src/forerun/ops/elementwise/arithmetic.py"
+
+
+@pytest.mark.parametrize(
+    ("name", "others"),
+    [
+        ("cbrt", {"src/forerun/nd/__init__.py"}),  # MXNet 1.x has it, too
+        ("heaviside", {"src/forerun/_pjrt/kinds/elementwise/arithmetic.py"}),  # StableHLO has none
+    ],
+)
+def test_few_files_name_an_elementwise_operation(name, others):
+    assert set(counts.named_in(ROOT, name)) == {PARAGRAPHS, "src/forerun/np/__init__.py"} | others

@@ -75,6 +75,13 @@ def test_plugins_describe_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found["platform"], found["interface"], found["devices"]) == ("cpu", "0.106", ["cpu", "cpu"])
 
 
+def test_a_plugin_that_finds_no_device_has_advice() -> None:
+    assert plugins.no_device(Path("xla_cuda_plugin.so")).startswith("none found: `nvidia-smi` shows which GPUs")
+    assert "CUDA_VISIBLE_DEVICES" in plugins.no_device(Path("xla_cuda_plugin.so"))
+    assert "/dev/kfd" in plugins.no_device(Path("xla_rocm_plugin.so"))
+    assert plugins.missing_driver(Path("libtpu.so")) is None
+
+
 def test_a_file_that_is_none_is_told(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert accelerators() == {}
     path = touch(site / "none.so")

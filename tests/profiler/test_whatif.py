@@ -280,7 +280,7 @@ class TestPredictions:
     def test_the_error_is_printed_with_each_prediction(self):
         text = str(profiler.whatif(training(), devices=8, ranks=64))
         assert "an error of +0.0%" in text
-        assert "beyond the 2 devices and 4 ranks that benchmarks/whatif.py compares" in text
+        assert "beyond the 2 devices and 4 ranks that benchmarks/processes/whatif.py compares" in text
         assert "beyond" not in str(profiler.whatif(training(), devices=2))
         assert text.count("change next") == 1
         assert "1,024" in text

@@ -48,7 +48,7 @@ Formula formula_of(const char* ufunc, const DType* types, int operands) {
   return good ? formula : Formula::none;
 }
 
-void set_eighths(Loop& loop, const char* ufunc, DType dtype) {
+void set_eighths(Loop& loop, const char* ufunc, DType dtype, bool slow) {
   auto is_one_of = [&](std::initializer_list<const char*> names) {
     return std::any_of(names.begin(), names.end(), [&](const char* n) { return std::strcmp(n, ufunc) == 0; });
   };
@@ -56,8 +56,7 @@ void set_eighths(Loop& loop, const char* ufunc, DType dtype) {
     loop.eighths = 1;
   else if (is_complex(dtype) && is_one_of({"add", "subtract", "multiply", "negative", "conjugate"}))
     loop.eighths = 2;
-  else if (dtype == DType::f64 && is_one_of({"sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh",
-                                             "cosh", "arcsinh", "arccosh", "arctanh"}))
+  else if (dtype == DType::f64 && slow)
     loop.eighths = 32;
 }
 

@@ -6,6 +6,7 @@
 
 namespace forerun {
 
+class BriefSpec;
 class FusedGroup;
 class Op;
 class Storage;
@@ -42,6 +43,8 @@ class Kernel {
   virtual bool may_share(Op&, const Storage*, const Storage*) const { return false; }
   // Describes what it computes to devices that have code of their own (device/op_spec.h). False: it has no description.
   virtual bool describe(Op&, OpSpec&) const { return false; }
+  // Writes the facts that decide its description (device/brief_spec.h). False: it has no such short form.
+  virtual bool describe_briefly(BriefSpec&) const { return false; }
   // It may be run within a group.
   virtual bool fusible() const { return false; }
   // A new group that has this kernel's op as its first; only of fusible kernels.

@@ -26,8 +26,14 @@ class Backend::DeviceOf final : public Accelerator {
     spec.separate_offsets();
     std::shared_ptr<Code> code = backend_.code(spec);
     if (!code) return false;
+    const BriefSpec brief(op);
     make_module_kernel(op, spec, std::move(code));
+    if (!brief.empty()) backend_.recent_.remember(brief, op);
     return true;
+  }
+  bool lower_again(Op& op) override {
+    const BriefSpec brief(op);
+    return !brief.empty() && backend_.recent_.make(op, brief);
   }
   std::shared_ptr<const JoinedOps> join(const DeviceProgram& program) override {
     return join_ops(program, backend_.writer());

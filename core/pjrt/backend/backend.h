@@ -11,6 +11,7 @@
 
 #include "device/accelerator.h"
 #include "device/op_spec.h"
+#include "pjrt/backend/device_kernels.h"
 #include "pjrt/modules/module_cache.h"
 
 namespace forerun::pjrt {
@@ -93,6 +94,7 @@ class Backend {
   std::list<Known> known_;  // the one used last in front
   std::unordered_map<std::string_view, std::list<Known>::iterator> places_;
   std::string key_;  // of the operation that is looked for
+  RecentModuleKernels recent_;
 };
 
 }  // namespace forerun::pjrt

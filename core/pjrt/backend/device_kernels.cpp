@@ -155,6 +155,7 @@ class ModuleKernel final : public DeviceKernel {
   }
 
   const std::shared_ptr<Code>& code() const { return code_; }
+  const std::shared_ptr<const Call>& shared_call() const { return call_; }
   const Call& call() const { return *call_; }
   const std::vector<Scalar>& scalars() const { return scalars_; }
 
@@ -401,6 +402,26 @@ void make_module_kernel(Op& op, const OpSpec& spec, std::shared_ptr<Code> code) 
   auto& made = op.emplace<ModuleKernel>(facts, std::move(code), std::move(call), std::move(scalars));
   if (facts.draws) std::memcpy(made.key(), drawn, sizeof drawn);
 }
+void RecentModuleKernels::remember(const BriefSpec& brief, const Op& op) {
+  const auto& kernel = static_cast<const ModuleKernel&>(*op.kernel());
+  const auto own = static_cast<ptrdiff_t>(brief.scalars());
+  known_[brief.hash() % kPlaces] = {
+      brief, kernel.code(), kernel.shared_call(), {kernel.scalars().begin() + own, kernel.scalars().end()}};
+}
+
+bool RecentModuleKernels::make(Op& op, const BriefSpec& brief) const {
+  const Known& known = known_[brief.hash() % kPlaces];
+  if (!known.brief || !(*known.brief == brief)) return false;
+  const ModuleKernel::Facts facts{op.kernel()->name(), op.kernel()->droppable(), false};
+  std::vector<Scalar> scalars;
+  scalars.reserve(brief.scalars() + known.starts.size());
+  for (size_t i = 0; i < brief.scalars(); ++i) scalars.push_back({brief.scalar(i).dtype, brief.scalar(i).value});
+  scalars.insert(scalars.end(), known.starts.begin(), known.starts.end());
+  op.drop_kernel();
+  op.emplace<ModuleKernel>(facts, known.code, known.call, std::move(scalars));
+  return true;
+}
+
 std::shared_ptr<const JoinedOps> join_ops(const DeviceProgram& program, const Writer& writer) {
   return Joining(program, writer).join();
 }

@@ -1,8 +1,11 @@
 // What lanes of PJRT devices are handed: an execution of a module, or a copy of the values of a storage.
 #pragma once
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "device/accelerator.h"
+#include "device/brief_spec.h"
 #include "device/op_spec.h"
 #include "engine/devices/lane.h"
 #include "engine/operations/op.h"
@@ -14,6 +17,7 @@ namespace forerun::pjrt {
 
 class Code;
 class Writer;
+struct Call;
 
 // Caches that the ops of a device use together.
 struct Shared {
@@ -30,6 +34,26 @@ class DeviceKernel : public Kernel {
 
 // Replaces the kernel of an op by an execution of the code for what the spec describes.
 void make_module_kernel(Op& op, const OpSpec& spec, std::shared_ptr<Code> code);
+
+// The executions that were made last, by the short descriptions of their operations. Guarded by the interpreter lock.
+class RecentModuleKernels {
+ public:
+  RecentModuleKernels() : known_(kPlaces) {}
+  // Remembers the execution that has taken the place of the kernel which `brief` was made of.
+  void remember(const BriefSpec& brief, const Op& op);
+  // Replaces the kernel of an op by such an execution; false: there is none.
+  bool make(Op& op, const BriefSpec& brief) const;
+
+ private:
+  static constexpr size_t kPlaces = 512;
+  struct Known {
+    std::optional<BriefSpec> brief;
+    std::shared_ptr<Code> code;
+    std::shared_ptr<const Call> call;
+    std::vector<Scalar> starts;  // of parts of storages: behind the scalars of the op
+  };
+  std::vector<Known> known_;  // each in the place that its hash says
+};
 // The code that does all of a program; null: one of its ops has none.
 std::shared_ptr<const JoinedOps> join_ops(const DeviceProgram& program, const Writer& writer);
 // Copies of a whole storage (device/accelerator.h).

@@ -60,16 +60,19 @@ DType wide_float(PyObject* o) {
 int init(PyObject* self, PyObject* args, PyObject* kwargs) {
   auto* u = reinterpret_cast<UfuncObject*>(self);
   static const char* names[] = {"ufunc",         "name",    "grads",           "save",      "exact", "neutral",
-                                "accumulate_in", "bool_ok", "widens_integers", "reduction", "scan",  nullptr};
+                                "accumulate_in", "bool_ok", "widens_integers", "reduction", "scan",  "slow",
+                                nullptr};
   PyObject *source, *py_name, *grads = nullptr, *exact = Py_False, *neutral = Py_None, *accumulate_in = Py_None;
   unsigned save = 0;
-  int bool_ok = 1, widens = 0;
+  int bool_ok = 1, widens = 0, slow = 0;
   const char *reduction = nullptr, *scan = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OU|OI$OOOppzz", const_cast<char**>(names), &source, &py_name, &grads,
-                                   &save, &exact, &neutral, &accumulate_in, &bool_ok, &widens, &reduction, &scan))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OU|OI$OOOppzzp", const_cast<char**>(names), &source, &py_name, &grads,
+                                   &save, &exact, &neutral, &accumulate_in, &bool_ok, &widens, &reduction, &scan,
+                                   &slow))
     return -1;
   const bool read = guarded([&]() -> PyObject* {
-    u->facts = {exactness(exact), neutral_element(neutral), bool_ok != 0, widens != 0, accumulate_in != Py_None};
+    u->facts = {exactness(exact), neutral_element(neutral), bool_ok != 0, widens != 0,
+                slow != 0,        accumulate_in != Py_None};
     if (u->facts.accumulates) u->facts.accumulate_in = wide_float(accumulate_in);
     u->facts.reduction = reduction ? intern(reduction) : nullptr;
     u->facts.scan = scan ? intern(scan) : nullptr;

@@ -19,6 +19,7 @@ struct UfuncFacts {
   enum class Neutral : uint8_t { none, zero, one, lowest, highest } neutral = Neutral::none;
   bool takes_bools = true;       // where there is no loop for them, as small integers
   bool widens_integers = false;  // with NumPy's rules too, small integers give the default float
+  bool slow = false;             // the loop of double precision takes some nanoseconds for each element
   bool accumulates = false;      // reductions of narrower floats are computed in `accumulate_in`, and rounded once
   DType accumulate_in = DType::f32;
   const char *reduction = nullptr,

@@ -50,6 +50,10 @@ void issue(int device, F build, Queue::Kind kind = Queue::Kind::compute) {
     Engine::get().discard(op);
     throw;
   }
+  if (kind == Queue::Kind::compute && place_again(*op, device)) {
+    ++placed.on_device;
+    return submit(op, device, kind, device);
+  }
   const Placed how = place(op, device, kind, submit);
   if (how == Placed::as_it_is) return submit(op, device, kind, device);
   ++(how == Placed::on_host ? placed.on_host : placed.on_device);

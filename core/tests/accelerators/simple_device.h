@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "device/accelerator.h"
+#include "device/brief_spec.h"
 #include "device/op_spec.h"
 #include "engine/engine.h"
 #include "memory/buffer.h"
@@ -120,11 +121,32 @@ class SimpleDevice final : public Accelerator, public Lane {
         if (std::count(types->begin(), types->end(), spec.outputs[0].layout.dtype) != std::ssize(*types)) return false;
     const char* name = op.kernel()->name();
     const bool droppable = op.kernel()->droppable();
+    const BriefSpec brief(op);
     op.drop_kernel();
     auto& kernel = op.emplace<ElementKernel>();
     kernel.of = name, kernel.drops = droppable, kernel.sign = sign ? sign : '=';
     kernel.in = spec.inputs, kernel.out = spec.outputs[0];
     ++lowered;
+    std::lock_guard lock(known_mutex_);
+    if (!brief.empty()) known_.emplace_back(brief, kernel);
+    return true;
+  }
+  bool lower_again(Op& op) override {
+    const BriefSpec brief(op);
+    if (brief.empty()) return false;
+    std::unique_lock lock(known_mutex_);
+    const auto known =
+        std::find_if(known_.begin(), known_.end(), [&](const auto& each) { return each.first == brief; });
+    if (known == known_.end()) return false;
+    ElementKernel kernel = known->second;
+    lock.unlock();
+    kernel.of = op.kernel()->name(), kernel.drops = op.kernel()->droppable();
+    size_t scalars = 0;
+    for (OpSpec::Operand& in : kernel.in)
+      if (in.access < 0) std::memcpy(in.value, brief.scalar(scalars++).value.data(), sizeof in.value);
+    op.drop_kernel();
+    op.emplace<ElementKernel>(std::move(kernel));
+    ++lowered_again;
     return true;
   }
   void build_upload(Op& op) override { op.emplace<CopyKernel>(), ++uploads; }
@@ -163,10 +185,10 @@ class SimpleDevice final : public Accelerator, public Lane {
     held_ = held, wake_.notify_all();
   }
 
-  std::atomic<int> lowered{0}, uploads{0}, downloads{0}, transfers{0};  // operations built,
-  std::atomic<int> done{0};                                             // and run
-  std::atomic<size_t> used{0};                                          // bytes
-  std::atomic<bool> broken{false};                                      // refuses all that is handed over
+  std::atomic<int> lowered{0}, lowered_again{0}, uploads{0}, downloads{0}, transfers{0};  // operations built,
+  std::atomic<int> done{0};                                                               // and run
+  std::atomic<size_t> used{0};                                                            // bytes
+  std::atomic<bool> broken{false};         // refuses all that is handed over
   std::atomic<int> fails{0};               // the operation of this number, from now on, fails; 0: none
   std::atomic<bool> reaches_others{true};  // copies from other devices need no way through the host
 
@@ -217,6 +239,8 @@ class SimpleDevice final : public Accelerator, public Lane {
 
   const std::string name_;
   const size_t memory_;
+  std::mutex known_mutex_;
+  std::vector<std::pair<BriefSpec, ElementKernel>> known_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Task> todo_;

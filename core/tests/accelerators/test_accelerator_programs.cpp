@@ -33,6 +33,7 @@ void results_are_those_of_the_host(const std::vector<int>& workers, int steps) {
     for (const std::vector<int>& where : {std::vector<int>{kFirst}, {kHost, kFirst, kSecond}})
       check(results_of(seed, where, steps) == expected, "results are those of the host, bit for bit");
     check(placed.on_host > 0 && placed.on_device > 0 && devices.first.lowered > 0, "operations ran on both sides");
+    check(devices.first.lowered_again > 0, "some operations were like others before");
   }
 }
 

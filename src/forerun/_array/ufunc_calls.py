@@ -22,19 +22,15 @@ from ..ops._base.convert import (
 )
 from ..ops._base.host_task import host, no_gradient
 from ..ops._base.primitive import Elementwise
-from ..ops.elementwise import arithmetic, exponential
+from ..ops.elementwise import exponential
+from ..ops.elementwise.table import OPERATIONS
 from ..ops.index.setitem import untaped
 from ..ops.linalg import matmul as products
 
 if TYPE_CHECKING:
     from ..typing import Array, ArrayLike, DeviceLike, Out
 
-OPS: dict[Any, Elementwise] = {
-    op.ufunc: op
-    for module in (arithmetic, exponential)
-    for op in vars(module).values()
-    if isinstance(op, Elementwise) and not op.name.startswith("_")
-}
+OPS: dict[Any, Elementwise] = {op.ufunc: op for op in OPERATIONS.values() if not op.name.startswith("_")}
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     numpy.modf: exponential.modf, numpy.frexp: exponential.frexp, numpy.divmod: exponential.divmod,
 }  # fmt: skip

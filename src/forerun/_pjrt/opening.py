@@ -10,7 +10,7 @@ from pathlib import Path
 from .._runtime import core as _core
 from .._runtime.settings import config
 from .lowering import emit_concatenated, emit_operation
-from .plugins import client_options, load_vendor_libraries, platform_of, plugin_files
+from .plugins import client_options, load_vendor_libraries, missing_driver, no_device, platform_of, plugin_files
 
 __all__ = ["open_all"]
 
@@ -33,6 +33,9 @@ def open_all() -> tuple[int, list[str], Exception | None]:
     except ValueError as error:
         return 0, [], error
     for file in files:
+        if lack := missing_driver(file):
+            reasons.append(_devices(file, lack))
+            continue
         try:
             with _quiet(file):
                 found = _open(file, _core.FIRST_ACCELERATOR + n)
@@ -44,8 +47,12 @@ def open_all() -> tuple[int, list[str], Exception | None]:
             continue
         n += found
         if not found:
-            reasons.append(f"the plugin {file} finds no device")
+            reasons.append(_devices(file, no_device(file)))
     return n, reasons, None
+
+
+def _devices(file: Path, found: str) -> str:
+    return f"the devices of the plugin {file}: {found}"
 
 
 @contextmanager
@@ -90,6 +97,6 @@ def _folder(given: str | None) -> str | None:
 def _advised(error: Exception, file: Path) -> Exception:
     """Return the error and the command that may help."""
     extra = _EXTRAS.get(platform_of(file))
-    advice = f"`pip install -U forerun[{extra}]` installs the plugin and its libraries" if extra else ""
+    advice = f'`pip install -U "forerun[{extra}]"` installs the plugin and its libraries' if extra else ""
     driver = "; the driver of the GPU is the system's" if extra in ("cuda", "rocm") else ""
     return type(error)(f"{error}; {advice}{driver}" if advice else str(error))

@@ -16,7 +16,10 @@ from typing import Any
 
 from .._runtime import core as _core
 
-__all__ = ["accelerators", "client_options", "load_vendor_libraries", "platform_of", "plugin_files"]
+__all__ = [
+    "accelerators", "client_options", "load_vendor_libraries", "missing_driver", "no_device", "platform_of",
+    "plugin_files",
+]  # fmt: skip
 
 _GROUPS = ("jax_plugins", "xla_plugins")  # of entry points, and folders of packages without one
 _PATTERNS = ("*plugin*.so", "*pjrt*.so")
@@ -108,6 +111,34 @@ def client_options(
     )
 
 
+_NO_DEVICE = {
+    "cuda": "`nvidia-smi` shows which GPUs the driver sees; it must be a driver for CUDA 13 (580 or newer), and "
+    "CUDA_VISIBLE_DEVICES must not hide the GPU",
+    "rocm": "`rocm-smi` shows which GPUs the driver sees; the user must have the right to open /dev/kfd",
+}
+
+
+def missing_driver(path: Path) -> str | None:
+    """Return why a plugin cannot find a device, if the system lacks the driver that it loads."""
+    if platform_of(path) != "cuda":
+        return None
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return "none found: NVIDIA's driver must be installed, got no libcuda.so.1"
+    return None
+
+
+def no_device(path: Path) -> str:
+    """Return why a plugin whose driver is not missing may have found no device.
+
+    >>> no_device(Path("libtpu.so"))
+    'none found'
+    """
+    advice = _NO_DEVICE.get(platform_of(path))
+    return f"none found: {advice}" if advice else "none found"
+
+
 def load_vendor_libraries(path: Path) -> list[Path]:
     """Load the libraries that a plugin looks for by name, from the packages that have them; return which.
 
@@ -150,13 +181,15 @@ def _libraries(path: Path) -> dict[str, str]:
 
 
 def _described(path: Path) -> dict[str, Any]:
+    if lack := missing_driver(path):
+        return {"devices": lack, **_libraries(path)}
     load_vendor_libraries(path)
     try:
         client = _core.pjrt_load(str(path), client_options(path))
     except Exception as error:
         return {"error": str(error)}
     if client is None:
-        return {"devices": "none found", **_libraries(path)}
+        return {"devices": no_device(path), **_libraries(path)}
     try:
         info = _core.pjrt_info(client)
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -143,10 +144,21 @@ def _refuse(device: Device) -> NoReturn:
         raise ValueError(f"device: must be one of {cpus}, got {device!r}")
     if n := len(_gpus()):
         raise ValueError(f"device: must be one of {cpus} or gpu(0) to gpu({n - 1}), got {device!r}")
-    reasons = "; ".join(_found.reasons) or "no plugin of a GPU is installed"
-    raise ValueError(
-        f"device: must be one of {cpus}, got {device!r}, and there is no GPU: {reasons}. A GPU needs the plugin of its "
-        "vendor: `pip install forerun[cuda]`, or [rocm], [oneapi], [tpu]; FORERUN_PJRT can name a plugin's file."
+    reasons = "; ".join(_found.reasons) or f"no plugin of a GPU is installed; {_command()}"
+    raise ValueError(f"device: must be one of {cpus}, got {device!r}, and there is no GPU: {reasons}")
+
+
+_DRIVERS = {"cuda": "/dev/nvidiactl", "rocm": "/dev/kfd"}  # files that the drivers of GPUs make
+
+
+def _command() -> str:
+    """Return the command that installs the plugin of the GPU, if its driver is installed; else those of all vendors."""
+    for extra, file in _DRIVERS.items():
+        if os.path.exists(file):
+            return f'the driver has made {file}, so `pip install "forerun[{extra}]"` installs the plugin of your GPU'
+    return (
+        'a GPU needs its driver and the plugin of its vendor: `pip install "forerun[cuda]"`, or [rocm], [oneapi], '
+        "[tpu]; FORERUN_PJRT can name a plugin's file"
     )
 
 

@@ -11,9 +11,8 @@ from .._array.scalar import scalar
 from .._array.ufunc_protocol import call_with_an_array
 from .._codegen.compiler import compile_loop
 from ..ops._base import above, convert
-from ..ops._base.primitive import Elementwise
 from ..ops._base.promotion import promotion_table
-from ..ops.elementwise import arithmetic, exponential
+from ..ops.elementwise.table import OPERATIONS
 from ..ops.index.flatiter import flatiter
 from ..ops.index.getitem import getitem
 from ..ops.index.setitem import setitem
@@ -27,8 +26,7 @@ __all__ = ["table", "wire"]
 
 def table() -> dict[str, Any]:
     """Return them by the names that the core gives them."""
-    ops = (*vars(arithmetic).values(), exponential.power)
-    operators = {op.operator: op for op in ops if isinstance(op, Elementwise) and op.operator}
+    operators = {op.operator: op for op in OPERATIONS.values() if op.operator}
     return {
         "array": ndarray,
         "scalar": scalar,

@@ -31,7 +31,7 @@ _OPTIONAL = ("ml_dtypes", "llvmlite", "pillow", "scipy", "scikit-learn", "mlxten
 
 def facts() -> dict[str, Facts]:
     """Return all of it; sizes in bytes."""
-    found = {
+    return {
         "versions": _versions(),
         "system": _system(),
         "processor": _processor(),
@@ -41,9 +41,8 @@ def facts() -> dict[str, Facts]:
         "settings": config(),
         "environment": _environment(),
         "engine": _core.stats(),
+        "accelerators": accelerators(),
     }
-    plugins = accelerators()
-    return found | {"accelerators": plugins} if plugins else found
 
 
 def machine(libraries: Iterable[str]) -> dict[str, str]:

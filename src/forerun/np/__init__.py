@@ -43,11 +43,13 @@ from ..ops.create.fill import empty, full, ones, zeros
 from ..ops.create.like import empty_like, full_like, ones_like, zeros_like
 from ..ops.create.ranges import arange, geomspace, linspace, logspace
 from ..ops.elementwise.arithmetic import (
-    absolute, add, bitwise_and, bitwise_count, bitwise_or, bitwise_xor, cbrt, ceil, conjugate, copysign, divide,
-    equal, fabs, floor, floor_divide, fmax, fmin, fmod, gcd, greater, greater_equal, heaviside, invert, isfinite,
-    isinf, isnan, lcm, left_shift, less, less_equal, logical_and, logical_not, logical_or, logical_xor, maximum,
-    minimum, multiply, negative, nextafter, not_equal, positive, reciprocal, remainder, right_shift, rint, sign,
-    signbit, spacing, sqrt, square, subtract, trunc,
+    absolute, add, cbrt, ceil, conjugate, copysign, divide, equal, fabs, floor, floor_divide, fmax, fmin, fmod, gcd,
+    greater, greater_equal, heaviside, isfinite, isinf, isnan, lcm, less, less_equal, logical_and, logical_not,
+    logical_or, logical_xor, maximum, minimum, multiply, negative, nextafter, not_equal, positive, reciprocal,
+    remainder, rint, sign, signbit, spacing, sqrt, square, subtract, trunc,
+)  # fmt: skip
+from ..ops.elementwise.bitwise import (
+    bitwise_and, bitwise_count, bitwise_or, bitwise_xor, invert, left_shift, right_shift,
 )  # fmt: skip
 from ..ops.elementwise.exponential import (
     arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh, cos, cosh, deg2rad, degrees, divmod, exp, exp2, expm1,

@@ -11,6 +11,7 @@
 #include "cpu/kernels/tile_elements.h"
 #include "cpu/loops/limits.h"
 #include "cpu/loops/loop_over.h"
+#include "device/brief_spec.h"
 #include "device/op_spec.h"
 
 namespace forerun {
@@ -63,6 +64,15 @@ class DenseKernel final : public Fusible {
     spec.set("types", std::vector<DType>(types, types + operands));
     return describe_checks(spec, loop);
   }
+  bool describe_briefly(BriefSpec& brief) const override {
+    if (loop.may_throw) return false;
+    brief.put("elementwise, dense"), brief.put(name_), brief.put(n);
+    for (int i = 0; i < operands; ++i) {
+      brief.put(types[i], access[i]), brief.put(offset[i]);
+      if (access[i] < 0) brief.scalar(types[i], scalar[~access[i]].bytes);
+    }
+    return true;
+  }
   bool fusible_operands(FusibleOperands& p) const override {
     p.loop = loop, p.n_in = operands - 1, p.n = operands, p.elements = n;
     for (int i = 0; i < operands; ++i) {
@@ -101,6 +111,18 @@ class StridedKernel final : public Fusible {
     spec.kind = "elementwise", spec.name = name_;
     describe_operands(spec, nest, part_, n_in, n);
     return describe_checks(spec, loop);
+  }
+  bool describe_briefly(BriefSpec& brief) const override {
+    if (loop.may_throw) return false;
+    brief.put("elementwise, strided"), brief.put(name_), brief.put(n_in, n), brief.put(nest.shape);
+    for (int k = 0; k < n; ++k) {
+      brief.put(part_[k].loop_dtype, part_[k].dtype), brief.put(part_[k].access), brief.put(part_[k].offset);
+      if (part_[k].access < 0)
+        brief.scalar(part_[k].dtype, part_[k].scalar.bytes);
+      else
+        brief.put(nest.strides[k]);
+    }
+    return true;
   }
 
   void cut(bool one_tile) {

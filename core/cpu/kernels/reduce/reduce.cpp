@@ -11,6 +11,7 @@
 #include "cpu/kernels/fusible_operands.h"
 #include "cpu/kernels/reduce/blocked_reduction.h"
 #include "cpu/kernels/scratch.h"
+#include "device/brief_spec.h"
 #include "device/op_spec.h"
 
 namespace forerun {
@@ -121,6 +122,12 @@ class ReduceKernel final : public Kernel {
     return describe_reduction(spec, ufunc_, strided(folder.from, shape, in_strides, in_offset), std::move(axes),
                               strided(folder.to, out_shape, out_strides, out_offset));
   }
+  bool describe_briefly(BriefSpec& brief) const override {
+    brief.put("reduce"), brief.put(ufunc_), brief.put(name_), brief.put(folder.from, folder.to);
+    for (const Dims* dims : {&kept, &kept_in, &kept_out, &reduced, &reduced_in}) brief.put(*dims);
+    for (const int64_t each : {in_offset, out_offset, inner, int64_t{in_step}, int64_t{out_step}}) brief.put(each);
+    return true;
+  }
 
   const char *ufunc_, *name_;
   Folder folder;
@@ -192,6 +199,13 @@ class BlockedReductionKernel final : public Fusible {
     Layout in = Layout::dense(from_, {a, r, c}), out = Layout::dense(reduction_.dtype(), {a, c});
     in.offset = in_offset_, out.offset = out_offset_;
     return describe_reduction(spec, ufunc_, in, {1}, out);
+  }
+  bool describe_briefly(BriefSpec& brief) const override {
+    brief.put("reduce, blocked"), brief.put(ufunc_), brief.put(name_), brief.put(from_, reduction_.dtype());
+    for (const int64_t each :
+         {reduction_.rows(), reduction_.row_length(), reduction_.elements(), in_offset_, out_offset_})
+      brief.put(each);
+    return true;
   }
   bool fusible_operands(FusibleOperands& p) const override {
     p.n_in = 1, p.n = 2, p.elements = reduction_.elements(), p.fold = &reduction_;

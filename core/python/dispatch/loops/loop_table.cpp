@@ -119,7 +119,7 @@ void add_loop(UfuncObject* u, const PyUFuncObject* f, Signature s) {
   for (int k = 1; k < f->nargs; ++k) uniform = uniform && s.types[k] == s.types[0];
   if (uniform) s.loop = arithmetic_loop(f->name, s.types[0], s.loop);
   if (s.loop.formula == Formula::none && f->nout == 1) s.loop.formula = formula_of(f->name, s.types, f->nargs);
-  set_eighths(s.loop, f->name, s.types[0]);
+  set_eighths(s.loop, f->name, s.types[0], u->facts.slow);
   s.loop.adds = std::strcmp(f->name, "add") == 0;
   if (std::strcmp(f->name, "power") == 0 && is_signed(s.types[1])) {
     s.loop = Loop{checked_power, new CheckedPower{s.loop, item_size(s.types[1])}};

@@ -163,7 +163,8 @@ void issue_placed(Op* op, int device, Queue::Kind kind, int memory, bool cheap) 
 }
 
 void issue(Op* op, int device, Queue::Kind kind, bool cheap) {
-  if (has_accelerators) [[unlikely]] {
+  const bool known = has_accelerators && kind == Queue::Kind::compute && !synchronous && place_again(*op, device);
+  if (has_accelerators && !known) [[unlikely]] {
     const char* name = op->kernel()->name();
     Engine& engine = Engine::get();
     if (engine.ring.full()) {
@@ -185,7 +186,7 @@ void issue(Op* op, int device, Queue::Kind kind, bool cheap) {
     if (placed == Placed::on_host) note_fallback(name);
     if (placed != Placed::as_it_is) return outputs ? outputs->wait() : void();
   }
-  issue_placed(op, device, kind, device, cheap);
+  issue_placed(op, device, kind, device, cheap && !known);
 }
 
 }  // namespace forerun

@@ -81,6 +81,7 @@ def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op
     if made is not None and (device is None or made.device == resolve(device)):
         return made
     if isinstance(x, (list, tuple)) and _has_arrays(x):
+        x = _widened(x) if dtype is None and _has_arrays(x, wide=True) else x
         x = above.stack(list(x) if device is None else [asarray(v, device=device) for v in x])
         return x if dtype is None else asarray(x, dtype)
     want = as_dtype(op, dtype) if dtype is not None else None
@@ -174,8 +175,21 @@ def as_index_array(x: ArrayLike, device: DeviceLike = None, op: str = "asarray")
     return asarray(x if is_array(x) or values.dtype.kind not in "iu" else values, device=device, op=op)
 
 
-def _has_arrays(x: ArrayLike) -> bool:
-    return is_array(x) or (isinstance(x, (list, tuple)) and any(map(_has_arrays, x)))
+def _has_arrays(x: Any, wide: bool = False) -> bool:
+    """Return whether there is an array in nested lists. wide: one of floating numbers in double precision."""
+    if is_array(x):
+        return not wide or x.dtype in (numpy.float64, numpy.complex128)
+    return isinstance(x, (list, tuple)) and any(_has_arrays(v, wide) for v in x)
+
+
+def _widened(x: Any) -> Any:
+    """Return nested lists with Python's numbers in double precision, which the arrays beside them have."""
+    if is_array(x):
+        return x
+    if _has_arrays(x):
+        return [_widened(v) for v in x]
+    numbers = _numbers_of("asarray", x, None)
+    return numbers if numbers.dtype.kind in "fc" else x
 
 
 def axes_of(op: str, axis: Axis, ndim: int) -> tuple[int, ...]:

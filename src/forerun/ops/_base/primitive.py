@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, cast
 from ... import _core
 from . import above
 from .registry import reduced, register
-from .ufunc_text import docstring
+from .ufunc_text import Docstring, signature
 
 if TYPE_CHECKING:
     import numpy
@@ -186,23 +186,17 @@ class OpFacts(TypedDict, total=False):
     accumulate_in: Any  # a dtype
     bool_ok: bool
     widens_integers: bool
+    slow: bool
     reduction: str | None
     scan: str | None
     operator: str | None
-
-
-class _Docstring:
-    """The docstring of the class, or of one of its functions, which is put together when it is asked for."""
-
-    def __init__(self, of_class: str) -> None:
-        self.of_class = of_class
-
-    def __get__(self, op: Elementwise | None, kind: type) -> str:
-        return self.of_class if op is None else docstring(op.name, op.nin, op.summary)
+    ulps: int | None
+    stablehlo: str | None
+    example: tuple[str, str] | None
 
 
 class Elementwise(_core.Ufunc):
-    __doc__ = _Docstring(
+    __doc__ = Docstring(
         """An element-wise op: issues the compiled loops of a NumPy ufunc, tile by tile, without the interpreter lock.
 
     It is called like a ufunc, and has the methods and errors of one. Made by `elementwise`.
@@ -232,10 +226,13 @@ class Elementwise(_core.Ufunc):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls.__doc__ = _Docstring(cls.__doc__ or "")  # type: ignore[assignment]
+        cls.__doc__ = Docstring(cls.__doc__ or "")  # type: ignore[assignment]
 
     stateless = True  # gradients depend on the tape alone
-    operator: str | None  # the operator of Python's that it is behind, as `_wiring` says
+    operator: str | None  # these are described at `elementwise`
+    ulps: int | None
+    stablehlo: str | None
+    example: tuple[str, str] | None
 
     def __init__(
         self,
@@ -247,8 +244,10 @@ class Elementwise(_core.Ufunc):
         **facts: Unpack[OpFacts],
     ) -> None:
         rules, save = _rules(grads, parameters) if grads is not None else (None, 0)
-        self.operator = facts.pop("operator", None)
-        super().__init__(ufunc, name, rules, save, **facts)
+        given: dict[str, Any] = {**facts}
+        for fact in _OF_PYTHON:
+            setattr(self, fact, given.pop(fact, None))
+        super().__init__(ufunc, name, rules, save, **given)
         self.__name__ = self.__qualname__ = name
         self.summary = doc
 
@@ -259,7 +258,7 @@ class Elementwise(_core.Ufunc):
 
     def __getattr__(self, name: str) -> Any:
         if name == "__signature__":  # inspect.signature asks for it
-            return _signature(self.nin, self.nout)
+            return signature(self.nin, self.nout)
         if name not in _OF_UFUNCS:
             raise AttributeError(f"{self!r} has no attribute {name!r}")
         return getattr(self.ufunc, name)
@@ -318,18 +317,7 @@ class Elementwise(_core.Ufunc):
         return above.call_ufunc(self.ufunc, method, inputs, **options)
 
 
-def _signature(nin: int, nout: int) -> inspect.Signature:
-    """Return the parameters of NumPy's ufuncs with so many inputs and outputs."""
-    inputs = ["x"] if nin == 1 else [f"x{i}" for i in range(1, nin + 1)]
-    options = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True, "signature": None}
-    make = inspect.Parameter
-    parameters = [make(name, make.POSITIONAL_ONLY) for name in inputs]
-    parameters.append(make("out", make.POSITIONAL_OR_KEYWORD, default=None if nout == 1 else (None,) * nout))
-    return inspect.Signature(
-        parameters + [make(name, make.KEYWORD_ONLY, default=default) for name, default in options.items()]
-    )
-
-
+_OF_PYTHON = ("operator", "ulps", "stablehlo", "example")  # facts that the core need not know
 _OF_UFUNCS = ("nargs", "ntypes", "types", "identity", "signature", "resolve_dtypes")
 
 
@@ -359,7 +347,7 @@ def elementwise(
     name : str, optional
         That of the ufunc, unless it is given.
     doc : str
-        The first line of its docstring; `ufunc_text` has the rest.
+        The first line of its docstring.
     exact : bool or "real", optional
         True: each result is rounded once, so that its bits do not depend on the layout of the inputs; they need not be
         packed for the loop then. "real": that is so for real numbers.
@@ -372,10 +360,17 @@ def elementwise(
         False: bools are refused, where there is no loop for them, instead of being small integers.
     widens_integers : bool, optional
         Whether small integers give the default float in place of NumPy's function, too.
+    slow : bool, optional
+        Whether the loop takes some nanoseconds for each element in double precision.
     reduction, scan : str, optional
         The names of `reduce` and `accumulate` in traces and errors, if vectors may be passed on unchecked.
-    operator : str, optional
-        The operator of Python's that it is behind. Has no effect on an op that is made after `forerun.np` was imported.
+    operator, stablehlo : str, optional
+        The operator of Python's that it is behind; the operation of StableHLO that is the same for real numbers. They
+        have no effect on an op that is made after `forerun.np` was imported.
+    ulps : int, optional
+        How far results of a GPU may be from the exact ones, in units in the last place. None: they are rounded once.
+    example : tuple of str, optional
+        A call and its result, for the docstring, which then lists the parameters of NumPy's functions too.
 
     Returns
     -------

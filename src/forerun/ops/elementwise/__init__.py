@@ -1,1 +1,2 @@
-"""Element-wise operations: `arithmetic`, `exponential`, `select` (`where`, `clip`), `erf`, `special`, `rounding`."""
+"""Element-wise operations: `arithmetic`, `bitwise` and `exponential`, which `table` has by name; `select` (`where`,
+`clip`), `erf`, `special`, `rounding`."""

@@ -24,8 +24,7 @@ __all__ = [
     "maximum", "minimum", "fmax", "fmin", "floor", "ceil", "trunc", "rint", "copysign", "heaviside",
     "nextafter", "spacing", "gcd", "lcm", "less", "less_equal", "equal", "not_equal", "greater",
     "greater_equal", "logical_and", "logical_or", "logical_xor", "logical_not", "isnan", "isinf",
-    "isfinite", "signbit", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift",
-    "right_shift", "bitwise_count",
+    "isfinite", "signbit",
 ]  # fmt: skip
 
 add = elementwise(
@@ -39,6 +38,7 @@ add = elementwise(
     reduction="sum",
     scan="cumsum",
     doc="Add arguments element by element.",
+    example=("np.add([[1, 2], [3, 4]], [10, 20])", "array([[11, 22],\n       [13, 24]])"),
 )
 subtract = elementwise(
     numpy.subtract,
@@ -48,6 +48,7 @@ subtract = elementwise(
     exact=True,
     bool_ok=False,
     doc="Subtract arguments element by element.",
+    example=("np.subtract([[1, 2], [3, 4]], [10, 20])", "array([[ -9, -18],\n       [ -7, -16]])"),
 )
 multiply = elementwise(
     numpy.multiply,
@@ -60,6 +61,7 @@ multiply = elementwise(
     reduction="prod",
     scan="cumprod",
     doc="Multiply arguments element by element.",
+    example=("np.multiply([[1, 2], [3, 4]], [10, 20])", "array([[10, 40],\n       [30, 80]])"),
 )
 divide = elementwise(
     numpy.divide,
@@ -69,6 +71,8 @@ divide = elementwise(
     exact="real",
     widens_integers=True,
     doc="Divide arguments, x1 / x2; integers give the default float: divide(1, 2) is 0.5.",
+    ulps=1,
+    example=("np.divide([1.0, 3.0], 2)", "array([0.5, 1.5])"),
 )
 floor_divide = elementwise(
     numpy.floor_divide,
@@ -77,6 +81,7 @@ floor_divide = elementwise(
     operator="floor_divide",
     exact="real",
     doc="Return the largest integer not above x1 / x2: floor_divide(-7, 2) is -4. Integers by 0 are 0.",
+    example=("np.floor_divide([-7, 7], 3)", "array([-3,  2])"),
 )
 remainder = elementwise(
     numpy.remainder,
@@ -85,6 +90,7 @@ remainder = elementwise(
     operator="remainder",
     exact="real",
     doc="Return the remainder x1 - floor(x1 / x2) * x2, with the sign of x2. remainder(-7, 3) is 2.",
+    example=("np.remainder([-7, 7], 3)", "array([2, 1])"),
 )
 fmod = elementwise(
     numpy.fmod,
@@ -92,6 +98,7 @@ fmod = elementwise(
     db=lambda g, a, b: -g * trunc(a / b),
     exact="real",
     doc="Return the remainder of C, with the sign of x1. fmod(-7, 3) is -1.",
+    example=("np.fmod([-7, 7], 3)", "array([-1,  1])"),
 )
 negative = elementwise(
     numpy.negative,
@@ -100,9 +107,16 @@ negative = elementwise(
     exact=True,
     bool_ok=False,
     doc="Return the negative of each element, -x.",
+    example=("np.negative([-2.0, 0.0, 3.0])", "array([ 2., -0., -3.])"),
 )
 positive = elementwise(
-    numpy.positive, dx=lambda g: g, operator="positive", exact=True, bool_ok=False, doc="Return a copy, +x."
+    numpy.positive,
+    dx=lambda g: g,
+    operator="positive",
+    exact=True,
+    bool_ok=False,
+    doc="Return a copy, +x.",
+    example=("np.positive([-2.0, 0.0, 3.0])", "array([-2.,  0.,  3.])"),
 )
 absolute = elementwise(
     numpy.absolute,
@@ -110,18 +124,37 @@ absolute = elementwise(
     operator="absolute",
     exact="real",
     doc="Return the absolute value of each element.",
+    example=("np.absolute([-1.5, 2.0])", "array([1.5, 2. ])"),
 )
 fabs = elementwise(
-    numpy.fabs, dx=lambda g, x: g * sign(x), exact="real", doc="Return the absolute value of real numbers, as a float."
+    numpy.fabs,
+    dx=lambda g, x: g * sign(x),
+    exact="real",
+    doc="Return the absolute value of real numbers, as a float.",
+    example=("np.fabs([-1.5, 2.0])", "array([1.5, 2. ])"),
 )
-sign = elementwise(numpy.sign, dx=nondifferentiable, exact=True, bool_ok=False, doc="Return the sign, -1, 0 or 1.")
-conjugate = elementwise(numpy.conjugate, dx=lambda g: conjugate(g), exact=True, doc="Return the complex conjugate.")
+sign = elementwise(
+    numpy.sign,
+    dx=nondifferentiable,
+    exact=True,
+    bool_ok=False,
+    doc="Return the sign, -1, 0 or 1.",
+    example=("np.sign([-2.0, 0.0, 3.0])", "array([-1.,  0.,  1.])"),
+)
+conjugate = elementwise(
+    numpy.conjugate,
+    dx=lambda g: conjugate(g),
+    exact=True,
+    doc="Return the complex conjugate.",
+    example=("np.conjugate([1 + 2j])", "array([1.-2.j])"),
+)
 square = elementwise(
     numpy.square,
     dx=lambda g, x: g * conj_if_complex(2 * x),
     operator="square",
     exact="real",
     doc="Return the square, x * x.",
+    example=("np.square([-2.0, 0.0, 3.0])", "array([4., 0., 9.])"),
 )
 sqrt = elementwise(
     numpy.sqrt,
@@ -129,14 +162,26 @@ sqrt = elementwise(
     operator="sqrt",
     exact="real",
     doc="Return the square root.",
+    ulps=1,
+    stablehlo="sqrt",
+    example=("np.sqrt([4.0, 9.0])", "array([2., 3.])"),
 )
-cbrt = elementwise(numpy.cbrt, dx=lambda g, y: g / (3 * y * y), doc="Return the cube root.")
+cbrt = elementwise(
+    numpy.cbrt,
+    dx=lambda g, y: g / (3 * y * y),
+    doc="Return the cube root.",
+    ulps=4,
+    stablehlo="cbrt",
+    example=("np.cbrt([8.0, 27.0]).round(3)", "array([2., 3.])"),
+)
 reciprocal = elementwise(
     numpy.reciprocal,
     dx=lambda g, y: -g * conj_if_complex(y * y),
     operator="reciprocal",
     exact="real",
     doc="Return 1 / x; an integer for integers: reciprocal(4) is 0.",
+    ulps=1,
+    example=("np.reciprocal([2.0, 4.0])", "array([0.5 , 0.25])"),
 )
 maximum = elementwise(
     numpy.maximum,
@@ -146,6 +191,7 @@ maximum = elementwise(
     neutral="lowest",
     reduction="max",
     doc="Return the larger argument; NaN if either is. Where both are equal, each gets half of the gradient.",
+    example=("np.maximum([1.0, np.nan, 3.0], 2.0)", "array([ 2., nan,  3.])"),
 )
 minimum = elementwise(
     numpy.minimum,
@@ -155,6 +201,7 @@ minimum = elementwise(
     neutral="highest",
     reduction="min",
     doc="Return the smaller argument; NaN if either is. Where both are equal, each gets half of the gradient.",
+    example=("np.minimum([1.0, np.nan, 3.0], 2.0)", "array([ 1., nan,  2.])"),
 )
 fmax = elementwise(
     numpy.fmax,
@@ -162,6 +209,7 @@ fmax = elementwise(
     db=lambda g, a, b: g * _picked(b, a, greater, g),
     exact="real",
     doc="Return the larger argument, preferring numbers to NaN: fmax(1.0, nan) is 1.0.",
+    example=("np.fmax([1.0, np.nan, 3.0], 2.0)", "array([2., 2., 3.])"),
 )
 fmin = elementwise(
     numpy.fmin,
@@ -169,19 +217,35 @@ fmin = elementwise(
     db=lambda g, a, b: g * _picked(b, a, less, g),
     exact="real",
     doc="Return the smaller argument, preferring numbers to NaN: fmin(1.0, nan) is 1.0.",
+    example=("np.fmin([1.0, np.nan, 3.0], 2.0)", "array([1., 2., 2.])"),
 )
 floor = elementwise(
-    numpy.floor, dx=nondifferentiable, exact="real", doc="Round down to an integer: floor(-1.5) is -2.0."
+    numpy.floor,
+    dx=nondifferentiable,
+    exact="real",
+    doc="Round down to an integer: floor(-1.5) is -2.0.",
+    example=("np.floor([-1.5, 1.5, 2.5])", "array([-2.,  1.,  2.])"),
 )
-ceil = elementwise(numpy.ceil, dx=nondifferentiable, exact="real", doc="Round up to an integer: ceil(-1.5) is -1.0.")
+ceil = elementwise(
+    numpy.ceil,
+    dx=nondifferentiable,
+    exact="real",
+    doc="Round up to an integer: ceil(-1.5) is -1.0.",
+    example=("np.ceil([-1.5, 1.5, 2.5])", "array([-1.,  2.,  3.])"),
+)
 trunc = elementwise(
-    numpy.trunc, dx=nondifferentiable, exact="real", doc="Round towards zero to an integer: trunc(-1.5) is -1.0."
+    numpy.trunc,
+    dx=nondifferentiable,
+    exact="real",
+    doc="Round towards zero to an integer: trunc(-1.5) is -1.0.",
+    example=("np.trunc([-1.5, 1.5, 2.5])", "array([-1.,  1.,  2.])"),
 )
 rint = elementwise(
     numpy.rint,
     dx=nondifferentiable,
     exact="real",
     doc="Round to the nearest integer; halves go to the even one: rint(2.5) is 2.0.",
+    example=("np.rint([-1.5, 1.5, 2.5])", "array([-2.,  2.,  2.])"),
 )
 copysign = elementwise(
     numpy.copysign,
@@ -189,6 +253,7 @@ copysign = elementwise(
     db=nondifferentiable,
     exact="real",
     doc="Return the magnitude of x1 with the sign of x2, also of a zero: copysign(3.0, -0.0) is -3.0.",
+    example=("np.copysign([1.0, 2.0], [-1.0, 1.0])", "array([-1.,  2.])"),
 )
 heaviside = elementwise(
     numpy.heaviside,
@@ -196,6 +261,7 @@ heaviside = elementwise(
     db=lambda g, a: g * equal(a, 0),
     exact="real",
     doc="Return the step function: 0 below 0, 1 above, x2 at 0: heaviside(0.0, 0.5) is 0.5.",
+    example=("np.heaviside([-1.0, 0.0, 2.0], 0.5)", "array([0. , 0.5, 1. ])"),
 )
 nextafter = elementwise(
     numpy.nextafter,
@@ -203,15 +269,28 @@ nextafter = elementwise(
     db=nondifferentiable,
     exact="real",
     doc="Return the next number after x1 towards x2.",
+    example=("np.nextafter([1.0], 2.0)", "array([1.0000001])"),
 )
 spacing = elementwise(
-    numpy.spacing, constant=True, exact="real", doc="Return the distance to the next number: spacing(8388608.0) is 1.0."
+    numpy.spacing,
+    constant=True,
+    exact="real",
+    doc="Return the distance to the next number: spacing(8388608.0) is 1.0.",
+    example=("np.spacing([1.0])", "array([1.1920929e-07])"),
 )
 gcd = elementwise(
-    numpy.gcd, constant=True, bool_ok=False, doc="Return the greatest common divisor of integers: gcd(12, 18) is 6."
+    numpy.gcd,
+    constant=True,
+    bool_ok=False,
+    doc="Return the greatest common divisor of integers: gcd(12, 18) is 6.",
+    example=("np.gcd([12, 20], 8)", "array([4, 4])"),
 )
 lcm = elementwise(
-    numpy.lcm, constant=True, bool_ok=False, doc="Return the least common multiple of integers: lcm(4, 6) is 12."
+    numpy.lcm,
+    constant=True,
+    bool_ok=False,
+    doc="Return the least common multiple of integers: lcm(4, 6) is 12.",
+    example=("np.lcm([12, 20], 8)", "array([24, 40])"),
 )
 
 # --- comparisons and logic ------------------------------------------------------------------------
@@ -237,18 +316,47 @@ class Comparison(Elementwise):
         return (greater_equal if holds else less)(x, least, out=out)
 
 
-less = Comparison(numpy.less, "Test whether x1 is less than x2, x1 < x2.", operator="less", exact=True)
-less_equal = Comparison(
-    numpy.less_equal, "Test whether x1 is less than or equal to x2, x1 <= x2.", operator="less_equal", exact=True
+less = Comparison(
+    numpy.less,
+    "Test whether x1 is less than x2, x1 < x2.",
+    operator="less",
+    exact=True,
+    example=("np.less([1, 2, 3], 2)", "array([ True, False, False])"),
 )
-equal = Comparison(numpy.equal, "Test whether elements are equal, x1 == x2.", operator="equal", exact=True)
-not_equal = Comparison(numpy.not_equal, "Test whether elements differ, x1 != x2.", operator="not_equal", exact=True)
-greater = Comparison(numpy.greater, "Test whether x1 is greater than x2, x1 > x2.", operator="greater", exact=True)
+less_equal = Comparison(
+    numpy.less_equal,
+    "Test whether x1 is less than or equal to x2, x1 <= x2.",
+    operator="less_equal",
+    exact=True,
+    example=("np.less_equal([1, 2, 3], 2)", "array([ True,  True, False])"),
+)
+equal = Comparison(
+    numpy.equal,
+    "Test whether elements are equal, x1 == x2.",
+    operator="equal",
+    exact=True,
+    example=("np.equal([1, 2, 3], 2)", "array([False,  True, False])"),
+)
+not_equal = Comparison(
+    numpy.not_equal,
+    "Test whether elements differ, x1 != x2.",
+    operator="not_equal",
+    exact=True,
+    example=("np.not_equal([1, 2, 3], 2)", "array([ True, False,  True])"),
+)
+greater = Comparison(
+    numpy.greater,
+    "Test whether x1 is greater than x2, x1 > x2.",
+    operator="greater",
+    exact=True,
+    example=("np.greater([1, 2, 3], 2)", "array([False, False,  True])"),
+)
 greater_equal = Comparison(
     numpy.greater_equal,
     "Test whether x1 is greater than or equal to x2, x1 >= x2.",
     operator="greater_equal",
     exact=True,
+    example=("np.greater_equal([1, 2, 3], 2)", "array([False,  True,  True])"),
 )
 
 
@@ -265,43 +373,60 @@ class Truth(Elementwise):
         return self(*(1 if isinstance(x, int) else x for x in (a, b)), out=out)
 
 
-logical_and = Truth(numpy.logical_and, "Test whether both are true (not zero).", exact=True, neutral="highest")
-logical_or = Truth(numpy.logical_or, "Test whether at least one is true (not zero).", exact=True, neutral="lowest")
-logical_xor = Truth(numpy.logical_xor, "Test whether exactly one is true: logical_xor(1, 2) is False.", exact=True)
-logical_not = elementwise(numpy.logical_not, constant=True, exact=True, doc="Test whether x is false (zero).")
-isnan = elementwise(numpy.isnan, constant=True, exact=True, doc="Test whether x is NaN.")
-isinf = elementwise(numpy.isinf, constant=True, exact=True, doc="Test whether x is infinite.")
-isfinite = elementwise(numpy.isfinite, constant=True, exact=True, doc="Test whether x is finite.")
+logical_and = Truth(
+    numpy.logical_and,
+    "Test whether both are true (not zero).",
+    exact=True,
+    neutral="highest",
+    example=("np.logical_and([True, True, False], [True, False, False])", "array([ True, False, False])"),
+)
+logical_or = Truth(
+    numpy.logical_or,
+    "Test whether at least one is true (not zero).",
+    exact=True,
+    neutral="lowest",
+    example=("np.logical_or([True, True, False], [True, False, False])", "array([ True,  True, False])"),
+)
+logical_xor = Truth(
+    numpy.logical_xor,
+    "Test whether exactly one is true: logical_xor(1, 2) is False.",
+    exact=True,
+    example=("np.logical_xor([True, True, False], [True, False, False])", "array([False,  True, False])"),
+)
+logical_not = elementwise(
+    numpy.logical_not,
+    constant=True,
+    exact=True,
+    doc="Test whether x is false (zero).",
+    example=("np.logical_not([1, 0])", "array([False,  True])"),
+)
+isnan = elementwise(
+    numpy.isnan,
+    constant=True,
+    exact=True,
+    doc="Test whether x is NaN.",
+    example=("np.isnan([1.0, np.inf, np.nan])", "array([False, False,  True])"),
+)
+isinf = elementwise(
+    numpy.isinf,
+    constant=True,
+    exact=True,
+    doc="Test whether x is infinite.",
+    example=("np.isinf([1.0, np.inf, np.nan])", "array([False,  True, False])"),
+)
+isfinite = elementwise(
+    numpy.isfinite,
+    constant=True,
+    exact=True,
+    doc="Test whether x is finite.",
+    example=("np.isfinite([1.0, np.inf, np.nan])", "array([ True, False, False])"),
+)
 signbit = elementwise(
-    numpy.signbit, constant=True, exact="real", doc="Test whether the sign bit is set: signbit(-0.0) is True."
-)
-
-# --- bits -----------------------------------------------------------------------------------------
-
-bitwise_and = elementwise(
-    numpy.bitwise_and, constant=True, operator="bitwise_and", doc="Compute the bitwise AND, x1 & x2."
-)
-bitwise_or = elementwise(numpy.bitwise_or, constant=True, operator="bitwise_or", doc="Compute the bitwise OR, x1 | x2.")
-bitwise_xor = elementwise(
-    numpy.bitwise_xor, constant=True, operator="bitwise_xor", doc="Compute the bitwise XOR, x1 ^ x2."
-)
-invert = elementwise(
-    numpy.invert,
+    numpy.signbit,
     constant=True,
-    operator="invert",
-    doc="Compute the bitwise NOT, ~x; of bools the logical one: invert(5) is -6.",
-)
-left_shift = elementwise(
-    numpy.left_shift,
-    constant=True,
-    operator="left_shift",
-    doc="Shift the bits of integers to the left, x1 << x2: left_shift(1, 3) is 8.",
-)
-right_shift = elementwise(
-    numpy.right_shift, constant=True, operator="right_shift", doc="Shift the bits of integers to the right, x1 >> x2."
-)
-bitwise_count = elementwise(
-    numpy.bitwise_count, constant=True, doc="Count the bits of |x| that are set: bitwise_count(-7) is 3."
+    exact="real",
+    doc="Test whether the sign bit is set: signbit(-0.0) is True.",
+    example=("np.signbit([-1.0, 0.0])", "array([ True, False])"),
 )
 
 

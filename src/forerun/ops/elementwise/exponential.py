@@ -29,86 +29,233 @@ power = elementwise(
     db=lambda g, y, a: g * conj_if_complex(y * _safe_log(a)),
     operator="power",
     doc="Return x1 to the power x2. Integers to negative integer powers are a ValueError.",
+    ulps=2,
+    example=("np.power([2, 3], 2)", "array([4, 9])"),
 )
 float_power = elementwise(
     numpy.float_power,
     da=lambda g, a, b: g * conj_if_complex(_slope(float_power, a, b)),
     db=lambda g, y, a: g * conj_if_complex(y * _safe_log(a)),
     doc="Return x1 to the power x2, in double precision: float_power(2, -1) is 0.5.",
+    ulps=2,
+    example=("np.float_power([2, 3], 2)", "array([4., 9.], dtype=float64)"),
 )
-exp = elementwise(numpy.exp, dx=lambda g, y: g * conj_if_complex(y), doc="Return e to the power x.")
-exp2 = elementwise(numpy.exp2, dx=lambda g, y: g * conj_if_complex(y) * math.log(2), doc="Return 2 to the power x.")
-expm1 = elementwise(numpy.expm1, dx=lambda g, y: g * conj_if_complex(y + 1), doc="Return exp(x) - 1, exact near 0.")
-log = elementwise(numpy.log, dx=lambda g, x: g / conj_if_complex(x), doc="Return the natural logarithm.")
+exp = elementwise(
+    numpy.exp,
+    dx=lambda g, y: g * conj_if_complex(y),
+    doc="Return e to the power x.",
+    ulps=2,
+    stablehlo="exponential",
+    example=("np.exp([0.0, 1.0]).round(3)", "array([1.   , 2.718])"),
+)
+exp2 = elementwise(
+    numpy.exp2,
+    dx=lambda g, y: g * conj_if_complex(y) * math.log(2),
+    doc="Return 2 to the power x.",
+    ulps=2,
+    example=("np.exp2([0.0, 3.0]).round(3)", "array([1., 8.])"),
+)
+expm1 = elementwise(
+    numpy.expm1,
+    dx=lambda g, y: g * conj_if_complex(y + 1),
+    doc="Return exp(x) - 1, exact near 0.",
+    ulps=6,
+    stablehlo="exponential_minus_one",
+    example=("np.expm1([0.0, 1.0]).round(3)", "array([0.   , 1.718])"),
+)
+log = elementwise(
+    numpy.log,
+    dx=lambda g, x: g / conj_if_complex(x),
+    doc="Return the natural logarithm.",
+    ulps=3,
+    stablehlo="log",
+    example=("np.log([1.0, 10.0]).round(3)", "array([0.   , 2.303])"),
+)
 log2 = elementwise(
-    numpy.log2, dx=lambda g, x: g / (conj_if_complex(x) * math.log(2)), doc="Return the logarithm to base 2."
+    numpy.log2,
+    dx=lambda g, x: g / (conj_if_complex(x) * math.log(2)),
+    doc="Return the logarithm to base 2.",
+    ulps=3,
+    example=("np.log2([1.0, 8.0]).round(3)", "array([0., 3.])"),
 )
 log10 = elementwise(
-    numpy.log10, dx=lambda g, x: g / (conj_if_complex(x) * math.log(10)), doc="Return the logarithm to base 10."
+    numpy.log10,
+    dx=lambda g, x: g / (conj_if_complex(x) * math.log(10)),
+    doc="Return the logarithm to base 10.",
+    ulps=4,
+    example=("np.log10([1.0, 100.0]).round(3)", "array([0., 2.])"),
 )
-log1p = elementwise(numpy.log1p, dx=lambda g, x: g / conj_if_complex(1 + x), doc="Return log(1 + x), exact near 0.")
+log1p = elementwise(
+    numpy.log1p,
+    dx=lambda g, x: g / conj_if_complex(1 + x),
+    doc="Return log(1 + x), exact near 0.",
+    ulps=4,
+    example=("np.log1p([0.0, 1.0]).round(3)", "array([0.   , 0.693])"),
+)
 logaddexp = elementwise(
     numpy.logaddexp,
     da=lambda g, y, a: g * exp(a - y),
     db=lambda g, y, b: g * exp(b - y),
     doc="Return log(exp(x1) + exp(x2)) without overflow: logaddexp(1000.0, -inf) is 1000.0.",
+    ulps=6,
+    example=("np.logaddexp([0.0, 1.0], [0.0, 1.0]).round(3)", "array([0.693, 1.693])"),
 )
 logaddexp2 = elementwise(
     numpy.logaddexp2,
     da=lambda g, y, a: g * exp2(a - y),
     db=lambda g, y, b: g * exp2(b - y),
     doc="Return log2(2**x1 + 2**x2) without overflow: logaddexp2(1000.0, 1000.0) is 1001.0.",
+    ulps=8,
+    example=("np.logaddexp2([0.0, 1.0], [0.0, 1.0]).round(3)", "array([1., 2.])"),
 )
 
-sin = elementwise(numpy.sin, dx=lambda g, x: g * conj_if_complex(cos(x)), doc="Return the sine of x radians.")
-cos = elementwise(numpy.cos, dx=lambda g, x: -g * conj_if_complex(sin(x)), doc="Return the cosine of x radians.")
-tan = elementwise(numpy.tan, dx=lambda g, y: g * conj_if_complex(1 + y * y), doc="Return the tangent of x radians.")
+sin = elementwise(
+    numpy.sin,
+    dx=lambda g, x: g * conj_if_complex(cos(x)),
+    slow=True,
+    doc="Return the sine of x radians.",
+    ulps=2,
+    stablehlo="sine",
+    example=("np.sin([0.0, 1.0]).round(3)", "array([0.   , 0.841])"),
+)
+cos = elementwise(
+    numpy.cos,
+    dx=lambda g, x: -g * conj_if_complex(sin(x)),
+    slow=True,
+    doc="Return the cosine of x radians.",
+    ulps=2,
+    stablehlo="cosine",
+    example=("np.cos([0.0, 1.0]).round(3)", "array([1.  , 0.54])"),
+)
+tan = elementwise(
+    numpy.tan,
+    dx=lambda g, y: g * conj_if_complex(1 + y * y),
+    slow=True,
+    doc="Return the tangent of x radians.",
+    ulps=4,
+    stablehlo="tan",
+    example=("np.tan([0.0, 1.0]).round(3)", "array([0.   , 1.557])"),
+)
 arcsin = elementwise(
-    numpy.arcsin, dx=lambda g, x: g * conj_if_complex((1 - x * x) ** -0.5), doc="Return the inverse sine, in radians."
+    numpy.arcsin,
+    dx=lambda g, x: g * conj_if_complex((1 - x * x) ** -0.5),
+    slow=True,
+    doc="Return the inverse sine, in radians.",
+    ulps=4,
+    example=("np.arcsin([0.0, 1.0]).round(3)", "array([0.   , 1.571])"),
 )
 arccos = elementwise(
     numpy.arccos,
     dx=lambda g, x: -g * conj_if_complex((1 - x * x) ** -0.5),
+    slow=True,
     doc="Return the inverse cosine, in radians.",
+    ulps=4,
+    example=("np.arccos([0.0, 1.0]).round(3)", "array([1.571, 0.   ])"),
 )
 arctan = elementwise(
-    numpy.arctan, dx=lambda g, x: g / conj_if_complex(1 + x * x), doc="Return the inverse tangent, in radians."
+    numpy.arctan,
+    dx=lambda g, x: g / conj_if_complex(1 + x * x),
+    slow=True,
+    doc="Return the inverse tangent, in radians.",
+    ulps=3,
+    example=("np.arctan([0.0, 1.0]).round(3)", "array([0.   , 0.785])"),
 )
 arctan2 = elementwise(
     numpy.arctan2,
     da=lambda g, a, b: g * b / (a * a + b * b),
     db=lambda g, a, b: -g * a / (a * a + b * b),
+    slow=True,
     doc="Return the angle of the point (x2, x1) in radians, from -pi to pi: arctan2(0.0, 1.0) is 0.0.",
+    ulps=4,
+    example=("np.arctan2([0.0, 1.0], [1.0, 1.0]).round(3)", "array([0.   , 0.785])"),
 )
 hypot = elementwise(
     numpy.hypot,
     da=lambda g, y, a: g * a / y,
     db=lambda g, y, b: g * b / y,
     doc="Return sqrt(x1*x1 + x2*x2) without overflow: hypot(3, 4) is 5.0.",
+    ulps=3,
+    example=("np.hypot([3.0], [4.0])", "array([5.])"),
 )
-sinh = elementwise(numpy.sinh, dx=lambda g, x: g * conj_if_complex(cosh(x)), doc="Return the hyperbolic sine.")
-cosh = elementwise(numpy.cosh, dx=lambda g, x: g * conj_if_complex(sinh(x)), doc="Return the hyperbolic cosine.")
-tanh = elementwise(numpy.tanh, dx=lambda g, y: g * conj_if_complex(1 - square(y)), doc="Return the hyperbolic tangent.")
+sinh = elementwise(
+    numpy.sinh,
+    dx=lambda g, x: g * conj_if_complex(cosh(x)),
+    slow=True,
+    doc="Return the hyperbolic sine.",
+    ulps=8,
+    example=("np.sinh([0.0, 1.0]).round(3)", "array([0.   , 1.175])"),
+)
+cosh = elementwise(
+    numpy.cosh,
+    dx=lambda g, x: g * conj_if_complex(sinh(x)),
+    slow=True,
+    doc="Return the hyperbolic cosine.",
+    ulps=6,
+    example=("np.cosh([0.0, 1.0]).round(3)", "array([1.   , 1.543])"),
+)
+tanh = elementwise(
+    numpy.tanh,
+    dx=lambda g, y: g * conj_if_complex(1 - square(y)),
+    doc="Return the hyperbolic tangent.",
+    ulps=8,
+    stablehlo="tanh",
+    example=("np.tanh([0.0, 1.0]).round(3)", "array([0.   , 0.762])"),
+)
 arcsinh = elementwise(
-    numpy.arcsinh, dx=lambda g, x: g * conj_if_complex((x * x + 1) ** -0.5), doc="Return the inverse hyperbolic sine."
+    numpy.arcsinh,
+    dx=lambda g, x: g * conj_if_complex((x * x + 1) ** -0.5),
+    slow=True,
+    doc="Return the inverse hyperbolic sine.",
+    ulps=5,
+    example=("np.arcsinh([0.0, 1.0]).round(3)", "array([0.   , 0.881])"),
 )
 arccosh = elementwise(
-    numpy.arccosh, dx=lambda g, x: g * conj_if_complex((x * x - 1) ** -0.5), doc="Return the inverse hyperbolic cosine."
+    numpy.arccosh,
+    dx=lambda g, x: g * conj_if_complex((x * x - 1) ** -0.5),
+    slow=True,
+    doc="Return the inverse hyperbolic cosine.",
+    ulps=5,
+    example=("np.arccosh([1.0, 2.0]).round(3)", "array([0.   , 1.317])"),
 )
 arctanh = elementwise(
-    numpy.arctanh, dx=lambda g, x: g / conj_if_complex(1 - x * x), doc="Return the inverse hyperbolic tangent."
+    numpy.arctanh,
+    dx=lambda g, x: g / conj_if_complex(1 - x * x),
+    slow=True,
+    doc="Return the inverse hyperbolic tangent.",
+    ulps=5,
+    example=("np.arctanh([0.0, 0.5]).round(3)", "array([0.   , 0.549])"),
 )
 deg2rad = elementwise(
-    numpy.deg2rad, dx=lambda g: g * (math.pi / 180), exact="real", doc="Convert angles from degrees to radians."
+    numpy.deg2rad,
+    dx=lambda g: g * (math.pi / 180),
+    exact="real",
+    doc="Convert angles from degrees to radians.",
+    ulps=1,
+    example=("np.deg2rad([0.0, 180.0]).round(3)", "array([0.   , 3.142])"),
 )
 rad2deg = elementwise(
-    numpy.rad2deg, dx=lambda g: g * (180 / math.pi), exact="real", doc="Convert angles from radians to degrees."
+    numpy.rad2deg,
+    dx=lambda g: g * (180 / math.pi),
+    exact="real",
+    doc="Convert angles from radians to degrees.",
+    ulps=1,
+    example=("np.rad2deg([0.0, np.pi]).round(3)", "array([  0., 180.])"),
 )
 degrees = elementwise(
-    numpy.degrees, dx=lambda g: g * (180 / math.pi), exact="real", doc="Convert angles from radians to degrees."
+    numpy.degrees,
+    dx=lambda g: g * (180 / math.pi),
+    exact="real",
+    doc="Convert angles from radians to degrees.",
+    ulps=1,
+    example=("np.degrees([0.0, np.pi]).round(3)", "array([  0., 180.])"),
 )
 radians = elementwise(
-    numpy.radians, dx=lambda g: g * (math.pi / 180), exact="real", doc="Convert angles from degrees to radians."
+    numpy.radians,
+    dx=lambda g: g * (math.pi / 180),
+    exact="real",
+    doc="Convert angles from degrees to radians.",
+    ulps=1,
+    example=("np.radians([0.0, 180.0]).round(3)", "array([0.   , 3.142])"),
 )
 ldexp = elementwise(
     numpy.ldexp,
@@ -116,6 +263,7 @@ ldexp = elementwise(
     db=nondifferentiable,
     exact="real",
     doc="Return x1 times 2 to the integer power x2: ldexp(3, 2) is 12.0.",
+    example=("np.ldexp([1.0, 3.0], [2, 3])", "array([ 4., 24.])"),
 )
 
 

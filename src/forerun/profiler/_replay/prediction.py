@@ -26,7 +26,7 @@ __all__ = ["Change", "Prediction", "whatif"]
 LIMIT = 6000  # operations of a simulated device
 RANKS = tuple(2**k for k in range(11))  # of the scaling curve: 1 to 1,024
 _DRAWN = 3  # steps in the picture
-CHECKED = 0.15  # benchmarks/whatif.py compares predictions with runs: its aim
+CHECKED = 0.15  # benchmarks/processes/whatif.py compares predictions with runs: its aim
 _CHECKED_DEVICES, _CHECKED_RANKS = 2, 4
 _ADVICE = {
     "operations": "its operations are the limit: fewer or smaller ones, float16 or bfloat16, a faster device",
@@ -145,7 +145,7 @@ class Prediction:
 
     @property
     def checked(self) -> bool:
-        """Whether benchmarks/whatif.py compares predictions for as many devices and ranks with runs."""
+        """Whether benchmarks/processes/whatif.py compares predictions for as many devices and ranks with runs."""
         return self.machine.devices <= _CHECKED_DEVICES and self.machine.ranks <= _CHECKED_RANKS
 
     @property
@@ -209,7 +209,9 @@ class Prediction:
         low, high = self.quartiles
         on = f" on {self._run.ranks} ranks" if self._run.ranks > 1 else ""
         known = (
-            "" if self.checked else ", beyond the 2 devices and 4 ranks that benchmarks/whatif.py compares with runs"
+            ""
+            if self.checked
+            else ", beyond the 2 devices and 4 ranks that benchmarks/processes/whatif.py compares with runs"
         )
         return [
             f"recorded: {milliseconds(self.recorded)} a step{on} (half of {self.steps} steps: {milliseconds(low)} to "

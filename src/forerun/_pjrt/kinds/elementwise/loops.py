@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import Any, TypeAlias
 
+from ....ops.elementwise.table import OPERATIONS
 from ...builder import Builder
 from ...types import is_complex, is_float, is_signed
 from ...values import Value
@@ -26,6 +28,16 @@ def _unary(name: str) -> Function:
     return lambda b, x: b.unary(name, x)
 
 
+def _of_stablehlo() -> dict[str, Function]:
+    """Those that StableHLO has for real numbers, as the paragraphs of the operations say."""
+    return {name: _unary(op.stablehlo) for name, op in OPERATIONS.items() if op.stablehlo}
+
+
+def _named(module: ModuleType) -> dict[str, Function]:
+    """The functions of a module that have the names of operations, which may have several results."""
+    return {name: getattr(module, name) for name in module.__all__ if {name, f"_{name}"} & OPERATIONS.keys()}
+
+
 def _bools(other: str, name: str) -> Function:
     """Arithmetic, but logic for bool."""
     return lambda b, x, y: b.binary(other if x.dtype == "bool" else name, x, y)
@@ -33,41 +45,16 @@ def _bools(other: str, name: str) -> Function:
 
 # By the bits of the numbers in any dtype; nothing is rounded, or once.
 _EXACT: dict[str, Function] = {
+    **_named(arithmetic),
+    **_named(bits),
     "add": _bools("or", "add"),
     "subtract": _binary("subtract"),
     "multiply": _bools("and", "multiply"),
-    "divide": arithmetic.divide,
-    "floor_divide": arithmetic.floor_divide,
-    "remainder": arithmetic.remainder,
     "divmod": arithmetic.divmod_,
-    "fmod": arithmetic.fmod,
-    "negative": arithmetic.negative,
     "positive": lambda b, x: x,
-    "absolute": arithmetic.absolute,
     "fabs": arithmetic.absolute,
-    "sign": arithmetic.sign,
-    "conjugate": arithmetic.conjugate,
-    "square": arithmetic.square,
-    "reciprocal": arithmetic.reciprocal,
-    "maximum": arithmetic.maximum,
-    "minimum": arithmetic.minimum,
-    "fmax": arithmetic.fmax,
-    "fmin": arithmetic.fmin,
-    "clip": arithmetic.clip,
     "floor": lambda b, x: rounded(b, "floor", x),
     "ceil": lambda b, x: rounded(b, "ceil", x),
-    "trunc": arithmetic.trunc,
-    "rint": arithmetic.rint,
-    "modf": arithmetic.modf,
-    "copysign": bits.copysign,
-    "heaviside": arithmetic.heaviside,
-    "nextafter": bits.nextafter,
-    "spacing": bits.spacing,
-    "signbit": bits.signbit,
-    "ldexp": bits.ldexp,
-    "frexp": bits.frexp,
-    "gcd": arithmetic.gcd,
-    "lcm": arithmetic.lcm,
     "less": lambda b, x, y: compared(b, "LT", x, y),
     "less_equal": lambda b, x, y: compared(b, "LE", x, y),
     "equal": lambda b, x, y: compared(b, "EQ", x, y),
@@ -78,83 +65,30 @@ _EXACT: dict[str, Function] = {
     "logical_or": lambda b, x, y: logical(b, "or", x, y),
     "logical_xor": lambda b, x, y: logical(b, "xor", x, y),
     "logical_not": lambda b, x: logical(b, "not", x),
-    "isnan": arithmetic.isnan,
-    "isinf": arithmetic.isinf,
-    "isfinite": arithmetic.isfinite,
     "bitwise_and": _binary("and"),
     "bitwise_or": _binary("or"),
     "bitwise_xor": _binary("xor"),
-    "invert": bits.invert,
-    "left_shift": bits.left_shift,
-    "right_shift": bits.right_shift,
-    "bitwise_count": bits.bitwise_count,
     "within": lambda b, x: x,
+    "clip": arithmetic.clip,
     "where": lambda b, condition, x, y: b.select(condition, x, y),
     "select": lambda b, condition, x, y: b.select(condition, x, y),
 }
 
 # Of complex numbers.
 _COMPLEX: dict[str, Function] = {
-    "absolute": complex_functions.absolute,
-    "sign": complex_functions.sign,
-    "reciprocal": complex_functions.reciprocal,
-    "sqrt": complex_functions.sqrt,
-    "power": complex_functions.power,
+    **_named(complex_functions),
+    **_named(complex_inverses),
     "float_power": complex_functions.power,
-    "exp": complex_functions.exp,
-    "exp2": complex_functions.exp2,
-    "expm1": complex_functions.expm1,
-    "log": complex_functions.log,
     "log1p": complex_functions.log1p_of,
-    "log2": complex_functions.log2,
-    "log10": complex_functions.log10,
-    "sin": complex_functions.sin,
-    "cos": complex_functions.cos,
-    "tan": complex_functions.tan,
-    "sinh": complex_functions.sinh,
-    "cosh": complex_functions.cosh,
-    "tanh": complex_functions.tanh,
-    "arcsin": complex_inverses.arcsin,
-    "arccos": complex_inverses.arccos,
-    "arctan": complex_inverses.arctan,
-    "arcsinh": complex_inverses.arcsinh,
-    "arccosh": complex_inverses.arccosh,
-    "arctanh": complex_inverses.arctanh,
 }
 
 # Of real numbers.
 _REAL: dict[str, Function] = {
-    "sqrt": _unary("sqrt"),
-    "power": arithmetic.power,
+    **_of_stablehlo(),
+    **_named(reals),
     "float_power": arithmetic.power,
-    "exp": _unary("exponential"),
-    "expm1": _unary("exponential_minus_one"),
-    "log": _unary("log"),
-    "log1p": reals.log1p,
-    "log2": reals.log2,
-    "log10": reals.log10,
-    "sin": _unary("sine"),
-    "cos": _unary("cosine"),
-    "tan": _unary("tan"),
-    "tanh": _unary("tanh"),
-    "cbrt": _unary("cbrt"),
-    "exp2": reals.exp2,
-    "logaddexp": reals.logaddexp,
-    "logaddexp2": reals.logaddexp2,
-    "arcsin": reals.arcsin,
-    "arccos": reals.arccos,
-    "arctan": reals.arctan,
-    "arctan2": reals.arctan2,
-    "hypot": reals.hypot,
-    "sinh": reals.sinh,
-    "cosh": reals.cosh,
-    "arcsinh": reals.arcsinh,
-    "arccosh": reals.arccosh,
-    "arctanh": reals.arctanh,
     "deg2rad": reals.radians,
     "rad2deg": reals.degrees,
-    "radians": reals.radians,
-    "degrees": reals.degrees,
     "erf": reals.erf,
     "erfc": reals.erfc,
 }

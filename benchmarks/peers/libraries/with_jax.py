@@ -8,9 +8,10 @@ from typing import Any
 import jax
 import numpy
 from base import CompiledRows, Program
-from functional import Functional
 from jax import numpy as jnp
 from ocean.programs import Ocean
+
+from .functional import Functional
 
 
 class Eager(Functional, Ocean):

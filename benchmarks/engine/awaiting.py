@@ -1,6 +1,6 @@
 """Cost of an await of an array, beside a turn of the loop and beside a thread that waits.
 
-    python benchmarks/awaiting.py
+    python benchmarks/engine/awaiting.py
 
 The second part: how the cost of an await grows with how many are outstanding. It must not.
 """
@@ -15,7 +15,8 @@ from typing import Any
 
 import forerun
 from forerun import _core, np, npx
-from table import in_turn, show
+from forerun._display.terminal import Terminal
+from forerun.tour.measure import in_turn
 
 N = 1000
 ROUNDS = 21
@@ -68,7 +69,10 @@ async def behind_a_gate(end: Callable[[list[Any]], Coroutine[Any, Any, object]])
 
 
 async def each(arrays: list[Any]) -> None:
-    await asyncio.gather(*arrays)  # a task for each
+    async def computed(x: Any) -> Any:
+        return await x
+
+    await asyncio.gather(*map(computed, arrays))
 
 
 async def together(arrays: list[Any]) -> None:
@@ -125,13 +129,13 @@ def main() -> None:
             [name, f"{1e6 * statistics.median(t) / N:.2f}", f"{1e6 * min(t) / N:.2f}"]
             for name, t in in_turn(timed, ROUNDS).items()
         ]
-        show(["", "us each, median", "least"], rows)
+        Terminal().table(["", "us each, median", "least"], rows)
         print()
         rows = []
         for n in (0, 1000, 10_000, 100_000):
             t = with_outstanding(runner, n)
             rows.append([f"{n:,}", f"{1e6 * statistics.median(t) / N:.2f}", f"{1e6 * min(t) / N:.2f}"])
-        show(["outstanding: await x.sum(), 100,000 elements", "us each, median", "least"], rows)
+        Terminal().table(["outstanding: await x.sum(), 100,000 elements", "us each, median", "least"], rows)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Predictions of `forerun whatif` beside runs: 1 and 2 CPU devices, 2 and 4 ranks with MPI, and the loopback network.
 
-    python benchmarks/whatif.py [--rounds 5] [--programs "wide, sgd"] [--markdown]
+    python benchmarks/processes/whatif.py [--rounds 5] [--programs "wide, sgd"] [--markdown]
 
 In each round a program is recorded on one device, and the prediction for each machine is compared with a run on it in
 the same round, as the load of a shared machine changes. All processes have one worker for each device. Two inputs of
@@ -31,8 +31,8 @@ from statistics import median
 from typing import Any
 
 from forerun import profiler
+from forerun._display.terminal import Terminal
 from forerun._runtime.core import granted_cores
-from table import show
 
 PROGRAMS = {  # width, layers, examples, optimizer
     "wide, sgd": (512, 4, 256, "sgd"),
@@ -217,7 +217,7 @@ def main() -> None:
         for cells in [head, ["---"] * len(head), *rows]:
             print(f"| {' | '.join(cells)} |")
     else:
-        show(head, rows)
+        Terminal().table(head, rows)
     if any(abs(float(cells[6].rstrip("%"))) > AIM * 100 for cells in rows):
         print("the replay itself is off by more than the aim: the machine has other work, repeat it later")
     print(f"load {os.getloadavg()[0]:.1f} after")

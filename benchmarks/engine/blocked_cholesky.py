@@ -1,6 +1,6 @@
 """A Cholesky factorization of one matrix block by block, in place: blocks that do not overlap are independent.
 
-    python benchmarks/blocked_cholesky.py
+    python benchmarks/engine/blocked_cholesky.py
 
 Each setting runs in processes of its own, in turns; the least time counts. Aim: on two cores at most 0.6 times the
 time on one.
@@ -19,7 +19,7 @@ import numpy
 
 import forerun
 from forerun import np
-from table import show
+from forerun._display.terminal import Terminal
 
 ORDERED = "drop,fuse,reuse,at_once"  # without "apart": all that write one array are in one order
 SETTINGS = {"one core": (1, None), "two cores": (2, None), "two cores, in one order": (2, ORDERED)}
@@ -98,7 +98,7 @@ def main() -> None:
     one = times["one core"]
     rows = [[name, f"{1e3 * t:.1f}", f"{t / one:.2f}"] for name, t in times.items()]
     print(f"Cholesky of {given.blocks} x {given.blocks} blocks of {given.size}, forerun {forerun.__version__}\n")
-    show(["", "ms", "times one core"], rows)
+    Terminal().table(["", "ms", "times one core"], rows)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Operations between two ranks of this machine beside raw mpi4py, and a step of training over a slow network.
 
-    python benchmarks/ranks.py
+    python benchmarks/processes/ranks.py
 
 Aims: allreduce of 1 to 16 MiB at 0.9 times mpi4py's bandwidth; 8 bytes in 25 us; beside a thread that is busy in Python
 1.5 times the time; a collective that waits takes a tenth of a core; over a network that takes as long as the backward
@@ -23,9 +23,9 @@ import numpy
 import forerun
 from forerun import _core, autograd, gluon, np
 from forerun import distributed as dist
+from forerun._display.terminal import Terminal
 from forerun.distributed import _peers, _world
 from forerun.gluon import nn
-from table import show
 
 SIZES = (8, 64 << 10, 1 << 20, 4 << 20, 16 << 20)
 WAIT = 0.5  # seconds that one rank is late
@@ -57,7 +57,7 @@ def beside_mpi4py() -> None:
         rows.append([f"{size:,} bytes", f"{a:.1f}", f"{b:.1f}", f"{a / b:.2f}", aim])
     if dist.rank() == 0:
         print("allreduce of two ranks, medians\n")
-        show(["", "mpi4py, us", "here, us", "bandwidth", "aim"], rows)
+        Terminal().table(["", "mpi4py, us", "here, us", "bandwidth", "aim"], rows)
 
 
 def beside_a_busy_thread() -> None:

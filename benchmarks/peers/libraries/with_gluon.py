@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy
 from base import RATE, Peer, Program, Rows
-from gluon_networks import networks
 from ocean.programs import Ocean
+
+from .gluon_networks import networks
 
 
 class Gluon(Peer):

@@ -10,7 +10,8 @@ import torch
 from base import RATE, CompiledRows, Program
 from ocean.programs import Ocean
 from torch import nn
-from torch_networks import NETWORKS
+
+from .torch_networks import NETWORKS
 
 
 class Names:

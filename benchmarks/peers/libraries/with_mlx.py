@@ -7,7 +7,8 @@ from typing import Any
 import mlx.core as mx
 import numpy
 from base import Program
-from functional import Functional
+
+from .functional import Functional
 
 
 class MLX(Functional):

@@ -1,0 +1,160 @@
+// The short descriptions of operations: two that are equal have equal descriptions, but for the values of scalars; and
+// a device describes an operation once.
+#include <string>
+#include <vector>
+
+#include "accelerators/front_end.h"
+#include "cpu/kernels/reduce/reduce.h"
+#include "device/brief_spec.h"
+
+using namespace forerun;
+using namespace forerun::test;
+
+namespace {
+
+struct Described {
+  BriefSpec brief;
+  std::string key;
+};
+
+template <class F>
+Described described(F build) {
+  Op* op = Engine::get().make_op();
+  build(*op);
+  OpSpec spec;
+  check(op->kernel()->describe(*op, spec), "it has a description");
+  spec.locate(*op);
+  Described made{BriefSpec(*op), {}};
+  spec.append_key(made.key);
+  Engine::get().discard(op);
+  return made;
+}
+
+Array turned(const Array& array) {
+  Layout view = array.layout;
+  std::swap(view.shape[0], view.shape[1]), std::swap(view.strides[0], view.strides[1]);
+  return Array(array.storage(), view);
+}
+
+Described elementwise(const Function& f, const Array& a, const Array* b, int64_t scalar, const Array& out) {
+  const DType t = out.layout.dtype, types[] = {t, t, t};
+  const Operand inputs[] = {{&a, {}}, {b, scalar_of(t, scalar)}};
+  const Array* outputs[] = {&out};
+  const Loop loop = t == DType::f64 ? f.f64 : f.i64;
+  return described([&](Op& op) { build_elementwise(op, f.name, loop, types, inputs, 2, outputs, 1); });
+}
+
+Described dense(const Function& f, const Array& a, const Array* b, int64_t scalar, const Array& out) {
+  const DType t = out.layout.dtype, types[] = {t, t, t};
+  const Operand inputs[] = {{&a, {}}, {b, scalar_of(t, scalar)}};
+  return described([&](Op& op) { build_elementwise_dense(op, f.name, f.i64, types, inputs, 2, out); });
+}
+
+Described reduced(const Function& f, const Array& in, bool first, bool second, bool neutral, const Array& out) {
+  const bool axes[] = {first, second};
+  const Scalar zero = scalar_of(out.layout.dtype, 0);
+  return described(
+      [&](Op& op) { build_reduce(op, {f.name, f.name, f.i64}, in, axes, &zero, neutral ? &zero : nullptr, out); });
+}
+
+std::vector<Described> many() {
+  auto made = [](const Dims& shape, DType dtype = DType::i64) { return Array::make(dtype, shape, budget_of(kHost)); };
+  const Array x = made({4, 6}), y = made({4, 6}), small = made({2, 6}), other = made({6, 4}), long_one = made({40, 6});
+  const Array f = made({4, 6}, DType::f64), columns = made({6}), rows = made({4}), number = made({});
+  const Array low = Array(x.storage(), Layout::dense(DType::i64, Dims{2, 6}));
+  Layout moved = low.layout;
+  moved.offset = 48;
+  const Array high(x.storage(), moved);
+  std::vector<Described> all;
+  for (const Function* function : {&kAdd, &kSubtract}) {
+    for (const Array* out : {&x, &y}) {
+      all.push_back(elementwise(*function, x, &y, 0, *out));
+      all.push_back(elementwise(*function, y, &x, 0, *out));
+      all.push_back(elementwise(*function, x, &x, 0, *out));
+    }
+    for (const int64_t scalar : {2, 3}) {
+      all.push_back(elementwise(*function, x, nullptr, scalar, y));
+      all.push_back(elementwise(*function, f, nullptr, scalar, f));
+      all.push_back(dense(*function, x, nullptr, scalar, y));
+      all.push_back(dense(*function, low, nullptr, scalar, small));
+      all.push_back(dense(*function, high, nullptr, scalar, small));
+      all.push_back(elementwise(*function, long_one, nullptr, scalar, long_one));
+    }
+    all.push_back(dense(*function, x, &y, 0, made({4, 6})));
+    all.push_back(dense(*function, y, &x, 0, made({4, 6})));
+    all.push_back(elementwise(*function, turned(x), &other, 0, other));
+    all.push_back(elementwise(*function, other, &other, 0, turned(x)));
+    all.push_back(elementwise(*function, x, &columns, 0, y));
+    for (const bool neutral : {false, true}) {
+      all.push_back(reduced(*function, x, true, true, neutral, number));
+      all.push_back(reduced(*function, x, true, false, neutral, columns));
+      all.push_back(reduced(*function, x, false, true, neutral, rows));
+      all.push_back(reduced(*function, low, true, false, neutral, columns));
+      all.push_back(reduced(*function, high, true, false, neutral, columns));
+      all.push_back(reduced(*function, turned(x), true, false, neutral, rows));
+      all.push_back(reduced(*function, other, true, false, neutral, rows));
+    }
+  }
+  return all;
+}
+
+void equal_ones_have_equal_descriptions() {
+  const std::vector<Described> all = many();
+  size_t equal = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    check(!all[i].brief.empty(), "they are short enough");
+    for (size_t k = 0; k < i; ++k) {
+      if (!(all[i].brief == all[k].brief)) continue;
+      check(all[i].key == all[k].key, "equal ones have equal descriptions");
+      check(all[i].brief.hash() == all[k].brief.hash(), "and equal hashes");
+      ++equal;
+    }
+  }
+  check(equal > 10, "some are equal");
+}
+
+void scalars_are_no_part_of_it() {
+  const Array x = Array::make(DType::i64, {4}, budget_of(kHost));
+  const Described two = elementwise(kAdd, x, nullptr, 2, x), three = elementwise(kAdd, x, nullptr, 3, x);
+  check(two.brief == three.brief && two.brief.scalars() == 1, "the number is none of the facts");
+  check(two.brief.scalar(0).value[0] == 2 && three.brief.scalar(0).value[0] == 3, "it comes beside them");
+}
+
+void what_may_fail_or_is_long_has_none() {
+  const Array x = Array::make(DType::i64, {4}, budget_of(kHost));
+  const DType types[] = {DType::i64, DType::i64, DType::i64};
+  const Operand inputs[] = {{&x, {}}, {&x, {}}};
+  const Array* outputs[] = {&x};
+  Op* op = Engine::get().make_op();
+  build_elementwise(*op, "checked", kChecked.i64, types, inputs, 2, outputs, 1);
+  check(BriefSpec(*op).empty(), "it may fail");
+  Engine::get().discard(op);
+  const Array wide = Array::make(DType::i64, {2, 2, 2, 2, 2, 2, 2, 2, 2}, budget_of(kHost));
+  Layout every_other = wide.layout;
+  for (int i = 0; i < 9; ++i) every_other.shape[i] = 1 + i % 2;
+  every_other.size = 16;
+  const Array part(wide.storage(), every_other);
+  check(elementwise(kAdd, part, &part, 0, part).brief.empty(), "it has too many axes");
+}
+
+void a_device_describes_it_once() {
+  TwoDevices devices;
+  Array x = filled(kFirst, {10}, 1);
+  const int before = devices.first.lowered;
+  for (int i = 0; i < 10; ++i) add_number(x, i);
+  check(devices.first.lowered == before + 1 && devices.first.lowered_again == 9, "the first one is described");
+  check(all_are(numbers(x), 46), "with the number of each");
+}
+
+}  // namespace
+
+int main() {
+  {
+    Workers workers;
+    equal_ones_have_equal_descriptions();
+    scalars_are_no_part_of_it();
+    what_may_fail_or_is_long_has_none();
+  }
+  a_device_describes_it_once();
+  return 0;
+}
