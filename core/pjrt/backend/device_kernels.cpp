@@ -402,6 +402,7 @@ void make_module_kernel(Op& op, const OpSpec& spec, std::shared_ptr<Code> code) 
   auto& made = op.emplace<ModuleKernel>(facts, std::move(code), std::move(call), std::move(scalars));
   if (facts.draws) std::memcpy(made.key(), drawn, sizeof drawn);
 }
+
 void RecentModuleKernels::remember(const BriefSpec& brief, const Op& op) {
   const auto& kernel = static_cast<const ModuleKernel&>(*op.kernel());
   const auto own = static_cast<ptrdiff_t>(brief.scalars());
