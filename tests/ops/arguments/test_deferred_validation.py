@@ -18,9 +18,9 @@ V = numpy.ones(3, "float32")
 
 DEVICES = "cpu(0) to cpu(63)"
 NO_GPU = (
-    f"device: must be one of {DEVICES}, got gpu(0), and there is no GPU: no plugin of a GPU is installed. A GPU needs "
-    "the plugin of its vendor: `pip install forerun[cuda]`, or [rocm], [oneapi], [tpu]; "
-    "FORERUN_PJRT can name a plugin's file."
+    f"device: must be one of {DEVICES}, got gpu(0), and there is no GPU: no plugin of a GPU is installed; a GPU needs "
+    'its driver and the plugin of its vendor: `pip install "forerun[cuda]"`, or [rocm], [oneapi], [tpu]; FORERUN_PJRT '
+    "can name a plugin's file"
 )
 
 Broken = Callable[[Any, Any], Any]
