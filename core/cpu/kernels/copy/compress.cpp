@@ -1,6 +1,7 @@
 #include "cpu/kernels/copy/compress.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "base/rounding.h"
@@ -55,12 +56,9 @@ class SelectKernel final : public Kernel {
     const int64_t first = tile * kSlowTileElements, n = std::min(kSlowTileElements, size - first);
     if (n <= 0) return;
     const char* mask = operand_data(op, 1, mask_offset) + first;
-    const char* from = operand_data(op, 0, from_offset);
-    char* to = operand_data(op, 2, 0);
-    with_item(item, [&]<class T>(T) {
-      select(mask, reinterpret_cast<const T*>(from) + first,
-             reinterpret_cast<T*>(to) + before[static_cast<size_t>(tile)], n);
-    });
+    const auto size = static_cast<int64_t>(item);
+    select_elements(mask, operand_data(op, 0, from_offset + first * size),
+                    operand_data(op, 2, before[static_cast<size_t>(tile)] * size), n, item);
   }
 
   bool describe(Op&, OpSpec& spec) const override {
@@ -79,6 +77,18 @@ class SelectKernel final : public Kernel {
 };
 
 }  // namespace
+
+void select_elements(const char* mask, const char* from, char* to, int64_t n, size_t item) {
+  with_item(item, [&]<class T>(T) { select(mask, reinterpret_cast<const T*>(from), reinterpret_cast<T*>(to), n); });
+}
+
+void list_positions(const char* mask, int64_t n, int64_t* to) {
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (uint64_t eight = read_eight(mask + i); eight != 0; eight &= eight - 1) *to++ = i + std::countr_zero(eight) / 8;
+  for (; i < n; ++i)
+    if (mask[i]) *to++ = i;
+}
 
 std::vector<int64_t> held_before(const char* mask, int64_t n) {
   std::vector<int64_t> before{0};

@@ -92,12 +92,7 @@ PyObject* pick_selected(const Array& x, const Array& mask) {
   if (!values || !hit) return nullptr;
   Array out = made_at_once(x.layout.dtype, Dims{count_true(hit, n)}, device_of(x));
   if (!out.storage()) return nullptr;
-  with_item(item_size(x.layout.dtype), [&]<class T>(T) {
-    const T* from = reinterpret_cast<const T*>(values);
-    T* to = reinterpret_cast<T*>(out.storage()->data());
-    for (int64_t i = 0; i < n; ++i)
-      if (hit[i]) *to++ = from[i];
-  });
+  select_elements(hit, values, out.storage()->data(), n, item_size(x.layout.dtype));
   written_at_once(out);
   return wrap(std::move(out));
 }
@@ -127,6 +122,8 @@ std::vector<Array> mask_positions(const Array& mask) {
                         : nullptr;
   if (!hit) return {};
   const int64_t count = count_true(hit, l.size);
+  std::vector<int64_t> flat(static_cast<size_t>(axes == 1 ? 0 : count));
+  if (axes > 1) list_positions(hit, l.size, flat.data());
   std::vector<Array> found;
   for (int k = 0; k < axes; ++k) {
     found.push_back(made_at_once(DType::i64, Dims{count}, device_of(mask)));
@@ -134,8 +131,8 @@ std::vector<Array> mask_positions(const Array& mask) {
     auto* to = reinterpret_cast<int64_t*>(found.back().storage()->data());
     int64_t after = 1, n = l.shape[k];
     for (int i = k + 1; i < axes; ++i) after *= l.shape[i];
-    for (int64_t i = 0; i < l.size; ++i)
-      if (hit[i]) *to++ = axes == 1 ? i : i / after % n;
+    if (axes == 1) list_positions(hit, l.size, to);
+    for (const int64_t i : flat) *to++ = i / after % n;
     written_at_once(found.back());
   }
   return found;
