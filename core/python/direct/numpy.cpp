@@ -39,6 +39,7 @@ namespace {
 constexpr int64_t kMostBytes = 1 << 15;     // of all arrays: as of a host task that runs in the call
 constexpr int64_t kMostCopied = 1 << 10;    // bytes of an array that NumPy's function gets a copy of
 constexpr int64_t kMostOfMatrix = 1 << 10;  // elements
+constexpr int64_t kMostNumbers = 1 << 12;   // that NumPy looks at, which finds bools far sooner
 constexpr long kMostCount = 64;             // of a number that says how much there will be, and of numbers in a list
 constexpr Py_ssize_t kMostParameters = 8;
 
@@ -78,8 +79,8 @@ struct NumpyCall {
       case 'A': return absent(o) ? Py_NewRef(Py_None) : array(o);  // an array, or None
       case 'd': return vector(o);                                  // a vector
       case 'h': return haystack(o);                                // an array of any size, of which little is read
-      case 'r': return looked_at(o);                               // an array of any size, for which the function waits
-      case 'm': return matrix(o);  // a small matrix: its cost grows faster than its size
+      case 'r': return looked_at(o);  // bools, however many, or some numbers, for which the function waits
+      case 'm': return matrix(o);     // a small matrix: its cost grows faster than its size
       case 'e': return PyList_CheckExact(o) ? integers(o) : array(o);                     // an array, or a list of ints
       case 'l': return arrays(o);                                                         // a tuple or list of arrays
       case 'n': return number(o) ? Py_NewRef(o) : array(o);                               // an array or a number
@@ -167,6 +168,7 @@ struct NumpyCall {
   }
   PyObject* looked_at(PyObject* o) {
     const Array* a = plain_values(o);
+    if (a && a->layout.dtype != DType::b1 && a->layout.size > kMostNumbers) return nullptr;
     return a && note(o, *a) ? known(*a) : nullptr;
   }
   PyObject* haystack(PyObject* o) {

@@ -9,7 +9,7 @@ import numpy
 from .._base import core as _core
 from .._base.convert import as_dtype, asarray, asarray_like_device, axis_of, cast, default_float, is_array, write_out
 from .._base.primitive import numpy_when_small, primitive
-from ..elementwise.select import nonzero, where
+from ..elementwise.select import nonzero, not_zero, where
 from ..shape.broadcast import broadcast_to
 from ..shape.reshape import reshape
 from .parser import Key, check_range, entries_of, is_basic, places_within
@@ -249,7 +249,7 @@ def argwhere(a: ArrayLike) -> Array:
     [[0, 1], [1, 0]]
     """
     x = asarray(a)
-    return _core.taken(numpy.argwhere(x.numpy()), x.device)
+    return _core.taken(numpy.argwhere(not_zero(x)), x.device)
 
 
 @numpy_when_small(numpy.flatnonzero, "a", "r", "biufc", waits=True)
