@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.support.processes.ranks import needs_mpi, run_ranks
+from tests.support.processes.ranks import check_that_two_learned_of_rank_2, needs_mpi, run_ranks, said
 
 # All ranks have come to an operation; then the last one ends, and the others wait for it.
 PROGRAM = """
@@ -31,11 +30,6 @@ except dist.RankFailed as error:
 """
 
 
-def said(done: subprocess.CompletedProcess[str]) -> list[str]:
-    """The lines of the launcher. That of MPI may write others."""
-    return [line for line in done.stderr.splitlines() if line.startswith("forerun run: ")]
-
-
 @needs_mpi
 @pytest.mark.parametrize(
     ("how", "where", "says", "status"),
@@ -48,14 +42,7 @@ def said(done: subprocess.CompletedProcess[str]) -> list[str]:
 )
 def test_the_others_learn_that_a_rank_has_ended(tmp_path: Path, how: str, where: str, says: str, status: int) -> None:
     done = run_ranks(tmp_path, 3, PROGRAM, HOW=how, WHERE=where, FOLDER=str(tmp_path))
-    lines = sorted(done.stdout.splitlines())
-    assert len(lines) == 2, (lines, done.stderr)
-    for rank in (0, 1):
-        assert lines[rank].startswith(f"[{rank}] learned rank 2 "), lines
-        assert says in lines[rank]
-        assert lines[rank].endswith("[2.0, 2.0, 2.0]")
-    assert done.returncode == status
-    assert "kills the ranks" not in done.stderr
+    check_that_two_learned_of_rank_2(done, status, "", says, "[2.0, 2.0, 2.0]")
 
 
 @needs_mpi

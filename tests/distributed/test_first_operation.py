@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes.ranks import lines_of, needs_mpi, run_ranks
+from tests.support.processes.ranks import check_that_two_learned_of_rank_2, lines_of, needs_mpi, run_ranks, said
 
 # The last rank ends without an operation between ranks. own: the program has initialized MPI, which may keep that rank
 # at its end until the launcher kills it. early: the others wait for it already, in all likelihood. late: it has ended
@@ -112,14 +112,7 @@ except dist.RankFailed as error: print("learned", error, x.tolist(), flush=True)
 )
 def test_the_others_learn_of_it_while_mpi_begins(tmp_path: Path, how: str, status: int, says: str) -> None:
     done = run_ranks(tmp_path, 3, WHILE_MPI_BEGINS, HOW=how)
-    lines = sorted(done.stdout.splitlines())
-    assert len(lines) == 2, (lines, done.stderr)
-    for rank in (0, 1):
-        assert lines[rank].startswith(f"[{rank}] learned rank 2 (host "), lines
-        assert says in lines[rank]
-        assert lines[rank].endswith("; this rank waited in allreduce [2.0, 2.0, 2.0]")
-    assert done.returncode == status
-    assert "kills the ranks" not in done.stderr
+    check_that_two_learned_of_rank_2(done, status, "(host ", says, "; this rank waited in allreduce [2.0, 2.0, 2.0]")
 
 
 # The others wait in the program's own initialization of MPI, where they can learn nothing.
@@ -147,7 +140,7 @@ def test_ranks_that_wait_in_the_programs_own_initialization_are_ended(
 ) -> None:
     done = run_ranks(tmp_path, 3, OWN, HOW=how)
     assert done.returncode == status
-    lines = [line for line in done.stderr.splitlines() if line.startswith("forerun run: ")]
+    lines = said(done)
     assert len(lines) == 2, done.stderr
     assert lines[0].startswith("forerun run: rank 2 (host ")
     assert says in lines[0]

@@ -356,8 +356,7 @@ struct CastLoops {
       for (int to = 0; to < kDTypes; ++to) {
         const auto a = static_cast<DType>(from), b = static_cast<DType>(to);
         loops[from][to] = made_cast_loop(a, b);
-        if (is_exact(a, b)) loops[from][to].formula = Formula::cast;
-        set_eighths(loops[from][to], "", a);
+        if (is_exact(a, b)) loops[from][to].formula = Formula::cast, loops[from][to].eighths = 1;
       }
   }
 };

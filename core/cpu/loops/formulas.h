@@ -11,10 +11,10 @@ Formula formula_of(const char* ufunc, const DType* types, int operands);
 
 const char* name(Formula formula);
 
-// Sets about how long a loop takes, by the name of NumPy's ufunc and the dtype of its first operand; slow: several
-// nanoseconds for each element in double precision. Measured for NumPy
-// 2.4 with vectors of 32 bytes; a factor of two either way makes no difference to what depends on it.
-void set_eighths(Loop& loop, const char* ufunc, DType dtype, bool slow = false);
+// Sets about how long a loop of NumPy's takes, by the ufunc's name and the dtype of the first operand. slow: several
+// nanoseconds for each element in double precision. Measured for NumPy 2.4 with vectors of 32 bytes; a factor of two
+// either way makes no difference to what depends on it.
+void set_eighths(Loop& loop, const char* ufunc, DType dtype, bool slow);
 // Whether loops that are compiled at run time have values of a dtype.
 constexpr bool is_compiled(DType t) { return t == DType::b1 || is_integer(t) || t == DType::f32 || t == DType::f64; }
 

@@ -129,7 +129,7 @@ bool fits_loop_at_once(const Signature& s, int64_t n, int operands) {
   return n * operands * s.loop.eighths <= kLoopAtOnce && !s.loop.may_throw && may_work_at_once();
 }
 
-// The same for operands of any layout, which are broadcast to the shape of `to`.
+// As loop_at_once(), for operands of any layout, which are broadcast to the shape of `to`.
 bool strided_loop_at_once(const char* ufunc, const Signature& s, const Operand* inputs, int n_in, const Array& to,
                           char* (*room)(const Array&)) {
   if (s.loop.packed || to.layout.size == 0) return false;
@@ -145,11 +145,9 @@ bool strided_loop_at_once(const char* ufunc, const Signature& s, const Operand* 
         overlap(in->storage(), in->layout, to.storage(), to.layout))
       return false;
     args[i] = const_cast<char*>(from);
-    strides[i] = &steps[i];
-    if (in && in->layout.shape == shape)
-      strides[i] = &in->layout.strides;
-    else
-      steps[i] = in ? broadcast_to(ufunc, in->layout, shape).strides : Dims(shape.size());
+    const bool as_it_is = in && in->layout.shape == shape;
+    strides[i] = as_it_is ? &in->layout.strides : &steps[i];
+    if (!as_it_is) steps[i] = in ? broadcast_to(ufunc, in->layout, shape).strides : Dims(shape.size());
   }
   if (!(args[n_in] = room(to))) return false;
   strides[n_in] = &to.layout.strides;
@@ -158,7 +156,7 @@ bool strided_loop_at_once(const char* ufunc, const Signature& s, const Operand* 
   return true;
 }
 
-// The same into an existing array.
+// loop_at_once() into an existing array.
 bool in_place_at_once(const Signature& s, const Operand* inputs, int n_in, const Array& to) {
   if (to.layout.dtype != s.types[n_in] || !to.layout.contiguous()) return false;
   for (int i = 0; i < n_in; ++i)

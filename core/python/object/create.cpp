@@ -146,10 +146,8 @@ namespace {
 
 // Few elements, copied now. No storage: an operation must do it.
 Array copied_at_once(const Array& from, DType t, int device) {
-  const int64_t bytes = from.layout.size * static_cast<int64_t>(item_size(t));
-  if (bytes == 0 || static_cast<size_t>(bytes) > kFilledAtOnce || device != device_of(from) || !may_work_at_once())
-    return {};
-  const char* values = values_at_once(from);
+  const bool few = static_cast<size_t>(from.layout.nbytes()) <= kFilledAtOnce && device == device_of(from);
+  const char* values = few && may_work_at_once() ? values_at_once(from) : nullptr;
   Array made = values ? made_at_once(t, from.layout.shape, device) : Array();
   if (!made.storage()) return {};
   copy_elements(from.layout, values, made.layout, made.storage()->data());

@@ -43,6 +43,25 @@ def run_mpiexec(folder: Path, size: int, program: str, **more: str) -> subproces
     return subprocess.run(words, env=variables, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
+def said(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """The lines of the launcher. That of MPI may write others."""
+    return [line for line in done.stderr.splitlines() if line.startswith("forerun run: ")]
+
+
+def check_that_two_learned_of_rank_2(
+    done: subprocess.CompletedProcess[str], status: int, begins: str, says: str, ends: str
+) -> None:
+    """Check the lines of ranks 0 and 1, which learned that rank 2 had failed, and that the launcher killed neither."""
+    lines = sorted(done.stdout.splitlines())
+    assert len(lines) == 2, (lines, done.stderr)
+    for rank in (0, 1):
+        assert lines[rank].startswith(f"[{rank}] learned rank 2 {begins}"), lines
+        assert says in lines[rank]
+        assert lines[rank].endswith(ends)
+    assert done.returncode == status
+    assert "kills the ranks" not in done.stderr
+
+
 def output(folder: Path, size: int, program: str, **more: str) -> tuple[list[str], str]:
     """The lines of all ranks, in the order of ranks, and the errors."""
     done = run_ranks(folder, size, program, **more)

@@ -107,9 +107,16 @@ void build_copy(Op& op, const Array& from, const Array& to) {
 }
 
 void copy_elements(const Layout& from, const char* values, const Layout& to, char* room) {
+  char* args[] = {const_cast<char*>(values), room};
+  if (from.size == to.size && from.contiguous() && to.contiguous()) {
+    if (from.dtype == to.dtype) return void(std::memmove(room, values, static_cast<size_t>(to.nbytes())));
+    const intptr_t n = to.size,
+                   steps[] = {static_cast<intptr_t>(item_size(from.dtype)), static_cast<intptr_t>(item_size(to.dtype))};
+    const Loop loop = cast_loop(from.dtype, to.dtype);
+    return loop.function(args, &n, steps, loop.data);
+  }
   const Layout seen = broadcast_to("assign", from, to.shape);
   const Dims* strides[] = {&seen.strides, &to.strides};
-  char* args[] = {const_cast<char*>(values), room};
   loop_over_all(cast_loop(from.dtype, to.dtype), 2, to.shape, strides, args);
 }
 

@@ -10,7 +10,8 @@ namespace forerun {
 
 // to[...] = from (broadcast to `to`'s shape, cast to its dtype). Also between logical CPU devices.
 void build_copy(Op& op, const Array& from, const Array& to);
-// The same without an operation, from and to the first elements; what is read is not written.
+// The same without an operation, from and to the first elements. No element is read and written, except where both are
+// dense, of one dtype and as many elements.
 void copy_elements(const Layout& from, const char* values, const Layout& to, char* room);
 // to[...] = scalar, given in to's dtype.
 void build_fill(Op& op, const Scalar& scalar, const Array& to);

@@ -194,7 +194,7 @@ void IndexKernel::run_direct(char* a, char* b, int64_t tile) const {
     int64_t offsets[kChunk];
     for (int64_t p = 0, some; p < end; p += some) {
       some = std::min(kChunk, end - p);
-      for (int64_t i = 0; i < some; ++i) offsets[i] = (at[p + i] + (at[p + i] >> 63 & n)) * by;
+      add_offsets(offsets, at + p, some, n, by, true);
       combine.each(a, offsets, b + p * step, step, some);
     }
     return;

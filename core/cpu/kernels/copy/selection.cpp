@@ -21,15 +21,14 @@ FORERUN_CLONES bool all_within(const int64_t* at, int64_t n, uint64_t below, uin
   return out == 0;
 }
 
-// The offsets of n positions that are within the extent, negative ones from its end, put or added.
+}  // namespace
+
 FORERUN_CLONES void add_offsets(int64_t* to, const int64_t* at, int64_t n, int64_t extent, int64_t by, bool put) {
   if (put)
     for (int64_t i = 0; i < n; ++i) to[i] = (at[i] + (at[i] >> 63 & extent)) * by;
   else
     for (int64_t i = 0; i < n; ++i) to[i] += (at[i] + (at[i] >> 63 & extent)) * by;
 }
-
-}  // namespace
 
 bool Selection::are_within(const int64_t* at, int64_t n, size_t k) const {
   const auto extent = static_cast<uint64_t>(extents[k]);

@@ -12,6 +12,9 @@
 
 namespace forerun {
 
+// The offsets of n positions that are within the extent, negative ones from its end, put or added.
+void add_offsets(int64_t* to, const int64_t* at, int64_t n, int64_t extent, int64_t by, bool put);
+
 // Elements that integer arrays select, and where each block of the rest lies.
 struct Selection {
   std::vector<Layout> indices;  // of `shape`, or without axes: numbers; or a mask alone

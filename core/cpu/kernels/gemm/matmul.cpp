@@ -31,10 +31,9 @@ constexpr int64_t kVectorWidth = 1 << 10;  // and elements of it that follow one
 struct Matrix {
   char* data;
   int64_t rows, columns, row_step, column_step;  // steps in elements
-  bool fits() const { return lies() && leading() <= blas_limits.step; }
-  bool lies() const {
-    return (column_step == 1 && row_step >= std::max<int64_t>(1, columns)) ||
-           (row_step == 1 && column_step >= std::max<int64_t>(1, rows));
+  bool fits() const {
+    return (!transposed() || (row_step == 1 && column_step >= std::max<int64_t>(1, rows))) &&
+           leading() <= blas_limits.step;
   }
   bool transposed() const { return !(column_step == 1 && row_step >= std::max<int64_t>(1, columns)); }
   int64_t leading() const { return transposed() ? column_step : row_step; }
@@ -73,11 +72,16 @@ void multiply_vector(DType t, const Matrix& a, const char* x, int64_t x_step, ch
                reinterpret_cast<const double*>(x), ix, add ? 1 : 0, reinterpret_cast<double*>(y), 1);
 }
 
+// Whether BLAS has products with vectors of this dtype.
+bool has_vectors(DType t) {
+  return (t == DType::f32 || t == DType::f64) && blas.sgemv && blas.dgemv && blas.sdot && blas.ddot;
+}
+
 // Whether BLAS takes vectors with these steps in bytes, of real numbers, as they are.
 bool takes_vectors(DType t, int64_t x_step, int64_t y_step) {
   const auto size = static_cast<int64_t>(item_size(t));
   auto takes = [&](int64_t step) { return step > 0 && step % size == 0 && step / size <= blas_limits.step; };
-  return (t == DType::f32 || t == DType::f64) && blas.sdot && blas.ddot && takes(x_step) && takes(y_step);
+  return has_vectors(t) && takes(x_step) && takes(y_step);
 }
 
 // The sum of n products of elements of two such vectors, put or added to `out`.
@@ -249,10 +253,9 @@ class MatmulKernel final : public Kernel {
     thread_local std::vector<char> packed_a, packed_b;
     Matrix ma = matrix(element(op, 0, a, item, r0, k0), a, r1 - r0, k1 - k0, packed_a);
     Matrix mb = matrix(element(op, 1, b, item, k0, c0), b, k1 - k0, c1 - c0, packed_b);
-    bool real = dtype == DType::f32 || dtype == DType::f64;
-    if (real && n == 1 && blas.sgemv && blas.dgemv) {
+    if (n == 1 && has_vectors(dtype)) {
       multiply_vector(dtype, ma, mb.data, mb.row_step, c, k0 > 0);
-    } else if (real && m == 1 && blas.sgemv && blas.dgemv) {
+    } else if (m == 1 && has_vectors(dtype)) {
       Matrix turned{mb.data, mb.columns, mb.rows, mb.column_step, mb.row_step};
       multiply_vector(dtype, turned, ma.data, ma.column_step, c, k0 > 0);
     } else {
@@ -297,7 +300,7 @@ bool multiply_with_vector(const Layout& a, const char* a_data, const Layout& b, 
   // The same call of BLAS as in MatmulKernel::terms() for a result with one row or one column.
   const bool left = b.ndim() == 1;
   const Layout &matrix = left ? a : b, &vector = left ? b : a;
-  if ((t != DType::f32 && t != DType::f64) || !blas.sgemv || !blas.dgemv || vector.strides[0] != size) return false;
+  if (!has_vectors(t) || vector.strides[0] != size) return false;
   const int64_t rows = matrix.shape[left ? 0 : 1], columns = vector.shape[0];
   const Matrix x = matrix_of(left ? a_data : b_data, rows, columns, matrix.strides[left ? 0 : 1],
                              matrix.strides[left ? 1 : 0], size);

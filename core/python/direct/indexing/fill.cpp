@@ -20,14 +20,15 @@ namespace forerun {
 void fill_view(const Array& to, PyObject* value) {
   Scalar scalar{};
   if (!put_scalar("assign", value, to.layout.dtype, scalar.bytes)) throw PythonError{};
-  Layout one;
-  one.dtype = to.layout.dtype;
   const bool few = to.layout.size > 0 && static_cast<size_t>(to.layout.nbytes()) <= kFilledAtOnce;
   if (char* room = few && may_work_at_once() ? room_at_once(to) : nullptr) {
-    if (to.layout.contiguous() || to.layout.size == 1)
+    if (to.layout.contiguous()) {
       repeat_item(room, scalar.bytes, item_size(to.layout.dtype), to.layout.size);
-    else
+    } else {
+      Layout one;
+      one.dtype = to.layout.dtype;
       copy_elements(one, reinterpret_cast<const char*>(scalar.bytes), to.layout, room);
+    }
     return written_at_once(to);
   }
   Building op;
@@ -61,10 +62,7 @@ bool copied_at_once(const Array& to, const Array& from) {
   if (!dense && overlap(from.storage(), from.layout, to.storage(), to.layout)) return false;
   char* room = room_at_once(to);
   if (!room) return false;
-  if (dense)
-    std::memmove(room, values, bytes);
-  else
-    copy_elements(from.layout, values, to.layout, room);
+  copy_elements(from.layout, values, to.layout, room);
   return written_at_once(to), true;
 }
 
@@ -73,8 +71,10 @@ bool copied_at_once(const Array& to, const Array& from) {
 bool copy_into(const Array& to, const Array& from) {
   if (from.same_elements(to)) return true;                                          // `x[i] += y` ends so
   if (is_complex(from.layout.dtype) && !is_complex(to.layout.dtype)) return false;  // which warns
-  Array values = from;
-  if (!fit_layout(values.layout, to.layout.shape)) return false;
+  const bool same = from.layout.shape == to.layout.shape;
+  Array fitted = same ? Array() : from;
+  if (!same && !fit_layout(fitted.layout, to.layout.shape)) return false;
+  const Array& values = same ? from : fitted;
   if (copied_at_once(to, values)) return true;
   Building op;
   build_copy(*op, values, to);
