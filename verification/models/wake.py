@@ -249,11 +249,28 @@ class Worker(Program):
 
 
 class Helper(Program):
-    """A thread that waits (Waiter::wait_until): it helps once, then goes on with the program."""
+    """A thread that waits: it tries to run small ops, of which there are none (settle_small), and leaves what it has
+    planned to itself; it helps once (Waiter::wait_until), or is interrupted before; then it goes on with the program.
+    """
 
     def __init__(self, name: str, model: Wake) -> None:
-        super().__init__(name, "comes", last=0, op=-1, rest=False)
+        super().__init__(name, "tries", last=0, op=-1, rest=False, left=False)
         self.model = model
+
+    def tries(self, s: Any, me: Any) -> str | None:
+        if not lock(s, self.number):
+            return None
+        me.last = s.head
+        return "looks"
+
+    def looks(self, s: Any, me: Any) -> str:
+        plan(s, me.last)
+        s.unseen_cost = False
+        me.left = bool(s.ready and s.sleeping)  # Leftovers::caller
+        unlock(s)
+        if not self.model.interrupted:
+            return "comes"
+        return "leaves" if me.left and self.model.broken != "interrupted_silently" else "waits"
 
     def comes(self, s: Any, me: Any) -> str:
         s.helping += 1
@@ -291,12 +308,12 @@ class Helper(Program):
 
     def goes(self, s: Any, me: Any) -> str:
         s.helping -= 1
-        return "leaves" if me.rest and self.model.broken != "leaves_silently" else "waits"
+        return "leaves" if (me.rest or me.left) and self.model.broken != "leaves_silently" else "waits"
 
     def leaves(self, s: Any, me: Any) -> str | None:  # wake_for_leftovers()
         if not lock(s, self.number):
             return None
-        me.rest = False
+        me.rest = me.left = False
         if not s.timed_waits:
             wake_others(s, self.model, False, True)
         unlock(s)
@@ -331,7 +348,8 @@ class Other(Program):
 
 
 class Wake(Model):
-    """`cost`: "big", worth a wake-up, or "tiny". `meet`: op 0 ends only when all others have."""
+    """`cost`: "big", worth a wake-up, or "tiny". `meet`: op 0 ends only when all others have.
+    `interrupted`: the helper's wait is, before it begins to help."""
 
     mutants: ClassVar = {
         "look_first": "issue looks who sleeps before it draws its ticket",
@@ -342,6 +360,7 @@ class Wake(Model):
         "goes_away_silently": "a worker takes up a long op without a look whether a thread relied on it",
         "plans_silently": "a worker of another queue plans in pick() and notifies no thread (so it was)",
         "leaves_silently": "a thread that has helped, and goes on, notifies no thread of remaining ops (so it was)",
+        "interrupted_silently": "a thread that left work to itself is interrupted, and notifies no thread of it",
         "looks_again": "a worker that left work to a waiting thread looks again whether it waits, and sleeps",
         "gave_way": "a worker that leaves the core to the front end sleeps for good (so it was)",
     }
@@ -357,8 +376,9 @@ class Wake(Model):
         helper: bool = False,
         other: bool = False,
         endless: bool = False,
+        interrupted: bool = False,
     ) -> None:
-        self.broken, self.cores, self.endless = broken, cores, endless
+        self.broken, self.cores, self.endless, self.interrupted = broken, cores, endless, interrupted
         self.tiny, self.meet, self.ops = cost == "tiny", meet, sum(issuers)
         none: frozenset[int] = frozenset()
         shared = {

@@ -77,7 +77,14 @@ bool Dispatcher::help(uint32_t most, bool& rest) {
   return true;
 }
 
-void Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idle idle) {
+// Who sees to the work that the thread leaves when it has no batch to run.
+WorkerPool::Leftovers Dispatcher::leftovers_of(const Batch& batch, const Queue* queue, uint32_t most, Then then) {
+  if (queue || batch.n > 0) return WorkerPool::Leftovers::others;
+  if (then == Then::wait) return WorkerPool::Leftovers::caller;
+  return most == 0 ? WorkerPool::Leftovers::running : WorkerPool::Leftovers::others;
+}
+
+void Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idle idle, Then then) {
   DependencyGraph::Released released;
   bool notify;
   int timeouts = 0;
@@ -115,7 +122,8 @@ void Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idl
       if (queue->called.exchange(false))
         timeouts = 0, timeout = kShortTimeout;  // for the op that it was called for it looks twice, soon
     }
-    batch.rest = pool_.wake_others(queue, graph_.take_changed() || changed, &batch, !queue && most == 0);
+    batch.rest =
+        pool_.wake_others(queue, graph_.take_changed() || changed, &batch, leftovers_of(batch, queue, most, then));
     notify = notifier_.take_due();
     released = graph_.take_released();
   }

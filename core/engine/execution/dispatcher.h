@@ -14,6 +14,9 @@ class Dispatcher {
       : mutex_(mutex), ring_(ring), producer_(producer), graph_(graph), notifier_(notifier), scheduler_(scheduler),
         pool_(pool), relief_(relief), executor_(executor) {}
 
+  // What a thread does when it has helped: it goes on with the program, or waits, and helps again.
+  enum class Then { go_on, wait };
+
   // The life of a worker.
   void serve(Queue& queue);
 
@@ -21,20 +24,21 @@ class Dispatcher {
   // nothing to do. rest: as Batch::rest of the last time.
   bool help(uint32_t most, bool& rest);
   // The same for small ops, batch after batch, until `stop`; the lock is taken once to end a batch and to
-  // take the next.
+  // take the next. True: it has left work to itself; it must call help(), or wake_for_leftovers().
   template <class Stop>
-  void run_small(uint32_t most, Stop stop) {
+  bool run_small(uint32_t most, Stop stop, Then then) {
     Batch batch;
     producer_.begins_to_help();
-    finish_and_fetch(batch, nullptr, most, Idle::leave);
+    finish_and_fetch(batch, nullptr, most, Idle::leave, then);
     for (uint64_t spent = 0; batch.n;) {
       helped_.fetch_add(batch.n, std::memory_order_relaxed);
       spent += batch.cost();
       executor_.run(batch);
-      finish_and_fetch(batch, nullptr, spent < kSmallWork && !stop() ? most : 0, Idle::leave);
+      finish_and_fetch(batch, nullptr, spent < kSmallWork && !stop() ? most : 0, Idle::leave, then);
     }
     producer_.stops_helping();
-    if (batch.rest) pool_.wake_for_leftovers();
+    if (batch.rest && then == Then::go_on) pool_.wake_for_leftovers();
+    return batch.rest && then == Then::wait;
   }
   // Engine::complete(). hands_over: this thread will hand over what is ready in the queue of the op.
   void complete(Op& op, FailurePtr failure, bool hands_over = false);
@@ -66,7 +70,8 @@ class Dispatcher {
   // Ends what the batch holds and takes the next one, of ops that cost at most `most` or have tiles (0: none), for
   // `queue` (null: for any, by a waiting thread). An empty batch comes back if there is nothing to do (`leave`) or the
   // worker must stop. Called without the lock.
-  void finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idle idle);
+  void finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idle idle, Then then = Then::go_on);
+  static WorkerPool::Leftovers leftovers_of(const Batch& batch, const Queue* queue, uint32_t most, Then then);
   bool spin(Queue& queue);
   // Without the lock: what it was to release, and to notify.
   void after_lock(DependencyGraph::Released released, bool notify);

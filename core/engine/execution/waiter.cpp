@@ -74,14 +74,14 @@ bool Waiter::make_room(std::chrono::milliseconds limit) {
   return next <= keep || wait_mark(next - keep, limit);
 }
 
-void Waiter::settle_small(Storage& storage) {
-  dispatcher_.run_small(kSmallCost, [&] { return storage.settled(); });
+bool Waiter::settle_small(Storage& storage, Dispatcher::Then then) {
+  return dispatcher_.run_small(kSmallCost, [&] { return storage.settled(); }, then);
 }
 
 void Waiter::keep_up() {
   if (producer_.fresh_cost() > 0 || scheduler_.gate_closed(std::memory_order_relaxed)) return;
   if (ring_.fresh() < kKeepUp / 2) return;  // another thread does
-  dispatcher_.run_small(kTinyCost, [] { return false; });
+  dispatcher_.run_small(kTinyCost, [] { return false; }, Dispatcher::Then::go_on);
 }
 
 void Waiter::serve_relief() {

@@ -23,8 +23,10 @@ class Waiter {
 
   // --- These may hold the interpreter lock ---
   static constexpr uint64_t kKeepUp = 64;
-  // A try before wait(): runs small ops, a microsecond each, if that is all there is.
-  void settle_small(Storage& storage);
+  // A try before wait(): runs small ops, a microsecond each, if that is all there is. `then`: what follows if the
+  // storage is not settled after it. A thread that waits takes what is left itself, and no other is woken for it. True:
+  // there is such work; wake_for_leftovers() must follow when the wait has ended, in whatever way.
+  bool settle_small(Storage& storage, Dispatcher::Then then);
   // Whether planning is short: few ops have been submitted since the last time.
   bool little_fresh() const { return ring_.fresh() <= 4 * kKeepUp; }
   // By a submitting thread, after each kKeepUp ops: while all is tiny it runs them itself, as long as they are in its

@@ -148,12 +148,14 @@ void WorkerPool::sleep(Queue& queue, Lock& held, std::chrono::microseconds limit
   queue.timed_waits.fetch_sub(timeout);
 }
 
-bool WorkerPool::wake_others(Queue* mine, bool changed, const Batch* taken, bool resumes) {
+bool WorkerPool::wake_others(Queue* mine, bool changed, const Batch* taken, Leftovers leftovers) {
   uint64_t cost = taken ? taken->cost() : 0;
+  const bool leaves =
+      leftovers == Leftovers::caller || (leftovers == Leftovers::running && scheduler_.anything_runs());
   bool rest = false;
   for (Queue* q : devices_.queues()) {
     if (!has_work_for_sleeper(*q)) continue;
-    if (resumes && scheduler_.anything_runs() && q->kind == Queue::Kind::compute && !q->lane) {
+    if (leaves && q->kind == Queue::Kind::compute && !q->lane) {
       rest = true;
       continue;
     }

@@ -30,7 +30,7 @@ struct Watch : Completion {
     Engine& engine = Engine::get();
     // Pending work was abandoned, and a wait raises that; or no worker could be started, and only waits run operations.
     if (engine_abandoned() || (!synchronous && engine.devices[device_of(array)].compute->workers == 0)) wait_for(array);
-    if (engine.waiter.little_fresh()) engine.waiter.settle_small(*array.storage());
+    if (engine.waiter.little_fresh()) engine.waiter.settle_small(*array.storage(), Dispatcher::Then::go_on);
     if (Executor::in_task() && !array.storage()->settled()) must_not_wait_for_itself(*array.storage());
     region = array.layout.region();
     waits = engine.watch(*this, *array.storage(), nb::cast<CompletionQueue&>(queue));

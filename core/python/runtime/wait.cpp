@@ -21,11 +21,20 @@ namespace forerun {
 
 namespace {
 
+// Work that the thread left to itself before a wait is left to workers when the wait ends, also by an exception.
+struct Leftovers {
+  bool any = false;
+  ~Leftovers() {
+    if (any) Engine::get().pool.wake_for_leftovers();
+  }
+};
+
 void wait_settled(const Array& array) {
   Storage& storage = *array.storage();
   if (storage.settled()) return found_there("wait");
   LoggedWait wait;
-  if (!engine_abandoned()) Engine::get().waiter.settle_small(storage);
+  Leftovers left;
+  if (!engine_abandoned()) left.any = Engine::get().waiter.settle_small(storage, Dispatcher::Then::wait);
   while (!storage.settled())
     wait_with_signals("wait", [&](auto slice) { return Engine::get().waiter.wait(storage, slice); }, &storage);
   wait.on(storage.last_write);
