@@ -37,7 +37,7 @@ uint64_t Engine::issue(Op* op) {
   if (queue->attended && dispatcher.hand_over_fresh(*queue, seq)) [[unlikely]]
     return seq;
   // A worker in a timed wait looks by itself.
-  if (queue->sleeping.load() > 0 && (queue->timed_waits.load() == 0 || producer.fresh_cost() >= kWakeCost))
+  if (queue->sleeping.load() > 0 && (queue->timed_waits.load() == 0 || producer.fresh_cost() >= producer.wake_cost()))
     pool.wake(*queue);
   return seq;
 }

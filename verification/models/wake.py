@@ -128,7 +128,7 @@ class Worker(Program):
     def find(self, s: Any, me: Any) -> str:
         """Scheduler::pick, with the lock held."""
         s.gave_way = False
-        me.left = bool(s.helping and self.model.tiny)  # to a waiting thread: helping_ > 0 && only_tiny()
+        me.left = self.model.left_to_helper(s)
         if s.ready and not me.left:
             if s.busy > 0 and s.busy + 1 == self.model.cores and s.seen_head != s.head:
                 s.seen_head, s.gave_way = s.head, True  # issuing(): it needs the core
@@ -150,7 +150,7 @@ class Worker(Program):
             if not me.left:
                 return "forget"
         elif self.model.broken == "looks_again":
-            me.left = bool(s.helping and self.model.tiny)
+            me.left = self.model.left_to_helper(s)
         left = me.left or (s.gave_way and self.model.broken != "gave_way")
         me.left, me.changed = False, False
         return "timed_wait" if me.timeouts < TIMEOUTS or left else "sleep"
@@ -266,7 +266,7 @@ class Helper(Program):
     def looks(self, s: Any, me: Any) -> str:
         plan(s, me.last)
         s.unseen_cost = False
-        me.left = bool(s.ready and s.sleeping)  # Leftovers::caller
+        me.left = bool(s.ready and s.sleeping)  # `leaves`
         unlock(s)
         if not self.model.interrupted:
             return "comes"
@@ -299,10 +299,7 @@ class Helper(Program):
         s.busy -= 1
         s.ended |= {me.op}
         me.op = -1
-        if s.busy:  # `resumes`: left to threads at work
-            me.rest = bool(s.ready and s.sleeping)
-        else:
-            wake_others(s, self.model, False, True)
+        me.rest = bool(s.ready and s.sleeping)  # `leaves`
         unlock(s)
         return "goes"
 
@@ -314,7 +311,7 @@ class Helper(Program):
         if not lock(s, self.number):
             return None
         me.rest = me.left = False
-        if not s.timed_waits:
+        if not s.timed_waits or not (s.busy or self.model.tiny):
             wake_others(s, self.model, False, True)
         unlock(s)
         return "waits"
@@ -408,6 +405,9 @@ class Wake(Model):
 
     def big(self, op: int) -> bool:
         return not self.tiny
+
+    def left_to_helper(self, s: Any) -> bool:
+        return bool(s.helping and (self.tiny or not s.busy))
 
     def may_end(self, op: int, s: Any) -> bool:
         return not self.meet or op > 0 or len(s.ended) == self.ops - 1

@@ -72,16 +72,18 @@ bool Dispatcher::help(uint32_t most, bool& rest) {
   if (!batch.n) return false;
   helped_.fetch_add(batch.n, std::memory_order_relaxed);
   executor_.run(batch);
-  finish_and_fetch(batch, nullptr, 0, Idle::leave);
+  finish_and_fetch(batch, nullptr, 0, Idle::leave, Then::help);
   rest = batch.rest;
   return true;
 }
 
-// Who sees to the work that the thread leaves when it has no batch to run.
-WorkerPool::Leftovers Dispatcher::leftovers_of(const Batch& batch, const Queue* queue, uint32_t most, Then then) {
-  if (queue || batch.n > 0) return WorkerPool::Leftovers::others;
-  if (then == Then::wait) return WorkerPool::Leftovers::caller;
-  return most == 0 ? WorkerPool::Leftovers::running : WorkerPool::Leftovers::others;
+// Tiny ops are left to the waiting thread that is at it; and a little work to one that has nothing else to do, as it is
+// there before a worker could tell it that the work is done.
+bool Dispatcher::left_to_helper(const Queue& queue) const {
+  if (!producer_.helps()) return false;
+  if (queue.only_tiny()) return true;
+  return !scheduler_.anything_runs() && queue.ready_cost < kLittleCost && queue.computes() && queue.sharing.empty() &&
+         queue.top() == queue.top(Queue::Tasks::brief);
 }
 
 void Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idle idle, Then then) {
@@ -95,8 +97,7 @@ void Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idl
     bool changed = scheduler_.finish(batch, held);
     auto find = [&] { return queue ? scheduler_.pick(*queue, most, batch) : scheduler_.pick_any(batch, most); };
     while (most > 0 && !pool_.stopping()) {
-      // Tiny ops are left to the thread of the front end that is at it.
-      bool left = queue && producer_.helps() && queue->only_tiny();
+      bool left = queue && left_to_helper(*queue);
       if (!left && find()) break;
       left = left || (queue && ring_.has_fresh() && producer_.keeps_fresh());
       if (patient && !left && producer_.unattended() && producer_.fresh_cost() > 0) {
@@ -122,8 +123,8 @@ void Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idl
       if (queue->called.exchange(false))
         timeouts = 0, timeout = kShortTimeout;  // for the op that it was called for it looks twice, soon
     }
-    batch.rest =
-        pool_.wake_others(queue, graph_.take_changed() || changed, &batch, leftovers_of(batch, queue, most, then));
+    const bool leaves = !queue && batch.n == 0 && (then == Then::help || (most == 0 && scheduler_.anything_runs()));
+    batch.rest = pool_.wake_others(queue, graph_.take_changed() || changed, &batch, leaves);
     notify = notifier_.take_due();
     released = graph_.take_released();
   }

@@ -14,8 +14,8 @@ class Dispatcher {
       : mutex_(mutex), ring_(ring), producer_(producer), graph_(graph), notifier_(notifier), scheduler_(scheduler),
         pool_(pool), relief_(relief), executor_(executor) {}
 
-  // What a thread does when it has helped: it goes on with the program, or waits, and helps again.
-  enum class Then { go_on, wait };
+  // What a thread that has found nothing to do does next: it goes on with the program, or looks again, in help().
+  enum class Then { go_on, help };
 
   // The life of a worker.
   void serve(Queue& queue);
@@ -24,7 +24,7 @@ class Dispatcher {
   // nothing to do. rest: as Batch::rest of the last time.
   bool help(uint32_t most, bool& rest);
   // The same for small ops, batch after batch, until `stop`; the lock is taken once to end a batch and to
-  // take the next. True: it has left work to itself; it must call help(), or wake_for_leftovers().
+  // take the next. True: it has left work to itself, and must call help(), or WorkerPool::wake_for_leftovers().
   template <class Stop>
   bool run_small(uint32_t most, Stop stop, Then then) {
     Batch batch;
@@ -38,7 +38,7 @@ class Dispatcher {
     }
     producer_.stops_helping();
     if (batch.rest && then == Then::go_on) pool_.wake_for_leftovers();
-    return batch.rest && then == Then::wait;
+    return batch.rest && then == Then::help;
   }
   // Engine::complete(). hands_over: this thread will hand over what is ready in the queue of the op.
   void complete(Op& op, FailurePtr failure, bool hands_over = false);
@@ -71,7 +71,7 @@ class Dispatcher {
   // `queue` (null: for any, by a waiting thread). An empty batch comes back if there is nothing to do (`leave`) or the
   // worker must stop. Called without the lock.
   void finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idle idle, Then then = Then::go_on);
-  static WorkerPool::Leftovers leftovers_of(const Batch& batch, const Queue* queue, uint32_t most, Then then);
+  bool left_to_helper(const Queue& queue) const;
   bool spin(Queue& queue);
   // Without the lock: what it was to release, and to notify.
   void after_lock(DependencyGraph::Released released, bool notify);

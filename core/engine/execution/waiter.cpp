@@ -8,8 +8,9 @@ namespace forerun {
 
 namespace {
 
-// A waiting thread looks this often for work, with so many pauses between, before it sleeps: some 30 us.
-constexpr int kLooks = 40, kPauses = 16;
+// A waiting thread looks this often for work, with so many pauses between, before it sleeps: some 100 us. To be woken
+// may cost it as much.
+constexpr int kLooks = 150, kPauses = 16;
 constexpr uint32_t kHelpCost = 20'000'000;             // ns: a waiting thread takes nothing longer, to answer signals
 constexpr std::chrono::milliseconds kReliefLooks{10};  // how often the relief worker looks while there is no work
 
@@ -37,6 +38,7 @@ template <class Done, class Arm>
 bool Waiter::wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uint32_t most) {
   if (done()) return true;
   waits_.fetch_add(1, std::memory_order_relaxed);
+  producer_.waits();
   TaskBlocked blocked(pool_);
   Deadline deadline(limit);
   bool over = false, late = false, rest = false;

@@ -23,9 +23,9 @@ class Waiter {
 
   // --- These may hold the interpreter lock ---
   static constexpr uint64_t kKeepUp = 64;
-  // A try before wait(): runs small ops, a microsecond each, if that is all there is. `then`: what follows if the
-  // storage is not settled after it. A thread that waits takes what is left itself, and no other is woken for it. True:
-  // there is such work; wake_for_leftovers() must follow when the wait has ended, in whatever way.
+  // A try before wait(): runs small ops, a microsecond each, if that is all there is. `then`: whether wait() follows;
+  // no worker is woken for work that the thread will find there. True: there is such work, and
+  // WorkerPool::wake_for_leftovers() must follow when the wait has ended, in whatever way.
   bool settle_small(Storage& storage, Dispatcher::Then then);
   // Whether planning is short: few ops have been submitted since the last time.
   bool little_fresh() const { return ring_.fresh() <= 4 * kKeepUp; }

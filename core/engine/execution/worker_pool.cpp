@@ -108,11 +108,14 @@ void WorkerPool::wake_all() {
   for (Queue* q : devices_.queues()) q->parked.wake_all();
 }
 
-// A worker in a timed wait looks by itself.
+// A worker in a timed wait looks by itself, and one at work does when it has ended.
 void WorkerPool::wake_for_leftovers() {
   Lock held = mutex_.lock();
-  for (Queue* q : devices_.queues())
-    if (has_work_for_sleeper(*q) && q->timed_waits.load() == 0) q->parked.wake_one(scheduler_.cpus());
+  for (Queue* q : devices_.queues()) {
+    if (!has_work_for_sleeper(*q)) continue;
+    if (q->timed_waits.load() == 0 || (q->ready_cost > kWakeCost && !scheduler_.anything_runs()))
+      q->parked.wake_one(scheduler_.cpus());
+  }
 }
 
 // A task that waits holds no place, so that another thread can do what it waits for; if none sleeps, one is started,
@@ -148,10 +151,8 @@ void WorkerPool::sleep(Queue& queue, Lock& held, std::chrono::microseconds limit
   queue.timed_waits.fetch_sub(timeout);
 }
 
-bool WorkerPool::wake_others(Queue* mine, bool changed, const Batch* taken, Leftovers leftovers) {
+bool WorkerPool::wake_others(Queue* mine, bool changed, const Batch* taken, bool leaves) {
   uint64_t cost = taken ? taken->cost() : 0;
-  const bool leaves =
-      leftovers == Leftovers::caller || (leftovers == Leftovers::running && scheduler_.anything_runs());
   bool rest = false;
   for (Queue* q : devices_.queues()) {
     if (!has_work_for_sleeper(*q)) continue;

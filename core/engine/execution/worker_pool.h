@@ -16,11 +16,6 @@ class WorkerPool {
   WorkerPool(EngineMutex& mutex, const DeviceTable& devices, const SubmissionRing& ring, Scheduler& scheduler)
       : mutex_(mutex), devices_(devices), ring_(ring), scheduler_(scheduler) {}
 
-  // Who takes the work that a thread leaves: workers that are woken for it; threads that run ops now, if there are any,
-  // as they look again (the caller goes on with the program, and needs the core that it has); or the caller, which
-  // comes back before it sleeps.
-  enum class Leftovers { others, running, caller };
-
   // cpu/ makes and joins threads; false: the system gives none. Set before the first op.
   std::function<bool(Queue&, int)> make_thread;  // which calls Dispatcher::serve()
   std::function<bool()> make_relief_thread;      // which calls ReliefWorker::serve()
@@ -39,8 +34,8 @@ class WorkerPool {
   std::pair<int, int> threads();  // how many workers there are, of all queues, and how many were asked for
   // An op was submitted to the queue, whose workers seem to sleep: one of them must look.
   void wake(Queue& queue);
-  // A thread that left work, to itself or to those that run, goes on with the program. Workers that found all cores
-  // taken may sleep, and those at work may be so for long: one of them must look.
+  // A thread that left work to itself goes on with the program. Workers that found all cores taken may sleep, and those
+  // at work may be so for long: one of them must look.
   void wake_for_leftovers();
   // The task that a worker runs waits, until worker_unblocked().
   void worker_blocked(Queue& queue);
@@ -54,9 +49,9 @@ class WorkerPool {
   void sleep(Queue& queue, Lock& held, std::chrono::microseconds limit);
   // Wakes one more worker wherever there is work for it: always for other queues if something `changed`, and for one's
   // own if the remaining work is worth it. (A worker that took something looks here again, so workers wake one another
-  // in a chain.) True: there is work that is left to the caller or to those that run; wake_for_leftovers() must follow
-  // when the caller goes on with the program.
-  bool wake_others(Queue* mine, bool changed, const Batch* taken = nullptr, Leftovers leftovers = Leftovers::others);
+  // in a chain.) `leaves`: the work is left to the caller, which comes back for it, or calls wake_for_leftovers(): true
+  // if there is reason to.
+  bool wake_others(Queue* mine, bool changed, const Batch* taken = nullptr, bool leaves = false);
   void wake_all();
   // A device was taken into use: its queues get their workers, now or when the others do.
   void serve(Device& device);

@@ -13,10 +13,16 @@ namespace {
 
 // In cycles: some 5 ms, and some 100 us.
 constexpr uint64_t kKeepsFor = 12'000'000, kActiveFor = 250'000;
+// In cycles, some 25 us: so soon after a wait comes the next one of a program that mostly waits.
+constexpr uint64_t kSoon = 60'000;
 // The time that the program may take from one op to the next, in let_submit(); and how often a worker looks meanwhile.
 constexpr uint64_t kLeastQuiet = 6000, kMostQuiet = 150'000, kLook = 1000;
 
 }  // namespace
+
+void Producer::waits() {
+  waits_soon_.store(cycles() - resumed_.load(std::memory_order_relaxed) < kSoon, std::memory_order_relaxed);
+}
 
 void Producer::resumes() {
   resumed_.store(cycles(), std::memory_order_relaxed);
@@ -42,8 +48,10 @@ Producer::Burst Producer::expected() {
 // Then the same program is mostly grouped in the same way. It lasts until all of the expected burst has come, or
 // nothing has come for some microseconds, or a thirty-second of the cost of the work, or an eighth of that has passed,
 // or there is enough for a group. Work that is not worth a wake-up is mostly waited for at once, and then done sooner
-// by the waiting thread.
+// by the waiting thread; a little work of a program that waits soon is left to it for longer.
 void Producer::let_submit(const Burst& expected) const {
+  auto little = [&] { return std::max(fresh_cost(), expected.cost) < kLittleCost; };
+  for (uint64_t left = waits_soon() ? kSoon : 0; left > 0 && unattended() && little(); left -= kLook) pass(kLook);
   const uint64_t enough = expected.ops > 0 ? std::min(expected.ops, GroupSearch::kReach) : GroupSearch::kReach;
   uint64_t next = ring_.next();
   for (uint64_t spent = 0; unattended() && next - ring_.planned() < enough;) {

@@ -9,6 +9,10 @@ namespace forerun {
 
 // The front end's threads share the cores with the workers. A worker looks here before it takes a core that the program
 // needs, or small work that the program is about to do itself.
+// Costs of work, in ns: worth waking a thread for; and done by a waiting thread sooner than it could hand it over, and
+// be told of its end.
+constexpr uint64_t kWakeCost = 20'000, kLittleCost = 50'000;
+
 class Producer {
  public:
   explicit Producer(const SubmissionRing& ring) : ring_(ring) {}
@@ -24,8 +28,12 @@ class Producer {
   void begins_to_help() { helping_.fetch_add(1); }
   void stops_helping() { helping_.fetch_sub(1); }
   bool helps() const { return helping_.load() > 0; }
-  // A wait has ended: the program goes on, and begins a new burst.
+  // A wait begins; and has ended: the program goes on, and begins a new burst.
+  void waits();
   void resumes();
+  // Fresh work of this cost is worth waking a worker for. A little work is not where the last burst was short: the
+  // program will wait, and do it itself.
+  uint64_t wake_cost() const { return waits_soon() ? 2 * kLittleCost : kWakeCost; }
   // Fresh ops that no waiting thread will take.
   bool unattended() const { return ring_.has_fresh() && !helps(); }
   // The ops that the program submits between two waits.
@@ -52,11 +60,13 @@ class Producer {
 
  private:
   // The difference of sums, of which the larger one may have lost a little since the other was taken from it.
+  bool waits_soon() const { return waits_soon_.load(std::memory_order_relaxed); }
   static uint64_t above(uint64_t sum, uint64_t before) { return sum > before ? sum - before : 0; }
 
   const SubmissionRing& ring_;
   std::atomic<uint64_t> cost_{0}, planned_cost_{0};  // ns, of all ops submitted, and of those that have been planned
-  std::atomic<uint64_t> resumed_{0};                 // when a wait ended last (cycles)
+  std::atomic<uint64_t> resumed_{0};                 // when a wait ended last (cycles),
+  std::atomic<bool> waits_soon_{false};              // and whether the one that began last came soon after one
   // The burst that began then, and how long the one before it was: several threads may mix them up.
   std::atomic<uint64_t> burst_begins_{0}, burst_begins_cost_{0}, burst_ops_{0}, burst_cost_{0};
   static constexpr size_t kBursts = 64;

@@ -28,7 +28,7 @@ struct Batch {
   int sure = 0;           // those behind the first `sure` wait for others of the batch, which are expected not to fail
   Queue* held = nullptr;  // it holds one of the cores, for this queue,
   int cpu = 0;            // while it runs on this CPU
-  bool rest = false;      // there was work when it came back empty, which is left to the threads that are at work
+  bool rest = false;      // there was work when it came back empty, which is left to the thread
   bool is_task() const { return n > 0 && work[0].op->is_task(); }  // it is alone then
   uint64_t cost() const {
     uint64_t sum = 0;
@@ -41,7 +41,6 @@ struct Batch {
 constexpr uint32_t kTinyCost = 400;    // handing it to another thread costs more
 constexpr uint32_t kSmallCost = 2500;  // not worth a lock of its own
 constexpr uint32_t kAnyCost = UINT32_MAX;
-constexpr uint64_t kWakeCost = 20'000;  // work that is worth waking a thread for
 
 // With the engine's lock, atomics aside.
 class Scheduler {

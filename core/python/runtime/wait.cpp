@@ -34,7 +34,7 @@ void wait_settled(const Array& array) {
   if (storage.settled()) return found_there("wait");
   LoggedWait wait;
   Leftovers left;
-  if (!engine_abandoned()) left.any = Engine::get().waiter.settle_small(storage, Dispatcher::Then::wait);
+  if (!engine_abandoned()) left.any = Engine::get().waiter.settle_small(storage, Dispatcher::Then::help);
   while (!storage.settled())
     wait_with_signals("wait", [&](auto slice) { return Engine::get().waiter.wait(storage, slice); }, &storage);
   wait.on(storage.last_write);

@@ -1,4 +1,6 @@
 // How many operations a program is expected to submit before its next wait.
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "engine/operations/op.h"
@@ -75,11 +77,26 @@ void lengths_are_of_bursts_that_were_seen() {
   check(program.producer.expected().ops == 0, "the length of another burst is not taken for that of this line");
 }
 
+void a_program_that_waits_soon_is_left_a_little_work() {
+  Bursts program;
+  auto wait_after = [&](std::chrono::microseconds time) {
+    program.producer.resumes();
+    if (time.count() > 0) std::this_thread::sleep_for(time);
+    program.producer.waits();
+    return program.producer.wake_cost();
+  };
+  uint64_t soon = kWakeCost;
+  for (int i = 0; i < 10'000 && soon == kWakeCost; ++i) soon = wait_after(std::chrono::microseconds(0));
+  check(soon > kLittleCost, "a little work is not worth a wake-up");
+  check(wait_after(std::chrono::milliseconds(2)) == kWakeCost, "it is after a burst that took long");
+}
+
 }  // namespace
 
 int main() {
   a_burst_is_as_long_as_the_last_time();
   other_lines_and_later_ops_are_not_known();
   lengths_are_of_bursts_that_were_seen();
+  a_program_that_waits_soon_is_left_a_little_work();
   return 0;
 }
