@@ -14,7 +14,7 @@ class Dispatcher {
       : mutex_(mutex), ring_(ring), producer_(producer), graph_(graph), notifier_(notifier), scheduler_(scheduler),
         pool_(pool), relief_(relief), executor_(executor) {}
 
-  // What a thread that has found nothing to do does next: it goes on with the program, or looks again, in help().
+  // The next act of a thread that has found nothing to do: it goes on with the program, or looks again, in help().
   enum class Then { go_on, help };
 
   // The life of a worker.
