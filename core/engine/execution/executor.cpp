@@ -24,8 +24,8 @@ void Executor::run(Batch& batch) {
 
 void Executor::run(Work& work) {
   Op* op = work.op;
-  bool poisoned = work.tile == 0 && op->failure;  // set before it started; other tiles may set it later
-  if (work.tile == 0 && !poisoned) {
+  bool poisoned = !work.joins && op->failure;  // set before it started; other tiles may set it later
+  if (!work.joins && !poisoned) {
     uint64_t started = op->record ? Trace::now() : 0;
     if (!take_memory(*op)) {
       work.no_memory = true;
@@ -49,7 +49,7 @@ void Executor::run(Work& work) {
     if (op->queue->lane) op->queue->lane->left_out(*op, *op->failure);
   } else if (op->queue->lane) {
     hand_over(work);
-  } else if (work.tile == 0 && op->n_tiles > 1) {
+  } else if (!work.joins && op->n_tiles > 1) {
     run_tiles(work);
   } else {
     try {
@@ -83,7 +83,8 @@ void Executor::run_tiles(Work& work) {
   Op* op = work.op;
   {
     Lock held = mutex_.lock();
-    op->next_tile = 1;
+    op->next_tile = 0, op->end_tile = op->n_tiles;
+    work.tile = op->take_tile(CpuOccupancy::takes_last(CpuOccupancy::here()));
     op->queue->sharing.insert(
         op, [op](Op* other) { return other->urgent == op->urgent ? other->seq > op->seq : op->urgent; });
     pool_.wake_others(op->queue, true);

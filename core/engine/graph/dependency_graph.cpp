@@ -66,7 +66,6 @@ void DependencyGraph::add(Op* op, bool by_parts, uint64_t now) {
   if (op->record) [[unlikely]]
     recorder_.planned(*op, now);
   op->n_tiles = op->tiles_left = op->kernel()->tiles();
-  op->next_tile = 0;
   op->slow =
       op->may_wait() || op->queue->lane || (op->cost > kSlowCost && op->n_tiles == 1 && !op->kernel()->fusible());
   op->budget->planned(op, op->queue->kind == Queue::Kind::io);

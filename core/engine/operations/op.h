@@ -140,7 +140,9 @@ class Op {
   uint64_t recheck_at = 0;  // refused by the budget: until the oldest op has this number
   uint64_t refused_after = UINT64_MAX;  // the ops that had ended when it was last refused memory,
   size_t refused_beside = 0;            // and the bytes that were occupied
-  int64_t n_tiles = 1, next_tile = 0, tiles_left = 0;
+  int64_t n_tiles = 1, tiles_left = 0;
+  int64_t next_tile = 0,
+          end_tile = 0;  // while threads share it: of the tiles, those from one to the other are not taken
   bool started = false, ended = false;
   bool retries_alone = false;  // found no memory: only as the oldest op, alone, it may try again
   bool kept = false;           // others wait for it in place of its own dependencies: it must not be dropped
@@ -149,6 +151,8 @@ class Op {
   bool handed_over = false;    // and the lane has accepted it;
   bool completed = false;      // the lane is done with it, or never got it,
   bool unreported = false;     // and its failure is the lane's, not in the FailureLog yet
+  bool has_tiles() const { return next_tile < end_tile; }
+  int64_t take_tile(bool last) { return last ? --end_tile : next_tile++; }
   bool may_start() const { return pending_dependencies == followed; }
   bool lane_is_done() const { return pending_dependencies == 0 && completed && returned; }
   FailurePtr failure;                 // first failure of a tile, or inherited from an input

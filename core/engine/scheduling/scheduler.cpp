@@ -144,14 +144,16 @@ bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch) {
   // beside it.
   if (counted && !(op && op->is_task())) batch.held = &queue, ++busy_, ++queue.busy, batch.cpu = cpus_.begin();
   if (!op) {
-    batch.work[batch.n++] = Work{shared, shared->next_tile++}, batch.sure = 1;
-    if (shared->next_tile == shared->n_tiles) queue.sharing.pop_front();
+    batch.work[batch.n++] =
+        Work{.op = shared, .tile = shared->take_tile(CpuOccupancy::takes_last(batch.cpu)), .joins = true};
+    batch.sure = 1;
+    if (!shared->has_tiles()) queue.sharing.pop_front();
   } else {
-    batch.work[batch.n++] = Work{op, 0};
+    batch.work[batch.n++] = Work{op};
     op->brief = op->brief && most < kAnyCost;
     most = std::min(most, kSmallCost - 1);
     bool small = op->cost < kSmallCost && !queue.lane;
-    while (small && batch.n < Batch::kMost && (op = admissible(queue, most))) batch.work[batch.n++] = Work{op, 0};
+    while (small && batch.n < Batch::kMost && (op = admissible(queue, most))) batch.work[batch.n++] = Work{op};
     batch.sure = batch.n;
     if (small) add_followers(batch, most);
   }
@@ -191,8 +193,7 @@ void Scheduler::add_followers(Batch& batch, uint32_t most) {
       if (next->pending_dependencies != next->reached || next->started || next->dropped || next->cost > most ||
           next->queue != op->queue || next->leader)
         continue;
-      if (batch.n < Batch::kMost && DependencyGraph::inputs_ok(next) && start(next))
-        batch.work[batch.n++] = Work{next, 0};
+      if (batch.n < Batch::kMost && DependencyGraph::inputs_ok(next) && start(next)) batch.work[batch.n++] = Work{next};
     }
   }
   for (int i = 0; i < looked; ++i)

@@ -12,7 +12,8 @@ namespace forerun {
 // Work that a thread has taken: one op, or one tile of an op.
 struct Work {
   Op* op;
-  int64_t tile;
+  int64_t tile = 0;
+  bool joins = false;      // another thread has started the op
   bool no_memory = false;  // for it: it has not run
   bool held_back = false;  // an op that it follows may have failed: it has not run
   bool run_later = false;  // its kernel has thrown RunLater: a worker must run it

@@ -29,6 +29,9 @@ class CpuOccupancy {
     if (at_work_[cpu]++ > 0) moves_ = kMoves;
     return cpu;
   }
+  // Which tiles of an op it takes first: from the last one on, or from tile 0. Data that several ops use is then mostly
+  // in the caches of the CPU that uses it.
+  static bool takes_last(int cpu) { return cpu % 2 != 0; }
   void end(int cpu) { --at_work_[cpu]; }
   bool taken(int cpu) const { return at_work_[cpu] > 0; }
   // A thread that has just met another on its CPU says that the system places them badly: some virtual machines take
