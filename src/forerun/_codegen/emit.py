@@ -148,29 +148,27 @@ def _before_row(loop: Loop) -> list[str]:
 
 
 def _masked(loop: Loop, width: int) -> tuple[list[str], list[_Body]]:
-    """A loop over vectors, each of which knows how many of its places are left."""
-    body = _Body(loop, width, "v", "%i", "%mask")
+    """A loop over whole vectors, and one more vector that leaves out places."""
+    vectors, body = _vectors(loop, width)
+    rest = _Body(loop, width, "e", "%whole", "%mask")
     lanes = ", ".join(f"i64 {k}" for k in range(width))
     wide = f"<{width} x i64>"
     code = [
-        "br label %vectors",
-        "vectors:",
-        "%i = phi i64 [0, %row], [%next, %vectors]",
-        "%left = sub i64 %n, %i",
+        *vectors,
+        "elements:",
+        "%left = sub i64 %n, %whole",
         f"%left.1 = insertelement {wide} poison, i64 %left, i64 0",
         f"%left.all = shufflevector {wide} %left.1, {wide} poison, <{width} x i32> zeroinitializer",
         f"%mask = icmp ugt {wide} %left.all, <{lanes}>",
-        *body.values.code,
-        f"%next = add i64 %i, {width}",
-        "%more = icmp ult i64 %next, %n",
-        "br i1 %more, label %vectors, label %row.done",
+        *rest.values.code,
+        "br label %row.done",
     ]
-    return code, [body]
+    return code, [body, rest]
 
 
-def _plain(loop: Loop, width: int) -> tuple[list[str], list[_Body]]:
-    """A loop over whole vectors, and one over the elements that are left."""
-    body, rest = _Body(loop, width, "v", "%i", None), _Body(loop, 1, "e", "%j", None)
+def _vectors(loop: Loop, width: int) -> tuple[list[str], _Body]:
+    """A loop over the whole vectors of a row; `elements` is where those that are left are computed."""
+    body = _Body(loop, width, "v", "%i", None)
     code = [
         f"%whole = and i64 %n, {-width}",
         "%any = icmp ugt i64 %whole, 0",
@@ -182,8 +180,18 @@ def _plain(loop: Loop, width: int) -> tuple[list[str], list[_Body]]:
         "%more = icmp ult i64 %next, %whole",
         "br i1 %more, label %vectors, label %ends",
         "ends:",
-        "%left = icmp ult i64 %whole, %n",
-        "br i1 %left, label %elements, label %row.done",
+        "%some = icmp ult i64 %whole, %n",
+        "br i1 %some, label %elements, label %row.done",
+    ]
+    return code, body
+
+
+def _plain(loop: Loop, width: int) -> tuple[list[str], list[_Body]]:
+    """A loop over whole vectors, and one over the elements that are left."""
+    vectors, body = _vectors(loop, width)
+    rest = _Body(loop, 1, "e", "%j", None)
+    code = [
+        *vectors,
         "elements:",
         "%j = phi i64 [%whole, %ends], [%following, %elements]",
         *rest.values.code,

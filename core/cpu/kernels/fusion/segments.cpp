@@ -18,7 +18,7 @@ namespace forerun {
 namespace {
 
 constexpr size_t kLeastSteps = 2;   // that are worth a loop
-constexpr size_t kMostSteps = 600;  // compiling takes some 50 us for each
+constexpr size_t kMostSteps = 600;  // compiling takes some 30 us for each
 constexpr int64_t kLeastRow = 4;    // elements that are worth a vector
 
 int64_t inner_stride(const Plan::Operand& operand) {
