@@ -55,6 +55,8 @@ PyObject* multiply(PyObject* a, PyObject* b) {
 
 template <Operator which>
 PyObject* unary(PyObject* a) {
+  if (which == Operator::negative && is_scalar(a))
+    if (PyObject* result = negated_at_once(a); result || PyErr_Occurred()) return result;
   return call_operator(which, &a, 1, nullptr);
 }
 

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "array/array.h"
+#include "cpu/loops/item.h"
 #include "engine/engine.h"
 #include "python/dispatch/operator_table.h"
 #include "python/numpy_api.h"
@@ -26,15 +28,14 @@ bool scalar_dtype(PyObject* o, DType* t) {
   return Py_IS_TYPE(o, &PyInt64ArrType_Type) ? (*t = DType::i64, true) : false;
 }
 
-// The value of a scalar or of a number of Python's, which has fewer kinds of values than T. False: it is none, or not
-// there.
+// The value of a scalar or of a number of Python's as a T, which holds it. False: it is none, or not there.
 template <class T>
 bool read(PyObject* o, T* value) {
   if constexpr (std::is_same_v<T, double>)
     if (Py_IS_TYPE(o, &PyDoubleArrType_Type)) return *value = PyArrayScalar_VAL(o, Double), true;
   if constexpr (std::is_same_v<T, float>)
     if (Py_IS_TYPE(o, &PyFloatArrType_Type)) return *value = PyArrayScalar_VAL(o, Float), true;
-  if constexpr (!std::is_same_v<T, float>)
+  if constexpr (std::is_same_v<T, double> || std::is_same_v<T, int64_t>)
     if (Py_IS_TYPE(o, &PyInt64ArrType_Type)) return *value = static_cast<T>(PyArrayScalar_VAL(o, Int64)), true;
   if (is_scalar(o)) {
     const Array& a = as_array(o)->array;
@@ -52,45 +53,87 @@ bool read(PyObject* o, T* value) {
   }
   if (PyLong_CheckExact(o)) {
     int beyond = 0;
-    long long whole = PyLong_AsLongLongAndOverflow(o, &beyond);
+    const long long whole = PyLong_AsLongLongAndOverflow(o, &beyond);
+    if (beyond) return false;
+    *value = static_cast<T>(whole);
+    if constexpr (std::is_integral_v<T>) return std::in_range<T>(whole);
     constexpr long long kExact = 1LL << 53;  // beyond, a number might be rounded twice
-    if (beyond || (!std::is_same_v<T, int64_t> && (whole > kExact || whole < -kExact))) return false;
-    return *value = static_cast<T>(whole), true;
+    return whole <= kExact && whole >= -kExact;
   }
-  if constexpr (!std::is_same_v<T, int64_t>) {
+  if constexpr (std::is_floating_point_v<T>)
     if (PyFloat_CheckExact(o)) return *value = static_cast<T>(PyFloat_AS_DOUBLE(o)), true;
-  }
   return false;
 }
 
-template <class T>
-PyObject* scalar_of(T value, DType t, MemoryBudget* budget) {
+PyObject* scalar_of(const void* value, DType t, MemoryBudget* budget) {
   ++Engine::get().at_once.count;
-  return scalar_at_once(t, budget, &value);
+  return scalar_at_once(t, budget, value);
+}
+
+// a op b, as a bool. Null: another operator.
+template <class T>
+PyObject* compared(Operator which, T a, T b, MemoryBudget* budget) {
+  bool holds;
+  switch (which) {
+    case Operator::less: holds = a < b; break;
+    case Operator::less_equal: holds = a <= b; break;
+    case Operator::greater: holds = a > b; break;
+    case Operator::greater_equal: holds = a >= b; break;
+    case Operator::equal: holds = a == b; break;
+    case Operator::not_equal: holds = a != b; break;
+    default: return nullptr;
+  }
+  return scalar_of(&holds, DType::b1, budget);
 }
 
 template <class T>
 PyObject* calculated(Operator which, PyObject* a, PyObject* b, DType t, MemoryBudget* budget) {
-  using Wraps = std::conditional_t<std::is_same_v<T, int64_t>, uint64_t, T>;
-  T x, y;
+  T x, y, result;
   if (!read(a, &x) || !read(b, &y)) return nullptr;
-  const Wraps p = static_cast<Wraps>(x), q = static_cast<Wraps>(y);
   switch (which) {
-    case Operator::add: return scalar_of(static_cast<T>(p + q), t, budget);
-    case Operator::subtract: return scalar_of(static_cast<T>(p - q), t, budget);
-    case Operator::multiply: return scalar_of(static_cast<T>(p * q), t, budget);
-    case Operator::divide:
-      return std::is_same_v<T, int64_t>
-                 ? nullptr
-                 : scalar_of(static_cast<T>(x / (std::is_same_v<T, int64_t> ? T(1) : y)), t, budget);
-    case Operator::less: return scalar_of(x < y, DType::b1, budget);
-    case Operator::less_equal: return scalar_of(x <= y, DType::b1, budget);
-    case Operator::greater: return scalar_of(x > y, DType::b1, budget);
-    case Operator::greater_equal: return scalar_of(x >= y, DType::b1, budget);
-    case Operator::equal: return scalar_of(x == y, DType::b1, budget);
-    case Operator::not_equal: return scalar_of(x != y, DType::b1, budget);
-    default: return nullptr;
+    case Operator::add: result = x + y; break;
+    case Operator::subtract: result = x - y; break;
+    case Operator::multiply: result = x * y; break;
+    case Operator::divide: result = x / y; break;
+    default: return compared(which, x, y, budget);
   }
+  return scalar_of(&result, t, budget);
+}
+
+// The same of integers. What does not fit wraps around.
+template <class T>
+PyObject* calculated_whole(Operator which, PyObject* a, PyObject* b, DType t, MemoryBudget* budget) {
+  T x, y, result;
+  if (!read(a, &x) || !read(b, &y)) return nullptr;
+  const auto p = static_cast<uint64_t>(x), q = static_cast<uint64_t>(y);
+  const bool divides = y != 0 && !(std::is_signed_v<T> && y == static_cast<T>(-1)), shifts = q < 8 * sizeof(T);
+  const bool opposite = (x < 0) != (y < 0);
+  switch (which) {
+    case Operator::add: result = static_cast<T>(p + q); break;
+    case Operator::subtract: result = static_cast<T>(p - q); break;
+    case Operator::multiply: result = static_cast<T>(p * q); break;
+    case Operator::bitwise_and: result = static_cast<T>(p & q); break;
+    case Operator::bitwise_or: result = static_cast<T>(p | q); break;
+    case Operator::bitwise_xor: result = static_cast<T>(p ^ q); break;
+    case Operator::left_shift:
+      if (!shifts) return nullptr;
+      result = static_cast<T>(p << q);
+      break;
+    case Operator::right_shift:
+      if (!shifts) return nullptr;
+      result = static_cast<T>(x >> q);
+      break;
+    case Operator::floor_divide:
+      if (!divides) return nullptr;
+      result = static_cast<T>(x / y - (opposite && x % y != 0));
+      break;
+    case Operator::remainder:
+      if (!divides) return nullptr;
+      result = static_cast<T>(x % y + (opposite && x % y != 0 ? y : 0));
+      break;
+    default: return compared(which, x, y, budget);
+  }
+  return scalar_of(&result, t, budget);
 }
 
 }  // namespace
@@ -110,9 +153,31 @@ PyObject* calculated_at_once(Operator which, PyObject* a, PyObject* b) {
   }
   MemoryBudget* budget = as_array(is_scalar(a) ? a : b)->array.storage()->budget;
   return guarded([&]() -> PyObject* {
-    if (t == DType::f64) return calculated<double>(which, a, b, t, budget);
-    if (t == DType::f32) return calculated<float>(which, a, b, t, budget);
-    return t == DType::i64 ? calculated<int64_t>(which, a, b, t, budget) : nullptr;
+    PyObject* result = nullptr;
+    with_real(t, [&]<class T>(T) {
+      if constexpr (std::is_integral_v<T>)
+        result = calculated_whole<T>(which, a, b, t, budget);
+      else
+        result = calculated<T>(which, a, b, t, budget);
+    });
+    return result;
+  });
+}
+
+PyObject* negated_at_once(PyObject* a) {
+  const Array& scalar = as_array(a)->array;
+  if (on_tape(a) || !may_work_at_once() || !scalar.storage()) return nullptr;
+  return guarded([&] {
+    PyObject* result = nullptr;
+    with_real(scalar.layout.dtype, [&]<class T>(T value) {
+      if (!read(a, &value)) return;
+      if constexpr (std::is_integral_v<T>)
+        value = static_cast<T>(-static_cast<uint64_t>(value));  // wraps around
+      else
+        value = -value;
+      result = scalar_of(&value, scalar.layout.dtype, scalar.storage()->budget);
+    });
+    return result;
   });
 }
 

@@ -34,6 +34,9 @@ OPERATORS: list[Callable[[Any, Any], Any]] = [
     operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
     operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
 ]  # fmt: skip
+BITWISE: list[Callable[[Any, Any], Any]] = [
+    operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift,
+]  # fmt: skip
 IN_PLACE = [operator.iadd, operator.isub, operator.imul, operator.itruediv]
 NUMPYS = (
     numpy.float64(-0.3), numpy.float32(0.7), numpy.int64(7), numpy.int8(-3), numpy.uint64(2**63), numpy.bool_(True),
@@ -97,10 +100,17 @@ def test_a_number_beside_an_array_is_a_constant(dtype):
         assert outcome_of(op, x.copy(), b) == issued(op, x.copy(), b), (op, b)
 
 
-@pytest.mark.parametrize("dtype", ["int64", "uint8", "float32", "float64", "complex128"])
+@pytest.mark.parametrize(
+    "dtype", ["int8", "uint8", "int16", "uint32", "int64", "uint64", "float32", "float64", "complex128"]
+)
 def test_scalars_are_calculated_as_operations_calculate(dtype):
-    values = [5, 0, -3, 2**62] if dtype == "int64" else [5, 0] if dtype == "uint8" else [5, 0.1, numpy.inf, numpy.nan]
+    values: list[Any] = [5, 0.1, -0.0, numpy.inf, numpy.nan]
+    if numpy.dtype(dtype).kind in "iu":
+        bounds = numpy.iinfo(dtype)
+        values = [5, 0, bounds.max, bounds.min, bounds.min // 2 + 1]
+    own = [scalar(dtype, value) for value in values]
     beside = [
+        *own,
         *NUMBERS,
         scalar("int64", 7),
         scalar("float64", -0.3),
@@ -108,10 +118,11 @@ def test_scalars_are_calculated_as_operations_calculate(dtype):
         vector("float64"),
         *NUMPYS,
     ]
-    for value, b, op in itertools.product(values, beside, OPERATORS):
-        a = scalar(dtype, value)
+    for a, b, op in itertools.product(own, beside, OPERATORS + BITWISE):
         assert outcome_of(op, a, b) == issued(op, a, b), (op, a, b)
         assert outcome_of(op, b, a) == issued(op, b, a), (op, b, a)
+    for a in own:
+        assert outcome_of(operator.neg, a) == issued(operator.neg, a), a
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
