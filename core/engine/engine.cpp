@@ -32,7 +32,7 @@ uint64_t Engine::issue(Op* op) {
   op->record = nullptr;
   if (trace.on()) [[unlikely]]
     recorder.submitted(*op);
-  if (op->cost > kTinyCost) producer.submitted(op->cost);
+  producer.submits(seq, op->cost);
   ring.put(seq, op);
   if (queue->attended && dispatcher.hand_over_fresh(*queue, seq)) [[unlikely]]
     return seq;

@@ -13,7 +13,7 @@ namespace {
 
 // In cycles: some 5 ms, and some 100 us.
 constexpr uint64_t kKeepsFor = 12'000'000, kActiveFor = 250'000;
-// In cycles, some 25 us: so soon after a wait comes the next one of a program that mostly waits.
+// In cycles, some 25 us: so soon after the first op of a burst comes the wait of a program that mostly waits.
 constexpr uint64_t kSoon = 60'000;
 // The time that the program may take from one op to the next, in let_submit(); and how often a worker looks meanwhile.
 constexpr uint64_t kLeastQuiet = 6000, kMostQuiet = 150'000, kLook = 1000;
@@ -21,7 +21,7 @@ constexpr uint64_t kLeastQuiet = 6000, kMostQuiet = 150'000, kLook = 1000;
 }  // namespace
 
 void Producer::waits() {
-  waits_soon_.store(cycles() - resumed_.load(std::memory_order_relaxed) < kSoon, std::memory_order_relaxed);
+  waits_soon_.store(cycles() - begun_.load(std::memory_order_relaxed) < kSoon, std::memory_order_relaxed);
 }
 
 void Producer::resumes() {

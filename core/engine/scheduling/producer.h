@@ -3,23 +3,29 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/processor/cycles.h"
 #include "engine/operations/submission.h"
 
 namespace forerun {
 
+// Costs of work, in ns: of which handing it to another thread is the larger part; worth waking a thread for; and done
+// by a waiting thread sooner than another could take it over, move its data from one core's caches to those of another,
+// and report its end.
+constexpr uint32_t kTinyCost = 400;
+constexpr uint64_t kWakeCost = 20'000, kLittleCost = 100'000;
+
 // The front end's threads share the cores with the workers. A worker looks here before it takes a core that the program
 // needs, or small work that the program is about to do itself.
-// Costs of work, in ns: worth waking a thread for; and done by a waiting thread sooner than it could hand it over, and
-// be told of its end.
-constexpr uint64_t kWakeCost = 20'000, kLittleCost = 50'000;
-
 class Producer {
  public:
   explicit Producer(const SubmissionRing& ring) : ring_(ring) {}
 
   // --- Any thread ---
-  // An op has been submitted that costs `ns`. Several threads may lose a little of the sum.
-  void submitted(uint32_t ns) { cost_.store(cost_.load(std::memory_order_relaxed) + ns, std::memory_order_relaxed); }
+  // An op is submitted that costs `ns`, with that number. Several threads may lose a little of the sum.
+  void submits(uint64_t seq, uint32_t ns) {
+    if (seq == burst_begins_.load(std::memory_order_relaxed)) begun_.store(cycles(), std::memory_order_relaxed);
+    if (ns > kTinyCost) cost_.store(cost_.load(std::memory_order_relaxed) + ns, std::memory_order_relaxed);
+  }
   // ns, about, of ops submitted since the last plan, without tiny ones.
   uint64_t fresh_cost() const {
     return above(cost_.load(std::memory_order_relaxed), planned_cost_.load(std::memory_order_relaxed));
@@ -33,7 +39,7 @@ class Producer {
   void resumes();
   // Fresh work of this cost is worth waking a worker for. A little work is not where the last burst was short: the
   // program will wait, and do it itself.
-  uint64_t wake_cost() const { return waits_soon() ? 2 * kLittleCost : kWakeCost; }
+  uint64_t wake_cost() const { return waits_soon() ? kLittleCost : kWakeCost; }
   // Fresh ops that no waiting thread will take.
   bool unattended() const { return ring_.has_fresh() && !helps(); }
   // The ops that the program submits between two waits.
@@ -65,8 +71,9 @@ class Producer {
 
   const SubmissionRing& ring_;
   std::atomic<uint64_t> cost_{0}, planned_cost_{0};  // ns, of all ops submitted, and of those that have been planned
-  std::atomic<uint64_t> resumed_{0};                 // when a wait ended last (cycles),
-  std::atomic<bool> waits_soon_{false};              // and whether the one that began last came soon after one
+  std::atomic<uint64_t> resumed_{0};                 // when a wait ended last (cycles)
+  std::atomic<uint64_t> begun_{0};                   // when the first op of the burst was submitted (cycles),
+  std::atomic<bool> waits_soon_{false};              // and whether a wait came soon after that of the last one
   // The burst that began then, and how long the one before it was: several threads may mix them up.
   std::atomic<uint64_t> burst_begins_{0}, burst_begins_cost_{0}, burst_ops_{0}, burst_cost_{0};
   static constexpr size_t kBursts = 64;

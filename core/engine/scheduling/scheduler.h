@@ -39,7 +39,6 @@ struct Batch {
 };
 
 // Costs of ops, in ns.
-constexpr uint32_t kTinyCost = 400;    // handing it to another thread costs more
 constexpr uint32_t kSmallCost = 2500;  // not worth a lock of its own
 constexpr uint32_t kAnyCost = UINT32_MAX;
 

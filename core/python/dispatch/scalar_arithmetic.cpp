@@ -28,7 +28,7 @@ bool scalar_dtype(PyObject* o, DType* t) {
   return Py_IS_TYPE(o, &PyInt64ArrType_Type) ? (*t = DType::i64, true) : false;
 }
 
-// The value of a scalar or of a number of Python's as a T, which holds it. False: it is none, or not there.
+// The value of a scalar or of a number of Python's as a T, which holds it. False: it is none, or is still computed.
 template <class T>
 bool read(PyObject* o, T* value) {
   if constexpr (std::is_same_v<T, double>)
