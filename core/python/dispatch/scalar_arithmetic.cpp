@@ -100,7 +100,7 @@ PyObject* calculated(Operator which, PyObject* a, PyObject* b, DType t, MemoryBu
   return scalar_of(&result, t, budget);
 }
 
-// The same of integers. What does not fit wraps around.
+// The same of integers, which wrap around.
 template <class T>
 PyObject* calculated_whole(Operator which, PyObject* a, PyObject* b, DType t, MemoryBudget* budget) {
   T x, y, result;
