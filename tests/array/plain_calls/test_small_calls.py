@@ -28,7 +28,7 @@ def of(dtype: str) -> dict[str, Any]:
     """Arrays that calls name."""
     x = np.array((VALUES % 2 if dtype == "bool" else VALUES).astype(dtype))
     return {
-        "np": np, "A": x, "x": x.reshape(-1), "s": np.array(numpy.sort(VALUES.reshape(-1)).astype(dtype)), "T": x.T,
+        "np": np, "float64": numpy.float64, "A": x, "x": x.reshape(-1), "s": np.array(numpy.sort(VALUES.reshape(-1)).astype(dtype)), "T": x.T,
         "p": np.array([2, 0, -1, 4]), "m": np.array(VALUES.reshape(-1) % 2 == 0), "v": x[:, 1],
         "k": np.array([[1], [0], [2]]),
         "w": np.array([0.5, 1.5, 2.5]),
@@ -146,6 +146,7 @@ def calls_of(function: Any, work: Callable[[], Any]) -> int:
         # lists of numbers
         "argmax([x[0], x[1]])", "argmax([-1, x[0], 2.5])", "sum([1.0, 2.0])", "max((x[0], x[1]))", "mean([x, x])",
         "sort([3, 1, 2])", "linalg.norm([3.0, 4.0])", "convolve([1.0, 2.0], [3.0])", "array([-1, x[0]])",
+        "array([float64(2.5), 1.0, 3], dtype=float64)", "array([[float64(2.5)], [1.0]], float64)",
         "array([])", "concatenate([x, p])", "concatenate(([1], x))", "stack([x[0], x[1]])", "imag(x * 1j)",
         "real(x[0])",
     ],

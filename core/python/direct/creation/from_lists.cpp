@@ -34,15 +34,21 @@ constexpr Py_ssize_t kMostListed = 1 << 26;  // numbers, which are copied in the
 // Whether a number becomes a float of 32 bits without an overflow that is to be reported.
 bool fits_float(double value) { return !(std::abs(value) > std::numeric_limits<float>::max()) || std::isinf(value); }
 
-// Whether lists hold Python numbers and nothing else, which the default float takes without a loss that is to be
-// reported. found: becomes the dtype that NumPy gives them, from bool on.
-bool plain_numbers(PyObject* list, Py_ssize_t* left, int depth, DType* found) {
+// Whether it is a float that an array of this dtype may be made of: of NumPy's scalars only those that keep their
+// dtype.
+bool is_float(PyObject* o, DType t) {
+  return PyFloat_CheckExact(o) || (t == DType::f64 && Py_IS_TYPE(o, &PyDoubleArrType_Type));
+}
+
+// Whether lists hold numbers and nothing else, which the default float takes without a loss that is to be reported.
+// want: the dtype of floats. found: becomes the dtype that NumPy gives them, from bool on.
+bool plain_numbers(PyObject* list, Py_ssize_t* left, int depth, DType want, DType* found) {
   if (!is_list(list) || depth > kMaxDims) return false;
   Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
   if (n == 0 || (*left -= n) < 0) return false;
   for (Py_ssize_t i = 0; i < n; ++i) {
     PyObject* o = PySequence_Fast_GET_ITEM(list, i);
-    if (PyFloat_CheckExact(o)) {
+    if (is_float(o, want)) {
       if (!fits_float(PyFloat_AS_DOUBLE(o))) return false;
       *found = DType::f64;
     } else if (plain_int(o)) {
@@ -50,7 +56,7 @@ bool plain_numbers(PyObject* list, Py_ssize_t* left, int depth, DType* found) {
       PyLong_AsLongAndOverflow(o, &overflow);
       if (overflow) return false;
       if (*found == DType::b1) *found = DType::i64;
-    } else if (!PyBool_Check(o) && !plain_numbers(o, left, depth + 1, found)) {
+    } else if (!PyBool_Check(o) && !plain_numbers(o, left, depth + 1, want, found)) {
       return false;
     }
   }
@@ -63,8 +69,8 @@ PyObject* of_vector(PyObject* list, PyObject* dtype) {
   PyObject* const* items = PySequence_Fast_ITEMS(list);
   const bool whole = plain_int(items[0]);
   DType t;
-  if (ints_become_floats || !(whole || PyFloat_CheckExact(items[0])) || !may_work_at_once() || !plain_dtype(dtype, &t))
-    return nullptr;
+  if (ints_become_floats || !may_work_at_once() || !plain_dtype(dtype, &t)) return nullptr;
+  if (!whole && !is_float(items[0], t)) return nullptr;
   if (absent(dtype) && whole) t = DType::i64;
   if (whole ? t != DType::i64 : t != DType::f64 && t != DType::f32) return nullptr;
   Array made = made_at_once(t, Dims{static_cast<int64_t>(n)}, here());
@@ -77,7 +83,7 @@ PyObject* of_vector(PyObject* list, PyObject* dtype) {
       reinterpret_cast<int64_t*>(to)[i] = PyLong_AsLongLongAndOverflow(items[i], &overflow);
       if (overflow) return nullptr;
     } else {
-      if (!PyFloat_CheckExact(items[i])) return nullptr;
+      if (!is_float(items[i], t)) return nullptr;
       const double value = PyFloat_AS_DOUBLE(items[i]);
       if (t == DType::f64)
         reinterpret_cast<double*>(to)[i] = value;
@@ -94,8 +100,8 @@ PyObject* of_vector(PyObject* list, PyObject* dtype) {
 PyObject* of_numbers(PyObject* list, PyObject* dtype) {
   Py_ssize_t left = kMostListed;
   DType t = DType::b1, want;
-  if (ints_become_floats || !may_work_at_once() || !plain_dtype(dtype, &want) || !plain_numbers(list, &left, 1, &t))
-    return nullptr;
+  if (ints_become_floats || !may_work_at_once() || !plain_dtype(dtype, &want)) return nullptr;
+  if (!plain_numbers(list, &left, 1, want, &t)) return nullptr;
   if (absent(dtype)) want = t == DType::f64 ? default_float : t;
   bool floats = t == DType::f64 && (want == DType::f32 || want == DType::f64);
   if (!(t == want || floats || (t == DType::i64 && want == DType::f64))) return nullptr;
