@@ -70,6 +70,8 @@ struct NumpyCall {
   // The argument for a parameter of this sort (src/forerun/ops/_base/primitive.py lists them), as a new reference.
   // Null: not plain.
   PyObject* argument(char sort, PyObject* o) {
+    if (what == What::values && sort == 'n' && PyList_CheckExact(o))
+      if (PyObject* list = integers(o)) return list;
     if (what == What::values && is_list(o) && std::strchr("aAdhmnr", sort)) {
       o = listed_.emplace_back(nb::steal(array_of_list(o))).ptr();
       if (!o) return nullptr;
@@ -81,9 +83,9 @@ struct NumpyCall {
       case 'h': return haystack(o);                                // an array of any size, of which little is read
       case 'r': return looked_at(o);  // bools, however many, or some numbers, for which the function waits
       case 'm': return matrix(o);     // a small matrix: its cost grows faster than its size
-      case 'e': return PyList_CheckExact(o) ? integers(o) : array(o);                     // an array, or a list of ints
-      case 'l': return arrays(o);                                                         // a tuple or list of arrays
-      case 'n': return number(o) ? Py_NewRef(o) : array(o);                               // an array or a number
+      case 'e': return PyList_CheckExact(o) ? integers(o) : array(o);  // an array, or a list of ints
+      case 'l': return arrays(o);                                      // a tuple or list of arrays
+      case 'n': return number(o) ? Py_NewRef(o) : array(o);            // an array, a number, or a list of ints
       case 'i': return plain_int(o) || absent(o) ? Py_NewRef(o ? o : Py_None) : nullptr;  // an axis
       case 'k': return plain_int(o) ? Py_NewRef(o) : nullptr;                             // an int
       case 't': return extents(o) ? Py_NewRef(o) : nullptr;                               // an int, or a tuple of ints

@@ -28,7 +28,8 @@ def of(dtype: str) -> dict[str, Any]:
     """Arrays that calls name."""
     x = np.array((VALUES % 2 if dtype == "bool" else VALUES).astype(dtype))
     return {
-        "np": np, "float64": numpy.float64, "A": x, "x": x.reshape(-1), "s": np.array(numpy.sort(VALUES.reshape(-1)).astype(dtype)), "T": x.T,
+        "np": np, "float64": numpy.float64,
+        "A": x, "x": x.reshape(-1), "s": np.array(numpy.sort(VALUES.reshape(-1)).astype(dtype)), "T": x.T,
         "p": np.array([2, 0, -1, 4]), "m": np.array(VALUES.reshape(-1) % 2 == 0), "v": x[:, 1],
         "k": np.array([[1], [0], [2]]),
         "w": np.array([0.5, 1.5, 2.5]),
@@ -142,7 +143,8 @@ def calls_of(function: Any, work: Callable[[], Any]) -> int:
         "identity(3)", "full_like(x, 2)", "empty_like(x)", "ravel_multi_index((p % 3, p % 2), (3, 2))",
         "unravel_index(p % 3, (2, 2))", "hstack([x, v])", "vstack([x, x])", "convolve(x, v, 'same')",
         "searchsorted(s, 3)", "linalg.inv(S)", "linalg.solve(S, A)", "linalg.det(S)", "linalg.cholesky(S @ S.T)",
-        "linalg.norm(x)", "fft.fft(x)", "fft.ifft(x)", "fft.rfft(A)", "fft.irfft(x)",
+        "quantile(x, 0.5)", "percentile(x, [50, 90])", "linalg.norm(x)", "fft.fft(x)", "fft.ifft(x)",
+        "fft.rfft(A)", "fft.irfft(x)",
         # lists of numbers
         "argmax([x[0], x[1]])", "argmax([-1, x[0], 2.5])", "sum([1.0, 2.0])", "max((x[0], x[1]))", "mean([x, x])",
         "sort([3, 1, 2])", "linalg.norm([3.0, 4.0])", "convolve([1.0, 2.0], [3.0])", "array([-1, x[0]])",

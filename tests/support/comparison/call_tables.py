@@ -1,6 +1,8 @@
 """Calls on small arrays, as text: operands are named by those who make the calls."""
 
 CALLS = (
+    "quantile(x, 0.5)", "quantile(x, [0.25, 0.5])", "percentile(x, [50, 90])", "searchsorted(s, [1, 3])",
+    "interp([1, 2], s, s)", "insert(x, 1, [3, 4])",
     "isin(A, [1, 2, 3])", "isin(x, [1, 2.5])", "isin(w, [1, 2**40])", "isin(x, [])", "isin(x, [True, 2])",
     "isin(x, [2**70])", "diag(x)", "diag(A)", "diag(T)", "diag(x[::2])", "diag(x, 1)", "tri(4)", "tri(3, 5, -1)",
     "tri(3, None, 1)", "tri(0)", "tri(-1)", "tri(2, dtype=int)", "tri(2.5)", "stack([x, x])", "stack((A, A))",

@@ -100,7 +100,7 @@ def plain_calls(entry: str, *data: ArrayLike) -> Callable[..., Any]:
 #     e  an array, or a list of integers beside arrays of 64 bits
 #     h  an array of any size, of which little is read
 #     m  a small matrix, as the cost grows faster than its size
-#     n  an array, or a number that takes the dtype of the arrays without a change
+#     n  an array, or a number that takes the dtype of the arrays without a change, or a list as for e
 #     r  bools of any number, or some thousand numbers, where the Python function waits for them, too
 #     i  an integer or None                k  an integer
 #     t  an integer or a tuple of them     c  a small number of things

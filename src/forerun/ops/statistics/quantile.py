@@ -129,6 +129,7 @@ def _weights(op: str, x: Array, weights: Array, at: tuple[int, ...], axis: int |
     return w.transpose(order).reshape(full).broadcast_to(x.shape)
 
 
+@numpy_when_small(numpy.quantile, "a q", "an", "D")
 def quantile(
     a: ArrayLike, q: ArrayLike, axis: Axis = None, out: Out = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
