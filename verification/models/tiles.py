@@ -1,8 +1,8 @@
 """Tiles: a large op is run in pieces by several threads, each piece once, and ends once, behind its last piece.
 
 Code: run, run_tiles, run_kernel, guarded (executor.cpp); fail (failure_log.cpp); pick, finish (scheduler.cpp). Fields
-of the same names: next_tile, tiles_left, Queue::sharing, Op::failure; `kernel` is whether Op::kernel() still lives.
-`left` stands for all that ends with the op.
+of the same names: next_tile, end_tile, tiles_left, Queue::sharing, Op::failure; `kernel` is whether Op::kernel() still
+lives. `left` stands for all that ends with the op.
 
 All fields are guarded by the engine's lock, but for three accesses, which this leans on: the thread with tile 0 sets
 n_tiles and tiles_left without the lock while no other one knows of the op; failure is read without it before tile 0,
@@ -15,6 +15,16 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from verification.checker import END, Model, Program, Violation, lock, unlock
+
+
+def take(s: Any, me: Any) -> None:
+    """Op::take_tile: the first or the last of those that are left, as the thread's CPU says."""
+    if s.choose(2) > 0:
+        s.end_tile -= 1
+        me.tile = s.end_tile
+    else:
+        me.tile, s.next_tile = s.next_tile, s.next_tile + 1
+    s.sharing = s.next_tile < s.end_tile
 
 
 class Runner(Program):
@@ -34,8 +44,7 @@ class Runner(Program):
         if not s.started:
             s.started, me.tile = True, 0
         elif s.sharing:
-            me.tile, s.next_tile = s.next_tile, s.next_tile + 1
-            s.sharing = s.next_tile < s.n_tiles
+            take(s, me)
             at = "compute"
         else:
             at = END if s.ended else ""
@@ -44,7 +53,7 @@ class Runner(Program):
 
     def claim(self, s: Any, me: Any) -> str:  # not in the code
         s.next_tile = me.tile + 1
-        s.sharing = s.next_tile < s.n_tiles
+        s.sharing = s.next_tile < s.end_tile
         return "compute"
 
     def prepare(self, s: Any, me: Any) -> str:  # run(): take_memory, Kernel::prepare
@@ -57,7 +66,8 @@ class Runner(Program):
     def share(self, s: Any, me: Any) -> str | None:  # run_tiles
         if not lock(s, self.number):
             return None
-        s.next_tile, s.sharing = 1, True
+        s.next_tile, s.end_tile = 0, self.model.tiles
+        take(s, me)
         if self.model.broken == "count_late":
             s.n_tiles = self.model.tiles
         unlock(s)
@@ -94,7 +104,7 @@ class Runner(Program):
             return None
         s.tiles_left -= 1
         me.tile = -1
-        last = s.next_tile == s.n_tiles if self.model.broken == "ends_with_last_claim" else s.tiles_left == 0
+        last = s.next_tile == s.end_tile if self.model.broken == "ends_with_last_claim" else s.tiles_left == 0
         unlock(s)  # it goes on under the same lock, or drops the kernel without it
         return "drop" if last else "pick"
 
@@ -138,6 +148,7 @@ class Tiles(Model):
             "n_tiles": 0,
             "tiles_left": 0,
             "next_tile": 0,
+            "end_tile": 0,
             "sharing": False,
             "computed": frozenset(),
             "kernel": True,

@@ -141,8 +141,7 @@ class Op {
   uint64_t refused_after = UINT64_MAX;  // the ops that had ended when it was last refused memory,
   size_t refused_beside = 0;            // and the bytes that were occupied
   int64_t n_tiles = 1, tiles_left = 0;
-  int64_t next_tile = 0,
-          end_tile = 0;  // while threads share it: of the tiles, those from one to the other are not taken
+  int64_t next_tile = 0, end_tile = 0;  // while threads share it: the tiles between are not taken
   bool started = false, ended = false;
   bool retries_alone = false;  // found no memory: only as the oldest op, alone, it may try again
   bool kept = false;           // others wait for it in place of its own dependencies: it must not be dropped
