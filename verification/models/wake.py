@@ -106,7 +106,7 @@ class Worker(Program):
     serves = True
 
     def __init__(self, name: str, model: Wake) -> None:
-        super().__init__(name, "born", op=-1, last=0, timeouts=0, timed=False, changed=False, left=False)
+        super().__init__(name, "born", op=-1, last=0, timeouts=0, timed=False, changed=False, worked=False, left=False)
         self.model = model
 
     def born(self, s: Any, me: Any) -> str | None:
@@ -118,7 +118,7 @@ class Worker(Program):
     def enter(self, s: Any, me: Any) -> str | None:  # finish_and_fetch: the lock, finish, pick
         if not lock(s, self.number):
             return None
-        me.changed = me.op >= 0
+        me.changed = me.worked = me.op >= 0
         if me.op >= 0:
             s.busy -= 1
             s.ended |= {me.op}
@@ -128,7 +128,7 @@ class Worker(Program):
     def find(self, s: Any, me: Any) -> str:
         """Scheduler::pick, with the lock held."""
         s.gave_way = False
-        me.left = self.model.left_to_helper(s)
+        me.left = self.model.left_to_helper(s, me)
         if s.ready and not me.left:
             if s.busy > 0 and s.busy + 1 == self.model.cores and s.seen_head != s.head:
                 s.seen_head, s.gave_way = s.head, True  # issuing(): it needs the core
@@ -150,9 +150,9 @@ class Worker(Program):
             if not me.left:
                 return "forget"
         elif self.model.broken == "looks_again":
-            me.left = self.model.left_to_helper(s)
+            me.left = self.model.left_to_helper(s, me)
         left = me.left or (s.gave_way and self.model.broken != "gave_way")
-        me.left, me.changed = False, False
+        me.left = me.changed = me.worked = False
         return "timed_wait" if me.timeouts < TIMEOUTS or left else "sleep"
 
     def forget(self, s: Any, me: Any) -> str:  # plan(): unseen_cost_ is set back first, then head_ is read
@@ -406,8 +406,8 @@ class Wake(Model):
     def big(self, op: int) -> bool:
         return not self.tiny
 
-    def left_to_helper(self, s: Any) -> bool:
-        return bool(s.helping and (self.tiny or not s.busy))
+    def left_to_helper(self, s: Any, me: Any) -> bool:
+        return bool(s.helping and (self.tiny or not (me.worked or s.busy)))
 
     def may_end(self, op: int, s: Any) -> bool:
         return not self.meet or op > 0 or len(s.ended) == self.ops - 1

@@ -77,13 +77,13 @@ bool Dispatcher::help(uint32_t most, bool& rest) {
   return true;
 }
 
-// Tiny ops are left to the waiting thread that is at it; and a little work to one that has nothing else to do, as it is
-// there before a worker could tell it that the work is done.
-bool Dispatcher::left_to_helper(const Queue& queue) const {
+// Tiny ops are left to the waiting thread that is at it; and a little work to one that has nothing else to do, unless
+// this worker has just run ops, whose results are in its cache.
+bool Dispatcher::left_to_helper(const Queue& queue, bool worked) const {
   if (!producer_.helps()) return false;
   if (queue.only_tiny()) return true;
-  return !scheduler_.anything_runs() && queue.ready_cost < kLittleCost && queue.computes() && queue.sharing.empty() &&
-         queue.top() == queue.top(Queue::Tasks::brief);
+  return !worked && !scheduler_.anything_runs() && queue.ready_cost < kLittleCost && queue.computes() &&
+         queue.sharing.empty() && queue.top() == queue.top(Queue::Tasks::brief);
 }
 
 void Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idle idle, Then then) {
@@ -94,10 +94,11 @@ void Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idl
   bool patient = queue != nullptr;
   {
     Lock held = mutex_.lock();
-    bool changed = scheduler_.finish(batch, held);
+    bool worked = scheduler_.finish(batch, held);
+    bool changed = worked;
     auto find = [&] { return queue ? scheduler_.pick(*queue, most, batch) : scheduler_.pick_any(batch, most); };
     while (most > 0 && !pool_.stopping()) {
-      bool left = queue && left_to_helper(*queue);
+      bool left = queue && left_to_helper(*queue, worked);
       if (!left && find()) break;
       left = left || (queue && ring_.has_fresh() && producer_.keeps_fresh());
       if (patient && !left && producer_.unattended() && producer_.fresh_cost() > 0) {
@@ -119,7 +120,7 @@ void Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idl
       if (idle == Idle::leave || notifier_.due() || graph_.has_released()) break;  // those first
       if (changed) pool_.wake_others(queue, true), changed = false;
       pool_.sleep(*queue, held, left || timeouts++ < kTimeouts ? timeout : ParkingLot::kForever);
-      timeout = kTimeout;
+      timeout = kTimeout, worked = false;
       if (queue->called.exchange(false))
         timeouts = 0, timeout = kShortTimeout;  // for the op that it was called for it looks twice, soon
     }

@@ -71,7 +71,7 @@ class Dispatcher {
   // `queue` (null: for any, by a waiting thread). An empty batch comes back if there is nothing to do (`leave`) or the
   // worker must stop. Called without the lock.
   void finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idle idle, Then then = Then::go_on);
-  bool left_to_helper(const Queue& queue) const;
+  bool left_to_helper(const Queue& queue, bool worked) const;
   bool spin(Queue& queue);
   // Without the lock: what it was to release, and to notify.
   void after_lock(DependencyGraph::Released released, bool notify);
