@@ -4,8 +4,8 @@ Code: run, run_tiles, run_kernel, guarded (executor.cpp); fail (failure_log.cpp)
 of the same names: next_tile, end_tile, tiles_left, Queue::sharing, Op::failure; `kernel` is whether Op::kernel() still
 lives. `left` stands for all that ends with the op.
 
-All fields are guarded by the engine's lock, but for three accesses, which this leans on: the thread with tile 0 sets
-n_tiles and tiles_left without the lock while no other one knows of the op; failure is read without it before tile 0,
+All fields are guarded by the engine's lock, but for three accesses, which this leans on: the thread that starts it sets
+n_tiles and tiles_left without the lock while no other one knows of the op; failure is read without it before that,
 when no other tile has been given away; and the kernel is dropped without it, when no tile is left. The lock's
 hand-overs carry them to the others.
 """
@@ -28,7 +28,7 @@ def take(s: Any, me: Any) -> None:
 
 
 class Runner(Program):
-    """A worker, or a thread that waits: tile 0 if no other has it, then tiles as long as there are some."""
+    """A worker, or a thread that waits: it starts the op if no other has, and takes tiles while there are some."""
 
     def __init__(self, name: str, model: Tiles) -> None:
         super().__init__(name, "pick", tile=-1)

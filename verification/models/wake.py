@@ -100,6 +100,14 @@ def plan(s: Any, last: int) -> None:
         s.planned += 1
 
 
+def enter(s: Any, me: Any, number: int, then: str) -> str | None:
+    """The lock, and the number up to which plan() will look."""
+    if not lock(s, number):
+        return None
+    me.last = s.head
+    return then
+
+
 class Worker(Program):
     """Dispatcher::serve and what it calls: finish_and_fetch, plan, sleep. It is born when somebody starts it."""
 
@@ -258,10 +266,7 @@ class Helper(Program):
         self.model = model
 
     def tries(self, s: Any, me: Any) -> str | None:
-        if not lock(s, self.number):
-            return None
-        me.last = s.head
-        return "looks"
+        return enter(s, me, self.number, "looks")
 
     def looks(self, s: Any, me: Any) -> str:
         plan(s, me.last)
@@ -277,10 +282,7 @@ class Helper(Program):
         return "enter"
 
     def enter(self, s: Any, me: Any) -> str | None:
-        if not lock(s, self.number):
-            return None
-        me.last = s.head
-        return "take"
+        return enter(s, me, self.number, "take")
 
     def take(self, s: Any, me: Any) -> str:
         plan(s, me.last)

@@ -77,8 +77,8 @@ void Executor::run_kernel(Work& work) {
   if (recorded) recorder_.tile(*work.op, started);
 }
 
-// Modelled in verification/models/tiles.py. The first tile of several: now that its outputs have memory, other workers
-// may join.
+// Modelled in verification/models/tiles.py. An op of several tiles is started: now that its outputs have memory, other
+// threads may join.
 void Executor::run_tiles(Work& work) {
   Op* op = work.op;
   {
