@@ -135,6 +135,54 @@ def test_reductions_of_rows():
     check(program, numbers(200, 150))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "shape", [(70_001,), (3, 20_000), (50, 4096), (300, 100), (40, 8), (90, 71), (1, 2048), (700, 3)]
+)
+def test_sums_are_a_part_of_loops(shape, dtype):
+    """Long rows, those of several blocks, short ones, and those whose ends do not fill a vector."""
+
+    def program(x, y):
+        z = x * y + 0.5
+        return np.sum(z * z, axis=-1), (x - y).sum(axis=-1), z, np.abs(y - x).sum(axis=-1) * 2
+
+    check(program, numbers(*shape, dtype=dtype), numbers(*shape, seed=1, dtype=dtype))
+
+
+def test_one_operation_and_its_sum_are_a_loop():
+    assert check(lambda x: np.floor(x).sum(axis=1), numbers(200, 300)) == 1
+
+
+def test_sums_of_strided_operands():
+    def program(x, y):
+        a, b = x[:, ::2] * y, x[1:, 3:203] - x[:-1, 2:202]
+        return a.sum(axis=1), (a * a).sum(), b.sum(axis=1), (b * b).mean(), (x[::3, 0] * y[::3, 0]).sum()
+
+    check(program, numbers(90, 400), numbers(90, 200, seed=1))
+
+
+def test_sums_of_two_dtypes():
+    def program(x, y):
+        wide = x.astype("float64") * 2
+        return (x * x).sum(axis=1), (wide * wide).sum(axis=1), (y * y).sum(axis=1), (y.astype("float32") * x).sum(axis=1)
+
+    check(program, numbers(60, 512, dtype="float32"), numbers(60, 512, seed=1))
+
+
+def test_sums_whose_results_are_read():
+    """A loop adds to results, and cannot read them: later steps do."""
+
+    def program(x, s, t):
+        scaled = x * s[:, None]
+        np.sum(scaled * x, axis=1, out=s)
+        shifted = (x - s[:, None]) * 0.5
+        np.sum(shifted * shifted, axis=1, out=t)
+        np.sum(shifted * x, axis=1, out=t)
+        return s, t, x / t[:, None]
+
+    check(program, numbers(80, 256), numbers(80, seed=1), numbers(80, seed=2))
+
+
 def test_integers_and_bools():
     rng = numpy.random.default_rng(3)
     alive = (rng.random((64, 64)) < 0.4).astype("int32")
@@ -188,7 +236,7 @@ def random_program(seed: int) -> tuple[Callable[..., Any], list[numpy.ndarray]]:
     """Twenty to eighty operations of every kind on values of one shape, some of them slices of larger arrays."""
     rng = numpy.random.default_rng(seed)
     shape = [(5000,), (60, 70), (9, 11, 40), (300, 9)][seed % 4]
-    plan = [(rng.integers(12), rng.integers(1000), rng.integers(1000)) for _ in range(rng.integers(20, 80))]
+    plan = [(rng.integers(14), rng.integers(1000), rng.integers(1000)) for _ in range(rng.integers(20, 80))]
 
     def program(*inputs):
         wide, values = inputs[0], list(inputs[1:])
@@ -201,6 +249,7 @@ def random_program(seed: int) -> tuple[Callable[..., Any], list[numpy.ndarray]]:
                 lambda a=a, b=b: np.where(a < b, a, b), lambda a=a: np.floor(a) * 0.25,
                 lambda a=a: np.tanh(a), lambda a=a, b=b: (a > b).astype("float64") + a, lambda a=a: -a,
                 lambda a=a: a.astype("float32").astype("float64"),
+                lambda a=a: a - (a * a).sum(axis=-1, keepdims=True), lambda a=a, b=b: b * (a - b).sum(),
             ][kind]()  # fmt: skip
             values.append(made)
         return values[-6:]

@@ -191,6 +191,46 @@ def test_rows_of_operands_that_are_walked_in_every_way(n, dtype, target):
     assert not out[..., 1].any()
 
 
+def added_up(x: numpy.ndarray) -> numpy.generic:
+    """The sum in the order of reductions: of vectors of 64 bytes, four at a time, and of the elements that are left."""
+    lanes = 64 // x.itemsize
+    whole = len(x) // lanes * lanes
+    vectors = x[:whole].reshape(-1, lanes)
+    fours = len(vectors) // 4 * 4
+    chains = numpy.zeros((4, lanes), x.dtype)
+    for k in range(fours):
+        chains[k % 4] += vectors[k]
+    total = (chains[0] + chains[1]) + (chains[2] + chains[3])
+    for k in range(fours, len(vectors)):
+        total += vectors[k]
+    while len(total) > 1:
+        total = total[: len(total) // 2] + total[len(total) // 2 :]
+    rest = x.dtype.type(0)
+    for value in x[whole:]:
+        rest += value
+    return total[0] + rest
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("n", LENGTHS)
+def test_sums_of_rows_are_added_in_the_order_of_reductions(n, dtype, target):
+    """Two sums of one loop, added to what is there, and a result that is stored beside them."""
+    rows, size = 3, numpy.dtype(dtype).itemsize
+    rng = numpy.random.default_rng(n)
+    a, b = (rng.normal(size=(rows, n)).astype(dtype) for _ in range(2))
+    text = f"operand {dtype} dense\n" * 3 + f"operand {dtype} sum\n" * 2
+    text += f"load {dtype} 0\nload {dtype} 1\nmultiply {dtype} 0 1\nstore 2 2\nsum 3 2\nsum 4 1\n"
+    out, first, second = numpy.zeros_like(a), numpy.array([0, -0.0, 1.5], dtype), numpy.zeros(rows, dtype)
+    before = first.copy()
+    row = n * size
+    function(text, TARGETS[target])(n, a, b, out, first, second, rows=rows, pitches=(row, row, row, size, size))
+    assert same_bits(out, a * b)
+    for k in range(rows):
+        assert same_bits(first[k : k + 1], before[k : k + 1] + added_up(a[k] * b[k]))
+        assert same_bits(second[k : k + 1], numpy.zeros(1, dtype) + added_up(b[k]))
+
+
 def test_a_description_is_read_line_by_line():
     loop = parse("operand bool one\noperand int8 strided 24\nload bool 0\ncast bool int8 0\nstore 1 1\n")
     assert [(o.dtype, o.walk, o.stride) for o in loop.operands] == [("bool", "one", 0), ("int8", "strided", 24)]

@@ -12,7 +12,7 @@ class Operand:
     """An operand.
 
     `walk`: "dense", its elements follow one another; "strided", they are `stride` bytes apart; "row", there is one for
-    a row; "one", there is one for all rows.
+    a row; "one", there is one for all rows; "sum", there is one for a row, to which a sum is added.
     """
 
     dtype: str
@@ -22,7 +22,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A formula of earlier lines; or a load or a store of an operand."""
+    """A formula of earlier lines; or a load or a store of an operand, or what is added up into one."""
 
     formula: str
     dtypes: tuple[str, ...]  # of the inputs; of a cast also that of the result
@@ -31,7 +31,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop; lines that are not stores have numbers from 0 on."""
+    """A loop; lines that are not stores or sums have numbers from 0 on."""
 
     operands: tuple[Operand, ...]
     lines: tuple[Line, ...]

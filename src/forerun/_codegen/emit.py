@@ -1,7 +1,7 @@
 """A loop as LLVM's code: the function takes what the core's loops over rows take, and computes vector after vector.
 
 The end of a row, which does not fill a vector, is computed with the same code if the processor can leave places of a
-vector out; otherwise element by element.
+vector out, and nothing is added up; otherwise element by element.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from .formulas import BITS, LETTERS, Values, instructions
 __all__ = ["NAME", "Target", "emit"]
 
 NAME = "loop"
+_SUMMED = 64  # bytes of the vectors that are added up, on every processor
+_CHAINS = 4  # sums of every fourth vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +41,14 @@ class _Body:
         self.loop, self.index, self.mask = loop, index, mask
         self.values = Values(width, prefix)
         self.numbers: list[str] = []
+        self.summed: list[str] = []  # what is added up, in the order of the loop's sums
         for line in loop.lines:
             if line.formula == "load":
                 self.numbers.append(self._load(line.args[0]))
             elif line.formula == "store":
                 self._store(line.args[0], self.numbers[line.args[1]])
+            elif line.formula == "sum":
+                self.summed.append(self.numbers[line.args[1]])
             else:
                 args = tuple(self.numbers[k] for k in line.args)
                 self.numbers.append(instructions(self.values, line.formula, line.dtypes, args))
@@ -202,6 +207,118 @@ def _plain(loop: Loop, width: int) -> tuple[list[str], list[_Body]]:
     return code, [body, rest]
 
 
+class _Sums:
+    """Sums along a row, in the order of `sum_of` (core/cpu/kernels/reduce/blocked_reduction.cpp)."""
+
+    def __init__(self, loop: Loop) -> None:
+        self.operands = [line.args[0] for line in loop.lines if line.formula == "sum"]
+        self.letters = [LETTERS[loop.operands[k].dtype] for k in self.operands]
+        self.width = _SUMMED // _bytes(loop.operands[self.operands[0]].dtype)
+        self.code: list[str] = []
+
+    def add(self, name: str, instruction: str, *args: str, wide: bool = True) -> None:
+        """Add an instruction for each sum: names and arguments, in which `*` is replaced by the sum's number."""
+        for s, letter in enumerate(self.letters):
+            kind = f"<{self.width} x {letter}>" if wide else letter
+            values = ", ".join(arg.replace("*", str(s)) for arg in args)
+            self.code.append(f"%{name.replace('*', str(s))} = {instruction} {kind} {values}")
+
+    def body(self, body: _Body, name: str, before: str, *, wide: bool = True) -> _Body:
+        """Add the code of a body, and the addition of what it computes to the sums `before`."""
+        self.code += body.values.code
+        for s, letter in enumerate(self.letters):
+            kind = f"<{self.width} x {letter}>" if wide else letter
+            self.code.append(f"%{name}{s} = fadd {kind} %{before}{s}, {body.summed[s]}")
+        return body
+
+    def across(self) -> None:
+        """Add the halves of the vectors `%ends.*`, and the halves of these, down to `%across.*`."""
+        for s, letter in enumerate(self.letters):
+            whole, width = f"%ends.{s}", self.width
+            while width > 1:
+                half = width // 2
+                for name, first in (("low", 0), ("high", half)):
+                    lanes = ", ".join(f"i32 {k}" for k in range(first, first + half))
+                    self.code.append(
+                        f"%{name}{half}.{s} = shufflevector <{width} x {letter}> {whole}, "
+                        f"<{width} x {letter}> poison, <{half} x i32> <{lanes}>"
+                    )
+                self.code.append(f"%half{half}.{s} = fadd <{half} x {letter}> %low{half}.{s}, %high{half}.{s}")
+                whole, width = f"%half{half}.{s}", half
+            self.code.append(f"%across.{s} = extractelement <1 x {letter}> {whole}, i64 0")
+
+
+def _summed(loop: Loop) -> tuple[list[str], list[_Body]]:
+    """Four sums of vectors, which become one; the vectors that are left; and a sum of the elements that are left."""
+    sums = _Sums(loop)
+    width, code, chains = sums.width, sums.code, range(_CHAINS)
+    bodies = []
+    code += [
+        f"%whole = and i64 %n, {-width}",
+        f"%fours = and i64 %n, {-width * _CHAINS}",
+        "%any = icmp ugt i64 %fours, 0",
+        "br i1 %any, label %chains, label %joined",
+        "chains:",
+        "%i = phi i64 [0, %row], [%next, %chains]",
+    ]
+    for c in chains:
+        sums.add(f"sum{c}.*", "phi", "[zeroinitializer, %row]", f"[%more{c}.*, %chains]")
+    for c in chains:
+        code.append(f"%i{c} = add i64 %i, {c * width}")
+        bodies.append(sums.body(_Body(loop, width, f"v{c}.", f"%i{c}", None), f"more{c}.", f"sum{c}."))
+    code += [
+        f"%next = add i64 %i, {width * _CHAINS}",
+        "%more = icmp ult i64 %next, %fours",
+        "br i1 %more, label %chains, label %joined",
+        "joined:",
+    ]
+    for c in chains:
+        sums.add(f"chain{c}.*", "phi", "[zeroinitializer, %row]", f"[%more{c}.*, %chains]")
+    sums.add("pair0.*", "fadd", "%chain0.*", "%chain1.*")
+    sums.add("pair1.*", "fadd", "%chain2.*", "%chain3.*")
+    sums.add("all.*", "fadd", "%pair0.*", "%pair1.*")
+    code += [
+        "%single = icmp ult i64 %fours, %whole",
+        "br i1 %single, label %vectors, label %ends",
+        "vectors:",
+        "%j = phi i64 [%fours, %joined], [%j.next, %vectors]",
+    ]
+    sums.add("sum.*", "phi", "[%all.*, %joined]", "[%added.*, %vectors]")
+    bodies.append(sums.body(_Body(loop, width, "w", "%j", None), "added.", "sum."))
+    code += [
+        f"%j.next = add i64 %j, {width}",
+        "%j.more = icmp ult i64 %j.next, %whole",
+        "br i1 %j.more, label %vectors, label %ends",
+        "ends:",
+    ]
+    sums.add("ends.*", "phi", "[%all.*, %joined]", "[%added.*, %vectors]")
+    sums.across()
+    code += [
+        "%some = icmp ult i64 %whole, %n",
+        "br i1 %some, label %elements, label %row.sums",
+        "elements:",
+        "%k = phi i64 [%whole, %ends], [%k.next, %elements]",
+    ]
+    sums.add("rest.*", "phi", "[0.0, %ends]", "[%rested.*, %elements]", wide=False)
+    bodies.append(sums.body(_Body(loop, 1, "e", "%k", None), "rested.", "rest.", wide=False))
+    code += [
+        "%k.next = add i64 %k, 1",
+        "%k.more = icmp ult i64 %k.next, %n",
+        "br i1 %k.more, label %elements, label %row.sums",
+        "row.sums:",
+    ]
+    sums.add("left.*", "phi", "[0.0, %ends]", "[%rested.*, %elements]", wide=False)
+    sums.add("row.*", "fadd", "%across.*", "%left.*", wide=False)
+    for s, (k, letter) in enumerate(zip(sums.operands, sums.letters)):
+        code += [
+            f"%before.{s} = load {letter}, ptr %p{k}",
+            f"%total.{s} = fadd {letter} %before.{s}, %row.{s}",
+            f"store {letter} %total.{s}, ptr %p{k}",
+        ]
+    code.append("br label %row.done")
+    return code, bodies
+
+
 def emit(loop: Loop, target: Target) -> str:
     """Return LLVM's code of a loop, as a function called `NAME`.
 
@@ -214,7 +331,10 @@ def emit(loop: Loop, target: Target) -> str:
     """
     sizes = [_bytes(dtype) for line in loop.lines for dtype in line.dtypes]
     width = target.vector // max(sizes, default=1)
-    code, bodies = _masked(loop, width) if target.masks else _plain(loop, width)
+    if any(line.formula == "sum" for line in loop.lines):
+        code, bodies = _summed(loop)
+    else:
+        code, bodies = _masked(loop, width) if target.masks else _plain(loop, width)
     declared = sorted({name for body in bodies for name in body.values.intrinsics})
     bits = 8 * target.vector
     return "\n".join([

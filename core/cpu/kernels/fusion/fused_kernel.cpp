@@ -298,6 +298,8 @@ void FusedKernel::run_block(int64_t tile, int64_t at, int64_t n, int64_t next, c
       const bool whole = place.nest || (i < step.n_in && !step.pieces.empty());
       args[i] = place.value >= 0 ? memory + place.offset : sources_[place.source] + (whole ? 0 : first * place.size);
     }
+    for (const Plan::Sum& sum : step.sums)
+      args[sum.operand] = reductions_[sum.fold]->begin_sums(tile, at, n, results_[sum.fold], partials_[sum.fold].get());
     if (step.fold >= 0)
       reductions_[step.fold]->fold(tile, at, n, args[0], results_[step.fold], partials_[step.fold].get());
     else if (!step.pieces.empty())

@@ -26,18 +26,26 @@ struct Plan {
     intptr_t size = 0;                     // bytes from one element to the next; 0: a scalar
     DType dtype = DType::b1;               // as the loop sees it
     int elements = -1;                     // of an array: the same number for all operands that are the same elements
+    int storage = -1;                      // number of its storage
     const IterationSpace* nest = nullptr;  // if the elements do not follow one another
     int place = 0;                         // in the nest
   };
+  // A reduction that a compiled loop does, which adds to its results.
+  struct Sum {
+    int operand, fold;
+  };
   struct Step {
     Loop loop;
-    int fold = -1;  // number of the group's reduction
+    int fold = -1;  // number of the group's reduction,
+    Dims summed;    // its summed_rows(),
+    bool by_rows = false;
     int n_in = 0;
-    bool of_rows = false;           // walks rows, not elements
-    bool nested = false;            // some operand has a nest
-    bool apart = false;             // copies rows of a plan with a pitch from memory, or to it
-    std::vector<Piece> pieces;      // of a concatenation
-    bool compiled = false;          // does what several steps did, by a loop that was compiled at run time
+    bool of_rows = false;       // walks rows, not elements
+    bool nested = false;        // some operand has a nest
+    bool apart = false;         // copies rows of a plan with a pitch from memory, or to it
+    std::vector<Piece> pieces;  // of a concatenation
+    bool compiled = false;      // does what several steps did, by a loop that was compiled at run time
+    std::vector<Sum> sums;
     std::vector<Operand> operands;  // inputs, then outputs
     int n() const { return static_cast<int>(operands.size()); }
   };

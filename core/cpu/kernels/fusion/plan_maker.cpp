@@ -12,8 +12,10 @@ namespace {
 // Values of a block are in the L1 cache together, or little is fetched anew from the next one: shorter blocks cost more
 // calls of loops than they save.
 constexpr int64_t kNearBytes = 64 << 10, kLeastBlock = 256;
-constexpr int64_t kVector = 16;                                   // elements
-constexpr int64_t kReductionBytes = 64 << 10, kMostBlock = 8192;  // of blocks that have whole rows
+constexpr int64_t kVector = 16;  // elements
+// Bytes of the values of blocks that have whole rows, and of those beside which lines of the next block are fetched.
+constexpr int64_t kReductionValues = 64 << 10, kStreamedValues = 16 << 10;
+constexpr int64_t kMostBlock = 8192;  // elements
 // Arrays that do not stay in caches: of some of them, lines of the next block are fetched beside the steps of this one.
 constexpr int64_t kStreamBytes = 8 << 20;
 // Longer than a page by some lines: values that start at the same place of a page get into each other's way.
@@ -117,7 +119,7 @@ void PlanMaker::count_shared_inputs() {
 const int* PlanMaker::add_steps(const FusibleOperands& part, const int* where) {
   Plan::Step step = step_of(part);
   step.of_rows = part.elements != group_.elements_;
-  if (part.fold) step.fold = reductions_++;
+  if (part.fold) step.fold = reductions_++, step.summed = part.fold->summed_rows(), step.by_rows = part.fold->by_rows();
   auto move = [&](const Plan::Operand& from, const Plan::Operand& to, DType a, DType b) {
     Plan::Step one = conversion(from, to, a, b);
     one.of_rows = step.of_rows;
@@ -142,7 +144,7 @@ const int* PlanMaker::add_steps(const FusibleOperands& part, const int* where) {
       if (walked) streamed_[*where] = true;
       if (walked && group_.elements_ * place.size >= kStreamBytes && plan_->streams.size() < Plan::kMostStreams)
         plan_->streams.push_back({sources_, place.size});
-      place.source = sources_++, place.elements = elements_of(operand, *where);
+      place.source = sources_++, place.elements = elements_of(operand, *where), place.storage = *where;
     }
     if (operand.nest) place = nested(place, operand);
     SharedInput* shared =
@@ -192,9 +194,10 @@ int64_t PlanMaker::reduction_block_of(int64_t bytes) const {
   const BlockedReduction& fold = *group_.reduction_;
   const int64_t least = fold.range(0).block;
   if (!fold.by_rows()) return std::max(kBlock, least);
-  if (!plan_->streams.empty()) return least;  // so that what is fetched for the next block is still near then
-  return std::max(least, std::min(kMostBlock, kReductionBytes / std::max<int64_t>(bytes, 1)) / fold.row_length() *
-                             fold.row_length());
+  // What is fetched for the next block must still be near then.
+  const int64_t near = plan_->streams.empty() ? kReductionValues : kStreamedValues;
+  return std::max(least,
+                  std::min(kMostBlock, near / std::max<int64_t>(bytes, 1)) / fold.row_length() * fold.row_length());
 }
 
 // Gives values that live at different times the same place.

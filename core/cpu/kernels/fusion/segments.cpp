@@ -28,12 +28,13 @@ int64_t inner_stride(const Plan::Operand& operand) {
 // Whether a loop may do the work of a step.
 bool expressible(const Plan::Step& step) {
   const Formula formula = step.loop.formula;
-  if (formula == Formula::none || step.of_rows || step.apart || step.fold >= 0 || step.n() != step.n_in + 1)
-    return false;
+  if (step.of_rows || step.apart || step.n() != step.n_in + 1) return false;
+  if (step.fold >= 0 ? step.summed.empty() : formula == Formula::none) return false;
   auto good = [&](const Plan::Operand& operand) {
     const bool known = operand.value >= 0 || operand.elements >= 0 || operand.size == 0;
     return known && is_compiled(operand.dtype) && (!operand.nest || operand.nest->shape.back() >= kLeastRow);
   };
+  if (step.fold >= 0) return good(step.operands[0]);
   // A bool is written as 0 or 1, where a copy would keep other bytes that are not 0.
   const Plan::Operand& out = step.operands.back();
   if (formula == Formula::cast && step.operands[0].dtype == DType::b1 && out.dtype == DType::b1 && out.value < 0)
@@ -154,19 +155,13 @@ class Segment {
   // False: this step cannot be a part of it.
   bool add(const Plan::Step& step) {
     // All that has been written may have to be stored.
-    const size_t most = operands_.size() + values_.size() + arrays_.size() + step.operands.size();
+    const size_t most = operands_.size() + values_.size() + arrays_.size() + sums_.size() + step.operands.size();
     if (steps_ == kMostSteps || most > kMostStepOperands) return false;
-    std::optional<Dims> shape = shape_;
-    for (const Plan::Operand& operand : step.operands) {
-      if (!operand.nest) continue;
-      shape = shape ? refined(*shape, operand.nest->shape) : operand.nest->shape;
-      if (!shape || shape->back() < kLeastRow) return false;
-    }
-    shape_ = shape;
-    std::string line = std::string(name(step.loop.formula)) + ' ' + name(step.operands[step.n_in > 2 ? 1 : 0].dtype);
-    if (step.loop.formula == Formula::cast) line += std::string(" ") + name(step.operands[1].dtype);
-    for (int i = 0; i < step.n_in; ++i) line += ' ' + std::to_string(input(step.operands[i]));
-    output(step.operands.back(), number(line));
+    if (!keeps_sums(step) || !refine(step)) return false;
+    if (step.fold >= 0)
+      sums_.push_back({step, input(step.operands[0])});
+    else
+      add_formula(step);
     ++steps_;
     return true;
   }
@@ -182,18 +177,23 @@ class Segment {
     // Of two arrays that share memory the later one is left there.
     std::sort(stored.begin(), stored.end(), [](const Known* a, const Known* b) { return a->written < b->written; });
     for (const Known* known : stored) store(known->place, known->number);
+    for (Summed& sum : sums_) add_up(sum);
     std::string text;
-    for (const Plan::Operand& operand : operands_)
-      text += std::string("operand ") + name(operand.dtype) + ' ' + walk(operand) + '\n';
+    const size_t others = operands_.size() - sums_.size();
+    for (size_t k = 0; k < operands_.size(); ++k)
+      text +=
+          std::string("operand ") + name(operands_[k].dtype) + ' ' + (k < others ? walk(operands_[k]) : "sum") + '\n';
     return text + code_;
   }
   // The step that does all of it; its iteration spaces become the plan's.
   Plan::Step compiled(Plan& plan, RowsFunction function) const {
     Plan::Step step;
     step.loop.rows = function;
-    step.compiled = true, step.operands = operands_, step.n_in = n_loaded_, step.nested = shape_.has_value();
+    step.compiled = true, step.operands = operands_, step.n_in = n_loaded_;
+    for (const Summed& sum : sums_) step.sums.push_back({sum.operand, sum.step.fold});
     for (Plan::Operand& operand : step.operands) {
       if (!operand.nest) continue;
+      step.nested = true;
       auto space = std::make_unique<IterationSpace>();
       space->operands = 1, space->shape = *shape_;
       space->strides[0] = refined_strides(*operand.nest, operand.place, *shape_);
@@ -209,7 +209,42 @@ class Segment {
     int written = -1;     // steps before the last one that has written it; -1: none has
     Plan::Operand place;  // where that is
   };
+  struct Summed {
+    Plan::Step step;
+    int number;        // of the line that has what is added up
+    int operand = -1;  // the results
+  };
 
+  // Makes the shape one of which each row is a part of a row of all steps' operands, and a whole one of what is summed.
+  bool refine(const Plan::Step& step) {
+    std::optional<Dims> shape = shape_;
+    const Dims* summed = step.fold >= 0 ? &step.summed : sums_.empty() ? nullptr : &sums_.front().step.summed;
+    auto take = [&](const Dims& other) {
+      shape = shape ? refined(*shape, other) : other;
+      return shape && shape->back() >= kLeastRow;
+    };
+    for (const Plan::Operand& operand : step.operands)
+      if (operand.nest && !take(operand.nest->shape)) return false;
+    if (summed && (!take(*summed) || shape->back() != summed->back())) return false;
+    shape_ = shape;
+    return true;
+  }
+  // Whether the step leaves the results of sums alone, which are set to zero before a block's first row: they are new
+  // arrays, which only later steps may use.
+  bool keeps_sums(const Plan::Step& step) const {
+    for (const Summed& sum : sums_)
+      for (const Plan::Operand& operand : step.operands)
+        if (operand.storage == sum.step.operands[1].storage) return false;
+    return step.fold < 0 || sums_.empty() ||
+           item_size(sums_[0].step.operands[0].dtype) == item_size(step.operands[0].dtype);
+  }
+
+  void add_formula(const Plan::Step& step) {
+    std::string line = std::string(name(step.loop.formula)) + ' ' + name(step.operands[step.n_in > 2 ? 1 : 0].dtype);
+    if (step.loop.formula == Formula::cast) line += std::string(" ") + name(step.operands[1].dtype);
+    for (int i = 0; i < step.n_in; ++i) line += ' ' + std::to_string(input(step.operands[i]));
+    output(step.operands.back(), number(line));
+  }
   int number(const std::string& line) {
     code_ += line + '\n';
     return lines_++;
@@ -234,9 +269,25 @@ class Segment {
     operands_.push_back(operand);
     code_ += "store " + std::to_string(operands_.size() - 1) + ' ' + std::to_string(number) + '\n';
   }
+  void add_up(Summed& sum) {
+    Plan::Operand place = sum.step.operands[1];
+    const Dims& shape = sum.step.summed;
+    place.size = 0;
+    if (sum.step.by_rows) {
+      auto space = std::make_unique<IterationSpace>();
+      space->operands = 1, space->shape = shape, space->strides[0] = Dims(shape.size());
+      space->strides[0][0] = static_cast<int64_t>(item_size(place.dtype));
+      place.nest = spaces_.emplace_back(std::move(space)).get(), place.place = 0;
+    }
+    sum.operand = static_cast<int>(operands_.size());
+    operands_.push_back(place);
+    code_ += "sum " + std::to_string(sum.operand) + ' ' + std::to_string(sum.number) + '\n';
+  }
 
   std::optional<Dims> shape_;  // of all operands that have an iteration space
   std::vector<Plan::Operand> operands_;
+  std::vector<Summed> sums_;
+  std::vector<std::unique_ptr<IterationSpace>> spaces_;
   std::map<int, Known> values_, arrays_;  // by the value's number, and by that of the array's elements
   std::string code_;
   int lines_ = 0, n_loaded_ = 0;

@@ -16,6 +16,13 @@ constexpr int64_t kFewColumns = 256;  // rows this short are folded many at once
 constexpr int64_t kTogether = 4;      // longer rows are folded so many at once, if these are no longer than
 constexpr int64_t kMostTogether = 4 * kBlock;
 
+template <class T>
+void repeat(char* out, int64_t n, const void* bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof value);
+  std::fill_n(reinterpret_cast<T*>(out), n, value);
+}
+
 // The sum of a vector's elements: of its halves, of their halves, and so on.
 template <class T, int bytes, class V>
 [[gnu::always_inline]] inline T across(const V& v) {
@@ -125,6 +132,8 @@ void BlockedReduction::apply(char* out, intptr_t out_step, const char* in, intpt
 }
 
 void BlockedReduction::fill(char* out, int64_t n) const {
+  if (size_ == 4) return repeat<uint32_t>(out, n, neutral_.bytes);
+  if (size_ == 8) return repeat<uint64_t>(out, n, neutral_.bytes);
   int64_t bytes = n * size_, done = std::min(size_, bytes);
   std::memcpy(out, neutral_.bytes, static_cast<size_t>(done));
   for (int64_t more; done < bytes; done += more)
@@ -165,6 +174,15 @@ void BlockedReduction::reduce_rows(char* out, const char* in, int64_t rows) cons
   apply(out, size_, scratch, size_, c_);
 }
 
+Dims BlockedReduction::summed_rows() const {
+  if (!loop_.adds || (dtype_ != DType::f32 && dtype_ != DType::f64)) return {};
+  if (kind_ == Kind::blocks) return {a_, r_};
+  const int64_t rest = r_ % (64 / size_);  // that does not fill a vector: a loop computes it element by element
+  if (kind_ != Kind::rows || rest * 16 > r_) return {};
+  if (r_ <= kBlock) return {a_, r_};
+  return r_ % kBlock == 0 ? Dims{a_, r_ / kBlock, kBlock} : Dims{};
+}
+
 char* BlockedReduction::place(int64_t tile, char* out, Partial* partial) const {
   if (partial) return partial->values.data() + tile * c_ * size_;
   if (kind_ == Kind::columns) return out + (tile / cuts_ * c_ + tile % cuts_ * per_tile_) * size_;
@@ -198,6 +216,12 @@ void BlockedReduction::fold(int64_t tile, int64_t at, int64_t n, const char* dat
     case Kind::columns:
       return apply(place(tile, out, partial) + (at % c_ - tile % cuts_ * per_tile_) * size_, size_, data, size_, n);
   }
+}
+
+char* BlockedReduction::begin_sums(int64_t tile, int64_t at, int64_t n, char* out, Partial* partial) const {
+  if (kind_ != Kind::rows) return place(tile, out, partial);
+  fill(out + at / r_ * size_, n / r_);
+  return out;
 }
 
 void BlockedReduction::end(char* out, Partial* partial) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/shape.h"
 #include "cpu/kernels/scalar.h"
 #include "cpu/kernels/tile_elements.h"
 #include "cpu/loops/loop.h"
@@ -42,6 +43,9 @@ class BlockedReduction {
   bool by_rows() const { return kind_ == Kind::rows; }
   bool same_tiles(const BlockedReduction& o) const { return a_ == o.a_ && r_ == o.r_ && c_ == o.c_; }
   DType dtype() const { return dtype_; }
+  // A shape of the elements, each row of which, or of which a block's part, is added up in sum_of()'s order and then
+  // added to a result; empty: results come about in other ways.
+  Dims summed_rows() const;
 
   // State that is written while it runs: results of tiles that are parts of a sum.
   struct Partial {
@@ -54,6 +58,9 @@ class BlockedReduction {
   void begin(int64_t tile, char* out, Partial* partial) const;
   void fold(int64_t tile, int64_t at, int64_t n, const char* data, char* out, Partial* partial) const;
   void end(char* out, Partial* partial) const;
+  // In place of fold(), for a loop that adds the sums of summed_rows() to results itself: where the first of these is,
+  // of all rows if by_rows(), else of the block's.
+  char* begin_sums(int64_t tile, int64_t at, int64_t n, char* out, Partial* partial) const;
 
  private:
   enum class Kind {
