@@ -164,7 +164,8 @@ def test_sums_of_strided_operands():
 def test_sums_of_two_dtypes():
     def program(x, y):
         wide = x.astype("float64") * 2
-        return (x * x).sum(axis=1), (wide * wide).sum(axis=1), (y * y).sum(axis=1), (y.astype("float32") * x).sum(axis=1)
+        narrow = y.astype("float32") * x
+        return (x * x).sum(axis=1), (wide * wide).sum(axis=1), (y * y).sum(axis=1), narrow.sum(axis=1)
 
     check(program, numbers(60, 512, dtype="float32"), numbers(60, 512, seed=1))
 

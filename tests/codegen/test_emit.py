@@ -215,7 +215,7 @@ def added_up(x: numpy.ndarray) -> numpy.generic:
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("n", LENGTHS)
 def test_sums_of_rows_are_added_in_the_order_of_reductions(n, dtype, target):
-    """Two sums of one loop, added to what is there, and a result that is stored beside them."""
+    """Two sums of one loop, added to earlier values, and a result that is stored beside them."""
     rows, size = 3, numpy.dtype(dtype).itemsize
     rng = numpy.random.default_rng(n)
     a, b = (rng.normal(size=(rows, n)).astype(dtype) for _ in range(2))

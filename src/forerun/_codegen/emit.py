@@ -224,7 +224,7 @@ class _Sums:
             self.code.append(f"%{name.replace('*', str(s))} = {instruction} {kind} {values}")
 
     def body(self, body: _Body, name: str, before: str, *, wide: bool = True) -> _Body:
-        """Add the code of a body, and the addition of what it computes to the sums `before`."""
+        """Add the code of a body, which adds its values to the sums `before`."""
         self.code += body.values.code
         for s, letter in enumerate(self.letters):
             kind = f"<{self.width} x {letter}>" if wide else letter

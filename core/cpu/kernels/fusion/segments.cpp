@@ -215,7 +215,7 @@ class Segment {
     int operand = -1;  // the results
   };
 
-  // Makes the shape one of which each row is a part of a row of all steps' operands, and a whole one of what is summed.
+  // Makes the shape one of which each row is a part of a row of all steps' operands, and a whole row of sums' elements.
   bool refine(const Plan::Step& step) {
     std::optional<Dims> shape = shape_;
     const Dims* summed = step.fold >= 0 ? &step.summed : sums_.empty() ? nullptr : &sums_.front().step.summed;

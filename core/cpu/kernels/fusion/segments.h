@@ -23,7 +23,7 @@ namespace forerun {
 //     multiply float64 0 1         the formula, the dtype of its inputs, their numbers
 //     cast float64 float32 2       from, to
 //     store 2 3                    operand, number
-//     sum 4 2                      operand, number: of what is added up along a row
+//     sum 4 2                      operand, number of the values that are added up along a row
 //
 // Sums are those of a BlockedReduction, bit for bit. They come last, and all of their results have one size.
 // The function is a RowsFunction that knows its steps.
