@@ -1,8 +1,10 @@
-"""Ranks that MPI's own launcher starts: no process watches them, and still none waits for one that has ended."""
+"""Ranks that MPI's own launcher starts: none waits for one that has ended, and one of them starts who watches all."""
 
 from __future__ import annotations
 
+import contextlib
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -25,7 +27,7 @@ except dist.RankFailed as error:
     os.write(1, f"{dist.rank()} learned {str(error).splitlines()[0]} {x.tolist()}\\n".encode())
 """
 SAYS = {
-    ("raise", "second"): r"rank 2 raised ValueError: a mistake; this rank \w+ \w+ \w+",
+    ("raise", "second"): r"rank 2( \(host \S+, pid \d+\))? raised ValueError: a mistake; this rank \w+ \w+ \w+",
     ("well", "second"): r"rank 2 has ended its program; this rank \w+ \w+ \w+",
 }
 BEFORE = r"rank 2 \(pid \d+\) ended before its first operation between ranks; this rank waited in allreduce"
@@ -69,3 +71,90 @@ if __name__ == "__main__":
 def test_ranks_without_operations_between_them_end_one_by_one(tmp_path: Path) -> None:
     done = run_mpiexec(tmp_path, 2, "assert dist.size() == 2\nif dist.rank() == 0: os._exit(0)")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+# The first operation connects all ranks; then rank 1 stops, and the others wait for it.
+WATCHED = """
+import json, socket, time
+how = os.environ["HOW"]
+if how == "elsewhere" and dist.rank() == 1: socket.gethostname = lambda: "another"
+y = dist.allreduce(np.ones(3))
+assert y.tolist() == [3.0, 3.0, 3.0]
+if dist.rank() == 1: os.kill(os.getpid(), signal.SIGSTOP)
+began = time.monotonic()
+try:
+    dist.allreduce(y).tolist()
+except dist.RankFailed as error:
+    os.write(1, f"{dist.rank()} learned {str(error).splitlines()[0]} {time.monotonic() - began < 9}\\n".encode())
+"""
+
+
+@needs_mpi
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ("stops", r"rank 1 \(host \S+, pid \d+\) is frozen: there was no sign of life for \d s"),
+        ("elsewhere", r"rank 1 \(host another, pid \d+\) is frozen: there was no sign of life for \d s"),
+    ],
+)
+def test_the_others_learn_that_a_rank_is_frozen(tmp_path: Path, how: str, says: str) -> None:
+    """Also of one on another machine: only its name differs from the others' here."""
+    done = run_mpiexec(tmp_path, 3, WATCHED, HOW=how)
+    lines = [line for line in done.stdout.splitlines() if "learned" in line]
+    assert len(lines) == 2, (done.stdout, done.stderr)
+    for line in lines:
+        assert re.fullmatch(rf"[02] learned {says}; this rank \w+ \w+ \w+.* True", line), lines
+    assert done.returncode != 0
+
+
+@needs_mpi
+def test_a_rank_that_holds_the_interpreter_lock_is_not_frozen(tmp_path: Path) -> None:
+    program = """
+import ctypes
+dist.allreduce(np.ones(1)).tolist()
+if dist.rank() == 1: ctypes.PyDLL(None).sleep(7)
+print(dist.allreduce(np.ones(1)).item())
+"""
+    done = run_mpiexec(tmp_path, 2, program)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "2.0\n" * 2, "")
+
+
+@needs_mpi
+def test_values_of_all_ranks_need_no_launcher_of_forerun(tmp_path: Path) -> None:
+    """Checkpoints and metrics gather them; nothing is running after the end."""
+    program = """
+from forerun import gluon, metric
+net = gluon.nn.Dense(2, in_units=3)
+net.initialize()
+trainer = gluon.Trainer(net.collect_params(), "sgd", kvstore="dist_sync")
+folder = os.environ["FOLDER"]
+for step in (1, 2):
+    with autograd.record(): loss = net(np.ones((4, 3)) * dist.rank()).sum()
+    loss.backward()
+    trainer.step(4)
+    dist.checkpoint(folder, step, net, trainer)
+value = metric.Accuracy()
+value.update(np.array([dist.rank(), 0]), np.array([[0.9, 0.1], [0.8, 0.2]]))
+values = dist.reduce_metric(value).get()
+os.write(1, f"{dist.resume(folder, net, trainer).step} {values}\\n".encode())
+"""
+    done = run_mpiexec(tmp_path, 2, program, FOLDER=str(tmp_path / "points"))
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert done.stdout.splitlines() == ["2 ('accuracy', 0.75)"] * 2, done.stdout
+    assert not _watching()
+
+
+def _watching() -> list[str]:
+    """The processes that watch ranks, after a while in which they may end."""
+    end = time.monotonic() + 10
+    while (found := processes_with("_launch/watch.py")) and time.monotonic() < end:
+        time.sleep(0.1)
+    return found
+
+
+def processes_with(word: str) -> list[str]:
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            found += [file.parent.name] if word in file.read_text(errors="replace") else []
+    return found

@@ -1,4 +1,5 @@
 // Operations between ranks, for Python: the network, its groups, and what is issued to it.
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -6,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "net/heartbeat.h"
 #include "net/lane/net_lane.h"
 #include "net/loopback.h"
 #include "net/mpi.h"
@@ -161,6 +163,13 @@ void init_net(nb::module_& m) {
         "Why an action of these ranks cannot end: one has ended its program, or the network has failed; or nothing.");
   m.def("net_failed", [] { return lane && lane->failed(); });
   m.def("net_leave", net_leave, "Wait until all ranks have ended their operations; False: the network has failed.");
+  m.def(
+      "net_heartbeat",
+      [](int socket, std::string line, double interval) {
+        net::start_heartbeat(socket, std::move(line), std::chrono::milliseconds(static_cast<int64_t>(interval * 1e3)));
+      },
+      nb::arg("socket"), nb::arg("line"), nb::arg("interval"),
+      "Write a line to a socket after each interval of seconds, from a thread that needs no lock.");
   m.def("net_processor_ns", [] { return lane ? lane->processor_ns() : 0; });
   m.def("set_rank_failed", [](nb::handle type) { set_rank_failed(type.ptr()); });
 }

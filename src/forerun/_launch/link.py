@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["Link", "RankFailed", "connect", "raised"]
+__all__ = ["Link", "RankFailed", "connect", "connect_to", "disconnect", "raised"]
 
 BEAT = 0.2  # seconds between signs of life
 
@@ -26,10 +26,13 @@ class RankFailed(RuntimeError):
 
 
 class Link:
-    """The connection of this rank to the watch at an address."""
+    """The connection of this rank to the watch at an address.
 
-    def __init__(self, address: str, key: str, rank: int) -> None:
-        host, port = address.rsplit(":", 1)
+    launched: by `forerun run`, which sees how the process ends. Otherwise the ranks have started the watch themselves.
+    """
+
+    def __init__(self, address: str, key: str, rank: int, launched: bool = True) -> None:
+        self.launched = launched
         self.failure = ""
         self._heard = threading.Event()
         self._listeners: list[Callable[[str], None]] = []
@@ -37,13 +40,22 @@ class Link:
         self._sends = threading.Lock()
         self._gathers = 0
         self._joined = False  # all ranks have
+        self._closed = False
         self._values: dict[int, list[Any]] = {}
         self._news = threading.Condition()
-        self._socket = socket.create_connection((host, int(port)), timeout=30)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.pid = os.getpid()
-        self._send(rank=rank, key=key, host=socket.gethostname(), pid=self.pid)
-        threading.Thread(target=self._listen, name="forerun-link", daemon=True).start()
+        self._greeting = {"rank": rank, "key": key, "host": socket.gethostname(), "pid": self.pid}
+        self._socket = self._connected(address, self._greeting)
+        self._beats: socket.socket | None = None
+        self._thread = threading.Thread(target=self._listen, name="forerun-link", daemon=True)
+        self._thread.start()
+
+    def _connected(self, address: str, greeting: dict[str, Any]) -> socket.socket:
+        host, port = address.rsplit(":", 1)
+        connected = socket.create_connection((host, int(port)), timeout=30)
+        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connected.sendall(_line(greeting))
+        return connected
 
     def on_failure(self, act: Callable[[str], None]) -> None:
         """Call a function with the message when a rank has failed; at once if one has."""
@@ -115,10 +127,31 @@ class Link:
         """Say that this rank has left MPI, so that no other waits for it there."""
         self._send(closes=True)
 
+    def beat(self, start: Callable[[int, str, float], None], address: str) -> None:
+        """Let a native thread give signs of life, over a connection of its own, while no thread of Python can."""
+        self._beats = self._connected(address, {**self._greeting, "heartbeat": True})
+        self._beats.settimeout(None)
+        start(self._beats.dup().detach(), _line({"beat": True}).decode(), BEAT)  # the thread closes it
+
+    def end(self) -> None:
+        """Say that this rank ends well, where no launcher sees it."""
+        self._send(ended=0)
+
+    def close(self) -> None:
+        """End the connection: nothing is learned any more."""
+        self._closed = True
+        sockets = [self._socket, *([self._beats] if self._beats else [])]
+        for each in sockets:
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+        self._thread.join(5)
+        for each in sockets:
+            each.close()
+
     def _send(self, **what: object) -> bool:
         try:
             with self._sends:
-                self._socket.sendall(json.dumps(what).encode() + b"\n")
+                self._socket.sendall(_line(what))
         except OSError:
             return False
         return True
@@ -131,7 +164,7 @@ class Link:
                 data = self._socket.recv(1 << 16)
             except TimeoutError:
                 if not self._send(beat=True):
-                    return self._fail("the launcher is gone: its connection ended silently")
+                    return self._lost()
                 continue
             except OSError:
                 data = b""
@@ -148,7 +181,12 @@ class Link:
                 elif "pong" in each:
                     self._received(each["pong"], [each["clock"], time.time_ns()])
             if not data:
-                return self._fail("the launcher is gone: its connection ended silently")
+                return self._lost()
+
+    def _lost(self) -> None:
+        if not self._closed:
+            watch = "launcher" if self.launched else "process that watches the ranks, beside rank 0,"
+            self._fail(f"the {watch} is gone: its connection ended silently")
 
     def _received(self, number: int, values: list[Any]) -> None:
         with self._news:
@@ -169,6 +207,10 @@ class Link:
             self._news.notify_all()
 
 
+def _line(what: dict[str, Any]) -> bytes:
+    return json.dumps(what).encode() + b"\n"
+
+
 _link: Link | None = None
 
 
@@ -179,6 +221,21 @@ def connect() -> Link | None:
     if _link is None and address and rank:
         _link = Link(address, os.environ.get("FORERUN_LAUNCHER_KEY", ""), int(rank))
     return _link if _link and _link.pid == os.getpid() else None
+
+
+def connect_to(address: str, key: str, rank: int) -> Link:
+    """Connect this process to a watch that the ranks have started themselves."""
+    global _link
+    _link = Link(address, key, rank, launched=False)
+    return _link
+
+
+def disconnect() -> None:
+    """Close this process's connection, if there is one."""
+    global _link
+    if _link:
+        _link.close()
+    _link = None
 
 
 def raised(error: BaseException, where: str) -> None:

@@ -1,4 +1,8 @@
-"""The side that all ranks are connected to: it learns how each of them fares, and tells all when one has failed."""
+"""The side that all ranks are connected to: it learns how each of them fares, and tells all when one has failed.
+
+The launcher has it. Ranks that another launcher has started run this file as a process beside rank 0: it outlives that
+rank, and imports only the standard library.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +13,17 @@ import secrets
 import selectors
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Member", "Watch"]
+__all__ = ["Member", "Watch", "start_beside"]
 
+PATIENCE = 60.0  # seconds until the first rank must have connected
 FROZEN = 5.0  # seconds without a sign of life
 SOON = 0.5  # seconds in which the reason of an end becomes known
 LONGEST_MESSAGE = 1 << 28
@@ -72,6 +79,7 @@ class _Connection:
         self.socket = socket_
         self.member: Member | None = None
         self.keeper = False
+        self.heartbeat = False  # that is all that comes, and nothing is read there
         self.rest = b""
 
     def send(self, **what: object) -> None:
@@ -121,6 +129,10 @@ class Watch:
         for each in list(self._connections):
             self._drop(each)
         self._listener.close()
+
+    def connected(self) -> bool:
+        """Return whether anything is connected."""
+        return bool(self._connections)
 
     def _keepers(self, ranks: set[int] | None = None) -> list[_Connection]:
         return [
@@ -179,7 +191,7 @@ class Watch:
         if connection.member is None:
             if not hmac.compare_digest(str(message["key"]), self.key):
                 raise ValueError("a stranger")
-            connection.keeper = "keeper" in message
+            connection.keeper, connection.heartbeat = "keeper" in message, "heartbeat" in message
             member = self.members[int(message["keeper" if connection.keeper else "rank"])]
             connection.member, member.host = member, str(message["host"])
             member.kept |= connection.keeper
@@ -210,7 +222,7 @@ class Watch:
             member.initializes = bool(message["initializes"])
         if "ping" in message:
             connection.send(pong=message["ping"], clock=time.time_ns())
-        if self.failure and not connection.keeper and "key" in message:
+        if self.failure and "key" in message and not connection.keeper and not connection.heartbeat:
             connection.send(failed=self.failure)
 
     def _gathered(self, number: int, rank: int, value: object) -> None:
@@ -223,7 +235,7 @@ class Watch:
 
     def _send_ranks(self, **what: object) -> None:
         for each in list(self._connections):
-            if each.member and not each.keeper:
+            if each.member and not each.keeper and not each.heartbeat:
                 each.send(**what)
 
     def _fault(self, now: float) -> tuple[str, int] | None:
@@ -273,3 +285,37 @@ class Watch:
                 self._failed(self.failure)
         with self.changed:
             self.changed.notify_all()
+
+
+_started: list[subprocess.Popen[str]] = []  # which live until no rank is connected
+
+
+def start_beside(size: int, everywhere: bool) -> tuple[str, str]:
+    """Start a process that watches the ranks; return its address and its key. OSError if it does not start."""
+    words = [sys.executable, "-I", "-S", __file__, str(size), str(int(everywhere))]
+    # A session of its own: what ends the ranks of a terminal must not end it. MPI's launcher waits until nothing has
+    # its output open.
+    nothing = subprocess.DEVNULL
+    process = subprocess.Popen(
+        words, stdin=nothing, stdout=subprocess.PIPE, stderr=nothing, text=True, start_new_session=True
+    )
+    _started.append(process)
+    with process.stdout as output:  # type: ignore[union-attr]
+        address, _, key = output.readline().strip().partition(" ")
+    if not key:
+        raise OSError(f"the process that watches the ranks must start, got status {process.wait(5)}")
+    return address, key
+
+
+def _serve(size: int, everywhere: bool) -> None:
+    """Watch until no rank is connected any more."""
+    watch = Watch(size, everywhere=everywhere)
+    sys.stdout.write(f"{watch.address} {watch.key}\n")
+    sys.stdout.flush()
+    end = time.monotonic() + PATIENCE
+    while watch.connected() or (time.monotonic() < end and not any(member.started for member in watch.members)):
+        time.sleep(0.2)
+
+
+if __name__ == "__main__":
+    _serve(int(sys.argv[1]), sys.argv[2] == "1")

@@ -60,10 +60,15 @@ def size() -> int:
 
 
 def gathered(op: str, value: object) -> list[Any]:
-    """Return values of all ranks, which are JSON's: each rank must call it as often as the others. Waits."""
+    """Return values of all ranks, which are JSON's: each rank must call it as often as the others. Waits.
+
+    Raises RankFailed.
+    """
     if size() == 1:
         return [value]
     connection = link.connect()
     if connection is None:
-        raise RuntimeError(f"{op}: ranks must be started by `forerun run -n`, got {size()} ranks without its launcher")
+        from ._world import watched  # it imports this module
+
+        connection = watched(op)
     return connection.gather(value)

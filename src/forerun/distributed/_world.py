@@ -8,6 +8,7 @@ import ctypes
 import importlib
 import os
 import queue
+import socket
 import sys
 import threading
 import time
@@ -16,14 +17,15 @@ from types import TracebackType
 from typing import Any
 
 from .. import autograd
-from .._launch import link, siblings
+from .._launch import link, siblings, watch
 from .._runtime import core as _core
 from .._runtime import engine
+from .._runtime.logging import say
 from .._runtime.settings import config
 from ..np import ndarray
 from . import _peers
 
-__all__ = ["fail", "issue", "open_group"]
+__all__ = ["fail", "issue", "open_group", "watched"]
 
 _KINDS = ("allreduce", "broadcast", "allgather", "reduce_scatter", "all_to_all", "send", "recv", "barrier")
 REDUCTIONS = ("none", "sum", "max", "min")
@@ -191,6 +193,8 @@ def _open(op: str) -> None:
     world = mpi.COMM_WORLD
     _check_size(op, world.size)
     values, checks = _handles(mpi, _together(op, lambda: [world.Dup(), world.Dup()]))
+    if connection is None and world.size > 1:
+        connection = _watch_all(op, world)
     constants = {
         "pointers": mpi._sizeof(mpi.COMM_WORLD) == 8, "in_place": int(mpi.IN_PLACE), "any_source": mpi.ANY_SOURCE,
         "sum": _handle(mpi, mpi.SUM), "max": _handle(mpi, mpi.MAX), "min": _handle(mpi, mpi.MIN),
@@ -203,6 +207,41 @@ def _open(op: str) -> None:
     if connection is not None:
         connection.on_failure(fail)
     _report_exceptions(world.rank)
+
+
+def _watch_all(op: str, world: Any) -> link.Link | None:
+    """Return a connection to a process beside rank 0 that watches all ranks, as no launcher does; None without one."""
+
+    def started() -> list[str]:
+        hosts = world.allgather(socket.gethostname())
+        found = None
+        if world.rank == 0:
+            with contextlib.suppress(OSError):
+                found = watch.start_beside(world.size, len(set(hosts)) > 1)
+        return list(world.bcast(found) or ())
+
+    def connected() -> str:
+        try:
+            link.connect_to(*place, world.rank).beat(_core.net_heartbeat, place[0])
+        except OSError as error:
+            return f"rank {world.rank} (host {socket.gethostname()}) does not reach {place[0]}: {error}"
+        return ""
+
+    place = _together(op, started)
+    why = connected() if place else "the process that watches the ranks does not start"
+    if reasons := [each for each in _together(op, lambda: world.allgather(why)) if each]:
+        link.disconnect()
+        if world.rank == 0:
+            say("warning", "%s: ranks that are killed or frozen will not be noticed: %s", op, reasons[0])
+    return link.connect()
+
+
+def watched(op: str) -> link.Link:
+    """Return the connection to the process that watches all ranks. RuntimeError if there is none."""
+    _open(op)
+    if (connection := link.connect()) is None:
+        raise RuntimeError(f"{op}: ranks must be started by `forerun run -n`, or reach the machine of rank 0")
+    return connection
 
 
 def _initialized(op: str) -> Any:
@@ -249,6 +288,9 @@ def _report_exceptions(rank: int) -> None:
 
     def hook(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
         before(kind, error, where)
+        connection = link.connect()
+        if connection and not connection.launched and not isinstance(error, link.RankFailed):
+            connection.raised(f"{kind.__name__}: {error}")
         _core.net_give_up(f"rank {rank} raised {kind.__name__}: {error}")
 
     sys.excepthook = hook
@@ -267,10 +309,12 @@ def _leave() -> None:
     if _core.net_leave():
         with contextlib.suppress(link.RankFailed):  # `forerun run` reports it
             _together("the end of MPI", lambda: _call(mpi, "MPI_Finalize"))
-    elif connection is None:
+    elif connection is None or not connection.launched:
         _linger()
     if connection is not None:
         connection.close_mpi()
+        if not connection.launched:
+            connection.end()
 
 
 def _linger() -> None:

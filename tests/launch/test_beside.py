@@ -1,0 +1,75 @@
+"""The process that watches ranks which another launcher has started, and a rank's connection to it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from forerun import _core
+from forerun._launch import link, watch
+
+
+@pytest.fixture(name="ranks")
+def two_connected_ranks() -> list[link.Link]:
+    """Connections of ranks 0 and 1, both of this process."""
+    address, key = watch.start_beside(2, everywhere=False)
+    found = [link.Link(address, key, rank, launched=False) for rank in (0, 1)]
+    for each in found:
+        each.beat(_core.net_heartbeat, address)
+    return found
+
+
+def heard(rank: link.Link) -> str:
+    """The failure that a rank learns of within three seconds, or nothing."""
+    end = time.monotonic() + 3
+    while not rank.failure and time.monotonic() < end:
+        time.sleep(0.01)
+    return rank.failure
+
+
+def wait_for_the_end() -> None:
+    """The process ends behind the last rank."""
+    assert watch._started.pop().wait(20) == 0
+
+
+def test_a_rank_that_is_gone_is_reported(ranks: list[link.Link]) -> None:
+    ranks[1].close()
+    assert heard(ranks[0]).endswith("is gone: its connection ended silently")
+    assert heard(ranks[0]).startswith("rank 1 (host ")
+    ranks[0].close()
+    wait_for_the_end()
+
+
+def test_a_rank_that_has_ended_well_is_not_missed(ranks: list[link.Link]) -> None:
+    ranks[1].end()
+    ranks[1].close()
+    assert heard(ranks[0]) == ""
+    ranks[0].close()
+    wait_for_the_end()
+
+
+def test_an_exception_is_reported(ranks: list[link.Link]) -> None:
+    ranks[1].raised("ValueError: a mistake")
+    assert heard(ranks[0]).endswith("raised ValueError: a mistake")
+    for each in ranks:
+        each.close()
+    wait_for_the_end()
+
+
+def test_without_the_process_a_rank_learns_that_it_is_gone(ranks: list[link.Link]) -> None:
+    watch._started[-1].kill()
+    watch._started.pop().wait()
+    assert (
+        heard(ranks[0]) == "the process that watches the ranks, beside rank 0, is gone: its connection ended silently"
+    )
+    for each in ranks:
+        each.close()
+    time.sleep(3 * link.BEAT)  # the native threads notice at their next beat
+
+
+def test_a_process_that_does_not_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    with pytest.raises(OSError, match="the process that watches the ranks must start, got status 1"):
+        watch.start_beside(2, everywhere=False)
+    watch._started.pop()
