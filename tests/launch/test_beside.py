@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Iterator
 
 import pytest
 
@@ -11,13 +13,23 @@ from forerun._launch import link, watch
 
 
 @pytest.fixture(name="ranks")
-def two_connected_ranks() -> list[link.Link]:
-    """Connections of ranks 0 and 1, both of this process."""
+def two_connected_ranks() -> Iterator[list[link.Link]]:
+    """Connections of ranks 0 and 1, both of this process, with quick heartbeats."""
+    before = open_files()
     address, key = watch.start_beside(2, everywhere=False)
     found = [link.Link(address, key, rank, launched=False) for rank in (0, 1)]
     for each in found:
-        each.beat(_core.net_heartbeat, address)
-    return found
+        each.beat(lambda socket, line, _: _core.net_heartbeat(socket, line, 0.02), address)
+    yield found
+    for each in found:
+        each.close()
+    end = time.monotonic() + 10
+    while open_files() > before and time.monotonic() < end:  # native threads close some at their next beat
+        time.sleep(0.01)
+
+
+def open_files() -> int:
+    return len(os.listdir("/proc/self/fd"))
 
 
 def heard(rank: link.Link) -> str:
@@ -63,9 +75,6 @@ def test_without_the_process_a_rank_learns_that_it_is_gone(ranks: list[link.Link
     assert (
         heard(ranks[0]) == "the process that watches the ranks, beside rank 0, is gone: its connection ended silently"
     )
-    for each in ranks:
-        each.close()
-    time.sleep(3 * link.BEAT)  # the native threads notice at their next beat
 
 
 def test_a_process_that_does_not_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["Link", "RankFailed", "connect", "connect_to", "disconnect", "raised"]
+__all__ = ["Link", "RankFailed", "connect", "connect_to", "disconnect", "host", "raised"]
 
 BEAT = 0.2  # seconds between signs of life
 
@@ -44,15 +44,15 @@ class Link:
         self._values: dict[int, list[Any]] = {}
         self._news = threading.Condition()
         self.pid = os.getpid()
-        self._greeting = {"rank": rank, "key": key, "host": socket.gethostname(), "pid": self.pid}
+        self._greeting = {"rank": rank, "key": key, "host": host(), "pid": self.pid}
         self._socket = self._connected(address, self._greeting)
         self._beats: socket.socket | None = None
         self._thread = threading.Thread(target=self._listen, name="forerun-link", daemon=True)
         self._thread.start()
 
     def _connected(self, address: str, greeting: dict[str, Any]) -> socket.socket:
-        host, port = address.rsplit(":", 1)
-        connected = socket.create_connection((host, int(port)), timeout=30)
+        machine, port = address.rsplit(":", 1)
+        connected = socket.create_connection((machine, int(port)), timeout=30)
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connected.sendall(_line(greeting))
         return connected
@@ -205,6 +205,11 @@ class Link:
         self._heard.set()
         with self._news:
             self._news.notify_all()
+
+
+def host() -> str:
+    """Return the name of this machine."""
+    return socket.gethostname()
 
 
 def _line(what: dict[str, Any]) -> bytes:

@@ -1,14 +1,11 @@
-"""Which rank this process is, and small values of all ranks, which travel by the launcher."""
+"""Which rank this process is, as its launcher says."""
 
 from __future__ import annotations
 
 import os
 from functools import cache
-from typing import Any
 
-from .._launch import link
-
-__all__ = ["gathered", "rank", "size", "told"]
+__all__ = ["rank", "size", "told"]
 
 # The variables that launchers set for each rank: `forerun run -n`, Open MPI's mpiexec, and those that speak PMI, as
 # MPICH's and Slurm's srun.
@@ -57,18 +54,3 @@ def size() -> int:
     1
     """
     return told(_SIZES, 1)
-
-
-def gathered(op: str, value: object) -> list[Any]:
-    """Return values of all ranks, which are JSON's: each rank must call it as often as the others. Waits.
-
-    Raises RankFailed.
-    """
-    if size() == 1:
-        return [value]
-    connection = link.connect()
-    if connection is None:
-        from ._world import watched  # it imports this module
-
-        connection = watched(op)
-    return connection.gather(value)

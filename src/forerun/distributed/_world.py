@@ -8,7 +8,6 @@ import ctypes
 import importlib
 import os
 import queue
-import socket
 import sys
 import threading
 import time
@@ -25,7 +24,7 @@ from .._runtime.settings import config
 from ..np import ndarray
 from . import _peers
 
-__all__ = ["fail", "issue", "open_group", "watched"]
+__all__ = ["fail", "gathered", "issue", "open_group"]
 
 _KINDS = ("allreduce", "broadcast", "allgather", "reduce_scatter", "all_to_all", "send", "recv", "barrier")
 REDUCTIONS = ("none", "sum", "max", "min")
@@ -213,22 +212,22 @@ def _watch_all(op: str, world: Any) -> link.Link | None:
     """Return a connection to a process beside rank 0 that watches all ranks, as no launcher does; None without one."""
 
     def started() -> list[str]:
-        hosts = world.allgather(socket.gethostname())
-        found = None
+        hosts = world.allgather(link.host())
+        found = "", ""
         if world.rank == 0:
             with contextlib.suppress(OSError):
                 found = watch.start_beside(world.size, len(set(hosts)) > 1)
-        return list(world.bcast(found) or ())
+        return list(world.bcast(found))
 
     def connected() -> str:
         try:
-            link.connect_to(*place, world.rank).beat(_core.net_heartbeat, place[0])
+            link.connect_to(address, key, world.rank).beat(_core.net_heartbeat, address)
         except OSError as error:
-            return f"rank {world.rank} (host {socket.gethostname()}) does not reach {place[0]}: {error}"
+            return f"rank {world.rank} (host {link.host()}) does not reach {address}: {error}"
         return ""
 
-    place = _together(op, started)
-    why = connected() if place else "the process that watches the ranks does not start"
+    address, key = _together(op, started)
+    why = connected() if address else "the process that watches the ranks does not start"
     if reasons := [each for each in _together(op, lambda: world.allgather(why)) if each]:
         link.disconnect()
         if world.rank == 0:
@@ -236,12 +235,18 @@ def _watch_all(op: str, world: Any) -> link.Link | None:
     return link.connect()
 
 
-def watched(op: str) -> link.Link:
-    """Return the connection to the process that watches all ranks. RuntimeError if there is none."""
-    _open(op)
+def gathered(op: str, value: object) -> list[Any]:
+    """Return values of all ranks, which are JSON's: each rank must call it as often as the others. Waits.
+
+    Raises RankFailed.
+    """
+    if _peers.size() == 1:
+        return [value]
+    if link.connect() is None:
+        _open(op)
     if (connection := link.connect()) is None:
         raise RuntimeError(f"{op}: ranks must be started by `forerun run -n`, or reach the machine of rank 0")
-    return connection
+    return connection.gather(value)
 
 
 def _initialized(op: str) -> Any:

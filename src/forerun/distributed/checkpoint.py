@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ..ops.random.seeding import get_state, set_state
-from ._peers import gathered, rank, size
+from ._peers import rank, size
+from ._world import gathered
 
 __all__ = ["Checkpoint", "checkpoint", "resume"]
 

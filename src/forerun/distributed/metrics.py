@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 from ..np import array
-from ._peers import gathered
+from ._world import gathered
 
 __all__ = ["reduce_metric"]
 

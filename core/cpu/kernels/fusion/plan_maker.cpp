@@ -194,7 +194,7 @@ int64_t PlanMaker::reduction_block_of(int64_t bytes) const {
   const BlockedReduction& fold = *group_.reduction_;
   const int64_t least = fold.range(0).block;
   if (!fold.by_rows()) return std::max(kBlock, least);
-  // What is fetched for the next block must still be near then.
+  // Lines that are fetched for the next block must still be near then.
   const int64_t near = plan_->streams.empty() ? kReductionValues : kStreamedValues;
   return std::max(least,
                   std::min(kMostBlock, near / std::max<int64_t>(bytes, 1)) / fold.row_length() * fold.row_length());
