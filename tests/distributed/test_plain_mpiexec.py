@@ -99,7 +99,8 @@ except dist.RankFailed as error:
 def test_the_others_learn_that_a_rank_is_frozen(tmp_path: Path, how: str, says: str) -> None:
     """Also of one on another machine: only its name differs from the others' here."""
     done = run_mpiexec(tmp_path, 3, WATCHED, HOW=how)
-    lines = [line for line in done.stdout.splitlines() if "learned" in line]
+    # Open MPI's launcher lets the rank go on where it ends all.
+    lines = [line for line in done.stdout.splitlines() if "learned" in line and not line.startswith("1")]
     assert len(lines) == 2, (done.stdout, done.stderr)
     for line in lines:
         assert re.fullmatch(rf"[02] learned {says}; this rank \w+ \w+ \w+.*", line), lines
