@@ -84,7 +84,8 @@ class TestLinks:
         assert Machine(ranks=1).between_ranks(1e9) == 0
 
     @pytest.mark.parametrize(
-        ("field", "value"), [("devices", 0), ("ranks", 0), ("bucket", 0), ("slowdown", 0.0), ("collective", "gossip")]
+        ("field", "value"),
+        [("devices", 0), ("ranks", 0), ("bucket", 0), ("slowdown", 0.0), ("cores", 0), ("collective", "gossip")],
     )
     def test_machines_that_there_are_not(self, field, value):
         with pytest.raises(ValueError, match=field):
@@ -194,6 +195,11 @@ class TestPredictions:
         found = profiler.whatif(training(), devices=2, slowdown=1.5)
         assert found.seconds == pytest.approx(1.5 * 22 * MS)
 
+    @pytest.mark.parametrize(("cores", "seconds"), [(2, 22), (1, 44), (1.5, 44 / 1.5)])
+    def test_devices_share_the_cores_that_there_are(self, cores, seconds):
+        """Both work all the time, 22 ms each."""
+        assert profiler.whatif(training(), devices=2, cores=cores).seconds == pytest.approx(seconds * MS)
+
     def test_one_update_of_all_parameters_is_divided_among_devices(self):
         events = []
         for e in training().ops:
@@ -219,6 +225,11 @@ class TestPredictions:
         # Of 4 ranks a sum takes 6 ms: from 14 to 20 and from 20 to 26; the last update ends at 27.
         found = profiler.whatif(training(), ranks=ranks, link="1GB/s,0us")
         assert found.seconds == pytest.approx(seconds * MS)
+
+    def test_ranks_share_cores_with_what_goes_between_them(self):
+        # Each has half a core for 20 ms of work, and for two sums of 2 ms.
+        found = profiler.whatif(training(), ranks=2, link="2GB/s,0us", cores=1)
+        assert found.seconds == pytest.approx(2 * (20 + 4) * MS)
 
     def test_small_gradients_share_buckets(self):
         run_ = Recorded.of(training()).cut(6000)

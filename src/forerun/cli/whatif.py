@@ -29,6 +29,7 @@ examples:
   forerun whatif profile.frec --devices 8 --ranks 64    and predicts its step there
   forerun whatif profile.frec --ranks 16 --link 100Gbit/s,5us --collective halving
   forerun whatif profile.frec --devices 4 --local-link 200GB/s,3us
+  forerun whatif profile.frec --ranks 4 --cores 8       all ranks on one machine of 8 cores
   forerun whatif profile.frec --step train.py:31        a step begins with this line's operation
 """
 
@@ -56,6 +57,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
         metavar="X",
         help="of operations while all devices and ranks run (%(default)s)",
     )
+    command.add_argument(
+        "--cores", type=float, metavar="N", help="cores that all devices and ranks share, if they run on one machine"
+    )
     command.add_argument("--step", metavar="FILE:LINE", help="the line that begins a step; else a step is what recurs")
     command.add_argument("--json", action="store_true", help="print the prediction as JSON")
     command.add_argument(
@@ -78,6 +82,7 @@ def run(given: argparse.Namespace) -> int:
             given.local_link,
             given.step,
             given.slowdown,
+            given.cores,
         )
     except OSError as error:
         raise Misuse(f"cannot read {given.recording}: {error.strerror}") from None

@@ -70,7 +70,9 @@ class Machine:
 
     link: between ranks. local: between devices of a rank; None where they share memory, and gradients are added there
     by operations as fast as the recorded updates. slowdown: how many times as long an operation takes while all devices
-    and ranks run: they may share memory, caches and cores. bucket, first: bytes of gradients that a collective takes.
+    and ranks run: they may share memory and caches. cores: of processors, which the operations of all devices, the
+    threads of all ranks and what goes between ranks share; None: each has as many as in the recording. bucket, first:
+    bytes of gradients that a collective takes.
     """
 
     devices: int = 1
@@ -79,6 +81,7 @@ class Machine:
     collective: str = "ring"
     local: Link | None = None
     slowdown: float = 1.0
+    cores: float | None = None
     bucket: int = 4 << 20
     first: int = 256 << 10
 
@@ -90,6 +93,8 @@ class Machine:
                 raise ValueError(f"{name} must be at least 1, got {value}")
         if not self.slowdown > 0:
             raise ValueError(f"slowdown must be positive, got {self.slowdown}")
+        if self.cores is not None and not self.cores > 0:
+            raise ValueError(f"cores must be positive, got {self.cores}")
 
     @property
     def shared(self) -> bool:

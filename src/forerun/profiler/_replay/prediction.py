@@ -260,6 +260,7 @@ def whatif(
     local_link: str | None = None,
     step: str | None = None,
     slowdown: float = 1.0,
+    cores: float | None = None,
 ) -> Prediction:
     """Predict a step of a recorded program on a machine that is not there, by a replay.
 
@@ -283,7 +284,10 @@ def whatif(
         The line whose first operation begins a step, as "train.py:12". Without it, what recurs is a step.
 
     slowdown : float
-        How many times as long an operation takes while all devices and ranks run: they may share memory and cores.
+        How many times as long an operation takes while all devices and ranks run: they may share memory and caches.
+    cores : float, optional
+        Cores of processors that all devices and ranks share, where they run on one machine. Operations, Python and what
+        goes between ranks take longer while there is more of it than cores.
 
     Returns
     -------
@@ -307,7 +311,7 @@ def whatif(
     (4, 2, True)
     """
     local = None if local_link is None else Link.parse(local_link)
-    machine = Machine(devices, ranks, Link.parse(link), collective, local, slowdown)
+    machine = Machine(devices, ranks, Link.parse(link), collective, local, slowdown, cores)
     return Prediction(Recorded.of(trace, step).typical().cut(LIMIT), machine)
 
 

@@ -62,6 +62,7 @@ class Program:
     tasks: list[Task] = field(default_factory=list)
     threads: list[list[Issue]] = field(default_factory=list)
     servers: dict[tuple[int, str], int] = field(default_factory=dict)
+    cores: float | None = None  # that all work of a rank shares; None: all of it has one
 
 
 @dataclass(slots=True)
@@ -153,6 +154,7 @@ class _Maker:
             for d in devices:
                 program.servers[self._device(device, d), queue] = count
         program.servers[NETWORK] = program.servers[LINKS] = 1
+        program.cores = self.machine.cores and self.machine.cores / self.machine.ranks
         for op in self.run.ops.values():
             for d in devices:
                 self.number[op.number, d] = len(program.tasks)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass, field
 
-from .program import Issue, Program
+from .cores import Cores
+from .program import NETWORK, Issue, Program
 
 __all__ = ["Acted", "Ran", "Run", "run"]
 
@@ -73,6 +74,7 @@ class _Simulation:
     def __init__(self, program: Program) -> None:
         self.program, self.found = program, Run()
         self.events: list[tuple[float, bool, int, str, int]] = []
+        self.cores = Cores(program.cores) if program.cores else None
         self.count = 0
         tasks = program.tasks
         self.left = [len(set(t.deps)) + 1 for t in tasks]  # what each still needs; its issue, too
@@ -94,8 +96,11 @@ class _Simulation:
     def run(self) -> Run:
         for thread in range(len(self.program.threads)):
             self._next(thread, 0.0)
-        while self.events:
-            now, _, _, kind, n = heapq.heappop(self.events)
+        while self.events or (self.cores and self.cores.next_end() < float("inf")):
+            if self.cores and (not self.events or self.cores.next_end() <= self.events[0][0]):
+                now, kind, n = self.cores.end()
+            else:
+                now, _, _, kind, n = heapq.heappop(self.events)
             getattr(self, f"_{kind}")(n, now)
         if len(self.found.ended) < self._issued():
             raise RuntimeError("whatif: operations must not wait for one another around")
@@ -109,10 +114,22 @@ class _Simulation:
         # A lane takes its next pieces after all other events of the same time.
         heapq.heappush(self.events, (time, kind == "serve", self.count, kind, n))
 
+    def _wait(self, now: float, seconds: float, kind: str, n: int) -> None:
+        """Let an event follow behind seconds that take no core."""
+        self._at(now + seconds, kind, n)
+
+    def _work(self, now: float, seconds: float, kind: str, n: int) -> None:
+        """Let an event follow behind seconds of a core."""
+        if self.cores is None:
+            self._at(now + seconds, kind, n)
+            return
+        self.count += 1
+        self.cores.begin(now, seconds, self.count, kind, n)
+
     def _next(self, thread: int, now: float) -> None:
         issues = self.program.threads[thread]
         if self.at[thread] < len(issues):
-            self._at(now + issues[self.at[thread]].gap, "act", thread)
+            self._work(now, issues[self.at[thread]].gap, "act", thread)
 
     def _act(self, thread: int, now: float) -> None:
         issue = self.program.threads[thread][self.at[thread]]
@@ -165,13 +182,15 @@ class _Simulation:
             cause = self.cause[t]
             if self.readied[t] < now and (lane, server) in self.freed:
                 cause = "piece", self.freed[lane, server]
-            end = now + self.program.tasks[t].pieces[piece]
-            self.found.pieces.append(Ran(t, server, now, end, cause))
-            self._at(end, "ended", len(self.found.pieces) - 1)
+            seconds = self.program.tasks[t].pieces[piece]
+            self.found.pieces.append(Ran(t, server, now, now + seconds, cause))
+            begin = self._work if lane[1] == "compute" or lane == NETWORK else self._wait
+            begin(now, seconds, "ended", len(self.found.pieces) - 1)
 
     def _ended(self, number: int, now: float) -> None:
         """A piece has ended: its server takes the next one."""
         piece = self.found.pieces[number]
+        piece.ended = now
         lane = self.program.tasks[piece.task].lane
         heapq.heappush(self.free[lane], piece.server)
         self.freed[lane, piece.server] = number
@@ -196,4 +215,4 @@ class _Simulation:
                 acted = self.found.acts[act]
                 acted.ended = now + acted.issue.wake
                 acted.cause = last
-                self._next(thread, acted.ended)
+                self._at(acted.ended, "next", thread)
