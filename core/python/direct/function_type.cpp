@@ -46,12 +46,12 @@ struct FunctionObject {
 };
 FunctionObject* as_function(PyObject* o) { return reinterpret_cast<FunctionObject*>(o); }
 
-// The entry, with an array in place of a list of numbers that comes first.
+// The entry, with an array in place of a list of numbers, or NumPy's array, that comes first.
 PyObject* call_with_array(const Entry& entry, const DirectCall& call) {
   constexpr Py_ssize_t kMost = 8;
   const Py_ssize_t n = call.n + (call.kwnames ? PyTuple_GET_SIZE(call.kwnames) : 0);
   if (n > kMost) return nullptr;
-  const nb::object array = nb::steal(array_of_list(call.args[0]));
+  const nb::object array = array_of_given(call.args[0]);
   if (!array) return nullptr;
   PyObject* args[kMost] = {array.ptr()};
   std::copy(call.args + 1, call.args + n, args + 1);
@@ -62,8 +62,8 @@ PyObject* call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* k
   FunctionObject* f = as_function(self);
   if (!tracing) {
     const DirectCall direct{args, PyVectorcall_NARGS(nargsf), kwnames, f->data};
-    const bool list = f->entry.lists == Lists::as_arrays && direct.n > 0 && is_list(args[0]);
-    PyObject* result = guarded([&] { return list ? call_with_array(f->entry, direct) : f->entry.function(direct); });
+    const bool given = f->entry.lists == Lists::as_arrays && direct.n > 0 && is_given(args[0]);
+    PyObject* result = guarded([&] { return given ? call_with_array(f->entry, direct) : f->entry.function(direct); });
     if (result || PyErr_Occurred()) return result;
   }
   return hang_if_finalizing([&] { return PyObject_Vectorcall(f->function, args, nargsf, kwnames); });

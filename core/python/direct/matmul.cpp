@@ -36,10 +36,8 @@ Array multiplied_at_once(const Array& a, const Array& b, DType t) {
   return made;
 }
 
-}  // namespace
-
 // a @ b, with one or two axes each. Null without an exception set: not plain.
-PyObject* matmul_directly(PyObject* first, PyObject* second) {
+PyObject* product_of_plain(PyObject* first, PyObject* second) {
   const Array *a = plain_array(first), *b = plain_array(second);
   if (!a || !b || as_array(first)->device != as_array(second)->device) return nullptr;
   const DType t = promote(a->layout.dtype, b->layout.dtype);
@@ -47,15 +45,22 @@ PyObject* matmul_directly(PyObject* first, PyObject* second) {
   if (t == DType::b1 || item_size(t) == 2 || sa.empty() || sb.empty() || sa.size() > 2 || sb.size() > 2) return nullptr;
   if (sa[sa.size() - 1] != sb[sb.size() == 1 ? 0 : sb.size() - 2]) return nullptr;
   if (Array made = multiplied_at_once(*a, *b, t); made.storage()) return wrap_result(std::move(made));
-  return guarded([&] { return wrap_result(product_of(of_dtype(*a, t), of_dtype(*b, t))); });
+  return wrap_result(product_of(of_dtype(*a, t), of_dtype(*b, t)));
+}
+
+}  // namespace
+
+PyObject* matmul_directly(PyObject* first, PyObject* second) {
+  return guarded([&] {
+    const nb::object a = array_of_given(first), b = array_of_given(second);
+    return product_of_plain(a.ptr(), b.ptr());
+  });
 }
 
 namespace {
 
 PyObject* dot(const DirectCall& call) {
-  if (call.n != 2 || call.kwnames) return nullptr;
-  const nb::object a = array_or_list(call.args[0]), b = array_or_list(call.args[1]);
-  return matmul_directly(a.ptr(), b.ptr());
+  return call.n == 2 && !call.kwnames ? matmul_directly(call.args[0], call.args[1]) : nullptr;
 }
 
 // Products of two vectors of real numbers.

@@ -4,7 +4,7 @@
 
 namespace forerun {
 
-// a @ b. Null without an exception set: not plain.
+// a @ b, arrays of forerun or NumPy, or lists of numbers. Null without an exception set: not plain.
 PyObject* matmul_directly(PyObject* a, PyObject* b);
 
 }  // namespace forerun

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "python/direct/function_type.h"
+#include "python/direct/matmul.h"
 #include "python/dispatch/loops/promotion.h"
 #include "python/dispatch/ufunc_call.h"
 #include "python/dispatch/ufunc_type.h"
@@ -21,12 +22,14 @@ bool plain_operand(PyObject* o) {
 }
 
 // array_ufunc(self, ufunc, "__call__", *operands), where forerun has an operation for the ufunc: the function is made
-// with a dict of them.
+// with a dict of them, and with numpy.matmul.
 PyObject* array_ufunc(const DirectCall& call) {
   constexpr Py_ssize_t kBefore = 3;
   const bool called = call.n > kBefore && !call.kwnames && PyUnicode_Check(call.args[2]) &&
                       PyUnicode_CompareWithASCIIString(call.args[2], "__call__") == 0;
   if (!called) return nullptr;
+  if (call.args[1] == PyTuple_GET_ITEM(call.data, 1) && call.n == kBefore + 2)
+    return matmul_directly(call.args[kBefore], call.args[kBefore + 1]);
   PyObject* op = PyDict_GetItemWithError(PyTuple_GET_ITEM(call.data, 0), call.args[1]);
   if (!op) return PyErr_Occurred() ? throw PythonError{} : nullptr;
   UfuncObject* u = get_ufunc("array_ufunc", op);

@@ -29,7 +29,7 @@ _WRITERS = frozenset(("copyto", "fill_diagonal", "place", "put", "put_along_axis
 _FILES = frozenset((numpy.save, numpy.savez, numpy.savez_compressed, numpy.savetxt))
 
 
-@direct("array_ufunc", OPS)
+@direct("array_ufunc", OPS, numpy.matmul)
 def array_ufunc(
     self: Any, ufunc: numpy.ufunc, method: str, *inputs: Array | numpy.ndarray, out: Out = None, **kwargs: Any
 ) -> Any:

@@ -222,7 +222,7 @@ def _ufuncs(calls: Numpy) -> Callable[..., Any]:
 
     tried = _core.Fallback(ours, otherwise)
 
-    @direct("array_ufunc", OPS)
+    @direct("array_ufunc", OPS, numpy.matmul)
     def array_ufunc(self: Any, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if any(map(_leaves_it_to_numpy, inputs)):
             why = f"{ufunc.__name__}: an operand's class is derived from numpy.ndarray"

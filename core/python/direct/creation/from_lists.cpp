@@ -212,7 +212,7 @@ PyObject* of_list(PyObject* list, PyObject* dtype) {
   return made || !is_array(first) ? made : stacked(list);
 }
 
-// Of a list of numbers or of arrays; of a dense array.
+// Of a list of numbers or of arrays, a dense array, or one of NumPy.
 template <bool copies>
 PyObject* array(const DirectCall& call) {
   static constexpr const char* names[] = {copies ? "object" : "a", "dtype"};
@@ -223,12 +223,30 @@ PyObject* array(const DirectCall& call) {
     return a->layout.contiguous() ? converted(v[0], a->layout.dtype) : nullptr;
   }
   if (is_list(v[0])) return of_list(v[0], v[1]);
+  if (PyArray_CheckExact(v[0])) return absent(v[1]) ? array_of_numpy(v[0]) : nullptr;
   return copies || Py_TYPE(v[0]) != scalar_type ? of_number(v[0], v[1]) : nullptr;
 }
 
 }  // namespace
 
 PyObject* array_of_list(PyObject* list) { return of_list(list, nullptr); }
+
+PyObject* array_of_numpy(PyObject* array) {
+  constexpr npy_intp kMost = 1 << 14;  // bytes
+  auto* from = reinterpret_cast<PyArrayObject*>(array);
+  bool known;
+  const DType t = dtype_of_typenum(PyArray_TYPE(from), &known);
+  // A bool of NumPy's may be any byte, and MXNet's rules change dtypes.
+  if (!known || t == DType::b1 || ints_become_floats || typenum_of(t) != PyArray_TYPE(from) ||
+      PyArray_NDIM(from) == 0 || PyArray_NBYTES(from) > kMost || !PyArray_ISCARRAY_RO(from) || !may_work_at_once())
+    return nullptr;
+  const Dims shape(reinterpret_cast<const int64_t*>(PyArray_DIMS(from)), PyArray_NDIM(from));
+  Array made = made_at_once(t, shape, here());
+  if (!made.storage()) return nullptr;
+  std::memcpy(made.storage()->data(), PyArray_DATA(from), static_cast<size_t>(PyArray_NBYTES(from)));
+  written_at_once(made);
+  return wrap(std::move(made));
+}
 
 void add_direct_lists() {
   add_direct("array", array<true>);

@@ -1,8 +1,9 @@
-// Arrays of the numbers in lists.
+// Arrays of the numbers in lists, and in small arrays of NumPy.
 #pragma once
 #include <Python.h>
 
 #include "python/bindings.h"
+#include "python/numpy_api.h"
 #include "python/object/plain.h"
 
 namespace forerun {
@@ -11,7 +12,14 @@ namespace forerun {
 // plain.
 PyObject* array_of_list(PyObject* list);
 
-// The same of a list; anything else as it is, and null where a list is not plain.
-inline nb::object array_or_list(PyObject* o) { return is_list(o) ? nb::steal(array_of_list(o)) : nb::borrow(o); }
+// The same of an array of NumPy: a copy, if it is small and dense.
+PyObject* array_of_numpy(PyObject* array);
+// Whether an argument is of one of these kinds.
+inline bool is_given(PyObject* o) { return is_list(o) || PyArray_CheckExact(o); }
+// The array of such an argument, null where that is not plain; anything else as it is.
+inline nb::object array_of_given(PyObject* o) {
+  if (is_list(o)) return nb::steal(array_of_list(o));
+  return PyArray_CheckExact(o) ? nb::steal(array_of_numpy(o)) : nb::borrow(o);
+}
 
 }  // namespace forerun
