@@ -163,7 +163,7 @@ class Link:
             try:
                 data = self._socket.recv(1 << 16)
             except TimeoutError:
-                if not self._send(beat=True):
+                if self.launched and not self._send(beat=True):  # otherwise a native thread beats
                     return self._lost()
                 continue
             except OSError:
