@@ -26,7 +26,8 @@ struct Plan {
     intptr_t size = 0;                     // bytes from one element to the next; 0: a scalar
     DType dtype = DType::b1;               // as the loop sees it
     int elements = -1;                     // of an array: the same number for all operands that are the same elements
-    int storage = -1;                      // number of its storage
+    int row_storage = -1;                  // number of the storage, if it has one element for each row: it shares
+                                           // memory with no other
     const IterationSpace* nest = nullptr;  // if the elements do not follow one another
     int place = 0;                         // in the nest
   };

@@ -144,7 +144,8 @@ const int* PlanMaker::add_steps(const FusibleOperands& part, const int* where) {
       if (walked) streamed_[*where] = true;
       if (walked && group_.elements_ * place.size >= kStreamBytes && plan_->streams.size() < Plan::kMostStreams)
         plan_->streams.push_back({sources_, place.size});
-      place.source = sources_++, place.elements = elements_of(operand, *where), place.storage = *where;
+      place.source = sources_++, place.elements = elements_of(operand, *where);
+      if (known.use == FusedKernel::Use::row) place.row_storage = *where;
     }
     if (operand.nest) place = nested(place, operand);
     SharedInput* shared =

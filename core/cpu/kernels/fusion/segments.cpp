@@ -81,7 +81,7 @@ class StepOrder {
   }
 
  private:
-  static constexpr int kArrays = -1;  // all arrays, in place of a value's number
+  static constexpr int kArrays = -1;  // in place of a value's number: all arrays but those of rows' elements
   struct Uses {
     std::optional<size_t> writer;
     std::vector<size_t> readers;  // since then
@@ -95,7 +95,8 @@ class StepOrder {
     for (int i = 0; i < step.n(); ++i) {
       const Plan::Operand& operand = step.operands[i];
       if (operand.value < 0 && operand.size == 0) continue;  // a scalar
-      Uses& uses = uses_[operand.value < 0 ? kArrays : operand.value];
+      const int array = operand.row_storage < 0 ? kArrays : kArrays - 1 - operand.row_storage;
+      Uses& uses = uses_[operand.value < 0 ? array : operand.value];
       if (uses.writer) after(*uses.writer, s);
       if (i < step.n_in) {
         uses.readers.push_back(s);
@@ -234,7 +235,7 @@ class Segment {
   bool keeps_sums(const Plan::Step& step) const {
     for (const Summed& sum : sums_)
       for (const Plan::Operand& operand : step.operands)
-        if (operand.storage == sum.step.operands[1].storage) return false;
+        if (operand.row_storage >= 0 && operand.row_storage == sum.step.operands[1].row_storage) return false;
     return step.fold < 0 || sums_.empty() ||
            item_size(sums_[0].step.operands[0].dtype) == item_size(step.operands[0].dtype);
   }
