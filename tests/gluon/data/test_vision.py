@@ -12,7 +12,7 @@ import numpy
 import pytest
 from PIL import Image
 
-from forerun import image, np
+from forerun import image, np, npx
 from forerun.gluon import data, nn
 from forerun.gluon.data import vision
 from forerun.gluon.data.vision import transforms as T
@@ -234,7 +234,7 @@ class TestWhatFunctionsGet:
         several = nn.HybridSequential()
         several.add(T.RandomFlipLeftRight(), T.RandomLighting(9), T.ToTensor())
         several.hybridize()
-        examples = data.SimpleDataset([np.array(PICTURE, dtype="float32")] * 12).transform(several)
+        examples = data.SimpleDataset([np.array(PICTURE, dtype="float32", ctx=npx.cpu())] * 12).transform(several)
         batch = next(iter(data.DataLoader(examples, 12, num_workers=workers)))
         assert len({x.tobytes() for x in batch.asnumpy()}) == 12
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ..._runtime import core as _core
+from ..._runtime.device import current_device
 from ...ops._base.random_stream import WorkStream, current, drawing_from
 from . import memory
 from .batchify import Stack
@@ -30,19 +31,20 @@ class Epoch:
 
     Random numbers that transforms and `np.random` draw for a batch depend only on the seed, the epoch and the number of
     the batch. Transforms that can be applied to a batch instead of each example are applied by `finished`, where the
-    batch is used.
+    batch is used. New arrays are on the device that is the current one where the epoch begins.
     """
 
     def __init__(self, dataset: Any, batchify: Callable[[list[Any]], Any] | None) -> None:
         self.dataset, self.batchify = dataset, batchify
         self.key = current().take()
+        self.device = current_device()
         self._example, self._late = self._plan()
 
     def __getstate__(self) -> Any:
-        return self.dataset, self.batchify, self.key
+        return self.dataset, self.batchify, self.key, self.device
 
     def __setstate__(self, state: Any) -> None:
-        self.dataset, self.batchify, self.key = state
+        self.dataset, self.batchify, self.key, self.device = state
         self._example, self._late = self._plan()
 
     def _plan(self) -> Plan:
@@ -56,7 +58,7 @@ class Epoch:
         place: gives memory to put it together in. ended: once it is set the batch is cancelled, and CancelledError is
         raised.
         """
-        with drawing_from(WorkStream(*self.key, number)):
+        with self.device, drawing_from(WorkStream(*self.key, number)):
             make: Callable[[Any], Any] = self.batchify or _stack
             found: Any = positions
             if self.batchify is None and type(self.dataset).__getitem__ is ArrayDataset.__getitem__:

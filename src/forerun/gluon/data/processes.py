@@ -222,7 +222,8 @@ class ProcessBatches:
                 while self._given not in self._made:
                     self._receive(deadline)
         worker, good, slot, where = self._made.pop(self._given)
-        found = unpacked(slot, where, worker.free)
+        with self._epoch.device:
+            found = unpacked(slot, where, worker.free)
         self._given += 1
         if not good:
             raise found

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import np
+from ..._runtime.device import Device, cpu, current_device
 from ...ops._base.convert import is_array
 
 if TYPE_CHECKING:
@@ -126,14 +127,17 @@ class _Pickler(pickle.Pickler):
     """Pickle arrays as NumPy's, with their bytes outside of the pickle; they are read back without a copy."""
 
     def reducer_override(self, x: object) -> Any:
-        if not is_array(x) or x.dtype.kind == "V":
+        if not is_array(x):
             return NotImplemented
-        return _shared, (numpy.asarray(x.numpy(), order="C"), str(x.device).replace("(", ":").rstrip(")"))
+        values = numpy.asarray(x.numpy(), order="C")
+        return _shared, (values.view("u2") if x.dtype.kind == "V" else values, x.dtype, x.device)
 
 
-def _shared(values: numpy.ndarray, device: str) -> Array:
-    x = np.from_dlpack(values)
-    return x if str(x.device).replace("(", ":").rstrip(")") == device else x.to_device(device)
+def _shared(values: numpy.ndarray, dtype: numpy.dtype, device: Device) -> Array:
+    """Return an array of these bytes. Those of the host's first device are copied to the GPU that is current."""
+    here = current_device()
+    made = np.from_dlpack(values, device=here if device == cpu() and here.device_type != "cpu" else device)
+    return made if made.dtype == dtype else made.view(dtype)
 
 
 def packed(batch: Any, slot: Slot, larger: Callable[[int], Slot]) -> tuple[Slot, Span]:

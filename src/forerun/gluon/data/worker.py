@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ..._runtime.device import cpu
 from ..._runtime.settings import configure
 from ...ops._base import convert
 from ...ops._base import core as _core
@@ -151,7 +152,7 @@ def run(line: Connection, epoch: Epoch, defaults: tuple[Any, bool], consumer: in
     """Return the process: of the parent's state, it uses the data set, and how arrays are created.
 
     It ends with the consumer's. It has an engine of its own that runs everything at once, in this thread: batches are
-    made side by side as it is.
+    made side by side as it is. A process that makes batches for a GPU makes them on the host: a forked one has no GPU.
     """
     _end_with(consumer)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the consumer's, who then ends this process
@@ -160,5 +161,7 @@ def run(line: Connection, epoch: Epoch, defaults: tuple[Any, bool], consumer: in
         configure(engine="sync")
     convert.set_defaults(*defaults)
     _core.set_recording(False)
+    if epoch.device.device_type != "cpu":
+        epoch.device = cpu()
     with suppress(EOFError, ConnectionError):  # the consumer wants no more
         Worker(line, epoch).serve()
