@@ -8,6 +8,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "array/layout.h"
 #include "base/dtype.h"
 #include "base/shape.h"
 #include "engine/operations/op.h"
@@ -18,10 +19,10 @@ namespace forerun {
 // Two that are equal have equal descriptions, but for the values of scalars, which come in the order of the inputs.
 class BriefSpec {
  public:
-  static constexpr size_t kWords = 32, kScalars = 3;
+  static constexpr size_t kWords = 40, kScalars = 3;
   struct Scalar {
-    DType dtype{};
-    std::array<unsigned char, 16> value{};  // and zeros
+    DType dtype;
+    std::array<unsigned char, 16> value;  // and zeros
   };
 
   // The facts that the kernel of an op writes, and the forms of its storages; empty if there is no such short form.
@@ -29,7 +30,7 @@ class BriefSpec {
     const bool written = op.kernel()->describe_briefly(*this);
     for (int i = 0; written && i < op.n_access; ++i) {
       const Access& access = op.access(i);
-      put(access.storage->bytes), put(access.storage->form.dtype, access.mode);
+      put(uint64_t{access.storage->bytes} << 16 | access.storage->form.dtype << 8 | static_cast<uint8_t>(access.mode));
     }
     if (!written || size_ > kWords || scalars_ > kScalars) size_ = 0;
   }
@@ -46,6 +47,10 @@ class BriefSpec {
     put(dims.size());
     for (int i = 0; i < dims.size(); ++i) put(dims[i]);
   }
+  void put(const Layout& layout) {
+    put(layout.dtype, layout.ndim()), put(layout.offset);
+    for (int i = 0; i < layout.ndim(); ++i) put(layout.shape[i]), put(layout.strides[i]);
+  }
   // Two small ones.
   template <class T, class U>
   void put(T a, U b) {
@@ -53,7 +58,7 @@ class BriefSpec {
   }
   void scalar(DType dtype, const void* value) {
     if (scalars_ < kScalars) {
-      values_[scalars_].dtype = dtype;
+      values_[scalars_] = {dtype, {}};
       std::memcpy(values_[scalars_].value.data(), value, item_size(dtype));
     }
     ++scalars_;
@@ -67,13 +72,21 @@ class BriefSpec {
   }
   size_t hash() const {
     uint64_t mixed = size_;
-    for (size_t i = 0; i < size_; ++i) mixed = (std::rotl(mixed, 23) ^ words_[i]) * 0x9e3779b97f4a7c15u;
+    for (size_t i = 0; i < size_; ++i) mixed += words_[i] * kFactors[i];  // none waits for the one before
     return mixed ^ mixed >> 32;
   }
 
  private:
+  // Powers of an odd number.
+  static constexpr std::array<uint64_t, kWords> kFactors = [] {
+    std::array<uint64_t, kWords> factors{};
+    uint64_t power = 1;
+    for (uint64_t& factor : factors) factor = power *= 0x9e3779b97f4a7c15u;
+    return factors;
+  }();
+
   size_t size_ = 0, scalars_ = 0;
-  uint64_t words_[kWords] = {};
+  uint64_t words_[kWords];  // those behind the first size_ have no values, nor have scalars
   Scalar values_[kScalars];
 };
 

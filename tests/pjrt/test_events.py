@@ -21,7 +21,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("events") / "events"
     core = ROOT / "core"
     built = ROOT / "build" / "venv" / "libforerun_core.a"  # by make
-    others = [built] if built.exists() else sorted((core / "pjrt").glob("*.cpp"))
+    others = [built] if built.exists() else [*(core / "pjrt").glob("*.cpp"), *(core / "pjrt" / "modules").glob("*.cpp")]
     sources = map(str, [core / "tests" / "pjrt" / "test_pjrt_events.cpp", *others])
     command = [compiler, "-std=c++20", "-O0", f"-I{core}", "-o", str(path), *sources, "-ldl", "-pthread"]
     subprocess.run(command, check=True)

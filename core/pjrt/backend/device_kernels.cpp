@@ -133,6 +133,12 @@ struct Call {
   }
 };
 
+// A module, and how it is called.
+struct Execution {
+  std::shared_ptr<Code> code;
+  std::shared_ptr<const Call> call;
+};
+
 namespace {
 
 // Calls a module. Each run of an op has a kernel of its own.
@@ -142,21 +148,21 @@ class ModuleKernel final : public DeviceKernel {
     const char* name;
     bool droppable, draws;
   };
-  ModuleKernel(Facts facts, std::shared_ptr<Code> code, std::shared_ptr<const Call> call, std::vector<Scalar> scalars)
-      : facts_(facts), code_(std::move(code)), call_(std::move(call)), scalars_(std::move(scalars)) {}
+  ModuleKernel(Facts facts, std::shared_ptr<const Execution> execution, std::vector<Scalar> scalars)
+      : facts_(facts), execution_(std::move(execution)), scalars_(std::move(scalars)) {}
   const char* name() const override { return facts_.name; }
   bool droppable() const override { return facts_.droppable; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   uint64_t* key() override { return facts_.draws ? key_ : nullptr; }
 
   Lane::Outcome hand_over(Op& op, const Device& device, Shared& shared) override {
-    const Module& module = code_->module(shared.modules, facts_.name, op.site);
+    const Module& module = code().module(shared.modules, facts_.name, op.site);
     return unless_out_of_memory([&] { execute(op, device, shared.scalars, module); });
   }
 
-  const std::shared_ptr<Code>& code() const { return code_; }
-  const std::shared_ptr<const Call>& shared_call() const { return call_; }
-  const Call& call() const { return *call_; }
+  const std::shared_ptr<const Execution>& execution() const { return execution_; }
+  Code& code() const { return *execution_->code; }
+  const Call& call() const { return *execution_->call; }
   const std::vector<Scalar>& scalars() const { return scalars_; }
 
  private:
@@ -164,26 +170,26 @@ class ModuleKernel final : public DeviceKernel {
     std::vector<Event> copied;
     std::vector<std::shared_ptr<const Buffer>> numbers = this->numbers(device, cache, copied);
     std::vector<abi::Buffer*> arguments;
-    arguments.reserve(call_->arguments.size());
-    for (int from : call_->arguments)
+    arguments.reserve(call().arguments.size());
+    for (int from : call().arguments)
       arguments.push_back(from < 0 ? numbers[static_cast<size_t>(~from)]->raw() : values_of(op, from).raw());
     std::vector<int64_t> kept;  // what is read beside, too
-    for (int64_t at : call_->donated)
+    for (int64_t at : call().donated)
       if (std::count(arguments.begin(), arguments.end(), arguments[static_cast<size_t>(at)]) > 1) kept.push_back(at);
     Event done;
     std::vector<Buffer> results = module.execute(device, arguments, kept, nullptr, &done);
-    const size_t outputs = call_->outputs.size();
-    for (size_t i = 0; i < outputs; ++i) set_values(op, call_->outputs[i], device, std::move(results[i]));
-    if (call_->errors.empty()) return (new Completing(op, 1))->wait_for(std::move(done));
-    auto* checking = new Checking(op, call_);
-    for (size_t i = 0; i < call_->errors.size(); ++i) checking->add(results[outputs + i].to_host(&checking->bad[i], 1));
+    const size_t outputs = call().outputs.size();
+    for (size_t i = 0; i < outputs; ++i) set_values(op, call().outputs[i], device, std::move(results[i]));
+    if (call().errors.empty()) return (new Completing(op, 1))->wait_for(std::move(done));
+    auto* checking = new Checking(op, execution_->call);
+    for (size_t i = 0; i < call().errors.size(); ++i) checking->add(results[outputs + i].to_host(&checking->bad[i], 1));
     checking->start(std::move(done));
   }
 
   std::vector<std::shared_ptr<const Buffer>> numbers(const Device& device, ScalarCache& cache,
                                                      std::vector<Event>& copied) {
     std::vector<std::shared_ptr<const Buffer>> all(scalars_.size());
-    for (const Call::Draw& draw : call_->draws)
+    for (const Call::Draw& draw : call().draws)
       for (size_t i = 0; i < 2; ++i) {
         Scalar& scalar = scalars_[draw.scalar + i];
         const uint64_t word = key_[i] + (i ? draw.number : 0);
@@ -222,8 +228,7 @@ class ModuleKernel final : public DeviceKernel {
   };
 
   const Facts facts_;
-  const std::shared_ptr<Code> code_;
-  const std::shared_ptr<const Call> call_;
+  const std::shared_ptr<const Execution> execution_;
   uint64_t key_[2] = {};  // of random numbers
   std::vector<Scalar> scalars_;
 };
@@ -232,17 +237,16 @@ class ModuleKernel final : public DeviceKernel {
 
 class Joined final : public JoinedOps {
  public:
-  Joined(std::shared_ptr<Code> code, std::shared_ptr<const Call> call, std::vector<Scalar> scalars, bool droppable)
-      : code_(std::move(code)), call_(std::move(call)), scalars_(std::move(scalars)), droppable_(droppable) {}
+  Joined(std::shared_ptr<const Execution> execution, std::vector<Scalar> scalars, bool droppable)
+      : execution_(std::move(execution)), scalars_(std::move(scalars)), droppable_(droppable) {}
   void make_kernel(Op& op, const char* name, uint64_t seed, uint64_t number) const override {
-    const ModuleKernel::Facts facts{name, droppable_, !call_->draws.empty()};
-    auto& made = op.emplace<ModuleKernel>(facts, code_, call_, scalars_);
+    const ModuleKernel::Facts facts{name, droppable_, !execution_->call->draws.empty()};
+    auto& made = op.emplace<ModuleKernel>(facts, execution_, scalars_);
     if (uint64_t* key = made.key()) key[0] = seed, key[1] = number;
   }
 
  private:
-  const std::shared_ptr<Code> code_;
-  const std::shared_ptr<const Call> call_;
+  const std::shared_ptr<const Execution> execution_;
   const std::vector<Scalar> scalars_;
   const bool droppable_;
 };
@@ -258,7 +262,7 @@ class Joining {
     bool droppable = true;
     for (const DeviceProgram::Step& step : program_.steps) {
       const auto* kernel = dynamic_cast<const ModuleKernel*>(step.op->kernel());
-      if (!kernel || kernel->code()->joined()) return nullptr;
+      if (!kernel || kernel->code().joined()) return nullptr;
       droppable = droppable && kernel->droppable();
       add(step, *kernel);
     }
@@ -276,14 +280,15 @@ class Joining {
     }
     std::optional<std::string> text = writer_.program(steps_, slots_, donated);
     if (!text) return nullptr;
-    return std::make_shared<Joined>(std::make_shared<Code>(std::move(*text), std::nullopt), std::move(call),
-                                    std::move(scalars_), droppable);
+    auto code = std::make_shared<Code>(std::move(*text), std::nullopt);
+    auto execution = std::make_shared<const Execution>(Execution{std::move(code), std::move(call)});
+    return std::make_shared<Joined>(std::move(execution), std::move(scalars_), droppable);
   }
 
  private:
   void add(const DeviceProgram::Step& step, const ModuleKernel& kernel) {
     const Call& call = kernel.call();
-    const OpSpec& spec = kernel.code()->spec();
+    const OpSpec& spec = kernel.code().spec();
     Writer::Step& made = steps_.emplace_back(Writer::Step{&spec, {}, {}});
     const auto first = static_cast<int>(scalars_.size());
     for (const Scalar& scalar : kernel.scalars()) {
@@ -398,28 +403,27 @@ void make_module_kernel(Op& op, const OpSpec& spec, std::shared_ptr<Code> code) 
   }
   op.drop_kernel();
   if (!code->call || !code->call->fits(spec)) code->call = Call::of(spec, facts.draws);
-  std::shared_ptr<const Call> call = code->call;
-  auto& made = op.emplace<ModuleKernel>(facts, std::move(code), std::move(call), std::move(scalars));
+  auto execution = std::make_shared<const Execution>(Execution{code, code->call});
+  auto& made = op.emplace<ModuleKernel>(facts, std::move(execution), std::move(scalars));
   if (facts.draws) std::memcpy(made.key(), drawn, sizeof drawn);
 }
 
 void RecentModuleKernels::remember(const BriefSpec& brief, const Op& op) {
   const auto& kernel = static_cast<const ModuleKernel&>(*op.kernel());
   const auto own = static_cast<ptrdiff_t>(brief.scalars());
-  known_[brief.hash() % kPlaces] = {
-      brief, kernel.code(), kernel.shared_call(), {kernel.scalars().begin() + own, kernel.scalars().end()}};
+  known_.put(brief, {kernel.execution(), {kernel.scalars().begin() + own, kernel.scalars().end()}});
 }
 
 bool RecentModuleKernels::make(Op& op, const BriefSpec& brief) const {
-  const Known& known = known_[brief.hash() % kPlaces];
-  if (!known.brief || !(*known.brief == brief)) return false;
+  const Known* known = known_.find(brief);
+  if (!known) return false;
   const ModuleKernel::Facts facts{op.kernel()->name(), op.kernel()->droppable(), false};
   std::vector<Scalar> scalars;
-  scalars.reserve(brief.scalars() + known.starts.size());
+  scalars.reserve(brief.scalars() + known->starts.size());
   for (size_t i = 0; i < brief.scalars(); ++i) scalars.push_back({brief.scalar(i).dtype, brief.scalar(i).value});
-  scalars.insert(scalars.end(), known.starts.begin(), known.starts.end());
+  scalars.insert(scalars.end(), known->starts.begin(), known->starts.end());
   op.drop_kernel();
-  op.emplace<ModuleKernel>(facts, known.code, known.call, std::move(scalars));
+  op.emplace<ModuleKernel>(facts, known->execution, std::move(scalars));
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/containers/recent_map.h"
 #include "device/accelerator.h"
 #include "device/brief_spec.h"
 #include "device/op_spec.h"
@@ -17,7 +18,7 @@ namespace forerun::pjrt {
 
 class Code;
 class Writer;
-struct Call;
+struct Execution;
 
 // Caches that the ops of a device use together.
 struct Shared {
@@ -38,21 +39,17 @@ void make_module_kernel(Op& op, const OpSpec& spec, std::shared_ptr<Code> code);
 // The executions that were made last, by the short descriptions of their operations. Guarded by the interpreter lock.
 class RecentModuleKernels {
  public:
-  RecentModuleKernels() : known_(kPlaces) {}
   // Remembers the execution that has taken the place of the kernel which `brief` was made of.
   void remember(const BriefSpec& brief, const Op& op);
   // Replaces the kernel of an op by such an execution; false: there is none.
   bool make(Op& op, const BriefSpec& brief) const;
 
  private:
-  static constexpr size_t kPlaces = 512;
   struct Known {
-    std::optional<BriefSpec> brief;
-    std::shared_ptr<Code> code;
-    std::shared_ptr<const Call> call;
+    std::shared_ptr<const Execution> execution;
     std::vector<Scalar> starts;  // of parts of storages: behind the scalars of the op
   };
-  std::vector<Known> known_;  // each in the place that its hash says
+  RecentMap<BriefSpec, Known, 1024> known_;
 };
 // The code that does all of a program; null: one of its ops has none.
 std::shared_ptr<const JoinedOps> join_ops(const DeviceProgram& program, const Writer& writer);

@@ -4,7 +4,11 @@
 #include <vector>
 
 #include "accelerators/front_end.h"
+#include "cpu/kernels/copy/zeros.h"
+#include "cpu/kernels/elementwise/masked_write.h"
+#include "cpu/kernels/gemm/matmul.h"
 #include "cpu/kernels/reduce/reduce.h"
+#include "cpu/kernels/sort/sort.h"
 #include "device/brief_spec.h"
 
 using namespace forerun;
@@ -14,7 +18,7 @@ namespace {
 
 struct Described {
   BriefSpec brief;
-  std::string key;
+  std::string key, message;
 };
 
 template <class F>
@@ -24,7 +28,7 @@ Described described(F build) {
   OpSpec spec;
   check(op->kernel()->describe(*op, spec), "it has a description");
   spec.locate(*op);
-  Described made{BriefSpec(*op), {}};
+  Described made{BriefSpec(*op), {}, spec.error_message};
   spec.append_key(made.key);
   Engine::get().discard(op);
   return made;
@@ -57,14 +61,83 @@ Described reduced(const Function& f, const Array& in, bool first, bool second, b
       [&](Op& op) { build_reduce(op, {f.name, f.name, f.i64}, in, axes, &zero, neutral ? &zero : nullptr, out); });
 }
 
+Array made(const Dims& shape, DType dtype = DType::i64) { return Array::make(dtype, shape, budget_of(kHost)); }
+
+Array part(const Array& of, const Dims& shape, int64_t offset) {
+  Layout layout = Layout::dense(of.layout.dtype, shape);
+  layout.offset = offset;
+  return Array(of.storage(), layout);
+}
+
+// Copies, products, positions of the largest elements and sums so far.
+void add_moves(std::vector<Described>& all) {
+  const Array x = made({4, 6}), y = made({4, 6}), other = made({6, 4}), f = made({4, 6}, DType::f64);
+  const Array low = part(x, {2, 6}, 0), high = part(x, {2, 6}, 96), half = made({2, 6}), square = made({4, 4});
+  for (const Array* from : {&x, &f, &y}) {
+    for (const Array* to : {&y, &f})
+      if (from != to) all.push_back(described([&](Op& op) { build_copy(op, *from, *to); }));
+    all.push_back(described([&](Op& op) { build_copy(op, turned(*from), other); }));
+  }
+  for (const Array* each : {&low, &high}) {
+    all.push_back(described([&](Op& op) { build_copy(op, *each, half); }));
+    all.push_back(described([&](Op& op) { build_copy(op, half, *each); }));
+    for (const int64_t number : {1, 2})
+      all.push_back(described([&](Op& op) { build_fill(op, scalar_of(DType::i64, number), *each); }));
+    for (const int axis : {0, 1}) {
+      const Array rows = made(axis ? Dims{2} : Dims{6});
+      for (const bool largest : {false, true})
+        all.push_back(described([&](Op& op) { build_arg(op, "arg", nullptr, largest, *each, axis, rows); }));
+      for (const Function* function : {&kAdd, &kSubtract})
+        all.push_back(described(
+            [&](Op& op) { build_scan(op, {function->name, function->name, function->i64}, *each, axis, half); }));
+    }
+  }
+  for (const Array* each : {&x, &half}) all.push_back(described([&](Op& op) { build_zeros(op, *each); }));
+  all.push_back(described([&](Op& op) { build_concatenate(op, {low, half}, 0, y); }));
+  all.push_back(described([&](Op& op) { build_concatenate(op, {half, low}, 0, y); }));
+  all.push_back(described([&](Op& op) { build_concatenate(op, {high, half}, 0, y); }));
+  all.push_back(described([&](Op& op) { build_concatenate(op, {half, half}, 1, part(y, {2, 12}, 0)); }));
+  for (const Array* each : {&other, &x})
+    all.push_back(described([&](Op& op) { build_matmul(op, x, each == &x ? turned(x) : other, square, kAdd.i64); }));
+}
+
+// Elements at positions, and under a mask.
+void add_selections(std::vector<Described>& all) {
+  const Array x = made({4, 4}), values = made({3, 4}), at = made({3}), narrow = made({3}, DType::i32), some = made({3});
+  const Array mask = made({4, 4}, DType::b1), along = made({4, 4});
+  const DType t = DType::i64, types[] = {t, t, t};
+  Combine adding;
+  adding.name = adding.ufunc = "add", adding.loop = kAdd.i64;
+  std::fill_n(adding.types, 3, t);
+  for (const char* name : {static_cast<const char*>(nullptr), "pick"})
+    for (const Array* index : {&at, &narrow, &some}) {
+      all.push_back(described([&](Op& op) { build_gather(op, x, {*index}, 0, values, name); }));
+      all.push_back(described([&](Op& op) { build_gather(op, x, {*index}, 1, turned(values), name); }));
+      all.push_back(described([&](Op& op) { build_gather(op, x, {*index, at}, 0, some, name); }));
+    }
+  for (const bool from_end : {false, true})
+    for (const int axis : {0, 1})
+      all.push_back(described([&](Op& op) { build_gather_along(op, x, along, axis, made({4, 4}), "take", from_end); }));
+  for (const Combine* combine : {static_cast<const Combine*>(nullptr), static_cast<const Combine*>(&adding)}) {
+    all.push_back(described([&](Op& op) { build_scatter(op, x, {at}, 0, values, combine); }));
+    all.push_back(described([&](Op& op) { build_scatter(op, x, {narrow}, 0, values, combine); }));
+    all.push_back(described([&](Op& op) { build_scatter_along(op, x, along, 1, made({4, 4}), combine); }));
+  }
+  for (const int64_t offset : {0, 32})
+    all.push_back(described([&](Op& op) { build_scatter(op, x, {at}, 0, part(along, {3, 4}, offset), nullptr); }));
+  for (const char* name : {"put", "place"}) all.push_back(described([&](Op& op) { build_put(op, x, at, some, name); }));
+  const Array* outputs[] = {&x};
+  for (const int64_t number : {1, 2}) {
+    const Operand inputs[] = {{&along, {}}, {nullptr, scalar_of(t, number)}};
+    all.push_back(described([&](Op& op) { build_masked(op, "add", kAdd.i64, types, inputs, 2, outputs, 1, mask); }));
+    all.push_back(described([&](Op& op) { build_masked(op, "copy", Loop{}, types, inputs + 1, 1, outputs, 1, mask); }));
+  }
+}
+
 std::vector<Described> many() {
-  auto made = [](const Dims& shape, DType dtype = DType::i64) { return Array::make(dtype, shape, budget_of(kHost)); };
   const Array x = made({4, 6}), y = made({4, 6}), small = made({2, 6}), other = made({6, 4}), long_one = made({40, 6});
   const Array f = made({4, 6}, DType::f64), columns = made({6}), rows = made({4}), number = made({});
-  const Array low = Array(x.storage(), Layout::dense(DType::i64, Dims{2, 6}));
-  Layout moved = low.layout;
-  moved.offset = 48;
-  const Array high(x.storage(), moved);
+  const Array low = part(x, {2, 6}, 0), high = part(x, {2, 6}, 48);
   std::vector<Described> all;
   for (const Function* function : {&kAdd, &kSubtract}) {
     for (const Array* out : {&x, &y}) {
@@ -95,6 +168,7 @@ std::vector<Described> many() {
       all.push_back(reduced(*function, other, true, false, neutral, rows));
     }
   }
+  add_moves(all), add_selections(all);
   return all;
 }
 
@@ -106,6 +180,7 @@ void equal_ones_have_equal_descriptions() {
     for (size_t k = 0; k < i; ++k) {
       if (!(all[i].brief == all[k].brief)) continue;
       check(all[i].key == all[k].key, "equal ones have equal descriptions");
+      check(all[i].message == all[k].message, "and messages");
       check(all[i].brief.hash() == all[k].brief.hash(), "and equal hashes");
       ++equal;
     }
@@ -129,10 +204,10 @@ void what_may_fail_or_is_long_has_none() {
   build_elementwise(*op, "checked", kChecked.i64, types, inputs, 2, outputs, 1);
   check(BriefSpec(*op).empty(), "it may fail");
   Engine::get().discard(op);
-  const Array wide = Array::make(DType::i64, {2, 2, 2, 2, 2, 2, 2, 2, 2}, budget_of(kHost));
+  const Array wide = Array::make(DType::i64, {2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2}, budget_of(kHost));
   Layout every_other = wide.layout;
-  for (int i = 0; i < 9; ++i) every_other.shape[i] = 1 + i % 2;
-  every_other.size = 16;
+  for (int i = 0; i < 12; ++i) every_other.shape[i] = 1 + i % 2;
+  every_other.size = 64;
   const Array part(wide.storage(), every_other);
   check(elementwise(kAdd, part, &part, 0, part).brief.empty(), "it has too many axes");
 }

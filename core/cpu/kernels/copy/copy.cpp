@@ -10,6 +10,7 @@
 #include "cpu/kernels/snapshot.h"
 #include "cpu/loops/item.h"
 #include "cpu/loops/loop_over.h"
+#include "device/brief_spec.h"
 #include "device/op_spec.h"
 
 namespace forerun {
@@ -58,6 +59,15 @@ class CopyKernel final : public Fusible {
     else
       spec.input(0, strided(from_type, nest.shape, nest.strides[0], from_offset));
     spec.output(scalar ? 0 : 1, strided(to_type, nest.shape, nest.strides[1], to_offset));
+    return true;
+  }
+  bool describe_briefly(BriefSpec& brief) const override {
+    brief.put(scalar ? "fill" : "copy"), brief.put(from_type, to_type), brief.put(nest.shape);
+    brief.put(nest.strides[1]), brief.put(to_offset);
+    if (scalar)
+      brief.scalar(from_type, scalar->bytes);
+    else
+      brief.put(nest.strides[0]), brief.put(from_offset);
     return true;
   }
   void run(Op& op, int64_t tile) override {
@@ -190,6 +200,11 @@ class ConcatenateKernel final : public Fusible {
     spec.kind = "concatenate", spec.name = name();
     spec.output(static_cast<int>(from.size()), strided(all.dtype, all.shape, all.strides, all.offset));
     spec.set("axis", int64_t{axis});
+    return true;
+  }
+  bool describe_briefly(BriefSpec& brief) const override {
+    brief.put("concatenate"), brief.put(axis), brief.put(to[0]);
+    for (const Layout& each : from) brief.put(each);
     return true;
   }
   // Once all arrays are added: small ones are copied together.

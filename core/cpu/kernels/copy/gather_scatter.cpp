@@ -11,6 +11,7 @@
 #include "cpu/kernels/copy/selection.h"
 #include "cpu/kernels/snapshot.h"
 #include "cpu/loops/item.h"
+#include "device/brief_spec.h"
 #include "device/op_spec.h"
 
 namespace forerun {
@@ -41,6 +42,7 @@ class IndexKernel final : public Kernel {
   }
   void run(Op& op, int64_t tile) override;
   bool describe(Op&, OpSpec& spec) const override;
+  bool describe_briefly(BriefSpec& brief) const override;
 
   Do what;
   Selection selection;
@@ -136,6 +138,21 @@ bool IndexKernel::describe(Op&, OpSpec& spec) const {
   if (each) spec.set("from_end", selection.from_end);
   if (!each && !puts) spec.set("n_indices", static_cast<int64_t>(selection.indices.size()));
   spec.check(ErrorKind::index, out_of_range_text());
+  return true;
+}
+
+bool IndexKernel::describe_briefly(BriefSpec& brief) const {
+  const Selection& s = selection;
+  brief.put("index"), brief.put(op_name), brief.put(what, s.masked), brief.put(s.own.empty(), s.flat.empty());
+  brief.put(axis, along), brief.put(a_access, b_access), brief.put(s.first_access, s.from_end), brief.put(s.positions);
+  if (what == Do::combine) {
+    brief.put(combine.name), brief.put(combine.ufunc), brief.put(combine.n_in);
+    brief.put(combine.types[0], combine.types[1]), brief.put(combine.types[2]);
+  }
+  brief.put(s.extents.size());
+  for (const int64_t extent : s.extents) brief.put(extent);
+  brief.put(array), brief.put(other);
+  for (const Layout& index : s.indices) brief.put(index);
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/brief_spec.h"
 #include "device/op_spec.h"
 
 namespace forerun {
@@ -23,6 +24,10 @@ class ZerosKernel final : public Kernel {
   bool describe(Op&, OpSpec& spec) const override {
     spec.kind = "zeros";
     spec.output(0, Layout::dense(dtype_, {size_}));
+    return true;
+  }
+  bool describe_briefly(BriefSpec& brief) const override {
+    brief.put("zeros"), brief.put(dtype_), brief.put(size_);
     return true;
   }
 

@@ -114,14 +114,7 @@ class StridedKernel final : public Fusible {
   }
   bool describe_briefly(BriefSpec& brief) const override {
     if (loop.may_throw) return false;
-    brief.put("elementwise, strided"), brief.put(name_), brief.put(n_in, n), brief.put(nest.shape);
-    for (int k = 0; k < n; ++k) {
-      brief.put(part_[k].loop_dtype, part_[k].dtype), brief.put(part_[k].access), brief.put(part_[k].offset);
-      if (part_[k].access < 0)
-        brief.scalar(part_[k].dtype, part_[k].scalar.bytes);
-      else
-        brief.put(nest.strides[k]);
-    }
+    brief.put("elementwise, strided"), brief.put(name_), describe_operands(brief, nest, part_, n_in, n);
     return true;
   }
 
@@ -279,6 +272,18 @@ void describe_operands(OpSpec& spec, const IterationSpace& nest, const OperandPl
     k < n_in ? spec.input(p.access, std::move(layout)) : spec.output(p.access, std::move(layout));
   }
   spec.set("types", std::move(types));
+}
+
+void describe_operands(BriefSpec& brief, const IterationSpace& nest, const OperandPlace* operands, int n_in, int n) {
+  brief.put(n_in, n), brief.put(nest.shape);
+  for (int k = 0; k < n; ++k) {
+    const OperandPlace& p = operands[k];
+    brief.put(p.loop_dtype, p.dtype), brief.put(p.access), brief.put(p.offset);
+    if (p.access < 0)
+      brief.scalar(p.dtype, p.scalar.bytes);
+    else
+      brief.put(nest.strides[k]);
+  }
 }
 
 bool describe_checks(OpSpec& spec, const Loop& loop) {

@@ -36,6 +36,7 @@ void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* t
 
 // Describes the operands of such an op, inputs before outputs, and the attribute `types` (device/op_spec.h).
 void describe_operands(OpSpec& spec, const IterationSpace& nest, const OperandPlace* operands, int n_in, int n);
+void describe_operands(BriefSpec& brief, const IterationSpace& nest, const OperandPlace* operands, int n_in, int n);
 // Describes which values a loop does not take. False: it is not known what it does.
 bool describe_checks(OpSpec& spec, const Loop& loop);
 

@@ -9,6 +9,7 @@
 #include "base/rounding.h"
 #include "cpu/kernels/snapshot.h"
 #include "cpu/loops/item.h"
+#include "device/brief_spec.h"
 #include "device/op_spec.h"
 
 namespace forerun {
@@ -104,6 +105,13 @@ class MaskedKernel final : public Kernel {
     const OperandPlace& mask = part_[n];
     spec.input(mask.access, strided(DType::b1, nest.shape, nest.strides[n], mask.offset));
     return describe_checks(spec, loop);
+  }
+  bool describe_briefly(BriefSpec& brief) const override {
+    if (loop.may_throw) return false;
+    brief.put("masked"), brief.put(loop.function ? name_ : "copy");
+    describe_operands(brief, nest, part_, n_in, n), brief.put(part_[n].access), brief.put(part_[n].offset);
+    brief.put(nest.strides[n]);
+    return true;
   }
 
   void cut(bool one_tile) {

@@ -6,6 +6,7 @@
 
 #include "base/rounding.h"
 #include "cpu/kernels/gemm/gemm.h"
+#include "device/brief_spec.h"
 #include "device/op_spec.h"
 
 namespace forerun {
@@ -122,6 +123,11 @@ class MatmulKernel final : public Kernel {
   bool describe(Op&, OpSpec& spec) const override {
     spec.kind = "matmul", spec.name = name();
     spec.input(0, a), spec.input(1, b), spec.output(2, out);
+    return true;
+  }
+  bool describe_briefly(BriefSpec& brief) const override {
+    brief.put("matmul");
+    for (const Layout* each : {&a, &b, &out}) brief.put(*each);
     return true;
   }
 

@@ -7,6 +7,7 @@
 #include "base/rounding.h"
 #include "cpu/kernels/tile_elements.h"
 #include "cpu/loops/item.h"
+#include "device/brief_spec.h"
 #include "device/op_spec.h"
 
 namespace forerun {
@@ -56,6 +57,9 @@ class ArgColumnsKernel final : public Kernel {
   bool describe(Op&, OpSpec& spec) const override {
     return describe_arg(spec, largest_, in_, axis_, out_offset_), true;
   }
+  bool describe_briefly(BriefSpec& brief) const override {
+    return describe_arg(brief, largest_, in_, axis_, out_offset_), true;
+  }
   void run(Op& op, int64_t tile) override {
     for (int64_t i = tile * per_tile_, end = std::min(blocks_, i + per_tile_); i < end; ++i)
       block(op, i / across_, i % across_ * kColumns);
@@ -90,6 +94,9 @@ void describe_arg(OpSpec& spec, bool largest, const Layout& in, int axis, int64_
   spec.kind = "argreduce", spec.name = largest ? "argmax" : "argmin";
   spec.input(0, in), spec.output(1, out);
   spec.set("axis", int64_t{axis});
+}
+void describe_arg(BriefSpec& brief, bool largest, const Layout& in, int axis, int64_t out_offset) {
+  brief.put("argreduce"), brief.put(largest, axis), brief.put(in), brief.put(out_offset);
 }
 
 bool build_arg_columns(Op& op, const char* name, bool largest, const Array& in, int axis, const Array& out) {

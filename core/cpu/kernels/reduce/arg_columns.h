@@ -12,5 +12,6 @@ bool build_arg_columns(Op& op, const char* name, bool largest, const Array& in, 
 
 // Describes such an op, whose result is dense (device/op_spec.h).
 void describe_arg(OpSpec& spec, bool largest, const Layout& in, int axis, int64_t out_offset);
+void describe_arg(BriefSpec& brief, bool largest, const Layout& in, int axis, int64_t out_offset);
 
 }  // namespace forerun

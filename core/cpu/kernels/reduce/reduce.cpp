@@ -354,6 +354,12 @@ class ScanKernel final : public Kernel {
     spec.set("accumulate", std::string(forerun::name(to)));
     return true;
   }
+  bool describe_briefly(BriefSpec& brief) const override {
+    brief.put("scan"), brief.put(ufunc_), brief.put(name_), brief.put(from, to), brief.put(outer);
+    brief.put(outer_in), brief.put(outer_out);
+    for (const int64_t each : {n, in_offset, out_offset, int64_t{in_step}, int64_t{out_step}}) brief.put(each);
+    return true;
+  }
 
   const char *ufunc_, *name_;
   DType from, to;

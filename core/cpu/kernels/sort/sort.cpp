@@ -12,6 +12,7 @@
 #include "cpu/kernels/sort/radix_sort.h"
 #include "cpu/kernels/tile_elements.h"
 #include "cpu/loops/item.h"
+#include "device/brief_spec.h"
 #include "device/op_spec.h"
 
 namespace forerun {
@@ -92,6 +93,9 @@ class ArgKernel final : public LinesKernel {
   bool copy_to(Op& op) const override { return op.copy(*this); }
   bool describe(Op&, OpSpec& spec) const override {
     return describe_arg(spec, largest_, in_, axis_, out_offset_), true;
+  }
+  bool describe_briefly(BriefSpec& brief) const override {
+    return describe_arg(brief, largest_, in_, axis_, out_offset_), true;
   }
   void run(Op& op, int64_t tile) override {
     std::vector<char> room;
