@@ -27,6 +27,7 @@ from forerun import _core, np
 device, count = sys.argv[1], int(sys.argv[2])
 forerun.configure(ops_ahead=1 << 18)
 x, b = (np.ones(65536, device=device) for _ in range(2))
+m, i = x.reshape(256, 256), np.arange(1000, device=device)
 def run(call, n):
     for _ in range(n):
         call()
@@ -45,7 +46,10 @@ for code in (*sys.argv[3:], None):
         _core.gate(False)
 forerun.waitall()
 """
-CALLS = ("x + b", "x * 2", "np.exp(x)", "x.sum()", "x[1:]")
+CALLS = (
+    "x + b", "x * 2", "np.exp(x)", "x > b", "x.sum()", "m.max(axis=1)", "m.argmax(axis=1)", "m @ m", "x[1:]", "x[i]",
+    "x.copy()", "x.astype('float64')", "np.where(x, x, b)", "np.concatenate((x, b))",
+)  # fmt: skip
 
 
 def instructions(device: str, count: int, folder: Path) -> dict[str, float]:
