@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.support.device_plugins.far_device import lines_of
 
 
@@ -44,6 +46,33 @@ except RuntimeError as error:
     found = lines_of(program)
     assert found[0].endswith("fake_gpu: the device was lost")
     assert re.fullmatch(r"issued at <string>:\d+", found[1]), found
+
+
+@pytest.mark.parametrize(
+    ("settings", "call"),
+    [
+        ({"fail_compile": 2}, "this compilation was to fail"),
+        ({"fail_execute": 3}, "this execution was to fail"),
+        ({"fail_execute": 3, "fail_later": 1}, "this execution was to fail"),
+    ],
+    ids=["compile", "execute", "execute later"],
+)
+def test_one_call_that_fails_poisons_its_results_alone(settings: dict[str, int], call: str) -> None:
+    program = """
+x = np.full(4, 2.0, device=gpu)
+y = np.exp(x)
+for array in (y, x, y):
+    try:
+        array.wait()
+    except RuntimeError as error:
+        print(error, *error.__notes__[:1], sep="; ")
+print(np.full(4, 2.0, device=gpu).sum(), (np.ones(2) + 1).sum())
+"""
+    *errors, last = lines_of(program, **settings)
+    assert len(errors) == 3
+    assert len(set(errors)) == 1
+    assert re.fullmatch(rf"full: fake_gpu: {call}; issued at <string>:\d+", errors[0]), errors
+    assert last == "8.0 4.0"
 
 
 class TestMemory:

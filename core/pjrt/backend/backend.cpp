@@ -55,7 +55,12 @@ class Backend::DeviceOf final : public Accelerator {
     explicit Lane(DeviceOf& device) : device_(device) {}
     Outcome hand_over(Op& op) override {
       device_.device_.client().check_process();
-      return static_cast<DeviceKernel&>(*op.kernel()).hand_over(op, device_.device_, device_.shared_);
+      auto& kernel = static_cast<DeviceKernel&>(*op.kernel());
+      try {
+        return kernel.hand_over(op, device_.device_, device_.shared_);
+      } catch (const PluginError& error) {
+        throw Error(error.kind, std::string(kernel.name()) + ": " + error.what());
+      }
     }
     bool follows(const forerun::Lane& before) const override {
       const auto* other = dynamic_cast<const Lane*>(&before);
