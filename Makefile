@@ -92,7 +92,7 @@ figures: $(BUILT) plugins $(FAKE_GPU)  ## draws the figures of the pages anew, f
 	$(FAR) $(BIN)/python docs/_ext/figures.py gpu
 
 # Plugins of PJRT for processors: the oldest version that is accepted, a newer one, and the newest. Only for tests.
-PLUGINS := xla-cpu-pjrt fastatomstruct-xla-cpu
+PLUGINS := xla-cpu-pjrt fastatomstruct-xla-cpu lammps-jax-pjrt-cpu
 plugins: $(TOOLS)  ## fetches device plugins into build/plugins, for tests/pjrt, which are skipped without them
 	@for name in $(PLUGINS); do test -d build/plugins/$$name || \
 	  { $(BIN)/pip install -q --disable-pip-version-check --no-deps --target build/plugins/$$name.part $$name && \
@@ -100,8 +100,7 @@ plugins: $(TOOLS)  ## fetches device plugins into build/plugins, for tests/pjrt,
 	  { rm -rf build/plugins/$$name.part; echo "no plugin $$name: its tests are skipped"; }; done
 
 # Where a plugin is missing its tests are skipped.
-gpu-tests: PLUGINS += lammps-jax-pjrt-cpu
-gpu-tests: $(BUILT) plugins  ## the tests of devices on three plugins for processors, one of them newer; ARGS: of pytest
+gpu-tests: $(BUILT) plugins  ## the tests of devices on each of the three plugins for processors; ARGS: of pytest
 	@set -e; for name in $(PLUGINS); do echo "== $$name"; \
 	  FORERUN_TEST_PLUGIN=$$name $(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal tests/devices tests/pjrt $(ARGS); done
 
