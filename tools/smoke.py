@@ -1,6 +1,8 @@
 """Say whether an installed forerun works: `python tools/smoke.py`. `make wheels` runs this program with each wheel."""
 
 import platform
+import sys
+import sysconfig
 import threading
 
 import numpy
@@ -53,6 +55,29 @@ def threads() -> None:
     assert sorted(sums) == [100.0 * sum(start + i for i in range(200)) for start in range(4)]
 
 
+def one_array_of_all_threads() -> None:
+    """Threads that write one array: each operation has its place in the order, with the interpreter lock or without."""
+    x = np.zeros(100)
+
+    def add() -> None:
+        nonlocal x
+        for _ in range(500):
+            x += 1
+
+    group = [threading.Thread(target=add) for _ in range(4)]
+    for thread in group:
+        thread.start()
+    for thread in group:
+        thread.join()
+    assert x.tolist() == [2000.0] * 100
+
+
+def lock() -> None:
+    """The import leaves the interpreter lock as it is: a free-threaded interpreter stays one."""
+    has_lock = getattr(sys, "_is_gil_enabled", lambda: True)()
+    assert has_lock != bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+
+
 def errors() -> None:
     """An error of the computation reaches its read, through C++ and Python."""
     bad = np.linalg.cholesky(np.zeros((2, 2)) - 1)
@@ -65,9 +90,10 @@ def errors() -> None:
 
 def main() -> None:
     """Run all of it; what fails raises."""
-    for check in (arithmetic, products, gradients, threads, errors):
+    for check in (arithmetic, products, gradients, threads, one_array_of_all_threads, lock, errors):
         check()
-    python = f"{platform.python_implementation()} {platform.python_version()}"
+    free = " free-threaded" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
+    python = f"{platform.python_implementation()} {platform.python_version()}{free}"
     print(f"forerun {forerun.__version__} works: {python}, NumPy {numpy.__version__}, {platform.machine()}")
 
 

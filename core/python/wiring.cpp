@@ -110,7 +110,7 @@ void wire(const char* part, nb::dict given) {
 
 }  // namespace
 
-void init_wiring(nb::module_& m) {
+void init_wiring(Module& m) {
   m.def(
       "wire", wire, nb::arg("part"), nb::arg("given"),
       "Registers functions of the package with the core, by name: for the \"engine\", or for \"arrays\". RuntimeError, "

@@ -25,11 +25,13 @@ class TestMatrix:
     def test_each_promised_python_on_each_processor(self):
         found = wheels.matrix()
         assert len(found) == len(set(found)) == 2 * len(wheels.versions())
-        assert {version for version, _ in found} == {"3.11", "3.12", "3.13", "3.14"} == set(wheels.OLDEST_NUMPY)
+        assert (
+            {version for version, _ in found} == {"3.11", "3.12", "3.13", "3.14", "3.14t"} == set(wheels.OLDEST_NUMPY)
+        )
 
     def test_processor_of_this_machine_comes_first(self):
         """Wheels for another processor take over the stub of one for this."""
-        assert [machine for _, machine in wheels.matrix()] == ["x86_64"] * 4 + ["aarch64"] * 4
+        assert [machine for _, machine in wheels.matrix()] == ["x86_64"] * 5 + ["aarch64"] * 5
 
     def test_names_choose(self):
         assert wheels.matrix(["cp313-aarch64"]) == [("3.13", "aarch64")]
@@ -38,6 +40,14 @@ class TestMatrix:
 
     def test_tag(self):
         assert wheels.tag("3.14", "aarch64") == "cp314-cp314-manylinux_2_28_aarch64"
+        assert wheels.tag("3.14t", "x86_64") == "cp314-cp314t-manylinux_2_28_x86_64"
+
+    def test_an_interpreter_with_its_lock_is_no_free_threaded_one(self, monkeypatch):
+        number = "{}.{}".format(*sys.version_info[:2])
+        monkeypatch.setattr(wheels.shutil, "which", lambda name: sys.executable)
+        monkeypatch.setattr(wheels.Path, "home", lambda: wheels.Path("/nowhere"))
+        assert wheels.interpreter(number) == wheels.Path(sys.executable)
+        assert wheels.interpreter(f"{number}t") is None
 
     def test_cibuildwheel_builds_the_same(self):
         settings = PROJECT["tool"]["cibuildwheel"]
@@ -92,8 +102,16 @@ class TestNewcomer:
     def test_needs_wheels(self, monkeypatch, tmp_path):
         monkeypatch.setattr(wheels, "DIST", tmp_path)
         monkeypatch.setattr(newcomer, "PLACE", tmp_path / "newcomer")
+        monkeypatch.setattr(wheels, "interpreter", lambda version: sys.executable)
         with pytest.raises(SystemExit, match="run `make wheels` first"):
             newcomer.main(["3.13"])
+
+    def test_a_python_that_is_not_here_needs_no_wheel(self, monkeypatch, tmp_path, capsys):
+        monkeypatch.setattr(wheels, "DIST", tmp_path)
+        monkeypatch.setattr(newcomer, "PLACE", tmp_path / "newcomer")
+        monkeypatch.setattr(wheels, "interpreter", lambda version: None)
+        newcomer.main(["3.14t"])
+        assert capsys.readouterr().out == "Python 3.14t: not tried, there is none here\n"
 
 
 class TestRelease:

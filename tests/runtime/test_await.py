@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
+import warnings
 import weakref
+from typing import Any
 
 import pytest
 
 import forerun
-from forerun import np, npx
+from forerun import np, npx, profiler
 from forerun._runtime import asyncio as aio
 from forerun.testing import closed_gate
 from tests.support.engine.event_loops import LOOPS, descriptors, run, turns
@@ -352,6 +354,50 @@ class TestHostTasks:
             return (await x).tolist()
 
         assert run(main()) == [301, 301, 301]
+
+
+class TestDebugMode:
+    """asyncio's debug mode: lines that block the loop are named."""
+
+    @staticmethod
+    def late() -> Any:
+        go = threading.Event()
+        threading.Timer(0.01, go.set).start()
+        return late_array(go)
+
+    def reads_without_await(self) -> None:
+        self.late().tolist()
+
+    async def main(self) -> None:
+        await self.late()
+        self.reads_without_await()
+
+    def test_a_line_that_blocks_the_loop_gives_a_warning(self):
+        with pytest.warns(
+            profiler.BlockedWarning, match=r"^tolist: blocks the event loop at .*test_await\.py:\d+; "
+        ) as found:
+            asyncio.run(self.main(), debug=True)
+        assert len(found) == 1
+
+    def test_other_loops_and_code_outside_of_loops_give_none(self):
+        with pytest.warns(profiler.BlockedWarning):
+            asyncio.run(self.main(), debug=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            asyncio.run(self.main())
+            self.reads_without_await()
+
+    def test_a_guard_that_the_program_sets_holds_instead(self):
+        async def main() -> None:
+            await self.late()
+            with profiler.guard("off"):
+                self.reads_without_await()
+            with profiler.guard("raise"), pytest.raises(profiler.Blocked):
+                self.reads_without_await()
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            asyncio.run(main(), debug=True)
 
 
 def test_awaiting_is_refused_while_a_call_is_recorded():

@@ -8,6 +8,7 @@
 #include "python/array/iterators.h"
 #include "python/array/operators.h"
 #include "python/array/values.h"
+#include "python/front_end.h"
 #include "python/object/array_object.h"
 
 namespace forerun {
@@ -18,13 +19,13 @@ namespace {
 const PyType_Slot object_slots[] = {
     {Py_tp_doc, const_cast<char*>("The core's part of an array; forerun.np.ndarray derives from it.")},
     {Py_tp_traverse, FN(visit_array)},
-    {Py_tp_clear, FN(clear_array)},
-    {Py_tp_dealloc, FN(free_array)},
+    {Py_tp_clear, FN(exclusive<clear_array>)},
+    {Py_tp_dealloc, FN(exclusive<free_array>)},
     {Py_tp_hash, FN(PyObject_HashNotImplemented)},
-    {Py_mp_subscript, FN(get_item)},
-    {Py_mp_ass_subscript, FN(set_item)},
-    {Py_tp_iter, FN(iterate)},
-    {Py_sq_item, FN(sequence_item)},
+    {Py_mp_subscript, FN(exclusive<get_item>)},
+    {Py_mp_ass_subscript, FN(exclusive<set_item>)},
+    {Py_tp_iter, FN(exclusive<iterate>)},
+    {Py_sq_item, FN(exclusive<sequence_item>)},
 };
 #undef FN
 

@@ -9,6 +9,7 @@
 #include "python/array/iterators.h"
 #include "python/autograd/leaf.h"
 #include "python/direct/shape.h"
+#include "python/front_end.h"
 #include "python/object/array_object.h"
 #include "python/object/conversion/dtypes.h"
 #include "python/runtime/errors/errors.h"
@@ -58,20 +59,20 @@ int put_node(PyObject* s, PyObject* node, void*) {
 }
 
 PyGetSetDef attributes[] = {
-    {"shape", get_shape, nullptr, "Extents of the axes.", nullptr},
-    {"strides", get_strides, nullptr, "Bytes from one element to the next, per axis.", nullptr},
-    {"ndim", get_ndim, nullptr, "Number of axes.", nullptr},
-    {"size", get_size, nullptr, "Number of elements.", nullptr},
-    {"itemsize", get_itemsize, nullptr, "Bytes of one element.", nullptr},
-    {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
-    {"dtype", get_dtype, nullptr, "Type of the elements, a numpy.dtype.", nullptr},
-    {"T", get_reversed, nullptr, "A view with the axes reversed.", nullptr},
-    {"flat", get_flat, put_flat, "The elements in C order: an iterator that is indexed, and written to, like a vector.",
-     nullptr},
-    {"device", get_device, nullptr, "Where the array lives.", nullptr},
-    {"ready", get_ready, nullptr, "Whether all issued writes have ended. Does not wait.", nullptr},
-    {"grad", get_grad, nullptr, "The gradient of a leaf of the tape, or None.", nullptr},
-    {"node", get_node, put_node, "Place on the tape, or None.", nullptr},
+    {"shape", exclusive<get_shape>, nullptr, "Extents of the axes.", nullptr},
+    {"strides", exclusive<get_strides>, nullptr, "Bytes from one element to the next, per axis.", nullptr},
+    {"ndim", exclusive<get_ndim>, nullptr, "Number of axes.", nullptr},
+    {"size", exclusive<get_size>, nullptr, "Number of elements.", nullptr},
+    {"itemsize", exclusive<get_itemsize>, nullptr, "Bytes of one element.", nullptr},
+    {"nbytes", exclusive<get_nbytes>, nullptr, "Bytes of all elements.", nullptr},
+    {"dtype", exclusive<get_dtype>, nullptr, "Type of the elements, a numpy.dtype.", nullptr},
+    {"T", exclusive<get_reversed>, nullptr, "A view with the axes reversed.", nullptr},
+    {"flat", exclusive<get_flat>, exclusive<put_flat>,
+     "The elements in C order: an iterator that is indexed, and written to, like a vector.", nullptr},
+    {"device", exclusive<get_device>, nullptr, "Where the array lives.", nullptr},
+    {"ready", exclusive<get_ready>, nullptr, "Whether all issued writes have ended. Does not wait.", nullptr},
+    {"grad", exclusive<get_grad>, nullptr, "The gradient of a leaf of the tape, or None.", nullptr},
+    {"node", exclusive<get_node>, exclusive<put_node>, "Place on the tape, or None.", nullptr},
     {},
 };
 PyMemberDef members[] = {
@@ -84,8 +85,8 @@ PyMemberDef members[] = {
 const PyType_Slot slots[] = {
     {Py_tp_members, members},
     {Py_tp_getset, attributes},
-    {Py_mp_length, FN(length)},
-    {Py_sq_length, FN(length)},
+    {Py_mp_length, FN(exclusive<length>)},
+    {Py_sq_length, FN(exclusive<length>)},
 };
 #undef FN
 

@@ -13,6 +13,7 @@
 #include "python/array/indexing.h"
 #include "python/bindings.h"
 #include "python/direct/indexing/index.h"
+#include "python/front_end.h"
 #include "python/object/array_object.h"
 #include "python/object/create.h"
 #include "python/object/node.h"
@@ -111,15 +112,15 @@ void end_elements(PyObject* self) {
 }
 
 #define FN(f) reinterpret_cast<void*>(f)
-PyMethodDef element_methods[] = {{"__length_hint__", how_many, METH_NOARGS, nullptr}, {}};
+PyMethodDef element_methods[] = {{"__length_hint__", exclusive<how_many>, METH_NOARGS, nullptr}, {}};
 PyType_Slot element_slots[] = {
     {Py_tp_doc, const_cast<char*>("Goes through an array along its first axis.")},
     {Py_tp_iter, FN(PyObject_SelfIter)},
-    {Py_tp_iternext, FN(next_element)},
+    {Py_tp_iternext, FN(exclusive<next_element>)},
     {Py_tp_methods, element_methods},
     {Py_tp_traverse, FN(visit_elements)},
-    {Py_tp_clear, FN(clear_elements)},
-    {Py_tp_dealloc, FN(end_elements)},
+    {Py_tp_clear, FN(exclusive<clear_elements>)},
+    {Py_tp_dealloc, FN(exclusive<end_elements>)},
     {},
 };
 PyType_Spec element_spec = {"forerun._core.Elements", sizeof(Elements), 0,
@@ -226,16 +227,16 @@ PyMemberDef flat_members[] = {
 };
 PyType_Slot flat_slots[] = {
     {Py_tp_doc, const_cast<char*>("The elements of an array in C order.")},
-    {Py_tp_new, FN(new_flat)},
+    {Py_tp_new, FN(exclusive<new_flat>)},
     {Py_tp_iter, FN(PyObject_SelfIter)},
-    {Py_tp_iternext, FN(next_flat)},
-    {Py_mp_length, FN(flat_length)},
-    {Py_mp_subscript, FN(read_flat)},
-    {Py_mp_ass_subscript, FN(write_flat)},
+    {Py_tp_iternext, FN(exclusive<next_flat>)},
+    {Py_mp_length, FN(exclusive<flat_length>)},
+    {Py_mp_subscript, FN(exclusive<read_flat>)},
+    {Py_mp_ass_subscript, FN(exclusive<write_flat>)},
     {Py_tp_members, flat_members},
     {Py_tp_traverse, FN(visit_flat)},
-    {Py_tp_clear, FN(clear_flat)},
-    {Py_tp_dealloc, FN(end_flat)},
+    {Py_tp_clear, FN(exclusive<clear_flat>)},
+    {Py_tp_dealloc, FN(exclusive<end_flat>)},
     {},
 };
 #undef FN

@@ -7,6 +7,7 @@
 #include "python/dispatch/operator_table.h"
 #include "python/dispatch/scalar_arithmetic.h"
 #include "python/dispatch/ufunc_call.h"
+#include "python/front_end.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
 #include "python/object/plain.h"
@@ -108,36 +109,36 @@ PyObject* compare(PyObject* a, PyObject* b, int how) {
 
 #define FN(f) reinterpret_cast<void*>(f)
 const PyType_Slot slots[] = {
-    {Py_tp_richcompare, FN(compare)},
-    {Py_nb_add, FN(binary<Operator::add>)},
-    {Py_nb_subtract, FN(binary<Operator::subtract>)},
-    {Py_nb_multiply, FN(multiply)},
-    {Py_nb_true_divide, FN(binary<Operator::divide>)},
-    {Py_nb_floor_divide, FN(binary<Operator::floor_divide>)},
-    {Py_nb_remainder, FN(binary<Operator::remainder>)},
-    {Py_nb_power, FN(power)},
-    {Py_nb_and, FN(binary<Operator::bitwise_and>)},
-    {Py_nb_or, FN(binary<Operator::bitwise_or>)},
-    {Py_nb_xor, FN(binary<Operator::bitwise_xor>)},
-    {Py_nb_lshift, FN(binary<Operator::left_shift>)},
-    {Py_nb_rshift, FN(binary<Operator::right_shift>)},
-    {Py_nb_inplace_add, FN(in_place<Operator::add>)},
-    {Py_nb_inplace_subtract, FN(in_place<Operator::subtract>)},
-    {Py_nb_inplace_multiply, FN(in_place<Operator::multiply>)},
-    {Py_nb_inplace_true_divide, FN(in_place<Operator::divide>)},
-    {Py_nb_inplace_floor_divide, FN(in_place<Operator::floor_divide>)},
-    {Py_nb_inplace_remainder, FN(in_place<Operator::remainder>)},
-    {Py_nb_inplace_power, FN(in_place_power)},
-    {Py_nb_inplace_and, FN(in_place<Operator::bitwise_and>)},
-    {Py_nb_inplace_or, FN(in_place<Operator::bitwise_or>)},
-    {Py_nb_inplace_xor, FN(in_place<Operator::bitwise_xor>)},
-    {Py_nb_inplace_lshift, FN(in_place<Operator::left_shift>)},
-    {Py_nb_inplace_rshift, FN(in_place<Operator::right_shift>)},
-    {Py_nb_negative, FN(unary<Operator::negative>)},
-    {Py_nb_positive, FN(unary<Operator::positive>)},
-    {Py_nb_absolute, FN(unary<Operator::absolute>)},
-    {Py_nb_invert, FN(unary<Operator::invert>)},
-    {Py_nb_matrix_multiply, FN(matmul)},
+    {Py_tp_richcompare, FN(exclusive<compare>)},
+    {Py_nb_add, FN(exclusive<binary<Operator::add>>)},
+    {Py_nb_subtract, FN(exclusive<binary<Operator::subtract>>)},
+    {Py_nb_multiply, FN(exclusive<multiply>)},
+    {Py_nb_true_divide, FN(exclusive<binary<Operator::divide>>)},
+    {Py_nb_floor_divide, FN(exclusive<binary<Operator::floor_divide>>)},
+    {Py_nb_remainder, FN(exclusive<binary<Operator::remainder>>)},
+    {Py_nb_power, FN(exclusive<power>)},
+    {Py_nb_and, FN(exclusive<binary<Operator::bitwise_and>>)},
+    {Py_nb_or, FN(exclusive<binary<Operator::bitwise_or>>)},
+    {Py_nb_xor, FN(exclusive<binary<Operator::bitwise_xor>>)},
+    {Py_nb_lshift, FN(exclusive<binary<Operator::left_shift>>)},
+    {Py_nb_rshift, FN(exclusive<binary<Operator::right_shift>>)},
+    {Py_nb_inplace_add, FN(exclusive<in_place<Operator::add>>)},
+    {Py_nb_inplace_subtract, FN(exclusive<in_place<Operator::subtract>>)},
+    {Py_nb_inplace_multiply, FN(exclusive<in_place<Operator::multiply>>)},
+    {Py_nb_inplace_true_divide, FN(exclusive<in_place<Operator::divide>>)},
+    {Py_nb_inplace_floor_divide, FN(exclusive<in_place<Operator::floor_divide>>)},
+    {Py_nb_inplace_remainder, FN(exclusive<in_place<Operator::remainder>>)},
+    {Py_nb_inplace_power, FN(exclusive<in_place_power>)},
+    {Py_nb_inplace_and, FN(exclusive<in_place<Operator::bitwise_and>>)},
+    {Py_nb_inplace_or, FN(exclusive<in_place<Operator::bitwise_or>>)},
+    {Py_nb_inplace_xor, FN(exclusive<in_place<Operator::bitwise_xor>>)},
+    {Py_nb_inplace_lshift, FN(exclusive<in_place<Operator::left_shift>>)},
+    {Py_nb_inplace_rshift, FN(exclusive<in_place<Operator::right_shift>>)},
+    {Py_nb_negative, FN(exclusive<unary<Operator::negative>>)},
+    {Py_nb_positive, FN(exclusive<unary<Operator::positive>>)},
+    {Py_nb_absolute, FN(exclusive<unary<Operator::absolute>>)},
+    {Py_nb_invert, FN(exclusive<unary<Operator::invert>>)},
+    {Py_nb_matrix_multiply, FN(exclusive<matmul>)},
 };
 #undef FN
 

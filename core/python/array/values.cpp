@@ -8,6 +8,7 @@
 #include "array/array.h"
 #include "engine/engine.h"
 #include "python/array/indexing.h"
+#include "python/front_end.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
 #include "python/object/conversion/numpy_interop.h"
@@ -240,28 +241,34 @@ PyObject* wait(PyObject* self, PyObject*) {
 }
 
 PyMethodDef methods[] = {
-    {"wait", wait, METH_NOARGS, "Wait until the values are computed. Raises the error of their computation."},
-    {"wait_to_read", wait, METH_NOARGS, "Wait until the values are computed. Raises the error of their computation."},
-    {"numpy", numpy, METH_NOARGS,
+    {"wait", exclusive<wait>, METH_NOARGS,
+     "Wait until the values are computed. Raises the error of their computation."},
+    {"wait_to_read", exclusive<wait>, METH_NOARGS,
+     "Wait until the values are computed. Raises the error of their computation."},
+    {"numpy", exclusive<numpy>, METH_NOARGS,
      "A read-only numpy array of the values as they are now, without a copy where possible. Waits."},
-    {"asnumpy", asnumpy, METH_NOARGS, "A numpy array with a copy of the values. Waits."},
-    {"item", item, METH_VARARGS, "One element as a Python scalar. Waits."},
-    {"tolist", tolist, METH_NOARGS, "The values as nested lists of Python scalars. Waits."},
-    {"__array__", reinterpret_cast<PyCFunction>(to_array), METH_VARARGS | METH_KEYWORDS,
+    {"asnumpy", exclusive<asnumpy>, METH_NOARGS, "A numpy array with a copy of the values. Waits."},
+    {"item", exclusive<item>, METH_VARARGS, "One element as a Python scalar. Waits."},
+    {"tolist", exclusive<tolist>, METH_NOARGS, "The values as nested lists of Python scalars. Waits."},
+    {"__array__", reinterpret_cast<PyCFunction>(exclusive<to_array>), METH_VARARGS | METH_KEYWORDS,
      "The values for NumPy. Waits."},
-    {"_read_was_dropped", read_was_dropped, METH_NOARGS,
+    {"_read_was_dropped", exclusive<read_was_dropped>, METH_NOARGS,
      "_read_was_dropped($self, /)\n--\n\nWhether NumPy has just dropped an exception of a read, which __array__ "
      "raises."},
-    {"__complex__", to_complex, METH_NOARGS,
+    {"__complex__", exclusive<to_complex>, METH_NOARGS,
      "__complex__($self, /)\n--\n\nThe only element as a complex number. Waits."},
     {},
 };
 
 #define FN(f) reinterpret_cast<void*>(f)
 const PyType_Slot slots[] = {
-    {Py_tp_methods, methods},    {Py_bf_getbuffer, FN(get_buffer)}, {Py_bf_releasebuffer, FN(release_buffer)},
-    {Py_nb_bool, FN(truth)},     {Py_nb_int, FN(to_int)},           {Py_nb_float, FN(to_float)},
-    {Py_nb_index, FN(to_index)},
+    {Py_tp_methods, methods},
+    {Py_bf_getbuffer, FN(exclusive<get_buffer>)},
+    {Py_bf_releasebuffer, FN(exclusive<release_buffer>)},
+    {Py_nb_bool, FN(exclusive<truth>)},
+    {Py_nb_int, FN(exclusive<to_int>)},
+    {Py_nb_float, FN(exclusive<to_float>)},
+    {Py_nb_index, FN(exclusive<to_index>)},
 };
 #undef FN
 

@@ -333,7 +333,7 @@ nb::object run_backward(const char* name, nb::handle head_list, nb::object head_
 
 }  // namespace
 
-void init_backward(nb::module_& m) {
+void init_backward(Module& m) {
   m.def("run_backward", run_backward, nb::arg("op"), nb::arg("heads"), nb::arg("head_grads").none(),
         nb::arg("variables").none(), nb::arg("keep_graph"), nb::arg("create_graph"), nb::arg("train_mode"),
         nb::arg("zeros") = true,

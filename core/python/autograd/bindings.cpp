@@ -49,7 +49,7 @@ nb::list gradient_versions(nb::handle leaves) {
 
 }  // namespace
 
-void init_tape(nb::module_& m) {
+void init_tape(Module& m) {
   m.def("recording", [] { return recording; });
   m.def("set_recording", [](bool on) { return std::exchange(recording, on); });
   m.def(

@@ -9,6 +9,7 @@
 #include "cpu/kernels/copy/copy.h"
 #include "engine/engine.h"
 #include "python/bindings.h"
+#include "python/front_end.h"
 #include "python/object/array_arguments.h"
 #include "python/object/array_object.h"
 #include "python/object/create.h"
@@ -71,17 +72,17 @@ PyMemberDef members[] = {
     {},
 };
 PyGetSetDef attributes[] = {
-    {"grad_req", get_request, set_request, "The use of a gradient: \"write\" it, \"add\" it, or \"null\": none.",
-     nullptr},
+    {"grad_req", exclusive<get_request>, exclusive<set_request>,
+     "The use of a gradient: \"write\" it, \"add\" it, or \"null\": none.", nullptr},
     {},
 };
 PyType_Slot slots[] = {
     {Py_tp_doc, const_cast<char*>("Variable(grad, grad_req): a leaf of the tape, where gradients arrive.")},
-    {Py_tp_init, reinterpret_cast<void*>(init)},
+    {Py_tp_init, reinterpret_cast<void*>(exclusive<init>)},
     {Py_tp_new, reinterpret_cast<void*>(PyType_GenericNew)},
     {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-    {Py_tp_clear, reinterpret_cast<void*>(clear)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+    {Py_tp_clear, reinterpret_cast<void*>(exclusive<clear>)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(exclusive<dealloc>)},
     {Py_tp_members, members},
     {Py_tp_getset, attributes},
     {},

@@ -15,6 +15,7 @@
 #include "engine/devices/memory_budget.h"
 #include "engine/operations/op.h"
 #include "python/bindings.h"
+#include "python/front_end.h"
 #include "python/object/array_arguments.h"
 #include "python/object/array_object.h"
 #include "python/object/conversion/dtypes.h"
@@ -208,6 +209,7 @@ PyObject* run(ProgramObject* p, PyObject* const* inputs, size_t n) {
 PyObject* call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject*) {
   size_t n = static_cast<size_t>(PyVectorcall_NARGS(nargsf));
   return guarded([&]() -> PyObject* {
+    InFrontEnd here;
     if (n != 1 || !PyTuple_Check(args[0]))
       throw Error(ErrorKind::type, "Program: must be called with a tuple of arrays");
     return run(as_program(self), &PyTuple_GET_ITEM(args[0], 0), static_cast<size_t>(PyTuple_GET_SIZE(args[0])));
@@ -258,9 +260,9 @@ PyObject* get_whole(PyObject* self, void*) { return PyBool_FromLong((*as_program
 PyObject* get_name(PyObject* self, void*) { return PyUnicode_FromString((*as_program(self)->program)->name()); }
 
 PyGetSetDef attributes[] = {
-    {"name", get_name, nullptr, "Its name in traces and errors.", nullptr},
-    {"steps", get_steps, nullptr, "Names of its ops, in order.", nullptr},
-    {"whole", get_whole, nullptr, "Whether it runs as one op.", nullptr},
+    {"name", exclusive<get_name>, nullptr, "Its name in traces and errors.", nullptr},
+    {"steps", exclusive<get_steps>, nullptr, "Names of its ops, in order.", nullptr},
+    {"whole", exclusive<get_whole>, nullptr, "Whether it runs as one op.", nullptr},
     {},
 };
 PyMemberDef members[] = {
@@ -273,8 +275,8 @@ PyType_Slot slots[] = {
          "A recorded string of ops: program(inputs) issues it for a tuple of arrays; None if it does not suit them.")},
     {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
     {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-    {Py_tp_clear, reinterpret_cast<void*>(clear)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+    {Py_tp_clear, reinterpret_cast<void*>(exclusive<clear>)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(exclusive<dealloc>)},
     {Py_tp_getset, attributes},
     {Py_tp_members, members},
     {},
@@ -327,7 +329,7 @@ nb::object unfolded(NodeObject* node) {
   });
 }
 
-void init_captured_programs(nb::module_& m) {
+void init_captured_programs(Module& m) {
   program_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   m.attr("Program") = nb::steal(reinterpret_cast<PyObject*>(program_type));
   m.def("capture", begin, nb::arg("inputs"), "From now on, what this thread issues is recorded too.");

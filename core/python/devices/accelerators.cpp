@@ -198,7 +198,7 @@ nb::list all_compiled() {
 
 }  // namespace
 
-void init_pjrt_accelerators(nb::module_& m) {
+void init_pjrt_accelerators(Module& m) {
   m.attr("FIRST_ACCELERATOR") = kFirstAccelerator;
   m.def("open_accelerators", open_accelerators, nb::arg("path"), nb::arg("options"), nb::arg("folder").none(),
         nb::arg("most"), nb::arg("first"), nb::arg("name"), nb::arg("memory"), nb::arg("operation"), nb::arg("program"),

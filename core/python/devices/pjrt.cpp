@@ -277,7 +277,7 @@ nb::list compile_for(const char* path, nb::handle given, nb::handle texts, bool 
 
 }  // namespace
 
-void init_pjrt(nb::module_& m) {
+void init_pjrt(Module& m) {
   m.def("pjrt_load", load, nb::arg("path"), nb::arg("options"), nb::arg("folder").none() = nb::none(),
         nb::arg("most") = pjrt::ModuleCache::kMost,
         nb::sig("def pjrt_load(path: str, options: dict[str, bool | int | float | str], folder: str | None = None, "

@@ -10,6 +10,7 @@
 #include "python/bindings.h"
 #include "python/direct/creation/from_lists.h"
 #include "python/dispatch/ufunc_type.h"
+#include "python/front_end.h"
 #include "python/object/node.h"
 #include "python/runtime/errors/errors.h"
 #include "python/runtime/interpreter/gil.h"
@@ -63,7 +64,10 @@ PyObject* call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* k
   if (!tracing) {
     const DirectCall direct{args, PyVectorcall_NARGS(nargsf), kwnames, f->data};
     const bool given = f->entry.lists == Lists::as_arrays && direct.n > 0 && is_given(args[0]);
-    PyObject* result = guarded([&] { return given ? call_with_array(f->entry, direct) : f->entry.function(direct); });
+    PyObject* result = guarded([&] {
+      InFrontEnd here;
+      return given ? call_with_array(f->entry, direct) : f->entry.function(direct);
+    });
     if (result || PyErr_Occurred()) return result;
   }
   return hang_if_finalizing([&] { return PyObject_Vectorcall(f->function, args, nargsf, kwnames); });

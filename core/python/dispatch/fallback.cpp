@@ -194,7 +194,7 @@ static void see_as(nb::handle array, nb::handle other) {
   as_array(array.ptr())->array = Array(from);
 }
 
-void init_fallback(nb::module_& m) {
+void init_fallback(Module& m) {
   m.def("numpy_rules", [] { return numpy_rules; }, "Whether they are.");
   m.def(
       "set_numpy_rules", [](bool on) { numpy_rules = on; },

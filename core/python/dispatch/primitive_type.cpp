@@ -9,6 +9,7 @@
 
 #include "python/bindings.h"
 #include "python/dispatch/ufunc_type.h"
+#include "python/front_end.h"
 #include "python/object/node.h"
 #include "python/runtime/interpreter/gil.h"
 
@@ -86,6 +87,7 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
   PyObject* returned = hang_if_finalizing([&] { return PyObject_Vectorcall(p->forward, args, nargsf, kwnames); });
   recording = recorded;
   if (!returned || (!recorded && !p->kept)) return returned;
+  InFrontEnd here;
   PyObject* const* all = p->kept ? PySequence_Fast_ITEMS(returned) : &returned;
   PyObject* result = Py_NewRef(all[0]);
   try {

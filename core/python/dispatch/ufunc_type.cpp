@@ -10,6 +10,7 @@
 #include "python/bindings.h"
 #include "python/dispatch/loops/loop_table.h"
 #include "python/dispatch/ufunc_call.h"
+#include "python/front_end.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
 #include "python/object/conversion/dtypes.h"
@@ -129,11 +130,15 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
     } else if (PyUnicode_CompareWithASCIIString(key, "loop") == 0) {
       loop = args[n + i];
     } else {
-      PyObject* done = guarded([&] { return call_masked(u, args, n, kwnames); });
+      PyObject* done = guarded([&] {
+        InFrontEnd here;
+        return call_masked(u, args, n, kwnames);
+      });
       return done || PyErr_Occurred() ? done : call_with_options(self, args, n, kwnames);
     }
   }
   if (n == u->nin + 1 && !out) out = args[--n];
+  InFrontEnd here;
   return call_ufunc(u, args, n, out, loop ? loop : dtype);
 }
 
@@ -186,12 +191,12 @@ PyType_Slot slots[] = {
     {Py_tp_doc, const_cast<char*>("Ufunc(ufunc, name, grads=None, save=0, **facts): issues element-wise ops that run "
                                   "the loops of a numpy ufunc. "
                                   "The facts are those of forerun.extend.elementwise.")},
-    {Py_tp_init, reinterpret_cast<void*>(init)},
+    {Py_tp_init, reinterpret_cast<void*>(exclusive<init>)},
     {Py_tp_new, reinterpret_cast<void*>(new_ufunc)},
     {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
     {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-    {Py_tp_clear, reinterpret_cast<void*>(clear)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+    {Py_tp_clear, reinterpret_cast<void*>(exclusive<clear>)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(exclusive<dealloc>)},
     {Py_tp_members, members},
     {},
 };

@@ -38,6 +38,7 @@ net::MpiNetwork* mpi = nullptr;
 
 std::string line_of(uint32_t number) {
   Locked locked;
+  InFrontEnd here;
   return hang_if_finalizing([&] {
     const Site where = site(number);
     return where.line > 0 ? where.file + ":" + std::to_string(where.line) : std::string();
@@ -144,7 +145,7 @@ bool net_leave() {
 
 }  // namespace
 
-void init_net(nb::module_& m) {
+void init_net(Module& m) {
   m.def("net_open_mpi", net_open_mpi, nb::arg("path"), nb::arg("constants"), nb::arg("dtypes"), nb::arg("values"),
         nb::arg("checks"), nb::arg("rank"), nb::arg("world_ranks"));
   m.def("net_open_loopback", net_open_loopback, nb::arg("ranks"), nb::arg("delay") = 0.0, nb::arg("bandwidth") = 0.0,

@@ -9,7 +9,7 @@
 
 namespace forerun {
 
-void init_wait(nb::module_& m) {
+void init_wait(Module& m) {
   m.def(
       "wait", [](nb::handle arrays) { wait_for(args("wait", arrays)); },
       "Waits for several arrays; several failures are raised as a group.");

@@ -80,27 +80,29 @@ nb::object failure_seen(nb::handle o) {
 
 }  // namespace
 
-void init_asyncio_events(nb::module_& m) {
+void init_asyncio_events(Module& m) {
   m.def("arrived", arrived, nb::arg("a"),
         "Whether the values are computed; raises the error of their computation. Does not wait.");
   m.def("failure_seen", failure_seen, nb::arg("a"),
         "Whether the failure of a computed array was raised; None: it has none.");
   nb::class_<CompletionQueue>(m, "CompletionQueue",
                               "A file descriptor that is readable while completed watches are queued.")
-      .def("__init__", [](CompletionQueue* at) { new (at) CompletionQueue(Engine::get().notifier); })
-      .def("fileno", &CompletionQueue::descriptor)
-      .def("take", take, nb::arg("most"), "Completed watches, in the order in which their arrays were computed.");
+      .def(
+          "__init__", [](CompletionQueue* at) { new (at) CompletionQueue(Engine::get().notifier); }, Exclusive())
+      .def("fileno", &CompletionQueue::descriptor, Exclusive())
+      .def("take", take, nb::arg("most"), Exclusive(),
+           "Completed watches, in the order in which their arrays were computed.");
   nb::class_<Watch>(m, "Watch", "Completes when the writes of an array that have been issued before have ended.")
       .def(
           "__init__", [](Watch* at, nb::handle queue, nb::handle a) { new (at) Watch(queue, arg("await", a)); },
-          nb::arg("queue"), nb::arg("a"))
+          nb::arg("queue"), nb::arg("a"), Exclusive())
       .def_prop_ro(
-          "waits", [](const Watch& w) { return w.waits; },
+          "waits", [](const Watch& w) { return w.waits; }, Exclusive(),
           "False: there was nothing to wait for, it will not be queued.")
       .def_prop_ro(
-          "failure", [](const Watch& w) { return reinterpret_cast<uintptr_t>(w.failure.get()); },
+          "failure", [](const Watch& w) { return reinterpret_cast<uintptr_t>(w.failure.get()); }, Exclusive(),
           "The same for arrays that one failure has poisoned; 0: none.")
-      .def("check", raise, "Once completed: raises what the computation raised.");
+      .def("check", raise, Exclusive(), "Once completed: raises what the computation raised.");
 }
 
 }  // namespace forerun

@@ -216,7 +216,7 @@ void assign(nb::handle to_object, nb::handle value) {
 
 }  // namespace
 
-void init_create(nb::module_& m) {
+void init_create(Module& m) {
   m.def("from_numpy", from_numpy, nb::arg("values"), nb::arg("device").none() = nb::none(),
         "An array with a copy of the values, made now.");
   m.def(

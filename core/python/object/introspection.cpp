@@ -87,7 +87,7 @@ size_t empty_cache() {
 
 }  // namespace
 
-void init_introspection(nb::module_& m) {
+void init_introspection(Module& m) {
   m.def(
       "pending", pending, nb::arg("most"),
       "The oldest ops that have not ended: (number, name, site, state, the op waited for or 0, device, queue, bytes).");

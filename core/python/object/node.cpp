@@ -7,6 +7,7 @@
 
 #include "array/array.h"
 #include "python/bindings.h"
+#include "python/front_end.h"
 #include "python/object/array_object.h"
 #include "python/runtime/call_sites/call_site.h"
 
@@ -67,12 +68,12 @@ PyObject* get_site(PyObject* self, void*) {
   if (!s.line) Py_RETURN_NONE;
   return Py_BuildValue("(si)", s.file.c_str(), s.line);
 }
-PyGetSetDef getters[] = {{"site", get_site, nullptr, "File and line of the call, or None.", nullptr}, {}};
+PyGetSetDef getters[] = {{"site", exclusive<get_site>, nullptr, "File and line of the call, or None.", nullptr}, {}};
 PyType_Slot slots[] = {
     {Py_tp_doc, const_cast<char*>("An entry of the tape: one recorded call.")},
     {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-    {Py_tp_clear, reinterpret_cast<void*>(clear)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+    {Py_tp_clear, reinterpret_cast<void*>(exclusive<clear>)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(exclusive<dealloc>)},
     {Py_tp_members, members},
     {Py_tp_getset, getters},
     {},

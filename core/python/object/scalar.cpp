@@ -88,7 +88,7 @@ nb::object turned_array(nb::handle a) {
 
 }  // namespace
 
-void init_scalars(nb::module_& m) {
+void init_scalars(Module& m) {
   m.def("is_scalar", [](nb::handle o) { return is_scalar(o.ptr()); });
   m.def("as_scalar", as_scalar, nb::arg("a"),
         "The same object, a scalar from now on if it has no axes. Its storage must not be shared.");

@@ -46,6 +46,6 @@ nb::object concatenate(nb::handle sequence, int64_t axis) {
 
 }  // namespace
 
-void init_concatenate(nb::module_& m) { m.def("concatenate", concatenate, nb::arg("arrays"), nb::arg("axis") = 0); }
+void init_concatenate(Module& m) { m.def("concatenate", concatenate, nb::arg("arrays"), nb::arg("axis") = 0); }
 
 }  // namespace forerun

@@ -207,7 +207,7 @@ nb::object neighbours(nb::handle in_object, nb::handle weights_object, int64_t f
 
 }  // namespace
 
-void init_conv(nb::module_& m) {
+void init_conv(Module& m) {
   m.def("neighbours", neighbours, nb::arg("a"), nb::arg("weights"), nb::arg("first"), nb::arg("length"),
         "Sums of a[first + i + j] * weights[j] over j, of few weights; None if it does not suit them.");
   m.def(

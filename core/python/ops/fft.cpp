@@ -40,7 +40,7 @@ nb::object transform(nb::handle ufunc, const std::string& op_name, nb::handle x_
 
 }  // namespace
 
-void init_fft(nb::module_& m) {
+void init_fft(Module& m) {
   m.def("transform", transform, nb::arg("ufunc"), nb::arg("op"), nb::arg("x"), nb::arg("axis"), nb::arg("m"),
         nb::arg("factor"), nb::arg("per_line"),
         "ufunc(x, factor) along an axis, to m elements, for a generalized ufunc of NumPy's with the signature "

@@ -110,8 +110,19 @@ class HostKernel final : public Kernel {
     return part;
   }
 
-  // False with an exception set.
+  // False with an exception set. The task itself runs outside of the front end.
   bool call(Op& op, int64_t piece) {
+    nb::object args = in_front_end([&] { return operands(op, piece); });
+    if (!args) return false;
+    nb::object result = nb::steal(PyObject_CallObject(fn_, args.ptr()));
+    const bool fills = kind_ == HostTask::fills;
+    if (fills) close_rooms(args.ptr());
+    args.reset();
+    return result && (fills || in_front_end([&] { return store(op, piece, result.ptr()); }));
+  }
+
+  // The arguments of the task, a tuple; null with an exception set.
+  nb::object operands(Op& op, int64_t piece) {
     bool fills = kind_ == HostTask::fills;
     int n_out = static_cast<int>(layouts_.size()) - n_in_;
     nb::object args = nb::steal(PyTuple_New(n_in_ + (fills ? n_out : 0)));
@@ -121,20 +132,17 @@ class HostKernel final : public Kernel {
       const Access& a = op.access(i);
       PyObject* view = a.place && !a.loose ? own_view(Array(buffer(op, i), part(i, piece)))
                                            : shared_view(Array(buffer(op, i), part(i, piece)));
-      if (!view) return false;
+      if (!view) return {};
       if (kind_ != HostTask::any) PyArray_ENABLEFLAGS(reinterpret_cast<PyArrayObject*>(view), NPY_ARRAY_WRITEABLE);
       PyTuple_SET_ITEM(args.ptr(), i, view);
     }
     for (int i = n_in_; args && fills && i < n_in_ + n_out; ++i) {
       PyObject* room =
           PyMemoryView_FromMemory(buffer(op, i)->data(), static_cast<Py_ssize_t>(layouts_[i].nbytes()), PyBUF_WRITE);
-      if (!room) return false;
+      if (!room) return {};
       PyTuple_SET_ITEM(args.ptr(), i, room);
     }
-    nb::object result = nb::steal(args ? PyObject_CallObject(fn_, args.ptr()) : nullptr);
-    if (fills && args) close_rooms(args.ptr());
-    args.reset();
-    return result && (fills || store(op, piece, result.ptr()));
+    return args;
   }
 
   // In a thread of the program, a handler of a signal may have raised, in the middle of the task; then the task, which
@@ -288,7 +296,7 @@ nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle devi
 
 }  // namespace
 
-void init_host_tasks(nb::module_& m) {
+void init_host_tasks(Module& m) {
   m.def("host", host, nb::arg("fn"), nb::arg("inputs"), nb::arg("outs"), nb::arg("device").none() = nb::none(),
         nb::arg("name") = "host", nb::arg("queue") = "compute", nb::arg("trusted") = false, nb::arg("fills") = false,
         nb::arg("pieces") = 1, nb::arg("axis") = 0, nb::arg("at_once") = 0);

@@ -282,7 +282,7 @@ void scatter_along(nb::handle a_object, nb::handle indices, int64_t axis, nb::ha
 
 }  // namespace
 
-void init_index(nb::module_& m) {
+void init_index(Module& m) {
   m.def("gather", gather, nb::arg("a"), nb::arg("indices"), nb::arg("axis") = 0, nb::arg("op_name") = "take");
   m.def("scatter", scatter, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"),
         nb::arg("add") = false, nb::arg("ufunc").none() = nb::none(), nb::arg("loop").none() = nb::none(),

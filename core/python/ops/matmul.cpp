@@ -136,7 +136,7 @@ nb::object matmul(nb::handle a_object, nb::handle b_object, bool transpose_a, bo
 
 }  // namespace
 
-void init_matmul(nb::module_& m) {
+void init_matmul(Module& m) {
   m.def("matmul", matmul, nb::arg("a"), nb::arg("b"), nb::arg("transpose_a") = false, nb::arg("transpose_b") = false);
 }
 

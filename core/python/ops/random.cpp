@@ -78,7 +78,7 @@ nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb:
 
 }  // namespace
 
-void init_random(nb::module_& m) {
+void init_random(Module& m) {
   m.def(
       "random",
       [](const char* kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo, nb::handle hi,

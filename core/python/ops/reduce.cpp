@@ -204,7 +204,7 @@ nb::object scan(nb::handle op, nb::handle a, int64_t axis, nb::handle dtype, con
 
 }  // namespace
 
-void init_reduce(nb::module_& m) {
+void init_reduce(Module& m) {
   m.def("reduce", reduce, nb::arg("op"), nb::arg("a"), nb::arg("axes"), nb::arg("dtype").none() = nb::none(),
         nb::arg("keepdims") = false, nb::arg("name") = "");
   m.def("sum_to", [](nb::handle a, nb::handle shape) {

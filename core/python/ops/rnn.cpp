@@ -121,7 +121,7 @@ nb::object rnn_back(const char* rule, bool reversed, nb::handle gy_object, nb::h
 
 }  // namespace
 
-void init_rnn(nb::module_& m) {
+void init_rnn(Module& m) {
   m.def("rnn", rnn, nb::arg("rule"), nb::arg("reversed"), nb::arg("x"), nb::arg("h").none(), nb::arg("c").none(),
         nb::arg("w"), nb::arg("b"),
         "A recurrent layer over all steps: (results, cells or None, what the way back needs or None). States that are "

@@ -106,7 +106,7 @@ void finish() {
 
 }  // namespace
 
-void init_fork_exit(nb::module_& m) {
+void init_fork_exit(Module& m) {
 #ifdef __GLIBC__
   on_exit(at_exit, nullptr);
 #endif

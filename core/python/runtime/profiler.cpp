@@ -30,7 +30,7 @@ nb::bytes trace_stop() {
 
 }  // namespace
 
-void init_profiler(nb::module_& m) {
+void init_profiler(Module& m) {
   m.def("trace_start", trace_start, nb::arg("path") = nb::none(),
         "Begins to record, into a file if there is one; returns 0 or an errno.");
   m.def("trace_say",

@@ -56,7 +56,7 @@ std::string compiler() {
 
 }  // namespace
 
-void init_settings(nb::module_& m) {
+void init_settings(Module& m) {
   m.def(
       "configure_queues",
       [](nb::handle workers, int cores, uint64_t ops_ahead, int io_threads) {

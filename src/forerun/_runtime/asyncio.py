@@ -229,6 +229,8 @@ def _queue_of(loop: asyncio.AbstractEventLoop) -> _LoopQueue:
     known = _queues.get(loop)
     queue = known() if known else None
     if queue is None:
+        if loop.get_debug() and (guard := _core.set_guard(1)):  # the guards warn of lines that block the loop
+            _core.set_guard(guard)  # but the program has set one
         queue = _LoopQueue(loop)
         _queues[loop] = weakref.ref(queue)
     return queue

@@ -56,11 +56,14 @@ class _Rule:
     allow: frozenset[str] = frozenset()
 
 
+_unset = _Rule()
+
+
 class _State(threading.local):
     """Of each thread: its rule, and which warnings it has given."""
 
     def __init__(self) -> None:
-        self.rule = _Rule()
+        self.rule = _unset
         self.given: dict[str | tuple[str, type[Warning], int], int] = {}
 
 
@@ -106,28 +109,36 @@ class guard:
             raise ValueError(f"guard: mode must be one of {', '.join(_modes)}, got {mode!r}")
         if unknown := set(allow) - set(ADVICE):
             raise ValueError(f"guard: allow must name kinds of {', '.join(ADVICE)}, got {sorted(unknown)}")
-        self._before = _state.rule
-        _put(_Rule(mode, reads, frozenset(allow)))
+        rule = _Rule(mode, reads, frozenset(allow))
+        before = _core.set_guard(0 if mode == "off" else 3 if reads else 1)
+        self._before = _state.rule, before
+        _state.rule = rule
 
     def __enter__(self) -> guard:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        _put(self._before)
-
-
-def _put(rule: _Rule) -> None:
-    _state.rule = rule
-    _core.set_guard(0 if rule.mode == "off" else 3 if rule.reads else 1)
+        _state.rule, before = self._before
+        _core.set_guard(before)
 
 
 def refuse(call: str, site: tuple[str, int] | None) -> None:
     """Called by the core where this thread would wait, or read."""
     rule, cause = _state.rule, cause_of(call)
-    if cause in _exempt or cause in rule.allow:
+    if cause in _exempt or cause in rule.allow or (rule.mode == "off" and not _blocks_debug_loop(rule)):
         return
     file, line = site or ("?", 0)
     message = f"{shown(call)}: must not wait here, got a call at {file}:{line}; instead: {ADVICE[cause]}"
+    if rule is _unset:
+        message = f"{shown(call)}: blocks the event loop at {file}:{line}; instead: await the array that it reads"
     if rule.mode == "raise":
         raise Blocked(message)
     warnings.warn_explicit(message, BlockedWarning, file, line, registry=_state.given)
+
+
+def _blocks_debug_loop(rule: _Rule) -> bool:
+    """Whether the program has set no guard, and this thread runs an event loop whose debug mode is on."""
+    from asyncio import _get_running_loop  # the program has imported it
+
+    loop = _get_running_loop()
+    return rule is _unset and loop is not None and loop.get_debug()

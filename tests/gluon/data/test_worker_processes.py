@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import select
 import signal
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from forerun.gluon.data.worker import receive_file, send_file
 from tests.support.processes.subprocesses import PATIENCE, environment, output, run_file
 
 SPAWN = """
@@ -365,3 +367,23 @@ os.waitpid(consumer, 0)
 print(len(os.read(reads, 5)))
 """
     ) == ["5", "0"]
+
+
+def test_a_file_is_sent_though_the_next_question_is_on_its_way():
+    """Python 3.14's own function takes the question for an answer."""
+    ours, theirs = multiprocessing.Pipe()
+    ours.send("question")
+    kept = os.memfd_create("forerun test")
+    try:
+        os.write(kept, b"batch")
+        send_file(theirs, kept)
+        assert theirs.recv() == "question"
+        received = receive_file(ours)
+        assert os.pread(received, 5, 0) == b"batch"
+        os.close(received)
+        theirs.close()
+        with pytest.raises(EOFError):
+            receive_file(ours)
+    finally:
+        os.close(kept)
+        ours.close()

@@ -233,7 +233,7 @@ nb::object from_dlpack(nb::handle capsule, nb::handle device, int copy) {
 
 }  // namespace
 
-void init_dlpack(nb::module_& m) {
+void init_dlpack(Module& m) {
   m.def("to_dlpack", to_dlpack, nb::arg("a"), nb::arg("versioned"), nb::arg("copy"),
         "A capsule with the values: read-only, or a copy. Waits.");
   m.def("from_dlpack", from_dlpack, nb::arg("capsule"), nb::arg("device").none(), nb::arg("copy"),

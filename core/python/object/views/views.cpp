@@ -202,7 +202,7 @@ nb::object read(nb::handle a, nb::handle index) {
 
 }  // namespace
 
-void init_views(nb::module_& m) {
+void init_views(Module& m) {
   m.def("view", view, nb::arg("a"), nb::arg("shape"), nb::arg("strides"), nb::arg("offset") = 0);
   m.def("reinterpret", reinterpret, nb::arg("a"), nb::arg("dtype"), "A view of the same bytes with another dtype.");
   m.def("part", part, nb::arg("a"), nb::arg("imaginary"),

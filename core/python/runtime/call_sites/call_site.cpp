@@ -139,7 +139,7 @@ nb::object site_tuple(uint32_t number) {
   return nb::make_tuple(s.file, s.line);
 }
 
-void init_call_site(nb::module_& m) {
+void init_call_site(Module& m) {
   m.def("current_site", [] { return site_tuple(current_site()); });
 }
 

@@ -97,7 +97,7 @@ void resume_loop_compiler(bool child) {
   if (CompiledLoops::get().waiting()) wake();
 }
 
-void init_loop_compiler(nb::module_& m) {
+void init_loop_compiler(Module& m) {
   m.def("open_loop_compiler", [] { CompiledLoops::get().set_compiler(wake); }, "From now on loops are compiled.");
   m.def("wait_for_loop_compiler", wait_until_ended, "Waits until all loops that were asked for are compiled.");
   m.def(

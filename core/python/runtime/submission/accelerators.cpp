@@ -44,7 +44,7 @@ Array host_copy(const Array& array) {
   return to;
 }
 
-void init_accelerators(nb::module_& m) {
+void init_accelerators(Module& m) {
   m.def("fallback_counts", fallback_counts, nb::sig("def fallback_counts() -> list[tuple[str, str, int, int]]"),
         "Return the operations that accelerators had no code for: name, file, line, and how often.");
   m.def("forget_fallbacks", [] { fallbacks.clear(); });

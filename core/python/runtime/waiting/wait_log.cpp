@@ -113,12 +113,14 @@ void set_log(PyObject* function) { Py_XSETREF(log, Py_NewRef(function)); }
 
 void set_refuse(PyObject* function) { Py_XSETREF(refuse, Py_NewRef(function)); }
 
-void init_wait_log(nb::module_& m) {
+void init_wait_log(Module& m) {
   nb::class_<Waiting>(m, "Waiting", "While this thread is within it, it waits; `what`: why.")
       .def(
-          "__init__", [](Waiting* at, const char* what) { new (at) Waiting{intern(what), {}}; }, nb::arg("what"))
-      .def("__enter__", [](Waiting& w) { w.wait.emplace(w.what); })
-      .def("__exit__", [](Waiting& w, nb::args) { w.wait.reset(); });
+          "__init__", [](Waiting* at, const char* what) { new (at) Waiting{intern(what), {}}; }, nb::arg("what"),
+          Exclusive())
+      .def(
+          "__enter__", [](Waiting& w) { w.wait.emplace(w.what); }, Exclusive())
+      .def("__exit__", [](Waiting& w, nb::args) { w.wait.reset(); }, Exclusive());
   m.def("set_guard", set_guard,
         "Sets the guard that this thread calls: a sum of 1, before it waits, and 2, before it reads computed values. "
         "Returns the former one.");

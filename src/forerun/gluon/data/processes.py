@@ -14,14 +14,14 @@ import weakref
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
-from multiprocessing import connection, reduction
+from multiprocessing import connection
 from typing import TYPE_CHECKING, Any
 
 from ..._runtime import core as _core
 from ...ops._base import convert
 from .epoch import Epoch
 from .shared import Slot, Span, unpacked
-from .worker import ANSWER, run
+from .worker import ANSWER, receive_file, run
 
 if TYPE_CHECKING:
     from ...typing import Array
@@ -84,7 +84,7 @@ class _Worker:
         """Return the batch that it has made: its number, whether it is one, and where it is."""
         good, i, size, start, length = ANSWER.unpack(self.line.recv_bytes())
         if size:
-            file = reduction.recv_handle(self.line)
+            file = receive_file(self.line)
             self.slots[i] = Slot(i, file, size)
             os.close(file)
         return self.asked.popleft(), good, self.slots[i], (start, length)

@@ -7,11 +7,11 @@ import os
 import pickle
 import random
 import signal
+import socket
 import struct
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
-from multiprocessing import reduction
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +28,26 @@ if TYPE_CHECKING:
     from ...typing import Array
 
 
-__all__ = ["ANSWER", "run"]
+__all__ = ["ANSWER", "receive_file", "run", "send_file"]
 
 ANSWER = struct.Struct("<?QQQQ")  # made well; slot, its size if it is new, where the description is, how long it is
 _LOOK = 5.0  # seconds after which a worker that is not asked looks whether the consumer lives
+
+
+# Those of multiprocessing wait for an answer on the same line, where the next question may come first.
+def send_file(line: Connection, file: int) -> None:
+    """Send a file descriptor, without an answer."""
+    with socket.fromfd(line.fileno(), socket.AF_UNIX, socket.SOCK_STREAM) as end:
+        socket.send_fds(end, [b"f"], [file])
+
+
+def receive_file(line: Connection) -> int:
+    """Return a file descriptor that `send_file` has sent."""
+    with socket.fromfd(line.fileno(), socket.AF_UNIX, socket.SOCK_STREAM) as end:
+        _, files, _, _ = socket.recv_fds(end, 1, 1)
+    if not files:
+        raise EOFError
+    return files[0]
 
 
 class WorkerTraceback(Exception):
@@ -131,7 +147,7 @@ class Worker:
         new = slot.number in self.files
         self.line.send_bytes(ANSWER.pack(good, slot.number, slot.size if new else 0, *where))
         if new:
-            reduction.send_handle(self.line, self.files[slot.number], os.getppid())
+            send_file(self.line, self.files[slot.number])
         for number, file in self.files.items():
             os.close(file)
             if number != slot.number:  # it was too small
