@@ -3,9 +3,13 @@
     python benchmarks/processes/whatif.py [--rounds 5] [--programs "wide, sgd"] [--markdown]
 
 In each round a program is recorded on one device, and the prediction for each machine is compared with a run on it in
-the same round, as the load of a shared machine changes. All processes have one worker for each device. Predictions take
-into account that devices and ranks share this machine's cores. The link between ranks is measured apart from the run:
-sums of 64 KiB and 4 MiB, before the ranks train, with nothing else to do. The loopback network has a known one.
+the same round, as the load of a shared machine changes. All processes have one worker for each device. Two inputs of
+a prediction are measured apart from the run:
+
+- how many cores devices or ranks share: those with which as many copies of the program, side by side, would take as
+  long as they do. Two processors of a virtual machine may be one core, so that is not their number;
+- the link between ranks: sums of 64 KiB and 4 MiB, before the ranks train, with nothing else to do. The loopback
+  network has a known one.
 
 The table has medians over the rounds; its error is the median of the rounds' errors, with the smallest and the largest.
 Aim: within 15 %. Ranks need mpi4py and an MPI (`pip install "forerun[mpi]"`); without them they are
@@ -123,25 +127,37 @@ class Bench:
     steps: int
     count: int = 0
 
-    def run(self, name: str, devices: int = 1, network: str = "", ranks: int = 1) -> dict[str, Any]:
-        """Return what the first rank said, with the median time of a step over all of them."""
-        self.count += 1
-        out = str(self.folder / str(self.count))
-        done = self._run(out, name, devices, network, ranks)
-        if done.returncode:
-            raise RuntimeError(f"{name}: a run must end with status 0, got {done.returncode}:\n{done.stdout}")
-        said = [json.loads(Path(f"{out}.{r}.json").read_text()) for r in range(ranks)]
-        return {**said[0], "seconds": median(s["seconds"] for s in said), "file": f"{out}.0.frec"}
+    def run(self, name: str, devices: int = 1, at_once: int = 1, network: str = "", ranks: int = 1) -> dict[str, Any]:
+        """Return what the first of some processes said, with the median time of a step over all of them."""
+        outs = []
+        started = []
+        for _ in range(at_once):
+            self.count += 1
+            outs.append(str(self.folder / str(self.count)))
+            started.append(self._start(outs[-1], name, devices, network, ranks))
+        for one in started:
+            text = one.communicate(timeout=600)[0]
+            if one.returncode:
+                raise RuntimeError(f"{name}: a run must end with status 0, got {one.returncode}:\n{text}")
+        said = [json.loads(Path(f"{out}.{r}.json").read_text()) for out in outs for r in range(ranks)]
+        return {**said[0], "seconds": median(s["seconds"] for s in said), "file": f"{outs[0]}.0.frec"}
 
-    def _run(self, out: str, name: str, devices: int, network: str, ranks: int) -> subprocess.CompletedProcess[str]:
+    def _start(self, out: str, name: str, devices: int, network: str, ranks: int) -> subprocess.Popen[str]:
         program = [__file__, "--train", name, "--devices", str(devices), "--steps", str(self.steps), "--out", out]
         launcher = ["-m", "forerun", "run", "-n", str(ranks)] if ranks > 1 else []
         words = [sys.executable, *launcher, *program, *(["--network", network] if network else [])]
         environment = {**os.environ, "FORERUN_WORKERS": "1", "FORERUN_CPU_DEVICES": str(devices)}
-        output = subprocess.PIPE
-        return subprocess.run(
-            words, env=environment, stdout=output, stderr=subprocess.STDOUT, text=True, timeout=600, check=False
-        )
+        return subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def cores_of(trace: Any, copies: int, seconds: float) -> float:
+    """Return the number of cores with which so many copies of a program, side by side, take so long for a step."""
+    least, most = 0.25, float(granted_cores())
+    for _ in range(12):
+        middle = (least + most) / 2
+        found = profiler.whatif(trace, ranks=copies, link="1000TB/s,0us", cores=middle).seconds
+        least, most = (middle, most) if found > seconds else (least, middle)
+    return most
 
 
 @dataclass
@@ -177,14 +193,15 @@ def compare(bench: Bench, name: str, rounds: int) -> list[list[str]]:
         def add(machine: str, run: dict[str, Any], trace: Any = trace, **there: Any) -> None:
             rows.setdefault(machine, Row()).add(profiler.whatif(trace, **there), run["seconds"])
 
-        cores = granted_cores()
         add("1 device", bench.run(name))
+        cores = cores_of(trace, 2, bench.run(name, at_once=2)["seconds"])
         add("2 devices", bench.run(name, devices=2), devices=2, cores=cores)
         known = f"{BANDWIDTH / 1e6}MB/s,{DELAY / 2 * 1e6}us"
         add("loopback network", bench.run(name, network="loopback"), ranks=2, link=known)
         for n in RANKS if importlib.util.find_spec("mpi4py") else ():
+            shared = cores if n == 2 else cores_of(trace, n, bench.run(name, at_once=n)["seconds"])
             run = bench.run(name, network="ranks", ranks=n)
-            add(f"{n} ranks", run, ranks=n, link=link_of(n, run["sums"]), cores=cores)
+            add(f"{n} ranks", run, ranks=n, link=link_of(n, run["sums"]), cores=shared)
     return [row.cells(name, machine) for machine, row in rows.items()]
 
 
