@@ -222,7 +222,7 @@ def _watch_all(op: str, world: Any) -> link.Link | None:
     def connected() -> str:
         try:
             link.connect_to(address, key, world.rank).beat(_core.net_heartbeat, address)
-        except OSError as error:
+        except (OSError, RuntimeError) as error:  # no connection, or no thread
             return f"rank {world.rank} (host {link.host()}) does not reach {address}: {error}"
         return ""
 
