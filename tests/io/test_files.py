@@ -233,7 +233,8 @@ class TestCode:
 # Data that a loader's own worker processes send to the process that has started them: no files.
 WORKERS = {"worker.py", "shared.py"}
 # The user's script, also in several processes; net.eval(), a method of modules.
-KNOWN = {("program.py", "run_path"), ("launcher.py", "Popen"), ("keeper.py", "Popen"), ("measures.py", "eval")}
+KNOWN = {("program.py", "run_path"), ("measures.py", "eval")}
+KNOWN |= {(file, "Popen") for file in ("keeper.py", "launcher.py", "watch.py")}
 KNOWN |= {(name, "loads") for name in WORKERS} | {("dask.py", "loads")}  # messages of processes to one another
 HARMLESS = {"re.compile", "platform.system", "json.loads"}
 
