@@ -152,6 +152,15 @@ def _before_row(loop: Loop) -> list[str]:
     return code
 
 
+def _next_of(index: str, step: int, end: str, loop: str, then: str) -> list[str]:
+    """The end of a loop: the next index, and the branch to the loop's label while that is below the end."""
+    return [
+        f"%{index}.next = add i64 %{index}, {step}",
+        f"%{index}.more = icmp ult i64 %{index}.next, {end}",
+        f"br i1 %{index}.more, label %{loop}, label %{then}",
+    ]
+
+
 def _masked(loop: Loop, width: int) -> tuple[list[str], list[_Body]]:
     """A loop over whole vectors, and one more vector that leaves out places."""
     vectors, body = _vectors(loop, width)
@@ -179,11 +188,9 @@ def _vectors(loop: Loop, width: int) -> tuple[list[str], _Body]:
         "%any = icmp ugt i64 %whole, 0",
         "br i1 %any, label %vectors, label %ends",
         "vectors:",
-        "%i = phi i64 [0, %row], [%next, %vectors]",
+        "%i = phi i64 [0, %row], [%i.next, %vectors]",
         *body.values.code,
-        f"%next = add i64 %i, {width}",
-        "%more = icmp ult i64 %next, %whole",
-        "br i1 %more, label %vectors, label %ends",
+        *_next_of("i", width, "%whole", "vectors", "ends"),
         "ends:",
         "%some = icmp ult i64 %whole, %n",
         "br i1 %some, label %elements, label %row.done",
@@ -198,11 +205,9 @@ def _plain(loop: Loop, width: int) -> tuple[list[str], list[_Body]]:
     code = [
         *vectors,
         "elements:",
-        "%j = phi i64 [%whole, %ends], [%following, %elements]",
+        "%j = phi i64 [%whole, %ends], [%j.next, %elements]",
         *rest.values.code,
-        "%following = add i64 %j, 1",
-        "%again = icmp ult i64 %following, %n",
-        "br i1 %again, label %elements, label %row.done",
+        *_next_of("j", 1, "%n", "elements", "row.done"),
     ]
     return code, [body, rest]
 
@@ -259,19 +264,14 @@ def _summed(loop: Loop) -> tuple[list[str], list[_Body]]:
         "%any = icmp ugt i64 %fours, 0",
         "br i1 %any, label %chains, label %joined",
         "chains:",
-        "%i = phi i64 [0, %row], [%next, %chains]",
+        "%i = phi i64 [0, %row], [%i.next, %chains]",
     ]
     for c in chains:
         sums.add(f"sum{c}.*", "phi", "[zeroinitializer, %row]", f"[%more{c}.*, %chains]")
     for c in chains:
         code.append(f"%i{c} = add i64 %i, {c * width}")
         bodies.append(sums.body(_Body(loop, width, f"v{c}.", f"%i{c}", None), f"more{c}.", f"sum{c}."))
-    code += [
-        f"%next = add i64 %i, {width * _CHAINS}",
-        "%more = icmp ult i64 %next, %fours",
-        "br i1 %more, label %chains, label %joined",
-        "joined:",
-    ]
+    code += [*_next_of("i", width * _CHAINS, "%fours", "chains", "joined"), "joined:"]
     for c in chains:
         sums.add(f"chain{c}.*", "phi", "[zeroinitializer, %row]", f"[%more{c}.*, %chains]")
     sums.add("pair0.*", "fadd", "%chain0.*", "%chain1.*")
@@ -285,12 +285,7 @@ def _summed(loop: Loop) -> tuple[list[str], list[_Body]]:
     ]
     sums.add("sum.*", "phi", "[%all.*, %joined]", "[%added.*, %vectors]")
     bodies.append(sums.body(_Body(loop, width, "w", "%j", None), "added.", "sum."))
-    code += [
-        f"%j.next = add i64 %j, {width}",
-        "%j.more = icmp ult i64 %j.next, %whole",
-        "br i1 %j.more, label %vectors, label %ends",
-        "ends:",
-    ]
+    code += [*_next_of("j", width, "%whole", "vectors", "ends"), "ends:"]
     sums.add("ends.*", "phi", "[%all.*, %joined]", "[%added.*, %vectors]")
     sums.across()
     code += [
@@ -301,12 +296,7 @@ def _summed(loop: Loop) -> tuple[list[str], list[_Body]]:
     ]
     sums.add("rest.*", "phi", "[0.0, %ends]", "[%rested.*, %elements]", wide=False)
     bodies.append(sums.body(_Body(loop, 1, "e", "%k", None), "rested.", "rest.", wide=False))
-    code += [
-        "%k.next = add i64 %k, 1",
-        "%k.more = icmp ult i64 %k.next, %n",
-        "br i1 %k.more, label %elements, label %row.sums",
-        "row.sums:",
-    ]
+    code += [*_next_of("k", 1, "%n", "elements", "row.sums"), "row.sums:"]
     sums.add("left.*", "phi", "[0.0, %ends]", "[%rested.*, %elements]", wide=False)
     sums.add("row.*", "fadd", "%across.*", "%left.*", wide=False)
     for s, (k, letter) in enumerate(zip(sums.operands, sums.letters)):
@@ -347,9 +337,7 @@ def emit(loop: Loop, target: Target) -> str:
         *_before_row(loop),
         *code,
         "row.done:",
-        "%r.next = add i64 %r, 1",
-        "%r.more = icmp ult i64 %r.next, %rows",
-        "br i1 %r.more, label %row, label %done",
+        *_next_of("r", 1, "%rows", "row", "done"),
         "done:",
         "ret void",
         "}",
