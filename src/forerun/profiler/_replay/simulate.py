@@ -114,10 +114,6 @@ class _Simulation:
         # A lane takes its next pieces after all other events of the same time.
         heapq.heappush(self.events, (time, kind == "serve", self.count, kind, n))
 
-    def _wait(self, now: float, seconds: float, kind: str, n: int) -> None:
-        """Let an event follow behind seconds that take no core."""
-        self._at(now + seconds, kind, n)
-
     def _work(self, now: float, seconds: float, kind: str, n: int) -> None:
         """Let an event follow behind seconds of a core."""
         if self.cores is None:
@@ -184,8 +180,10 @@ class _Simulation:
                 cause = "piece", self.freed[lane, server]
             seconds = self.program.tasks[t].pieces[piece]
             self.found.pieces.append(Ran(t, server, now, now + seconds, cause))
-            begin = self._work if lane[1] == "compute" or lane == NETWORK else self._wait
-            begin(now, seconds, "ended", len(self.found.pieces) - 1)
+            if lane[1] == "compute" or lane == NETWORK:
+                self._work(now, seconds, "ended", len(self.found.pieces) - 1)
+            else:
+                self._at(now + seconds, "ended", len(self.found.pieces) - 1)
 
     def _ended(self, number: int, now: float) -> None:
         """A piece has ended: its server takes the next one."""
