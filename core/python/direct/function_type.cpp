@@ -52,7 +52,7 @@ PyObject* call_with_array(const Entry& entry, const DirectCall& call) {
   constexpr Py_ssize_t kMost = 8;
   const Py_ssize_t n = call.n + (call.kwnames ? PyTuple_GET_SIZE(call.kwnames) : 0);
   if (n > kMost) return nullptr;
-  const nb::object array = array_of_given(call.args[0]);
+  const nb::object array = array_from_like(call.args[0]);
   if (!array) return nullptr;
   PyObject* args[kMost] = {array.ptr()};
   std::copy(call.args + 1, call.args + n, args + 1);
@@ -63,10 +63,10 @@ PyObject* call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* k
   FunctionObject* f = as_function(self);
   if (!tracing) {
     const DirectCall direct{args, PyVectorcall_NARGS(nargsf), kwnames, f->data};
-    const bool given = f->entry.lists == Lists::as_arrays && direct.n > 0 && is_given(args[0]);
+    const bool like = f->entry.lists == Lists::as_arrays && direct.n > 0 && is_array_like(args[0]);
     PyObject* result = guarded([&] {
       InFrontEnd here;
-      return given ? call_with_array(f->entry, direct) : f->entry.function(direct);
+      return like ? call_with_array(f->entry, direct) : f->entry.function(direct);
     });
     if (result || PyErr_Occurred()) return result;
   }

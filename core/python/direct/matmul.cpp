@@ -52,7 +52,7 @@ PyObject* product_of_plain(PyObject* first, PyObject* second) {
 
 PyObject* matmul_directly(PyObject* first, PyObject* second) {
   return guarded([&] {
-    const nb::object a = array_of_given(first), b = array_of_given(second);
+    const nb::object a = array_from_like(first), b = array_from_like(second);
     return product_of_plain(a.ptr(), b.ptr());
   });
 }

@@ -185,7 +185,7 @@ PyObject* part(const DirectCall& call) {
 bool plain_arrays(PyObject* list, std::vector<Array>& all, int* device) {
   if (!list || !is_list(list) || PySequence_Fast_GET_SIZE(list) == 0) return false;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) {
-    const nb::object given = array_of_given(PySequence_Fast_GET_ITEM(list, i));
+    const nb::object given = array_from_like(PySequence_Fast_GET_ITEM(list, i));
     PyObject* o = given.ptr();
     const Array* a = plain_values(o);
     if (!a || (i > 0 && as_array(o)->device != *device)) return false;
@@ -338,7 +338,7 @@ PyObject* append(const DirectCall& call) {
   const Array* a = call.n == 2 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
   if (!a || a->layout.ndim() != 1) return nullptr;
   int device = as_array(call.args[0])->device;
-  const nb::object values = array_of_given(call.args[1]);
+  const nb::object values = array_from_like(call.args[1]);
   if (const Array* b = plain_values(values.ptr())) {
     if (b->layout.ndim() > 1 || b->layout.dtype != a->layout.dtype || as_array(values.ptr())->device != device)
       return nullptr;

@@ -14,10 +14,10 @@ PyObject* array_of_list(PyObject* list);
 
 // The same of an array of NumPy: a copy, if it is small and dense.
 PyObject* array_of_numpy(PyObject* array);
-// Whether an argument is of one of these kinds.
-inline bool is_given(PyObject* o) { return is_list(o) || PyArray_CheckExact(o); }
-// The array of such an argument, null where that is not plain; anything else as it is.
-inline nb::object array_of_given(PyObject* o) {
+// Whether an argument is array-like: a list, or an array of NumPy.
+inline bool is_array_like(PyObject* o) { return is_list(o) || PyArray_CheckExact(o); }
+// The array of an array-like argument, null where that is not plain; anything else as it is.
+inline nb::object array_from_like(PyObject* o) {
   if (is_list(o)) return nb::steal(array_of_list(o));
   return PyArray_CheckExact(o) ? nb::steal(array_of_numpy(o)) : nb::borrow(o);
 }
