@@ -10,12 +10,11 @@ import pytest
 
 import forerun
 from forerun._runtime import device
-from tests.support.device_plugins.plugins import plugin_file
+from tests.support.device_plugins.plugins import FILES, plugin_file
 from tests.support.processes.subprocesses import execute, output
 
-NAME = os.environ.get(
-    "FORERUN_TEST_PLUGIN", "fastatomstruct-xla-cpu"
-)  # one of tests.support.device_plugins.plugins.FILES
+# One of tests.support.device_plugins.plugins.FILES, or the path of a plugin of GPUs.
+NAME = os.environ.get("FORERUN_TEST_PLUGIN", "fastatomstruct-xla-cpu")
 WHOLE = "FORERUN_TEST_PLUGIN" in os.environ  # `make gpu-tests`, which has more cases
 _opened: list[forerun.Device] = []
 
@@ -25,15 +24,21 @@ def gpus(n: int = 2, modules: Path | None = None) -> list[forerun.Device]:
 
     modules: a folder of compiled modules, where it opens the plugin.
     """
-    path = plugin_file(NAME)
+    setting = _setting()
     if not _opened:
-        forerun.configure(pjrt=str(path), module_cache=modules and str(modules))
+        forerun.configure(pjrt=setting, module_cache=modules and str(modules))
         forerun.num_gpus()
         _opened.extend(device._found.gpus or [])
     device._found.gpus = _opened
     if forerun.num_gpus() < n:
         pytest.skip(f"{forerun.num_gpus()} devices, of {n} that the test needs")
     return [forerun.gpu(i) for i in range(n)]
+
+
+def _setting() -> str:
+    """Return the plugin for FORERUN_PJRT: one of GPUs twice, which gives two devices where there is one GPU."""
+    path = plugin_file(NAME)
+    return str(path) if NAME in FILES else f"{path},{path}"
 
 
 def hide() -> None:
@@ -45,7 +50,7 @@ def hide() -> None:
 
 def settings() -> dict[str, str]:
     """Return the variables of a process that has the plugin's devices."""
-    return {"FORERUN_PJRT": str(plugin_file(NAME)), "FORERUN_MODULE_CACHE": ""}
+    return {"FORERUN_PJRT": _setting(), "FORERUN_MODULE_CACHE": ""}
 
 
 def words_of(program: str, **more: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.device_plugins.devices import NAME
-from tests.support.device_plugins.plugins import fake_gpu, plugin_file
+from tests.support.device_plugins.plugins import FILES, fake_gpu, plugin_file
 from tests.support.processes.subprocesses import execute
 
 __all__ = ["lines_of", "settings"]
@@ -25,7 +25,7 @@ np.zeros(3, device=other).wait()
 
 def settings(**of_the_fake: object) -> dict[str, str]:
     """Return the variables of a process that has the fake for its devices."""
-    below = str(plugin_file(NAME))
+    below = str(plugin_file(NAME if NAME in FILES else "fastatomstruct-xla-cpu"))
     more = {f"FORERUN_FAKE_GPU_{name.upper()}": str(value) for name, value in of_the_fake.items()}
     return {
         "FORERUN_PJRT": str(fake_gpu()), "FORERUN_MODULE_CACHE": "", "FORERUN_FAKE_GPU_PLUGIN": below, **more,

@@ -15,6 +15,7 @@ from typing import Any
 import ml_dtypes
 import numpy
 
+from forerun._pjrt.plugins import client_options, load_vendor_libraries
 from tests.support.paths import ROOT
 
 # Positions in the table of functions, which have not changed since version 0.54.
@@ -51,15 +52,28 @@ def paths() -> list[Path]:
     return [path for path in found if "pjrt" in path.name]
 
 
+_BOOLEAN = 4  # the type of a named value
+
+
+def _address(text: bytes) -> int:
+    """Where the bytes are."""
+    return ctypes.cast(ctypes.c_char_p(text), ctypes.c_void_p).value or 0
+
+
 class Plugin:
     """A plugin with its client and first device."""
 
     def __init__(self, path: Path) -> None:
+        load_vendor_libraries(path)
         get = ctypes.CDLL(str(path)).GetPjrtApi
         get.restype = ctypes.POINTER(ctypes.c_uint64)
         self._api = get()
         self._call("Plugin_Initialize")
-        self._client = self._call("Client_Create", *[0] * 9)[6]
+        flags = [(name.encode(), value) for name, value in client_options(path).items() if isinstance(value, bool)]
+        named = (ctypes.c_uint64 * (7 * len(flags)))()
+        for i, (name, value) in enumerate(flags):
+            named[7 * i : 7 * i + 7] = [56, 0, _address(name), len(name), _BOOLEAN, value, 1]
+        self._client = self._call("Client_Create", ctypes.addressof(named), len(flags), *[0] * 7)[6]
         self._device = ctypes.c_uint64.from_address(
             self._call("Client_AddressableDevices", self._client, 0, 0)[1]
         ).value

@@ -24,8 +24,8 @@ HEADER = FOLDER / "xla-cpu-pjrt" / "xla_plugins/xla_cpu_pjrt/include/pjrt_c_api.
 
 
 def plugin_file(name: str) -> Path:
-    """Return the library of a plugin; the test is skipped where it is not installed."""
-    path = FOLDER / name / FILES[name]
+    """Return the library of a plugin, by its name or its path; the test is skipped where it is not installed."""
+    path = FOLDER / name / FILES[name] if name in FILES else Path(name).resolve()
     if not path.exists():
         pytest.skip(f"no plugin {name}: `make plugins` fetches it")
     return path
