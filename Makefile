@@ -17,7 +17,7 @@ SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 unexport PYTHONDONTWRITEBYTECODE
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test browser standard clients adapters ranks openmpi frontends free-threaded suites model faults load soak fuzz bench bench-own docs figures plugins gpu-tests gpu-suite gpu-overlap gpu-compile lint tsan asan aarch64 wheels newcomer portability develop clean
+.PHONY: tour test browser standard clients adapters ranks openmpi frontends free-threaded suites model faults load soak fuzz bench bench-own docs figures plugins gpu-tests card-tests gpu-suite gpu-overlap gpu-compile lint tsan asan aarch64 wheels newcomer portability develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
@@ -115,6 +115,11 @@ plugins: $(TOOLS)  ## fetches device plugins into build/plugins, for tests/pjrt,
 gpu-tests: $(BUILT) plugins  ## the tests of devices on each of the three plugins for processors; ARGS: of pytest
 	@set -e; for name in $(PLUGINS); do echo "== $$name"; \
 	  FORERUN_TEST_PLUGIN=$$name $(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal tests/devices tests/pjrt $(ARGS); done
+
+card-tests: $(BUILT)  ## the tests of devices on this machine's own GPU; ARGS: of pytest
+	plugin=$$($(BIN)/python -c "from forerun._pjrt.plugins import plugin_files; print(*plugin_files()[:1])"); \
+	test -n "$$plugin" || { echo "card-tests: no plugin of a GPU is installed"; exit 1; }; \
+	FORERUN_TEST_PLUGIN=$$plugin FORERUN_PJRT_TEST_PLUGINS=$$plugin $(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal tests/devices tests/pjrt $(ARGS)
 
 GPU_SUITE := tests/array tests/autograd tests/capture tests/gluon tests/optimizer tests/torch $(filter-out %/arguments/ %/dtypes/,$(wildcard tests/ops/[a-bd-z]*/)) tests/ops/create
 gpu-suite: $(BUILT) plugins  ## tests from arrays to training with gpu(0) as the current device; ARGS: files, or of pytest

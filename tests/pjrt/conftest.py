@@ -30,6 +30,13 @@ def plugin(request: pytest.FixtureRequest) -> Plugin:
     return plugin_of(path)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def opened() -> None:
+    """Open plugins of GPUs before the first test, which would leave the files behind that they keep open."""
+    for path in paths() if ALL else []:
+        plugin_of(path)
+
+
 @pytest.fixture(params=list(FILES))
 def file_of_plugin(request: pytest.FixtureRequest) -> Path:
     """The library of each plugin that `make plugins` knows."""

@@ -73,7 +73,8 @@ EXACT = [
     ("logical_and logical_or logical_xor logical_not", ("int16", "float32", *COMPLEX)),
     ("bitwise_and bitwise_or bitwise_xor invert left_shift right_shift bitwise_count", (*SIGNED, *UNSIGNED)),
     ("floor ceil trunc", ("bool", "int8", *FLOATS)), ("rint", (*FLOATS, *COMPLEX)), ("modf", FLOATS),
-    ("divide reciprocal copysign heaviside nextafter", FLOATS),
+    ("divide reciprocal", ("float64", "float16", "bfloat16")),  # GPUs divide floats with fewer bits
+    ("copysign heaviside nextafter", FLOATS),
     ("signbit frexp", FLOATS),
     ("isnan isinf isfinite", ("bool", "int64", *FLOATS, *COMPLEX)),
     ("gcd lcm", ("int32", "uint8")),

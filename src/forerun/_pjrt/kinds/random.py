@@ -233,6 +233,22 @@ class _Float:
         """1 / n, rounded to the dtype."""
         return float(numpy.float32(1) / numpy.float32(n)) if self.single else 1 / n
 
+    def quotient(self, x: Value, y: Value) -> Value:
+        """x / y, rounded to nearest, which GPUs do for doubles alone."""
+        b = self.b
+        if not self.single:
+            return x / y
+        # Without the factor, a compiler would see that the result is that of a division of floats.
+        scaled = b.convert(x, "float64") * 2.0**64 / b.convert(y, "float64")
+        return b.convert(scaled, "float32") * 2.0**-64
+
+    def root(self, x: Value) -> Value:
+        """The square root, rounded to nearest, which GPUs do for doubles alone."""
+        b = self.b
+        if not self.single:
+            return b.unary("sqrt", x)
+        return b.convert(b.unary("sqrt", b.convert(x, "float64") * 2.0**64), "float32") * 2.0**-32
+
     def rounded(self, product: Value, other: Value) -> Value:
         """A product or sum that compilers do not join with others: they cannot know that it is not `other`."""
         ordered = (product <= other) | (product > other)  # none is NaN, which compilers do not know of both
@@ -265,7 +281,7 @@ def _minus_log(f: _Float, w: Value) -> Value:
     m = b.bitcast(u - ((e - 64) << f.mantissa), f.dtype)
     near = (f.below(w) + 0.5) * scale
     part = b.select(e.equals(64), f.rounded(near, m), m - 1.0)
-    s = part / (part + 2.0)
+    s = f.quotient(part, part + 2.0)
     z = s * s
     total = b.constant(0, s.type)
     for i in reversed(range(1, 5 if f.single else 10)):
@@ -278,7 +294,7 @@ def _normal_pairs(f: _Float, radius: Value, angle: Value) -> list[Value]:
     """Box and Muller (1958): the coordinates of points."""
     b = f.b
     to_angle = f.number(math.pi / 4) / 2.0 ** (f.bits - 1)
-    r = b.unary("sqrt", 2.0 * _minus_log(f, radius))
+    r = f.root(2.0 * _minus_log(f, radius))
     a = (f.centred(angle) + 0.5) * to_angle
     z = a * a
     sine = cosine = b.constant(0, a.type)
