@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import functools
 import importlib.util
-import itertools
 import json
 import os
 import re
@@ -31,7 +30,8 @@ from typing import Any
 import numpy
 
 import forerun
-from forerun import _core, autograd, gluon, np, npx
+from devices.training_steps import CLASSES, forerun_step, jax_step, torch_step
+from forerun import _core, np, npx
 from forerun._display.terminal import Terminal
 from forerun._pjrt.plugins import client_options, plugin_files
 
@@ -235,132 +235,38 @@ class Alone:
         return compiled, min(loaded[1:])
 
 
-SIZES = {"small": (8, 16, 4), "perceptron": (784, 256, 10)}  # of dense layers
-CONVOLUTIONS, DENSE = ((6, 1, 2), (16, 6, 0)), (400, 120, 84, 10)  # of LeNet: channels out and in, and the padding
-RATE = 0.1
-
-
 def training(device: Any, peers: Peers, quick: bool, name: str) -> Row:
     """A step of training: forward, backward, update. The losses of the first steps are the CPU's."""
     random = numpy.random.default_rng(4)
     batch, inputs = {"small": (32, (8,)), "perceptron": (256, (784,))}.get(name, (16 if quick else 256, (1, 28, 28)))
     x = random.standard_normal((batch, *inputs), dtype="float32")
-    y = random.integers(0, SIZES.get(name, DENSE)[-1], batch)
-    makers = {"cpu": lambda *given: forerun_step(forerun.cpu(), *given)}
-    makers["forerun"] = lambda *given: forerun_step(device, *given)
+    y = random.integers(0, CLASSES[name], batch)
+    steps: dict[str, Call] = {
+        "cpu": forerun_step(forerun.cpu(), name, x, y),
+        "forerun": forerun_step(device, name, x, y),
+        "forerun whole": forerun_step(device, name, x, y, whole=True),
+    }
     if peers.jax:
-        makers["jax"] = lambda *given: jax_step(peers.jax, *given)
+        steps["jax"] = jax_step(peers.jax, name, x, y)
     if peers.torch:
-        makers["torch"] = lambda *given: torch_step(peers.torch, *given)
-    steps = {library: make(name, x, y) for library, make in makers.items()}
+        steps["torch"] = torch_step(peers.torch, name, x, y)
     losses = {library: [float(step().mean()) for _ in range(4)] for library, step in steps.items()}
-    wrong = far(losses["forerun"], losses.pop("cpu"), 2e-2)
+    expected = losses["cpu"]
+    wrong = [
+        off for library in ("forerun", "forerun whole") if (off := far(losses[library], expected, 2e-2)) is not None
+    ]
     for library, found in losses.items():  # those of others start with other parameters
         if not found[0] > found[-1] > 0:
             sys.exit(f"gpu: the loss of {library} must fall, got {found}")
     del steps["cpu"]
     count = 20 if name == "small" else 1
     calls = {library: functools.partial(repeated, step, count) for library, step in steps.items()}
-    return Row(f"training step, {name}", calls, count, unit="ms", wrong=wrong, alone=Alone(device, steps["forerun"]))
+    alone = Alone(device, steps["forerun"])
+    return Row(f"training step, {name}", calls, count, unit="ms", wrong=max(wrong, default=None), alone=alone)
 
 
 def repeated(call: Call, count: int) -> list[Any]:
     return [call() for _ in range(count)]
-
-
-def forerun_step(device: Any, name: str, x: Any, y: Any) -> Call:
-    nn = gluon.nn
-    npx.random.seed(3)
-    activation = "relu" if name in SIZES else "sigmoid"
-    net = nn.HybridSequential()
-    if name not in SIZES:
-        for outs, ins, pad in CONVOLUTIONS:
-            net.add(nn.Conv2D(outs, 5, padding=pad, in_channels=ins, activation=activation), nn.AvgPool2D(2, 2))
-    *hidden, last = itertools.pairwise(SIZES.get(name, DENSE))
-    net.add(*(nn.Dense(outs, in_units=ins, activation=activation) for ins, outs in hidden))
-    net.add(nn.Dense(last[1], in_units=last[0]))
-    net.initialize(forerun.init.Xavier(), ctx=device)
-    net.hybridize()
-    loss = gluon.loss.SoftmaxCrossEntropyLoss()
-    loss.hybridize()
-    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": RATE})
-    data, labels = on(device, x), on(device, y)
-
-    def step() -> Any:
-        with autograd.record():
-            out = loss(net(data), labels)
-        out.backward()
-        trainer.step(len(x))
-        return out
-
-    return step
-
-
-def torch_step(torch: Any, name: str, x: Any, y: Any) -> Call:
-    nn = torch.nn
-    activation = nn.ReLU if name in SIZES else nn.Sigmoid
-    layers = []
-    if name not in SIZES:
-        for outs, ins, pad in CONVOLUTIONS:
-            layers += [nn.Conv2d(ins, outs, 5, padding=pad), activation(), nn.AvgPool2d(2, 2)]
-        layers.append(nn.Flatten())
-    for ins, outs in itertools.pairwise(SIZES.get(name, DENSE)):
-        layers += [nn.Linear(ins, outs), activation()]
-    net = nn.Sequential(*layers[:-1]).cuda()
-    for parameter in net.parameters():
-        if parameter.ndim > 1:
-            nn.init.xavier_uniform_(parameter)
-    optimizer = torch.optim.SGD(net.parameters(), RATE)
-    data, labels = torch.from_numpy(x).cuda(), torch.from_numpy(y).cuda()
-
-    def step() -> Any:
-        optimizer.zero_grad()
-        out = nn.functional.cross_entropy(net(data), labels)
-        out.backward()
-        optimizer.step()
-        return out.detach()
-
-    return step
-
-
-def jax_step(jax: Any, name: str, x: Any, y: Any) -> Call:
-    """The whole step behind jax.jit, with its parameters donated."""
-    jnp, random = jax.numpy, numpy.random.default_rng(5)
-    activation = jax.nn.relu if name in SIZES else jax.nn.sigmoid
-
-    def parameter(*shape: int) -> Any:
-        width = (6 / ((shape[0] + shape[1]) * numpy.prod(shape[2:]))) ** 0.5
-        return jnp.array(random.uniform(-width, width, shape), "float32")
-
-    convolutions = () if name in SIZES else CONVOLUTIONS
-    start = [(parameter(outs, ins, 5, 5), jnp.zeros((outs, 1, 1))) for outs, ins, _ in convolutions]
-    start += [(parameter(ins, outs), jnp.zeros(outs)) for ins, outs in itertools.pairwise(SIZES.get(name, DENSE))]
-    data, labels = jnp.array(x), jnp.array(y)
-
-    def cost(parameters: Any) -> Any:
-        h = data
-        for (w, b), (_, _, pad) in zip(parameters, convolutions):
-            h = activation(jax.lax.conv(h, w, (1, 1), [(pad, pad)] * 2) + b)
-            h = h.reshape(*h.shape[:2], h.shape[2] // 2, 2, h.shape[3] // 2, 2).mean((3, 5))
-        h = h.reshape(len(h), -1)
-        for i, (w, b) in enumerate(parameters[len(convolutions) :], len(convolutions)):
-            h = h @ w + b
-            h = activation(h) if i + 1 < len(parameters) else h
-        return -jnp.take_along_axis(jax.nn.log_softmax(h), labels[:, None], 1).mean()
-
-    def update(parameters: Any) -> tuple[Any, Any]:
-        loss, gradients = jax.value_and_grad(cost)(parameters)
-        return loss, jax.tree.map(lambda p, g: p - RATE * g, parameters, gradients)
-
-    compiled_update = jax.jit(update, donate_argnums=0)
-    state = start
-
-    def step() -> Any:
-        nonlocal state
-        loss, state = compiled_update(state)
-        return loss
-
-    return step
 
 
 RESULTS = 10
@@ -481,8 +387,8 @@ def main() -> int:
             row.name += STILL
         all_rows.append(row)
         print(f"... {row.name}: {row.medians()}", file=sys.stderr)
-    libraries = [name for name in ("forerun issue", "forerun", "forerun op by op", "the plugin", "jax", "torch")
-                 if any(name in row.times for row in all_rows)]  # fmt: skip
+    every = ("forerun issue", "forerun", "forerun op by op", "forerun whole", "the plugin", "jax", "torch")
+    libraries = [name for name in every if any(name in row.times for row in all_rows)]
     body = [
         [row.name, *(f"{row.medians()[name]:.4g}" if name in row.times else "" for name in libraries), row.unit,
          "ok" if row.wrong is None else f"off by {row.wrong:.1e}"]

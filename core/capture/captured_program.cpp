@@ -151,26 +151,32 @@ void Program::build_step(Op& op, const Step& step, const Storages& storages, uin
 // --- recording -------------------------------------------------------------------------------------------------------
 
 Recording::Recording(const std::vector<Array>& inputs) {
-  for (const Array& a : inputs) {
-    auto [at, fresh] = slots_.try_emplace(a.storage(), static_cast<int>(program_->slots_.size()));
-    if (fresh)
-      program_->slots_.push_back({Program::SlotKind::input,
-                                  a.storage()->bytes,
-                                  a.storage()->budget,
-                                  a.storage()->form,
-                                  {},
-                                  program_->inputs_.size()});
-    program_->inputs_.push_back({at->second, a.layout});
+  for (const Array& a : inputs) add_input(a);
+}
+
+void Recording::add_input(const Array& input) {
+  const Buffer& buffer = *input.storage();
+  int slot = known_slot(&buffer);
+  if (slot < 0) {
+    slot = static_cast<int>(program_->slots_.size());
+    slots_[&buffer] = {slot, buffer.generation};
+    program_->slots_.push_back(
+        {Program::SlotKind::input, buffer.bytes, buffer.budget, buffer.form, {}, program_->inputs_.size()});
   }
+  program_->inputs_.push_back({slot, input.layout});
+}
+
+int Recording::known_slot(const Storage* storage) const {
+  const auto at = slots_.find(storage);
+  return at != slots_.end() && at->second.generation == storage->generation ? at->second.slot : -1;
 }
 
 int Recording::slot_of(Buffer* buffer, Mode mode) {
+  if (const int known = known_slot(buffer); known >= 0) return known;
   auto& all = program_->slots_;
-  bool fresh = mode == Mode::write && buffer->issued.load() == 0 && !buffer->taken();
-  auto at = slots_.find(buffer);
-  if (at != slots_.end() && !(fresh && all[at->second].kind == Program::SlotKind::temporary)) return at->second;
+  const bool fresh = mode == Mode::write && buffer->issued.load() == 0 && !buffer->taken();
   int slot = static_cast<int>(all.size());
-  slots_[buffer] = slot;
+  slots_[buffer] = {slot, buffer->generation};
   // A constant is held from now on: no other storage takes its address.
   all.push_back({fresh ? Program::SlotKind::temporary : Program::SlotKind::constant, buffer->bytes, buffer->budget,
                  buffer->form, fresh ? Array() : Array(buffer, Layout{}), 0});
@@ -193,14 +199,14 @@ void Recording::add(Op& op) {
 }
 
 std::pair<int, const char*> Recording::maker(const Storage* storage) const {
-  auto at = slots_.find(const_cast<Storage*>(storage));
-  if (at == slots_.end()) return {-1, "constant"};
-  const Program::Slot& slot = program_->slots_[at->second];
+  const int known = known_slot(storage);
+  if (known < 0) return {-1, "constant"};
+  const Program::Slot& slot = program_->slots_[known];
   if (slot.kind == Program::SlotKind::input) return {static_cast<int>(slot.first), nullptr};
   auto& steps = program_->steps_;
   auto writes = [&](auto& step) {
     return std::any_of(step->uses.begin(), step->uses.end(),
-                       [&](auto use) { return use.slot == at->second && use.mode != Mode::read; });
+                       [&](auto use) { return use.slot == known && use.mode != Mode::read; });
   };
   auto last = std::find_if(steps.rbegin(), steps.rend(), writes);
   return {-1, last == steps.rend() ? "constant" : (*last)->op.kernel()->name()};

@@ -102,12 +102,14 @@ class Program : public std::enable_shared_from_this<Program> {
   mutable std::vector<std::unique_ptr<Instance>> free_;  // guarded by mutex_
 };
 
-// The operations that a thread submits between begin and end. Storages are known by address: a new one at the address
-// of a freed one is recognized by its first access, which fills it.
+// The operations that a thread submits between begin and end. Storages are known by address and generation: that of a
+// freed one may be used again, also by storages whose first operations are not recorded.
 class Recording {
  public:
   explicit Recording(const std::vector<Array>& inputs);
   void add(Op& op);  // about to be issued
+  // A further input, behind the others; no recorded op has used it.
+  void add_input(const Array& input);
   // A value that cannot be repeated: there will be no program.
   void refuse(const char* why) {
     if (refused_.empty()) refused_ = why;
@@ -124,17 +126,20 @@ class Recording {
   // The number of the input that a storage is, or -1 and the name of the last op that wrote it ("constant" if there is
   // none).
   std::pair<int, const char*> maker(const Storage* storage) const;
-  // A storage made with values, which no op writes.
-  void forget(Storage* storage) { slots_.erase(storage); }
   std::shared_ptr<Program> finish(const std::vector<Array>& outputs);
 
  private:
+  int known_slot(const Storage* storage) const;  // -1: none
   int slot_of(Buffer* buffer, Mode mode);
   void join(Accelerator& device);
   void drop_dead();
 
   std::shared_ptr<Program> program_ = std::make_shared<Program>();
-  std::unordered_map<Storage*, int> slots_;
+  struct Known {
+    int slot;
+    uint32_t generation;
+  };
+  std::unordered_map<const Storage*, Known> slots_;
   std::string refused_, read_file_;
   int read_line_ = 0;
 };

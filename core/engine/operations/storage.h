@@ -75,6 +75,8 @@ class Storage : public ReferenceCounted {
 
   // Fields that issuing threads write are not on the cache line of those that the engine writes.
   std::atomic<uint32_t> issued{0};  // writes issued
+  // Another number for each storage that lies at one address, one after the other.
+  uint32_t generation = next_generation();
 
   size_t bytes;          // fixed while anybody refers to it
   DebugShape form;       // set by its maker
@@ -129,6 +131,7 @@ class Storage : public ReferenceCounted {
  protected:
   // As new. Nothing refers to it.
   void renew(size_t new_bytes, MemoryBudget* new_budget) {
+    ++generation;
     bytes = new_bytes, budget = new_budget, form.dtype = DebugShape::kNone;
     issued.store(0, std::memory_order_relaxed), ended.store(0, std::memory_order_relaxed),
         watched.store(false, std::memory_order_relaxed);
@@ -138,6 +141,13 @@ class Storage : public ReferenceCounted {
     materialized = elided = false;
     uses = held = 0, placed_by = 0;
     last_use = 0, last_write = 0, last_whole = 0;
+  }
+
+ private:
+  // Of a new object, where a deleted one may have been: far from the numbers that one has had.
+  static uint32_t next_generation() {
+    static std::atomic<uint32_t> made{0};
+    return made.fetch_add(0x9E3779B1, std::memory_order_relaxed);
   }
 };
 

@@ -72,6 +72,20 @@ void begin(nb::handle inputs) {
 
 void drop() { delete std::exchange(capture, nullptr); }
 
+nb::object paused(nb::object function) {
+  struct Pause {
+    Recording* recording = std::exchange(capture, nullptr);
+    ~Pause() { capture = recording; }
+  } pause;
+  return function();
+}
+
+void add_input(nb::handle o) {
+  const Array& input = arg("capture_input", o);
+  if (!capture) throw Error(ErrorKind::runtime, "capture_input: the thread must capture, got one that does not");
+  capture->add_input(input);
+}
+
 nb::object end(nb::handle inputs, int free, nb::handle results, nb::handle saved, nb::object about, nb::handle graded,
                nb::object leaves, const char* name) {
   std::unique_ptr<Recording> ended(std::exchange(capture, nullptr));
@@ -337,6 +351,10 @@ void init_captured_programs(Module& m) {
         nb::arg("about").none(), nb::arg("graded"), nb::arg("leaves"), nb::arg("name"),
         "Ends recording: the program that makes `results`, and `saved` for the gradients of those `graded`.");
   m.def("as_base_array", as_base_array, "The array, or if it is a view of dense rows inside another one, a copy.");
+  m.def("capture_paused", paused, nb::arg("function"),
+        "The result of a function whose operations are not recorded.");
+  m.def("capture_input", add_input, nb::arg("input"),
+        "Makes an array that no operation has used yet a further input of the program, behind the others.");
   m.def("capture_drop", drop, "Ends recording, without a program.");
   m.def("capturing", [] { return capture != nullptr; });
   m.def(

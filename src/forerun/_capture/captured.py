@@ -25,6 +25,7 @@ from .. import _core
 from .._runtime.device import Device
 from ..autograd.leaf import Variable
 from ..ops._base import traced
+from .live import Capture, issue
 from .tape_template import NotRepeatable, TapeTemplate
 
 if TYPE_CHECKING:
@@ -57,11 +58,25 @@ class _Call:
     name: str
     program: Any
 
-    def __init__(self, name: str, shape: Shape, result: object, template: TapeTemplate | None) -> None:
+    def __init__(
+        self, name: str, shape: Shape, result: object, template: TapeTemplate | None, capture: Capture
+    ) -> None:
         self.name = name
         self.shape = shape
         self.result = result
         self.template = template
+        self.live = capture.live
+        self.dependencies = capture.dependencies
+
+    def issue(self, inputs: Arrays) -> Any:
+        """Return the results of the program; None if it does not suit."""
+        if self.live or self.dependencies:
+            return None if self.outdated() else issue(self.program, inputs, self.live)
+        return self.program(inputs)
+
+    def outdated(self) -> bool:
+        """Whether an object that the first call used has changed since."""
+        return any(one.stale for one in self.dependencies)
 
     def replay(self, saved: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
         """Return the operations on the tape again, for a walk through them: their results."""
@@ -117,14 +132,16 @@ class Recorded:
 
     name: the function's name in traces and errors. refused: the reasons for which calls run as they are written, by
     (recording, training). strict: reading a value raises; otherwise calls run as they are written, and the first of
-    them warns. held_names: names of the arrays besides the arguments.
+    them warns. held_names: names of the arrays besides the arguments. watches: calls are captured anew when a block
+    that the function uses has changed, or one of its parameters.
     """
 
     def __init__(
         self, function: Callable[..., Any], name: str, strict: bool = False,
-        held_names: Callable[[], Sequence[str]] = lambda: (),
+        held_names: Callable[[], Sequence[str]] = lambda: (), watches: bool = True,
     ) -> None:  # fmt: skip
         self.function = function
+        self.watches = watches
         self.name = name
         self.strict = strict
         self.held_names = held_names
@@ -147,12 +164,12 @@ class Recorded:
             if not isinstance(x, _core.Array):
                 arrays, shape = _flat(args)
                 break
-        inputs = arrays + held if held else arrays
-        for call in self.calls:
-            if call.shape == shape and (found := call.program(inputs)) is not None:
-                return found[0] if call.result is None else _filled(call.result, iter(found))
         if _core.capturing():
             return self.inside(self.function, args)
+        inputs = arrays + held if held else arrays
+        for call in self.calls:
+            if call.shape == shape and (found := call.issue(inputs)) is not None:
+                return found[0] if call.result is None else _filled(call.result, iter(found))
         if shape is None or (_core.recording(), _core.training()) in self.refused:
             return self.function(*args)
         return self._record(args, shape, arrays, held)
@@ -177,17 +194,19 @@ class Recorded:
         ends += [(id(x.node), x.index) for x in held if _core.recording() and x.node is not None]
         before = [_core.version(x) for x in given]
         names, traced.inputs.names = traced.inputs.names, lambda: self._names(len(arrays))
+        capture = Capture(self.watches)
         _core.capture(given + held)
         _core.capture_strict(self.strict)
         try:
-            result = self.function(*(given if isinstance(shape, int) else _filled(shape, iter(given))))
+            with capture:
+                result = self.function(*(given if isinstance(shape, int) else _filled(shape, iter(given))))
             for x, y, version in zip(arrays, given, before):
                 if _core.version(y) != version and not _core.shares_storage(x, y):
                     _core.assign(x, y)
                     _core.capture_refuse("it writes into a part of an array")
             try:
-                call = self._finish(result, shape, arrays + held, len(arrays), ends, since)
-                calls.insert(0, call)
+                call = self._finish(result, shape, arrays + held, len(arrays), ends, since, capture)
+                calls[:] = [call, *(one for one in calls if not one.outdated())]
                 del calls[_MOST:]
             except NotRepeatable as why:
                 refused[_core.recording(), _core.training()] = str(why)
@@ -219,8 +238,9 @@ class Recorded:
         return y
 
     def _finish(
-        self, result: object, shape: Shape, inputs: Arrays, free: int, ends: list[tuple[int, int]], since: int
-    ) -> _Call:
+        self, result: object, shape: Shape, inputs: Arrays, free: int, ends: list[tuple[int, int]], since: int,
+        capture: Capture,
+    ) -> _Call:  # fmt: skip
         if refused := _core.capture_refused():
             raise NotRepeatable(refused)
         found, form = _flat((result,))
@@ -235,7 +255,8 @@ class Recorded:
             except RuntimeError as error:
                 raise NotRepeatable(str(error)) from error
         alone = isinstance(result, _core.Array)
-        call = _Call(self.name, shape, None if alone else form[0], template)
+        call = _Call(self.name, shape, None if alone else form[0], template, capture)
+        inputs += tuple(capture.inputs)
         saved, leaves = (template.saved, tuple(template.leaves)) if template else ((), ())
         call.program = _core.capture_end(inputs, free, found, saved, call, graded, leaves, self.name)
         return call

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from .._capture import core as _capture
+from .._capture.live import Live, current
 from .._io.file_ops import opened, save_arrays
 from .._io.npy import read_arrays
 from .._runtime.device import Device
@@ -243,6 +245,8 @@ class Trainer:
         sums: the gradients have not been summed yet.
         """
         self._optimizer.rescale_grad = self._scale / batch_size
+        if _capture.capturing():
+            self._take_part(params)
         items: list[list[Item]] = [[] for _ in self._devices]
         summed = self._summed(params) if sums and self._ranks > 1 else {}
         for i, copies in params:
@@ -258,6 +262,16 @@ class Trainer:
                 if self._ranks > 1 and self._optimizer.draws:  # other random numbers on each rank
                     copies[self._owners[i]][...] = broadcast(copies[self._owners[i]])
                 broadcast_to_replicas(copies, self._owners[i])
+
+    def _take_part(self, params: list[Copies]) -> None:
+        """Take part in the calls of a function that is being captured, which must compute the gradients."""
+        capture = current()
+        makers = [_capture.capture_maker(x.grad) for _, copies in params for x in copies]
+        if capture is None or self._shares is not None or any(isinstance(m, int) or m == "constant" for m in makers):
+            _capture.capture_refuse("it steps a trainer whose gradients it does not compute")
+        else:
+            capture.dependencies.append(self._snapshot)
+            capture.live.append(_Steps(self, params))
 
     def _summed(self, params: list[Copies]) -> dict[int, Any]:
         """Return the sums of gradients over devices and ranks, by parameter."""
@@ -277,8 +291,8 @@ class Trainer:
         states = self._states.get(i, [])
         if len(states) != len(weights) or any(not beside(s, w) for s, w in zip(states, weights)):
             new = self._optimizer.create_state_multi_precision
-            states = [moved(states[0], w) if states else new(i, w) for w in weights]
-            self._states[i] = states
+            made = lambda: [moved(states[0], w) if states else new(i, w) for w in weights]
+            self._states[i] = states = _capture.capture_paused(made)
         return states
 
     def save_states(self, filename: str | os.PathLike[str], *, wait: bool = True) -> Array:
@@ -324,6 +338,28 @@ class Trainer:
             if not dot or number not in known:
                 raise ValueError(f"load_states: names must be of {len(known)} parameters, got {name!r}")
         return sorted({known[name.partition(".")[0]] for name in values})
+
+
+class _Steps(Live):
+    """Steps of a trainer in a captured function."""
+
+    def __init__(self, trainer: Trainer, params: list[Copies]) -> None:
+        self.trainer, self.params = trainer, params
+        self.rescale_grad = self.before = trainer.optimizer.rescale_grad
+
+    def advance(self) -> tuple[Any, ...]:
+        """Rescale gradients by the batch size of the captured call."""
+        self.before, self.trainer.optimizer.rescale_grad = self.trainer.optimizer.rescale_grad, self.rescale_grad
+        return ()
+
+    def undo(self) -> None:
+        """Rescale them as before."""
+        self.trainer.optimizer.rescale_grad = self.before
+
+    def issued(self) -> None:
+        """Note which gradients the step has used."""
+        for i, copies in self.params:
+            self.trainer._seen[i] = _core.gradient_versions(copies)
 
 
 def _made(kind: str | Optimizer, settings: Mapping[str, Any], params: list[Parameter]) -> Optimizer:

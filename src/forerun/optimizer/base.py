@@ -11,25 +11,16 @@ from typing import TYPE_CHECKING, Any, Never, Protocol, TypedDict
 from .. import np
 from .._capture import core as _core
 from .._capture.captured import warn_of_read
+from .._capture.live import current
 from .._runtime.registry import known_by, look_up
+from .captured_step import MASTER, Advanced, CapturedStep, Item, State, alike, computed, views
 
 if TYPE_CHECKING:
     from ..typing import Array
 
 __all__ = ["Optimizer", "State", "Item", "Advanced", "create", "register"]
 
-State = dict[str, Any]
-"""The state of an optimizer for one parameter on one device: arrays by name, and the number of steps as "t"."""
-
-
-Item = tuple[int, Any, Any, State]
-"""The index of a weight, the weight, its gradient and its state."""
-
-Advanced = tuple[tuple[float, ...], float]
-"""The factors and the weight decay of a step."""
-
 _MOST = 32  # programs of one optimizer
-_MASTER = "master"  # the name, in states, of a float32 copy of a weight of 16 bits
 _NARROW = ("float16", "bfloat16")
 
 
@@ -231,13 +222,15 @@ class Optimizer:
         if not self.multi_precision or weight.dtype.name not in _NARROW:
             return self.create_state(index, weight)
         master = weight.astype("float32")
-        return {**self.create_state(index, master), _MASTER: master}
+        return {**self.create_state(index, master), MASTER: master}
 
     def update(self, index: Any, weight: Array, grad: Array, state: Any) -> None:
         """Update a weight and its state in place, by one step; of lists, each. Never recorded, never waits."""
         if isinstance(index, (list, tuple)):
             return self.update_all(list(zip(index, weight, grad, state, strict=True)))
         item = index, weight, grad, state
+        if _core.capturing():
+            return self._update_in_capture([item])
         return self._update_each([item], self._advance([item]))
 
     update_multi_precision = update
@@ -255,8 +248,10 @@ class Optimizer:
         >>> w.tolist()
         [0.5, 0.5]
         """
+        if _core.capturing():
+            return self._update_in_capture(items)
         advanced = self._advance(items)
-        if not items or not self._repeats or not self.use_fused_step or _core.recording() or _core.capturing():
+        if not items or not self._repeats or not self.use_fused_step or _core.recording():
             return self._update_each(items, advanced)
         n = len(items) if self.aggregate_num is None else max(self.aggregate_num, 1)
         for i in range(0, len(items), n):
@@ -272,27 +267,44 @@ class Optimizer:
             inputs += (weight, grad)
             if self.slots:
                 inputs += [state[name] for name in self.slots]
-            if _MASTER in state:
-                inputs.append(state[_MASTER])
-        first = _computed(items[0])
+            if MASTER in state:
+                inputs.append(state[MASTER])
+        first = computed(items[0])
         inputs[0] = _core.scalars(factors, first.dtype, first.device)
         given = tuple(inputs)
-        key = (
-            self.rescale_grad, self.clip_gradient,
-            *[getattr(self, name) for name in self.constants], *[wd for _, wd in advanced],
-        )  # fmt: skip
+        key = self._constants(advanced)
         for program in self._programs.get(key, ()):
             if program(given) is not None:
                 return None
-        if all(w.dtype == first.dtype and w.device == first.device for w in map(_computed, items)):
+        if alike(items):
             return self._record(items, advanced, given, key)
         return self._update_each(items, advanced)
+
+    def _constants(self, advanced: Sequence[Advanced]) -> tuple[object, ...]:
+        """Return what a program of a step computes with besides its inputs."""
+        return (
+            self.rescale_grad, self.clip_gradient,
+            *[getattr(self, name) for name in self.constants], *[wd for _, wd in advanced],
+        )  # fmt: skip
+
+    def _update_in_capture(self, items: Sequence[Item]) -> None:
+        """Take a step as a part of a function that is being captured: the factors are an input of its program."""
+        capture, advanced = current(), self._advance(items)
+        if not items:
+            return None
+        if capture is None or not self._repeats or not alike(items):
+            _core.capture_refuse(f"a step of {type(self).__name__} depends on more than arrays and factors")
+            return self._update_each(items, advanced)
+        steps = CapturedStep(self, items, self._constants(advanced))
+        factors = capture.add_input(lambda: steps.factors(advanced))
+        capture.live.append(steps)
+        return self._update_each(items, views(factors, advanced))
 
     def _update_each(self, items: Sequence[Item], advanced: Sequence[Advanced]) -> None:
         recording = _core.set_recording(False)
         try:
             for (_, weight, grad, state), (factors, wd) in zip(items, advanced):
-                master = state.get(_MASTER)
+                master = state.get(MASTER)
                 if master is None:
                     self.apply(weight, grad, state, factors, wd)
                 else:
@@ -306,9 +318,7 @@ class Optimizer:
     ) -> None:
         _core.capture(inputs)
         try:
-            n = len(advanced[0][0])
-            own = [tuple(inputs[0][k * n + i] for i in range(n)) for k in range(len(items))]
-            self._update_each(items, [(views, wd) for views, (_, wd) in zip(own, advanced)])
+            self._update_each(items, views(inputs[0], advanced))
             look, self._refused = _core.capture_first_read(), bool(_core.capture_refused())
             if not self._refused:
                 while len(self._programs) >= _MOST:
@@ -343,6 +353,14 @@ class Optimizer:
             found.append(one)
         return found
 
+    def _progress(self) -> Any:
+        """Return what `_advance` changes, besides the states."""
+        return self.num_update
+
+    def _resume(self, progress: Any) -> None:
+        """Take back changes of `_advance`."""
+        self.num_update = progress
+
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
         """Return the numbers that a step depends on and that may differ from one to the next; `step` gets them."""
         return (lr,)
@@ -361,11 +379,6 @@ class Optimizer:
     def step(self, weight: Array, g: Array, state: State, lr: Any) -> None:
         """Return the rule: changes weight and state in place. state["t"] counts this step already."""
         raise NotImplementedError(f"{type(self).__name__}: step must be defined, got none")
-
-
-def _computed(item: Item) -> Any:
-    """Return the array that a step is computed with: the weight, or its master."""
-    return item[3].get(_MASTER, item[1])
 
 
 _by_name: dict[str, type[Optimizer]] = {}

@@ -82,6 +82,13 @@ class LARS(SGD):
         change = rate / before if self.momentum_correction and before else 1.0
         return [((*own, self._scaled(item[0]), change), wd) for (own, wd), item in zip(advanced, items)]
 
+    def _progress(self) -> Any:
+        return super()._progress(), self._rates
+
+    def _resume(self, progress: Any) -> None:
+        before, self._rates = progress
+        super()._resume(before)
+
     def _scaled(self, index: int) -> float:
         """Return 1 if the learning rate of a weight is scaled, else 0."""
         name = getattr(self.param_dict.get(index), "name", self.idx2name.get(index, ""))

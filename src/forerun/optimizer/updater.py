@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .. import np
+from .._capture.core import capture_paused
 from .base import Optimizer, State
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Updater:
 
     def _state(self, index: int, weight: Array) -> State:
         if index not in self.states:
-            state = self.optimizer.create_state_multi_precision(index, weight)
+            state = capture_paused(lambda: self.optimizer.create_state_multi_precision(index, weight))
             for name, value in self._loaded.pop(index, {}).items():
                 state[name] = int(value) if name == "t" else np.array(value, value.dtype, device=weight.device)
             self.states[index] = state

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from .. import optimizer as _rules
+from .._capture.live import Live, current
 from ..ops._base import core as _core
 from .grad import enable_grad, no_grad
 
@@ -83,16 +84,35 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
+        if (capture := current()) is not None:
+            capture.live.append(_Rates(self))
         with no_grad():
+            self._set_rates()
             for group, rule, states in zip(self.param_groups, self._rules, self._states):
-                rule.set_learning_rate(group["lr"])
                 both = enumerate(zip(group["params"], states))
                 rule.update_all([(i, p, p.grad, state) for i, (p, state) in both if self._has_gradient(p)])
         return loss
 
+    def _set_rates(self) -> None:
+        """Give the groups' learning rates to the rules."""
+        for group, rule in zip(self.param_groups, self._rules):
+            rule.set_learning_rate(group["lr"])
+
     def _has_gradient(self, parameter: Array) -> bool:
         """Return whether something has been written to the gradient since it counted as none."""
         return parameter.grad is not None and self._without.get(id(parameter)) != _version(parameter)
+
+
+class _Rates(Live):
+    """The learning rates of an optimizer in a captured function: those of its groups at each call."""
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        self.optimizer = optimizer
+
+    def advance(self) -> tuple[Any, ...]:
+        """Take the rates over."""
+        self.optimizer._set_rates()
+        return ()
 
 
 def _version(parameter: Array) -> int:

@@ -22,6 +22,7 @@ from ..parameter.parameter import Devices, Parameter
 from ..parameter.sharing import share, taking_params
 from .hooks import Hook, Hooks, monitor
 from .summary import summary as summary_of
+from .watched import depend_on
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -174,8 +175,10 @@ class Block:
     def _plain(self, *args: Any) -> Any:
         for parameter in self._params.values():
             if parameter.is_deferred:
-                self._finish_deferred(args)
+                _core.capture_paused(lambda: self._finish_deferred(args))
                 break
+        if _core.capturing():
+            depend_on(self)
         try:
             return self.forward(*args)
         except UninitializedError as error:

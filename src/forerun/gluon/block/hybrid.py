@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from ... import nd, np, npx
@@ -14,6 +14,7 @@ from ..._runtime.device import Device
 from ..parameter.changes import Snapshot, stale, watch
 from ..parameter.parameter import Parameter
 from .block import Block, times_changed
+from .watched import watched_tree
 
 __all__ = ["HybridBlock"]
 
@@ -181,7 +182,7 @@ class _CaptureCache:
 
     def __init__(self, block: HybridBlock, strict: bool) -> None:
         self.block = block
-        self.recorded = Recorded(block._plain, block.name, strict, self._names)
+        self.recorded = Recorded(block._plain, block.name, strict, self._names, watches=False)
         self.called: tuple[Any, list[Spec]] | None = None  # arguments of the first call, without their values
 
     def _names(self) -> list[str]:
@@ -218,7 +219,7 @@ class _CaptureCache:
         """Read again what depends on blocks and parameters, and forget the programs if a block has changed."""
         read = _Read()
         blocks = []
-        for block in _watched_tree(self.block, read):
+        for block in watched_tree(self.block, read):
             blocks.append(block)
             read.state_of.append((block, times_changed(block)))
         if read.state_of != self.read.state_of:
@@ -249,15 +250,6 @@ _Block = _CaptureCache  # pickles of hybridized blocks know it by this name
 
 
 _DEFERRED = "parameters wait for their shapes"
-
-
-def _watched_tree(block: Block, snapshot: Snapshot) -> Iterator[Block]:
-    """Yield a block and those inside it, each watched before it is read."""
-    watch(block, snapshot)
-    watch(block._params, snapshot)
-    yield block
-    for child in list(block._children.values()):
-        yield from _watched_tree(child, snapshot)
 
 
 def _device(args: Any) -> Device | None:

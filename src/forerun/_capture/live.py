@@ -1,0 +1,110 @@
+"""Facts besides arrays on which captured calls depend: numbers that change from call to call, and objects that may
+change.
+
+A captured function does not run again. What it computes in Python, such as the learning rate of a step, would stay as
+it was in the first call. An object that computes such numbers therefore takes part in the capture: it adds an input to
+the program, and is asked for its next values in each call. What is made once, such as the state of an optimizer, is
+made while the capture is paused: else each call would make it anew.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from .. import _core
+
+if TYPE_CHECKING:
+    from ..typing import Array
+
+
+__all__ = ["Capture", "Dependency", "Live", "current", "issue"]
+
+
+class Dependency(Protocol):
+    """A fact of the first call, which is out of date when it no longer holds."""
+
+    stale: bool
+
+
+class Live:
+    """An object that takes part in captured calls. Its methods run in each call but the first, in order."""
+
+    def advance(self) -> tuple[Any, ...] | None:
+        """Go on to the next call: return the arrays of the further inputs.
+
+        None, without any change, if the captured call does not hold any more.
+        """
+        return ()
+
+    def undo(self) -> None:
+        """Take back `advance`: the call is not issued."""
+
+    def issued(self) -> None:
+        """Note that the call's operations are issued."""
+
+
+class Capture:
+    """What takes part in a call that is being captured.
+
+    watches: the caller does not look after blocks that change.
+    """
+
+    def __init__(self, watches: bool) -> None:
+        self.watches = watches
+        self.watched: set[object] = set()  # blocks
+        self.inputs: list[Any] = []
+        self.live: list[Live] = []
+        self.dependencies: list[Dependency] = []
+
+    def add_input(self, make: Callable[[], Array]) -> Array:
+        """Return a further input of the program, which the function makes."""
+        made: Array = _core.capture_paused(make)
+        _core.capture_input(made)
+        self.inputs.append(made)
+        return made
+
+    def __enter__(self) -> None:
+        self._before, _current.capture = _current.capture, self
+
+    def __exit__(self, *error: object) -> None:
+        _current.capture = self._before
+
+
+class _Current(threading.local):
+    capture: Capture | None = None
+
+
+_current = _Current()
+
+
+def current() -> Capture | None:
+    """Return the call that this thread captures; None if there is none, or if nothing can take part in it.
+
+    >>> current() is None
+    True
+    """
+    return _current.capture if _core.capturing() else None
+
+
+def issue(program: Any, inputs: tuple[Any, ...], live: Sequence[Live]) -> Any:
+    """Issue a program for arguments and for the next values of what takes part in it; None if it does not suit."""
+    advanced: list[Live] = []
+    try:
+        for one in live:
+            more = one.advance()
+            if more is None:
+                return None
+            advanced.append(one)
+            inputs += more
+        found = program(inputs)
+        if found is not None:
+            advanced = []
+    finally:
+        for one in reversed(advanced):
+            one.undo()
+    if found is not None:
+        for one in live:
+            one.issued()
+    return found

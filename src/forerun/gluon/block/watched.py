@@ -1,0 +1,35 @@
+"""Trees of blocks that are watched for changes: captured calls that use them are then out of date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ..._capture.live import current
+from ..parameter.changes import Snapshot, watch
+
+if TYPE_CHECKING:
+    from .block import Block
+
+__all__ = ["depend_on", "watched_tree"]
+
+
+def watched_tree(block: Block, snapshot: Snapshot) -> Iterator[Block]:
+    """Yield a block and those inside it, each watched before it is read."""
+    watch(block, snapshot)
+    watch(block._params, snapshot)
+    yield block
+    for child in list(block._children.values()):
+        yield from watched_tree(child, snapshot)
+
+
+def depend_on(block: Block) -> None:
+    """Let the function that this thread captures depend on a block, those inside it, and their parameters."""
+    capture = current()
+    if capture is None or not capture.watches or block in capture.watched:
+        return
+    snapshot = Snapshot()
+    capture.watched.update(watched_tree(block, snapshot))
+    for parameter in block.collect_params().distinct():
+        watch(parameter, snapshot)
+    capture.dependencies.append(snapshot)
