@@ -35,6 +35,7 @@ VENVS = {
 FORERUN = [
     Column("forerun", "forerun", "with_gluon:Forerun", None),
     Column("hybrid", "hybridized", "with_gluon:Hybrid", None),
+    Column("whole", "whole step", "with_gluon:WholeStep", None),
 ]
 PEERS = [
     Column("numpy", "NumPy", "with_numpy:NumPy", "numpy"),

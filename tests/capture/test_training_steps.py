@@ -232,7 +232,7 @@ def test_gradients_are_used_once() -> None:
 
 
 class Fading(optimizer.Optimizer):
-    """A rule that depends on what it counts itself."""
+    """A rule that depends on a count of its own."""
 
     count = 0
 

@@ -123,7 +123,7 @@ class TestDlpack:
         assert np.ones(2).__dlpack_device__() == (1, 0)
 
     def test_memory_is_not_shared(self, x: Any) -> None:
-        for asked in ({}, {"copy": False}, {"dl_device": (1, 0), "copy": False}):
+        for asked in ({}, {"stream": 1}, {"copy": False}, {"dl_device": (1, 0), "copy": False}):
             with pytest.raises(BufferError, match=r"__dlpack__: the memory of gpu\(0\) cannot be shared"):
                 x.__dlpack__(**asked)
 

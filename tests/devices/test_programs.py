@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 import forerun
-from forerun import _core, np
+from forerun import _core, autograd, gluon, np, npx
 from tests.support.device_plugins.devices import gpus, words_of
 
 
@@ -57,6 +57,39 @@ def test_a_program_that_writes_its_inputs() -> None:
         numpy.testing.assert_allclose(found.asnumpy(), expected + gradient, rtol=1e-6)
         numpy.testing.assert_array_equal(before.asnumpy(), before.asnumpy())
         numpy.testing.assert_allclose(before.asnumpy(), kept, rtol=1e-6)
+
+
+def test_a_training_step_is_one_module() -> None:
+    losses = []
+    for device in (forerun.cpu(), *gpus(1)):
+        npx.random.seed(3)
+        net = gluon.nn.HybridSequential()
+        net.add(gluon.nn.Dense(8, in_units=4, activation="relu"), gluon.nn.Dense(3, in_units=8))
+        net.initialize(forerun.init.Xavier(), ctx=device)
+        trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.05})
+        loss = gluon.loss.SoftmaxCrossEntropyLoss()
+
+        @forerun.hybrid
+        def step(x: Any, y: Any, net: Any = net, trainer: Any = trainer, loss: Any = loss) -> Any:
+            with autograd.record():
+                out = loss(net(x), y)
+            out.backward()
+            trainer.step(len(x))
+            return out
+
+        x, y = np.ones((6, 4), device=device) * np.arange(6.0, device=device)[:, None], np.arange(6, device=device) % 3
+        found = []
+        for k in range(5):
+            trainer.set_learning_rate(0.05 / (k + 1))
+            before, number = compiled(), forerun.stats()["issued"]
+            found.append(step(x, y).asnumpy())
+            if k > 1:
+                assert compiled() == before  # rates are arguments
+            if k > 0 and device != forerun.cpu():
+                assert forerun.stats()["issued"] - number <= 3  # the module, the factors' copy, the copy of the result
+        losses.append(found)
+    numpy.testing.assert_allclose(*losses, rtol=1e-4)
+    assert _core.fallback_counts() == []
 
 
 def test_an_update_reads_and_writes_the_same_memory() -> None:

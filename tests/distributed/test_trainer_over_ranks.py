@@ -38,7 +38,7 @@ def apart(trainer):
     trainer.update(len(X))
 
 def train(optimizer="sgd", net=mlp, store="dist_sync", hybrid=False, dtype=None, devices=None, steps=4,
-          step=lambda trainer: trainer.step(len(X)), known=True, **how):
+          step=lambda trainer: trainer.step(len(X)), known=True, whole=False, **how):
     made = net()
     npx.random.seed(7 + kv.rank)                  # each rank has other first values
     made.initialize("xavier", ctx=devices)
@@ -48,19 +48,24 @@ def train(optimizer="sgd", net=mlp, store="dist_sync", hybrid=False, dtype=None,
         with autograd.pause(): made(np.zeros((1, 8), dtype=dtype or "float32", device=devices and devices[0]))
     trainer = gluon.Trainer(made.collect_params(), optimizer, {"learning_rate": 0.05}, kvstore=store, **how)
     rows = slice(kv.rank, None, kv.num_workers)
-    for _ in range(steps):
-        mine = [np.array(values[rows], dtype=dtype) for values in (X, Y)]
-        parts = [split_and_load(values, devices or [forerun.cpu()], even_split=False) for values in mine]
+
+    def take(*parts):
         with autograd.record():
             losses = [((made(x) - y) ** 2).sum() for x, y in zip(*parts)]
         autograd.backward(losses)
         step(trainer)
+
+    if whole: take = forerun.hybrid(take)
+    for _ in range(steps):
+        mine = [np.array(values[rows], dtype=dtype) for values in (X, Y)]
+        parts = [split_and_load(values, devices or [forerun.cpu()], even_split=False) for values in mine]
+        take(*parts)
     grads = [p.grad() for p in made.collect_params().values()]
     return [p.data() for p in made.collect_params().values()], grads
 
 CASES = {
     "sgd": {}, "adam": {"optimizer": "adam"}, "unknown shapes": {"known": False, "hybrid": True},
-    "captured": {"optimizer": "nag", "hybrid": True},
+    "captured": {"optimizer": "nag", "hybrid": True}, "captured steps": {"optimizer": "adam", "whole": True},
     "several buckets": {"net": functools.partial(mlp, 400), "steps": 2},
     "each updates": {"update_on_kvstore": False}, "apart": {"step": apart}, "short": {"dtype": "float16", "steps": 2},
     "store": {"store": kv, "optimizer": "adam"},

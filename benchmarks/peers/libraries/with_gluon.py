@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -59,16 +59,25 @@ class Gluon(Peer):
         loss.hybridize(self.hybrid)
         trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": RATE})
 
+        def step(x: Any, y: Any) -> None:
+            with autograd.record():
+                cost = loss(net(x), y)
+            cost.backward()
+            trainer.step(batch)
+
+        taken = self.made(step)
+
         def program() -> Any:
             for _ in range(count):
-                with autograd.record():
-                    cost = loss(net(x), y)
-                cost.backward()
-                trainer.step(batch)
+                taken(x, y)
             self.npx.waitall()
             return [p.data() for p in held]
 
         return program
+
+    def made(self, step: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+        """The training step, as it is measured."""
+        return step
 
     def network(self, name: str, x: Any, y: Any, *parameters: Any, count: int) -> Program:
         net = networks(importlib.import_module(self.package))[name]()
@@ -107,6 +116,17 @@ class Hybrid(Gluon):
     package = "forerun"
     lacks = "is what gluon networks can be"
     hybrid = True
+
+
+class WholeStep(Gluon):
+    """This package with training steps that are one program each."""
+
+    package = "forerun"
+    lacks = "is what training steps can be"
+
+    def made(self, step: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+        made: Callable[[Any, Any], None] = importlib.import_module(self.package).hybrid(step)
+        return made
 
 
 class MXNet(GluonRows):

@@ -189,12 +189,12 @@ class NumpyMethods:
         The memory of a GPU is not shared: the capsule has a copy on the host, for those who ask for that with dl_device
         or copy; else BufferError.
         """
-        if stream is not None:
-            raise RuntimeError(f"__dlpack__: stream must be None on the host, got {stream!r}")
         if dl_device is not None and tuple(dl_device) != (1, 0):
             raise BufferError(f"__dlpack__: dl_device must be (1, 0), the host, got {dl_device}")
         if self.device.device_type == "gpu":
             return _from_gpu(self, max_version, dl_device, copy)
+        if stream is not None:
+            raise RuntimeError(f"__dlpack__: stream must be None on the host, got {stream!r}")
         versioned = max_version is not None and max_version[0] >= 1
         if not versioned and copy is False:
             raise BufferError("__dlpack__: max_version must be (1, 0) or more to share memory, which is read-only")

@@ -1,10 +1,10 @@
 """Facts besides arrays on which captured calls depend: numbers that change from call to call, and objects that may
 change.
 
-A captured function does not run again. What it computes in Python, such as the learning rate of a step, would stay as
-it was in the first call. An object that computes such numbers therefore takes part in the capture: it adds an input to
-the program, and is asked for its next values in each call. What is made once, such as the state of an optimizer, is
-made while the capture is paused: else each call would make it anew.
+A captured function does not run again. Numbers that it computes in Python, such as the learning rate of a step, would
+stay those of the first call. An object that computes such numbers therefore takes part in the capture: it adds an input
+to the program, and is asked for its next values in each call. Arrays that are made once, such as the state of an
+optimizer, are made while the capture is paused: otherwise each call would make them anew.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Live:
 
 
 class Capture:
-    """What takes part in a call that is being captured.
+    """The objects that take part in a call that is being captured.
 
     watches: the caller does not look after blocks that change.
     """
@@ -89,7 +89,7 @@ def current() -> Capture | None:
 
 
 def issue(program: Any, inputs: tuple[Any, ...], live: Sequence[Live]) -> Any:
-    """Issue a program for arguments and for the next values of what takes part in it; None if it does not suit."""
+    """Issue a program for arguments and the next values of the objects that take part; None if it does not suit."""
     advanced: list[Live] = []
     try:
         for one in live:
