@@ -351,7 +351,8 @@ void init_captured_programs(Module& m) {
         nb::arg("about").none(), nb::arg("graded"), nb::arg("leaves"), nb::arg("name"),
         "Ends recording: the program that makes `results`, and `saved` for the gradients of those `graded`.");
   m.def("as_base_array", as_base_array, "The array, or if it is a view of dense rows inside another one, a copy.");
-  m.def("capture_paused", paused, nb::arg("function"), "The result of a function whose operations are not recorded.");
+  m.def("capture_paused", paused, nb::arg("function"), nb::sig("def capture_paused(function: Any) -> Any"),
+        "The result of a function whose operations are not recorded.");
   m.def("capture_input", add_input, nb::arg("input"),
         "Makes an array that no operation has used yet a further input of the program, behind the others.");
   m.def("capture_drop", drop, "Ends recording, without a program.");
