@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from .._base.convert import as_real_float, asarray
+from .._base.one_module import one_module
 from .._base.primitive import primitive
 from ..elementwise.arithmetic import maximum, minimum
 from ..elementwise.exponential import exp, logaddexp, tanh
@@ -42,6 +43,11 @@ def relu(x: ArrayLike) -> Array:
     return maximum(asarray(x), 0)
 
 
+@one_module
+def _logistic(x: Array) -> Array:
+    return 1 / (1 + exp(-x))
+
+
 @primitive(lambda g, y: g * (y * (1 - y)), op="sigmoid")
 def sigmoid(x: ArrayLike) -> Array:
     """Return the logistic function, 1 / (1 + exp(-x)).
@@ -67,7 +73,7 @@ def sigmoid(x: ArrayLike) -> Array:
     >>> npx.sigmoid([0.0]).tolist()
     [0.5]
     """
-    return 1 / (1 + exp(-as_real_float("sigmoid", x)))
+    return _logistic(as_real_float("sigmoid", x))
 
 
 def softrelu(x: ArrayLike) -> Array:

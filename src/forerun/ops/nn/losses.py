@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from .._base import core as _core
 from .._base.convert import as_real_float, asarray, asarray_like_device, axis_of
+from .._base.one_module import one_module
 from .._base.primitive import nondifferentiable, primitive
 from ..elementwise.exponential import exp, log
 from ..elementwise.select import where
@@ -31,6 +32,7 @@ def _cross_entropy_grad(g: Array, x: Array, index: Array, axis: int, e: Array, z
 
 
 @primitive(_cross_entropy_grad, nondifferentiable, kept=("e", "z"), op="cross_entropy")
+@one_module
 def _cross_entropy(x: Array, index: Array, axis: int) -> tuple[Array, ...]:
     shifted = x - _max(x, (axis,), True)
     e = exp(shifted)

@@ -11,6 +11,7 @@ import numpy
 from ...autograd.backward_pass import of_steps
 from .._base import core as _core
 from .._base.convert import asarray_like_device, asarrays, axis_of, cast, copy, default_float, is_inexact, promote
+from .._base.one_module import one_module
 from .._base.registry import register
 from ..elementwise.arithmetic import sqrt, square
 from ..reduce.mean_variance import mean
@@ -28,6 +29,7 @@ def _wide(vector: Array, axis: int, ndim: int) -> Array:
     return reshape(vector, tuple(-1 if i == axis else 1 for i in range(ndim)))
 
 
+@one_module
 def _of_batch(x: Array, beta: Array, gamma: Array, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any, Any]:
     """Return x with mean 0 and variance 1 over axes, times gamma (None: 1), plus beta; mean, variance, square root.
 
@@ -41,6 +43,7 @@ def _of_batch(x: Array, beta: Array, gamma: Array, axes: tuple[int, ...], eps: f
     return x * factor + shift, own, var, root
 
 
+@one_module
 def _back_through_batch(
     g: Array, x: Array, gamma: Array, axes: tuple[int, ...], own: Array, root: Array
 ) -> tuple[Any, Any, Any]:
@@ -52,6 +55,7 @@ def _back_through_batch(
     return g * factor - x * scale + shift, total, along / root
 
 
+@one_module
 def _of_parts(x: Array, beta: Array, gamma: Array, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any, Any]:
     """The same for many small parts, where steps for each element count; 1 / square root in place of the root."""
     n = max(1, math.prod(x.shape[i] for i in axes))
@@ -63,6 +67,7 @@ def _of_parts(x: Array, beta: Array, gamma: Array, axes: tuple[int, ...], eps: f
     return y if beta is None else y + beta, own, var, rate
 
 
+@one_module
 def _back_through_parts(
     g: Array, x: Array, gamma: Array, axes: tuple[int, ...], own: Array, rate: Array
 ) -> tuple[Any, Any, Any]:

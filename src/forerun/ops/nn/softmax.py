@@ -9,6 +9,7 @@ import numpy
 
 from .._base import core as _core
 from .._base.convert import as_dtype, as_real_float, asarray_like_device, asarrays, axis_of, cast
+from .._base.one_module import one_module
 from .._base.primitive import primitive
 from ..elementwise.exponential import exp, log
 from ..elementwise.select import where
@@ -22,12 +23,14 @@ __all__ = ["softmax", "log_softmax", "masked_softmax", "softmin"]
 
 
 @primitive(lambda g, y, axis: y * (g - _sum(g * y, (axis,), True)), op="softmax")
+@one_module
 def _softmax(x: Array, axis: int) -> Array:
     e = exp(x - _max(x, (axis,), True))
     return e / _sum(e, (axis,), True)
 
 
 @primitive(lambda g, y, axis: g - exp(y) * _sum(g, (axis,), True), op="log_softmax")
+@one_module
 def _log_softmax(x: Array, axis: int) -> Array:
     shifted = x - _max(x, (axis,), True)
     return shifted - log(_sum(exp(shifted), (axis,), True))
