@@ -13,8 +13,6 @@ import forerun
 from forerun import autograd, gluon, np, npx, optimizer, torch
 from forerun.gluon import nn
 
-Step = Callable[[Any, Any], Any]
-
 
 def network(*inside: Any) -> Any:
     net = nn.HybridSequential()
@@ -39,7 +37,7 @@ class Training:
         self.loss = gluon.loss.SoftmaxCrossEntropyLoss()
         self.trainer = gluon.Trainer(self.net.collect_params(), rule, {"learning_rate": 0.1} | settings)
         self.runs = 0  # of the function itself
-        self.step: Step = forerun.hybrid(self.written) if whole else self.written
+        self.step: Any = forerun.hybrid(self.written) if whole else self.written
 
     def written(self, x: Any, y: Any) -> Any:
         self.runs += 1
@@ -91,6 +89,7 @@ def test_a_step_is_one_operation() -> None:
     before = forerun.stats()["issued"]
     training.step(x, y)
     assert forerun.stats()["issued"] == before + 1
+    assert "matmul" in training.step.hybridized
 
 
 def test_layers_with_state_and_random_numbers() -> None:
@@ -221,6 +220,7 @@ def test_gradients_that_are_computed_outside() -> None:
     same(*trainings)
     with pytest.raises(RuntimeError, match=r"Trainer\.step: gradients must be computed anew between steps"):
         update()
+    assert update.hybridized == "runs as written: it steps a trainer whose gradients it does not compute"
 
 
 def test_gradients_are_used_once() -> None:

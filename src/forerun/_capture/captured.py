@@ -19,7 +19,8 @@ import functools
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from types import MethodType
+from typing import TYPE_CHECKING, Any, overload
 
 from .. import _core
 from .._runtime.device import Device
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from ..typing import Array, Shape
 
 
-__all__ = ["Recorded", "hybrid"]
+__all__ = ["Hybridized", "Recorded", "hybrid"]
 
 _MOST = 32  # programs of one function; the oldest goes
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, Device)  # arguments besides arrays
@@ -173,6 +174,15 @@ class Recorded:
         if shape is None or (_core.recording(), _core.training()) in self.refused:
             return self.function(*args)
         return self._record(args, shape, arrays, held)
+
+    def state(self) -> str:
+        """Return one line for people: the last program's operations, or why calls run as they are written."""
+        if self.refused:
+            return "runs as written: " + next(reversed(self.refused.values()))
+        n = len(self.calls)
+        if n == 0:
+            return "0 programs"
+        return f"{n} program{'s' * (n > 1)}: " + ", ".join(self.calls[0].program.steps)
 
     def inside(self, function: Callable[..., Any], args: Arrays) -> Any:
         """Call a function whose operations belong to the program of another one, which is being captured."""
@@ -330,11 +340,20 @@ def _filled(form: Any, arrays: Any) -> Any:
     return type(form)(_filled(v, arrays) for v in form)
 
 
-def hybrid(function: Callable[..., Any] | None = None, *, strict: bool = False) -> Callable[..., Any]:
+@overload
+def hybrid(function: Callable[..., Any], *, strict: bool = False) -> Hybridized: ...
+
+
+@overload
+def hybrid(function: None = None, *, strict: bool = False) -> Callable[[Callable[..., Any]], Hybridized]: ...
+
+
+def hybrid(function: Callable[..., Any] | None = None, *, strict: bool = False) -> Any:
     """Return a function that is captured on its first call, and issued as one program afterwards.
 
-    Side effects other than operations happen only while it is captured; other arrays that it uses are those of that
-    call, with the values that they have later. An array that is printed meanwhile gives a placeholder. Where the
+    It may contain a whole training step, with `record`, `backward` and a trainer's `step`. Side effects other than
+    operations happen only while it is captured; other arrays that it uses are those of that call, with the values that
+    they have later. An array that is printed meanwhile gives a placeholder. Where the
     function reads values (`bool`, `item`, `asnumpy`), its calls run as they are written, with one warning.
 
     Parameters
@@ -346,8 +365,9 @@ def hybrid(function: Callable[..., Any] | None = None, *, strict: bool = False) 
 
     Returns
     -------
-    callable
-        A function of the same arguments.
+    Hybridized
+        A function of the same arguments. Its `hybridized` is the list of operations of the last program, or the reason
+        why calls run as they are written.
 
     Raises
     ------
@@ -368,10 +388,38 @@ def hybrid(function: Callable[..., Any] | None = None, *, strict: bool = False) 
     """
     if function is None:
         return functools.partial(hybrid, strict=strict)
-    recorded = Recorded(function, getattr(function, "__name__", "function"), strict)
+    return Hybridized(function, strict)
 
-    @functools.wraps(function)
-    def call(*args: Array) -> Any:
-        return recorded(args)
 
-    return call
+class Hybridized:
+    """A function whose calls are captured: `hybrid` makes it.
+
+    Parameters
+    ----------
+    function : callable
+        The function.
+    strict : bool
+        Whether reading a value raises.
+
+    Examples
+    --------
+    >>> from forerun import np
+    >>> double = hybrid(lambda x: x + x)
+    >>> double(np.ones(2)).tolist(), double.hybridized
+    ([2.0, 2.0], '1 program: add')
+    """
+
+    def __init__(self, function: Callable[..., Any], strict: bool) -> None:
+        self._recorded = Recorded(function, getattr(function, "__name__", "function"), strict)
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *args: Any) -> Any:
+        return self._recorded(args)
+
+    def __get__(self, instance: object, owner: object = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    @property
+    def hybridized(self) -> str:
+        """The last program's operations, or why calls run as they are written."""
+        return self._recorded.state()

@@ -238,12 +238,7 @@ class _CaptureCache:
         """Return one line for people."""
         if self.read.not_captured_because:
             return f"runs as written: {self.read.not_captured_because}"
-        if self.recorded.refused:
-            return "runs as written: " + next(reversed(self.recorded.refused.values()))
-        n = len(self.recorded.calls)
-        if n == 0:
-            return "0 programs"
-        return f"{n} program{'s' * (n > 1)}: " + ", ".join(self.recorded.calls[0].program.steps)
+        return self.recorded.state()
 
 
 _Block = _CaptureCache  # pickles of hybridized blocks know it by this name

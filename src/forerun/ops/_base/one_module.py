@@ -24,7 +24,7 @@ def one_module(function: F) -> F:
     >>> one_module(lambda x, n: x * n + 1)(np.arange(3.0), 2).tolist()
     [1.0, 3.0, 5.0]
     """
-    known: dict[Any, list[Any] | None] = {}  # programs by the arguments that are no arrays; None: there can be none
+    known: dict[Any, list[Any] | None] = {}  # programs, by the arguments besides arrays; None: there can be none
 
     @functools.wraps(function)
     def call(*args: Any) -> Any:
