@@ -223,6 +223,21 @@ def test_gradients_that_are_computed_outside() -> None:
     assert update.hybridized == "runs as written: it steps a trainer whose gradients it does not compute"
 
 
+def test_a_function_that_sets_the_rate_runs_as_written() -> None:
+    trainings = both()
+    for training in trainings:
+
+        def step(x: Any, y: Any, training: Training = training) -> None:
+            training.trainer.set_learning_rate(training.trainer.learning_rate / 2)
+            training.written(x, y)
+
+        run = forerun.hybrid(step) if training is trainings[1] else step
+        for _ in range(3):
+            run(*batch())
+    same(*trainings)
+    assert trainings[1].trainer.learning_rate == 0.1 / 8
+
+
 def test_gradients_are_used_once() -> None:
     training = Training(True)
     for _ in range(2):

@@ -161,6 +161,7 @@ class Optimizer:
         """Set the learning rate. Raises ValueError if a scheduler decides it."""
         if self.lr_scheduler is not None:
             raise ValueError(f"set_learning_rate: there must be no lr_scheduler, got {self.lr_scheduler!r}")
+        _core.capture_refuse("it sets a learning rate, which captured calls would not repeat")
         self._lr = lr
 
     @staticmethod

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from .. import optimizer as _rules
+from .._capture.core import capture_paused
 from .._capture.live import Live, current
 from ..ops._base import core as _core
 from .grad import enable_grad, no_grad
@@ -87,7 +88,7 @@ class Optimizer:
         if (capture := current()) is not None:
             capture.live.append(_Rates(self))
         with no_grad():
-            self._set_rates()
+            capture_paused(self._set_rates)
             for group, rule, states in zip(self.param_groups, self._rules, self._states):
                 both = enumerate(zip(group["params"], states))
                 rule.update_all([(i, p, p.grad, state) for i, (p, state) in both if self._has_gradient(p)])
