@@ -53,6 +53,20 @@ print(fake.fake_gpu_lanes_at_work(), up.sum(), sum.sum(), down.sum())
     assert words(library, program, execute_us=100, bandwidth=100) == ["3", "1000.0", "2000.0", "1000.0"]
 
 
+def test_an_upload_begins_when_the_download_that_it_reads_has_ended(library: Path) -> None:
+    """It would copy what is in the host's memory before."""
+    program = """
+a = np.ones((100_000,), device=gpu)
+forerun.waitall()
+before = len(log())
+b = a.copyto(forerun.cpu(0)).copyto(other)
+forerun.waitall()
+work = log(before)
+print(*(span[0] for span in work), in_turn([span[2:] for span in work]), b.sum())
+"""
+    assert words(library, program, bandwidth=4) == ["out", "in", "True", "100000.0"]
+
+
 def test_two_devices_compute_side_by_side(library: Path) -> None:
     program = """
 a, b = np.ones((100,), device=gpu), np.ones((100,), device=other)

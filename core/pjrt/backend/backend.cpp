@@ -13,8 +13,9 @@ const Module& Code::module(ModuleCache& modules, const char* name, uint32_t site
   return *module_;
 }
 
-// One device, with a lane for computation and one for copies: a plugin orders all of them by their inputs, so each
-// may be handed over behind any other.
+// One device, with a lane for computation and one for copies. A plugin orders all of them by the values on its devices,
+// so a computation may be handed over behind anything, and anything behind a computation. It does not order copies by
+// the host's memory: one of them may be to read there what another one writes.
 class Backend::DeviceOf final : public Accelerator {
  public:
   DeviceOf(Backend& backend, const Device& device) : name_(device.kind()), backend_(backend), device_(device) {}
@@ -64,10 +65,11 @@ class Backend::DeviceOf final : public Accelerator {
     }
     bool follows(const forerun::Lane& before) const override {
       const auto* other = dynamic_cast<const Lane*>(&before);
-      return other && &other->device_.backend_ == &device_.backend_;
+      return other && &other->device_.backend_ == &device_.backend_ && !(copies() && other->copies());
     }
 
    private:
+    bool copies() const { return this == &device_.copy_; }
     DeviceOf& device_;
   };
 
