@@ -27,7 +27,7 @@ thread_local bool is_worker = false;
 void before_fork() { Engine::get().before_fork(), CachingAllocator::get().before_fork(); }
 void after_fork(bool child) {
   if (child) new (&threads()) std::vector<std::thread>;  // those of the parent are not there to be joined
-  CachingAllocator::get().after_fork(), Engine::get().after_fork(child);
+  CachingAllocator::get().after_fork(child), Engine::get().after_fork(child);
 }
 
 // False: the system gives no thread.

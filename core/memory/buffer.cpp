@@ -98,6 +98,10 @@ Block* Buffer::share() {
   return copy;
 }
 
+void Buffer::register_with(const MemoryRegistrar& registrar) const {
+  if (block_ && !block_->drop) CachingAllocator::get().register_block(block_->data, block_->bytes, registrar);
+}
+
 void Buffer::dispose() {
   if (block_) block_->release();
   block_ = nullptr, data_ = nullptr;

@@ -8,6 +8,8 @@
 
 namespace forerun {
 
+class MemoryRegistrar;
+
 // A block of memory. Its owner (a Buffer) holds one reference; every view that a user was given holds another.
 struct Block {
   char* data;
@@ -50,6 +52,8 @@ class Buffer final : public Storage {
   // A block that holds the values, for a reader outside the engine; the caller owns one reference. To be called while
   // no write runs. Small values are copied, large ones shared: a later write leaves the block to its readers.
   Block* share();
+  // Before a device copies from or to it: faster, if it is forerun's own memory and large (register_block()).
+  void register_with(const MemoryRegistrar& registrar) const;
   // Takes a block with values for its memory; a storage that has none yet.
   void adopt(Block* block) { block_ = block, data_ = block->data; }
   // The same in place of a block without other readers, which is released; by the op that writes all of it.

@@ -7,6 +7,8 @@
 #include <new>
 #include <thread>
 
+#include "memory/registered_blocks.h"
+
 namespace forerun {
 
 // One for all CPU devices. Sizes are rounded up to classes (at most an eighth more); blocks of 1 MiB and more are
@@ -20,10 +22,13 @@ class CachingAllocator {
   void give(char* data, size_t bytes);  // bytes as asked for
   size_t trim(size_t keep = 0);         // gives cached blocks back to the system; returns how many bytes
   size_t cached() const;
+  // Lets a device copy from and to the block faster, if it is one of those that are mapped for themselves, for as long
+  // as it is kept. To be called before each copy. Not while the block is given back.
+  void register_block(char* data, size_t bytes, const MemoryRegistrar& registrar);
   size_t in_use() const;  // of blocks taken and not given back, as rounded up
   void set_limits(size_t cached, size_t total);
-  void before_fork() { mutex_.lock(); }
-  void after_fork() { mutex_.unlock(); }
+  void before_fork() { mutex_.lock(), RegisteredBlocks::get().before_fork(); }
+  void after_fork(bool child) { RegisteredBlocks::get().after_fork(child), mutex_.unlock(); }
 
  private:
   static constexpr int kClasses = 64 * 8;

@@ -20,7 +20,7 @@ PACKAGE = Path(forerun.__file__).parent
 SETTINGS = {
     "set_blas_limits", "set_cache_limits", "set_default_device", "set_defaults", "set_in_collective", "set_exit_status",
     "set_fallback", "set_guard", "set_hang_report", "set_memory", "set_numpy_rules", "set_passes", "set_promotion",
-    "set_rank_failed", "set_recording", "set_synchronous", "set_tracing", "set_training",
+    "set_rank_failed", "set_recording", "set_registered_limit", "set_synchronous", "set_tracing", "set_training",
 }  # fmt: skip
 
 

@@ -12,6 +12,7 @@
 #include "cpu/kernels/gemm/matmul.h"
 #include "engine/engine.h"
 #include "memory/caching_allocator.h"
+#include "memory/registered_blocks.h"
 #include "python/bindings.h"
 #include "python/runtime/submission/submit.h"
 #include "python/runtime/wait.h"
@@ -91,6 +92,9 @@ void init_settings(Module& m) {
       nb::arg("cached"), nb::arg("total"),
       "Bytes that are kept for the next array at most, and bytes that these and the arrays' blocks may take together "
       "before some are given back.");
+  m.def(
+      "set_registered_limit", [](size_t bytes) { RegisteredBlocks::get().set_limit(bytes); }, nb::arg("bytes"),
+      "Bytes of host memory that may be registered with devices, for copies.");
   m.def("granted_cores", granted_cores, nb::arg("root") = "", "root: a folder that stands for / in a test.");
   m.def("granted_memory", granted_memory, nb::arg("root") = "");
   m.def("load_blas", load_blas);

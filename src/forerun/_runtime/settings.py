@@ -261,13 +261,15 @@ def _apply(new: dict[str, Any]) -> None:
     _core.configure_queues(workers, busy, new["ops_ahead"], new["io_threads"])
     _core.set_synchronous(new["engine"] == "sync")
     _core.set_passes(sum({_PASSES[name] for name in _names(new["passes"])}))
-    memory = _core.granted_memory() // n
+    granted = _core.granted_memory()
+    memory = granted // n
     budget, limit = new["memory_budget"] or memory // 2, new["memory_limit"] or memory - memory // 10
     for i in range(n):
         _core.set_memory(i, budget, limit, new["io_memory"])
     _core.limit_shared_memory(budget, limit, new["io_memory"], n)
     _core.set_hang_report(new["hang_report"] or 0.0)
     _core.set_cache_limits(min(4 << 30, n * limit // 4), n * limit)
+    _core.set_registered_limit(min(granted, n * limit) // 4)
     device.set_count(n)
     if new["float"] != default_dtypes.default_float().name:
         default_dtypes.set_defaults(new["float"], ints_become_floats=False)

@@ -7,6 +7,7 @@
 
 #include "device/brief_spec.h"
 #include "device/op_spec.h"
+#include "memory/registered_blocks.h"
 
 namespace forerun {
 
@@ -44,7 +45,9 @@ void write_zeros(char* data, size_t bytes) {
   auto from = reinterpret_cast<uintptr_t>(data), first = (from + kPage - 1) / kPage * kPage,
        last = (from + bytes) / kPage * kPage;
   char *begin = data + (first - from), *end = data + (last - from);
-  if (madvise(begin, static_cast<size_t>(end - begin), MADV_DONTNEED) != 0) begin = end = data + bytes;
+  // A device goes on using the pages that it knows.
+  if (RegisteredBlocks::get().holds(data) || madvise(begin, static_cast<size_t>(end - begin), MADV_DONTNEED) != 0)
+    begin = end = data + bytes;
   std::memset(data, 0, static_cast<size_t>(begin - data));
   std::memset(end, 0, static_cast<size_t>(data + bytes - end));
 }

@@ -1,0 +1,90 @@
+#include "memory/registered_blocks.h"
+
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <thread>
+#include <utility>
+
+namespace forerun {
+
+bool fork_keeps_registered_pages(const char* release) {
+  int major = 0, minor = 0;
+  return std::sscanf(release, "%d.%d", &major, &minor) == 2 && (major > 5 || (major == 5 && minor >= 12));
+}
+
+RegisteredBlocks& RegisteredBlocks::get() {
+  static auto* blocks = new RegisteredBlocks;  // never destroyed: blocks may come back at exit
+  return *blocks;
+}
+
+void RegisteredBlocks::add(char* data, size_t bytes, const MemoryRegistrar& registrar) {
+  Blocks::iterator at;
+  {
+    std::lock_guard held(mutex_);
+    if (bytes_ + bytes > limit_) return;
+    const auto [place, fresh] = blocks_.try_emplace(data, Registered{bytes, &registrar, true});
+    if (!fresh) return;
+    at = place;
+    bytes_ += bytes;
+  }
+  const bool registered = registrar.register_memory(data, bytes);
+  std::lock_guard held(mutex_);
+  at->second.changing = false;
+  if (registered) return;
+  blocks_.erase(at);
+  bytes_ -= bytes;
+}
+
+void RegisteredBlocks::remove(char* data) {
+  if (!bytes()) return;
+  std::unique_lock held(mutex_);
+  for (auto at = blocks_.find(data); at != blocks_.end(); at = blocks_.find(data)) remove(at, held);
+}
+
+void RegisteredBlocks::remove_all_of(const MemoryRegistrar& client) {
+  std::unique_lock held(mutex_);
+  const auto next = [&] {
+    return std::ranges::find_if(blocks_, [&](const auto& block) { return block.second.registrar == &client; });
+  };
+  for (auto at = next(); at != blocks_.end(); at = next()) remove(at, held);
+}
+
+// Unregisters the block, or gives way to the thread that does so.
+void RegisteredBlocks::remove(Blocks::iterator at, std::unique_lock<std::mutex>& held) {
+  const bool mine = !std::exchange(at->second.changing, true);
+  held.unlock();
+  if (mine)
+    at->second.registrar->unregister_memory(at->first);
+  else
+    std::this_thread::yield();
+  held.lock();
+  if (!mine) return;
+  bytes_ -= at->second.bytes;
+  blocks_.erase(at);
+}
+
+bool RegisteredBlocks::holds(char* address) const {
+  if (!bytes()) return false;
+  std::lock_guard held(mutex_);
+  const auto behind = blocks_.upper_bound(address);
+  if (behind == blocks_.begin()) return false;
+  const auto& [data, block] = *std::prev(behind);
+  return address < data + block.bytes;
+}
+
+void RegisteredBlocks::set_limit(size_t bytes) {
+  utsname system{};
+  uname(&system);
+  std::lock_guard held(mutex_);
+  limit_ = fork_keeps_registered_pages(system.release) ? bytes : 0;
+}
+
+void RegisteredBlocks::after_fork(bool child) {
+  if (child) blocks_.clear(), bytes_ = 0;
+  mutex_.unlock();
+}
+
+}  // namespace forerun
