@@ -79,6 +79,7 @@ Client::Client(const Plugin& plugin, abi::Client* raw) : plugin_(plugin), raw_(r
 
 Client::~Client() {
   if (in_child()) return;
+  RegisteredBlocks::get().remove_all_of(*this);
   auto a = abi::arguments<abi::ClientDestroy>();
   a.client = raw_, plugin_.give_back(a);
 }
@@ -91,18 +92,20 @@ void Client::check_process() const {
                                         " must be used by the process that opened them, got a forked child of it");
 }
 
-bool Client::map_memory(void* data, size_t bytes) const {
+bool Client::register_memory(void* data, size_t bytes) const {
+  if (!registers_.load(std::memory_order_relaxed)) return false;
   auto a = abi::arguments<abi::ClientDmaMap>();
   a.client = raw_, a.data = data, a.size = bytes;
   try {
     plugin_.call(a);
   } catch (const Error&) {
+    registers_.store(false, std::memory_order_relaxed);
     return false;
   }
   return true;
 }
 
-void Client::unmap_memory(void* data) const {
+void Client::unregister_memory(void* data) const {
   auto a = abi::arguments<abi::ClientDmaUnmap>();
   a.client = raw_, a.data = data, plugin_.give_back(a);
 }

@@ -1,5 +1,6 @@
 // The devices that a plugin found.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "memory/registered_blocks.h"
 #include "pjrt/plugin.h"
 
 namespace forerun::pjrt {
@@ -44,7 +46,7 @@ using ClientOptions = std::vector<std::pair<std::string, std::variant<bool, int6
 std::vector<abi::NamedValue> named_values(const ClientOptions& options);
 
 // A plugin at work. Any thread may call it. A forked child may not: the plugin's threads are not there.
-class Client {
+class Client final : public MemoryRegistrar {
  public:
   // Null where the plugin finds no device. Throws PluginError for anything else that it answers.
   static std::unique_ptr<Client> create(const Plugin& plugin, const ClientOptions& options = {});
@@ -60,9 +62,9 @@ class Client {
   // Whether this is a child of the process that made the client: nothing of the plugin may be called.
   bool in_child() const;
   void check_process() const;  // throws in one
-  // Makes copies from and to this host memory faster, on devices that can read it themselves. Whether it does.
-  bool map_memory(void* data, size_t bytes) const;
-  void unmap_memory(void* data) const;
+  // For copies that the devices make by themselves. A plugin that has refused it once is not asked again.
+  bool register_memory(void* data, size_t bytes) const override;
+  void unregister_memory(void* data) const override;
 
  private:
   Client(const Plugin& plugin, abi::Client* raw);
@@ -71,6 +73,7 @@ class Client {
   std::string platform_, platform_version_;
   std::vector<Device> devices_;
   const uint64_t forks_;  // of this process, when the client was made
+  mutable std::atomic<bool> registers_{true};
 };
 
 }  // namespace forerun::pjrt

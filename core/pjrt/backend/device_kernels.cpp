@@ -343,6 +343,7 @@ class UploadKernel final : public DeviceKernel {
   Lane::Outcome hand_over(Op& op, const Device& device, Shared&) override {
     return unless_out_of_memory([&] {
       const forerun::Buffer& from = storage_of(op, 0);
+      from.register_with(device.client());
       const DType dtype = dtype_of_storage(*op.access(1).storage);
       const int64_t shape[] = {static_cast<int64_t>(from.bytes / item_size(dtype))};
       Event done;
@@ -364,6 +365,7 @@ class DownloadKernel final : public DeviceKernel {
   Lane::Outcome hand_over(Op& op, const Device& device, Shared&) override {
     device.client().check_process();
     forerun::Buffer& to = storage_of(op, 1);
+    to.register_with(device.client());
     (new Completing(op, 1))->wait_for(values_of(op, 0).to_host(to.data(), to.bytes));
     return Lane::Outcome::accepted;
   }

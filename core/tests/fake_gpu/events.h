@@ -35,8 +35,8 @@ void finish(Waiting* event) {
   if (event->dropped) delete event;
 }
 
-Event* event_at(Event* inner, Time at, const Failure& failure = {}) {
-  auto* event = new Waiting{inner, at, failure, false, false, false, {}};
+Event* event_at(Event* inner, Time at, const Failure& failure = {}, const void* memory = nullptr) {
+  auto* event = new Waiting{inner, at, failure, static_cast<const char*>(memory), false, false, false, {}};
   std::unique_lock lock(mutex);
   if (settings.at_once) {
     lock.unlock();

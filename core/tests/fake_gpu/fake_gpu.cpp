@@ -5,14 +5,16 @@
 //   PLUGIN           the plugin below
 //   EXECUTE_US       how long each execution takes, in microseconds
 //   BANDWIDTH        bytes that a copy moves in a microsecond
+//   PAGEABLE_BANDWIDTH   the same from and to host memory that is not registered; if unset, BANDWIDTH
 //   BYTES            the memory of each client
+//   REFUSE_MAP=1     no host memory can be registered
 //   FAIL_COMPILE, FAIL_COPY, FAIL_EXECUTE   the number of the call, from 1, that fails
 //   FAIL_LATER=1     a failing execution is handed over, and fails then
 //   ORDER            "at_once": events are ready when the call returns; "reversed": those that are due are reported
 //                    newest first
 //
-// Of the program, by functions of this library: fake_gpu_hold(), fake_gpu_lanes_at_work(), fake_gpu_log() and
-// fake_gpu_die().
+// Of the program, by functions of this library: fake_gpu_hold(), fake_gpu_lanes_at_work(), fake_gpu_log(),
+// fake_gpu_registered() and fake_gpu_die().
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -27,6 +29,7 @@
 #include <vector>
 
 #include "events.h"
+#include "registered.h"
 #include "state.h"
 
 namespace {
@@ -85,10 +88,17 @@ bool fails(int& count, int Settings::* which) {
 Error* client_create(ClientCreate* a) {
   {
     std::lock_guard lock(mutex);
-    settings = {
-        setting("EXECUTE_US", 0),        setting("BANDWIDTH", 1e12),         setting("BYTES", 1e18),
-        int(setting("FAIL_COMPILE", 0)), int(setting("FAIL_COPY", 0)),       int(setting("FAIL_EXECUTE", 0)),
-        setting("FAIL_LATER", 0) != 0,   text_setting("ORDER") == "at_once", text_setting("ORDER") == "reversed"};
+    settings = {setting("EXECUTE_US", 0),
+                setting("BANDWIDTH", 1e12),
+                setting("PAGEABLE_BANDWIDTH", setting("BANDWIDTH", 1e12)),
+                setting("BYTES", 1e18),
+                int(setting("FAIL_COMPILE", 0)),
+                int(setting("FAIL_COPY", 0)),
+                int(setting("FAIL_EXECUTE", 0)),
+                setting("FAIL_LATER", 0) != 0,
+                text_setting("ORDER") == "at_once",
+                text_setting("ORDER") == "reversed",
+                setting("REFUSE_MAP", 0) != 0};
     compiled = copied = executed = 0, peak = used;
   }
   return ask(*a);
@@ -119,9 +129,9 @@ Error* from_host(ClientBufferFromHostBuffer* a) {
   if (Error* error = refuse_memory(bytes)) return error;
   a->host_buffer_semantics = HostBuffer::immutable_during_call;  // a device has memory of its own
   if (Error* error = ask(*a)) return error;
-  const Time at = occupy(a->device, kIn, Time(), bytes / settings.bandwidth);
+  const Time at = occupy(a->device, kIn, Time(), bytes / speed_of(a->data, size_t(bytes)));
   hold(a->buffer, a->device, at);
-  a->done_with_host_buffer = event_at(a->done_with_host_buffer, at);
+  a->done_with_host_buffer = event_at(a->done_with_host_buffer, at, {}, a->data);
   return nullptr;
 }
 Held copy_of(Buffer* buffer) {
@@ -136,8 +146,8 @@ Error* to_host(BufferToHostBuffer* a) {
   if (Error* error = refuse_lost(source.device)) return error;
   Error* error = ask(*a);
   if (error || !a->dst) return error;
-  const Time at = occupy(source.device, kOut, source.ready, double(source.bytes) / settings.bandwidth);
-  a->event = event_at(a->event, at, source.failure);
+  const Time at = occupy(source.device, kOut, source.ready, double(source.bytes) / speed_of(a->dst, a->dst_size));
+  a->event = event_at(a->event, at, source.failure, a->dst);
   return nullptr;
 }
 Error* copy_across(BufferCopyToDevice* a) {
@@ -226,6 +236,7 @@ extern "C" __attribute__((visibility("default"))) const Table* GetPjrtApi() {
   replace(client_create), replace(platform_name), replace(memory_stats), replace(compile);
   replace(from_host), replace(to_host), replace(copy_across), replace(ready_event);
   replace(buffer_destroy), replace(buffer_delete), replace(execute);
+  replace(map_memory), replace(unmap_memory), replace(client_destroy);
   std::thread(tell).detach();
   return &own;
 }

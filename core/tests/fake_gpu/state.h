@@ -36,9 +36,9 @@ double setting(const char* name, double otherwise) {
 }
 
 struct Settings {
-  double execute_us = 0, bandwidth = 1e12, memory = 1e18;
+  double execute_us = 0, bandwidth = 1e12, pageable_bandwidth = 1e12, memory = 1e18;
   int fail_compile = 0, fail_copy = 0, fail_execute = 0;
-  bool fail_later = false, at_once = false, reversed = false;
+  bool fail_later = false, at_once = false, reversed = false, refuse_map = false;
 };
 
 // --- errors ----------------------------------------------------------------------------------------------------------
@@ -65,6 +65,7 @@ struct Waiting {  // what the client has as an Event
   Event* inner;   // of the plugin below; may be none
   Time due;
   Failure failure;
+  const char* memory = nullptr;  // of the host, that the work before it uses
   bool ready = false, dropped = false;
   bool told = false;  // only the client uses it from now on
   std::vector<std::pair<void (*)(Error*, void*), void*>> callbacks;

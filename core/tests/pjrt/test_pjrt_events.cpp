@@ -1,4 +1,5 @@
-// A callback of an event of a device is called once, within the request or by a thread of the plugin.
+// A callback of an event of a device is called once, within the request or by a thread of the plugin. Memory that was
+// registered with a client is unregistered when it goes.
 // FORERUN_TEST_PLUGIN names the plugin; skipped without one.
 #include <cstdio>
 #include <cstdlib>
@@ -40,13 +41,25 @@ void follow_one(const Device& device, const Module& module) {
   expect(back[0] == 2 && back[3] == 2, "values are right");
 }
 
+// Plugins for processors refuse it.
+void register_memory_with(const Client& client, bool registers) {
+  alignas(4096) static char memory[8192];
+  RegisteredBlocks& blocks = RegisteredBlocks::get();
+  blocks.set_limit(sizeof memory);
+  blocks.add(memory, sizeof memory, client);
+  expect(blocks.holds(memory) == registers, "the memory is registered");
+}
+
 }  // namespace
 
 int main() {
   const char* path = std::getenv("FORERUN_TEST_PLUGIN");
   if (!path) return std::printf("skipped: FORERUN_TEST_PLUGIN names no plugin\n"), 0;
-  const auto client = Client::create(Plugin::load(path), {{"cpu_device_count", int64_t{2}}});
-  const auto module = Module::compile(*client, kDouble);
+  auto client = Client::create(Plugin::load(path), {{"cpu_device_count", int64_t{2}}});
+  auto module = Module::compile(*client, kDouble);
   for (int i = 0; i < 300; ++i) follow_one(client->devices()[i % 2], *module);
+  register_memory_with(*client, client->platform() == "fake_gpu");
+  module.reset(), client.reset();
+  expect(RegisteredBlocks::get().bytes() == 0, "nothing is registered with a client that is gone");
   return 0;
 }
