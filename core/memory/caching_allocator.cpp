@@ -46,7 +46,7 @@ char* from_system(size_t bytes) {
 
 void to_system(char* data, size_t bytes) {
   if (bytes < kMapped) return std::free(data);
-  RegisteredBlocks::get().remove(data);  // or a copy would go to pages that are gone
+  if (!RegisteredBlocks::get().remove(data)) return;  // they stay: a device would go on copying from and to them
   munmap(data, (bytes + 4095) / 4096 * 4096);
 }
 

@@ -38,10 +38,12 @@ void RegisteredBlocks::add(char* data, size_t bytes, const MemoryRegistrar& regi
   bytes_ -= bytes;
 }
 
-void RegisteredBlocks::remove(char* data) {
-  if (!bytes()) return;
+bool RegisteredBlocks::remove(char* data) {
+  if (!bytes()) return true;
   std::unique_lock held(mutex_);
-  for (auto at = blocks_.find(data); at != blocks_.end(); at = blocks_.find(data)) remove(at, held);
+  for (auto at = blocks_.find(data); at != blocks_.end(); at = blocks_.find(data))
+    if (!remove(at, held)) return false;
+  return true;
 }
 
 void RegisteredBlocks::remove_all_of(const MemoryRegistrar& client) {
@@ -52,18 +54,24 @@ void RegisteredBlocks::remove_all_of(const MemoryRegistrar& client) {
   for (auto at = next(); at != blocks_.end(); at = next()) remove(at, held);
 }
 
-// Unregisters the block, or gives way to the thread that does so.
-void RegisteredBlocks::remove(Blocks::iterator at, std::unique_lock<std::mutex>& held) {
-  const bool mine = !std::exchange(at->second.changing, true);
+// Unregisters the block, or gives way to the thread that does so. Whether it may go.
+bool RegisteredBlocks::remove(Blocks::iterator at, std::unique_lock<std::mutex>& held) {
+  Registered& block = at->second;
+  if (!block.registrar) return false;
+  const bool mine = !std::exchange(block.changing, true);
+  bool gone = true;
   held.unlock();
   if (mine)
-    at->second.registrar->unregister_memory(at->first);
+    gone = block.registrar->unregister_memory(at->first);
   else
     std::this_thread::yield();
   held.lock();
-  if (!mine) return;
-  bytes_ -= at->second.bytes;
+  if (!mine) return true;
+  block.changing = false;
+  if (!gone) return block.registrar = nullptr, false;
+  bytes_ -= block.bytes;
   blocks_.erase(at);
+  return true;
 }
 
 bool RegisteredBlocks::holds(char* address) const {

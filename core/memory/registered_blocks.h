@@ -12,7 +12,8 @@ class MemoryRegistrar {
  public:
   // Locks these pages in memory and tells the devices where they are. Whether it does.
   virtual bool register_memory(void* data, size_t bytes) const = 0;
-  virtual void unregister_memory(void* data) const = 0;  // which it has registered
+  // Of memory that it has registered. Whether the devices have forgotten it: a plugin may refuse, in some threads.
+  virtual bool unregister_memory(void* data) const = 0;
 
  protected:
   ~MemoryRegistrar() = default;
@@ -33,7 +34,9 @@ class RegisteredBlocks {
   // being given back meanwhile. Another thread that copies it at the same time goes on without: the copy is as slow as
   // before.
   void add(char* data, size_t bytes, const MemoryRegistrar& registrar);
-  void remove(char* data);                            // before its pages go; nothing for one that is not in
+  // Before its pages go; nothing for a block that is not in. Whether they may go: otherwise a device would go on
+  // copying from and to them where there are others.
+  bool remove(char* data);
   void remove_all_of(const MemoryRegistrar& client);  // before it goes
   bool holds(char* address) const;                    // in one of the blocks
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
@@ -45,11 +48,11 @@ class RegisteredBlocks {
  private:
   struct Registered {
     size_t bytes;
-    const MemoryRegistrar* registrar;
-    bool changing;  // a thread registers or unregisters it, without the lock
+    const MemoryRegistrar* registrar;  // null: it would not unregister the block
+    bool changing;                     // a thread registers or unregisters it, without the lock
   };
   using Blocks = std::map<char*, Registered>;
-  void remove(Blocks::iterator at, std::unique_lock<std::mutex>& held);
+  bool remove(Blocks::iterator at, std::unique_lock<std::mutex>& held);
 
   // Guards the rest. A leaf: no other lock is taken, and no registrar is called while it is held, as that one may wait
   // for threads of its own that give blocks back. Of the allocator's lock and this one, none is taken under the other

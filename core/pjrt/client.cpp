@@ -105,9 +105,15 @@ bool Client::register_memory(void* data, size_t bytes) const {
   return true;
 }
 
-void Client::unregister_memory(void* data) const {
+bool Client::unregister_memory(void* data) const {
   auto a = abi::arguments<abi::ClientDmaUnmap>();
-  a.client = raw_, a.data = data, plugin_.give_back(a);
+  a.client = raw_, a.data = data;
+  try {
+    plugin_.call(a);
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
 }
 
 Device::Device(const Client& client, abi::Device* raw) : client_(&client), raw_(raw) {

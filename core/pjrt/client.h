@@ -64,7 +64,7 @@ class Client final : public MemoryRegistrar {
   void check_process() const;  // throws in one
   // For copies that the devices make by themselves. A plugin that has refused it once is not asked again.
   bool register_memory(void* data, size_t bytes) const override;
-  void unregister_memory(void* data) const override;
+  bool unregister_memory(void* data) const override;
 
  private:
   Client(const Plugin& plugin, abi::Client* raw);

@@ -42,7 +42,7 @@ class Devices final : public MemoryRegistrar {
  public:
   ~Devices() {
     blocks().remove_all_of(*this);
-    check(ranges_.empty(), "nothing stays registered");
+    check(ranges_.empty() || keeps, "nothing stays registered");
   }
   bool register_memory(void* data, size_t bytes) const override {
     ++calls;
@@ -53,7 +53,8 @@ class Devices final : public MemoryRegistrar {
     check(ranges_.emplace(data, bytes).second, "memory is registered once at a time");
     return true;
   }
-  void unregister_memory(void* data) const override {
+  bool unregister_memory(void* data) const override {
+    if (keeps) return false;
     check(getpid() == process_, "the child of a fork leaves what is registered to its parent");
     if (meanwhile) meanwhile();
     std::lock_guard held(mutex_);
@@ -62,13 +63,14 @@ class Devices final : public MemoryRegistrar {
     check(pages_of(data, range->second) == range->second / 4096, "the pages are there to the end");
     ranges_.erase(range);
     ++ended;
+    return true;
   }
   size_t registered() const {
     std::lock_guard held(mutex_);
     return ranges_.size();
   }
   mutable std::atomic<int> calls{0}, ended{0};
-  bool refuses = false;
+  bool refuses = false, keeps = false;
   std::function<void()> meanwhile;  // in each call of a device
 
  private:
@@ -138,6 +140,23 @@ void what_is_refused_is_not_registered() {
   check(devices.calls == 1 && blocks().bytes() == 0, "nothing is registered");
   cache().trim();
   check(devices.ended == 0, "and nothing unregistered");
+}
+
+void pages_stay_that_a_device_does_not_forget() {
+  const size_t before = blocks().bytes();
+  Devices devices;
+  devices.keeps = true;
+  char* data = cache().take(3 * kMiB);
+  std::memset(data, 1, 3 * kMiB);
+  cache().register_block(data, 3 * kMiB, devices);
+  cache().give(data, 3 * kMiB);
+  cache().trim();
+  check(pages_of(data, 3 * kMiB) == 3 * kMiB / 4096, "the pages are still mapped");
+  check(blocks().holds(data) && blocks().bytes() == before + 3 * kMiB, "and still locked");
+  char* other = cache().take(3 * kMiB);
+  check(other != data, "no other block gets them");
+  cache().give(other, 3 * kMiB);
+  cache().trim();
 }
 
 void zeros_keep_the_pages_of_a_registered_block() {
@@ -295,5 +314,6 @@ int main() {
   a_registrar_waits_for_the_thread_that_unregisters();
   the_child_of_a_fork_leaves_registrations_to_its_parent();
   many_threads_copy_and_give_back();
+  pages_stay_that_a_device_does_not_forget();
   return 0;
 }
