@@ -315,13 +315,18 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
 
     @delegate(sorting.argsort, takes_dim=True)
     def argsort(
-        self, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
-    ) -> ndarray:
+        self, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None,
+        descending: bool = False,
+    ) -> ndarray:  # fmt: skip
         """Return positions that sort the array along an axis."""
 
-    def sort(self, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None) -> None:
-        """Sort the elements along an axis in ascending order, in place."""
-        _core.assign(self, sorting.sort(_core.detach(self), axis, kind, order, stable=stable))
+    def sort(
+        self, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None,
+        descending: bool = False,
+    ) -> None:  # fmt: skip
+        """Sort the elements along an axis, in place."""
+        values = _core.detach(self)
+        _core.assign(self, sorting.sort(values, axis, kind, order, stable=stable, descending=descending))
 
     @delegate(sorting.argpartition)
     def argpartition(self, kth: Axis, axis: int | None = -1, kind: str = "introselect", order: None = None) -> ndarray:

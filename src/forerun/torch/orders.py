@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from .. import np, npx
 from .reductions import Dim
@@ -195,7 +195,7 @@ def argsort(x: Array, dim: int = -1, descending: bool = False) -> Array:
     dim : int, default -1
         The axis; the last one by default.
     descending : bool, default False
-        Whether the largest come first.
+        Whether the largest come first, NaN before them.
 
     Returns
     -------
@@ -208,7 +208,9 @@ def argsort(x: Array, dim: int = -1, descending: bool = False) -> Array:
     >>> torch.argsort(torch.tensor([3, 9, 4])).tolist()
     [0, 2, 1]
     """
-    return np.argsort(x, dim, descending=descending)
+    if descending and x.ndim and x.shape[dim]:
+        return cast("Array", npx.topk(x, x.shape[dim], dim, "indices"))  # NaN counts as the largest
+    return np.argsort(x, dim)
 
 
 def sort(x: Array, dim: int = -1, descending: bool = False) -> Found:

@@ -9,7 +9,7 @@ import numpy
 from .._base.convert import asarray, asarray_like_device, axis_of, cast
 from ..index.getitem import _gather_along, take_along_axis
 from ..shape.reshape import reshape
-from ..sort.sort import argsort
+from ..sort.sort import argsort, argsort_from_largest
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike
@@ -149,7 +149,7 @@ def topk(x: ArrayLike, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_
         raise ValueError(f"topk: k must be between 1 and {x.shape[a]}, got {k}")
     if ret_typ not in ("indices", "value", "both"):
         raise ValueError(f'topk: ret_typ must be "indices", "value" or "both", got {ret_typ!r}')
-    order = argsort(x, a, descending=not is_ascend)[(slice(None),) * a + (slice(0, k),)]
+    order = (argsort(x, a) if is_ascend else argsort_from_largest(x, a))[(slice(None),) * a + (slice(0, k),)]
     if ret_typ == "indices":
         return order
     values = take_along_axis(x, order, a)

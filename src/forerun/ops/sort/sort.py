@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy
 
@@ -11,6 +11,8 @@ from .._base import core as _core
 from .._base.convert import asarray, asarrays, axis_of, check_choice, is_whole
 from .._base.host_task import host_op
 from .._base.primitive import direct, numpy_when_small
+from ..elementwise.arithmetic import negative
+from ..elementwise.bitwise import invert
 from ..index.getitem import take_along_axis
 from ..shape.flip_roll import flip
 from ..shape.reshape import reshape
@@ -27,6 +29,11 @@ def _flat_if_none(op: str, x: ArrayLike, axis: int | None, lone: bool = False) -
     x = asarray(x)
     lone = lone and x.ndim == 0 and type(axis) is int and axis in (0, -1)
     return (reshape(x, -1), 0) if axis is None or lone else (x, axis_of(op, axis, x.ndim))
+
+
+def _turned(x: Array) -> Array:
+    """Return values whose ascending order is the descending order of x, NaN last in both; done twice, x itself."""
+    return invert(x) if x.dtype.kind in "biu" else negative(x)
 
 
 _KINDS = ("quicksort", "heapsort", "mergesort", "stable")
@@ -63,7 +70,7 @@ def argsort(
     stable : bool, optional
         Has no effect: sorting is stable.
     descending : bool, optional
-        Whether to sort in descending order.
+        Whether to sort in descending order. NaN is last in both orders, as in NumPy.
 
     Returns
     -------
@@ -84,21 +91,22 @@ def argsort(
     kind, descending = (None, kind) if isinstance(kind, bool) else (kind, descending)
     x, a = _flat_if_none("argsort", a, axis, True)
     _check_sort("argsort", kind, order, stable)
-
-    places = _by_core("argsort", flip(x, a) if descending else x, a)
+    if descending:
+        x = _turned(x)
+    places = _by_core("argsort", x, a)
     if places is not None:
-        ascending: Array = places
-        return x.shape[a] - 1 - flip(places, a) if descending else ascending
+        return cast("Array", places)
+    return host_op("argsort", lambda v: numpy.argsort(v, axis=a, kind="stable"), [x], x.shape, "int64")
 
-    def positions(v: numpy.ndarray) -> numpy.ndarray:
-        if not descending:
-            ascending: numpy.ndarray = numpy.argsort(v, axis=a, kind="stable")
-            return ascending
-        turned = numpy.flip(numpy.argsort(numpy.flip(v, a), axis=a, kind="stable"), a)
-        found: numpy.ndarray = v.shape[a] - 1 - turned
-        return found
 
-    return host_op("argsort", positions, [x], x.shape, "int64")
+def argsort_from_largest(x: Array, axis: int) -> Array:
+    """Return positions in descending order, of which those of NaN are the first; equal elements keep their order.
+
+    >>> argsort_from_largest(asarray([3.0, 1.0, 3.0, numpy.nan]), 0).tolist()
+    [3, 0, 2, 1]
+    """
+    places = flip(argsort(flip(x, axis), axis), axis)
+    return x.shape[axis] - 1 - places
 
 
 @direct("sort")
@@ -141,16 +149,12 @@ def sort(
     _check_sort("sort", kind, order, stable)
     if _core.recording() and x.node is not None:
         return take_along_axis(x, argsort(x, a, descending=descending), a)
+    if descending:
+        return _turned(sort(_turned(x), a))
     ascending = _by_core("sort", x, a)
     if ascending is not None:
-        return (flip(ascending, a) if descending else ascending).astype(x.dtype)
-    return host_op(
-        "sort",
-        lambda v: numpy.flip(numpy.sort(v, a), a) if descending else numpy.sort(v, a),
-        [x],
-        x.shape,
-        x.dtype,
-    )
+        return cast("Array", ascending.astype(x.dtype))
+    return host_op("sort", lambda v: numpy.sort(v, a), [x], x.shape, x.dtype)
 
 
 def _orders(op: str, kth: int | Sequence[int], n: int) -> tuple[int, ...]:
