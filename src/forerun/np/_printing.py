@@ -381,6 +381,16 @@ def binary_repr(num: int, width: int | None = None) -> str:
     return numpy.binary_repr(int(_number(num)), width)
 
 
+# NumPy has deprecated its own in 2.5: they are here as long as there are programs that ask for them.
+_NAMES = {
+    "S1": "character", "?": "bool", "b": "signed char", "B": "unsigned char", "h": "short", "H": "unsigned short",
+    "i": "integer", "I": "unsigned integer", "l": "long integer", "L": "unsigned long integer",
+    "q": "long long integer", "Q": "unsigned long long integer", "f": "single precision", "d": "double precision",
+    "g": "long precision", "F": "complex single precision", "D": "complex double precision",
+    "G": "complex long double precision", "S": "string", "U": "unicode", "V": "void", "O": "object",
+}  # fmt: skip
+
+
 def typename(char: str) -> str:
     """Return the description of a dtype's character code.
 
@@ -405,5 +415,4 @@ def typename(char: str) -> str:
     >>> np.typename("f")
     'single precision'
     """
-    description: str = numpy.typename(char)
-    return description
+    return _NAMES[char]

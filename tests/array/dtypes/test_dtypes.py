@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from typing import Any
 
 import numpy
@@ -63,6 +64,24 @@ class TestNames:
         assert (x.astype(bool) & True).tolist() == [True, True]
         assert (x + x).dtype == numpy.dtype(getattr(numpy, name))
         assert np.asarray(numpy.ones(2, getattr(numpy, name)), dtype="complex128").tolist() == [1, 1]
+
+    def test_the_classes_of_dtypes_stand_for_them(self) -> None:
+        x, kind = np.ones(2), numpy.dtypes.Float64DType
+        made = np.zeros(2, kind), np.full(2, 1, kind), x.astype(kind), np.add(x, x, dtype=kind), np.array([1], kind)
+        assert {y.dtype for y in made} == {numpy.dtype("float64")}
+        assert numpy.subtract(x, np.ones(()), dtype=kind).dtype == "float64"  # by a protocol
+        for other in (numpy.dtypes.StrDType, numpy.dtypes.ObjectDType, numpy.dtype):
+            with pytest.raises(TypeError):
+                np.zeros(2, other)
+
+    def test_descriptions_are_numpys(self) -> None:
+        codes = [*"?bBhHiIlLqQfdgFDGSUVO", "S1"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of NumPy's function, since 2.5
+            assert [np.typename(code) for code in codes] == [numpy.typename(code) for code in codes]
+        assert np.typename("f") == "single precision"
+        with pytest.raises(KeyError):
+            np.typename("x")
 
     def test_a_name_that_there_is_not(self) -> None:
         with pytest.raises(AttributeError, match=r"module 'forerun.np' has no attribute 'float9'"):

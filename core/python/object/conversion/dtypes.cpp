@@ -38,6 +38,16 @@ void meet_user_dtype() {
   Py_XDECREF(name);
 }
 
+// Whether it is a class of numpy.dtypes, of which PyArray_DescrConverter makes the dtype of objects.
+bool is_dtype_class(PyObject* o) {
+  return PyType_Check(o) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(o), &PyArrayDescr_Type);
+}
+
+bool dtype_of_class(PyObject* kind, PyArray_Descr** d) {
+  *d = reinterpret_cast<PyArray_Descr*>(PyObject_CallNoArgs(kind));
+  return *d != nullptr;
+}
+
 }  // namespace
 
 int typenum_of(DType t) { return typenums[static_cast<int>(t)]; }
@@ -77,7 +87,7 @@ DType dtype_of_typenum(int typenum, bool* known) {
 DType parse_dtype(const char* op, PyObject* dtype) {
   if (PyUnicode_Check(dtype) && PyUnicode_CompareWithASCIIString(dtype, name(DType::bf16)) == 0) dtype = bfloat16();
   PyArray_Descr* d = nullptr;
-  if (!PyArray_DescrConverter(dtype, &d)) throw PythonError{};
+  if (!(is_dtype_class(dtype) ? dtype_of_class(dtype, &d) : PyArray_DescrConverter(dtype, &d))) throw PythonError{};
   bool known;
   DType t = dtype_of_typenum(d->type_num, &known);
   bool native = PyArray_ISNBO(d->byteorder);

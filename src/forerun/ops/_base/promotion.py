@@ -143,7 +143,7 @@ def promote(*dtypes: Any) -> numpy.dtype:
 
 
 def as_dtype(op: str, dtype: DTypeLike) -> numpy.dtype:
-    """Return the dtype meant by a name, a type or a dtype; `float` is the default float.
+    """Return the dtype meant by a name, a type, a dtype or its class; `float` is the default float.
 
     TypeError if arrays cannot have it.
 
@@ -156,6 +156,8 @@ def as_dtype(op: str, dtype: DTypeLike) -> numpy.dtype:
         return numpy.dtype("complex128" if default_float().itemsize == 8 else "complex64")
     if isinstance(dtype, str) and dtype == "bfloat16":
         return numpy.dtype(_core.bfloat16())
+    if isinstance(dtype, type(numpy.dtype)):  # a class of numpy.dtypes
+        dtype = dtype()
     try:
         found: numpy.dtype = numpy.dtype(dtype)
     except SyntaxError:  # of text that begins like a dtype with a shape
