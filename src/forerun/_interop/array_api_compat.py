@@ -13,7 +13,7 @@ from .._array.scalar import scalar
 from .import_hooks import when_imported
 
 _HELPERS = "array_api_compat.common._helpers"
-_COPIES = (_HELPERS, f"scipy._lib.{_HELPERS}", f"sklearn.externals.{_HELPERS}")
+_COPIES = tuple(f"{where}{_HELPERS}" for where in ("", "scipy._lib.", "scipy._external.", "sklearn.externals."))
 
 
 def _add_scalars(helpers: ModuleType) -> None:

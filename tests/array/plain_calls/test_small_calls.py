@@ -97,12 +97,12 @@ def test_an_entry_gives_what_its_python_function_gives_of_numbers():
 
 def issued_behind_a_gate(call: str, space: dict[str, Any]) -> Any:
     """The outcome of a call that was issued while nothing could run."""
-    try:
+
+    def issue() -> Any:
         with closed_gate():
-            result = eval("np." + call, space)
-        return seen(result)
-    except Exception as error:
-        return type(error)
+            return eval("np." + call, space)
+
+    return outcome(issue, read=seen, error=type)
 
 
 WAITING = ("where(m)", "unique", "nonzero", "argwhere", "bincount", "1d(", "compress", "extract")

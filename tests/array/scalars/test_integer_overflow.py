@@ -28,7 +28,7 @@ def pair(module: Any, dtype: str) -> Any:
 
 @pytest.mark.parametrize("n", NUMBERS)
 @pytest.mark.parametrize("dtype", [*WHOLE, "uint64"])
-def test_where_wraps_integers_around(dtype, n):
+def test_where_has_numpys_answer_for_integers(dtype, n):
     after, before = (
         (lambda m: m.where(pair(m, "bool"), pair(m, dtype), n)),
         (lambda m: m.where(pair(m, "bool"), n, pair(m, dtype))),

@@ -31,14 +31,15 @@ DIFFERENT = {
     "linalg.matmul": LOOPS, "linalg.tensordot": "that of np.tensordot", "linalg.vecdot": LOOPS,
 }  # fmt: skip
 # Keywords that NumPy's functions may lack.
-OURS = {"device", "ctx", "descending", "dtype", "out", "interpolation", "upper", "axis", "wait"}
+OURS = {"device", "ctx", "descending", "dtype", "out", "interpolation", "upper", "axis", "wait", "check_bounds"}
 LOOSER = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
 
 
 def functions() -> list[str]:
     """Functions that both have, by dotted name; ufuncs are objects of another kind."""
     found = []
-    for prefix, theirs, mine in (("", numpy, np), ("linalg.", numpy.linalg, np.linalg), ("fft.", numpy.fft, np.fft)):
+    for prefix in ("", "linalg.", "fft.", "lib.stride_tricks."):
+        theirs, mine = (named(m, prefix[:-1]) if prefix else m for m in (numpy, np))
         for name in dir(theirs):
             f, g = getattr(theirs, name), getattr(mine, name, None)
             known = not name.startswith("_") and g is not None and callable(f) and not isinstance(f, type)

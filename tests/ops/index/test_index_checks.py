@@ -11,6 +11,7 @@ import pytest
 from forerun import _core, autograd, np
 from tests.ops.cases.table import ours
 from tests.support.comparison.bits import same_bits
+from tests.support.comparison.outcomes import outcome
 
 M = numpy.arange(12.0).reshape(3, 4)
 UNSIGNED = numpy.array(2**63, "uint64")
@@ -135,11 +136,28 @@ def test_shapes_of_values_that_do_not_fit() -> None:
 
 
 @pytest.mark.parametrize("value", [128, -129, 255, -1, 127])
-def test_numbers_beside_small_integers_wrap_where_a_condition_chooses(value: int) -> None:
+def test_numbers_beside_small_integers_where_a_condition_chooses(value: int) -> None:
+    """NumPy before 2.5 wraps them around, or else refuses them; those of `select` wrap around in any version."""
     for dtype in ("int8", "uint8"):
-        x = numpy.zeros(2, dtype)
-        want = numpy.where([True, False], value, x)
-        assert same_bits(np.where(np.array([True, False]), value, np.array(x)).numpy(), want)
+        x, holds = numpy.arange(2, dtype=dtype), numpy.array([True, False])
+        calls: list[Callable[[Any, Any, Any], Any]] = [
+            lambda m, c, x: m.where(c, value, x),
+            lambda m, c, x: m.select([c], [x], value),
+        ]
+        if dtype == "int8":  # NumPy casts by the rule "same_kind"
+            calls.append(lambda m, c, x: m.select([c, ~c], [value, x]))
+        for call in calls:
+            got, want = (outcome(call, m, m.asarray(holds), m.asarray(x), error=type) for m in (np, numpy))
+            assert got == want if isinstance(want, type) else same_bits(got[0], want[0])
+
+
+def test_a_default_of_select_that_is_an_array_has_a_say_in_the_dtype() -> None:
+    x = numpy.array([1, 2], "int8")
+    want = numpy.select([x > 1], [300], numpy.array([5, 6], "int16"))
+    assert same_bits(np.select([np.array(x) > 1], [300], np.array([5, 6], dtype="int16")).numpy(), want)
+    want = numpy.select([x > 1, x > 0], [x, 300], numpy.array([5, 6], "int16"))
+    got = np.select([np.array(x) > 1, np.array(x) > 0], [np.array(x), 300], np.array([5, 6], dtype="int16"))
+    assert same_bits(got.numpy(), want)
 
 
 def test_what_is_on_the_tape_is_not_written_into_others() -> None:

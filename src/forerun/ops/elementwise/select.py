@@ -40,8 +40,9 @@ def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike) -> Array: ...
 def where(condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None = None) -> Any:
     """Return x where the condition holds (is not zero), y elsewhere.
 
-    All three broadcast; the dtypes of x and y are promoted; a Python integer that an integer dtype does not hold wraps
-    around. With the condition alone: `nonzero`, which waits.
+    All three broadcast; the dtypes of x and y are promoted. A Python integer that an integer dtype does not hold is
+    what it is to the NumPy that is installed: OverflowError from NumPy 2.5 on; before, it wraps around. With the
+    condition alone: `nonzero`, which waits.
 
     Parameters
     ----------
@@ -61,6 +62,8 @@ def where(condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None 
     ------
     ValueError
         If shapes do not fit or only one of x and y is given.
+    OverflowError
+        If a Python integer does not fit into the other operand's integers, and NumPy is 2.5 or newer.
 
     Examples
     --------
@@ -72,18 +75,18 @@ def where(condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None 
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("where: both x and y must be given, or none")
-    result = _select(asarray_like_device(condition, x, y), _wrapped(x, y), _wrapped(y, x))
+    result = _select(asarray_like_device(condition, x, y), _fitted(x, y), _fitted(y, x))
     return result if result.ndim else _core.as_array(result)  # as NumPy's, which is not a scalar
 
 
-def _wrapped(n: ArrayLike, other: ArrayLike) -> Any:
-    """Return n; a Python integer wraps around in the dtype of the other operand, as in NumPy."""
+def _fitted(n: ArrayLike, other: ArrayLike) -> Any:
+    """Return n; a Python integer as NumPy takes it beside the other operand's dtype: it wraps around or overflows."""
     if type(n) is not int or -1 < n < 128:
         return n
     dtype = numpy.dtype("int64") if isinstance(other, (bool, int)) else asarray(other).dtype
     if dtype.kind not in "biu" or not -(2**63) <= n < 2**64:
         return n
-    return int(numpy.asarray(n).astype("int64" if dtype.kind == "b" else dtype))
+    return int(numpy.where(True, n, numpy.zeros((), "int64" if dtype.kind == "b" else dtype)))
 
 
 @numpy_when_small(numpy.ndarray.nonzero, "a", "r", "biufc", waits=True)

@@ -135,18 +135,26 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: object =
         raise ValueError(
             f"select: there must be a choice for each condition, got {len(choicelist)} for {len(condlist)}"
         )
-    result: Any = default
     given = (*condlist, *choicelist, default)
     conditions = [asarray_like_device(c, *given) for c in condlist]
-    choices = [c if type(c) in (int, float, complex) else asarray_like_device(c, *given) for c in choicelist]
-    arrays = [c for c in choices if is_array(c)]
+    values = [c if type(c) in (int, float, complex) else asarray_like_device(c, *given) for c in (*choicelist, default)]
+    arrays = [c for c in values if is_array(c)]
     dtype = promote(*(c.dtype for c in arrays)) if arrays else None
+    choices: list[Any] = [cast(c, dtype) if is_array(c) else _wrapped(c, dtype) for c in values]
+    result = choices.pop()
     for holds, choice in zip(reversed(conditions), reversed(choices)):
         if holds.dtype.kind != "b":
             raise TypeError(f"select: conditions must be of bools, got {holds.dtype}")
-        result = where(holds, cast(choice, dtype) if is_array(choice) else choice, result)
+        result = where(holds, choice, result)
     chosen: Array = result
     return chosen
+
+
+def _wrapped(n: complex, dtype: numpy.dtype | None) -> complex:
+    """Return a Python number; an integer wraps around in a dtype of integers, as NumPy's `select` has it."""
+    if type(n) is not int or dtype is None or dtype.kind not in "iu":
+        return n
+    return int(numpy.asarray(n).astype(dtype))
 
 
 @numpy_when_small(numpy.extract, "condition arr", "aa", "biufc", waits=True)

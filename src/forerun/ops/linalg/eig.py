@@ -197,8 +197,8 @@ def _eigvals(x: Array) -> Array:
 def eig(a: ArrayLike) -> EigResult:
     """Return eigenvalues, in no order, and eigenvectors (columns, of length 1) of square matrices. Always complex.
 
-    (NumPy gives real ones if all happen to be real; here the dtype is known before the values are.) LinAlgError (a
-    ValueError) if matrices are not square, and where results are read if values are not finite.
+    (NumPy before 2.5 gives real ones if all happen to be real.) LinAlgError (a ValueError) if matrices are not square,
+    and where results are read if values are not finite.
 
     Parameters
     ----------

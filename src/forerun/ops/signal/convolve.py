@@ -23,6 +23,7 @@ from .._base.convert import (
 )
 from .._base.host_task import host_op
 from .._base.primitive import numpy_when_small, primitive
+from ..create.fill import zeros
 from ..elementwise.arithmetic import conj_if_complex, conjugate, equal
 from ..elementwise.exponential import sin
 from ..elementwise.select import clip, where
@@ -205,7 +206,7 @@ def interp(
     Raises
     ------
     ValueError
-        If xp and fp are not vectors of one length.
+        If xp and fp are not vectors of one length; if there are no points, but for no positions from NumPy 2.5 on.
 
     Examples
     --------
@@ -217,11 +218,13 @@ def interp(
     if "c" in (x.dtype.kind, xp.dtype.kind):
         raise TypeError("interp: x and xp must be of real numbers, got complex ones")
     x, xp, fp = _inexact(x), vector_of("interp", _inexact(xp)), vector_of("interp", _inexact(fp))
-    if xp.shape != fp.shape or not xp.size:
+    if xp.shape != fp.shape or not (xp.size or _needs_no_points(x)):
         raise ValueError(f"interp: xp and fp must be of one length, not 0, got {xp.size} and {fp.size}")
+    if period == 0:
+        raise ValueError("interp: period must not be zero, got 0")
+    if not xp.size:
+        return zeros(x.shape, promote(fp.dtype, x.dtype), device=x.device)
     if period is not None:
-        if period == 0:
-            raise ValueError("interp: period must not be zero, got 0")
         period = abs(period)
         x, xp = x % period, xp % period
         order = argsort(xp)
@@ -240,6 +243,15 @@ def interp(
     before = where(x < xp[0], fp[0] if left is None else left, inside)
     result = where(x > xp[-1], fp[-1] if right is None else right, where(equal(x, xp[-1]), fp[-1], before))
     return _core.as_scalar(reshape(result, x.shape))
+
+
+def _needs_no_points(x: Array) -> bool:
+    """Return whether the NumPy that is installed finds values at x between no points: from 2.5 on, if x is empty."""
+    try:
+        numpy.interp(numpy.zeros(x.size and 1), (), ())
+    except ValueError:
+        return False
+    return True
 
 
 def _between(x: Array, xp: Any, fp: Array) -> Any:

@@ -26,6 +26,8 @@ def as_strided(
     strides: Sequence[int] | None = None,
     subok: bool = False,
     writeable: bool = True,
+    *,
+    check_bounds: bool | None = None,
 ) -> Array:
     """Return a view with another shape, and other distances between elements. Gradients do not flow through it.
 
@@ -43,6 +45,8 @@ def as_strided(
         Has no effect.
     writeable : bool, optional
         Whether the view can be written.
+    check_bounds : bool, optional
+        Has no effect: bounds are checked in any case.
 
     Returns
     -------
