@@ -299,6 +299,8 @@ def test_a_process_that_forks_and_its_child_go_on():
     done = run(
         START
         + """
+import warnings
+warnings.filterwarnings("ignore", "This process", DeprecationWarning)  # Python 3.12 warns where threads are
 assert all(good() for _ in range(3))
 child = os.fork()
 if child == 0:

@@ -40,6 +40,7 @@ def test_they_are_captured_awaited_and_refused_in_a_forked_child(tmp_path: Path)
         2,
         """
 import asyncio
+import warnings
 import forerun
 from forerun.gluon import HybridBlock
 
@@ -71,6 +72,7 @@ async def both():
     return await asyncio.gather(total(np.ones(1)), total(np.zeros(1)))
 
 print(asyncio.run(both()))
+warnings.filterwarnings("ignore", "This process", DeprecationWarning)  # Python 3.12 warns where threads are
 child = os.fork()
 if child == 0:
     try: dist.allreduce([1.0])
