@@ -5,10 +5,12 @@ BIN     := $(VENV)/bin
 CORE    := $(shell find core cmake -name '*.h' -o -name '*.cpp' -o -name '*.cmake' -o -name CMakeLists.txt -o -name '*.pat')
 TOOLS   := $(VENV)/.tools
 BUILT   := $(VENV)/.built
-INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps --config-settings=build-dir=build/venv
+BUILD   := $(if $(filter .venv,$(VENV)),build/venv,$(VENV)/cmake)
+INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps --config-settings=build-dir=$(BUILD)
 SUITE   := build/array-api-tests
 ADAPTERS := build/adapters
 OPENMPI := build/openmpi
+NEWEST_PYTHON ?= python3.13
 FREE := build/free-threaded
 FREE_PYTHON ?= python3.14t
 FREE_TESTS := tests/engine tests/array tests/autograd tests/runtime
@@ -17,7 +19,7 @@ SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 unexport PYTHONDONTWRITEBYTECODE
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test browser standard clients adapters ranks openmpi frontends free-threaded suites model faults load soak fuzz bench bench-own docs figures plugins gpu-tests card-tests gpu-suite gpu-overlap gpu-compile lint tsan asan aarch64 wheels newcomer portability develop clean
+.PHONY: tour test newest browser standard clients adapters ranks openmpi frontends free-threaded suites model faults load soak fuzz bench bench-own docs figures plugins gpu-tests card-tests gpu-suite gpu-overlap gpu-compile lint tsan asan aarch64 wheels newcomer portability develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
@@ -29,6 +31,10 @@ PROCESSES := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 4 ? n + 1 
 test: export XLA_FLAGS ?= --xla_backend_optimization_level=0
 test: $(BUILT) browser plugins  ## in some processes; ARGS="-n 0 -k matmul -x" for one
 	$(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal $(ARGS)
+
+# The newest NumPy needs a newer Python than 3.11.
+newest:  ## the same with the newest NumPy, in an environment of its own; NEWEST_PYTHON: the interpreter; ARGS: of pytest
+	$(MAKE) --no-print-directory test VENV=build/newest PYTHON=$(NEWEST_PYTHON)
 
 standard: $(BUILT) $(SUITE)  ## the suite of the Python array API standard, which it clones; ARGS="--max-examples=1000 -k fft"
 	$(BIN)/pip install -q --disable-pip-version-check -r $(SUITE)/requirements.txt
@@ -196,7 +202,7 @@ $(TOOLS): pyproject.toml
 
 $(BUILT): $(TOOLS) CMakeLists.txt $(CORE)
 	$(INSTALL) -e .
-	cp build/venv/_core.pyi src/forerun/_core.pyi  # where type checkers look for it
+	cp $(BUILD)/_core.pyi src/forerun/_core.pyi  # where type checkers look for it
 	touch $@
 
 # Environments of their own, in which everything of .venv can be imported, too.

@@ -4,6 +4,8 @@ import platform
 import sys
 import sysconfig
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import numpy
 
@@ -25,6 +27,45 @@ def products() -> None:
     for theirs in (a, a + 1j * a):
         ours = np.array(theirs, dtype=theirs.dtype)
         assert numpy.allclose((ours @ ours.T).numpy(), theirs @ theirs.T)
+
+
+CALLS: dict[str, Callable[[Any, Any], Any]] = {
+    "indexing": lambda m, x: (x[1:, ::-1], x[x > 0], x[[1, 0], 2]),
+    "shapes": lambda m, x: (m.concatenate([x, x[:1]]), m.stack([x, x], 1), x.T.reshape(2, -1), m.pad(x, 1)),
+    "reductions": lambda m, x: (x.max(0), m.argmin(x, 1), m.any(x > 1), m.count_nonzero(x), m.nanmax(x)),
+    "scans": lambda m, x: (m.cumsum(x, 1), m.cumprod(x), m.diff(x), m.maximum.accumulate(x)),
+    "orders": lambda m, x: (m.sort(x), m.argsort(x, 0), m.unique(x), m.searchsorted(m.sort(x[0]), 0.5), m.median(x)),
+    "selection": lambda m, x: (m.where(x > 0, x, 0), m.clip(x, -1, 1), m.take(x, [2, 0], 1), m.select([x > 0], [x])),
+    "integers": lambda m, x: m.where(x > 0, x.astype("int8"), 300),  # an error since NumPy 2.5
+    "matrices": lambda m, x: (m.linalg.inv(x @ x.T), m.linalg.eigvalsh(x @ x.T), m.einsum("ij,kj->ik", x, x)),
+    "transforms": lambda m, x: (m.fft.fft(x), m.fft.irfft(x, axis=0)),
+    "functions of NumPy": lambda m, x: (numpy.add(x, x), numpy.sum(x, 0), numpy.hypot.reduce(x), numpy.stack([x, x])),
+    "samples": lambda m, x: (*m.histogram(x, 3), m.interp(x, [-1.0, 1.0], [0.0, 2.0]), m.trapezoid(x)),
+    "views": lambda m, x: (m.lib.stride_tricks.sliding_window_view(x, (2, 2)), m.broadcast_to(x, (2, *x.shape))),
+    "dtypes": lambda m, x: (m.zeros(2, numpy.dtypes.Int16DType), x.astype("complex64"), m.result_type(x.dtype, "int8")),
+    "text": lambda m, x: (repr(m.ones(2, "int64")), m.array2string(x, precision=2)),
+}
+
+
+def outcome(call: Callable[[Any, Any], Any], module: Any, values: Any) -> list[Any]:
+    """Return the results of a call as lists, or the kind of its error."""
+    try:
+        found = call(module, module.asarray(values))
+    except Exception as error:
+        return [type(error)]
+    return [x.tolist() if hasattr(x, "tolist") else x for x in (found if isinstance(found, tuple) else (found,))]
+
+
+def calls() -> None:
+    """Functions of each family give what those of the installed NumPy give."""
+    values = numpy.random.default_rng(1).normal(size=(4, 6))
+    for name, call in CALLS.items():
+        got, want = outcome(call, np, values), outcome(call, numpy, values)
+        for ours, theirs in zip(got, want, strict=True):
+            if isinstance(theirs, list | float | complex):
+                numpy.testing.assert_allclose(ours, theirs, 1e-12, 1e-12, err_msg=name)
+            else:
+                assert ours == theirs, (name, ours, theirs)
 
 
 def gradients() -> None:
@@ -90,7 +131,7 @@ def errors() -> None:
 
 def main() -> None:
     """Run all of it; what fails raises."""
-    for check in (arithmetic, products, gradients, threads, one_array_of_all_threads, lock, errors):
+    for check in (arithmetic, products, calls, gradients, threads, one_array_of_all_threads, lock, errors):
         check()
     free = " free-threaded" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
     python = f"{platform.python_implementation()} {platform.python_version()}{free}"
