@@ -135,7 +135,7 @@ def test_the_table_and_the_file_have_the_rows_asked_for(tmp_path):
     assert "| tanh-GELU" in printed
     gelu, training = json.loads(path.read_text())["rows"]
     assert list(gelu["seconds"]) == ["forerun"]
-    assert list(training["seconds"]) == ["forerun", "hybrid"]
+    assert list(training["seconds"]) == ["forerun", "hybrid", "whole"]
 
 
 def test_the_ratio_is_of_the_same_round_and_the_best_peer_is_in_bold():
@@ -144,7 +144,7 @@ def test_the_ratio_is_of_the_same_round_and_the_best_peer_is_in_bold():
         "seconds = {'forerun': [1e-6, 4e-6, 3e-6], 'numpy': [2e-6, 8e-6, 3e-6], 'torch': [9e-6] * 3}\n"
         "print(*cells(ROWS[0], seconds, FORERUN + PEERS[:3])[1:], sep=';')"
     )
-    assert output("-c", program) == "3.00;-;**3.00 (0.50)**;9.00 (0.33);-"
+    assert output("-c", program) == "3.00;-;-;**3.00 (0.50)**;9.00 (0.33);-"
 
 
 # Those of other libraries run in environments that have them.
