@@ -259,7 +259,7 @@ def training(device: Any, peers: Peers, quick: bool, name: str) -> Row:
         if not found[0] > found[-1] > 0:
             sys.exit(f"gpu: the loss of {library} must fall, got {found}")
     del steps["cpu"]
-    count = 20 if name == "small" else 1
+    count = 5 if name == "LeNet" else 20
     calls = {library: functools.partial(repeated, step, count) for library, step in steps.items()}
     alone = Alone(device, steps["forerun"])
     return Row(f"training step, {name}", calls, count, unit="ms", wrong=max(wrong, default=None), alone=alone)

@@ -150,6 +150,7 @@ class Optimizer:
         self.num_update = begin_num_update
         self._lr = learning_rate
         self._programs: dict[Any, list[Any]] = {}
+        self._known_factors: dict[Any, tuple[list[float], Any]] = {}  # of the last step, by dtype and device
         self._refused = False  # a step cannot be repeated as a program: it looks at values, say
 
     @property
@@ -271,7 +272,7 @@ class Optimizer:
             if MASTER in state:
                 inputs.append(state[MASTER])
         first = computed(items[0])
-        inputs[0] = _core.scalars(factors, first.dtype, first.device)
+        inputs[0] = self._factor_array(factors, first)
         given = tuple(inputs)
         key = self._constants(advanced)
         for program in self._programs.get(key, ()):
@@ -280,6 +281,15 @@ class Optimizer:
         if alike(items):
             return self._record(items, advanced, given, key)
         return self._update_each(items, advanced)
+
+    def _factor_array(self, numbers: list[float], like: Array) -> Array:
+        """Return an array of factors; that of the step before if they are the same, which a device then has already."""
+        key = like.dtype, like.device
+        known = self._known_factors.get(key)
+        if known is None or known[0] != numbers or 0 in numbers:  # 0 may have another sign
+            known = self._known_factors[key] = numbers, _core.scalars(numbers, *key)
+        array: Array = known[1]
+        return array
 
     def _constants(self, advanced: Sequence[Advanced]) -> tuple[object, ...]:
         """Return what a program of a step computes with besides its inputs."""

@@ -6,7 +6,6 @@ import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._capture import core as _core
 from .._capture.live import Live
 
 if TYPE_CHECKING:
@@ -43,8 +42,7 @@ class CapturedStep(Live):
 
     def factors(self, advanced: Sequence[Advanced]) -> Any:
         """Return an array of the factors of all weights."""
-        numbers = [number for own, _ in advanced for number in own]
-        return _core.scalars(numbers, self.first.dtype, self.first.device)
+        return self.optimizer._factor_array([number for own, _ in advanced for number in own], self.first)
 
     def advance(self) -> tuple[Any, ...] | None:
         """Count a step, and return its factors."""
