@@ -24,7 +24,7 @@ MODELS: list[tuple[type[Model], Bounds]] = [
     (Wake, {"cost": "tiny"}),
     (Wake, {"cost": "tiny", "workers": 1, "helper": True}),
     (Wake, {"workers": 1, "helper": True}),
-    (Wake, {"issuers": (3,), "meet": True, "cores": 2, "helper": True}),
+    (Wake, {"issuers": (2,), "meet": True, "cores": 2, "helper": True}),
     (Wake, {"issuers": (2,), "meet": True, "helper": True, "interrupted": True}),
     (Completion, {}),
     (Completion, {"waits": (("mark", 1), ("mark", 2), ("storage", 2))}),
@@ -55,6 +55,7 @@ MODELS: list[tuple[type[Model], Bounds]] = [
 ]
 
 DEEP: list[tuple[type[Model], Bounds]] = [
+    (Wake, {"issuers": (3,), "meet": True, "cores": 2, "helper": True}),
     (Wake, {"issuers": (2, 1), "meet": True}),
     (Wake, {"issuers": (2,), "workers": 3, "meet": True}),
     (Wake, {"issuers": (2,), "cost": "tiny", "helper": True}),
