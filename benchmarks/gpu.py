@@ -5,9 +5,10 @@
                                                    any other plugin, with small arrays: a processor, or the fake one
 
 Beside it run jax.jit and PyTorch, where they are installed and have the device: each row in turn, medians of the
-rounds. "the plugin" is the plugin alone, which executes the modules of a training step without forerun. A row whose
-numbers are not those of the CPU within the tolerance is marked, and the exit status is 1. Below the table are ratios of
-its rows: to the plugin alone, and to what the overlap of copies and of devices can give at best.
+rounds. In "forerun whole" a training step is one program. "the plugin" is the plugin alone, which executes the modules
+of a hybridized training step without forerun. A row whose numbers are not those of the CPU within the tolerance is
+marked, and the exit status is 1. Below the table are ratios of its rows: to the plugin alone, and to what the overlap
+of copies and of devices can give at best.
 """
 
 from __future__ import annotations

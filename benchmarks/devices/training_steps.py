@@ -32,11 +32,9 @@ def forerun_step(device: Any, name: str, x: Any, y: Any, *, whole: bool = False)
     net.add(*(nn.Dense(outs, in_units=ins, activation=activation) for ins, outs in hidden))
     net.add(nn.Dense(last[1], in_units=last[0]))
     net.initialize(forerun.init.Xavier(), ctx=device)
-    if not whole:
-        net.hybridize()
+    net.hybridize(not whole)
     loss = gluon.loss.SoftmaxCrossEntropyLoss()
-    if not whole:
-        loss.hybridize()
+    loss.hybridize(not whole)
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": RATE})
     data, labels = (np.array(values, dtype=values.dtype, device=device) for values in (x, y))
 

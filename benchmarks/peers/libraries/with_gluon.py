@@ -65,18 +65,18 @@ class Gluon(Peer):
             cost.backward()
             trainer.step(batch)
 
-        taken = self.made(step)
+        captured = self.captured(step)
 
         def program() -> Any:
             for _ in range(count):
-                taken(x, y)
+                captured(x, y)
             self.npx.waitall()
             return [p.data() for p in held]
 
         return program
 
-    def made(self, step: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
-        """The training step, as it is measured."""
+    def captured(self, step: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+        """The training step, as it is measured: captured by those that can."""
         return step
 
     def network(self, name: str, x: Any, y: Any, *parameters: Any, count: int) -> Program:
@@ -124,9 +124,9 @@ class WholeStep(Gluon):
     package = "forerun"
     lacks = "is what training steps can be"
 
-    def made(self, step: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
-        made: Callable[[Any, Any], None] = importlib.import_module(self.package).hybrid(step)
-        return made
+    def captured(self, step: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+        whole: Callable[[Any, Any], None] = importlib.import_module(self.package).hybrid(step)
+        return whole
 
 
 class MXNet(GluonRows):

@@ -26,7 +26,7 @@ from .. import _core
 from .._runtime.device import Device
 from ..autograd.leaf import Variable
 from ..ops._base import traced
-from .live import Capture, issue
+from .participants import Capture, issue
 from .tape_template import NotRepeatable, TapeTemplate
 
 if TYPE_CHECKING:
@@ -66,18 +66,18 @@ class _Call:
         self.shape = shape
         self.result = result
         self.template = template
-        self.live = capture.live
-        self.dependencies = capture.dependencies
+        self.participants = capture.participants
+        self.guards = capture.guards
 
     def issue(self, inputs: Arrays) -> Any:
         """Return the results of the program; None if it does not suit."""
-        if self.live or self.dependencies:
-            return None if self.outdated() else issue(self.program, inputs, self.live)
+        if self.participants or self.guards:
+            return None if self.outdated() else issue(self.program, inputs, self.participants)
         return self.program(inputs)
 
     def outdated(self) -> bool:
         """Whether an object that the first call used has changed since."""
-        return any(one.stale for one in self.dependencies)
+        return any(one.stale for one in self.guards)
 
     def replay(self, saved: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
         """Return the operations on the tape again, for a walk through them: their results."""
@@ -353,8 +353,8 @@ def hybrid(function: Callable[..., Any] | None = None, *, strict: bool = False) 
 
     It may contain a whole training step, with `record`, `backward` and a trainer's `step`. Side effects other than
     operations happen only while it is captured; other arrays that it uses are those of that call, with the values that
-    they have later. An array that is printed meanwhile gives a placeholder. Where the
-    function reads values (`bool`, `item`, `asnumpy`), its calls run as they are written, with one warning.
+    they have later. An array that is printed meanwhile gives a placeholder. Where the function reads values (`bool`,
+    `item`, `asnumpy`), its calls run as they are written, with one warning.
 
     Parameters
     ----------

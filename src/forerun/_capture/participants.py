@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from ..typing import Array
 
 
-__all__ = ["Capture", "Dependency", "Live", "current", "issue"]
+__all__ = ["Capture", "Guard", "Participant", "current", "issue"]
 
 
-class Dependency(Protocol):
-    """A fact of the first call, which is out of date when it no longer holds."""
+class Guard(Protocol):
+    """A condition of a captured call: once it is stale, the function is captured again."""
 
     stale: bool
 
 
-class Live:
+class Participant:
     """An object that takes part in captured calls. Its methods run in each call but the first, in order."""
 
     def advance(self) -> tuple[Any, ...] | None:
@@ -55,8 +55,8 @@ class Capture:
         self.watches = watches
         self.watched: set[object] = set()  # blocks
         self.inputs: list[Any] = []
-        self.live: list[Live] = []
-        self.dependencies: list[Dependency] = []
+        self.participants: list[Participant] = []
+        self.guards: list[Guard] = []
 
     def add_input(self, make: Callable[[], Array]) -> Array:
         """Return a further input of the program, which the function makes."""
@@ -88,11 +88,11 @@ def current() -> Capture | None:
     return _current.capture if _core.capturing() else None
 
 
-def issue(program: Any, inputs: tuple[Any, ...], live: Sequence[Live]) -> Any:
+def issue(program: Any, inputs: tuple[Any, ...], participants: Sequence[Participant]) -> Any:
     """Issue a program for arguments and the next values of the objects that take part; None if it does not suit."""
-    advanced: list[Live] = []
+    advanced: list[Participant] = []
     try:
-        for one in live:
+        for one in participants:
             more = one.advance()
             if more is None:
                 return None
@@ -105,6 +105,6 @@ def issue(program: Any, inputs: tuple[Any, ...], live: Sequence[Live]) -> Any:
         for one in reversed(advanced):
             one.undo()
     if found is not None:
-        for one in live:
+        for one in participants:
             one.issued()
     return found

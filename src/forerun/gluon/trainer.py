@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._capture import core as _capture
-from .._capture.live import Live, current
+from .._capture.participants import Participant, current
 from .._io.file_ops import opened, save_arrays
 from .._io.npy import read_arrays
 from .._runtime.device import Device
@@ -270,8 +270,8 @@ class Trainer:
         if capture is None or self._shares is not None or any(isinstance(m, int) or m == "constant" for m in makers):
             _capture.capture_refuse("it steps a trainer whose gradients it does not compute")
         else:
-            capture.dependencies.append(self._snapshot)
-            capture.live.append(_Steps(self, params))
+            capture.guards.append(self._snapshot)
+            capture.participants.append(_Steps(self, params))
 
     def _summed(self, params: list[Copies]) -> dict[int, Any]:
         """Return the sums of gradients over devices and ranks, by parameter."""
@@ -340,7 +340,7 @@ class Trainer:
         return sorted({known[name.partition(".")[0]] for name in values})
 
 
-class _Steps(Live):
+class _Steps(Participant):
     """Steps of a trainer in a captured function."""
 
     def __init__(self, trainer: Trainer, params: list[Copies]) -> None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Never, Protocol, TypedDict
 from .. import np
 from .._capture import core as _core
 from .._capture.captured import warn_of_read
-from .._capture.live import current
+from .._capture.participants import current
 from .._runtime.registry import known_by, look_up
-from .captured_step import MASTER, Advanced, CapturedStep, Item, State, alike, computed, views
+from .captured_step import MASTER, Advanced, CapturedStep, Item, State, computed, factor_views, same_kind
 
 if TYPE_CHECKING:
     from ..typing import Array
@@ -278,7 +278,7 @@ class Optimizer:
         for program in self._programs.get(key, ()):
             if program(given) is not None:
                 return None
-        if alike(items):
+        if same_kind(items):
             return self._record(items, advanced, given, key)
         return self._update_each(items, advanced)
 
@@ -303,13 +303,13 @@ class Optimizer:
         capture, advanced = current(), self._advance(items)
         if not items:
             return None
-        if capture is None or not self._repeats or not alike(items):
+        if capture is None or not self._repeats or not same_kind(items):
             _core.capture_refuse(f"a step of {type(self).__name__} depends on more than arrays and factors")
             return self._update_each(items, advanced)
         steps = CapturedStep(self, items, self._constants(advanced))
         factors = capture.add_input(lambda: steps.factors(advanced))
-        capture.live.append(steps)
-        return self._update_each(items, views(factors, advanced))
+        capture.participants.append(steps)
+        return self._update_each(items, factor_views(factors, advanced))
 
     def _update_each(self, items: Sequence[Item], advanced: Sequence[Advanced]) -> None:
         recording = _core.set_recording(False)
@@ -329,7 +329,7 @@ class Optimizer:
     ) -> None:
         _core.capture(inputs)
         try:
-            self._update_each(items, views(inputs[0], advanced))
+            self._update_each(items, factor_views(inputs[0], advanced))
             look, self._refused = _core.capture_first_read(), bool(_core.capture_refused())
             if not self._refused:
                 while len(self._programs) >= _MOST:

@@ -6,12 +6,12 @@ import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._capture.live import Live
+from .._capture.participants import Participant
 
 if TYPE_CHECKING:
     from .base import Optimizer
 
-__all__ = ["MASTER", "Advanced", "CapturedStep", "Item", "State", "alike", "computed", "views"]
+__all__ = ["MASTER", "Advanced", "CapturedStep", "Item", "State", "computed", "factor_views", "same_kind"]
 
 State = dict[str, Any]
 """The state of an optimizer for one parameter on one device: arrays by name, and the number of steps as "t"."""
@@ -26,7 +26,7 @@ Advanced = tuple[tuple[float, ...], float]
 MASTER = "master"  # the name, in states, of a float32 copy of a weight of 16 bits
 
 
-class CapturedStep(Live):
+class CapturedStep(Participant):
     """A step in a captured function: its factors are those of the next step in each call."""
 
     def __init__(self, optimizer: Optimizer, items: Sequence[Item], constants: object) -> None:
@@ -63,13 +63,13 @@ class CapturedStep(Live):
             state["t"] = t
 
 
-def views(factors: Any, advanced: Sequence[Advanced]) -> list[Any]:
+def factor_views(factors: Any, advanced: Sequence[Advanced]) -> list[Any]:
     """Return each weight's part of an array of factors, and its decay."""
     n = len(advanced[0][0])
     return [(tuple(factors[k * n + i] for i in range(n)), wd) for k, (_, wd) in enumerate(advanced)]
 
 
-def alike(items: Sequence[Item]) -> bool:
+def same_kind(items: Sequence[Item]) -> bool:
     """Return whether all steps are computed in one dtype on one device."""
     first = computed(items[0])
     return all(w.dtype == first.dtype and w.device == first.device for w in map(computed, items))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import optimizer as _rules
 from .._capture.core import capture_paused
-from .._capture.live import Live, current
+from .._capture.participants import Participant, current
 from ..ops._base import core as _core
 from .grad import enable_grad, no_grad
 
@@ -86,7 +86,7 @@ class Optimizer:
             with enable_grad():
                 loss = closure()
         if (capture := current()) is not None:
-            capture.live.append(_Rates(self))
+            capture.participants.append(_Rates(self))
         with no_grad():
             capture_paused(self._set_rates)
             for group, rule, states in zip(self.param_groups, self._rules, self._states):
@@ -104,7 +104,7 @@ class Optimizer:
         return parameter.grad is not None and self._without.get(id(parameter)) != _version(parameter)
 
 
-class _Rates(Live):
+class _Rates(Participant):
     """The learning rates of an optimizer in a captured function: those of its groups at each call."""
 
     def __init__(self, optimizer: Optimizer) -> None:

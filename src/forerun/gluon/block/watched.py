@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..._capture.live import current
+from ..._capture.participants import current
 from ..parameter.changes import Snapshot, watch
 
 if TYPE_CHECKING:
@@ -32,4 +32,4 @@ def depend_on(block: Block) -> None:
     capture.watched.update(watched_tree(block, snapshot))
     for parameter in block.collect_params().distinct():
         watch(parameter, snapshot)
-    capture.dependencies.append(snapshot)
+    capture.guards.append(snapshot)
