@@ -76,7 +76,7 @@ def torch_step(torch: Any, name: str, x: Any, y: Any) -> Call:
 
 
 def jax_step(jax: Any, name: str, x: Any, y: Any) -> Call:
-    """The whole step behind jax.jit, with its parameters donated."""
+    """The whole step behind jax.jit, with its parameters donated. The batch is an argument."""
     jnp, random = jax.numpy, numpy.random.default_rng(5)
     activation = jax.nn.relu if name in SIZES else jax.nn.sigmoid
 
@@ -87,10 +87,9 @@ def jax_step(jax: Any, name: str, x: Any, y: Any) -> Call:
     convolutions = () if name in SIZES else CONVOLUTIONS
     start = [(parameter(outs, ins, 5, 5), jnp.zeros((outs, 1, 1))) for outs, ins, _ in convolutions]
     start += [(parameter(ins, outs), jnp.zeros(outs)) for ins, outs in itertools.pairwise(SIZES.get(name, DENSE))]
-    data, labels = jnp.array(x), jnp.array(y)
+    batch = jnp.array(x), jnp.array(y)
 
-    def cost(parameters: Any) -> Any:
-        h = data
+    def cost(parameters: Any, h: Any, labels: Any) -> Any:
         for (w, b), (_, _, pad) in zip(parameters, convolutions):
             h = activation(jax.lax.conv(h, w, (1, 1), [(pad, pad)] * 2) + b)
             h = h.reshape(*h.shape[:2], h.shape[2] // 2, 2, h.shape[3] // 2, 2).mean((3, 5))
@@ -100,8 +99,8 @@ def jax_step(jax: Any, name: str, x: Any, y: Any) -> Call:
             h = activation(h) if i + 1 < len(parameters) else h
         return -jnp.take_along_axis(jax.nn.log_softmax(h), labels[:, None], 1).mean()
 
-    def update(parameters: Any) -> tuple[Any, Any]:
-        loss, gradients = jax.value_and_grad(cost)(parameters)
+    def update(parameters: Any, data: Any, labels: Any) -> tuple[Any, Any]:
+        loss, gradients = jax.value_and_grad(cost)(parameters, data, labels)
         return loss, jax.tree.map(lambda p, g: p - RATE * g, parameters, gradients)
 
     compiled_update = jax.jit(update, donate_argnums=0)
@@ -109,7 +108,7 @@ def jax_step(jax: Any, name: str, x: Any, y: Any) -> Call:
 
     def step() -> Any:
         nonlocal state
-        loss, state = compiled_update(state)
+        loss, state = compiled_update(state, *batch)
         return loss
 
     return step
