@@ -130,6 +130,36 @@ def test_scatter_along(plugin: Plugin, axis: int, combine: str | None) -> None:
     assert_same(got, storage(x))
 
 
+@pytest.mark.parametrize("combine", [None, "add", "multiply"])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize(("dtype", "computed"), [("float32", "float32"), ("int8", "float64")])
+def test_scatter_along_once(plugin: Plugin, axis: int, combine: str | None, dtype: str, computed: str) -> None:
+    """One value for each slice is put there by a comparison: no scatter, whose order a compiler may have to keep."""
+    x = base((4, 5, 3), dtype)
+    i = indices(x.shape[axis], tuple(1 if a == axis else n for a, n in enumerate(x.shape)))
+    values = base(i.shape, dtype)
+    more: Any = {"update": True, "axis": axis, "combine": combine, "computed": computed}
+    text = emit(spec("scatter_along", "", [i, values], [x], **more))
+    assert text is not None
+    assert "stablehlo.scatter" not in text
+    (got,) = run(plugin, "scatter_along", "", [i, values], [x], **more)
+    old = numpy.take_along_axis(x, i, axis)
+    new = values if combine is None else getattr(numpy, combine)(old, values)
+    numpy.put_along_axis(x, i, new, axis)
+    assert_same(got, storage(x))
+
+
+@pytest.mark.parametrize(("index", "bad"), [([0, 4], False), ([-5, 1], False), ([0, 5], True), ([-6, 2], True)])
+def test_scatter_along_once_checks(plugin: Plugin, index: list[int], bad: bool) -> None:
+    x, i, values = base((2, 5)), numpy.array(index)[:, None], numpy.float32([[7], [8]])
+    got, told = run(plugin, "scatter_along", "", [i, values], [x], update=True, axis=1, check=True)
+    assert bool(told) is bad
+    for row, at in enumerate(index):
+        if -5 <= at < 5:
+            x[row, at] = values[row, 0]
+    assert_same(got, storage(x))
+
+
 def test_put(plugin: Plugin) -> None:
     x = base((4, 5))
     i, values = indices(20, (9,)), base((2,))

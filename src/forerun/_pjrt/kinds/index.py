@@ -97,8 +97,10 @@ def scatter(call: Call) -> Sequence[Value] | None:
 
 def scatter_along(call: Call) -> Sequence[Value] | None:
     """Values at indices along one axis, for each position of the others."""
-    (index, values), old = call.inputs, call.old(0)
-    places = _places(call, index, old.shape, call.attribute("axis"))
+    (index, values), old, axis = call.inputs, call.old(0), call.attribute("axis")
+    if 0 not in old.shape and index.shape == tuple(1 if a == axis else n for a, n in enumerate(old.shape)):
+        return _written_once(call, old, index, values, axis)
+    places = _places(call, index, old.shape, axis)
     if 0 in (*old.shape, *values.shape):
         return [old]
     return _written(call, old, places, values, list(range(len(old.shape))))
@@ -124,9 +126,9 @@ def _written(
     b, name = call.b, call.attribute("combine")
     if name is not None:
         wide = call.attribute("computed", old.dtype)
-        if name not in _COMBINES or (name == "divide" and wide[:3] in ("int", "uin")):
+        body = _combining(b, name, old.dtype, wide)
+        if body is None:
             return None
-        body = _combining(b, name, old.dtype)
         found = b.scatter(cast(b, old, wide), places, cast(b, values, wide), body, indexed=indexed)
         return [cast(b, found, old.dtype)]
     values = cast(b, values, old.dtype)
@@ -134,8 +136,29 @@ def _written(
     return [b.scatter(old, places, values, lambda _, value: value, indexed=indexed, unique=True)]
 
 
-def _combining(b: Builder, name: str, dtype: str) -> Callable[[Value, Value], Value]:
-    """Return the function of an element of that dtype and a value, which are combined in the wider dtype."""
+def _written_once(call: Call, old: Value, index: Value, values: Value, axis: int) -> Sequence[Value] | None:
+    """Values at one index of each slice along an axis.
+
+    All elements compare their positions with that index: compilers join this with the loops around it, and no order of
+    writes matters.
+    """
+    b, name = call.b, call.attribute("combine")
+    own = _checked(call, index, old.shape[axis], call.attribute("from_end", True))
+    here = b.broadcast(own, old.shape).equals(b.iota(old.shape, axis))
+    if name is None:
+        return [b.select(here, b.broadcast(cast(b, values, old.dtype), old.shape), old)]
+    wide = call.attribute("computed", old.dtype)
+    body = _combining(b, name, old.dtype, wide)
+    if body is None:
+        return None
+    found = body(cast(b, old, wide), b.broadcast(cast(b, values, wide), old.shape))
+    return [b.select(here, cast(b, found, old.dtype), old)]
+
+
+def _combining(b: Builder, name: str, dtype: str, wide: str) -> Callable[[Value, Value], Value] | None:
+    """Return the function of an element of that dtype and a value, which are combined in the wider dtype, if any."""
+    if name not in _COMBINES or (name == "divide" and wide[:3] in ("int", "uin")):
+        return None
 
     def combine(element: Value, value: Value) -> Value:
         results = combined(b, name, [element, value])
