@@ -232,9 +232,10 @@ void Recording::drop_dead() {
 void Recording::join(Accelerator& device) {
   DeviceProgram joint;
   for (const Program::Slot& slot : program_->slots_) {
+    using Kind = Program::SlotKind;
     const DType dtype = slot.form.dtype == DebugShape::kNone ? DType::u8 : static_cast<DType>(slot.form.dtype);
-    joint.slots.push_back(
-        {dtype, static_cast<int64_t>(slot.bytes / item_size(dtype)), slot.kind != Program::SlotKind::temporary});
+    joint.slots.push_back({dtype, static_cast<int64_t>(slot.bytes / item_size(dtype)), slot.kind != Kind::temporary,
+                           slot.kind == Kind::input || slot.kind == Kind::constant});
   }
   for (const auto& step : program_->steps_) {
     auto& made = joint.steps.emplace_back(DeviceProgram::Step{&step->op, {}, step->number});

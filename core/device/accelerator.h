@@ -24,6 +24,7 @@ struct DeviceProgram {
     DType dtype;
     int64_t size;  // elements
     bool kept;     // its values are used afterwards
+    bool old;      // it has values before
   };
   struct Step {
     Op* op;                  // has a kernel of the device, and no accesses

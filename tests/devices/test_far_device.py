@@ -75,6 +75,22 @@ print(np.full(4, 2.0, device=gpu).sum(), (np.ones(2) + 1).sum())
     assert last == "8.0 4.0"
 
 
+def test_a_program_writes_an_array_that_never_had_values() -> None:
+    """The eighth execution fails: nothing has memory that the results could take."""
+    program = """
+step = forerun.hybrid(lambda x, out: np.multiply(x, x, out=out).sum())
+x, out = np.full(3, 2.0, device=gpu), np.full(3, 1.0, device=gpu)
+for _ in range(2):
+    step(x, out).wait()
+out = np.full(3, 5.0, device=gpu)
+print(said(out.wait))
+print(step(x, out).item(), out.tolist())
+"""
+    failed, done = lines_of(program, fail_execute=8)
+    assert failed == "RuntimeError: full: fake_gpu: this execution was to fail"
+    assert done == "12.0 [4.0, 4.0, 4.0]"
+
+
 class TestMemory:
     """The fake has 1 MB for both devices together; forerun lets each have nine tenths of it."""
 
@@ -93,6 +109,20 @@ for i in range(100):
 print(total.item(), forerun.memory(gpu)["peak"] <= 900_000)
 """
         assert lines_of(program, bytes=1_000_000) == ["247500000.0 True"]
+
+    def test_a_program_writes_into_the_memory_of_the_values_before(self) -> None:
+        """Four such arrays fit into the memory, and five do not."""
+        program = """
+x, a, b = (np.ones((100_000,), device=gpu) for _ in range(3))
+def step(x, a, b):
+    np.multiply(x, 3, out=a)
+    np.add(x, 1, out=b)
+    return a[:2].sum() + b[:2].sum()
+step = forerun.hybrid(step)
+for _ in range(5):
+    print(said(step(x, a, b).item))
+"""
+        assert lines_of(program, bytes=1_900_000) == ["10.0"] * 5
 
     def test_memory_that_others_have(self) -> None:
         """An operation that the plugin refuses is tried again as the oldest one, and then fails with the bytes."""

@@ -23,6 +23,7 @@ forerun.waitall()
 before, since = _core.in_use()["blocks"], [0] * 4
 x = np.arange(MIB, dtype="float32", device=gpu)  # which is copied there
 x.wait()
+x[:1].tolist()  # through the memory for small copies, which is registered from then on
 given_back(before)
 forerun.empty_cache()
 since = counts()
@@ -69,8 +70,41 @@ for _ in range(2):
     z = y.copyto(gpu)
     print((z + 1).sum().item() == 2 * MIB, *counts())
 """
-    four = 4 << 20
-    assert printed(program) == [[1, 1, 0, four, 1], [1, 1, 0, four, 2]]
+    four = 4 << 20  # the sum is a copy, too
+    assert printed(program) == [[1, 1, 0, four, 2], [1, 1, 0, four, 4]]
+
+
+def test_small_copies_to_the_host_use_registered_memory() -> None:
+    """Sums that the host reads, and the results that tell it whether indices were in range."""
+    program = """
+i = np.array([3, 5], device=gpu)
+i.wait()
+for n in (1, 64, 65, 1 << 14, (1 << 14) + 1):
+    part = x[:n].copy()
+    part.wait()
+    was = counts()[3]
+    print(part.tolist() == list(range(n)), counts()[3] - was)
+was = counts()[3]
+taken = np.take(x, i)
+taken.wait()
+print(counts()[3] - was, taken.tolist() == [3, 5], counts()[3] - was)
+"""
+    assert printed(program) == [[1, 1], [1, 1], [1, 1], [1, 1], [1, 0], [1, 1, 2]]
+
+
+def test_more_small_copies_than_there_are_places() -> None:
+    """Some use other memory. All have their values, and their errors."""
+    program = """
+i = np.array([0, MIB - 1], device=gpu)
+sums = [np.take(x, i + k).sum() for k in range(3)]
+assert [s.copyto(here).item() for s in sums[:1]] == [MIB - 1]
+taken = [np.take(x, i - k) for k in range(1500)]
+parts = [x[k : k + 9000].copyto(here) for k in range(40)]
+print(all(t.tolist() == [(MIB - k) % MIB, MIB - 1 - k] for k, t in enumerate(taken)))
+print(all(p.tolist() == list(range(k, k + 9000)) for k, p in enumerate(parts)))
+print(said(sums[1].item).startswith("IndexError: take: "), said(sums[2].item).startswith("IndexError: take: "))
+"""
+    assert printed(program, execute_us=300) == [[1], [1], [1, 1]]
 
 
 def test_memory_is_unregistered_before_it_goes_back_to_the_system() -> None:
@@ -96,7 +130,7 @@ small = np.arange(MIB // 8, dtype="float32", device=gpu)
 y = small.copyto(here)
 print(y[-1].item() == MIB // 8 - 1, (y.copyto(gpu) - small).sum().item() == 0, *counts())
 """
-    assert printed(program) == [[1, 1, 0, 0, 0, 0]]
+    assert printed(program) == [[1, 1, 0, 0, 0, 1]]  # the sum is copied
 
 
 def test_memory_of_numpy_is_not_registered() -> None:
@@ -108,7 +142,7 @@ print((z + 1).sum().item() > 0, *counts())
 y[:] = x.copyto(here)
 print(right(z), right(y))
 """
-    assert printed(program) == [[1, 0, 0, 0, 0], [1, 1]]
+    assert printed(program) == [[1, 0, 0, 0, 1], [1, 1]]  # the sum is copied
 
 
 def test_no_more_than_a_quarter_of_the_memory_limit_is_registered() -> None:
@@ -180,7 +214,7 @@ y[:] = z.copyto(here)
 print(right(y), right(z))
 """
     first, second = printed(program)
-    assert first == [1, 1, 0, 4 << 20, 2]
+    assert first == [1, 1, 0, 4 << 20, 3]  # y, z and the sum are copied
     assert second == [1, 1]
 
 

@@ -76,13 +76,14 @@ class Backend::DeviceOf final : public Accelerator {
   Backend& backend_;
   const Device& device_;
   ScalarCache scalars_{device_};
-  Shared shared_{backend_.modules(), scalars_};
+  Shared shared_{backend_.modules(), scalars_, backend_.staging_};
   Lane compute_{*this}, copy_{*this};
 };
 
 Backend::Backend(std::unique_ptr<Client> client, std::optional<std::filesystem::path> folder, size_t most,
                  std::unique_ptr<Writer> writer)
-    : client_(std::move(client)), modules_(*client_, std::move(folder), most), writer_(std::move(writer)) {
+    : client_(std::move(client)), modules_(*client_, std::move(folder), most), staging_(*client_),
+      writer_(std::move(writer)) {
   for (const Device& device : client_->devices()) devices_.push_back(std::make_unique<DeviceOf>(*this, device));
 }
 

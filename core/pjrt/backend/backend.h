@@ -30,9 +30,10 @@ class Writer {
   };
   virtual ~Writer() = default;
   virtual std::optional<std::string> operation(const OpSpec& spec) const = 0;
-  // Its arguments are the slots that are read, or written in part, before they are written as a whole, in their order;
-  // its results those that are written and kept, and behind them, for each step that checks its values, whether they
-  // were bad. donated: of the slots of arguments.
+  // Its arguments are the slots that are read, or written in part, before they are written as a whole, and those whose
+  // memory is donated, in their order; its results those that are written and kept, and behind them, if there are steps
+  // that check their values, a vector that tells for each of these whether they were bad. donated: slots whose results
+  // take their old memory.
   virtual std::optional<std::string> program(const std::vector<Step>& steps, const std::vector<Slot>& slots,
                                              const std::vector<int>& donated) const = 0;
 };
@@ -80,6 +81,7 @@ class Backend {
   class DeviceOf;
   const std::unique_ptr<Client> client_;
   ModuleCache modules_;
+  StagingPool staging_;
   const std::unique_ptr<Writer> writer_;
   std::vector<std::unique_ptr<DeviceOf>> devices_;
 

@@ -41,6 +41,18 @@ void set_values(Op& op, int access, const Device& device, Buffer&& buffer) {
   storage_of(op, access).values = std::make_unique<Values>(device.client(), std::move(buffer));
 }
 
+// Gives an access zeros if it has no values: an execution is to take their memory.
+void fill_if_absent(Op& op, int access, const Device& device) {
+  const forerun::Buffer& storage = storage_of(op, access);
+  if (storage.values) return;
+  const DType dtype = dtype_of_storage(storage);
+  const int64_t shape[] = {static_cast<int64_t>(storage.bytes / item_size(dtype))};
+  const std::vector<char> zeros(storage.bytes);
+  Event copied;
+  set_values(op, access, device, Buffer::from_host(device, zeros.data(), dtype, shape, false, copied));
+  if (std::unique_ptr<PluginError> error = copied.wait()) throw PluginError(*error);
+}
+
 FailurePtr failure_of(const Op& op, ErrorKind kind, const std::string& text) {
   return Engine::get().failures.made(kind, op, [&] { return std::string(op.kernel()->name()) + ": " + text; });
 }
@@ -48,7 +60,6 @@ FailurePtr failure_of(const Op& op, ErrorKind kind, const std::string& text) {
 // Completes an op when all of some events are ready, with the first error that they report.
 class Completing {
  public:
-  // `bad`, if not null, tells at the end whether the values were such that the op has failed, with this text.
   Completing(Op& op, int events) : op_(op), left_(events) {}
   virtual ~Completing() = default;
   void wait_for(Event&& event) {
@@ -56,14 +67,15 @@ class Completing {
   }
 
  protected:
-  virtual FailurePtr failure() { return nullptr; }
+  // The last part of the op, when all events are ready without an error. Returns its failure, if it has failed.
+  virtual FailurePtr finish() { return nullptr; }
   Op& op_;
 
  private:
   void ended(std::unique_ptr<PluginError> error) {
     if (error && !has_error_.exchange(true)) error_ = std::move(error);
     if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    FailurePtr failed = error_ ? failure_of(op_, error_->kind, error_->what()) : failure();
+    FailurePtr failed = error_ ? failure_of(op_, error_->kind, error_->what()) : finish();
     Op& op = op_;
     delete this;
     Engine::get().complete(op, std::move(failed));
@@ -93,9 +105,10 @@ Lane::Outcome unless_out_of_memory(F f) {
 // How a module is called: where its arguments are, and where its results go.
 struct Call {
   std::vector<int> arguments;    // accesses of the op, or ~numbers of scalars
-  std::vector<int64_t> donated;  // places of arguments whose memory results may take,
+  std::vector<int64_t> donated;  // places of arguments whose memory results may take
+  std::vector<int64_t> unread;   // those of these whose values do not matter
   std::vector<int> outputs;      // accesses
-  std::vector<Error> errors;     // one for each result behind those, if that tells of values that are bad
+  std::vector<Error> errors;     // the result behind those tells, for each of these, whether values were bad
   struct Draw {
     size_t scalar;    // the seed, behind which the number is
     uint64_t number;  // beyond that of the op
@@ -157,7 +170,7 @@ class ModuleKernel final : public DeviceKernel {
 
   Lane::Outcome hand_over(Op& op, const Device& device, Shared& shared) override {
     const Module& module = code().module(shared.modules, facts_.name, op.site);
-    return unless_out_of_memory([&] { execute(op, device, shared.scalars, module); });
+    return unless_out_of_memory([&] { execute(op, device, shared, module); });
   }
 
   const std::shared_ptr<const Execution>& execution() const { return execution_; }
@@ -166,11 +179,12 @@ class ModuleKernel final : public DeviceKernel {
   const std::vector<Scalar>& scalars() const { return scalars_; }
 
  private:
-  void execute(Op& op, const Device& device, ScalarCache& cache, const Module& module) {
+  void execute(Op& op, const Device& device, Shared& shared, const Module& module) {
     std::vector<Event> copied;
-    std::vector<std::shared_ptr<const Buffer>> numbers = this->numbers(device, cache, copied);
+    std::vector<std::shared_ptr<const Buffer>> numbers = this->numbers(device, shared.scalars, copied);
     std::vector<abi::Buffer*> arguments;
     arguments.reserve(call().arguments.size());
+    for (int64_t at : call().unread) fill_if_absent(op, call().arguments[static_cast<size_t>(at)], device);
     for (int from : call().arguments)
       arguments.push_back(from < 0 ? numbers[static_cast<size_t>(~from)]->raw() : values_of(op, from).raw());
     std::vector<int64_t> kept;  // what is read beside, too
@@ -181,9 +195,10 @@ class ModuleKernel final : public DeviceKernel {
     const size_t outputs = call().outputs.size();
     for (size_t i = 0; i < outputs; ++i) set_values(op, call().outputs[i], device, std::move(results[i]));
     if (call().errors.empty()) return (new Completing(op, 1))->wait_for(std::move(done));
-    auto* checking = new Checking(op, execution_->call);
-    for (size_t i = 0; i < call().errors.size(); ++i) checking->add(results[outputs + i].to_host(&checking->bad[i], 1));
-    checking->start(std::move(done));
+    auto checking = std::make_unique<Checking>(op, execution_->call, shared.staging);
+    Event told = results[outputs].to_host(checking->bad(), call().errors.size());
+    checking->wait_for(std::move(told));
+    checking.release()->wait_for(std::move(done));  // behind this the op may be gone
   }
 
   std::vector<std::shared_ptr<const Buffer>> numbers(const Device& device, ScalarCache& cache,
@@ -202,29 +217,26 @@ class ModuleKernel final : public DeviceKernel {
     return all;
   }
 
-  // Looks at the results that tell of bad values, when they are ready.
+  // Looks at the result that tells of bad values, when it is ready.
   class Checking final : public Completing {
    public:
-    Checking(Op& op, std::shared_ptr<const Call> call)
-        : Completing(op, 1 + static_cast<int>(call->errors.size())), bad(call->errors.size()), call_(std::move(call)) {}
-    void add(Event&& event) { events_.push_back(std::move(event)); }
-    // Behind this the op may be gone, and this.
-    void start(Event&& done) {
-      std::vector<Event> events = std::move(events_);
-      for (Event& event : events) wait_for(std::move(event));
-      wait_for(std::move(done));
+    Checking(Op& op, std::shared_ptr<const Call> call, StagingPool& pool)
+        : Completing(op, 2), call_(std::move(call)), staged_(pool.take(call_->errors.size())) {
+      if (!staged_) own_.resize(call_->errors.size());
     }
-    FailurePtr failure() override {
-      const auto first = std::find(bad.begin(), bad.end(), 1);
-      if (first == bad.end()) return nullptr;
-      const Error& error = call_->errors[static_cast<size_t>(first - bad.begin())];
+    char* bad() { return staged_ ? staged_.data() : own_.data(); }  // one for each error
+    FailurePtr finish() override {
+      const char* end = bad() + call_->errors.size();
+      const char* first = std::find(bad(), bad() + call_->errors.size(), 1);
+      if (first == end) return nullptr;
+      const Error& error = call_->errors[static_cast<size_t>(first - bad())];
       return Engine::get().failures.made(error.kind, op_, [&] { return std::string(error.what()); });
     }
-    std::vector<char> bad;
 
    private:
     const std::shared_ptr<const Call> call_;
-    std::vector<Event> events_;
+    StagingPool::Place staged_;
+    std::vector<char> own_;  // if there is no place
   };
 
   const Facts facts_;
@@ -271,11 +283,11 @@ class Joining {
     std::vector<int> donated;
     for (size_t slot = 0; slot < slots_.size(); ++slot) {
       const bool result = written_[slot] && slots_[slot].kept;
-      if (needed_[slot]) {
-        if (result) donated.push_back(static_cast<int>(slot));
-        if (result) call->donated.push_back(static_cast<int64_t>(call->arguments.size()));
-        call->arguments.push_back(place_of(slot));
-      }
+      const bool donates = result && (needed_[slot] || program_.slots[slot].old);
+      const auto place = static_cast<int64_t>(call->arguments.size());
+      if (donates) donated.push_back(static_cast<int>(slot)), call->donated.push_back(place);
+      if (donates && !needed_[slot]) call->unread.push_back(place);
+      if (donates || needed_[slot]) call->arguments.push_back(place_of(slot));
       if (result) call->outputs.push_back(place_of(slot));
     }
     std::optional<std::string> text = writer_.program(steps_, slots_, donated);
@@ -362,13 +374,36 @@ class DownloadKernel final : public DeviceKernel {
   const char* name() const override { return "copy to host"; }
   bool droppable() const override { return true; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
-  Lane::Outcome hand_over(Op& op, const Device& device, Shared&) override {
+  Lane::Outcome hand_over(Op& op, const Device& device, Shared& shared) override {
     device.client().check_process();
     forerun::Buffer& to = storage_of(op, 1);
+    if (StagingPool::Place place = shared.staging.take(to.bytes)) {
+      auto landing = std::make_unique<Landing>(op, std::move(place), to);
+      Event copied = values_of(op, 0).to_host(landing->data(), to.bytes);
+      landing.release()->wait_for(std::move(copied));
+      return Lane::Outcome::accepted;
+    }
     to.register_with(device.client());
     (new Completing(op, 1))->wait_for(values_of(op, 0).to_host(to.data(), to.bytes));
     return Lane::Outcome::accepted;
   }
+
+ private:
+  // The values go on from their place to the storage.
+  class Landing final : public Completing {
+   public:
+    Landing(Op& op, StagingPool::Place place, forerun::Buffer& to)
+        : Completing(op, 1), place_(std::move(place)), to_(to) {}
+    char* data() const { return place_.data(); }
+    FailurePtr finish() override {
+      std::memcpy(to_.data(), place_.data(), to_.bytes);
+      return nullptr;
+    }
+
+   private:
+    StagingPool::Place place_;
+    forerun::Buffer& to_;
+  };
 };
 
 class TransferKernel final : public DeviceKernel {

@@ -11,6 +11,7 @@
 #include "engine/devices/lane.h"
 #include "engine/operations/op.h"
 #include "pjrt/backend/scalar_cache.h"
+#include "pjrt/backend/staging_pool.h"
 #include "pjrt/client.h"
 #include "pjrt/modules/module_cache.h"
 
@@ -20,10 +21,11 @@ class Code;
 class Writer;
 struct Execution;
 
-// Caches that the ops of a device use together.
+// The caches and pools that the ops of a device use together.
 struct Shared {
   ModuleCache& modules;
   ScalarCache& scalars;
+  StagingPool& staging;
 };
 
 class DeviceKernel : public Kernel {

@@ -42,10 +42,11 @@ class Builder:
 
     # --- the module and its parts
 
-    def argument(self, type: Type, donated: bool = False) -> Value:
-        """The next argument of the module. donated: its memory may become a result's."""
+    def argument(self, type: Type, result: int | None = None) -> Value:
+        """The next argument of the module. result: the number of the one that takes its memory, if it may be taken."""
         value = Value(self, f"%a{len(self._arguments)}", type)
-        self._arguments.append(f"{value.name}: {type}{' {jax.buffer_donor = true}' if donated else ''}")
+        donated = "" if result is None else f" {{tf.aliasing_output = {result} : i32}}"
+        self._arguments.append(f"{value.name}: {type}{donated}")
         return value
 
     def module(self, results: Sequence[Value]) -> str:

@@ -73,7 +73,7 @@ def emit(spec: Spec) -> str | None:
     """
     b = Builder()
     storages = [b.argument(views.flat_type(x)) for x in spec.inputs]
-    olds = [b.argument(views.flat_type(o), donated=True) if o.mode == "update" else None for o in spec.outputs]
+    olds = [b.argument(views.flat_type(o), i) if o.mode == "update" else None for i, o in enumerate(spec.outputs)]
     results = lower(b, spec, storages, olds)
     return None if results is None else b.module(results)
 

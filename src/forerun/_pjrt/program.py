@@ -2,8 +2,8 @@
 
 A slot stands for a storage, or for a scalar. Each has a value, which an operation that writes replaces: the module is
 in single assignment over the slots. Slots that are read, or of which a part is written, before they are written whole
-are arguments, in their order; those that are written and kept are results, in their order. Behind them are the results
-`bad` of the steps that check, in theirs.
+are arguments, and so are all whose memory is donated, in their order; those that are written and kept are results, in
+theirs. Behind them is one more if there are steps that check: a vector of their results `bad`.
 """
 
 from __future__ import annotations
@@ -64,13 +64,14 @@ def results_of(steps: Sequence[Step], slots: Sequence[Slot]) -> list[int]:
 def emit_program(steps: Sequence[Step], slots: Sequence[Slot], donated: Collection[int] = ()) -> str | None:
     """The module of a program; None if one of its operations has no lowering.
 
-    donated: the slots among the arguments whose old values are not needed, so that results may take their memory.
+    donated: the slots among the results whose old values are not needed behind it: their results take their memory.
     """
     b = Builder()
     values: dict[int, Value] = {}
-    for slot in arguments_of(steps):
+    results = results_of(steps, slots)
+    for slot in sorted({*arguments_of(steps), *donated}):
         shape = () if slots[slot].scalar else (slots[slot].size,)
-        values[slot] = b.argument(Type(shape, slots[slot].dtype), donated=slot in donated)
+        values[slot] = b.argument(Type(shape, slots[slot].dtype), results.index(slot) if slot in donated else None)
     bad: list[Value] = []
     for step in steps:
         olds = [values[i] if out.mode == "update" else None for i, out in zip(step.outputs, step.spec.outputs)]
@@ -79,4 +80,5 @@ def emit_program(steps: Sequence[Step], slots: Sequence[Slot], donated: Collecti
             return None
         values.update(zip(step.outputs, found))
         bad += found[len(step.outputs) :]
-    return b.module([values[slot] for slot in results_of(steps, slots)] + bad)
+    told = [b.concatenate([b.reshape(each, (1,)) for each in bad], 0)] if bad else []
+    return b.module([*(values[slot] for slot in results), *told])

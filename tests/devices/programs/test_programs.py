@@ -104,6 +104,47 @@ def test_an_update_reads_and_writes_the_same_memory() -> None:
     numpy.testing.assert_array_equal(x.asnumpy(), h)
 
 
+def test_a_result_takes_the_memory_of_the_values_before() -> None:
+    """An array that a program writes whole has values from before, or none yet: readers of these keep them."""
+    (device,) = gpus(1)
+
+    @forerun.hybrid
+    def program(x: Any, out: Any) -> Any:
+        np.multiply(x, x, out=out)
+        return out.sum()
+
+    x, empty = on(device, 1, 2, 3), np.empty(3, dtype="float32", device=device)
+    assert program(x, empty).item() == 14
+    for k in range(4):
+        out = np.empty(3, dtype="float32", device=device)
+        first = program(x, out)
+        before, view = out.copy(), out[1:]
+        again = program(x + k, out)
+        assert (first.item(), before.tolist()) == (14, [1, 4, 9])
+        assert out.tolist() == [(1 + k) ** 2, (2 + k) ** 2, (3 + k) ** 2]
+        assert view.tolist() == out.tolist()[1:]
+        assert again.item() == sum(out.tolist())
+
+
+def test_the_message_is_that_of_the_operation_with_bad_values() -> None:
+    """One result tells of the checks of all operations."""
+    (device,) = gpus(1)
+    x, fine = np.arange(4.0, device=device), np.array([0, 3], device=device)
+
+    @forerun.hybrid
+    def program(x: Any, i: Any, j: Any) -> Any:
+        return np.take(x, i) + npx.pick(np.stack([x[:2], x[2:]]), j)
+
+    for _ in range(3):
+        assert program(x, fine, fine * 0).tolist() == [0, 5]
+    first, second = program(x, fine + 1, fine * 0), program(x, fine, fine - 2)
+    with pytest.raises(IndexError, match=r"^take: "):
+        first.wait()
+    with pytest.raises(IndexError, match=r"^pick: "):
+        second.wait()
+    assert program(x, fine, fine * 0).tolist() == [0, 5]
+
+
 @pytest.mark.parametrize("which", [0, 1])
 def test_programs_are_bound_to_the_device_of_their_arrays(which: int) -> None:
     device = gpus(2)[which]

@@ -112,7 +112,7 @@ def test_old_storages_may_be_donated() -> None:
     x = Operand.dense("float32", (2,))
     text = emit(Spec("copy", "", (x,), (output(numpy.zeros(4, "float32")[1:3], "update"),)))
     assert text is not None
-    assert "@main(%a0: tensor<2xf32>, %a1: tensor<4xf32> {jax.buffer_donor = true})" in text
+    assert "@main(%a0: tensor<2xf32>, %a1: tensor<4xf32> {tf.aliasing_output = 0 : i32})" in text
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "bfloat16", "float64", "complex64"])

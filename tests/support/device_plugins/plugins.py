@@ -66,5 +66,5 @@ def module(body: str, arguments: str, results: str) -> str:
 def addition(size: int = 4, dtype: str = "f32", donated: bool = False) -> str:
     """Return a module that adds two flat arrays."""
     t = f"tensor<{size}x{dtype}>"
-    donor = " {jax.buffer_donor = true}" if donated else ""
+    donor = " {tf.aliasing_output = 0 : i32}" if donated else ""
     return module(f"%r = stablehlo.add %a, %b : {t}", f"%a: {t}{donor}, %b: {t}", t)
