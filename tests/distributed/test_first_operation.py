@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from forerun._launch import keeper
 from tests.support.processes.ranks import check_that_two_learned_of_rank_2, lines_of, needs_mpi, run_ranks, said
 
 # The last rank ends without an operation between ranks. own: the program has initialized MPI, which may keep that rank
@@ -113,6 +118,41 @@ except dist.RankFailed as error: print("learned", error, x.tolist(), flush=True)
 def test_the_others_learn_of_it_while_mpi_begins(tmp_path: Path, how: str, status: int, says: str) -> None:
     done = run_ranks(tmp_path, 3, WHILE_MPI_BEGINS, HOW=how)
     check_that_two_learned_of_rank_2(done, status, "(host ", says, "; this rank waited in allreduce [2.0, 2.0, 2.0]")
+
+
+# MPI's launcher has stopped on this machine, so that it answers no rank. The others end with a question that it has
+# not read.
+UNANSWERED = """
+import fcntl, pathlib, struct, time
+def parent(pid): return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+def asks():
+    if "PMI_FD" not in os.environ: return True  # another MPI
+    asked = fcntl.ioctl(int(os.environ["PMI_FD"]), 0x5411, bytes(4))  # SIOCOUTQ: bytes that are not read
+    return struct.unpack("i", asked)[0] > 0
+if dist.rank() == 2:
+    launcher = parent(os.getppid())
+    os.kill(launcher, signal.SIGSTOP)
+    folder = pathlib.Path(os.environ["FOLDER"])
+    (folder / "new").write_text(str(launcher))
+    (folder / "new").rename(folder / "launcher")
+""" + WHILE_MPI_BEGINS.replace("error:", "error:\n    while not asks(): time.sleep(0.01)\n   ")
+
+
+@needs_mpi
+def test_what_they_print_is_not_lost_if_they_end_before_an_answer(tmp_path: Path) -> None:
+    with ThreadPoolExecutor() as beside:
+        running = beside.submit(run_ranks, tmp_path, 3, UNANSWERED, HOW="status", FOLDER=str(tmp_path))
+        while not (file := tmp_path / "launcher").exists() and not running.done():
+            time.sleep(0.01)
+        launcher = int(file.read_text())
+        while keeper.descendants(launcher):
+            time.sleep(0.01)
+        os.kill(launcher, signal.SIGCONT)
+        done = running.result()
+    check_that_two_learned_of_rank_2(
+        done, 5, "(host ", "ended with status 5", "; this rank waited in allreduce [2.0, 2.0, 2.0]"
+    )
+    assert "write error" not in done.stderr
 
 
 # The others wait in the program's own initialization of MPI, where they can learn nothing.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import time
 from pathlib import Path
 
 import pytest
 
+from forerun._launch import keeper
 from tests.support.processes.ranks import needs_mpi, run_mpiexec
 
 # The last rank ends, where the others come to their first operation, or to a second one.
@@ -140,20 +140,17 @@ os.write(1, f"{dist.resume(folder, net, trainer).step} {values}\\n".encode())
     done = run_mpiexec(tmp_path, 2, program, FOLDER=str(tmp_path / "points"))
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     assert done.stdout.splitlines() == ["2 ('accuracy', 0.75)"] * 2, done.stdout
-    assert not _watching()
+    assert not _running(tmp_path)
 
 
-def _watching() -> list[str]:
-    """The processes that watch ranks, after a while in which they may end."""
+def _running(folder: Path) -> list[int]:
+    """The processes that have the folder in a variable, after a while in which they may end."""
     end = time.monotonic() + 10
-    while (found := processes_with("_launch/watch.py")) and time.monotonic() < end:
+    while (found := _having(folder)) and time.monotonic() < end:
         time.sleep(0.1)
     return found
 
 
-def processes_with(word: str) -> list[str]:
-    found = []
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):
-            found += [file.parent.name] if word in file.read_text(errors="replace") else []
-    return found
+def _having(folder: Path) -> list[int]:
+    numbers = [int(file.name) for file in Path("/proc").iterdir() if file.name.isdecimal()]
+    return [number for number in numbers if keeper.marked(number, str(folder).encode())]

@@ -34,6 +34,28 @@ for first in ("send", "recv"):
 
 
 @needs_mpi
+def test_sums_behind_each_other_need_no_interpreter_lock(tmp_path: Path) -> None:
+    """Rank 0 keeps the lock until rank 1 has the last one, in which both take part."""
+    program = """
+import ctypes
+def sums(x):
+    for op in ("sum", "mean") * 4: x = dist.allreduce(x, op)
+    return x
+sums(np.ones(1 << 16)).wait()
+file = os.environ["FILE"].encode()
+y = sums(np.ones(1 << 16))
+if dist.rank() == 0:
+    sys.setswitchinterval(1000)                    # other threads let this one go on
+    is_missing = ctypes.PyDLL(None).access         # keeps the lock
+    while is_missing(file, 0): pass
+else:
+    open(file, "w" if y[-1].item() == 16 else "r").close()
+print(y.min().item(), y.max().item())
+"""
+    assert lines_of(tmp_path, 2, program, FILE=str(tmp_path / "file")) == [["16.0 16.0"]] * 2
+
+
+@needs_mpi
 def test_they_are_captured_awaited_and_refused_in_a_forked_child(tmp_path: Path) -> None:
     first, second = lines_of(
         tmp_path,

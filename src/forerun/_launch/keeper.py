@@ -14,6 +14,7 @@ import contextlib
 import ctypes
 import json
 import os
+import select
 import selectors
 import signal
 import socket
@@ -244,11 +245,30 @@ class Keeper:
         return bool(data)
 
 
+def outlast_questions() -> None:
+    """Leave a process behind that holds the rank's connection to MPI's launcher until that ends.
+
+    A rank may end while its question waits there. MPICH's launcher fails if no process can take its answer, and what it
+    has not passed on of any rank's output is lost.
+    """
+    held = int(os.environ.get("PMI_FD", -1))
+    if held < 0 or os.fork():
+        return
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) != held:
+            with contextlib.suppress(OSError):  # that of the folder
+                os.close(int(name))
+    ended = select.poll()
+    ended.register(held, 0)  # the other side's end alone
+    ended.poll()
+
+
 def main() -> None:
     """Run the command line of a rank; the launcher knows its status, and MPI's launcher need not."""
     keeper = Keeper(sys.argv[1:])
     keeper.start()
     keeper.run()
+    outlast_questions()
     os._exit(0)
 
 
