@@ -13,6 +13,7 @@ from .._capture import core as _core
 from .._capture.captured import warn_of_read
 from .._capture.participants import current
 from .._runtime.registry import known_by, look_up
+from ..ops._base.programs import Program, ProgramCache, ProgramCapture
 from .captured_step import MASTER, Advanced, CapturedStep, Item, State, computed, factor_views, same_kind
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Optimizer", "State", "Item", "Advanced", "create", "register"]
 
-_MOST = 32  # programs of one optimizer
 _NARROW = ("float16", "bfloat16")
 
 
@@ -149,7 +149,7 @@ class Optimizer:
         self.param_dict: Mapping[int, Multiplied] = param_dict if param_dict is not None else {}
         self.num_update = begin_num_update
         self._lr = learning_rate
-        self._programs: dict[Any, list[Any]] = {}
+        self._programs: ProgramCache[Program] = ProgramCache()
         self._known_factors: dict[Any, tuple[list[float], Any]] = {}  # of the last step, by dtype and device
         self._refused = False  # a step cannot be repeated as a program: it looks at values, say
 
@@ -274,12 +274,11 @@ class Optimizer:
         first = computed(items[0])
         inputs[0] = self._factor_array(factors, first)
         given = tuple(inputs)
-        key = self._constants(advanced)
-        for program in self._programs.get(key, ()):
-            if program(given) is not None:
-                return None
+        signature = self._constants(advanced)
+        if self._programs.issue(signature, given) is not None:
+            return None
         if same_kind(items):
-            return self._record(items, advanced, given, key)
+            return self._capture(items, advanced, given, signature)
         return self._update_each(items, advanced)
 
     def _factor_array(self, numbers: list[float], like: Array) -> Array:
@@ -324,22 +323,22 @@ class Optimizer:
         finally:
             _core.set_recording(recording)
 
-    def _record(
-        self, items: Sequence[Item], advanced: Sequence[Advanced], inputs: tuple[Any, ...], key: object
+    def _capture(
+        self,
+        items: Sequence[Item],
+        advanced: Sequence[Advanced],
+        inputs: tuple[Any, ...],
+        signature: tuple[object, ...],
     ) -> None:
-        _core.capture(inputs)
-        try:
+        """Take a step, and keep its operations as a program."""
+        name = type(self).__name__
+        with ProgramCapture(inputs) as capture:
             self._update_each(items, factor_views(inputs[0], advanced))
-            look, self._refused = _core.capture_first_read(), bool(_core.capture_refused())
+            look, self._refused = capture.first_read, bool(capture.refused)
             if not self._refused:
-                while len(self._programs) >= _MOST:
-                    del self._programs[next(iter(self._programs))]
-                made = _core.capture_end(inputs, 0, (), (), None, [], (), type(self).__name__)
-                self._programs[key] = [made, *self._programs.get(key, ())[:_MOST]]
-        finally:
-            _core.capture_drop()
+                self._programs.add(signature, capture.program(inputs, (), name))
         if look is not None:
-            warn_of_read(f"step of {type(self).__name__}", look)
+            warn_of_read(f"step of {name}", look)
 
     @property
     def _repeats(self) -> bool:
