@@ -45,7 +45,7 @@ __all__ = ["ndarray"]
 
 
 def _extents(args: tuple[Any, ...]) -> Any:
-    """Return `f(2, 3)` and `f((2, 3))` mean the same."""
+    """Return the extents that a call has: `f(2, 3)` and `f((2, 3))` mean the same."""
     return args[0] if len(args) == 1 and not isinstance(args[0], (int, numpy.integer)) else args
 
 

@@ -181,11 +181,11 @@ class Optimizer:
         return self.learning_rate
 
     def set_lr_mult(self, args_lr_mult: Mapping[Any, float]) -> None:
-        """Return factors of the learning rate by index or name, for weights that are not in `param_dict`."""
+        """Set factors of the learning rate by index or name, for weights that are not in `param_dict`."""
         self.lr_mult = dict(args_lr_mult)
 
     def set_wd_mult(self, args_wd_mult: Mapping[Any, float]) -> None:
-        """Return factors of the weight decay by index or name, for weights that are not in `param_dict`.
+        """Set factors of the weight decay by index or name, for weights that are not in `param_dict`.
 
         >>> made = create("sgd", wd=0.1, param_idx2name={0: "dense_weight", 1: "dense_bias"})
         >>> made.set_wd_mult({"dense_weight": 0.5}); made.wd_mult
@@ -261,7 +261,7 @@ class Optimizer:
         return None
 
     def _update_together(self, items: Sequence[Item], advanced: Sequence[Advanced]) -> None:
-        """Return one program for these weights; operations one by one, where dtypes or devices differ."""
+        """Update these weights by one program; by operations one by one, where dtypes or devices differ."""
         factors: list[float] = []
         inputs: list[Any] = [None]
         for (_, weight, grad, state), (own, _) in zip(items, advanced):
@@ -387,7 +387,7 @@ class Optimizer:
         return g if bound is None else np.clip(g, -bound, bound)
 
     def step(self, weight: Array, g: Array, state: State, lr: Any) -> None:
-        """Return the rule: changes weight and state in place. state["t"] counts this step already."""
+        """Change weight and state in place, as the rule says. state["t"] counts this step already."""
         raise NotImplementedError(f"{type(self).__name__}: step must be defined, got none")
 
 

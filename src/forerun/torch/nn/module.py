@@ -117,7 +117,7 @@ class Module:
     register_module = add_module
 
     def register_buffer(self, name: str, tensor: Any) -> None:
-        """Return a tensor that belongs to the module's state and is not trained."""
+        """Add a tensor that belongs to the module's state and is not trained."""
         self._buffers[name] = tensor
         object.__setattr__(self, name, tensor)
 
