@@ -31,7 +31,8 @@ ENGINE_ORDER = ["sync", "operations", "devices", "reports", "graph", "passes", "
 # The rooms of core/cpu, from the bottom up. `kernels` itself has the files that all kernels share.
 CPU_ORDER = [
     "loops", "codegen", "kernels", "kernels/elementwise", "kernels/gemm", "kernels/reduce", "kernels/fusion",
-    "kernels/copy", "kernels/conv", "kernels/random", "kernels/rnn", "kernels/signal", "kernels/sort", "",
+    "kernels/copy", "kernels/conv", "kernels/winograd", "kernels/random", "kernels/rnn", "kernels/signal",
+    "kernels/sort", "",
 ]  # fmt: skip
 # The rooms of core/python, from the bottom up. Of the files outside of rooms, "module" puts the rooms together, and all
 # rooms use the others: "base".

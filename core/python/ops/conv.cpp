@@ -8,7 +8,7 @@
 #include "base/processor/simd_target.h"
 #include "cpu/kernels/conv/conv.h"
 #include "cpu/kernels/conv/pooling.h"
-#include "cpu/kernels/conv/winograd.h"
+#include "cpu/kernels/winograd/winograd.h"
 #include "cpu/kernels/signal/convolve.h"
 #include "engine/devices/memory_budget.h"
 #include "python/bindings.h"
