@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-
 namespace forerun {
 
 int Trace::start(const char* path, uint64_t next, uint64_t oldest, int cores) {

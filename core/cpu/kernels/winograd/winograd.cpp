@@ -7,10 +7,10 @@
 #include <algorithm>
 
 #include "cpu/kernels/conv/conv_layout.h"
-#include "cpu/kernels/winograd/winograd_tiles.h"
 #include "cpu/kernels/gemm/gemm.h"
 #include "cpu/kernels/gemm/transpose.h"
 #include "cpu/kernels/scratch.h"
+#include "cpu/kernels/winograd/winograd_tiles.h"
 
 namespace forerun {
 
