@@ -124,7 +124,7 @@ class HybridBlock(Block):
         return self._recorded.state() if self._recorded is not None else "not hybridized"
 
     def __call__(self, *args: Any) -> Any:
-        """Runs `forward`, or the program recorded of it, with the hooks before and after."""
+        """Run `forward`, or the program recorded of it, with the hooks before and after."""
         recorded = self._recorded
         if recorded is None:
             return super().__call__(*args)

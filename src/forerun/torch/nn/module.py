@@ -105,7 +105,7 @@ class Module:
         raise NotImplementedError(f"{type(self).__name__}: forward must be defined, got none")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Runs `forward`."""
+        """Run `forward`."""
         begin(leaf=False)
         return self.forward(*args, **kwargs)
 
