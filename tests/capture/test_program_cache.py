@@ -82,7 +82,7 @@ def test_optimizers_can_be_saved_after_a_step() -> None:
     made = optimizer.create("sgd", learning_rate=0.5)
     x = np.ones(2)
     made.update_all([(0, x, np.ones(2), made.create_state(0, x))])
-    assert len(made._programs) == 1
+    assert len(made._programs.cache) == 1
     again = pickle.loads(pickle.dumps(made))
     again.update_all([(0, x, np.ones(2), again.create_state(0, x))])
     assert x.tolist() == [0.0, 0.0]

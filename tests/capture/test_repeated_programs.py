@@ -184,7 +184,7 @@ def test_memory_stays_flat() -> None:
 
     before = steps(20)
     assert steps(2000) == before
-    assert len(trainer.optimizer._programs) == 1
+    assert len(trainer.optimizer._programs.cache) == 1
 
 
 def test_a_block_that_is_gone_takes_its_programs_along() -> None:

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Never, Protocol, TypedDict
 
 from .. import np
 from .._capture import core as _core
-from .._capture.captured import warn_of_read
 from .._capture.participants import current
 from .._runtime.registry import known_by, look_up
-from ..ops._base.programs import Program, ProgramCache, ProgramCapture
-from .captured_step import MASTER, Advanced, CapturedStep, Item, State, computed, factor_views, same_kind
+from .captured_step import MASTER, Advanced, CapturedStep, Item, State, factor_views, same_kind
+from .step_programs import StepPrograms
 
 if TYPE_CHECKING:
     from ..typing import Array
@@ -149,9 +148,7 @@ class Optimizer:
         self.param_dict: Mapping[int, Multiplied] = param_dict if param_dict is not None else {}
         self.num_update = begin_num_update
         self._lr = learning_rate
-        self._programs: ProgramCache[Program] = ProgramCache()
-        self._known_factors: dict[Any, tuple[list[float], Any]] = {}  # of the last step, by dtype and device
-        self._refused = False  # a step cannot be repeated as a program: it looks at values, say
+        self._programs = StepPrograms()
 
     @property
     def learning_rate(self) -> float:
@@ -257,38 +254,8 @@ class Optimizer:
             return self._update_each(items, advanced)
         n = len(items) if self.aggregate_num is None else max(self.aggregate_num, 1)
         for i in range(0, len(items), n):
-            self._update_together(items[i : i + n], advanced[i : i + n])
+            self._programs.update(self, items[i : i + n], advanced[i : i + n])
         return None
-
-    def _update_together(self, items: Sequence[Item], advanced: Sequence[Advanced]) -> None:
-        """Update these weights by one program; by operations one by one, where dtypes or devices differ."""
-        factors: list[float] = []
-        inputs: list[Any] = [None]
-        for (_, weight, grad, state), (own, _) in zip(items, advanced):
-            factors += own
-            inputs += (weight, grad)
-            if self.slots:
-                inputs += [state[name] for name in self.slots]
-            if MASTER in state:
-                inputs.append(state[MASTER])
-        first = computed(items[0])
-        inputs[0] = self._factor_array(factors, first)
-        given = tuple(inputs)
-        signature = self._constants(advanced)
-        if self._programs.issue(signature, given) is not None:
-            return None
-        if same_kind(items):
-            return self._capture(items, advanced, given, signature)
-        return self._update_each(items, advanced)
-
-    def _factor_array(self, numbers: list[float], like: Array) -> Array:
-        """Return an array of factors; that of the step before if they are the same, which a device then has already."""
-        key = like.dtype, like.device
-        known = self._known_factors.get(key)
-        if known is None or known[0] != numbers or 0 in numbers:  # 0 may have another sign
-            known = self._known_factors[key] = numbers, _core.scalars(numbers, *key)
-        array: Array = known[1]
-        return array
 
     def _constants(self, advanced: Sequence[Advanced]) -> tuple[object, ...]:
         """Return what a program of a step computes with besides its inputs."""
@@ -323,26 +290,9 @@ class Optimizer:
         finally:
             _core.set_recording(recording)
 
-    def _capture(
-        self,
-        items: Sequence[Item],
-        advanced: Sequence[Advanced],
-        inputs: tuple[Any, ...],
-        signature: tuple[object, ...],
-    ) -> None:
-        """Take a step, and keep its operations as a program."""
-        name = type(self).__name__
-        with ProgramCapture(inputs) as capture:
-            self._update_each(items, factor_views(inputs[0], advanced))
-            look, self._refused = capture.first_read, bool(capture.refused)
-            if not self._refused:
-                self._programs.add(signature, capture.program(inputs, (), name))
-        if look is not None:
-            warn_of_read(f"step of {name}", look)
-
     @property
     def _repeats(self) -> bool:
-        return "constants" in type(self).__dict__ and not self._refused
+        return "constants" in type(self).__dict__ and not self._programs.refused
 
     def _advance(self, items: Sequence[Item]) -> list[Advanced]:
         """Count a step of each weight; return its factors and its weight decay."""
