@@ -44,7 +44,13 @@ CORE_PYTHON_TOP = {"module.cpp", "wiring.cpp"}
 # Kernels of the CPU that only arrays in the host's memory get: Winograd's convolution, for which other devices get the
 # plain one, and the layout of a recurrent network's weights, which other devices take as they are.
 FOR_THE_HOST_ALONE = {"PointsKernel", "WinogradKernel", "WinogradWeightKernel", "RecurPackKernel"}
-MOST_MEMBER_FUNCTIONS = 25  # of a class of the core
+MOST_MEMBER_FUNCTIONS = 25  # of a class
+LARGE_CLASSES = {  # of the package that have more, and why
+    "ndarray": "the methods of NumPy's and MXNet's arrays",
+    "Block": "the methods of MXNet's blocks",
+    "Parameter": "the methods of MXNet's parameters",
+    "Builder": "a method for each operation of StableHLO",
+}
 KNOW_PYTHON = {"python"}
 PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
 
@@ -361,6 +367,26 @@ def test_the_count_sees_member_functions_alone(tmp_path: Path) -> None:
         "  int n_ = o(1);\n};\n"
     )
     assert counts.member_functions(file) == {"A": 3}
+
+
+def large_classes(path: Path) -> dict[str, int]:
+    """Return the classes of a Python file that define too many methods, and how many each does."""
+    classes = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.ClassDef)]
+    kinds = ast.FunctionDef, ast.AsyncFunctionDef
+    counts = {one.name: len({node.name for node in one.body if isinstance(node, kinds)}) for one in classes}
+    return {name: n for name, n in counts.items() if n > MOST_MEMBER_FUNCTIONS}
+
+
+def test_classes_of_the_package_are_small() -> None:
+    found = {name: n for path in python_files() for name, n in large_classes(path).items()}
+    assert found.keys() <= LARGE_CLASSES.keys(), f"classes must have at most {MOST_MEMBER_FUNCTIONS} methods"
+
+
+def test_the_check_sees_a_large_class(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    for n in (MOST_MEMBER_FUNCTIONS, MOST_MEMBER_FUNCTIONS + 1):
+        file.write_text("class A:\n" + "".join(f"    def f{i}(self): pass\n" for i in range(n)))
+        assert large_classes(file) == ({"A": n} if n > MOST_MEMBER_FUNCTIONS else {})
 
 
 @pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(PACKAGE)))
