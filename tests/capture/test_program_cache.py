@@ -46,6 +46,14 @@ def test_the_oldest_programs_and_signatures_are_dropped() -> None:
     assert len(cache) == 3
 
 
+def test_the_newest_program_is_the_first() -> None:
+    cache: ProgramCache[Any] = ProgramCache()
+    one, two, three = (adder(n) for n in (1, 2, 3))
+    for signature, program in (("a", one), ("b", two), ("a", three)):
+        cache.add(signature, program)
+    assert [*cache] == [three, one, two]
+
+
 def test_some_programs_can_be_dropped() -> None:
     cache: ProgramCache[Any] = ProgramCache()
     one, two = adder(1), adder(2)
