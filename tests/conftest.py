@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -42,6 +43,15 @@ def ahead_failing(ahead: str) -> Iterator[str]:
     yield ahead
     _core.quiesce()
     _core.unseen_failures()
+
+
+@pytest.fixture
+def many_switches() -> Iterator[None]:
+    """The interpreter changes threads as often as it can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ CPU_FOLDERS = ("cpu", "kernels", "memory", "tests")
 FUNCTION = re.compile(
     r"^( *)(?!if\b|for\b|while\b|switch\b|else\b|do\b|namespace\b|struct\b|class\b|enum\b)[\w~:].*\{$"
 )
-METHOD = re.compile(r"^ {1,4}(?!return\b|if\b|for\b|while\b|else\b|using\b|//)[\w:<>*&,\[\] ]*?\b(\w+)\([^;{]*[;{)]")
+METHOD = re.compile(r"^  (?! |using\b|//)[\w:<>*&,\[\] ]*?\b(\w+)\([^;{]*(?:[;{)]|,$)")
 
 
 def text(path: Path) -> str:

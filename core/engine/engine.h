@@ -34,18 +34,21 @@ class Engine {
 
   // --- Submission: any thread ---
   Op* make_op();
-  // Hands the op over; returns its number. The caller has looked at ring.full() before.
+  // Hands the op over, and returns its number. The caller has checked ring.full() before.
   uint64_t issue(Op* op);
-  void discard(Op* op);  // instead of issue: it never happened
-  // A lane is done with an op that it has accepted; null: it has not failed. Without a lock.
+  void discard(Op* op);  // in place of issue(): gives back an op that is not to run
+  // Ends an op that its lane has accepted. A null failure means success. The caller holds no lock.
   void complete(Op& op, FailurePtr failure) { dispatcher.complete(op, std::move(failure)); }
-  // The same for a lane that may be attended, by a thread without a lock of the lane: it hands over the next ops.
+  // The same for a lane that waiting threads may attend: the caller also hands the lane its next ops. It holds no lock
+  // of the lane.
   void complete_and_go_on(Op& op, FailurePtr failure) { dispatcher.complete(op, std::move(failure), true); }
-  // Runs the op in this thread instead, if AtOnceRunner::fits(), and gives it back; false: issue it.
+  // In place of issue(), for an op for which AtOnceRunner::fits(): runs it in this thread, and gives it back. Returns
+  // false if the op must be issued.
   bool run_at_once(Op* op);
 
   // --- Await: any thread, may hold the interpreter lock (graph/notifier.h) ---
-  // False: all writes submitted so far have ended, and nothing will be pushed to the queue.
+  // Pushes the completion to the queue once all writes submitted so far have ended. Returns false if they have ended
+  // already: then nothing is pushed.
   bool watch(Completion& completion, Storage& storage, CompletionQueue& queue);
 
   // --- Life cycle ---
@@ -60,16 +63,16 @@ class Engine {
   // DeviceTable::set_accelerator(), likewise.
   void set_accelerator(int device, Accelerator& accelerator, Lane& compute, Lane& copy, size_t memory);
   void set_ops_ahead(uint64_t n);  // how many ops may be in flight. Must be idle.
-  // Ends all workers; false: not yet after `limit` (then call again, or resume_workers()). They start again with the
-  // next op. By one thread at a time, without the interpreter lock.
+  // Ends all workers; they start again with the next op. Returns false if some still run after `limit`: the caller then
+  // calls it again, or resume_workers(). One thread at a time may call it, without the interpreter lock.
   bool stop_workers(std::chrono::milliseconds limit);
   void resume_workers();
-  void gate(bool closed);  // closed: nothing is planned or started
-  bool at_rest();          // it is idle, and no worker runs: an op that has ended meanwhile may have started them again
-  void before_fork();      // in any thread, just before the process forks
-  void after_fork(bool child);  // just after it. The child has no other thread
-  // In the child of a process that forked while work was pending: that work, and with it the engine, is the parent's
-  // alone.
+  void gate(bool closed);       // while the gate is closed, no op is planned or started
+  bool at_rest();               // no op is pending, and no worker runs
+  void before_fork();           // any thread calls it just before the process forks,
+  void after_fork(bool child);  // and this just after; a child has no other thread
+  // Whether this is the child of a process that forked while work was pending. That work is the parent's alone, and the
+  // child cannot use the engine.
   bool abandoned() const { return abandoned_.load(); }
 
  private:

@@ -107,7 +107,7 @@ def test_training_gives_the_same_bits(name: str) -> None:
                 cost = loss(net(x[:n]), y[:n])
             cost.backward()
             if not hybrid:
-                trainer.optimizer._programs.clear()  # recorded in each step: as if it were written out
+                trainer.optimizer._programs.cache.clear()  # recorded in each step: as if it were written out
             trainer.step(n)
         return [p.data().asnumpy() for p in net.collect_params().values()]
 

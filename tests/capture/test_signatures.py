@@ -54,6 +54,12 @@ def test_plain_arguments_are_part_of_the_signature(factors: tuple[Any, ...]) -> 
     assert len(calls) == len(factors)
 
 
+def test_the_order_of_names_is_part_of_the_signature() -> None:
+    difference = forerun.hybrid(lambda given: given["a"] - given["b"])
+    a, b = np.array([5.0]), np.array([3.0])
+    assert [difference(given).item() for given in ({"a": a, "b": b}, {"b": b, "a": a}) for _ in range(2)] == [2.0] * 4
+
+
 def test_numpy_arguments_are_not_frozen() -> None:
     block, _ = counted()
     for value in (1.0, 2.0):

@@ -284,7 +284,7 @@ def test_predicting_may_be_recorded_where_training_looks() -> None:
         assert [block(x).tolist() for _ in range(2)] == [[2.0, 2.0]] * 2
     assert len(told) == 1
     assert [block(x).tolist() for _ in range(2)] == [[2.0, 2.0]] * 2
-    assert len(block._recorded.recorded.calls) == 1
+    assert len(block._recorded.recorded.programs) == 1
 
 
 def test_first_calls_from_several_threads() -> None:

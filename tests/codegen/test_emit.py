@@ -12,6 +12,7 @@ import pytest
 from forerun._codegen import compiler
 from forerun._codegen.description import Line, parse
 from forerun._codegen.emit import Target, emit
+from tests.support.comparison.bits import same_bits
 
 pytest.importorskip("llvmlite")
 
@@ -62,11 +63,6 @@ def special(dtype: str, n: int, seed: int) -> numpy.ndarray:
     info = numpy.iinfo(dtype)
     rare = numpy.array([info.min, info.max, 0, 1, info.max - 1], dtype)
     return numpy.where(rng.random(n) < 0.3, rng.choice(rare, n), rng.integers(info.min, info.max, n, dtype))
-
-
-def same_bits(a: numpy.ndarray, b: numpy.ndarray) -> bool:
-    """Whether all bits agree; of two NaNs, sign and payload may differ."""
-    return bool(numpy.all((a.view(f"u{a.itemsize}") == b.view(f"u{b.itemsize}")) | ((a != a) & (b != b))))
 
 
 def guarded(dtype: str, n: int) -> tuple[numpy.ndarray, numpy.ndarray]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy
 import pytest
@@ -13,14 +12,7 @@ import forerun
 from forerun import np
 from tests.support.device_plugins.devices import gpus, words_of
 
-
-@pytest.fixture(autouse=True)
-def many_switches() -> Iterator[None]:
-    """Let the interpreter change threads as often as it can."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
+pytestmark = pytest.mark.usefixtures("many_switches")
 
 
 def at_the_same_time(*functions: Callable[[], object]) -> None:

@@ -6,6 +6,7 @@ here have docstrings, but not yet an example for everything.
 
 from __future__ import annotations
 
+import ast
 import doctest
 import enum
 import importlib
@@ -113,6 +114,17 @@ def test_classes_of_forerun_have_sections(namespace):
         lacking += [f"{name}: {parameter}" for parameter in parameters if parameter not in described]
         lacking += [] if "Examples" in SECTIONS.findall(text) else [f"{name}: Examples"]
     assert lacking == []
+
+
+def test_a_function_without_a_result_does_not_say_that_it_returns_one() -> None:
+    wrong = []
+    for path in sorted((ROOT / "src" / "forerun").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and isinstance(node.returns, ast.Constant):
+                text = ast.get_docstring(node) or ""
+                if node.returns.value is None and re.match(r"(Return|Yield) (?!None\b)", text):
+                    wrong.append(f"{path.relative_to(ROOT)}:{node.lineno}: {text.splitlines()[0]}")
+    assert wrong == []
 
 
 def test_the_reference_has_a_page_for_each_of_these_namespaces():

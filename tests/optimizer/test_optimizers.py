@@ -238,7 +238,7 @@ def test_steps_as_programs_are_the_same(name: str, settings: dict[str, Any], rul
         for t, g in enumerate(GRADS, 1):
             expected = rule(expected, g[::-1] if k else g, memory, t)
         numpy.testing.assert_allclose(weight.asnumpy(), expected, rtol=1e-12, atol=1e-12)
-    assert len(made._programs) == 1
+    assert len(made._programs.cache) == 1
 
 
 @pytest.mark.parametrize(("name", "settings", "rule"), CASES, ids=IDS)

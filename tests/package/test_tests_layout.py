@@ -13,6 +13,7 @@ from tests.support.paths import ROOT
 
 TESTS = ROOT / "tests"
 MOST_FILES = 20  # tests in a folder
+LEAST_CODE = 45  # characters of a helper that is to exist once
 SHARED = ("tests.support", "tests.ops.cases", "tests.data")
 USES_THE_TABLE = {"tools/name_tables/names.py": "tests.ops.cases"}  # which calls each op with the samples of its row
 
@@ -50,6 +51,24 @@ def test_nothing_else_uses_tests(folder: str) -> None:
     for path in files(folder):
         allowed = USES_THE_TABLE.get(path.relative_to(ROOT).as_posix(), "none")
         assert not [name for name in imported(path) if f"{name}."[:6] == "tests." and not name.startswith(allowed)]
+
+
+def bodies(path: Path) -> list[tuple[str, str]]:
+    """Return the names and the code of the helpers of a file, but for the shortest ones."""
+    found = []
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("test_"):
+            code = "\n".join(ast.unparse(line) for line in node.body[ast.get_docstring(node) is not None :])
+            found += [(node.name, code)] if len(code) >= LEAST_CODE else []
+    return found
+
+
+def test_no_helper_is_written_in_two_files() -> None:
+    of: dict[str, set[str]] = {}
+    for path in files("tests", "stress"):
+        for name, code in bodies(path):
+            of.setdefault(code, set()).add(f"{path.relative_to(ROOT)}: {name}")
+    assert [sorted(places) for places in of.values() if len({place.partition(":")[0] for place in places}) > 1] == []
 
 
 def test_every_helper_is_used() -> None:

@@ -12,6 +12,7 @@ from forerun import np, npx, torch
 from forerun.ops._base.host_task import host
 from forerun.torch import nn
 from forerun.torch.nn import functional as F
+from tests.support.comparison.formulas import softmax
 from tests.support.engine.settings import configured
 from tests.support.engine.waiting import returns
 
@@ -22,11 +23,6 @@ a, b, LABELS = torch.tensor(A), torch.tensor(B), torch.tensor([3, 0, 1])
 
 def normalised(x: numpy.ndarray) -> numpy.ndarray:
     return (x - x.mean(1, keepdims=True)) / numpy.sqrt(x.var(1, keepdims=True) + 1e-5)
-
-
-def softmax(x: numpy.ndarray) -> numpy.ndarray:
-    e = numpy.exp(x - x.max(-1, keepdims=True))
-    return e / e.sum(-1, keepdims=True)
 
 
 CASES: list[tuple[str, Callable[[], Any], Any]] = [

@@ -13,10 +13,10 @@
 #include "cpu/kernels/elementwise/masked_write.h"
 #include "cpu/kernels/snapshot.h"
 #include "cpu/loops/loop.h"
-#include "cpu/loops/loop_over.h"
 #include "engine/devices/memory_budget.h"
 #include "python/bindings.h"
 #include "python/dispatch/fallback.h"
+#include "python/dispatch/loops/loop_at_once.h"
 #include "python/dispatch/loops/loop_resolution.h"
 #include "python/dispatch/loops/loop_table.h"
 #include "python/dispatch/loops/promotion.h"
@@ -101,74 +101,33 @@ Array check_out(UfuncCall& c, PyObject* out, DType t) {
   return o;
 }
 
-constexpr int64_t kLoopAtOnce = 8000;  // eighths of a nanosecond: what a loop takes, about, that needs no operation
+// Puts a call whose results are made on the tape, if inputs are on it.
+inline void record_call(UfuncObject* u, PyObject* const* inputs, PyObject** results, bool taped) {
+  if (taped && (tracing || u->grads != Py_None) &&
+      !record(reinterpret_cast<PyObject*>(u), inputs, u->nin, results, u->nout, nullptr, u->save))
+    throw PythonError{};
+}
 
-char* given_room(const Array& to) { return room_at_once(to); }
-
-// The loop over dense operands, run here and now, if that may be; false: it has not been. `to` may be an array that
-// stands among the inputs, element for element.
-inline bool loop_at_once(const Signature& s, const Operand* inputs, int n_in, const Array& to,
-                         char* (*room)(const Array&)) {
-  char* args[kMaxOperands];
-  intptr_t steps[kMaxOperands], n = to.layout.size;
-  for (int i = 0; i < n_in; ++i) {
-    const Array* in = inputs[i].array;
-    const char* from = in ? values_at_once(*in) : reinterpret_cast<const char*>(inputs[i].scalar.bytes);
-    if (!from) return false;
-    args[i] = const_cast<char*>(from);
-    steps[i] = in ? static_cast<intptr_t>(item_size(s.types[i])) : 0;
+// The operands of a loop, Python's numbers in its dtypes. Returns whether every array has the loop's dtype.
+bool put_operands(const UfuncCall& c, const Signature& s, Operand (&operands)[kMaxOperands]) {
+  bool typed = true;
+  for (int i = 0; i < c.u->nin; ++i) {
+    operands[i].array = c.in[i].array;
+    if (c.in[i].array)
+      typed = typed && c.in[i].array->layout.dtype == s.types[i];
+    else if (!put_scalar(c.u->name, c.in[i].object, s.types[i], operands[i].scalar.bytes))
+      throw PythonError{};
   }
-  if (!(args[n_in] = room(to))) return false;
-  steps[n_in] = static_cast<intptr_t>(item_size(s.types[n_in]));
-  s.loop.function(args, &n, steps, s.loop.data);
-  written_at_once(to);
-  return true;
+  return typed;
 }
 
-bool fits_loop_at_once(const Signature& s, int64_t n, int operands) {
-  return n * operands * s.loop.eighths <= kLoopAtOnce && !s.loop.may_throw && may_work_at_once();
-}
-
-// As loop_at_once(), for operands of any layout, which are broadcast to the shape of `to`.
-bool strided_loop_at_once(const char* ufunc, const Signature& s, const Operand* inputs, int n_in, const Array& to,
-                          char* (*room)(const Array&)) {
-  if (s.loop.packed || to.layout.size == 0) return false;
-  const Dims& shape = to.layout.shape;
-  char* args[kMaxOperands];
-  Dims steps[kMaxOperands];
-  const Dims* strides[kMaxOperands];
-  for (int i = 0; i < n_in; ++i) {
-    const Array* in = inputs[i].array;
-    const char* from = in ? values_at_once(*in) : reinterpret_cast<const char*>(inputs[i].scalar.bytes);
-    if (!from) return false;
-    if (in && in->storage() == to.storage() && !in->same_elements(to) &&
-        overlap(in->storage(), in->layout, to.storage(), to.layout))
-      return false;
-    args[i] = const_cast<char*>(from);
-    const bool as_it_is = in && in->layout.shape == shape;
-    strides[i] = as_it_is ? &in->layout.strides : &steps[i];
-    if (!as_it_is) steps[i] = in ? broadcast_to(ufunc, in->layout, shape).strides : Dims(shape.size());
-  }
-  if (!(args[n_in] = room(to))) return false;
-  strides[n_in] = &to.layout.strides;
-  loop_over_all(s.loop, n_in + 1, shape, strides, args);
-  written_at_once(to);
-  return true;
-}
-
-// loop_at_once() into an existing array.
-bool in_place_at_once(const Signature& s, const Operand* inputs, int n_in, const Array& to) {
-  if (to.layout.dtype != s.types[n_in] || !to.layout.contiguous()) return false;
-  for (int i = 0; i < n_in; ++i)
-    if (inputs[i].array && inputs[i].array->storage() == to.storage() && !inputs[i].array->same_elements(to))
-      return false;
-  return loop_at_once(s, inputs, n_in, to, given_room);
-}
-
-char* fresh_room(const Array& made) {
-  if (!may_take_at_once(made) || !made.storage()->take()) return nullptr;
-  made.storage()->materialized = true;
-  return made.storage()->data();
+void check_writes_no_tape(const UfuncObject* u, PyObject* out, bool taped) {
+  if (u->nout != 1)
+    throw Error(ErrorKind::not_implemented, std::string(u->name) + ": out must be None for several outputs");
+  if (recording && (taped || as_array(out)->node))
+    throw Error(ErrorKind::runtime, std::string(u->name) +
+                                        ": an array on the tape must not be written in place while recording; "
+                                        "write x = x + 1 in place of x += 1, or write outside of autograd.record()");
 }
 
 PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObject* dtype) {
@@ -176,23 +135,11 @@ PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObje
   gather_inputs(c, inputs);
   const Signature* s = resolve(u, c.in, dtype);
   Operand operands[kMaxOperands];
-  bool typed = true;  // every array has the loop's dtype
-  for (int i = 0; i < u->nin; ++i) {
-    operands[i].array = c.in[i].array;
-    if (c.in[i].array)
-      typed = typed && c.in[i].array->layout.dtype == s->types[i];
-    else if (!put_scalar(u->name, inputs[i], s->types[i], operands[i].scalar.bytes))
-      throw PythonError{};
-  }
-  bool given = out && out != Py_None;
-  if (given && u->nout != 1)
-    throw Error(ErrorKind::not_implemented, std::string(u->name) + ": out must be None for several outputs");
+  bool typed = put_operands(c, *s, operands);
   bool taped = false;
   for (int i = 0; i < u->nin; ++i) taped = taped || on_tape(inputs[i]);
-  if (given && recording && (taped || as_array(out)->node))
-    throw Error(ErrorKind::runtime, std::string(u->name) +
-                                        ": an array on the tape must not be written in place while recording; "
-                                        "write x = x + 1 in place of x += 1, or write outside of autograd.record()");
+  const bool given = out && out != Py_None;
+  if (given) check_writes_no_tape(u, out, taped);
   PyObject* results[kMaxOperands] = {};
   Array made[kMaxOperands];
   const Array* outputs[kMaxOperands];
@@ -214,9 +161,7 @@ PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObje
   }
   for (int i = 0; i < u->nout; ++i)
     if (!(results[i] = given ? Py_NewRef(out) : wrap_result(std::move(made[i])))) throw PythonError{};
-  if (taped && (tracing || u->grads != Py_None) &&
-      !record(reinterpret_cast<PyObject*>(u), inputs, u->nin, results, u->nout, nullptr, u->save))
-    throw PythonError{};
+  record_call(u, inputs, results, taped);
   if (u->nout == 1) return results[0];
   PyObject* tuple = PyTuple_New(u->nout);
   for (int i = 0; i < u->nout; ++i) PyTuple_SET_ITEM(tuple, i, results[i]);
@@ -260,68 +205,86 @@ bool number(const UfuncObject* u, PyObject* o, DType t, unsigned char* bytes) {
   return keeps && put_scalar(u->name, o, t, bytes);
 }
 
-// The most frequent calls, with nothing to resolve: dense arrays of one shape and dtype, or one of them and a number,
-// into a new array or, at once, into `out`. Null without an exception: not such a call.
-PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs, PyObject* out) {
-  const ArrayObject* a = nullptr;
-  bool taped = false;
+// A call with nothing to resolve: dense arrays of one shape and dtype on one device, or one of them and a number.
+struct PlainCall {
+  UfuncObject* u;
+  const ArrayObject* like = nullptr;  // whose shape and dtype the others have
+  const Signature* signature = nullptr;
   Operand operands[3];
-  for (int i = 0; i < u->nin; ++i) {
+  bool taped = false;
+
+  const Layout& layout() const { return like->array.layout; }
+  DType result_dtype() const { return signature->types[u->nin]; }
+  bool fits_at_once() const { return fits_loop_at_once(*signature, layout().size, u->nin + 1); }
+};
+
+// Finds the arrays among the operands; false: the call is not plain.
+inline bool put_arrays(PlainCall& c, PyObject* const* inputs) {
+  for (int i = 0; i < c.u->nin; ++i) {
     if (!is_array(inputs[i])) continue;
     const ArrayObject* other = as_array(inputs[i]);
     const Layout& layout = other->array.layout;
-    if (!other->array.storage() || !layout.contiguous()) return nullptr;
-    taped = taped || (other->node && recording);
-    if (!a) {
-      a = other;
-    } else if (a != other) {
-      const Layout& first = a->array.layout;
-      if (a->device != other->device) return nullptr;
+    if (!other->array.storage() || !layout.contiguous()) return false;
+    c.taped = c.taped || (other->node && recording);
+    if (!c.like) {
+      c.like = other;
+    } else if (c.like != other) {
+      const Layout& first = c.layout();
+      if (c.like->device != other->device) return false;
       if (first.dtype != layout.dtype || !(first.shape == layout.shape)) {
-        if (first.ndim() && layout.ndim()) return nullptr;
-        if (layout.ndim())
-          operands[0].array = nullptr, a = other;  // the first one is a number
-        else
-          continue;
+        if (first.ndim() && layout.ndim()) return false;
+        if (!layout.ndim()) continue;
+        c.operands[0].array = nullptr, c.like = other;  // the first one is a number
       }
     }
-    operands[i].array = &other->array;
+    c.operands[i].array = &other->array;
   }
-  if (!a) return nullptr;
-  const Layout& layout = a->array.layout;
-  DType in = layout.dtype;
-  const Signature* s = u->same[static_cast<int>(in)];
-  if (!s || (!is_inexact(in) && is_inexact(s->types[u->nin]))) return nullptr;
-  for (int i = 0; i < u->nin; ++i) {
-    if (operands[i].array) continue;
-    if (number(u, inputs[i], in, operands[i].scalar.bytes)) continue;
-    return PyErr_Occurred() ? throw PythonError{} : nullptr;
-  }
-  DType t = s->types[u->nin];
-  if (out) {
-    const Array* to = Py_TYPE(out) == array_type && !on_tape(out) && !taped && as_array(out)->device == a->device
-                          ? &as_array(out)->array
-                          : nullptr;
-    bool fits =
-        to && to->storage() && to->layout.shape == layout.shape && to->layout.dtype == t && !to->layout.read_only;
-    return fits && fits_loop_at_once(*s, layout.size, u->nin + 1) && in_place_at_once(*s, operands, u->nin, *to)
-               ? Py_NewRef(out)
-               : nullptr;
-  }
-  MemoryBudget* budget = budget_of(a->device);
-  Array made = layout.ndim() == 0              ? Array::make_scalar(t, budget)
-               : item_size(t) == item_size(in) ? Array::make_like(layout, t, budget)
-                                               : Array::make(t, layout.shape, budget);
-  if (!fits_loop_at_once(*s, layout.size, u->nin + 1) || !loop_at_once(*s, operands, u->nin, made, fresh_room)) {
+  return c.like;
+}
+
+// Finds the loop for the dtype of the arrays, and gives the numbers among the operands that dtype.
+inline bool put_numbers(PlainCall& c, PyObject* const* inputs) {
+  const DType in = c.layout().dtype;
+  c.signature = c.u->same[static_cast<int>(in)];
+  if (!c.signature || (!is_inexact(in) && is_inexact(c.result_dtype()))) return false;
+  for (int i = 0; i < c.u->nin; ++i)
+    if (!c.operands[i].array && !number(c.u, inputs[i], in, c.operands[i].scalar.bytes))
+      return PyErr_Occurred() ? throw PythonError{} : false;
+  return true;
+}
+
+// Writes into `out` at once; false: it has not.
+inline bool write_plain(const PlainCall& c, PyObject* out) {
+  if (Py_TYPE(out) != array_type || on_tape(out) || c.taped || as_array(out)->device != c.like->device) return false;
+  const Array& to = as_array(out)->array;
+  return to.storage() && to.layout.shape == c.layout().shape && to.layout.dtype == c.result_dtype() &&
+         !to.layout.read_only && c.fits_at_once() && in_place_at_once(*c.signature, c.operands, c.u->nin, to);
+}
+
+inline Array make_plain(const PlainCall& c) {
+  const Layout& layout = c.layout();
+  const DType t = c.result_dtype();
+  MemoryBudget* budget = budget_of(c.like->device);
+  if (layout.ndim() == 0) return Array::make_scalar(t, budget);
+  return item_size(t) == item_size(layout.dtype) ? Array::make_like(layout, t, budget)
+                                                 : Array::make(t, layout.shape, budget);
+}
+
+// The most frequent calls: plain ones, into a new array or, at once, into `out`. Null without an exception: not such a
+// call.
+PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs, PyObject* out) {
+  PlainCall c{u};
+  if (!put_arrays(c, inputs) || !put_numbers(c, inputs)) return nullptr;
+  if (out) return write_plain(c, out) ? Py_NewRef(out) : nullptr;
+  Array made = make_plain(c);
+  if (!c.fits_at_once() || !loop_at_once(*c.signature, c.operands, u->nin, made, fresh_room)) {
     Building op;
-    build_elementwise_dense(*op, u->name, s->loop, s->types, operands, u->nin, made);
-    op.issue(a->device);
+    build_elementwise_dense(*op, u->name, c.signature->loop, c.signature->types, c.operands, u->nin, made);
+    op.issue(c.like->device);
   }
   PyObject* result = wrap_result(std::move(made));
   if (!result) throw PythonError{};
-  if (taped && (tracing || u->grads != Py_None) &&
-      !record(reinterpret_cast<PyObject*>(u), inputs, u->nin, &result, 1, nullptr, u->save))
-    throw PythonError{};
+  record_call(u, inputs, &result, c.taped);
   return result;
 }
 

@@ -1,7 +1,6 @@
 // Recordings of what the engine does, for Python.
 #include <cstdint>
 #include <string>
-#include <utility>
 
 #include "engine/engine.h"
 #include "python/bindings.h"
@@ -36,7 +35,7 @@ void init_profiler(Module& m) {
   m.def("trace_say",
         [](const char* kind, uint64_t number, const char* text) { Engine::get().trace.say(*kind, number, text); });
   m.def(
-      "set_trace_apart", [](uint64_t ticks) { return std::exchange(Engine::get().trace.apart, ticks); },
+      "set_trace_apart", [](uint64_t ticks) { return Engine::get().trace.set_apart(ticks); },
       "For tests: see Trace::apart. Returns the former setting.");
   m.def("trace_so_far", trace_so_far, "The recording until now.");
   m.def("trace_stop", trace_stop,

@@ -7,9 +7,9 @@
 #include "base/processor/simd_target.h"
 #include "cpu/kernels/conv/conv.h"
 #include "cpu/kernels/conv/pooling.h"
-#include "cpu/kernels/conv/winograd.h"
 #include "cpu/kernels/gemm/gemm.h"
 #include "cpu/kernels/rnn/rnn.h"
+#include "cpu/kernels/winograd/winograd.h"
 #include "cpu/threads.h"
 #include "program.h"
 

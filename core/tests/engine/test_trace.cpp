@@ -90,7 +90,7 @@ void update(Buffer& buffer) {
 // More than there is room for: all of it is represented, evenly.
 void long_run() {
   Engine& engine = Engine::get();
-  engine.trace.apart = 0;
+  engine.trace.set_apart(0);
   check(engine.introspection.record_into(nullptr) == 0, "a recording begins");
   uint64_t first = engine.ring.next();
   Buffer* buffer = Buffer::make(64, engine.devices[0].budget.get());

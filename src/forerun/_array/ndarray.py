@@ -45,7 +45,7 @@ __all__ = ["ndarray"]
 
 
 def _extents(args: tuple[Any, ...]) -> Any:
-    """Return `f(2, 3)` and `f((2, 3))` mean the same."""
+    """Return the extents that a call has: `f(2, 3)` and `f((2, 3))` mean the same."""
     return args[0] if len(args) == 1 and not isinstance(args[0], (int, numpy.integer)) else args
 
 
@@ -176,8 +176,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array):
     as_in_ctx = as_in_context = to_device
 
     def copyto(self, other: Array | Device | str) -> Array:
-        """Return a copy on another device, made on the copy queue; or writes the values into another array, which
-        is returned."""
+        """Copy the values to another device, on the copy queue, or into another array; return the copy."""
         if isinstance(other, _core.Array):
             _core.assign(other, self)
             return other

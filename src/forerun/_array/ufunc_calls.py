@@ -321,7 +321,7 @@ def _to_write(out: Out, shape: tuple[int, ...], dtype: numpy.dtype, device: Devi
 
 
 def _masked_task(ufunc: numpy.ufunc, operands: list[Any], loop: Dtypes, where: ArrayLike, outs: list[Any]) -> None:
-    """Return the same as a task, which reads and writes outputs as a whole."""
+    """Issue the same as a host task, which reads and writes outputs as a whole."""
     arrays = [x for x in operands if is_array(x)]
 
     def task(mask: numpy.ndarray, *values: numpy.ndarray) -> Any:

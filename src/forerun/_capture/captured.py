@@ -23,20 +23,17 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, overload
 
 from .. import _core
-from .._runtime.device import Device
 from ..autograd.leaf import Variable
-from ..ops._base import traced
+from ..ops._base.programs import ProgramCache, ProgramCapture
 from .participants import Capture, issue
+from .structures import flatten, unflatten
 from .tape_template import NotRepeatable, TapeTemplate
 
 if TYPE_CHECKING:
-    from ..typing import Array, Shape
+    from ..typing import Array
 
 
 __all__ = ["Hybridized", "Recorded", "hybrid"]
-
-_MOST = 32  # programs of one function; the oldest goes
-_PLAIN = (type(None), bool, int, float, complex, str, bytes, Device)  # arguments besides arrays
 
 Arrays = tuple[Any, ...]
 
@@ -59,11 +56,8 @@ class _Call:
     name: str
     program: Any
 
-    def __init__(
-        self, name: str, shape: Shape, result: object, template: TapeTemplate | None, capture: Capture
-    ) -> None:
+    def __init__(self, name: str, result: object, template: TapeTemplate | None, capture: Capture) -> None:
         self.name = name
-        self.shape = shape
         self.result = result
         self.template = template
         self.participants = capture.participants
@@ -75,8 +69,10 @@ class _Call:
             return None if self.outdated() else issue(self.program, inputs, self.participants)
         return self.program(inputs)
 
+    __call__ = issue  # which takes Python longer to call
+
     def outdated(self) -> bool:
-        """Whether an object that the first call used has changed since."""
+        """Return whether an object that the first call used has changed since."""
         return any(one.stale for one in self.guards)
 
     def replay(self, saved: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
@@ -94,19 +90,16 @@ class _Call:
         for x in ends:
             x.node = Variable(None, "null")
         given = [g for g in heads if g is not None]
-        _core.capture((*given, *saved))
-        try:
+        inputs = (*given, *saved)
+        with ProgramCapture(inputs) as operations:
             results = [y for y, g in zip(self.replay(saved, ends), heads) if g is not None]
             all_ = _core.run_backward("backward", results, given, ends, False, False, _core.training(), zeros=False)
             flows = [i for i, g in enumerate(all_) if g is not None]
             found = [all_[i] for i in flows]
             program = None
-            if not _core.capture_refused():
-                both, name = (*given, *saved), f"{self.name} backward"
-                program = _core.capture_end(both, len(given), found, (), None, [], (), name)
+            if not operations.refused:
+                program = operations.program(inputs, found, f"{self.name} backward", free=len(given))
             return found, program, flows
-        finally:
-            _core.capture_drop()
 
 
 def _recording(function: Callable[..., Any], *args: Sequence[Array]) -> Any:
@@ -146,43 +139,43 @@ class Recorded:
         self.name = name
         self.strict = strict
         self.held_names = held_names
-        self.calls: list[_Call] = []
+        self.programs: ProgramCache[_Call] = ProgramCache()
         self.refused: dict[tuple[bool, bool], str] = {}
         self._warned = False
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"calls": [], "refused": {}}  # a copy captures its own
+        return self.__dict__ | {"refused": {}}  # a copy captures its own
 
     def clear(self) -> None:
         """Drop all programs, also those that other threads are capturing."""
-        self.calls, self.refused = [], {}
+        self.programs, self.refused = ProgramCache(), {}
 
     def __call__(self, args: Arrays, held: Arrays = ()) -> Any:
         """The function's results for these arguments. held: other arrays that it reads or writes, as they are now."""
-        shape: Any = len(args)
+        signature: Any = len(args)
         arrays = args
         for x in args:
             if not isinstance(x, _core.Array):
-                arrays, shape = _flat(args)
+                arrays, signature = flatten(args)
                 break
         if _core.capturing():
             return self.inside(self.function, args)
         inputs = arrays + held if held else arrays
-        for call in self.calls:
-            if call.shape == shape and (found := call.issue(inputs)) is not None:
-                return found[0] if call.result is None else _filled(call.result, iter(found))
-        if shape is None or (_core.recording(), _core.training()) in self.refused:
+        for call in self.programs.known.get(signature, ()):
+            if (found := call.issue(inputs)) is not None:
+                return found[0] if call.result is None else unflatten(call.result, iter(found))
+        if signature is None or (_core.recording(), _core.training()) in self.refused:
             return self.function(*args)
-        return self._record(args, shape, arrays, held)
+        return self._record(args, signature, arrays, held)
 
     def state(self) -> str:
         """Return one line for people: the last program's operations, or why calls run as they are written."""
         if self.refused:
             return "runs as written: " + next(reversed(self.refused.values()))
-        n = len(self.calls)
+        n = len(self.programs)
         if n == 0:
             return "0 programs"
-        return f"{n} program{'s' * (n > 1)}: " + ", ".join(self.calls[0].program.steps)
+        return f"{n} program{'s' * (n > 1)}: " + ", ".join(next(iter(self.programs)).program.steps)
 
     def inside(self, function: Callable[..., Any], args: Arrays) -> Any:
         """Call a function whose operations belong to the program of another one, which is being captured."""
@@ -195,35 +188,29 @@ class Recorded:
             if looked is None and _core.capture_first_read() is not None:
                 self._warned = True  # the other one's warning names the line
 
-    def _record(self, args: Arrays, shape: Shape, arrays: Arrays, held: Arrays) -> Any:
-        """Run the function as it is written, and keep what it issues as a program."""
-        calls, refused = self.calls, self.refused  # as they are now: `clear` makes others
+    def _record(self, args: Arrays, signature: Any, arrays: Arrays, held: Arrays) -> Any:
+        """Run the function as it is written, and keep the operations that it issues as a program."""
+        programs, refused = self.programs, self.refused  # as they are now: `clear` makes others
         since = _core.tape_position()
         ends: list[tuple[int, int]] = []  # places of the inputs on the tape
         given = tuple(self._given(x, ends) for x in arrays)
         ends += [(id(x.node), x.index) for x in held if _core.recording() and x.node is not None]
         before = [_core.version(x) for x in given]
-        names, traced.inputs.names = traced.inputs.names, lambda: self._names(len(arrays))
-        capture = Capture(self.watches)
-        _core.capture(given + held)
-        _core.capture_strict(self.strict)
-        try:
-            with capture:
-                result = self.function(*(given if isinstance(shape, int) else _filled(shape, iter(given))))
+        participants = Capture(self.watches)
+        with ProgramCapture(given + held, self.strict, lambda: self._names(len(arrays))) as operations:
+            with participants:
+                result = self.function(*(given if isinstance(signature, int) else unflatten(signature, iter(given))))
             for x, y, version in zip(arrays, given, before):
                 if _core.version(y) != version and not _core.shares_storage(x, y):
                     _core.assign(x, y)
                     _core.capture_refuse("it writes into a part of an array")
             try:
-                call = self._finish(result, shape, arrays + held, len(arrays), ends, since, capture)
-                calls[:] = [call, *(one for one in calls if not one.outdated())]
-                del calls[_MOST:]
+                call = self._finish(operations, result, arrays + held, len(arrays), ends, since, participants)
+                programs.keep(lambda one: not one.outdated())
+                programs.add(signature, call)
             except NotRepeatable as why:
                 refused[_core.recording(), _core.training()] = str(why)
-            look = _core.capture_first_read()
-        finally:
-            _core.capture_drop()
-            traced.inputs.names = names
+            look = operations.first_read
         if look is not None:
             self.warn(look)
         return result
@@ -248,12 +235,13 @@ class Recorded:
         return y
 
     def _finish(
-        self, result: object, shape: Shape, inputs: Arrays, free: int, ends: list[tuple[int, int]], since: int,
-        capture: Capture,
+        self, operations: ProgramCapture, result: object, inputs: Arrays, free: int, ends: list[tuple[int, int]],
+        since: int, participants: Capture,
     ) -> _Call:  # fmt: skip
-        if refused := _core.capture_refused():
-            raise NotRepeatable(refused)
-        found, form = _flat((result,))
+        """Return the captured call. Raises NotRepeatable if there can be none."""
+        if operations.refused:
+            raise NotRepeatable(operations.refused)
+        found, form = flatten((result,))
         if form is None:
             raise NotRepeatable(f"it returns more than arrays, got {type(result).__name__}")
         graded = [i for i, y in enumerate(found) if y.node is not None] if _core.recording() else []
@@ -265,79 +253,11 @@ class Recorded:
             except RuntimeError as error:
                 raise NotRepeatable(str(error)) from error
         alone = isinstance(result, _core.Array)
-        call = _Call(self.name, shape, None if alone else form[0], template, capture)
-        inputs += tuple(capture.inputs)
-        saved, leaves = (template.saved, tuple(template.leaves)) if template else ((), ())
-        call.program = _core.capture_end(inputs, free, found, saved, call, graded, leaves, self.name)
+        call = _Call(self.name, None if alone else form.items[0], template, participants)
+        inputs += tuple(participants.inputs)
+        saved, leaves = (tuple(template.saved), tuple(template.leaves)) if template else ((), ())
+        call.program = operations.program(inputs, found, self.name, free, call, saved, graded, leaves)
         return call
-
-
-# --- arguments and results that are not just arrays ---------------------------------------------------------------
-
-
-class _Hole:
-    """The place of an array in a structure of arguments or results."""
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Hole)
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-_hole = _Hole()
-
-
-class _Exactly:
-    """A value that stands for itself: 1, 1.0 and True are different, and so are 0.0 and -0.0."""
-
-    def __init__(self, value: object) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Exactly) or type(self.value) is not type(other.value):
-            return False
-        return repr(self.value) == repr(other.value)
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-def _flat(value: object) -> tuple[tuple[Any, ...], Any]:
-    """The arrays in a structure of tuples, lists and dicts, and its form without them; None if other objects are in it.
-
-    >>> from forerun import np
-    >>> arrays, form = _flat((np.ones(2), [np.ones(3), 0.5]))
-    >>> [x.shape for x in arrays], _flat((np.ones(1), [np.ones(1), 0.5]))[1] == form
-    ([(2,), (3,)], True)
-    """
-    arrays: list[Any] = []
-
-    def form(v: Any) -> Any:
-        if isinstance(v, _core.Array):
-            arrays.append(v)
-            return _hole
-        if type(v) in (tuple, list):
-            return type(v)(form(item) for item in v)
-        if type(v) is dict:
-            return {k: form(item) for k, item in v.items()}
-        if isinstance(v, _PLAIN):
-            return _Exactly(v)
-        raise TypeError
-
-    try:
-        made = form(value)
-    except TypeError:
-        made = None
-    return tuple(arrays), made
-
-
-def _filled(form: Any, arrays: Any) -> Any:
-    if form is _hole:
-        return next(arrays)
-    if isinstance(form, _Exactly):
-        return form.value
-    if isinstance(form, dict):
-        return {k: _filled(v, arrays) for k, v in form.items()}
-    return type(form)(_filled(v, arrays) for v in form)
 
 
 @overload

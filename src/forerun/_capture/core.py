@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from .._core import (
     Array,
-    capture,
-    capture_drop,
-    capture_end,
-    capture_first_read,
     capture_maker,
     capture_paused,
     capture_refuse,
-    capture_refused,
     capturing,
     recording,
     scalars,
@@ -20,14 +15,9 @@ from .._core import (
 
 __all__ = [
     "Array",
-    "capture",
-    "capture_drop",
-    "capture_end",
-    "capture_first_read",
     "capture_maker",
     "capture_paused",
     "capture_refuse",
-    "capture_refused",
     "capturing",
     "recording",
     "scalars",

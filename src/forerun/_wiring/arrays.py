@@ -25,7 +25,7 @@ __all__ = ["table", "wire"]
 
 
 def table() -> dict[str, Any]:
-    """Return them by the names that the core gives them."""
+    """Return the functions and classes by the names that the core gives them."""
     operators = {op.operator: op for op in OPERATIONS.values() if op.operator}
     return {
         "array": ndarray,

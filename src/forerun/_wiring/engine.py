@@ -35,7 +35,7 @@ def _folders() -> tuple[str, str, str]:
 
 
 def table() -> dict[str, Any]:
-    """Return them by the names that the core gives them."""
+    """Return the functions and classes by the names that the core gives them."""
     return {
         "log": log.log_event,
         "refuse": _refuse,

@@ -189,7 +189,7 @@ class _Download:
         self.same = ""  # what the server calls the version of which we have a part
 
     def run(self) -> None:
-        """Return one try."""
+        """Try once."""
         if self.sha1 is None and not self.same:
             self.part.clear()
         start = self.part.size()

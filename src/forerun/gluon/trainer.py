@@ -171,7 +171,7 @@ class Trainer:
         return self._copies
 
     def step(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
-        """Return sums the gradients over devices, and updates the parameters with the sums divided by `batch_size`.
+        """Sum the gradients over devices, and update the parameters with the sums divided by `batch_size`.
 
         Raises RuntimeError if a gradient has not been written since the last step, on one device or all; with
         `ignore_stale_grad`, such parameters stay as they are. RuntimeError for parameters that are not initialised.

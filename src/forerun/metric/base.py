@@ -242,7 +242,7 @@ class CompositeEvalMetric(EvalMetric):
         super().__init__(name, **names)
 
     def add(self, metric: object) -> None:
-        """Return one more metric, or its name."""
+        """Add a metric, or one that is given by its name."""
         self.metrics.append(create(metric))
 
     def get_metric(self, index: int) -> EvalMetric:

@@ -152,7 +152,7 @@ def set_printoptions(
     infstr: str | None = None, formatter: Any = None, sign: Any = None, floatmode: Any = None, *,
     legacy: Any = None, override_repr: Any = None,
 ) -> None:  # fmt: skip
-    """Return NumPy's print options: arrays are shown by NumPy.
+    """Set NumPy's print options, with which arrays are shown.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from .. import np
-from .._capture.captured import _flat
+from .._capture.structures import flatten
 from ..gluon._export.exported import Reader, applied
 from ..gluon._export.symbol import described
 from ..gluon.block.hybrid import HybridBlock
@@ -83,7 +83,7 @@ def export(
         raise ValueError(f"export: net must be a HybridBlock, got {type(net).__name__}")
     given = args if isinstance(args, tuple) else (args,)
     net(*given)  # parameters that wait for their shapes get them
-    arrays, form = _flat(given)
+    arrays, form = flatten(given)
     saved, values = described(net, (form, [(x.shape, x.dtype, x.device) for x in arrays]))
     translated = _Translation(saved, values, _names("data", len(arrays), input_names))
     model = translated.model(onnx, net.name, output_names)

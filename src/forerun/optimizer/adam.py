@@ -60,7 +60,7 @@ class Adam(Optimizer):
         return lr * root / (1 - self.beta1**t), self.epsilon * root
 
     def step(self, weight: Array, g: Array, state: State, rate: Array | float, epsilon: Array | float) -> None:  # type: ignore[override]
-        """Return one step."""
+        """Take one step."""
         mean, variance = state["mean"], state["variance"]
         mean *= self.beta1
         mean += (1 - self.beta1) * g
@@ -164,7 +164,7 @@ class AdaBelief(Adam):
         return (lr * math.sqrt(1 - self.beta2**t) / (1 - self.beta1**t) if self.correct_bias else lr,)
 
     def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:  # type: ignore[override]
-        """Return one step."""
+        """Take one step."""
         mean, variance = state["mean"], state["variance"]
         mean *= self.beta1
         mean += (1 - self.beta1) * g
@@ -239,7 +239,7 @@ class Nadam(Adam):
         of_mean: Array | float,
         root: Array | float,
     ) -> None:
-        """Return one step."""
+        """Take one step."""
         mean, variance = state["mean"], state["variance"]
         mean *= self.beta1
         mean += (1 - self.beta1) * g
@@ -291,7 +291,7 @@ class Adamax(Optimizer):
         return (lr / (1 - self.beta1**t),)
 
     def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:
-        """Return one step."""
+        """Take one step."""
         mean, largest = state["mean"], state["largest"]
         mean *= self.beta1
         mean += (1 - self.beta1) * g

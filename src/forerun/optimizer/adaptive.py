@@ -63,7 +63,7 @@ class RMSProp(Optimizer):
         self.slots = ("variance", "mean", "delta") if centered else ("variance",)
 
     def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:
-        """Return one step."""
+        """Take one step."""
         variance = state["variance"]
         variance *= self.rho
         variance += (1 - self.rho) * np.square(g)
@@ -114,7 +114,7 @@ class AdaGrad(Optimizer):
         self.epsilon = epsilon if eps is None else eps
 
     def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:
-        """Return one step."""
+        """Take one step."""
         history = state["history"]
         history += np.square(g)
         weight -= lr * (g / (np.sqrt(history) + self.epsilon))
@@ -156,7 +156,7 @@ class AdaDelta(Optimizer):
         self.rho, self.epsilon = rho, epsilon
 
     def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:
-        """Return one step."""
+        """Take one step."""
         variance, steps = state["variance"], state["steps"]
         variance *= self.rho
         variance += (1 - self.rho) * np.square(g)
@@ -203,7 +203,7 @@ class Ftrl(Optimizer):
         self.lamda1, self.beta = lamda1, beta
 
     def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """Return one step."""
+        """Take one step."""
         (lr,) = factors
         g, z, n = self.prepared(grad), state["z"], state["n"]
         root = np.sqrt(n)
@@ -257,7 +257,7 @@ class FTML(Optimizer):
         return (1 - self.beta1**t) / lr if lr else math.inf, 1 / math.sqrt(1 - self.beta2**t)
 
     def step(self, weight: Array, g: Array, state: State, scale: Array, root: Array | float) -> None:  # type: ignore[override]
-        """Return one step."""
+        """Take one step."""
         variance, d, z = state["variance"], state["d"], state["z"]
         variance *= self.beta2
         variance += (1 - self.beta2) * np.square(g)

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any, Never, Protocol, TypedDict
 
 from .. import np
 from .._capture import core as _core
-from .._capture.captured import warn_of_read
 from .._capture.participants import current
 from .._runtime.registry import known_by, look_up
-from .captured_step import MASTER, Advanced, CapturedStep, Item, State, computed, factor_views, same_kind
+from .captured_step import MASTER, Advanced, CapturedStep, Item, State, factor_views, same_kind
+from .step_programs import StepPrograms
 
 if TYPE_CHECKING:
     from ..typing import Array
 
 __all__ = ["Optimizer", "State", "Item", "Advanced", "create", "register"]
 
-_MOST = 32  # programs of one optimizer
 _NARROW = ("float16", "bfloat16")
 
 
@@ -149,9 +148,7 @@ class Optimizer:
         self.param_dict: Mapping[int, Multiplied] = param_dict if param_dict is not None else {}
         self.num_update = begin_num_update
         self._lr = learning_rate
-        self._programs: dict[Any, list[Any]] = {}
-        self._known_factors: dict[Any, tuple[list[float], Any]] = {}  # of the last step, by dtype and device
-        self._refused = False  # a step cannot be repeated as a program: it looks at values, say
+        self._programs = StepPrograms()
 
     @property
     def learning_rate(self) -> float:
@@ -181,11 +178,11 @@ class Optimizer:
         return self.learning_rate
 
     def set_lr_mult(self, args_lr_mult: Mapping[Any, float]) -> None:
-        """Return factors of the learning rate by index or name, for weights that are not in `param_dict`."""
+        """Set factors of the learning rate by index or name, for weights that are not in `param_dict`."""
         self.lr_mult = dict(args_lr_mult)
 
     def set_wd_mult(self, args_wd_mult: Mapping[Any, float]) -> None:
-        """Return factors of the weight decay by index or name, for weights that are not in `param_dict`.
+        """Set factors of the weight decay by index or name, for weights that are not in `param_dict`.
 
         >>> made = create("sgd", wd=0.1, param_idx2name={0: "dense_weight", 1: "dense_bias"})
         >>> made.set_wd_mult({"dense_weight": 0.5}); made.wd_mult
@@ -257,39 +254,8 @@ class Optimizer:
             return self._update_each(items, advanced)
         n = len(items) if self.aggregate_num is None else max(self.aggregate_num, 1)
         for i in range(0, len(items), n):
-            self._update_together(items[i : i + n], advanced[i : i + n])
+            self._programs.update(self, items[i : i + n], advanced[i : i + n])
         return None
-
-    def _update_together(self, items: Sequence[Item], advanced: Sequence[Advanced]) -> None:
-        """Return one program for these weights; operations one by one, where dtypes or devices differ."""
-        factors: list[float] = []
-        inputs: list[Any] = [None]
-        for (_, weight, grad, state), (own, _) in zip(items, advanced):
-            factors += own
-            inputs += (weight, grad)
-            if self.slots:
-                inputs += [state[name] for name in self.slots]
-            if MASTER in state:
-                inputs.append(state[MASTER])
-        first = computed(items[0])
-        inputs[0] = self._factor_array(factors, first)
-        given = tuple(inputs)
-        key = self._constants(advanced)
-        for program in self._programs.get(key, ()):
-            if program(given) is not None:
-                return None
-        if same_kind(items):
-            return self._record(items, advanced, given, key)
-        return self._update_each(items, advanced)
-
-    def _factor_array(self, numbers: list[float], like: Array) -> Array:
-        """Return an array of factors; that of the step before if they are the same, which a device then has already."""
-        key = like.dtype, like.device
-        known = self._known_factors.get(key)
-        if known is None or known[0] != numbers or 0 in numbers:  # 0 may have another sign
-            known = self._known_factors[key] = numbers, _core.scalars(numbers, *key)
-        array: Array = known[1]
-        return array
 
     def _constants(self, advanced: Sequence[Advanced]) -> tuple[object, ...]:
         """Return what a program of a step computes with besides its inputs."""
@@ -324,26 +290,9 @@ class Optimizer:
         finally:
             _core.set_recording(recording)
 
-    def _record(
-        self, items: Sequence[Item], advanced: Sequence[Advanced], inputs: tuple[Any, ...], key: object
-    ) -> None:
-        _core.capture(inputs)
-        try:
-            self._update_each(items, factor_views(inputs[0], advanced))
-            look, self._refused = _core.capture_first_read(), bool(_core.capture_refused())
-            if not self._refused:
-                while len(self._programs) >= _MOST:
-                    del self._programs[next(iter(self._programs))]
-                made = _core.capture_end(inputs, 0, (), (), None, [], (), type(self).__name__)
-                self._programs[key] = [made, *self._programs.get(key, ())[:_MOST]]
-        finally:
-            _core.capture_drop()
-        if look is not None:
-            warn_of_read(f"step of {type(self).__name__}", look)
-
     @property
     def _repeats(self) -> bool:
-        return "constants" in type(self).__dict__ and not self._refused
+        return "constants" in type(self).__dict__ and not self._programs.refused
 
     def _advance(self, items: Sequence[Item]) -> list[Advanced]:
         """Count a step of each weight; return its factors and its weight decay."""
@@ -388,7 +337,7 @@ class Optimizer:
         return g if bound is None else np.clip(g, -bound, bound)
 
     def step(self, weight: Array, g: Array, state: State, lr: Any) -> None:
-        """Return the rule: changes weight and state in place. state["t"] counts this step already."""
+        """Change weight and state in place, as the rule says. state["t"] counts this step already."""
         raise NotImplementedError(f"{type(self).__name__}: step must be defined, got none")
 
 

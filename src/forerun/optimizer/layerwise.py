@@ -99,7 +99,7 @@ class LARS(SGD):
         return (lr,)
 
     def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """Return one step."""
+        """Take one step."""
         lr, scaled, change = factors
         g, own = self.prepared(grad), _norm(weight)
         norm = _norm(g)
@@ -161,7 +161,7 @@ class LAMB(Adam):
         return lr, 1 / (1 - self.beta1**t), 1 / math.sqrt(1 - self.beta2**t)
 
     def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """Return one step."""
+        """Take one step."""
         lr, c1, c2 = factors
         g, mean, variance = self.prepared(grad), state["mean"], state["variance"]
         mean *= self.beta1
@@ -218,7 +218,7 @@ class LANS(LAMB):
     constants = LAMB.constants
 
     def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """Return one step."""
+        """Take one step."""
         lr, c1, c2 = factors
         g, mean, variance = self.prepared(grad), state["mean"], state["variance"]
         norm = _norm(g)

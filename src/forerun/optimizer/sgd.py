@@ -64,7 +64,7 @@ class SGD(Optimizer):
             super().apply(weight, grad, state, factors, wd)
 
     def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:
-        """Return one step."""
+        """Take one step."""
         if not self.momentum:
             weight -= lr * g
             return
@@ -142,7 +142,7 @@ class Signum(Optimizer):
         return lr, 1 - lr * self.wd_lh
 
     def step(self, weight: Array, g: Array, state: State, lr: Array | float, decay: Array | float) -> None:  # type: ignore[override]
-        """Return one step."""
+        """Take one step."""
         if self.momentum:
             mean = state["mean"]
             mean *= self.momentum
@@ -185,7 +185,7 @@ class SGLD(Optimizer):
         return lr / 2, math.sqrt(lr)
 
     def step(self, weight: Array, g: Array, state: State, half: Any, deviation: Any) -> None:  # type: ignore[override]
-        """Return one step."""
+        """Take one step."""
         noise = np.random.normal(0.0, 1.0, weight.shape, weight.dtype, device=weight.device)
         weight -= half * g
         weight += deviation * noise
@@ -231,7 +231,7 @@ class DCASGD(Optimizer):
         return {**super().create_state(index, weight), "previous": weight.copy()}
 
     def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """Return one step."""
+        """Take one step."""
         (lr,) = factors
         g, previous = self.prepared(grad), state["previous"]
         whole = g + self.lamda * np.square(g) * (weight - previous)

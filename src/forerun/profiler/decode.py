@@ -191,7 +191,7 @@ def _each(rows: Any) -> Iterator[dict[str, Any]]:
 
 
 def _further(parts: Parts) -> dict[int, list[int]]:
-    """Return dependencies of ops beyond those in their own records."""
+    """Return the dependencies of ops beyond those in their own records."""
     rows = parts.more[parts.more["kind"] == DEPS]
     found: dict[int, list[int]] = {}
     for seq, (_, back, _) in zip(rows["seq"].tolist(), rows["payload"].tolist()):

@@ -85,12 +85,12 @@ def _typed(kind: Any) -> Callable[..., Any]:
     def method(x: Array) -> Array:
         return x.astype(kind, copy=False)
 
-    method.__doc__ = f"x as {kind}."
+    method.__doc__ = f"Return x as {kind}."
     return method
 
 
 def cpu(x: Array) -> Any:
-    """Return x on the first CPU device; waits for the copy if there is one to make."""
+    """Return x on the first CPU device. Waits for the copy, if one must be made."""
     return to(x, "cpu")
 
 
@@ -121,7 +121,7 @@ def permute(x: Array, *dims: int | Sequence[int]) -> Array:
 
 
 def same(x: Array) -> Any:
-    """Return x itself: nothing is to be done here."""
+    """Return x itself."""
     return x
 
 
@@ -129,7 +129,7 @@ def same(x: Array) -> Any:
 
 
 def copy_(x: Array, source: Array, non_blocking: bool = False) -> Any:
-    """Write another tensor's values into x, which is returned."""
+    """Write another tensor's values into x, and return x."""
     x[...] = source
     if not non_blocking and isinstance(source, np.ndarray) and source.device != x.device:
         x.wait()
@@ -140,7 +140,7 @@ def _in_place(operator: str) -> Callable[..., Any]:
     def method(x: Array, other: Array | float, alpha: float = 1) -> Any:
         return getattr(x, operator)(other if alpha == 1 else alpha * other)
 
-    method.__doc__ = f"`{operator}` in place; x is returned."
+    method.__doc__ = f"Do `{operator}` in place, and return x."
     return method
 
 
@@ -156,16 +156,16 @@ def _filled(make: Callable[..., Any], doc: str) -> Callable[..., Any]:
 _IN_PLACE: dict[str, Callable[..., Any]] = {
     "add_": _in_place("__iadd__"), "sub_": _in_place("__isub__"), "mul_": _in_place("__imul__"),
     "div_": _in_place("__itruediv__"), "copy_": copy_,
-    "zero_": _filled(lambda x: 0, "Writes zeros everywhere; x is returned."),
-    "fill_": _filled(lambda x, value: value, "Writes one value everywhere; x is returned."),
-    "clamp_": _filled(np.clip, "Limits x in place; x is returned."),
+    "zero_": _filled(lambda x: 0, "Write zeros everywhere, and return x."),
+    "fill_": _filled(lambda x, value: value, "Write one value everywhere, and return x."),
+    "clamp_": _filled(np.clip, "Limit the elements in place, and return x."),
     "normal_": _filled(
         lambda x, mean=0.0, std=1.0: np.random.normal(mean, std, x.shape, x.dtype, device=x.device),
-        "Writes normal random numbers; x is returned.",
+        "Write normal random numbers, and return x.",
     ),
     "uniform_": _filled(
         lambda x, low=0.0, high=1.0: np.random.uniform(low, high, x.shape, x.dtype, device=x.device),
-        "Writes even random numbers; x is returned.",
+        "Write uniform random numbers, and return x.",
     ),
 }  # fmt: skip
 

@@ -89,7 +89,7 @@ def numbered(trace: profiler.Trace, issued: Sequence[int]) -> list[int]:
 
 
 def wait(results: Iterable[np.ndarray]) -> None:
-    """Return when all arrays are computed."""
+    """Wait until all arrays are computed."""
     for array in results:
         array.wait_to_read()
 

@@ -11,7 +11,7 @@ import pytest
 from forerun import np
 from forerun.ops._base.primitive import Elementwise
 from tests.ops.cases import CASES
-from tests.ops.cases.table import Options, call, ours, results
+from tests.ops.cases.table import Options, call, named, ours, results
 
 LOOPS = "axes, casting and the like belong to NumPy's loops; protocols take what our operations take"
 TEXT = "what is not named goes to NumPy as it is"
@@ -46,12 +46,6 @@ def functions() -> list[str]:
             if known and not isinstance(g, Elementwise):
                 found.append(prefix + name)
     return found
-
-
-def named(module: Any, path: str) -> Any:
-    for part in path.split("."):
-        module = getattr(module, part)
-    return module
 
 
 def differences(path: str) -> list[str]:

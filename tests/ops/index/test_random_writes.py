@@ -14,6 +14,7 @@ import numpy
 import pytest
 
 from forerun import np
+from tests.support.comparison.outcomes import outcome
 
 DTYPES = ["float64", "float32", "int64", "int8", "bool", "complex128", "float16", "uint64"]
 SHAPES = [(1,), (5,), (12,), (3, 4), (2, 2, 3)]
@@ -78,13 +79,9 @@ def write(rng: random.Random, dtype: str, shape: tuple[int, ...]) -> Write:
     return lambda xp, b: getattr(xp, kind)(b, xp.array(mask), given(xp))
 
 
-def outcome(xp: Any, write: Write, array: Any) -> str:
-    """The values after the write, or the type of its error."""
-    try:
-        write(xp, array)
-        return repr(array.tolist())
-    except Exception as error:
-        return type(error).__name__
+def after(write: Write, xp: Any, array: Any) -> Any:
+    """The values after the write as text, or the type of its error."""
+    return outcome(write, xp, array, read=lambda _: repr(array.tolist()), error=type)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -98,5 +95,5 @@ def test_random_writes_are_numpys(layout: str, seed: int) -> None:
         work = write(rng, dtype, seen(start).shape)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            want, found = (outcome(xp, work, seen(xp.array(start))) for xp in (numpy, np))
+            want, found = (after(work, xp, seen(xp.array(start))) for xp in (numpy, np))
         assert found == want, f"step {step}: {dtype}{start.shape}"

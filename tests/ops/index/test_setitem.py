@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -48,15 +47,6 @@ PUTS: dict[str, Write] = {
 N, ROUNDS = 64, 250
 
 
-@pytest.fixture
-def hasty() -> Iterator[None]:
-    """Threads take turns as often as they can."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
-
-
 def halves(i: int) -> tuple[Any, Any]:
     """Of two masks that have no element in common, one, and the positions under it."""
     mask = numpy.arange(N) % 2 == i
@@ -65,7 +55,7 @@ def halves(i: int) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("layout", ["dense", "strided"])
 @pytest.mark.parametrize("name", ADDS)
-def test_threads_that_add_to_different_elements_lose_nothing(name: str, layout: str, hasty: None) -> None:
+def test_threads_that_add_to_different_elements_lose_nothing(name: str, layout: str, many_switches: None) -> None:
     b = np.zeros(N, "int64") if layout == "dense" else np.zeros((N, 3), "int64").T[1]
     rounds = 1000 if name == "add(where=)" else ROUNDS
 
@@ -80,7 +70,7 @@ def test_threads_that_add_to_different_elements_lose_nothing(name: str, layout: 
 
 @pytest.mark.parametrize("layout", ["dense", "strided"])
 @pytest.mark.parametrize("name", PUTS)
-def test_threads_that_write_different_elements_lose_nothing(name: str, layout: str, hasty: None) -> None:
+def test_threads_that_write_different_elements_lose_nothing(name: str, layout: str, many_switches: None) -> None:
     b = np.zeros(N) if layout == "dense" else np.zeros((N, 3)).T[1]
 
     def work(i: int) -> list[bool]:

@@ -1,5 +1,6 @@
 """Functions and parameters that only MXNet has, where rows of the table do not reach: errors, draws, sharing, loops."""
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from scipy import stats
 
 import forerun
 from forerun import autograd, np, npx
+from tests.support.gluon import gluon_samples
 
 RNG = numpy.random.default_rng(8)
 
@@ -23,8 +25,7 @@ def array(*shape: int) -> Any:
     return np.array(RNG.normal(size=shape), dtype="float64")
 
 
-def close(x: Any, expected: Any, tolerance: float = 1e-12) -> None:
-    numpy.testing.assert_allclose(numpy.asarray(x), expected, rtol=tolerance, atol=tolerance)
+close = functools.partial(gluon_samples.close, tolerance=1e-12)
 
 
 # --- random numbers -------------------------------------------------------------------------------
@@ -184,7 +185,7 @@ def test_softmax_of_single_numbers_and_of_nothing() -> None:
     assert halves.dtype == "float16"
     lengths = np.array([1, 3])
     found = npx.log_softmax(np.zeros((2, 3)), length=lengths, use_length=True).asnumpy()
-    close(found, numpy.log([[1, 1e-300, 1e-300], [1 / 3] * 3]) * [[1, numpy.inf, numpy.inf], [1] * 3], 1e-6)
+    close(found, numpy.log([[1, 1e-300, 1e-300], [1 / 3] * 3]) * [[1, numpy.inf, numpy.inf], [1] * 3], tolerance=1e-6)
 
 
 def test_slopes_that_are_drawn() -> None:

@@ -9,6 +9,7 @@ import numpy
 import pytest
 
 from forerun._pjrt.emit import emit
+from tests.support.comparison.formulas import sigmoid
 from tests.support.device_plugins.pjrt_plugin import Plugin
 from tests.support.device_plugins.pjrt_specs import assert_same, computed, new, run, spec
 
@@ -18,10 +19,6 @@ GATES = {"tanh": 1, "relu": 1, "lstm": 4, "gru": 3}
 
 def numbers(shape: tuple[int, ...], seed: int) -> Any:
     return numpy.random.default_rng(seed).standard_normal(shape)
-
-
-def sigmoid(x: Any) -> Any:
-    return 1 / (1 + numpy.exp(-x))
 
 
 def layer(rule: str, reversed_: bool, x: Any, h: Any, c: Any, u: Any, b: Any) -> dict[str, Any]:

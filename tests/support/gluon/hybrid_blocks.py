@@ -22,7 +22,11 @@ def mlp(*more: gluon.Block) -> nn.HybridSequential:
 
 
 def programs(block: Any) -> int:
-    return len(block._recorded.recorded.calls)
+    return len(block._recorded.recorded.programs)
+
+
+def newest_program(block: Any) -> Any:
+    return next(iter(block._recorded.recorded.programs)).program
 
 
 def trajectory(make: Callable[[], Any], hybrid: bool, x: Any, steps: int = 3) -> list[Any]:

@@ -92,12 +92,16 @@ inline bool all_finite(const float* values, int64_t n) {
   return !found;
 }
 
+inline uint32_t cost_of(const Correlation& what) {
+  return static_cast<uint32_t>(std::min(500 + what.flops() / 100, 2e9));
+}
+
 // The last step of making an op.
 template <class K>
 void finish_correlation(Op& op, K& kernel, const Correlation& what, DType dtype) {
   kernel.c = what, kernel.dtype = dtype;
   kernel.plan();
-  op.cost = static_cast<uint32_t>(std::min(500 + what.flops() / 100, 2e9));
+  op.cost = cost_of(what);
 }
 
 }  // namespace forerun

@@ -43,8 +43,9 @@ class PlacedTogether {
   const bool before_ = std::exchange(placing, true);
 };
 
-// A task must not wait for room: its own op may be the one that has not ended.
-void find_room(Engine& engine) {
+// Waits until the window has a free slot, and memory is not the limit. A task must not wait for that: its own op may be
+// the one that has not ended.
+void wait_for_slot(Engine& engine) {
   if (!in_host_task()) {
     const char* cause = engine.introspection.held_for_memory() ? "bytes full" : "window full";
     logged_wait(cause, [&](auto slice) { return engine.waiter.make_room(slice); });
@@ -143,7 +144,7 @@ void issue_placed(Op* op, int device, Queue::Kind kind, int memory, bool cheap) 
   if (SubmissionGate::is_closed() || full || capture || synchronous) {
     try {
       if (SubmissionGate::is_closed()) SubmissionGate::wait_open(false);
-      if (full) find_room(engine);
+      if (full) wait_for_slot(engine);
       if (capture) capture->add(*op);
     } catch (...) {
       engine.discard(op);
@@ -169,7 +170,7 @@ void issue(Op* op, int device, Queue::Kind kind, bool cheap) {
     Engine& engine = Engine::get();
     if (engine.ring.full()) {
       try {
-        find_room(engine);
+        wait_for_slot(engine);
       } catch (...) {
         engine.discard(op);
         throw;

@@ -191,7 +191,7 @@ class Reader:
             self.check_word(value, depth)
 
     def check_word(self, value: dict[str, Any], depth: int) -> None:
-        """Return a word, such as "input", with what belongs to it: ValueError for others."""
+        """Check a word, such as "input", and its arguments. Raises ValueError for others."""
         word: str
         v: Any
         word, v = next(iter(value.items()), ("", None))

@@ -11,9 +11,10 @@ import numpy
 
 from ... import autograd, np
 from ..._capture import core as _core
-from ..._capture.captured import _filled, _flat
+from ..._capture.structures import flatten, unflatten
 from ..._io.atomic_write import place, replacing
 from ..._io.named_arrays import save_named
+from ...ops._base.programs import ProgramCapture
 from ..block.hybrid import Call, HybridBlock, Spec, written
 from ..parameter.dictionary import load
 from ..parameter.loading import set_values
@@ -90,7 +91,7 @@ class SymbolBlock(HybridBlock):
 
         Raises ValueError for inputs of other shapes or dtypes than the block was exported for.
         """
-        arrays, _ = _flat(args)
+        arrays, _ = flatten(args)
         if len(arrays) != len(self._inputs):
             raise ValueError(f"SymbolBlock: inputs must be {len(self._inputs)} arrays, got {len(arrays)}")
         n = self._any_number
@@ -130,7 +131,7 @@ def described(block: HybridBlock, called: Call) -> tuple[dict[str, Any], dict[st
     form, specs = called
 
     def run(*arrays: Array) -> Any:
-        return written(block)(*_filled(form, iter(arrays)))
+        return written(block)(*unflatten(form, iter(arrays)))
 
     params = dict(block.collect_params())
     arrays = {name: p.data() for name, p in params.items()}
@@ -155,14 +156,11 @@ def described(block: HybridBlock, called: Call) -> tuple[dict[str, Any], dict[st
 
 def _unseen(run: Callable[..., Any], arrays: Sequence[Any]) -> Any:
     """Return the results. NotExportable where the code looks at values on its way."""
-    _core.capture(())
-    try:
+    with ProgramCapture(()) as capture:
         result = run(*arrays)
-        if _core.capture_first_read() is not None:
-            raise NotExportable(_core.capture_refused())
+        if capture.first_read is not None:
+            raise NotExportable(capture.refused)
         return result
-    finally:
-        _core.capture_drop()
 
 
 def _described(function: Callable[..., Any], arrays: Any, specs: Sequence[Spec]) -> tuple[Any, Any, list[Any], bool]:

@@ -164,7 +164,7 @@ class Block:
             parameter.finish_deferred_init()
 
     def __call__(self, *args: Any) -> Any:
-        """Runs `forward`, with the hooks before and after; first makes parameters whose shape depends on `args`."""
+        """Run `forward`, with the hooks before and after. Parameters whose shape depends on `args` are made first."""
         for hook in list(self._before.values()):
             hook(self, args)
         result = self._plain(*args)

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 from ... import nd, np, npx
 from ..._capture import core as _core
-from ..._capture.captured import Recorded, _flat
+from ..._capture.captured import Recorded
+from ..._capture.structures import flatten
 from ..._runtime.device import Device
 from ..parameter.changes import Snapshot, stale, watch
 from ..parameter.parameter import Parameter
@@ -123,7 +124,7 @@ class HybridBlock(Block):
         return self._recorded.state() if self._recorded is not None else "not hybridized"
 
     def __call__(self, *args: Any) -> Any:
-        """Runs `forward`, or the program recorded of it, with the hooks before and after."""
+        """Run `forward`, or the program recorded of it, with the hooks before and after."""
         recorded = self._recorded
         if recorded is None:
             return super().__call__(*args)
@@ -197,7 +198,7 @@ class _CaptureCache:
         if read.stale:
             read = self._revalidate()
         if self.called is None:
-            arrays, form = _flat(args)
+            arrays, form = flatten(args)
             self.called = form, [(x.shape, x.dtype, x.device) for x in arrays]
         if read.not_captured_because or getattr(_inside_capture, "on", False):
             return self._plain_call(args, read.not_captured_because == _DEFERRED)

@@ -56,7 +56,7 @@ def summary(block: Block, inputs: tuple[Any, ...]) -> Shown:
 
 
 def _totals(rows: list[_Row], block: Block) -> tuple[int, int, int, int]:
-    """Return parameters in all, trained ones, those that layers share, and without counting any twice."""
+    """Return the numbers of all parameters, of trained ones, and of shared ones, without counting any twice."""
     every = [p for row in rows for p in row.params]
     trained = _count([p for p in every if p.grad_req != "null"])
     shared = _count([p for row in rows for p in row.shared])

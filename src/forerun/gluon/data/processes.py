@@ -127,7 +127,7 @@ def _drained(numbers: deque[int]) -> list[int]:
 
 
 def _bound_sends(line: Any, seconds: float) -> None:
-    """Return a long question to a worker that does not read must not be waited for longer than for a batch."""
+    """Bound the time of sends: a worker that does not read is waited for as long as for a batch."""
     with socket.socket(fileno=os.dup(line.fileno())) as end:
         whole, part = divmod(seconds, 1)
         end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(whole), int(part * 1e6)))

@@ -165,7 +165,7 @@ def _end_with(consumer: int) -> None:
 
 
 def run(line: Connection, epoch: Epoch, defaults: tuple[Any, bool], consumer: int) -> None:
-    """Return the process: of the parent's state, it uses the data set, and how arrays are created.
+    """Run the process. Of the parent's state it uses the data set, and how arrays are created.
 
     It ends with the consumer's. It has an engine of its own that runs everything at once, in this thread: batches are
     made side by side as it is. A process that makes batches for a GPU makes them on the host: a forked one has no GPU.

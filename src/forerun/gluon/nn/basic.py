@@ -80,7 +80,7 @@ class Dense(HybridBlock):
         self.weight.shape = (self._units, math.prod(x.shape[1:]) if self._flatten else x.shape[-1])
 
     def forward(self, x: Array) -> Array:
-        """Return x (batch, ...) to (batch, units), or (..., in_units) to (..., units) without flatten."""
+        """Map x (batch, ...) to (batch, units), or without flatten (..., in_units) to (..., units)."""
         device = x.device
         weight = self.weight.data(device)
         bias = self.bias.data(device) if self.bias is not None else None

@@ -45,7 +45,7 @@ class Sequential(Block):
             self.register_child(block)
 
     def forward(self, x: Array, *args: Any) -> Any:
-        """Return x through all blocks; the first also gets `args`."""
+        """Apply all blocks, one after the other; the first also gets `args`."""
         for block in self._children.values():
             x = block(x, *args)
             args = ()

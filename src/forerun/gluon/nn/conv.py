@@ -98,7 +98,7 @@ class _Convolution(HybridBlock):
         self.weight.shape = self._weight_shape(self._of(x))
 
     def forward(self, x: Array) -> Array:
-        """Return x (batch, in, *extents) to (batch, channels, ...), or with channels last.
+        """Map x (batch, in, *extents) to (batch, channels, ...), or with channels last.
 
         ValueError if they do not fit.
         """

@@ -117,7 +117,7 @@ class DeformableConvolution(HybridBlock):
         self.offset_weight.shape = (self._moves * self._numbers // 2, x.shape[1], *self._kernel)
 
     def forward(self, x: Array) -> Array:
-        """Return x (batch, in, height, width) to (batch, channels, ...). ValueError if shapes do not fit."""
+        """Map x (batch, in, height, width) to (batch, channels, ...). ValueError if shapes do not fit."""
         parameters = self.deformable_conv_weight, self.deformable_conv_bias, self.offset_weight, self.offset_bias
         arrays: list[Any] = [p.data(x.device) if p is not None else None for p in parameters]
         weight, bias, offset_weight, offset_bias = arrays

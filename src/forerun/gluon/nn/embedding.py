@@ -58,7 +58,7 @@ class Embedding(HybridBlock):
         self.weight = Parameter("weight", shape=(input_dim, output_dim), dtype=dtype, init=weight_initializer)
 
     def forward(self, x: Array) -> Array:
-        """Return positions (...) to rows (..., output_dim)."""
+        """Map positions (...) to rows (..., output_dim)."""
         return npx.embedding(x, self.weight.data(x.device))
 
     def __repr__(self) -> str:

@@ -37,7 +37,7 @@ def taking_params(init: Callable[..., None]) -> Callable[..., None]:
 
 
 def share(block: Any, params: Mapping[str, Parameter]) -> None:
-    """Return `share_parameters`, which must fit."""
+    """Share parameters as `share_parameters` does; they must fit."""
     own = block.collect_params()
     if params and not own.keys() & params.keys():
         raise ValueError(

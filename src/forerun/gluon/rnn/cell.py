@@ -194,7 +194,7 @@ class _Cell(RecurrentCell):
         self.i2h_weight.shape = (GATES[self.mode] * self._hidden_size, x.shape[-1])
 
     def forward(self, x: Array, states: Sequence[Array]) -> tuple[Any, list[Any]]:
-        """Return x (batch, inputs) and the states before to the output (batch, units) and the states after."""
+        """Map x (batch, inputs) and the states before to the output (batch, units) and the states after."""
         name, shapes = type(self).__name__, [info["shape"] for info in self.state_info(x.shape[0])]
         before = check_states(name, states, shapes)
         at = x.device

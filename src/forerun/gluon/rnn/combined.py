@@ -69,7 +69,7 @@ class SequentialRNNCell(RecurrentCell):
         return before
 
     def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
-        """Return x through all cells, each with its states."""
+        """Apply all cells, one after the other, each with its states."""
         after: list[Any] = []
         for cell, own in zip(self, _states_of(list(self), states)):
             x, new = cell(x, own)

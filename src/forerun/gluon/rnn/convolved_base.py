@@ -84,7 +84,7 @@ class ConvolvedCell(RecurrentCell):
         return [{"shape": shape, "__layout__": self._layout} for _ in range(STATES[self.mode])]
 
     def forward(self, x: Array, states: Sequence[Array]) -> tuple[Any, list[Any]]:
-        """Return x (batch, *input_shape) and the states before to the output and the states after."""
+        """Map x (batch, *input_shape) and the states before to the output and the states after."""
         name = type(self).__name__
         if x.shape[1:] != self._input_shape:
             raise ValueError(f"{name}: inputs must have shape {('batch', *self._input_shape)}, got {x.shape}")

@@ -83,7 +83,7 @@ class LSTMPCell(RecurrentCell):
         self.i2h_weight.shape = (4 * self._hidden_size, x.shape[-1])
 
     def forward(self, x: Array, states: Sequence[Array]) -> tuple[Any, list[Any]]:
-        """Return x (batch, inputs) and the states before to the output (batch, projection) and the states after."""
+        """Map x (batch, inputs) and the states before to the output (batch, projection) and the states after."""
         before = check_states("LSTMPCell", states, [info["shape"] for info in self.state_info(x.shape[0])])
         at = x.device
         from_x = npx.fully_connected(x, self.i2h_weight.data(at), self.i2h_bias.data(at))

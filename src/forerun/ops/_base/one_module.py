@@ -7,12 +7,11 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from ... import _core
+from .programs import Program, ProgramCache, ProgramCapture
 
 __all__ = ["one_module"]
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-_MOST_KINDS, _MOST = 32, 32  # kinds of arguments of one function, and programs of one kind
 
 
 def one_module(function: F) -> F:
@@ -24,41 +23,32 @@ def one_module(function: F) -> F:
     >>> one_module(lambda x, n: x * n + 1)(np.arange(3.0), 2).tolist()
     [1.0, 3.0, 5.0]
     """
-    known: dict[Any, list[Any] | None] = {}  # programs, by the arguments besides arrays; None: there can be none
+    cache: ProgramCache[Program] = ProgramCache()
 
     @functools.wraps(function)
     def call(*args: Any) -> Any:
         if args[0].device.device_type == "cpu" or _core.recording() or _core.capturing():
             return function(*args)
         arrays = tuple(x for x in args if isinstance(x, _core.Array))
-        kind = tuple(None if isinstance(x, _core.Array) else (x,) for x in args)
-        programs = known.get(kind, [])
-        if programs is None:
-            return function(*args)
-        for program in programs:
-            if (found := program(arrays)) is not None:
-                return found[0] if len(found) == 1 else found
-        return _record(function, known, kind, args)
+        signature = tuple(None if isinstance(x, _core.Array) else (x,) for x in args)
+        found = cache.issue(signature, arrays)
+        if found is not None:
+            return found[0] if len(found) == 1 else found
+        return function(*args) if cache.refuses(signature) else _capture(function, cache, signature, args)
 
     return cast("F", call)
 
 
-def _record(function: Callable[..., Any], known: dict[Any, list[Any] | None], kind: Any, args: Any) -> Any:
+def _capture(function: Callable[..., Any], cache: ProgramCache[Program], signature: Any, args: Any) -> Any:
     """Call the function, and keep the operations that it issues as a program."""
     given = tuple(_core.as_base_array(x) if isinstance(x, _core.Array) else x for x in args)
     arrays = tuple(x for x in given if isinstance(x, _core.Array))
-    _core.capture(arrays)
-    try:
+    with ProgramCapture(arrays) as capture:
         result = function(*given)
         results = result if isinstance(result, tuple) else (result,)
-        while len(known) >= _MOST_KINDS and kind not in known:
-            del known[next(iter(known))]
-        if _core.capture_refused():
-            known[kind] = None
+        if capture.refused:
+            cache.refuse(signature)
         else:
             name = function.__name__.lstrip("_")
-            program = _core.capture_end(arrays, len(arrays), results, (), None, [], (), name)
-            known[kind] = [program, *(known.get(kind) or ())][:_MOST]
-        return result
-    finally:
-        _core.capture_drop()
+            cache.add(signature, capture.program(arrays, results, name, free=len(arrays)))
+    return result

@@ -37,7 +37,7 @@ SAVE_OUTPUTS = 1 << 7
 
 
 def nondifferentiable(g: Array | float) -> None:
-    """Return None: the gradient of a function that is piecewise constant, or not to be differentiated.
+    """Return None, the gradient of a function that is piecewise constant, or not to be differentiated.
 
     Nothing flows back through it.
 
@@ -282,25 +282,25 @@ class Elementwise(_core.Ufunc):
     def reduce(
         self, array: ArrayLike, axis: Axis = 0, dtype: DTypeLike = None, out: Out = None, **options: Any
     ) -> Array:
-        """Return NumPy's method: combines the elements along axes; keepdims, initial and where as there."""
+        """Combine the elements along axes, as NumPy's method does; keepdims, initial and where as there."""
         result: Array = self._method("reduce", (array,), {"axis": axis, "dtype": dtype, "out": out, **options})
         return result
 
     @direct("ufunc_accumulate")
     def accumulate(self, array: ArrayLike, axis: int = 0, dtype: DTypeLike = None, out: Out = None) -> Array:
-        """Return NumPy's method: what `reduce` has combined by each element."""
+        """Return the results of `reduce` up to each element, as NumPy's method does."""
         result: Array = self._method("accumulate", (array,), {"axis": axis, "dtype": dtype, "out": out})
         return result
 
     def reduceat(
         self, array: ArrayLike, indices: ArrayLike, axis: int = 0, dtype: DTypeLike = None, out: Out = None
     ) -> Array:
-        """Return NumPy's method: reductions of slices, each from an index to the next one."""
+        """Reduce slices, each from an index to the next one, as NumPy's method does."""
         result: Array = self._method("reduceat", (array, indices), {"axis": axis, "dtype": dtype, "out": out})
         return result
 
     def outer(self, a: ArrayLike, b: ArrayLike, **options: Any) -> Array:
-        """Return NumPy's method: the op for each pair of an element of a and one of b."""
+        """Apply the operation to each pair of an element of a and one of b, as NumPy's method does."""
         result: Array
         if not options and self.ufunc.nin == 2 and isinstance(a, _core.Array) and isinstance(b, _core.Array):
             result = self(a[(..., *[None] * b.ndim)], b)
@@ -310,7 +310,7 @@ class Elementwise(_core.Ufunc):
 
     @direct("ufunc_at")
     def at(self, a: Array | numpy.ndarray, indices: ArrayLike, *b: ArrayLike) -> None:
-        """Return NumPy's method: writes into a at indices, once for each time that an element is named."""
+        """Write into a at indices, once for each time that an element is named, as NumPy's method does."""
         self._method("at", (a, indices, *b), {})
 
     def _method(self, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:

@@ -202,7 +202,7 @@ def castable(source: numpy.dtype, target: numpy.dtype, casting: Any) -> bool:
 
 
 def warn_of_lost_parts(source: numpy.dtype, target: numpy.dtype) -> None:
-    """Return NumPy's ComplexWarning, for the user's line, if a cast discards imaginary parts.
+    """Warn as NumPy does, at the user's line, if a cast discards imaginary parts.
 
     >>> warn_of_lost_parts(numpy.dtype("float32"), numpy.dtype("int8"))
     """

@@ -125,7 +125,7 @@ class Key:
         self._read(x, entries if dots else [*entries, ...], x.ndim - used)
 
     def _read(self, x: Array, entries: list[Any], rest: int) -> None:
-        """Return rest: how many axes the Ellipsis stands for.
+        """Read an entry of an index. rest: how many axes the Ellipsis stands for.
 
         As in NumPy, integers count as arrays beside arrays: the indexed elements replace the axis of the first of them
         if all are neighbours, and come first otherwise. An Ellipsis separates neighbours even if it covers no axis.

@@ -175,7 +175,7 @@ def _write(target: Array, new: Array) -> None:
 
 
 def _write_at(v: Array, positions: list[Any], axis: int, new: Array) -> None:
-    """Return v[..., positions, ...] = new, where positions pick from axes from `axis` on."""
+    """Assign v[..., positions, ...] = new, where positions pick from axes from `axis` on."""
     if not is_array(new):
         new = _core.full((), new, v.dtype, v.device)
     new = new if new.dtype == v.dtype else _core.cast(new, v.dtype)
@@ -184,7 +184,7 @@ def _write_at(v: Array, positions: list[Any], axis: int, new: Array) -> None:
 
 
 def _write_masked(v: Any, mask: Array, axis: int, new: Any) -> None:
-    """Return v[..., mask, ...] = new without knowing the mask, which covers axes of v from `axis` on."""
+    """Assign v[..., mask, ...] = new without knowing the mask, which covers axes of v from `axis` on."""
     if not is_array(mask):
         mask = _core.from_numpy(mask, v.device)
     if type(new) is int and v.dtype.kind in "iu":
@@ -220,7 +220,7 @@ def under_mask(v: Array, mask: Array, axis: int, new: Any) -> tuple[Any, Any]:
 
 
 def fitting(value: Array, ndim: int) -> Array:
-    """Return leading axes of extent 1 that are too many are dropped, as in NumPy's assignment.
+    """Return the value without surplus leading axes of extent 1, as in NumPy's assignment.
 
     >>> fitting(asarray([[[1, 2]]]), 1).shape
     (2,)

@@ -127,7 +127,7 @@ class _Norm:
 
 
 def _three(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return x, beta and gamma; None for those that are not there."""
+    """Return x, beta and gamma; None for those that the block lacks."""
     return (*inputs, None, None)[:3]
 
 

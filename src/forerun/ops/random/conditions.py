@@ -76,7 +76,7 @@ def check_parameters(op: str, values: Sequence[Any]) -> None:
 
 
 def _no_wider(values: Sequence[Any]) -> None:
-    """Return the corners of a triangular distribution, of which some may be None."""
+    """Check the corners of a triangular distribution, of which some may be None."""
     left, mode, right = values
     corners = (("left", left, "mode", mode), ("mode", mode, "right", right), ("left", left, "right", right))
     for low, a, high, b in corners:

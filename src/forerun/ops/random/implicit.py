@@ -86,7 +86,7 @@ def _by_series(x: Values, a: Values) -> Values:
 
 
 def _by_fraction(x: Values, a: Values) -> Values:
-    """Return 1 - P is the density times x times f: f's continued fraction, and its derivative along with it."""
+    """Return the same by a continued fraction f: 1 - P is the density times x times f."""
     b = x + 1 - a
     c, dc = numpy.full_like(x, 1 / _TINY), numpy.zeros_like(x)
     d, dd = 1 / b, 1 / (b * b)

@@ -1,4 +1,4 @@
-"""Limits of parameters: looked at in the call where values are known there, otherwise by an operation.
+"""Limits of parameters, checked in the call where values are known there, otherwise by an operation.
 
 Known are numbers, lists and NumPy's arrays. A forerun array is not waited for: an operation checks its values once
 they are computed, and every read of a result that depends on them raises.

@@ -56,7 +56,7 @@ def _divided(total: Array, n: Array | float, axes: tuple[int, ...], keepdims: bo
 
 
 def _over(x: Array, where: ArrayLike) -> Array:
-    """Return x, after a look whether the mask fits it. ValueError if it does not."""
+    """Return x. Raises ValueError if the mask does not fit it."""
     shape = asarray(where).shape
     if broadcast_shapes("where", x.shape, shape) != x.shape:
         raise ValueError(f"where: mask must broadcast to {x.shape}, got {shape}")

@@ -20,7 +20,7 @@ _FILTERS = {0: 0, 1: 2, 2: 3, 3: 4, 4: 1, 9: 3, 10: 2}  # MXNet's numbers to Pil
 
 
 def pillow() -> ModuleType:
-    """Return Pillow's module. ImportError, which says how to install it, if it is not there.
+    """Return Pillow's module. Raises ImportError, which says how to install it, if it is missing.
 
     >>> pillow().__name__
     'PIL.Image'

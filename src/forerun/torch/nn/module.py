@@ -105,7 +105,7 @@ class Module:
         raise NotImplementedError(f"{type(self).__name__}: forward must be defined, got none")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Runs `forward`."""
+        """Run `forward`."""
         begin(leaf=False)
         return self.forward(*args, **kwargs)
 
@@ -117,7 +117,7 @@ class Module:
     register_module = add_module
 
     def register_buffer(self, name: str, tensor: Any) -> None:
-        """Return a tensor that belongs to the module's state and is not trained."""
+        """Add a tensor that belongs to the module's state and is not trained."""
         self._buffers[name] = tensor
         object.__setattr__(self, name, tensor)
 

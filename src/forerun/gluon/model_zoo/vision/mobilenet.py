@@ -72,7 +72,7 @@ class _Bottleneck(HybridBlock):
         self._is_residual = stride == 1 and before == after
 
     def forward(self, x: Array) -> Any:
-        """Return images to images."""
+        """Map images to images."""
         y = self.out(x)
         return y + x if self._is_residual else y
 

@@ -33,7 +33,7 @@ class Classifier(HybridBlock):
         self.output: Block
 
     def forward(self, x: Array) -> Any:
-        """Return images (batch, channels, height, width) to scores (batch, classes)."""
+        """Map images (batch, channels, height, width) to scores (batch, classes)."""
         return self.output(self.features(x))
 
 

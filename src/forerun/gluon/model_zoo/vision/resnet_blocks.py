@@ -31,7 +31,7 @@ class _BlockV1(HybridBlock):
         raise NotImplementedError
 
     def forward(self, x: Array) -> Any:
-        """Return images to images."""
+        """Map images to images."""
         return npx.relu(self.body(x) + (self.downsample(x) if self.downsample is not None else x))
 
 
@@ -120,7 +120,7 @@ class _BlockV2(HybridBlock):
         raise NotImplementedError
 
     def forward(self, x: Array) -> Any:
-        """Return images to images."""
+        """Map images to images."""
         short = x
         for i, (norm, conv) in enumerate(self._pairs):
             x = npx.relu(norm(x))

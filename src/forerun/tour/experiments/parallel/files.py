@@ -29,7 +29,7 @@ def read(path: Path, n: int) -> np.ndarray:
 
 
 def write(path: Path, x: np.ndarray) -> np.ndarray:
-    """Writes a matrix when it is computed; the result is how many bytes have reached the disk."""
+    """Write a matrix when it is computed; return how many bytes have reached the disk."""
 
     def task(values: numpy.ndarray) -> numpy.ndarray:
         with open(path, "wb") as file:

@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "cpu/kernels/conv/conv_layout.h"
-#include "cpu/kernels/conv/winograd.h"
-#include "cpu/kernels/conv/winograd_tiles.h"
 #include "cpu/kernels/gemm/transpose.h"
 #include "cpu/kernels/scratch.h"
+#include "cpu/kernels/winograd/winograd.h"
+#include "cpu/kernels/winograd/winograd_tiles.h"
 
 namespace forerun {
 

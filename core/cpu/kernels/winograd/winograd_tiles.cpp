@@ -1,4 +1,4 @@
-#include "cpu/kernels/conv/winograd_tiles.h"
+#include "cpu/kernels/winograd/winograd_tiles.h"
 
 #include <algorithm>
 #include <utility>

@@ -2,15 +2,15 @@
 // values at 16 points, multiplied there as matrices, tiles x channels and channels x rows, and the sums are transformed
 // back. Data is copied channels last: then the transforms are the same for all channels, whatever the image's extents
 // are.
-#include "cpu/kernels/conv/winograd.h"
+#include "cpu/kernels/winograd/winograd.h"
 
 #include <algorithm>
 
 #include "cpu/kernels/conv/conv_layout.h"
-#include "cpu/kernels/conv/winograd_tiles.h"
 #include "cpu/kernels/gemm/gemm.h"
 #include "cpu/kernels/gemm/transpose.h"
 #include "cpu/kernels/scratch.h"
+#include "cpu/kernels/winograd/winograd_tiles.h"
 
 namespace forerun {
 

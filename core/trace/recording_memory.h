@@ -1,0 +1,39 @@
+// The memory of a recording, whose layout record.h describes.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "trace/record.h"
+
+namespace forerun {
+
+// Guarded by the lock of the trace, but for the records, whose fields are atomic.
+class RecordingMemory {
+ public:
+  explicit operator bool() const { return data_ != nullptr; }
+  template <class T>
+  T* at(size_t offset) const {
+    return reinterpret_cast<T*>(data_ + offset);
+  }
+  Head& head() const { return *at<Head>(0); }
+
+  // Takes memory for a new recording, of a file unless `path` is null. Returns 0 or an errno: EBUSY if another process
+  // records into that file.
+  int take(const char* path);
+  // Gives the memory to the caller, which unmaps it, and closes the file.
+  char* release();
+  static bool unmap(char* data);
+
+  void calibrate();  // notes one moment by both clocks
+  // A row of text, as far as there is memory for it: else the number has no name.
+  void write_text(char kind, uint64_t number, const char* text);
+  // All of it in one piece, without unused parts.
+  std::string copy() const;
+
+ private:
+  char* data_ = nullptr;
+  int file_ = -1;
+};
+
+}  // namespace forerun

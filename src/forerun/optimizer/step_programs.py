@@ -1,0 +1,72 @@
+"""Steps of optimizers as programs: if nothing but arrays and factors changes from step to step, one is issued."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .._capture import core as _core
+from .._capture.captured import warn_of_read
+from ..ops._base.programs import Program, ProgramCache, ProgramCapture
+from .captured_step import MASTER, Advanced, Item, computed, factor_views, same_kind
+
+if TYPE_CHECKING:
+    from ..typing import Array
+    from .base import Optimizer
+
+__all__ = ["StepPrograms"]
+
+
+class StepPrograms:
+    """The programs of one optimizer's steps, and the arrays of factors that they take.
+
+    refused: a step cannot be repeated as a program; it reads values, for example.
+    """
+
+    def __init__(self) -> None:
+        self.cache: ProgramCache[Program] = ProgramCache()
+        self.refused = False
+        self._factors: dict[Any, tuple[list[float], Any]] = {}  # of the last step, by dtype and device
+
+    def factor_array(self, numbers: list[float], like: Array) -> Array:
+        """Return an array of factors; that of the step before if they are the same, which a device then has already."""
+        key = like.dtype, like.device
+        known = self._factors.get(key)
+        if known is None or known[0] != numbers or 0 in numbers:  # 0 may have another sign
+            known = self._factors[key] = numbers, _core.scalars(numbers, *key)
+        array: Array = known[1]
+        return array
+
+    def update(self, optimizer: Optimizer, items: Sequence[Item], advanced: Sequence[Advanced]) -> None:
+        """Update these weights by one program; by operations one by one, where dtypes or devices differ."""
+        factors: list[float] = []
+        inputs: list[Any] = [None]
+        for (_, weight, grad, state), (own, _) in zip(items, advanced):
+            factors += own
+            inputs += (weight, grad)
+            if optimizer.slots:
+                inputs += [state[name] for name in optimizer.slots]
+            if MASTER in state:
+                inputs.append(state[MASTER])
+        inputs[0] = self.factor_array(factors, computed(items[0]))
+        given, signature = tuple(inputs), optimizer._constants(advanced)
+        if self.cache.issue(signature, given) is not None:
+            return
+        if same_kind(items):
+            self._capture(optimizer, items, advanced, given, signature)
+        else:
+            optimizer._update_each(items, advanced)
+
+    def _capture(
+        self, optimizer: Optimizer, items: Sequence[Item], advanced: Sequence[Advanced], inputs: tuple[Any, ...],
+        signature: tuple[object, ...],
+    ) -> None:  # fmt: skip
+        """Take a step, and keep its operations as a program."""
+        name = type(optimizer).__name__
+        with ProgramCapture(inputs) as capture:
+            optimizer._update_each(items, factor_views(inputs[0], advanced))
+            look, self.refused = capture.first_read, bool(capture.refused)
+            if not self.refused:
+                self.cache.add(signature, capture.program(inputs, (), name))
+        if look is not None:
+            warn_of_read(f"step of {name}", look)
