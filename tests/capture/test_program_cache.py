@@ -46,6 +46,16 @@ def test_the_oldest_programs_and_signatures_are_dropped() -> None:
     assert len(cache) == 3
 
 
+def test_as_many_are_kept_as_are_allowed() -> None:
+    cache: ProgramCache[Any] = ProgramCache()
+    program = adder(1)
+    for n in range(cache.most):
+        cache.add(n, program)
+        assert [*cache.known] == [*range(n + 1)]
+    cache.refuse("one more")
+    assert [*cache.known] == [*range(1, cache.most), "one more"]
+
+
 def test_the_newest_program_is_the_first() -> None:
     cache: ProgramCache[Any] = ProgramCache()
     one, two, three = (adder(n) for n in (1, 2, 3))

@@ -138,5 +138,6 @@ class ProgramCache(Generic[P]):
 
     def _put(self, signature: Hashable, programs: tuple[P, ...]) -> None:
         """Make a signature the newest one, in another dict: threads that read the one before need no lock."""
-        others = [item for item in self.known.items() if item[0] != signature]
-        self.known = dict([*others[len(others) + 1 - self.most :], (signature, programs)])
+        items = [item for item in self.known.items() if item[0] != signature]
+        items.append((signature, programs))
+        self.known = dict(items[-self.most :])
