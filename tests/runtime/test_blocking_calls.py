@@ -297,17 +297,19 @@ def test_why_an_operation_was_held_back() -> None:
     """Memory would have risen above the peak of program order; or there was not enough memory for it."""
     found = []
     for budget in (1 << 30, 1 << 20):
-        go = threading.Event()
+        go, behind = threading.Event(), threading.Event()
         with configured(engine="async", workers=2, memory_budget=budget), profiler.record() as p:
             (first,) = npx.host(lambda go=go: (go.wait(PATIENCE), numpy.ones(1))[1], [], [((1,), "float64")])
             large = np.full((1 << 23,), 1.0)
             total = (large + first[0]).sum()
             del large
             later = np.full((1 << 23,), 2.0)
-            np.ones(1).wait()  # looked at behind the one that is held back
+            task = npx.host(lambda behind=behind: (behind.set(), numpy.ones(1))[1], [], [((1,), "float64")])
+            assert behind.wait(PATIENCE)  # the other worker has looked at the one that is held back
             go.set()
             assert total.item() + later[0].item() == (1 << 24) + 2
-            del later
+            task[0].wait()
+            del later, task
         found += [(e.held, e.over_budget) for e in p.trace.ops if e.line.endswith(f":{LATER}")]
     assert found == [(True, False), (False, True)]
 

@@ -14,7 +14,7 @@ which operations these are, besides the shapes, dtypes and devices of arrays, wh
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ... import _core
 from . import traced
@@ -25,12 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Program", "ProgramCache", "ProgramCapture"]
 
 
-class Program(Protocol):
-    """A captured program: called with a tuple of arrays, it returns the results, or None if these do not suit it."""
-
-    def __call__(self, inputs: tuple[Any, ...], /) -> Any: ...
-
-
+Program = Callable[[tuple[Any, ...]], Any]  # it returns the results for these inputs, or None if they do not suit it
 P = TypeVar("P", bound=Program)
 
 
