@@ -75,8 +75,9 @@ print(np.full(4, 2.0, device=gpu).sum(), (np.ones(2) + 1).sum())
     assert last == "8.0 4.0"
 
 
-def test_a_program_writes_an_array_that_never_had_values() -> None:
-    """The eighth execution fails: nothing has memory that the results could take."""
+@pytest.mark.parametrize("later", [0, 1])
+def test_a_program_writes_an_array_whose_operation_has_failed(later: int) -> None:
+    """The eighth execution fails: the array has no memory that a result could take, or a buffer with an error."""
     program = """
 step = forerun.hybrid(lambda x, out: np.multiply(x, x, out=out).sum())
 x, out = np.full(3, 2.0, device=gpu), np.full(3, 1.0, device=gpu)
@@ -86,7 +87,7 @@ out = np.full(3, 5.0, device=gpu)
 print(said(out.wait))
 print(step(x, out).item(), out.tolist())
 """
-    failed, done = lines_of(program, fail_execute=8)
+    failed, done = lines_of(program, fail_execute=8, fail_later=later)
     assert failed == "RuntimeError: full: fake_gpu: this execution was to fail"
     assert done == "12.0 [4.0, 4.0, 4.0]"
 

@@ -19,14 +19,20 @@ namespace forerun::pjrt {
 
 namespace {
 
+// Whether an execution or a copy has failed, for the buffers that it makes: those have the plugin's error then.
+using Failed = std::shared_ptr<std::atomic<bool>>;
+Failed not_failed() { return std::make_shared<std::atomic<bool>>(false); }
+
 // The values of a storage: a vector of its elements, which is ready or will be.
 struct Values final : DeviceValues {
-  Values(const Client& client, Buffer&& buffer) : client(client), buffer(std::move(buffer)) {}
+  Values(const Client& client, Buffer&& buffer, Failed failed)
+      : client(client), buffer(std::move(buffer)), failed(std::move(failed)) {}
   ~Values() override {
     if (client.in_child()) buffer.forget();
   }
   const Client& client;
   Buffer buffer;
+  const Failed failed;
 };
 
 forerun::Buffer& storage_of(Op& op, int access) { return static_cast<forerun::Buffer&>(*op.access(access).storage); }
@@ -37,19 +43,22 @@ const Buffer& values_of(Op& op, int access) {
   return values->buffer;
 }
 
-void set_values(Op& op, int access, const Device& device, Buffer&& buffer) {
-  storage_of(op, access).values = std::make_unique<Values>(device.client(), std::move(buffer));
+void set_values(Op& op, int access, const Device& device, Buffer&& buffer, Failed failed) {
+  storage_of(op, access).values = std::make_unique<Values>(device.client(), std::move(buffer), std::move(failed));
 }
 
-// Gives an access zeros if it has no values: an execution is to take their memory.
+// Gives an access zeros if it has no values, or those of an operation that has failed: an execution is to take their
+// memory, and must not take over their error.
 void fill_if_absent(Op& op, int access, const Device& device) {
   const forerun::Buffer& storage = storage_of(op, access);
-  if (storage.values) return;
+  const auto* values = static_cast<const Values*>(storage.values.get());
+  if (values && !values->failed->load(std::memory_order_acquire)) return;
   const DType dtype = dtype_of_storage(storage);
   const int64_t shape[] = {static_cast<int64_t>(storage.bytes / item_size(dtype))};
   const std::vector<char> zeros(storage.bytes);
   Event copied;
-  set_values(op, access, device, Buffer::from_host(device, zeros.data(), dtype, shape, false, copied));
+  Buffer made = Buffer::from_host(device, zeros.data(), dtype, shape, false, copied);
+  set_values(op, access, device, std::move(made), not_failed());
   if (std::unique_ptr<PluginError> error = copied.wait()) throw PluginError(*error);
 }
 
@@ -60,7 +69,7 @@ FailurePtr failure_of(const Op& op, ErrorKind kind, const std::string& text) {
 // Completes an op when all of some events are ready, with the first error that they report.
 class Completing {
  public:
-  Completing(Op& op, int events) : op_(op), left_(events) {}
+  Completing(Op& op, int events, Failed failed) : op_(op), left_(events), failed_(std::move(failed)) {}
   virtual ~Completing() = default;
   void wait_for(Event&& event) {
     std::move(event).on_ready([this](std::unique_ptr<PluginError> error) { ended(std::move(error)); });
@@ -75,6 +84,7 @@ class Completing {
   void ended(std::unique_ptr<PluginError> error) {
     if (error && !has_error_.exchange(true)) error_ = std::move(error);
     if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (error_) failed_->store(true, std::memory_order_release);
     FailurePtr failed = error_ ? failure_of(op_, error_->kind, error_->what()) : finish();
     Op& op = op_;
     delete this;
@@ -84,6 +94,7 @@ class Completing {
   std::atomic<int> left_;
   std::atomic<bool> has_error_{false};
   std::unique_ptr<PluginError> error_;  // of the first event with one; read by the last
+  const Failed failed_;
 };
 
 // The plugin has no memory: the op tries again when there is more.
@@ -193,9 +204,10 @@ class ModuleKernel final : public DeviceKernel {
     Event done;
     std::vector<Buffer> results = module.execute(device, arguments, kept, nullptr, &done);
     const size_t outputs = call().outputs.size();
-    for (size_t i = 0; i < outputs; ++i) set_values(op, call().outputs[i], device, std::move(results[i]));
-    if (call().errors.empty()) return (new Completing(op, 1))->wait_for(std::move(done));
-    auto checking = std::make_unique<Checking>(op, execution_->call, shared.staging);
+    const Failed failed = not_failed();
+    for (size_t i = 0; i < outputs; ++i) set_values(op, call().outputs[i], device, std::move(results[i]), failed);
+    if (call().errors.empty()) return (new Completing(op, 1, failed))->wait_for(std::move(done));
+    auto checking = std::make_unique<Checking>(op, failed, execution_->call, shared.staging);
     Event told = results[outputs].to_host(checking->bad(), call().errors.size());
     checking->wait_for(std::move(told));
     checking.release()->wait_for(std::move(done));  // behind this the op may be gone
@@ -220,14 +232,14 @@ class ModuleKernel final : public DeviceKernel {
   // Looks at the result that tells of bad values, when it is ready.
   class Checking final : public Completing {
    public:
-    Checking(Op& op, std::shared_ptr<const Call> call, StagingPool& pool)
-        : Completing(op, 2), call_(std::move(call)), staged_(pool.take(call_->errors.size())) {
+    Checking(Op& op, Failed failed, std::shared_ptr<const Call> call, StagingPool& pool)
+        : Completing(op, 2, std::move(failed)), call_(std::move(call)), staged_(pool.take(call_->errors.size())) {
       if (!staged_) own_.resize(call_->errors.size());
     }
     char* bad() { return staged_ ? staged_.data() : own_.data(); }  // one for each error
     FailurePtr finish() override {
       const char* end = bad() + call_->errors.size();
-      const char* first = std::find(bad(), bad() + call_->errors.size(), 1);
+      const char* first = std::find(static_cast<const char*>(bad()), end, 1);
       if (first == end) return nullptr;
       const Error& error = call_->errors[static_cast<size_t>(first - bad())];
       return Engine::get().failures.made(error.kind, op_, [&] { return std::string(error.what()); });
@@ -361,8 +373,9 @@ class UploadKernel final : public DeviceKernel {
       Event done;
       Buffer made = Buffer::from_host(device, from.data(), dtype, shape, false, done);
       Event ready = made.ready();
-      set_values(op, 1, device, std::move(made));
-      auto* completing = new Completing(op, 2);
+      const Failed failed = not_failed();
+      set_values(op, 1, device, std::move(made), failed);
+      auto* completing = new Completing(op, 2, failed);
       completing->wait_for(std::move(done));
       completing->wait_for(std::move(ready));
     });
@@ -384,7 +397,7 @@ class DownloadKernel final : public DeviceKernel {
       return Lane::Outcome::accepted;
     }
     to.register_with(device.client());
-    (new Completing(op, 1))->wait_for(values_of(op, 0).to_host(to.data(), to.bytes));
+    (new Completing(op, 1, not_failed()))->wait_for(values_of(op, 0).to_host(to.data(), to.bytes));
     return Lane::Outcome::accepted;
   }
 
@@ -393,7 +406,7 @@ class DownloadKernel final : public DeviceKernel {
   class Landing final : public Completing {
    public:
     Landing(Op& op, StagingPool::Place place, forerun::Buffer& to)
-        : Completing(op, 1), place_(std::move(place)), to_(to) {}
+        : Completing(op, 1, not_failed()), place_(std::move(place)), to_(to) {}
     char* data() const { return place_.data(); }
     FailurePtr finish() override {
       std::memcpy(to_.data(), place_.data(), to_.bytes);
@@ -415,8 +428,9 @@ class TransferKernel final : public DeviceKernel {
     return unless_out_of_memory([&] {
       Buffer made = values_of(op, 0).copy_to(device);
       Event ready = made.ready();
-      set_values(op, 1, device, std::move(made));
-      (new Completing(op, 1))->wait_for(std::move(ready));
+      const Failed failed = not_failed();
+      set_values(op, 1, device, std::move(made), failed);
+      (new Completing(op, 1, failed))->wait_for(std::move(ready));
     });
   }
 };
