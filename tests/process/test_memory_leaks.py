@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import os
 import pathlib
 import resource
 import threading
@@ -19,6 +18,7 @@ from forerun._codegen.compiler import engine_of
 from forerun.testing import closed_gate
 from tests.support.engine.resources import in_use, settled
 from tests.support.engine.settings import running
+from tests.support.paths import ROOT
 from tests.support.processes.subprocesses import output
 
 MB = 1 << 20
@@ -428,11 +428,16 @@ except ValueError as error: print(str(error).split(":")[0])
         assert grown(step, 100, warm=20) == {}
 
     def test_forks(self):
-        def step(i: int) -> None:
-            (np.ones(100) + i).wait()
-            pid = os.fork()
-            if pid == 0:
-                os._exit(0 if (np.ones(3) + i)[0].item() == i + 1 else 1)
-            assert os.waitpid(pid, 0)[1] == 0
-
-        assert grown(step, 60, warm=5) == {}
+        """In a process of its own: a fork takes its time for each page of the tests before."""
+        program = f"""
+sys.path.insert(0, {str(ROOT)!r})
+from tests.process.test_memory_leaks import grown
+def step(i):
+    (np.ones(100) + i).wait()
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if (np.ones(3) + i)[0].item() == i + 1 else 1)
+    assert os.waitpid(pid, 0)[1] == 0
+print(grown(step, 60, warm=5))
+"""
+        assert output("import os, sys\n" + program) == ["{}"]
