@@ -13,7 +13,7 @@ import pytest
 
 import forerun
 from forerun import _core
-from tests.support.engine.resources import in_use, settled
+from tests.support.engine.resources import in_use, open_files, settled
 from tests.support.engine.settings import ENGINES, configured, running
 
 
@@ -131,7 +131,7 @@ def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     getattr(request.node, "funcargs", {}).clear()  # what other fixtures have made
     left = settled(before)
-    assert not left, f"left behind: {left}"
+    assert not left, f"left behind: {left}" + (f", of {open_files()}" if "files" in left else "")
     assert surroundings() == around
 
 

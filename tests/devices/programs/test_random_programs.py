@@ -64,7 +64,7 @@ def programs(first: int, n: int, wanted: Callable[[Program], bool]) -> Iterator[
             yield seed, program
 
 
-@pytest.mark.parametrize("first", range(2000, 2080 if WHOLE else 2040, 10))
+@pytest.mark.parametrize("first", range(2000, 2080 if WHOLE else 2020, 10))
 def test_a_program_reads_what_it_reads_on_the_cpu(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     gpus(2)
     for seed, program in programs(first, 10, lambda program: program.exact or not program.kinds() & GRADIENTS):
