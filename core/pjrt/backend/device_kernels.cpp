@@ -47,18 +47,22 @@ void set_values(Op& op, int access, const Device& device, Buffer&& buffer, Faile
   storage_of(op, access).values = std::make_unique<Values>(device.client(), std::move(buffer), std::move(failed));
 }
 
+// The values of a storage, copied from host memory, which must stay as it is until `done`.
+Buffer upload(const Device& device, const forerun::Buffer& storage, const void* data, Event& done) {
+  const DType dtype = dtype_of_storage(storage);
+  const int64_t shape[] = {static_cast<int64_t>(storage.bytes / item_size(dtype))};
+  return Buffer::from_host(device, data, dtype, shape, false, done);
+}
+
 // Gives an access zeros if it has no values, or those of an operation that has failed: an execution is to take their
 // memory, and must not take over their error.
 void fill_if_absent(Op& op, int access, const Device& device) {
   const forerun::Buffer& storage = storage_of(op, access);
   const auto* values = static_cast<const Values*>(storage.values.get());
   if (values && !values->failed->load(std::memory_order_acquire)) return;
-  const DType dtype = dtype_of_storage(storage);
-  const int64_t shape[] = {static_cast<int64_t>(storage.bytes / item_size(dtype))};
   const std::vector<char> zeros(storage.bytes);
   Event copied;
-  Buffer made = Buffer::from_host(device, zeros.data(), dtype, shape, false, copied);
-  set_values(op, access, device, std::move(made), not_failed());
+  set_values(op, access, device, upload(device, storage, zeros.data(), copied), not_failed());
   if (std::unique_ptr<PluginError> error = copied.wait()) throw PluginError(*error);
 }
 
@@ -69,7 +73,8 @@ FailurePtr failure_of(const Op& op, ErrorKind kind, const std::string& text) {
 // Completes an op when all of some events are ready, with the first error that they report.
 class Completing {
  public:
-  Completing(Op& op, int events, Failed failed) : op_(op), left_(events), failed_(std::move(failed)) {}
+  // failed: of the values that the op makes, if any.
+  Completing(Op& op, int events, Failed failed = nullptr) : op_(op), left_(events), failed_(std::move(failed)) {}
   virtual ~Completing() = default;
   void wait_for(Event&& event) {
     std::move(event).on_ready([this](std::unique_ptr<PluginError> error) { ended(std::move(error)); });
@@ -84,7 +89,7 @@ class Completing {
   void ended(std::unique_ptr<PluginError> error) {
     if (error && !has_error_.exchange(true)) error_ = std::move(error);
     if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    if (error_) failed_->store(true, std::memory_order_release);
+    if (error_ && failed_) failed_->store(true, std::memory_order_release);
     FailurePtr failed = error_ ? failure_of(op_, error_->kind, error_->what()) : finish();
     Op& op = op_;
     delete this;
@@ -368,10 +373,8 @@ class UploadKernel final : public DeviceKernel {
     return unless_out_of_memory([&] {
       const forerun::Buffer& from = storage_of(op, 0);
       from.register_with(device.client());
-      const DType dtype = dtype_of_storage(*op.access(1).storage);
-      const int64_t shape[] = {static_cast<int64_t>(from.bytes / item_size(dtype))};
       Event done;
-      Buffer made = Buffer::from_host(device, from.data(), dtype, shape, false, done);
+      Buffer made = upload(device, storage_of(op, 1), from.data(), done);
       Event ready = made.ready();
       const Failed failed = not_failed();
       set_values(op, 1, device, std::move(made), failed);
@@ -397,7 +400,7 @@ class DownloadKernel final : public DeviceKernel {
       return Lane::Outcome::accepted;
     }
     to.register_with(device.client());
-    (new Completing(op, 1, not_failed()))->wait_for(values_of(op, 0).to_host(to.data(), to.bytes));
+    (new Completing(op, 1))->wait_for(values_of(op, 0).to_host(to.data(), to.bytes));
     return Lane::Outcome::accepted;
   }
 
@@ -406,7 +409,7 @@ class DownloadKernel final : public DeviceKernel {
   class Landing final : public Completing {
    public:
     Landing(Op& op, StagingPool::Place place, forerun::Buffer& to)
-        : Completing(op, 1, not_failed()), place_(std::move(place)), to_(to) {}
+        : Completing(op, 1), place_(std::move(place)), to_(to) {}
     char* data() const { return place_.data(); }
     FailurePtr finish() override {
       std::memcpy(to_.data(), place_.data(), to_.bytes);
