@@ -23,11 +23,12 @@ class WeightPanels {
   template <class T>
   void pack(const SweepPlan& plan, const ImageStrides& weight, const char* data) {
     std::vector<int64_t> sources;  // of each term: its place in the weight
+    const CopyShape p = plan.copy_shape();
     jobs_.clear(), offsets_.clear(), per_group_ = 0;
     if (plan.back)
-      each_place(plan.c.stride, [&](int64_t i, int64_t j, int64_t k) { add_job(plan, weight, {i, j, k}, sources); });
+      each_place(plan.c.stride, [&](int64_t i, int64_t j, int64_t k) { add_job(plan, p, weight, {i, j, k}, sources); });
     else
-      add_job(plan, weight, {0, 0, 0}, sources);
+      add_job(plan, p, weight, {0, 0, 0}, sources);
     packed_.assign(static_cast<size_t>(plan.c.groups) * per_group_ * sizeof(T), 0);
     T* to = reinterpret_cast<T*>(packed_.data());
     const int64_t row_step = plan.back ? weight.channel : weight.example;
@@ -47,9 +48,9 @@ class WeightPanels {
   }
 
  private:
-  void add_job(const SweepPlan& plan, const ImageStrides& weight, const Phase& phase, std::vector<int64_t>& sources) {
+  void add_job(const SweepPlan& plan, const CopyShape& p, const ImageStrides& weight, const Phase& phase,
+               std::vector<int64_t>& sources) {
     const Correlation& c = plan.c;
-    const CopyShape p = plan.copy_shape();
     Job job;
     job.offsets = offsets_.size(), job.panels = per_group_;
     std::copy(phase, phase + 3, job.phase);
