@@ -68,10 +68,11 @@ def emit_program(steps: Sequence[Step], slots: Sequence[Slot], donated: Collecti
     """
     b = Builder()
     values: dict[int, Value] = {}
-    results = results_of(steps, slots)
+    results = {slot: i for i, slot in enumerate(results_of(steps, slots))}
+    aliases = {slot: results[slot] for slot in donated}
     for slot in sorted({*arguments_of(steps), *donated}):
         shape = () if slots[slot].scalar else (slots[slot].size,)
-        values[slot] = b.argument(Type(shape, slots[slot].dtype), results.index(slot) if slot in donated else None)
+        values[slot] = b.argument(Type(shape, slots[slot].dtype), aliases.get(slot))
     bad: list[Value] = []
     for step in steps:
         olds = [values[i] if out.mode == "update" else None for i, out in zip(step.outputs, step.spec.outputs)]
