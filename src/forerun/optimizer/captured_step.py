@@ -42,7 +42,7 @@ class CapturedStep(Participant):
 
     def factors(self, advanced: Sequence[Advanced]) -> Any:
         """Return an array of the factors of all weights."""
-        return self.optimizer._programs.factor_array([number for own, _ in advanced for number in own], self.first)
+        return self.optimizer._programs.factor_array(advanced, self.first)
 
     def advance(self) -> tuple[Any, ...] | None:
         """Count a step, and return its factors."""

@@ -28,8 +28,12 @@ class StepPrograms:
         self.refused = False
         self._factors: dict[Any, tuple[list[float], Any]] = {}  # of the last step, by dtype and device
 
-    def factor_array(self, numbers: list[float], like: Array) -> Array:
-        """Return an array of factors; that of the step before if they are the same, which a device then has already."""
+    def factor_array(self, advanced: Sequence[Advanced], like: Array) -> Array:
+        """Return an array of the factors of all weights.
+
+        It is that of the step before if they are the same: a device then has it already.
+        """
+        numbers = [number for own, _ in advanced for number in own]
         key = like.dtype, like.device
         known = self._factors.get(key)
         if known is None or known[0] != numbers or 0 in numbers:  # 0 may have another sign
@@ -39,16 +43,13 @@ class StepPrograms:
 
     def update(self, optimizer: Optimizer, items: Sequence[Item], advanced: Sequence[Advanced]) -> None:
         """Update these weights by one program; by operations one by one, where dtypes or devices differ."""
-        factors: list[float] = []
-        inputs: list[Any] = [None]
-        for (_, weight, grad, state), (own, _) in zip(items, advanced):
-            factors += own
+        inputs: list[Any] = [self.factor_array(advanced, computed(items[0]))]
+        for _, weight, grad, state in items:
             inputs += (weight, grad)
             if optimizer.slots:
                 inputs += [state[name] for name in optimizer.slots]
             if MASTER in state:
                 inputs.append(state[MASTER])
-        inputs[0] = self.factor_array(factors, computed(items[0]))
         given, signature = tuple(inputs), optimizer._constants(advanced)
         if self.cache.issue(signature, given) is not None:
             return
