@@ -22,8 +22,8 @@ from tests.support.dlpack_capsules import (
     Producer,
     inside,
     name_of,
-    soon,
 )
+from tests.support.engine.resources import soon
 
 DTYPES = [
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",

@@ -15,9 +15,9 @@ import forerun
 from forerun import np, npx, profiler
 from forerun._runtime import asyncio as aio
 from forerun.testing import closed_gate
-from tests.support.dlpack_capsules import soon
 from tests.support.engine.event_loops import LOOPS, descriptors, run, turns
 from tests.support.engine.late_arrays import late_array
+from tests.support.engine.resources import soon
 from tests.support.processes.subprocesses import output
 
 

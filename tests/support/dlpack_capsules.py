@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -90,8 +89,3 @@ class Producer:
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.device
-
-
-def soon(condition: Callable[[], bool]) -> bool:
-    """Whether it holds once the interpreter has done what it was asked to do between instructions."""
-    return any(condition() for _ in range(100_000))

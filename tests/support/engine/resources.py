@@ -7,6 +7,7 @@ import gc
 import os
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import forerun
@@ -31,19 +32,29 @@ def more(before: dict[str, int]) -> dict[str, int]:
 
 def settled(before: dict[str, int]) -> dict[str, int]:
     """The same once pending work has ended and cycles are gone; cheap where nothing is more from the start."""
-    if more(before):
-        _core.wait_mark(_core.mark())
-        order.sweep()
-        gc.collect(1)  # what is young, which is little: mostly that is all
-    if more(before):
-        gc.collect()
-    if more(before):
-        _core.quiesce()  # the last references go when the workers do
+    left = more(before)
+    for settle in (_end_work, gc.collect, _core.quiesce):  # the last references go when the workers do
+        if not left:
+            return left
+        settle()
+        left = more(before)
     for _ in range(100):
-        if more(before).keys() != {"files"}:
+        if left.keys() != {"files"}:
             break
         time.sleep(0.01)  # a thread of a library may have a file open for a moment
-    return more(before)
+        left = more(before)
+    return left
+
+
+def _end_work() -> None:
+    _core.wait_mark(_core.mark())
+    order.sweep()
+    gc.collect(1)  # what is young, which is little: mostly that is all
+
+
+def soon(condition: Callable[[], bool]) -> bool:
+    """Whether it holds once the interpreter, or a thread, has done what it was asked to do between instructions."""
+    return any(condition() for _ in range(100_000))
 
 
 def open_files() -> list[str]:
