@@ -397,11 +397,13 @@ class TestRecordedRanks:
         assert {t.pieces for t in tasks if t.name == "allgather"} == {(2 * MS,)}
 
 
-def trained(steps: int, path: Path | None = None) -> Trace:
+def trained(steps: int, path: Path | None = None, captured: bool = False) -> Trace:
     """A recorded training of two layers, a batch ahead."""
     net = gluon.nn.Sequential()
     net.add(gluon.nn.Dense(32, activation="relu", in_units=32), gluon.nn.Dense(1, in_units=32))
     net.initialize()
+    if not captured:
+        net.hybridize(False)
     trainer = gluon.Trainer(net.collect_params(), "adam")
     x, y = np.ones((16, 32)), np.ones((16, 1))
 
@@ -428,6 +430,13 @@ def test_steps_of_a_training_are_found(one_worker):
     paces = [a for a in next(iter(found.acts.values())) if a.name == "pace"]
     for act in paces:  # a batch ahead: it waits for all up to the end of the step before the last
         assert max(found.ops[n].step for n in act.needs) == act.step - 1
+
+
+def test_gradients_of_a_captured_network_are_the_results_of_its_program(one_worker):
+    found = Recorded.of(trained(7, captured=True))
+    (program,) = programs.gradients(found)[6].users
+    assert found.ops[program].name.endswith(" backward")
+    assert found.ops[program].size == pytest.approx(4 + 32 * 4 + 32 * 4 + 32 * 32 * 4, abs=64)
 
 
 def test_waits_for_one_result_are_replayed(one_worker):

@@ -11,6 +11,7 @@ from .._core import (
     recording,
     scalars,
     set_recording,
+    training,
 )
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "recording",
     "scalars",
     "set_recording",
+    "training",
 ]

@@ -1,5 +1,6 @@
 """Losses against NumPy's formulas, and their gradients against differences."""
 
+import copy
 import math
 from typing import Any
 
@@ -61,7 +62,7 @@ IDS = [f"{type(case[0]).__name__}{i}" for i, case in enumerate(LOSSES)]
 def test_losses_are_means_over_all_but_the_batch(
     loss: gluon.loss.Loss, pred: numpy.ndarray, label: numpy.ndarray, elements: numpy.ndarray
 ) -> None:
-    p, q = array(pred), array(label, None)
+    loss, p, q = copy.deepcopy(loss), array(pred), array(label, None)  # with programs of its own
     assert loss(p, q).shape == (4,)
     close(loss(p, q), elements.mean(1))
     close(loss(p, q, array(WEIGHTS)), (elements * WEIGHTS).mean(1))

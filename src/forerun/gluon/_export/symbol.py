@@ -15,7 +15,8 @@ from ..._capture.structures import flatten, unflatten
 from ..._io.atomic_write import place, replacing
 from ..._io.named_arrays import save_named
 from ...ops._base.programs import ProgramCapture
-from ..block.hybrid import Call, HybridBlock, Spec, written
+from ..block.captured_calls import written
+from ..block.hybrid import Call, HybridBlock, Spec
 from ..parameter.dictionary import load
 from ..parameter.loading import set_values
 from ..parameter.parameter import Devices, Parameter

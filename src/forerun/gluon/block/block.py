@@ -14,20 +14,21 @@ from ... import np
 from ..._capture import core as _core
 from ..._display.notebook import show
 from ...init import Initializer
-from ..parameter import changes
 from ..parameter.deferred import DeferredInitializationError, UninitializedError, placed
 from ..parameter.dictionary import ParameterDict
 from ..parameter.loading import set_values
 from ..parameter.parameter import Devices, Parameter
 from ..parameter.sharing import share, taking_params
+from .automatic import AutomaticCapture
 from .hooks import Hook, Hooks, monitor
 from .summary import summary as summary_of
-from .watched import depend_on
+from .watched import depend_on, note_change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...typing import Array, DTypeLike
+    from .captured_calls import CaptureCache
 
 __all__ = ["Block", "Hook"]
 
@@ -48,15 +49,6 @@ def check_hybrid_settings(settings: dict[str, Any]) -> None:
     if wrong := set(settings) - _HYBRID_SETTINGS:
         known = ", ".join(sorted(_HYBRID_SETTINGS))
         raise TypeError(f"hybridize: settings must be among {known}, got {', '.join(sorted(wrong))}")
-
-
-_CHANGES = "(changes)"  # in the dictionary of a block: no attribute has this name
-
-
-def times_changed(block: Block) -> int:
-    """Return the number of times that attributes and children of a block have been set."""
-    count: int = block.__dict__.get(_CHANGES, 0)
-    return count
 
 
 class Block:
@@ -87,6 +79,9 @@ class Block:
     ['factor']
     """
 
+    _recorded: CaptureCache | None = None
+    _automatic = False  # whether small calls are captured without `hybridize`
+
     def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
         kind = type(self).__name__.lower()
         self._name = (prefix or "").rstrip("_") or f"{kind}{next(_numbers[kind])}"
@@ -94,6 +89,8 @@ class Block:
         self._params = ParameterDict()
         self._before: dict[int, Callable[..., Any]] = {}
         self._after: dict[int, Callable[..., Any]] = {}
+        if self._automatic:
+            self.__dict__["_recorded"] = AutomaticCapture(self)
         if params is not None:
             self.__dict__["_to_share"] = params  # once the block has its own: see sharing.py
             if type(self).__init__ is Block.__init__:
@@ -114,8 +111,7 @@ class Block:
 
     def _changed(self, what: str) -> None:
         """Programs that were recorded of the block may no longer say what it does."""
-        self.__dict__[_CHANGES] = times_changed(self) + 1
-        changes.note(self)
+        note_change(self)
         _core.capture_refuse(f"its forward sets {type(self).__name__}.{what}")
 
     def _register(self, name: str, value: Block | Parameter) -> None:
@@ -164,10 +160,26 @@ class Block:
             parameter.finish_deferred_init()
 
     def __call__(self, *args: Any) -> Any:
-        """Run `forward`, with the hooks before and after. Parameters whose shape depends on `args` are made first."""
+        """Run `forward`, or the program captured of it, with the hooks before and after.
+
+        Parameters whose shape depends on `args` are made first.
+        """
+        recorded = self._recorded
+        if recorded is None:
+            return self._hooked(self._plain, args)
+        if _core.capturing():
+            return recorded.recorded.inside(self._as_written, args)
+        if self._before or self._after:
+            return self._hooked(lambda *_: recorded.call(args), args)
+        return recorded.call(args)
+
+    def _as_written(self, *args: Any) -> Any:
+        return self._hooked(self._plain, args)
+
+    def _hooked(self, run: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         for hook in list(self._before.values()):
             hook(self, args)
-        result = self._plain(*args)
+        result = run(*args)
         for hook in list(self._after.values()):
             hook(self, args, result)
         return result
@@ -363,6 +375,8 @@ class Block:
         See `HybridBlock`. settings: `strict`; `static_alloc` and others of MXNet's make no difference.
         """
         check_hybrid_settings(settings)
+        if self._automatic:
+            self._recorded = AutomaticCapture(self) if active else None
         for child in self._children.values():
             child.hybridize(active, **settings)
 

@@ -6,12 +6,26 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..._capture.participants import current
-from ..parameter.changes import Snapshot, watch
+from ..parameter.changes import Snapshot, note, watch
 
 if TYPE_CHECKING:
     from .block import Block
 
-__all__ = ["depend_on", "watched_tree"]
+__all__ = ["depend_on", "note_change", "times_changed", "watched_tree"]
+
+_CHANGES = "(changes)"  # in the dictionary of a block: no attribute has this name
+
+
+def times_changed(block: Block) -> int:
+    """Return the number of times that attributes and children of a block have been set."""
+    count: int = block.__dict__.get(_CHANGES, 0)
+    return count
+
+
+def note_change(block: Block) -> None:
+    """Count a change of a block: what was read of it before is out of date."""
+    block.__dict__[_CHANGES] = times_changed(block) + 1
+    note(block)
 
 
 def watched_tree(block: Block, snapshot: Snapshot) -> Iterator[Block]:

@@ -38,6 +38,8 @@ class Loss(HybridBlock):
     [0.5, 0.5]
     """
 
+    _automatic = True
+
     def __init__(self, weight: float | None = 1.0, batch_axis: int = 0) -> None:
         super().__init__()
         self._weight = 1.0 if weight is None else weight

@@ -53,6 +53,8 @@ class Dense(HybridBlock):
     [[3.0, 3.0]]
     """
 
+    _automatic = True
+
     def __init__(
         self,
         units: int,

@@ -37,6 +37,8 @@ class Sequential(Block):
     Parameter weight (shape=(4, 3), dtype=float32)
     """
 
+    _automatic = True
+
     def add(self, *blocks: Block) -> None:
         """Append blocks. Raises TypeError for anything else."""
         for block in blocks:

@@ -27,6 +27,8 @@ class _Convolution(HybridBlock):
 
     _axes = 0
 
+    _automatic = True
+
     def __init__(
         self,
         channels: int,

@@ -20,6 +20,8 @@ Rule = str | Initializer | None
 class _Norm(HybridBlock):
     """The base of norms: an axis, epsilon, and the parameters gamma and beta along that axis."""
 
+    _automatic = True
+
     def __init__(self, axis: int, epsilon: float, center: bool, scale: bool, beta: Rule, gamma: Rule, n: int) -> None:
         super().__init__()
         self._axis = axis

@@ -158,6 +158,8 @@ class _Cell(RecurrentCell):
 
     mode = "rnn"
 
+    _automatic = True
+
     def __init__(
         self,
         hidden_size: int,

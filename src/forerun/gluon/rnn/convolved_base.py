@@ -26,6 +26,8 @@ class ConvolvedCell(RecurrentCell):
     _axes = 0
     mode = ""
 
+    _automatic = True
+
     def __init__(
         self, input_shape: Sequence[int], hidden_channels: int, i2h_kernel: Numbers, h2h_kernel: Numbers,
         i2h_pad: Numbers = 0, i2h_dilate: Numbers = 1, h2h_dilate: Numbers = 1, i2h_weight_initializer: Init = None,

@@ -34,6 +34,8 @@ class _Layer(HybridBlock):
 
     mode = "rnn"
 
+    _automatic = True
+
     def __init__(
         self,
         hidden_size: int,

@@ -30,7 +30,7 @@ class Op:
     pieces: tuple[float, ...]  # how long a thread was taken by each tile
     latency: float  # from when it was ready to its start, where the thread had nothing else to do
     deps: tuple[int, ...]
-    size: int  # bytes of its result
+    size: int  # bytes of its results
     inline: bool  # it ran in the call that issued it
     in_place: bool
     step: int
@@ -186,7 +186,8 @@ class _Reader:
         inline = e.thread == e.issuer and not any(w.started <= e.started < w.ended for w in self.trace.waits)
         kind = e.name, e.site, e.shape, e.device, self.step(e.seq)
         seen[kind] += 1
-        size = _itemsize(e.dtype) * _product(e.shape) if e.dtype and e.shape is not None else e.bytes
+        shaped = _itemsize(e.dtype) * _product(e.shape) if e.dtype and e.shape is not None else 0
+        size = max(shaped, e.bytes)  # a program has several results, and an update takes no memory
         return Op(
             e.seq, e.name, e.site, e.device, e.queue or "compute",
             tuple(p.duration + self._pause(p, ready) for p in pieces),

@@ -117,6 +117,8 @@ class Compose(_OfNumpy, Sequential):
     (3, 2, 2)
     """
 
+    _automatic = False  # images differ from call to call
+
     def __init__(self, transforms: Sequence[Callable[..., Any]]) -> None:
         super().__init__()
         self.add(*[t if isinstance(t, Block) else Lambda(t) for t in transforms])
