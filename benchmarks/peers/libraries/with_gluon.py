@@ -54,9 +54,10 @@ class Gluon(Peer):
         held = [p for p in net.collect_params().values() if p.grad_req != "null"]
         for p, value in zip(held, parameters, strict=True):
             p.set_data(value)
-        net.hybridize(self.hybrid)
         loss = loss or gluon.loss.SoftmaxCrossEntropyLoss()
-        loss.hybridize(self.hybrid)
+        if self.hybrid:
+            net.hybridize()
+            loss.hybridize()
         trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": RATE})
 
         def step(x: Any, y: Any) -> None:

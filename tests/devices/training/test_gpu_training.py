@@ -67,6 +67,16 @@ def batch(name: str) -> tuple[Any, Any]:
     return np.array(x), np.array(numbers.integers(0, 3, 8).astype("float32"))
 
 
+def test_no_call_is_captured_before_hybridize() -> None:
+    """A program would be compiled in the third iteration of a loop."""
+    one = gpus()[0]
+    net = network("dense")
+    net.initialize(device=one)
+    for _ in range(5):
+        net(np.ones((2, 6), device=one))
+    assert net.hybridized == "not hybridized; small calls automatically: 0 programs"
+
+
 def trained(name: str, devices: Devices, optimizer: str, hybridized: bool, steps: int = 4, **how: Any) -> list[Any]:
     """Return the parameters after some steps, from the same start on each device."""
     npx.random.seed(1)
