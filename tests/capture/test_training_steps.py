@@ -333,6 +333,46 @@ def test_optimizers_of_torch_take_the_rates_of_their_groups() -> None:
     assert found[0] == found[1]
 
 
+def test_a_step_in_the_spelling_of_torch_may_return_its_loss() -> None:
+    """Recording is always on there: the loss is still an array of the tape, which its backward pass has released."""
+    layer = torch.nn.Linear(3, 2)
+    start, found = {name: x.clone() for name, x in layer.state_dict().items()}, []
+    for whole in (False, True):
+        layer.load_state_dict(start)
+        rule, criterion = torch.optim.SGD(layer.parameters(), lr=0.1), torch.nn.CrossEntropyLoss()
+
+        def step(x: Any, y: Any, rule: Any = rule, criterion: Any = criterion) -> Any:
+            rule.zero_grad()
+            loss = criterion(layer(x), y)
+            loss.backward()
+            rule.step()
+            return loss
+
+        run = forerun.hybrid(step) if whole else step
+        x, y = torch.tensor([[1.0, 2.0, 3.0], [0.5, 0.0, 1.0]]), torch.tensor([1, 0])
+        losses = [run(x, y) for _ in range(4)]
+        found.append(([loss.item() for loss in losses], [x.tolist() for x in layer.state_dict().values()]))
+        with pytest.raises(RuntimeError, match="backward"):
+            losses[-1].backward()
+    assert run.hybridized.startswith("1 program: ")
+    assert found[0] == found[1]
+
+
+def test_a_tape_that_is_kept_is_not_spent() -> None:
+    w = torch.ones(3, requires_grad=True)
+
+    @forerun.hybrid
+    def twice(x: Any) -> Any:
+        loss = (w * x).sum() ** 2
+        loss.backward(retain_graph=True)
+        return loss
+
+    for _ in range(3):
+        w.grad.zero_()
+        twice(torch.tensor([1.0, 2.0, 3.0])).backward()
+        assert w.grad.tolist() == [24.0, 48.0, 72.0]
+
+
 def test_several_devices(two_devices: Any) -> None:
     found = []
     for whole in (False, True):

@@ -102,6 +102,11 @@ class _Call:
             return found, program, flows
 
 
+def _spent(y: Array) -> bool:
+    """Return whether a backward pass has released the tape behind an array: a loss that a step returns has no gradient."""
+    return not isinstance(y.node, Variable) and y.node.inputs is None
+
+
 def _recording(function: Callable[..., Any], *args: Sequence[Array]) -> Any:
     before = _core.set_recording(True)
     try:
@@ -244,7 +249,7 @@ class Recorded:
         found, form = flatten((result,))
         if form is None:
             raise NotRepeatable(f"it returns more than arrays, got {type(result).__name__}")
-        graded = [i for i, y in enumerate(found) if y.node is not None] if _core.recording() else []
+        graded = [i for i, y in enumerate(found) if y.node is not None and not _spent(y)] if _core.recording() else []
         template = None
         if graded:
             places = {place: i for i, place in enumerate(ends)}
