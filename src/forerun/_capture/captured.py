@@ -103,7 +103,7 @@ class _Call:
 
 
 def _spent(y: Array) -> bool:
-    """Return whether a backward pass has released the tape behind an array: a loss that a step returns has no gradient."""
+    """Return whether a backward pass has released the tape behind an array, such as the loss that a step returns."""
     return not isinstance(y.node, Variable) and y.node.inputs is None
 
 
