@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._capture import core as _capture
+from .._capture.changes import Snapshot, stale, watch
 from .._capture.participants import Participant, current
 from .._io.file_ops import opened, save_arrays
 from .._io.npy import read_arrays
@@ -27,7 +28,6 @@ from ..optimizer import Item, Optimizer, State, create
 from ._training.collectives import Copies, broadcast_to_replicas, collective_scope, owners, reduce_replicas
 from ._training.load_balancer import LoadBalancer
 from ._training.optimizer_state import beside, check, moved, number, of_number, restore
-from .parameter.changes import Snapshot, stale, watch
 from .parameter.dictionary import named
 from .parameter.parameter import Parameter
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..._capture import core as _core
 from ..._capture.captured import Recorded
+from ..._capture.changes import Snapshot, stale, watch
 from ..._capture.structures import flatten
-from ..parameter.changes import Snapshot, stale, watch
 from .watched import times_changed, watched_tree
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from ..._capture import changes
 from ..._runtime import core as _core
-from ..parameter import changes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ..._capture.changes import Snapshot, note, watch
 from ..._capture.participants import current
-from ..parameter.changes import Snapshot, note, watch
 
 if TYPE_CHECKING:
     from .block import Block

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ..._capture import changes
 from ..._io.file_ops import opened
 from ..._io.named_arrays import read_named, save_named
 from ..._runtime.logging import say
 from ...init import Initializer
-from . import changes
 from .constant import Constant
 from .deferred import UninitializedError, placed
 from .loading import set_values

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import autograd, np
+from ..._capture import changes
 from ..._runtime.device import Device, resolve
 from ...init import Constant, Initializer, create
 from ...ops._base.convert import as_dtype
 from .._training.collectives import collective_scope
-from . import changes
 from .deferred import DeferredInitializationError, Shape, UninitializedError, completes, known
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from ..._capture.core import capture_paused
 from .. import creation, shapes
 from ..places import Where
 from . import functional
@@ -112,10 +113,13 @@ class LazyLinear(Linear):
     def forward(self, x: Array) -> Array:
         """Return the affine map of the last axis."""
         if self.weight is None:
-            self.in_features = x.shape[-1]
-            bias, device, dtype = self._settings
-            self._make(bias, x.device if device is None else device, dtype)
+            capture_paused(lambda: self._make_for(x))
         return super().forward(x)
+
+    def _make_for(self, x: Array) -> None:
+        self.in_features = x.shape[-1]
+        bias, device, dtype = self._settings
+        self._make(bias, x.device if device is None else device, dtype)
 
 
 class Embedding(Module):

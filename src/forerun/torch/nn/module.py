@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ... import np
+from ..._capture import core as _core
+from ..._capture.changes import Snapshot, note, watch
+from ..._capture.participants import current
 from ...autograd.leaf import Variable
 from ..grad import begin, no_grad
 from ..methods import to
@@ -99,6 +102,13 @@ class Module:
         elif "_buffers" in self.__dict__ and name in self._buffers:
             self._buffers[name] = value
         super().__setattr__(name, value)
+        self._changed(name)
+
+    def _changed(self, what: str) -> None:
+        """Let captured calls that use the module be captured anew."""
+        note(self)
+        if _core.capturing():
+            _core.capture_refuse(f"its forward sets {type(self).__name__}.{what}")
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the result of the module; subclasses define it."""
@@ -107,12 +117,15 @@ class Module:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run `forward`."""
         begin(leaf=False)
+        if _core.capturing():
+            _depend_on(self)
         return self.forward(*args, **kwargs)
 
     def add_module(self, name: str, module: Module) -> None:
         """Make a module a child under a name."""
         self._modules[name] = module
         object.__setattr__(self, name, module)
+        self._changed(name)
 
     register_module = add_module
 
@@ -120,6 +133,7 @@ class Module:
         """Add a tensor that belongs to the module's state and is not trained."""
         self._buffers[name] = tensor
         object.__setattr__(self, name, tensor)
+        self._changed(name)
 
     def children(self) -> Iterator[Module]:
         """Yield the modules that belong to this one directly."""
@@ -175,7 +189,8 @@ class Module:
     def train(self, mode: bool = True) -> Module:
         """Set training mode for the tree: dropout drops; return self."""
         for module in self.modules():
-            module.training = mode
+            if module.training != mode:
+                module.training = mode
         return self
 
     def eval(self) -> Module:
@@ -222,3 +237,28 @@ class Module:
     def extra_repr(self) -> str:
         """Return the text between the brackets of `repr`."""
         return ""
+
+
+class _SameLeaves:
+    """A condition of captured calls: the same parameters have gradients as in the captured one."""
+
+    def __init__(self, parameters: Sequence[Any]) -> None:
+        self._nodes = [(p, p.node) for p in parameters]
+
+    @property
+    def stale(self) -> bool:
+        """Whether `requires_grad` of a parameter has been set since."""
+        return any(p.node is not node for p, node in self._nodes)
+
+
+def _depend_on(module: Module) -> None:
+    """Let the function that this thread captures depend on a module, those inside it, and their parameters."""
+    capture = current()
+    if capture is None or not capture.watches or module in capture.watched:
+        return
+    snapshot, parameters = Snapshot(), []
+    for each in module.modules():
+        watch(each, snapshot)
+        capture.watched.add(each)
+        parameters += each._parameters.values()
+    capture.guards += [snapshot, _SameLeaves(parameters)]

@@ -113,13 +113,13 @@ class DistributedDataParallel(Module):
             self._take_over([x for _, x in self.module._named("_buffers")])
         if self._ranks > 1 and self._synchronises and not self._awaited and _core.recording():
             before = _core.gradient_versions(self._trained())
-            self._awaited = True
+            self.__dict__["_awaited"] = True  # captured calls do not depend on it
             follow(lambda: self._sum(before))
         return self.module(*args, **kwargs)
 
     def _sum(self, before: list[int]) -> None:
         """Behind a backward pass: put the means over the ranks into the gradients."""
-        self._awaited = False
+        self.__dict__["_awaited"] = False
         trained = self._trained()
         now = _core.gradient_versions(trained)
         missed = [name for name, a, b in zip(self._names, before, now) if a == b]
