@@ -25,7 +25,9 @@ __all__ = ["Capture", "Guard", "Participant", "current", "issue"]
 class Guard(Protocol):
     """A condition of a captured call: once it is stale, the function is captured again."""
 
-    stale: bool
+    @property
+    def stale(self) -> bool:
+        """Whether the condition does not hold any more."""
 
 
 class Participant:

@@ -256,7 +256,8 @@ def _depend_on(module: Module) -> None:
     capture = current()
     if capture is None or not capture.watches or module in capture.watched:
         return
-    snapshot, parameters = Snapshot(), []
+    snapshot = Snapshot()
+    parameters: list[Any] = []
     for each in module.modules():
         watch(each, snapshot)
         capture.watched.add(each)
