@@ -173,3 +173,43 @@ def test_hybridize_may_be_switched_off() -> None:
         assert len(calls) == total
     block.hybridize(False)
     assert block.hybridized == "not hybridized"
+
+
+PARAMETER_CHANGES: dict[str, Any] = {
+    "values": lambda p: p.set_data(np.array([3.0, 4.0])),
+    "initialize": lambda p: p.initialize("zeros", force_reinit=True),
+    "cast": lambda p: p.cast("float64"),
+}
+
+
+@pytest.mark.parametrize("read", [gluon.Parameter.data, lambda p: p.list_data()[0]])
+@pytest.mark.parametrize("change", PARAMETER_CHANGES)
+def test_changes_of_a_parameter_without_a_block_are_seen(change: str, read: Any) -> None:
+    weight = gluon.Parameter("weight", shape=(2,), init="ones")
+    weight.initialize()
+    scaled = forerun.hybrid(lambda x: x * read(weight))
+    for _ in range(3):
+        scaled(np.ones(2))
+    assert scaled.hybridized == "1 program: multiply"
+    PARAMETER_CHANGES[change](weight)
+    for _ in range(2):
+        assert all_same_bits(scaled(np.ones(2)), weight.data())
+    assert scaled.hybridized.startswith("1 program")
+
+
+def test_a_parameter_without_a_block_may_lose_its_gradient() -> None:
+    weight = gluon.Parameter("weight", shape=(2,), init="ones")
+    weight.initialize()
+
+    @forerun.hybrid
+    def step(x: Any) -> Any:
+        with autograd.record():
+            loss = (x * weight.data()).sum()
+        loss.backward()
+        return weight.grad() * 2
+
+    for _ in range(3):
+        assert step(np.ones(2)).tolist() == [2.0, 2.0]
+    weight.grad_req = "null"
+    with pytest.raises(RuntimeError, match="head must have been computed under"):
+        step(np.ones(2))

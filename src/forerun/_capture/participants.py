@@ -10,16 +10,17 @@ optimizer, are made while the capture is paused: otherwise each call would make 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import _core
+from .changes import Snapshot, watch
 
 if TYPE_CHECKING:
     from ..typing import Array
 
 
-__all__ = ["Capture", "Guard", "Participant", "current", "issue"]
+__all__ = ["Capture", "Guard", "Participant", "current", "depend_on", "issue"]
 
 
 class Guard(Protocol):
@@ -88,6 +89,20 @@ def current() -> Capture | None:
     True
     """
     return _current.capture if _core.capturing() else None
+
+
+def depend_on(thing: Hashable, parts: Callable[[Snapshot], Iterable[object]] = lambda snapshot: ()) -> None:
+    """Let the function that this thread captures depend on an object: once it has changed, calls are captured anew.
+
+    parts: watches the objects inside it, too, and returns them.
+    """
+    capture = current()
+    if capture is None or not capture.watches or thing in capture.watched:
+        return
+    snapshot = Snapshot()
+    watch(thing, snapshot)
+    capture.watched.update((thing, *parts(snapshot)))
+    capture.guards.append(snapshot)
 
 
 def issue(program: Any, inputs: tuple[Any, ...], participants: Sequence[Participant]) -> Any:

@@ -22,7 +22,7 @@ from ..parameter.sharing import share, taking_params
 from .automatic import AutomaticCapture
 from .hooks import Hook, Hooks, monitor
 from .summary import summary as summary_of
-from .watched import depend_on, note_change
+from .watched import depend_on_tree, note_change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -190,7 +190,7 @@ class Block:
                 _core.capture_paused(lambda: self._finish_deferred(args))
                 break
         if _core.capturing():
-            depend_on(self)
+            depend_on_tree(self)
         try:
             return self.forward(*args)
         except UninitializedError as error:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..._capture.changes import Snapshot, note, watch
-from ..._capture.participants import current
+from ..._capture.participants import depend_on
 
 if TYPE_CHECKING:
     from .block import Block
 
-__all__ = ["depend_on", "note_change", "times_changed", "watched_tree"]
+__all__ = ["depend_on_tree", "note_change", "times_changed", "watched_tree"]
 
 _CHANGES = "(changes)"  # in the dictionary of a block: no attribute has this name
 
@@ -37,13 +37,13 @@ def watched_tree(block: Block, snapshot: Snapshot) -> Iterator[Block]:
         yield from watched_tree(child, snapshot)
 
 
-def depend_on(block: Block) -> None:
+def depend_on_tree(block: Block) -> None:
     """Let the function that this thread captures depend on a block, those inside it, and their parameters."""
-    capture = current()
-    if capture is None or not capture.watches or block in capture.watched:
-        return
-    snapshot = Snapshot()
-    capture.watched.update(watched_tree(block, snapshot))
-    for parameter in block.collect_params().distinct():
-        watch(parameter, snapshot)
-    capture.guards.append(snapshot)
+
+    def parts(snapshot: Snapshot) -> Iterator[object]:
+        yield from watched_tree(block, snapshot)
+        for parameter in block.collect_params().distinct():
+            watch(parameter, snapshot)
+            yield parameter
+
+    depend_on(block, parts)

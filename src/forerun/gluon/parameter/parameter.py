@@ -13,6 +13,8 @@ import numpy
 
 from ... import autograd, np
 from ..._capture import changes
+from ..._capture import core as _capture
+from ..._capture.participants import depend_on
 from ..._runtime.device import Device, resolve
 from ...init import Constant, Initializer, create
 from ...ops._base.convert import as_dtype
@@ -195,6 +197,8 @@ class Parameter:
         Raises UninitializedError (a RuntimeError) before initialisation, DeferredInitializationError (one of these)
         while the shape is awaited, RuntimeError for a device without a copy.
         """
+        if _capture.capturing():
+            depend_on(self)
         where = ctx if ctx is not None else device
         if where is None and self._copies:
             return self._copies[0]
@@ -211,6 +215,8 @@ class Parameter:
 
     def list_data(self) -> list[Array]:
         """Return the copies, in the order of the devices. Raises as `data` does."""
+        if _capture.capturing():
+            depend_on(self)
         self._check_ready()
         return list(self._copies)
 

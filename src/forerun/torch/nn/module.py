@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ... import np
 from ..._capture import core as _core
 from ..._capture.changes import Snapshot, note, watch
-from ..._capture.participants import current
+from ..._capture.participants import current, depend_on
 from ...autograd.leaf import Variable
 from ..grad import begin, no_grad
 from ..methods import to
@@ -118,7 +118,7 @@ class Module:
         """Run `forward`."""
         begin(leaf=False)
         if _core.capturing():
-            _depend_on(self)
+            _depend_on_tree(self)
         return self.forward(*args, **kwargs)
 
     def add_module(self, name: str, module: Module) -> None:
@@ -251,15 +251,16 @@ class _SameLeaves:
         return any(p.node is not node for p, node in self._nodes)
 
 
-def _depend_on(module: Module) -> None:
+def _depend_on_tree(module: Module) -> None:
     """Let the function that this thread captures depend on a module, those inside it, and their parameters."""
     capture = current()
     if capture is None or not capture.watches or module in capture.watched:
         return
-    snapshot = Snapshot()
-    parameters: list[Any] = []
-    for each in module.modules():
-        watch(each, snapshot)
-        capture.watched.add(each)
-        parameters += each._parameters.values()
-    capture.guards += [snapshot, _SameLeaves(parameters)]
+
+    def parts(snapshot: Snapshot) -> Iterator[Module]:
+        for each in module.modules():
+            watch(each, snapshot)
+            yield each
+
+    depend_on(module, parts)
+    capture.guards.append(_SameLeaves([*module.parameters()]))
