@@ -86,6 +86,29 @@ def test_old_gradients_are_noticed() -> None:
     close(net.weight.data(), before)
 
 
+def test_old_gradients_are_noticed_after_a_change_of_other_parameters() -> None:
+    net, trainer = train([forerun.current_device()], 1, "sgd", learning_rate=0.2)
+    net.bias.grad_req = "null"
+    with pytest.raises(RuntimeError, match=r"got old ones for \['weight'\]"):
+        trainer.step(8)
+
+
+def test_a_gradient_on_one_device_is_kept_until_the_others_are_written(two_devices: list[forerun.Device]) -> None:
+    p = gluon.Parameter("p", shape=2, init="zeros")
+    p.initialize(ctx=two_devices)
+    trainer = gluon.Trainer([p], "sgd", {"learning_rate": 1.0})
+    first, second = p.list_grad()
+    first[...], second[...] = 1.0, 2.0
+    trainer.step(1)
+    first[...] = 4.0
+    trainer.step(1, ignore_stale_grad=True)  # without the second one, nothing is done
+    assert p.data().tolist() == [-3.0, -3.0]
+    second[...] = 5.0
+    trainer.step(1)
+    for x in p.list_data():
+        assert x.tolist() == [-12.0, -12.0]
+
+
 def test_sums_can_be_changed_before_the_update(two_devices: list[forerun.Device]) -> None:
     p = gluon.Parameter("p", shape=2, init="zeros")
     p.initialize(ctx=two_devices)

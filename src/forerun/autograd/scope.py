@@ -28,11 +28,10 @@ class Scope:
         self._before: dict[int, list[tuple[bool, bool]]] = {}  # by thread
 
     def __enter__(self) -> None:
-        self._before.setdefault(threading.get_ident(), []).append((_core.recording(), _core.training()))
-        if self.recording is not None:
-            _core.set_recording(self.recording)
-        if self.training is not None:
-            _core.set_training(self.training)
+        recording, training = self.recording, self.training
+        recording = _core.recording() if recording is None else _core.set_recording(recording)
+        training = _core.training() if training is None else _core.set_training(training)
+        self._before.setdefault(threading.get_ident(), []).append((recording, training))
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None

@@ -6,7 +6,6 @@ are computed, while the backward pass goes on, and so does the update that uses 
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -23,11 +22,11 @@ from .._runtime.device import Device
 from ..distributed import broadcast
 from ..distributed.buckets import buckets_of, sum_over_ranks
 from ..kvstore import KVStore
-from ..ops._base import core as _core
 from ..optimizer import Item, Optimizer, State, create
 from ._training.collectives import Copies, broadcast_to_replicas, collective_scope, owners, reduce_replicas
 from ._training.load_balancer import LoadBalancer
 from ._training.optimizer_state import beside, check, moved, number, of_number, restore
+from ._training.used_gradients import UsedGradients
 from .parameter.dictionary import named
 from .parameter.parameter import Parameter
 
@@ -120,7 +119,7 @@ class Trainer:
         self._optimizer = _made(optimizer, optimizer_params or {}, self._params)
         self._scale = self._optimizer.rescale_grad
         self._states: dict[int, list[State]] = {}
-        self._seen: dict[int, list[int]] = {}
+        self._used = UsedGradients()
         self._copies: list[Copies] = []  # these and the following: as they were when `_snapshot` was new
         self._owners: dict[int, int] = {}
         self._devices: list[Device] = []
@@ -162,6 +161,7 @@ class Trainer:
             self._owners = owners(self._copies, self._kvstore is not None and self._kvstore.balanced)
             self._devices = list({x.device: None for _, copies in self._copies for x in copies})
             self._updated = {}
+            self._used.follow(self._copies)
             pairs = any(len(copies) > 1 for _, copies in self._copies)
             self._several = self._ranks > 1 or (self._kvstore is not None and pairs)
             self._buckets = []
@@ -208,12 +208,11 @@ class Trainer:
     def _fresh(self, ignore_stale: bool) -> list[Copies]:
         """Return the parameters whose gradients were written on all devices since the last step; at first all."""
         trained = self._trained()
-        seen = self._seen.get
-        stale = [i for i, copies in trained if any(map(operator.eq, seen(i, ()), _core.gradient_versions(copies)))]
+        stale = self._used.stale()
         if not stale:
             return trained
         if not ignore_stale:
-            names = [self._names[i] for i in stale]
+            names = [self._names[i] for i in dict.fromkeys(stale)]
             raise RuntimeError(f"Trainer.step: gradients must be computed anew between steps, got old ones for {names}")
         return [(i, copies) for i, copies in trained if i not in stale]
 
@@ -247,14 +246,8 @@ class Trainer:
         self._optimizer.rescale_grad = self._scale / batch_size
         if _capture.capturing():
             self._take_part(params)
-        items: list[list[Item]] = [[] for _ in self._devices]
-        summed = self._summed(params) if sums and self._ranks > 1 else {}
-        for i, copies in params:
-            updated = self._updated.get(i) or self._updates(i, copies)
-            for weight, state, device, place in updated:
-                g = reduce_replicas([x.grad for x in copies], place) if sums and not summed else weight.grad
-                items[device].append((i, weight, summed.get(i, g), state))
-            self._seen[i] = _core.gradient_versions(copies)
+        items = self._summed_items(params) if sums else self._items(params)
+        self._used.used(params)
         for some in items:
             self._optimizer.update_all(some)
         if self._several and not self._each:
@@ -262,6 +255,24 @@ class Trainer:
                 if self._ranks > 1 and self._optimizer.draws:  # other random numbers on each rank
                     copies[self._owners[i]][...] = broadcast(copies[self._owners[i]])
                 broadcast_to_replicas(copies, self._owners[i])
+
+    def _items(self, params: list[Copies]) -> list[list[Item]]:
+        """Return what the optimizer updates on each device, with the gradients as they are."""
+        items: list[list[Item]] = [[] for _ in self._devices]
+        for i, copies in params:
+            for weight, state, device, _ in self._updated.get(i) or self._updates(i, copies):
+                items[device].append((i, weight, weight.grad, state))
+        return items
+
+    def _summed_items(self, params: list[Copies]) -> list[list[Item]]:
+        """Return the same with sums of the gradients over devices and ranks."""
+        items: list[list[Item]] = [[] for _ in self._devices]
+        summed = self._summed(params) if self._ranks > 1 else {}
+        for i, copies in params:
+            for weight, state, device, place in self._updated.get(i) or self._updates(i, copies):
+                g = summed[i] if summed else reduce_replicas([x.grad for x in copies], place)
+                items[device].append((i, weight, g, state))
+        return items
 
     def _take_part(self, params: list[Copies]) -> None:
         """Take part in the calls of a function that is being captured, which must compute the gradients."""
@@ -358,8 +369,7 @@ class _Steps(Participant):
 
     def issued(self) -> None:
         """Note which gradients the step has used."""
-        for i, copies in self.params:
-            self.trainer._seen[i] = _core.gradient_versions(copies)
+        self.trainer._used.used(self.params)
 
 
 def _made(kind: str | Optimizer, settings: Mapping[str, Any], params: list[Parameter]) -> Optimizer:

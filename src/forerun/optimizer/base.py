@@ -297,19 +297,19 @@ class Optimizer:
     def _advance(self, items: Sequence[Item]) -> list[Advanced]:
         """Count a step of each weight; return its factors and its weight decay."""
         found: list[Advanced] = []
-        known: dict[Any, Advanced] = {}
-        rate = None
+        rate: float | None = None
+        last: Any = None  # what the factors of the weight before depend on
         for index, _, _, state in items:
             t = state["t"] = state["t"] + 1
             if t > self.num_update:
                 self.num_update, rate = t, None
             if rate is None:
                 rate = self.learning_rate
-            lr_mult, wd_mult = self._multiples(index)
-            of = (t, rate, lr_mult, wd_mult)
-            if (one := known.get(of)) is None:
+            of = t, rate, self._multiples(index)
+            if of != last:
+                last, (lr_mult, wd_mult) = of, of[2]
                 wd = self.wd * wd_mult
-                one = known[of] = self.factors(t, rate * lr_mult, wd), wd
+                one = self.factors(t, rate * lr_mult, wd), wd
             found.append(one)
         return found
 
