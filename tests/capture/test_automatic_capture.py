@@ -240,6 +240,17 @@ def test_a_layer_that_is_added_or_changed_counts_from_then_on() -> None:
         assert dropout(np.ones(1000)).min().item() == 1
 
 
+def test_a_network_that_changes_often_is_not_captured_each_time(recwarn: pytest.WarningsRecorder) -> None:
+    net = network(nn.Dense(3, in_units=3), nn.Dropout(0.5))
+    net.initialize()
+    for k in range(100):
+        net[1]._rate = k / 100
+        for _ in range(3):
+            net(np.array(X))
+    assert net._recorded.recorded._captures == 64
+    assert len(recwarn) == 0
+
+
 def test_hooks_see_every_array() -> None:
     net, seen = mlp(), []
     net.initialize()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Iterator
 from typing import Any
 
@@ -52,6 +53,22 @@ def test_plain_arguments_are_part_of_the_signature(factors: tuple[Any, ...]) -> 
         for factor in factors:
             assert all_same_bits(block(x, factor), (x * factor).asnumpy())
     assert len(calls) == len(factors)
+
+
+def test_calls_that_always_differ_run_as_written() -> None:
+    """Capturing each of them would take many times as long as the calls."""
+    block, calls = counted()
+    x = np.array([1.0, -2.0])
+    with pytest.warns(UserWarning, match="has been captured 64 times: .* pass numbers that change as arrays") as found:
+        values = [block(x, float(k)).tolist() for k in range(64 + 3 * 128)]
+    assert values == [[k, -2.0 * k] for k in range(64 + 3 * 128)]
+    (warned,) = found
+    assert "block(x, float(k))" in linecache.getline(warned.filename, warned.lineno)
+    assert len(calls) == 64 + 3 * 128
+    assert block._recorded.recorded._captures == 64 + 3
+    for _ in range(3):  # the last one has a program
+        assert block(x, float(64 + 3 * 128 - 1)).tolist() == [447.0, -894.0]
+    assert len(calls) == 64 + 3 * 128
 
 
 def test_the_order_of_names_is_part_of_the_signature() -> None:

@@ -23,6 +23,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, overload
 
 from .. import _core
+from .._runtime.user_warnings import warn_at_call
 from ..autograd.leaf import Variable
 from ..ops._base.programs import ProgramCache, ProgramCapture
 from .participants import Capture, issue
@@ -117,6 +118,9 @@ def _recording(function: Callable[..., Any], *args: Sequence[Array]) -> Any:
 
 _warning = threading.Lock()
 
+_MANY = 64  # captures of a function, which take as long as many calls of it
+_FEW = 128  # of the calls that no program suits, one of so many is captured then
+
 
 def warn_of_read(name: str, look: Any, more: str = "") -> None:
     """Warn, at a line that reads values, that functions that cannot be captured for that reason run as written."""
@@ -147,6 +151,7 @@ class Recorded:
         self.programs: ProgramCache[_Call] = ProgramCache()
         self.refused: dict[tuple[bool, bool], str] = {}
         self._warned = False
+        self._captures = self._missed = 0  # captures in all, and calls since the last one that no program suited
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"refused": {}}  # a copy captures its own
@@ -173,6 +178,16 @@ class Recorded:
             return self.function(*args)
         return self._record(args, signature, arrays, held)
 
+    def _is_worth_it(self) -> bool:
+        """Count a call that no program suits; return whether it is captured: after many captures, few calls are."""
+        self._missed += 1
+        if self._captures >= _MANY and self._missed < _FEW:
+            return False
+        self._captures, self._missed = self._captures + 1, 0
+        if self._captures == _MANY:
+            self.warn_of_many()
+        return True
+
     def state(self) -> str:
         """Return one line for people: the last program's operations, or why calls run as they are written."""
         if self.refused:
@@ -195,6 +210,8 @@ class Recorded:
 
     def _record(self, args: Arrays, signature: Any, arrays: Arrays, held: Arrays) -> Any:
         """Run the function as it is written, and keep the operations that it issues as a program."""
+        if not self._is_worth_it():
+            return self.function(*args)
         programs, refused = self.programs, self.refused  # as they are now: `clear` makes others
         since = _core.tape_position()
         ends: list[tuple[int, int]] = []  # places of the inputs on the tape
@@ -229,6 +246,13 @@ class Recorded:
             warned, self._warned = self._warned, True
         if not warned:
             warn_of_read(self.name, look, "; hybridize(strict=True) makes this an error")
+
+    def warn_of_many(self) -> None:
+        """Warn that calls differ too often to be captured each time."""
+        warn_at_call(
+            f"hybridize: {self.name} has been captured {_MANY} times: most calls with new kinds of arguments run as "
+            "written from now on; pass numbers that change as arrays, since each plain number has its own program"
+        )
 
     def _given(self, x: Array, ends: list[tuple[int, int]]) -> Array:
         """Return the array that the function gets for an argument: itself, or one with a node of its own."""

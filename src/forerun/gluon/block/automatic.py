@@ -72,6 +72,9 @@ class _SmallCalls(Recorded):
     def warn(self, look: object) -> None:
         """Do not warn, as the program has not asked for capture."""
 
+    def warn_of_many(self) -> None:
+        """Do not warn, either."""
+
     def _record(self, args: Any, signature: Any, arrays: Any, held: Any) -> Any:
         if self._due(signature, arrays, held):
             return super()._record(args, signature, arrays, held)

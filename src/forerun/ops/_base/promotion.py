@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -12,6 +10,7 @@ import numpy
 
 from ... import _core
 from ..._runtime.default_dtypes import default_float, ints_become_floats, set_defaults
+from ..._runtime.user_warnings import warn_at_call
 
 if TYPE_CHECKING:
     from ...typing import DTypeLike
@@ -208,12 +207,4 @@ def warn_of_lost_parts(source: numpy.dtype, target: numpy.dtype) -> None:
     """
     if source.kind == "c" and target.kind not in "cb":
         text = "Casting complex values to real discards the imaginary part"
-        warnings.warn(text, numpy.exceptions.ComplexWarning, stacklevel=_depth())
-
-
-def _depth() -> int:
-    """Return the depth of the first caller outside the package, for warnings about its line."""
-    frame, depth = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("forerun."):
-        frame, depth = frame.f_back, depth + 1
-    return depth
+        warn_at_call(text, numpy.exceptions.ComplexWarning)
