@@ -144,6 +144,7 @@ def test_a_block_that_moves_belongs_to_its_new_tree() -> None:
 def test_no_change_is_lost_between_threads() -> None:
     block = Scaled()
     net = net_of(block, Scaled())
+    net._recorded.recorded._captures = -10_000  # is captured anew after each change, however many there are
     started, said, wrong = threading.Barrier(3), [1.0], []
 
     def read() -> None:

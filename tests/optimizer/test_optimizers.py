@@ -7,7 +7,8 @@ from typing import Any
 import numpy
 import pytest
 
-from forerun import _core, autograd, np, optimizer
+from forerun import _core, autograd, np, npx, optimizer
+from tests.support.comparison.bits import all_same_bits
 
 Rule = Callable[[numpy.ndarray, numpy.ndarray, dict[str, Any], int], numpy.ndarray]
 WEIGHT = numpy.linspace(-2, 2, 6, dtype="float64").reshape(2, 3)
@@ -239,6 +240,43 @@ def test_steps_as_programs_are_the_same(name: str, settings: dict[str, Any], rul
             expected = rule(expected, g[::-1] if k else g, memory, t)
         numpy.testing.assert_allclose(weight.asnumpy(), expected, rtol=1e-12, atol=1e-12)
     assert len(made._programs.cache) == 1
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize(("name", "settings", "rule"), CASES, ids=IDS)
+def test_sizes_of_batches_do_not_need_programs_of_their_own(
+    name: str, settings: dict[str, Any], rule: Rule, dtype: str
+) -> None:
+    """As in a loop that steps by the number of words of each batch."""
+
+    def weights(fused: bool) -> list[Any]:
+        made = optimizer.create(name, use_fused_step=fused, **{"wd": 0.1, **settings})
+        ws = [np.array(WEIGHT, dtype=dtype), np.array(WEIGHT[::-1].copy(), dtype=dtype)]
+        items = [(i, w, np.array(GRADS[i], dtype=dtype), made.create_state(i, w)) for i, w in enumerate(ws)]
+        for batch in (3, 7, 1, 3, 12, 1):
+            npx.random.seed(batch)
+            made.rescale_grad = 1 / batch
+            made.update_all(items)
+        known = [len(programs) for programs in made._programs.cache.known.values()]
+        assert not fused or made._programs.refused or sum(known) == 2  # one without a factor of gradients
+        return [w.asnumpy() for w in ws]
+
+    assert all_same_bits(weights(True), weights(False))
+
+
+def test_a_rule_of_a_program_may_read_the_factor_of_gradients() -> None:
+    class Scaled(optimizer.Optimizer):
+        constants = ()
+
+        def step(self, weight: Any, g: Any, state: Any, lr: Any) -> None:
+            weight -= g * self.rescale_grad
+
+    made, w = Scaled(), np.zeros(1)
+    state = made.create_state(0, w)
+    for factor in (2.0, 3.0, 2.0):
+        made.rescale_grad = factor
+        made.update_all([(0, w, np.ones(1), state)])
+    assert w.tolist() == [-(4.0 + 9.0 + 4.0)]
 
 
 @pytest.mark.parametrize(("name", "settings", "rule"), CASES, ids=IDS)

@@ -250,8 +250,8 @@ class Recorded:
     def warn_of_many(self) -> None:
         """Warn that calls differ too often to be captured each time."""
         warn_at_call(
-            f"hybridize: {self.name} has been captured {_MANY} times: most calls with new kinds of arguments run as "
-            "written from now on; pass numbers that change as arrays, since each plain number has its own program"
+            f"hybridize: {self.name} has been captured {_MANY} times, as its arguments or blocks change: most such "
+            "calls run as written from now on; pass numbers that change as arrays"
         )
 
     def _given(self, x: Array, ends: list[tuple[int, int]]) -> Array:

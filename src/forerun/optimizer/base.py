@@ -114,6 +114,7 @@ class Optimizer:
     # Names of what a step depends on besides arrays and factors(): it tells that steps may be issued as programs. Must
     # be of the class itself: one derived from it may compute something else.
     constants: tuple[str, ...]
+    _scale: Array | None = None  # the input of a program that is being captured, in place of `rescale_grad`
 
     def __init__(
         self,
@@ -259,8 +260,9 @@ class Optimizer:
 
     def _constants(self, advanced: Sequence[Advanced]) -> tuple[object, ...]:
         """Return what a program of a step computes with besides its inputs."""
+        scale = self.rescale_grad == 1 if self._scale_is_input else self.rescale_grad
         return (
-            self.rescale_grad, self.clip_gradient,
+            scale, self.clip_gradient,
             *[getattr(self, name) for name in self.constants], *[wd for _, wd in advanced],
         )  # fmt: skip
 
@@ -275,10 +277,12 @@ class Optimizer:
         steps = CapturedStep(self, items, self._constants(advanced))
         factors = capture.add_input(lambda: steps.factors(advanced))
         capture.participants.append(steps)
-        return self._update_each(items, factor_views(factors, advanced))
+        return self._update_each(items, *factor_views(self, factors, advanced))
 
-    def _update_each(self, items: Sequence[Item], advanced: Sequence[Advanced]) -> None:
+    def _update_each(self, items: Sequence[Item], advanced: Sequence[Advanced], scale: Array | None = None) -> None:
+        """Update the weights. scale: an input of a program, in place of `rescale_grad`."""
         recording = _core.set_recording(False)
+        self._scale = scale
         try:
             for (_, weight, grad, state), (factors, wd) in zip(items, advanced):
                 master = state.get(MASTER)
@@ -288,7 +292,13 @@ class Optimizer:
                     self.apply(master, grad.astype(master.dtype), state, factors, wd)
                     weight[...] = master
         finally:
+            self._scale = None
             _core.set_recording(recording)
+
+    @property
+    def _scale_is_input(self) -> bool:
+        """Whether programs take `rescale_grad` as an input: rules of other packages may read it in a step."""
+        return type(self).__module__.startswith(__package__)
 
     @property
     def _repeats(self) -> bool:
@@ -332,7 +342,7 @@ class Optimizer:
 
     def prepared(self, grad: Array) -> Array:
         """Return the gradient, rescaled and clipped."""
-        g = grad if self.rescale_grad == 1 else grad * self.rescale_grad
+        g = grad if self.rescale_grad == 1 else grad * (self.rescale_grad if self._scale is None else self._scale)
         bound = self.clip_gradient
         return g if bound is None else np.clip(g, -bound, bound)
 

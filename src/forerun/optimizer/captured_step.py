@@ -42,7 +42,7 @@ class CapturedStep(Participant):
 
     def factors(self, advanced: Sequence[Advanced]) -> Any:
         """Return an array of the factors of all weights."""
-        return self.optimizer._programs.factor_array(advanced, self.first)
+        return self.optimizer._programs.factor_array(self.optimizer, advanced, self.first)
 
     def advance(self) -> tuple[Any, ...] | None:
         """Count a step, and return its factors."""
@@ -63,10 +63,11 @@ class CapturedStep(Participant):
             state["t"] = t
 
 
-def factor_views(factors: Any, advanced: Sequence[Advanced]) -> list[Any]:
-    """Return each weight's part of an array of factors, and its decay."""
+def factor_views(optimizer: Optimizer, factors: Any, advanced: Sequence[Advanced]) -> tuple[list[Any], Any]:
+    """Return each weight's part of an array of factors, and its decay; and the part that is for all gradients."""
     n = len(advanced[0][0])
-    return [(tuple(factors[k * n + i] for i in range(n)), wd) for k, (_, wd) in enumerate(advanced)]
+    own = [(tuple(factors[k * n + i] for i in range(n)), wd) for k, (_, wd) in enumerate(advanced)]
+    return own, factors[len(advanced) * n] if optimizer._scale_is_input else None
 
 
 def same_kind(items: Sequence[Item]) -> bool:

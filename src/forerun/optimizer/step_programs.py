@@ -28,12 +28,13 @@ class StepPrograms:
         self.refused = False
         self._factors: dict[Any, tuple[list[float], Any]] = {}  # of the last step, by dtype and device
 
-    def factor_array(self, advanced: Sequence[Advanced], like: Array) -> Array:
-        """Return an array of the factors of all weights.
+    def factor_array(self, optimizer: Optimizer, advanced: Sequence[Advanced], like: Array) -> Array:
+        """Return an array of the factors of all weights, and of `rescale_grad`.
 
         It is that of the step before if they are the same: a device then has it already.
         """
         numbers = [number for own, _ in advanced for number in own]
+        numbers.append(optimizer.rescale_grad)
         key = like.dtype, like.device
         known = self._factors.get(key)
         if known is None or known[0] != numbers or 0 in numbers:  # 0 may have another sign
@@ -43,7 +44,7 @@ class StepPrograms:
 
     def update(self, optimizer: Optimizer, items: Sequence[Item], advanced: Sequence[Advanced]) -> None:
         """Update these weights by one program; by operations one by one, where dtypes or devices differ."""
-        inputs: list[Any] = [self.factor_array(advanced, computed(items[0]))]
+        inputs: list[Any] = [self.factor_array(optimizer, advanced, computed(items[0]))]
         for _, weight, grad, state in items:
             inputs += (weight, grad)
             if optimizer.slots:
@@ -65,7 +66,7 @@ class StepPrograms:
         """Take a step, and keep its operations as a program."""
         name = type(optimizer).__name__
         with ProgramCapture(inputs) as capture:
-            optimizer._update_each(items, factor_views(inputs[0], advanced))
+            optimizer._update_each(items, *factor_views(optimizer, inputs[0], advanced))
             look, self.refused = capture.first_read, bool(capture.refused)
             if not self.refused:
                 self.cache.add(signature, capture.program(inputs, (), name))
