@@ -370,6 +370,20 @@ def test_copies_capture_programs_of_their_own(copied: Callable[[Any], Any]) -> N
     assert not all_same_bits(twin(np.array(X)), net(np.array(X)))
 
 
+@pytest.mark.parametrize("hybridized", [False, True])
+def test_a_shallow_copy_runs_its_own_code(hybridized: bool) -> None:
+    layer = nn.Dense(2, activation="relu", in_units=3, weight_initializer="ones")
+    if hybridized:
+        layer.hybridize()
+    repeated(layer, -np.ones((1, 3)))
+    twin = copy.copy(layer)
+    twin.act = None
+    for _ in range(4):
+        assert twin(-np.ones((1, 3))).tolist() == [[-3.0, -3.0]]
+        assert layer(-np.ones((1, 3))).tolist() == [[0.0, 0.0]]
+    assert programs(twin) == programs(layer) == 1
+
+
 def test_random_batches_of_random_kinds() -> None:
     """Calls in any order, with and without record, are those of a network that is never captured."""
     npx.random.seed(6)

@@ -101,6 +101,14 @@ class Block:
         if "__init__" in cls.__dict__:
             cls.__init__ = taking_params(cls.__init__)  # type: ignore[method-assign]
 
+    def __copy__(self) -> Block:
+        """Return a block with the same parts, and with programs of its own."""
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        if self._recorded is not None:
+            twin.__dict__["_recorded"] = self._recorded.for_another(twin)
+        return twin
+
     def __setattr__(self, name: str, value: Any) -> None:
         try:
             if isinstance(value, (Block, Parameter)):

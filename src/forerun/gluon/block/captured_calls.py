@@ -69,9 +69,8 @@ class _Read(Snapshot):
     """The state of the blocks and parameters of a tree on which a block's programs depend, when it was read."""
 
     def __init__(self) -> None:
-        self.state_of: list[
-            tuple[weakref.ref[Block], int]
-        ] = []  # the blocks of the tree, and how often each had changed
+        # The blocks of the tree, and how often each had changed.
+        self.state_of: list[tuple[weakref.ref[Block], int]] = []
         self.parameters: list[Parameter] = []
         self.arrays: dict[Device, tuple[Any, ...]] = {}  # all parameters' arrays by device
         self.not_captured_because = ""  # why calls run as they are written, whatever the arguments
@@ -108,6 +107,10 @@ class CaptureCache:
     def recorder(self, name: str, strict: bool) -> Recorded:
         """Return the function whose calls are captured."""
         return Recorded(self.written, name, strict, self.written.names, watches=False)
+
+    def for_another(self, block: Block) -> CaptureCache:
+        """Return the same for another block, without programs."""
+        return type(self)(block, self.recorded.strict)
 
     def call(self, args: tuple[Any, ...]) -> Any:
         """Call the block: issue the program for these arguments, or run it as it is written."""
