@@ -33,13 +33,14 @@ def ends_with_a_number(done: subprocess.CompletedProcess[str]) -> bool:
 
 
 def test_r():
+    settings = {"RETICULATE_PYTHON": sys.executable}
     if RSCRIPT is None or run(RSCRIPT, "-e", "library(reticulate)").returncode != 0:
         pytest.skip("R with reticulate is not installed: apt install r-base-core r-cran-reticulate")
-    done = run(RSCRIPT, str(FOLDER / "r_reticulate.R"), RETICULATE_PYTHON=sys.executable)
-    if "libpython" in done.stderr and "shared" in done.stderr:
-        pytest.skip("reticulate needs a Python with a shared library")
+    if run(RSCRIPT, "-e", "reticulate::py_config()", **settings).returncode != 0:
+        pytest.skip("this reticulate cannot start this Python: version 1.28 starts none from 3.12 on, none a static one")
+    done = run(RSCRIPT, str(FOLDER / "r_reticulate.R"), **settings)
     assert (done.returncode, done.stdout) == (0, "R: 1 -2 0.5 \n"), done.stderr
-    page = run(RSCRIPT, "-e", program("r"), RETICULATE_PYTHON=sys.executable)
+    page = run(RSCRIPT, "-e", program("r"), **settings)
     assert ends_with_a_number(page), page.stderr
 
 
