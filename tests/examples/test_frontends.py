@@ -37,7 +37,7 @@ def test_r():
     if RSCRIPT is None or run(RSCRIPT, "-e", "library(reticulate)").returncode != 0:
         pytest.skip("R with reticulate is not installed: apt install r-base-core r-cran-reticulate")
     if run(RSCRIPT, "-e", "reticulate::py_config()", **settings).returncode != 0:
-        pytest.skip("this reticulate cannot start this Python: version 1.28 starts none from 3.12 on, none a static one")
+        pytest.skip("this reticulate cannot start this Python: 1.28 starts none from 3.12 on, nor a static one")
     done = run(RSCRIPT, str(FOLDER / "r_reticulate.R"), **settings)
     assert (done.returncode, done.stdout) == (0, "R: 1 -2 0.5 \n"), done.stderr
     page = run(RSCRIPT, "-e", program("r"), **settings)

@@ -137,7 +137,7 @@ class TestCells:
 
     @pytest.fixture
     def names(self, monkeypatch):
-        known = {file: "In[6]" for file in self.FILES}
+        known = dict.fromkeys(self.FILES, "In[6]")
         compiler = types.SimpleNamespace(format_code_name=lambda file: ("Cell", known[file]) if file in known else None)
         shell = types.SimpleNamespace(get_ipython=lambda: types.SimpleNamespace(compile=compiler))
         monkeypatch.setitem(sys.modules, "IPython", shell)  # type: ignore[arg-type]
