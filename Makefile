@@ -33,8 +33,8 @@ test: $(BUILT) browser plugins  ## in some processes; ARGS="-n 0 -k matmul -x" f
 	$(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal $(ARGS)
 
 # The newest NumPy needs a newer Python than 3.11.
-newest:  ## the same with the newest NumPy, in an environment of its own; NEWEST_PYTHON: the interpreter; ARGS: of pytest
-	$(MAKE) --no-print-directory test VENV=build/newest PYTHON=$(NEWEST_PYTHON)
+newest:  ## lint and test with the newest NumPy, in an environment of its own; NEWEST_PYTHON: the interpreter; ARGS: of pytest
+	$(MAKE) --no-print-directory lint test VENV=build/newest PYTHON=$(NEWEST_PYTHON)
 
 standard: $(BUILT) $(SUITE)  ## the suite of the Python array API standard, which it clones; ARGS="--max-examples=1000 -k fft"
 	$(BIN)/pip install -q --disable-pip-version-check -r $(SUITE)/requirements.txt

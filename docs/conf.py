@@ -43,6 +43,7 @@ html_theme = "furo"
 html_title = f"forerun {release}"
 html_static_path = ["_static"]
 html_css_files = ["forerun.css"]
+html_js_files = ["filter.js"]
 html_copy_source = False
 html_show_sphinx = False
 html_last_updated_fmt = None

@@ -65,6 +65,7 @@ std::vector<Need> engine_needs() {
   return {function("log", set_log),
           function("refuse", set_refuse),
           function("hang_report", set_hang_reporter),
+          function("cell_name", set_cell_namer),
           {"devices", set_device_list},
           {"folders", set_folders}};
 }

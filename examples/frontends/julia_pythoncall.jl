@@ -27,7 +27,7 @@ y.wait()
 @assert pyconvert(Bool, y.ready)
 forerun.waitall()
 
-# An error of the computation is raised where its result is read, with the line that issued it.
+# An error of the computation is raised where its result is read.
 inverse = np.linalg.inv(np.zeros((2, 2)))
 message = try
     values_of(inverse)

@@ -34,7 +34,7 @@ invisible(y$wait())
 stopifnot(py_to_r(y$ready))
 invisible(forerun$waitall())
 
-# An error of the computation is raised where its result is read, with the line that issued it.
+# An error of the computation is raised where its result is read.
 inverse <- np$linalg$inv(np$zeros(tuple(2L, 2L)))
 message <- tryCatch(values(inverse), error = function(e) conditionMessage(e))
 stopifnot(grepl("Singular matrix", message))

@@ -26,7 +26,7 @@ def test_the_page_is_up_to_date(everything):
     if f"NumPy {'.'.join(numpy.__version__.split('.')[:2])}," in text:
         assert text == want, "run python tools/name_tables/names.py"
     else:
-        here = {line for line in want.splitlines() if line.startswith("- `")}
+        here = {line for line in want.splitlines() if line.startswith("| `")}
         assert len(here - set(text.splitlines())) < 10
 
 

@@ -1,8 +1,9 @@
-"""The programs in R and Julia, where these are installed with their bridges to Python."""
+"""The programs in R and Julia and those on their pages, where these are installed with their bridges to Python."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,19 +21,34 @@ def run(*command: str, **more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
 
 
+def program(language: str) -> str:
+    """Return the program on the page of a language, without the lines that choose a Python."""
+    page = (ROOT / "docs" / "howto" / f"{language}.md").read_text(encoding="utf-8")
+    (block,) = re.findall(rf"^```{language}\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"^.*/path/to/python.*\n", "", block, flags=re.MULTILINE)
+
+
+def ends_with_a_number(done: subprocess.CompletedProcess[str]) -> bool:
+    return done.returncode == 0 and re.search(r"-?\d+\.\d+(e-?\d+)?\n\Z", done.stdout) is not None
+
+
 def test_r():
+    settings = {"RETICULATE_PYTHON": sys.executable}
     if RSCRIPT is None or run(RSCRIPT, "-e", "library(reticulate)").returncode != 0:
         pytest.skip("R with reticulate is not installed: apt install r-base-core r-cran-reticulate")
-    done = run(RSCRIPT, str(FOLDER / "r_reticulate.R"), RETICULATE_PYTHON=sys.executable)
-    if "libpython" in done.stderr and "shared" in done.stderr:
-        pytest.skip("reticulate needs a Python with a shared library")
+    if run(RSCRIPT, "-e", "reticulate::py_config()", **settings).returncode != 0:
+        pytest.skip("this reticulate cannot start this Python: 1.28 starts none from 3.12 on, nor a static one")
+    done = run(RSCRIPT, str(FOLDER / "r_reticulate.R"), **settings)
     assert (done.returncode, done.stdout) == (0, "R: 1 -2 0.5 \n"), done.stderr
+    page = run(RSCRIPT, "-e", program("r"), **settings)
+    assert ends_with_a_number(page), page.stderr
 
 
 def test_julia():
     if JULIA is None or run(JULIA, "-e", "using PythonCall", JULIA_CONDAPKG_BACKEND="Null").returncode != 0:
         pytest.skip("Julia with PythonCall is not installed")
-    done = run(
-        JULIA, str(FOLDER / "julia_pythoncall.jl"), JULIA_CONDAPKG_BACKEND="Null", JULIA_PYTHONCALL_EXE=sys.executable
-    )
+    settings = {"JULIA_CONDAPKG_BACKEND": "Null", "JULIA_PYTHONCALL_EXE": sys.executable}
+    done = run(JULIA, str(FOLDER / "julia_pythoncall.jl"), **settings)
     assert (done.returncode, done.stdout) == (0, "Julia: [1.0, -2.0, 0.5]\n"), done.stderr
+    page = run(JULIA, "-e", program("julia"), **settings)
+    assert ends_with_a_number(page), page.stderr

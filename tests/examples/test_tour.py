@@ -21,6 +21,7 @@ def test_the_tour_at_reduced_size(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "\033" not in done.stdout
+    assert "Reduced sizes" in done.stdout.splitlines()[1]
     for name in ("a3_graph", "a3_timeline", "e2_without", "several_devices"):
         assert f"{name}.svg" in done.stdout
         assert (tmp_path / f"{name}.svg").stat().st_size > 1000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import types
+from typing import Any
 
 import numpy
 import pytest
@@ -127,3 +128,38 @@ class TestShown:
             monkeypatch.setitem(sys.modules, "IPython", ipython)
         show(Shown("text", "html"))
         assert capsys.readouterr().out == "text\n"
+
+
+class TestCells:
+    """Lines of a notebook's cells have the cell's name in place of the file that it is compiled as."""
+
+    FILES = ("/tmp/ipykernel_7/123.py", "<ipython-input-1-abc>")
+
+    @pytest.fixture
+    def names(self, monkeypatch):
+        known = dict.fromkeys(self.FILES, "In[6]")
+        compiler = types.SimpleNamespace(format_code_name=lambda file: ("Cell", known[file]) if file in known else None)
+        shell = types.SimpleNamespace(get_ipython=lambda: types.SimpleNamespace(compile=compiler))
+        monkeypatch.setitem(sys.modules, "IPython", shell)  # type: ignore[arg-type]
+        return known
+
+    def site(self, file: str) -> str:
+        seen: dict[str, Any] = {"np": np}
+        exec(compile("\nx = np.linalg.inv(np.zeros((2, 2)))", file, "exec"), seen)
+        with pytest.raises(np.linalg.LinAlgError) as caught:
+            seen["x"].wait()
+        (note,) = caught.value.__notes__
+        return note
+
+    @pytest.mark.parametrize("file", FILES)
+    def test_an_error_names_the_cell(self, names, file):
+        assert self.site(file) == "issued at In[6]:2"
+        names[file] = "In[9]"  # executed again
+        assert self.site(file) == "issued at In[9]:2"
+
+    def test_a_file_that_is_no_cell_keeps_its_name(self, names):
+        assert self.site("/tmp/ipykernel_7/other.py") == "issued at /tmp/ipykernel_7/other.py:2"
+
+    def test_without_a_name_it_is_the_file(self, names, monkeypatch):
+        monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace())  # type: ignore[arg-type]
+        assert self.site("/tmp/ipykernel_7/123.py") == "issued at /tmp/ipykernel_7/123.py:2"

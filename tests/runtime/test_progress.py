@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import threading
 import types
 import weakref
 
@@ -130,12 +131,13 @@ class TestLoop:
 
 
 class TestNotebook:
-    def test_a_bar_that_is_updated_and_stays(self, monkeypatch):
-        shown: list[str] = []
+    @pytest.fixture
+    def shown(self, monkeypatch):
+        pages: list[str] = []
 
         def display(page: str, display_id: bool) -> types.SimpleNamespace:
-            shown.append(page)
-            return types.SimpleNamespace(update=shown.append)
+            pages.append(page)
+            return types.SimpleNamespace(update=pages.append)
 
         fake = types.ModuleType("IPython")
         fake.get_ipython = lambda: types.SimpleNamespace(kernel=object())  # type: ignore[attr-defined]
@@ -144,9 +146,26 @@ class TestNotebook:
         monkeypatch.setitem(sys.modules, "IPython", fake)
         monkeypatch.setitem(sys.modules, "IPython.display", screen)
         monkeypatch.setattr(bars, "EVERY", 0.0)
+        return pages
+
+    def test_a_bar_that_is_updated_and_stays(self, shown):
         for i in forerun.progress(range(2), "<training>"):
             (np.ones(3) * i).wait()
         assert len(shown) == 4
         assert "&lt;training&gt;" in shown[0]
         assert "width:50.0%" in shown[1]
         assert "2/2 issued, 0:0" in shown[-1]
+
+    def test_it_is_updated_until_all_is_computed(self, shown):
+        forerun.waitall()
+        kept = []
+        with closed_gate():
+            for i in forerun.progress(range(4)):
+                kept.append(np.ones(3) * i)
+            assert "4/4 issued, 4 being computed" in shown[-1]
+        forerun.waitall()
+        for thread in threading.enumerate():
+            if thread.name == "forerun progress":
+                thread.join(60)
+        assert "4/4 issued, 0:0" in shown[-1]
+        assert "width:100.0%" in shown[-1]

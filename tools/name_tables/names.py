@@ -261,9 +261,10 @@ def counts(names: dict[str, list[Name]]) -> str:
     return "\n".join(rows)
 
 
-def listed(name: Name) -> str:
-    """A name, and what other arguments change."""
-    return f"`{name.name}`" + (f" (with other arguments: {', '.join(name.others)})" if name.others else "")
+def row(name: Name) -> str:
+    """A row of a table: a name, its kind, and what other arguments change, or why it is absent."""
+    note = name.reason or (f"with other arguments: {', '.join(name.others)}" if name.others else "")
+    return f"| `{name.name}` | {name.kind} | {note} |"
 
 
 def page(names: dict[str, list[Name]]) -> str:
@@ -278,13 +279,8 @@ def page(names: dict[str, list[Name]]) -> str:
         counts(names),
     ]
     for path, found_ in names.items():
-        parts.append(f"## `{path}`")
-        for kind in KINDS:
-            some = [n for n in found_ if n.kind == kind]
-            if some and kind == "absent":
-                parts.append(f"**{kind}** ({len(some)})\n\n" + "\n".join(f"- `{n.name}`: {n.reason}" for n in some))
-            elif some:
-                parts.append(f"**{kind}** ({len(some)}): " + ", ".join(map(listed, some)))
+        rows = [row(name) for name in sorted(found_, key=lambda name: name.name.lower())]
+        parts += [f"## `{path}`", "\n".join(["| name | kind | note |", "|---|---|---|", *rows])]
     return "\n\n".join(parts) + "\n"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import shutil
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -25,8 +26,8 @@ def progress(items: Iterable[T], title: str = "", *, total: int | None = None, d
 
     A loop that issues is through its items long before the work is done; a bar that counted items would be full at
     once. This one has two parts. It waits for nothing: where the loop ends, the last iterations may still be
-    computed, and the last words say how many. On a terminal it is a line of standard error, in a notebook a bar below
-    the cell; elsewhere nothing is shown.
+    computed, and the last words say how many. On a terminal it is a line of standard error. In a notebook it is a bar
+    below the cell, which is updated until all iterations are computed. Elsewhere nothing is shown.
 
     Parameters
     ----------
@@ -168,6 +169,15 @@ class _Notebook:
             self.handle = display(HTML(self.html(loop)), display_id=True)  # type: ignore[no-untyped-call]  # IPython has none
         else:
             self.handle.update(HTML(self.html(loop)))  # type: ignore[no-untyped-call]
+        if last and loop.issued > loop.computed:
+            threading.Thread(target=self.follow, args=(loop,), name="forerun progress", daemon=True).start()
+
+    def follow(self, loop: _Loop) -> None:
+        """Update the bar until all iterations are computed, while the notebook continues."""
+        while loop.issued > loop.computed:
+            time.sleep(EVERY)
+            loop.look()
+            self(loop, False)
 
     def html(self, loop: _Loop) -> str:
         """Return the bar as HTML, in colours that can be seen on a light and on a dark ground."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import sys
 from typing import Any
 
 import numpy
@@ -34,12 +35,19 @@ def _folders() -> tuple[str, str, str]:
     return f"{package}/", f"{package / 'tour'}/", f"{pathlib.Path(numpy.__file__).parent}/"
 
 
+def _cell_name(file: str) -> str:
+    """Return the name that IPython shows for a cell, such as In[6], by the file that it is compiled as."""
+    named = sys.modules["IPython"].get_ipython().compile.format_code_name(file)
+    return named[1] if named else file
+
+
 def table() -> dict[str, Any]:
     """Return the functions and classes by the names that the core gives them."""
     return {
         "log": log.log_event,
         "refuse": _refuse,
         "hang_report": pending.report,
+        "cell_name": _cell_name,
         "devices": device.known,
         "folders": _folders(),
     }

@@ -22,7 +22,7 @@ __all__ = ["main"]
 
 _EPILOG = """\
 first steps:
-  forerun tour --quick             what asynchronous arrays are about, in a minute
+  forerun tour                     what asynchronous arrays are about, in some minutes
   forerun trace train.py           what overlapped in a program, and which lines waited
   forerun run --as-numpy prog.py   a program written for NumPy, run ahead
   forerun whatif profile.frec      the same on more devices and ranks

@@ -1,4 +1,4 @@
-"""Runs the experiments of the two chapters on this machine, and draws what overlapped. About a minute."""
+"""Runs the experiments of the two chapters on this machine, and draws what overlapped. Some minutes."""
 
 from __future__ import annotations
 

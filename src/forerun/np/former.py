@@ -40,7 +40,7 @@ def msort(a: ArrayLike) -> Array:
     Returns
     -------
     array
-        `a` copy of `a` with its elements in ascending order along the first axis.
+        A copy of `a` with its elements in ascending order along the first axis.
 
     Examples
     --------

@@ -34,6 +34,8 @@ def run(out: Path, quick: bool = False, silent: bool = False) -> dict[str, Any]:
         workers = config()["workers"] or f"{_core.granted_cores()} (all cores)"
         there = f", {n_gpus} GPU{'s' * (n_gpus > 1)}" if n_gpus else ""
         screen.line(f"forerun tour: {len(devices())} device{there}, workers {workers}, {_core.blas_info()}")
+        if quick:
+            screen.line("Reduced sizes: the figures show that the experiments work, not how fast forerun is.")
     stops = [*STOPS, *(experiment for experiment, needed in ON_GPUS.items() if n_gpus >= needed)]
     for number, experiment in enumerate(stops):
         screen.bar(number, len(stops), experiment.title)

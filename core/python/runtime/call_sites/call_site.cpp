@@ -18,6 +18,7 @@ namespace {
 
 // All guarded by the interpreter lock.
 std::string package_folder, example_folder, numpy_folder;
+PyObject* cell_namer = nullptr;  // a function that names the cell of a notebook by the file that it is compiled as
 
 // Lines by number, counted up for ever. When there are kMost of them, they become the `past` ones and counting goes on
 // with an empty table; those before are forgotten. So a program that generates code does not fill the memory, and what
@@ -64,11 +65,29 @@ const char* name_of(PyCodeObject* code) {
   return name ? intern_some(name) : nullptr;
 }
 
+bool is_cell(std::string_view path) {
+  return path.find("/ipykernel_") != path.npos || path.starts_with("<ipython-input-");
+}
+
+// In the encoding of file names; empty where there is no memory for it.
+std::string encoded(nb::handle name) {
+  nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(name.ptr()));
+  PyErr_Clear();
+  return bytes ? PyBytes_AS_STRING(bytes.ptr()) : "";
+}
+
+// The file of a line, or the name of its cell.
+std::string shown_file(PyObject* name) {
+  std::string file = encoded(name);
+  if (!cell_namer || !is_cell(file)) return file;
+  nb::object cell = nb::steal(PyObject_CallOneArg(cell_namer, name));
+  PyErr_Clear();
+  return cell && PyUnicode_Check(cell.ptr()) ? encoded(cell) : file;
+}
+
 uint32_t lookup(PyCodeObject* code, int offset) {
-  PyObject* name = PyUnicode_EncodeFSDefault(code->co_filename);
-  if (!name) return PyErr_Clear(), 0;
-  std::string file = PyBytes_AS_STRING(name);
-  Py_DECREF(name);
+  std::string file = shown_file(code->co_filename);
+  if (file.empty()) return 0;
   std::string_view path(file);
   if (in_package(path) || in_numpy(path)) return 0;
   if (sites.size() >= kMost) start_over();
@@ -132,6 +151,8 @@ Site site(uint32_t number) {
 void set_package_folder(const std::string& folder, const std::string& examples, const std::string& numpy) {
   package_folder = folder, example_folder = examples, numpy_folder = numpy;
 }
+
+void set_cell_namer(PyObject* function) { Py_XSETREF(cell_namer, Py_NewRef(function)); }
 
 nb::object site_tuple(uint32_t number) {
   Site s = site(number);

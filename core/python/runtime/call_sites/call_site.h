@@ -34,4 +34,7 @@ class SiteScope {
 // but for those below `examples`; nor does code below `numpy`.
 void set_package_folder(const std::string& folder, const std::string& examples, const std::string& numpy);
 
+// The function that names the cell of a notebook, by the file that it is compiled as.
+void set_cell_namer(PyObject* function);
+
 }  // namespace forerun

@@ -104,7 +104,7 @@ class Slot:
         if self._bytes is None or start + size > self.size:
             return None
         self._used = start + size
-        return memoryview(self._bytes)[start : start + size]  # type: ignore[arg-type]
+        return self._bytes.data[start : start + size]
 
     def holds(self, size: int) -> bool:
         """Return whether so many more bytes can be put."""
@@ -114,7 +114,7 @@ class Slot:
         """Copy bytes behind those already in the slot; return their position."""
         place = self.place(view.nbytes)
         assert place is not None
-        place[:] = memoryview(view)  # type: ignore[arg-type]
+        place[:] = view.data
         return self._used - view.nbytes
 
     def start_of(self, view: numpy.ndarray) -> int | None:
@@ -156,7 +156,6 @@ def packed(batch: Any, slot: Slot, larger: Callable[[int], Slot]) -> tuple[Slot,
 
 def unpacked(slot: Slot, where: Span, freed: Callable[[Slot], None]) -> Any:
     """Return the batch in a slot. Its arrays are views; `freed` is called when the last of them is gone."""
-    block = slot.use(freed)
-    bytes_ = memoryview(block)  # type: ignore[arg-type]
+    bytes_ = slot.use(freed).data
     body, spans = pickle.loads(bytes_[where[0] : sum(where)])
     return pickle.loads(body, buffers=[bytes_[start : start + size] for start, size in spans])

@@ -58,7 +58,7 @@ def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> Array:
     Returns
     -------
     array
-        `a` copy of an array, with its dtype, on its device.
+        A copy of an array, with its dtype, on its device.
 
     Examples
     --------

@@ -58,7 +58,7 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
     Returns
     -------
     array
-        `a` view of diagonal `offset` of two axes, along a new last axis.
+        A view of diagonal `offset` of two axes, along a new last axis.
 
     Raises
     ------

@@ -204,7 +204,7 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Any, 
     a : array_like
         The coefficients.
     b : array_like
-        `a` vector or the columns of a matrix.
+        A vector or the columns of a matrix.
     rcond : float or array, optional
         Singular values at most rcond times the largest count as 0; by default max(m, n) times the precision of float64.
 

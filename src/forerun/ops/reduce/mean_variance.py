@@ -104,7 +104,7 @@ def mean(
     keepdims : bool, optional
         Whether axes that are reduced stay, with extent 1.
     where : array_like, optional
-        `a` mask of the elements that count.
+        A mask of the elements that count.
 
     Returns
     -------
@@ -164,7 +164,7 @@ def var(
     keepdims : bool, optional
         Whether axes that are reduced stay, with extent 1.
     where : array_like, optional
-        `a` mask of the elements that count.
+        A mask of the elements that count.
     mean : array_like, optional
         The mean, if it is known, with its axes kept.
     correction : float, optional

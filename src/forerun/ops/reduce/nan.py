@@ -315,7 +315,7 @@ def nanmean(
     keepdims : bool, optional
         Whether axes that are reduced stay, with extent 1.
     where : array_like, optional
-        `a` mask of the elements that count.
+        A mask of the elements that count.
 
     Returns
     -------

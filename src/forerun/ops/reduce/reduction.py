@@ -164,9 +164,9 @@ def sum(
     keepdims : bool, optional
         Whether axes that are reduced stay, with extent 1.
     initial : array_like, optional
-        `a` number to start from.
+        A number to start from.
     where : array_like, optional
-        `a` mask of the elements that count.
+        A mask of the elements that count.
 
     Returns
     -------
@@ -220,9 +220,9 @@ def max(
     keepdims : bool, optional
         Whether axes that are reduced stay, with extent 1.
     initial : array_like, optional
-        `a` further value.
+        A further value.
     where : array_like, optional
-        `a` mask of the elements that count (initial must be given then).
+        A mask of the elements that count (initial must be given then).
 
     Returns
     -------
@@ -264,9 +264,9 @@ def min(
     keepdims : bool, optional
         Whether axes that are reduced stay, with extent 1.
     initial : array_like, optional
-        `a` further value.
+        A further value.
     where : array_like, optional
-        `a` mask of the elements that count (initial must be given then).
+        A mask of the elements that count (initial must be given then).
 
     Returns
     -------
@@ -306,7 +306,7 @@ def all(a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False
     keepdims : bool, optional
         Whether axes that are reduced stay, with extent 1.
     where : array_like, optional
-        `a` mask of the elements that count.
+        A mask of the elements that count.
 
     Returns
     -------
@@ -342,7 +342,7 @@ def any(a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False
     keepdims : bool, optional
         Whether axes that are reduced stay, with extent 1.
     where : array_like, optional
-        `a` mask of the elements that count.
+        A mask of the elements that count.
 
     Returns
     -------

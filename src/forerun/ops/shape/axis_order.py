@@ -36,7 +36,7 @@ def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     Returns
     -------
     array
-        `a` view of `a` with its axes in another order; by default reversed.
+        A view of `a` with its axes in another order; by default reversed.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def moveaxis(a: ArrayLike, source: int | Sequence[int], destination: int | Seque
     Returns
     -------
     array
-        `a` view with some axes moved to other positions; the others keep their order.
+        A view with some axes moved to other positions; the others keep their order.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
     Returns
     -------
     array
-        `a` view with two axes exchanged.
+        A view with two axes exchanged.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
     Returns
     -------
     array
-        `a` view with `axis` moved until it lies before axis `start`; `moveaxis` says the same more plainly.
+        A view with `axis` moved until it lies before axis `start`; `moveaxis` says the same more plainly.
 
     Examples
     --------

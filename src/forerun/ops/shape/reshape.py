@@ -143,7 +143,7 @@ def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> Array:
     Returns
     -------
     array
-        `a` view with axes of extent 1 put in at `axis`: positions in the result.
+        A view with axes of extent 1 put in at `axis`: positions in the result.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def squeeze(a: ArrayLike, axis: Axis = None) -> Array:
     Returns
     -------
     array
-        `a` view without axes of extent 1: all, or those named.
+        A view without axes of extent 1: all, or those named.
 
     Raises
     ------

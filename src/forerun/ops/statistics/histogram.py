@@ -113,7 +113,7 @@ def histogram(
     a : array_like
         The numbers.
     bins : int, str or array, optional
-        `a` number of equal bins over `range` (by default from the smallest number to the largest), or the edges; or a
+        A number of equal bins over `range` (by default from the smallest number to the largest), or the edges; or a
         word for a rule that finds a number, which waits: "auto", "doane", "fd", "rice", "scott", "sqrt", "stone",
         "sturges" (TypeError with weights).
     range : pair of floats, optional
@@ -169,7 +169,8 @@ def histogram(
         numbers = values[0]
         if given is None and numbers.dtype.itemsize == 1 and numbers.dtype.kind != "b" and numbers.size > _MANY_BYTES:
             numbers, given = _distinct_bytes(numbers)
-        found, ends = numpy.histogram(numbers, known, range, density, given)
+        options: dict[str, Any] = {"density": density, "weights": given}  # NumPy's overloads know literals
+        found, ends = numpy.histogram(numbers, known, range, **options)
         return found.astype(counts, copy=False), ends.astype(dtype, copy=False)
 
     found, ends = host_ops("histogram", counted, inputs, [((count,), counts), ((count + 1,), dtype)])
