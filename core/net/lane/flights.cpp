@@ -93,7 +93,7 @@ bool Flights::take_note(Flight& flight) {
   const Note note = read_note(flight.note);
   if (note.dtype != call.dtype || !(note.shape == call.shape)) {
     flight.phase = Phase::asking, flight.asked_until = Clock::now() + kAsking;
-    messages_.ask(sender(flight), note.site);  // it alone knows its lines; it may be frozen
+    messages_.ask_line(sender(flight), note.site);  // it alone knows its lines; it may be frozen
   } else if (!note.values) {
     flight.phase = Phase::running, flight.check.reset();
     run(flight);
@@ -139,7 +139,7 @@ int Flights::sender(const Flight& flight) const {
 }
 
 bool Flights::answered(const Flight& flight) const {
-  return messages_.answer_of(sender(flight)) || Clock::now() > flight.asked_until;
+  return messages_.line_from(sender(flight)) || Clock::now() > flight.asked_until;
 }
 
 std::string Flights::divergence(const Flight& flight) const {
@@ -161,7 +161,7 @@ std::string Flights::mismatch(const Flight& flight) const {
   const Note note = read_note(flight.note);
   Call sent = call;
   sent.kind = Kind::send, sent.dtype = note.dtype, sent.shape = note.shape;
-  const std::string* line = messages_.answer_of(sender(flight));
+  const std::string* line = messages_.line_from(sender(flight));
   return "recv: shape and dtype must be those of the send, got " + describe(call) + at_line(line_of_, flight.op->site) +
          " on rank " + std::to_string(network_.rank()) + "; " + describe(sent) + (line ? *line : "") + " on rank " +
          std::to_string(sender(flight));

@@ -184,9 +184,9 @@ void ranks_that_differ_all_learn_what_the_others_do() {
 
 void a_rank_that_waits_for_others_is_known_to_those_that_wait_for_it() {
   World world(7);
-  auto until = [&](bool held_up) {
+  auto until = [&](bool blocked) {
     for (int r : {0, 2})
-      while (world[r].lane->held_up() != held_up) std::this_thread::yield();
+      while (world[r].lane->blocked_on_peer() != blocked) std::this_thread::yield();
   };
   std::vector<Array> y;
   for (int round = 0; round < 3; ++round) {
@@ -295,7 +295,7 @@ void a_rank_that_gives_up_tells_the_others() {
   Array x = array_of(4);
   world[0].fill(x, 1);
   Array y = world[0].summed(x);
-  world[1].lane->give_up("rank 1 raised ValueError: a mistake");
+  world[1].lane->abort("rank 1 raised ValueError: a mistake");
   check(has(failure_of(y), "rank 1 raised ValueError: a mistake") && says_where(failure_of(y)), failure_of(y));
 }
 

@@ -121,7 +121,7 @@ def _together(op: str, call: Callable[[], list[Any]], ranks: Sequence[int] = ())
     obstacle = _wait_together(ended, ranks)
     if not found:
         failure = (connection.failure if connection else "") or obstacle
-        _core.net_give_up(failure)  # the call goes on, so that MPI cannot end
+        _core.net_abort(failure)  # the call goes on, so that MPI cannot end
         raise link.RankFailed(f"{failure}; this rank waited in {op}")
     if isinstance(found[0], Exception):
         raise found[0]
@@ -296,7 +296,7 @@ def _report_exceptions(rank: int) -> None:
         connection = link.connect()
         if connection and not connection.launched and not isinstance(error, link.RankFailed):
             connection.raised(f"{kind.__name__}: {error}")
-        _core.net_give_up(f"rank {rank} raised {kind.__name__}: {error}")
+        _core.net_abort(f"rank {rank} raised {kind.__name__}: {error}")
 
     sys.excepthook = hook
 
