@@ -146,11 +146,11 @@ std::string Flights::divergence(const Flight& flight) const {
   const Call& call = flight.kernel->call;
   std::string text =
       "all ranks must issue the same collectives in the same order, got as number " + std::to_string(flight.number);
-  std::vector<std::string> said;
+  std::vector<std::string> listed;
   for (int rank = 0; rank < network_.group_size(call.group); ++rank) {
     std::string one(flight.headers.data() + static_cast<size_t>(rank) * kHeader);
-    if (std::find(said.begin(), said.end(), one) != said.end()) continue;
-    said.push_back(one);
+    if (std::find(listed.begin(), listed.end(), one) != listed.end()) continue;
+    listed.push_back(one);
     text += std::string(rank ? "; " : " ") + one + " on rank " + std::to_string(network_.world_rank(call.group, rank));
   }
   return text;
