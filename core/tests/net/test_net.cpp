@@ -269,7 +269,7 @@ void a_sender_that_does_not_answer_is_not_waited_for() {
   world.networks[1]->deaf.store(false);
 }
 
-void a_failed_operand_is_told_to_the_others() {
+void a_failed_operand_fails_the_others() {
   World world(1);
   std::vector<Array> y;
   for (int r = 0; r < kRanks; ++r) {
@@ -408,7 +408,7 @@ int main() {
   messages_of_all_sizes_keep_their_order();
   a_receive_of_something_else_is_an_error_on_all_ranks();
   a_sender_that_does_not_answer_is_not_waited_for();
-  a_failed_operand_is_told_to_the_others();
+  a_failed_operand_fails_the_others();
   a_rank_that_gives_up_tells_the_others();
   a_rank_that_has_left_took_part_in_what_it_has_begun();
   the_thread_that_waits_does_the_work();
