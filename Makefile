@@ -27,8 +27,9 @@ tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 # A process more than cores, since many tests wait; four at most.
 PROCESSES := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 4 ? n + 1 : 4 )))
 
-# Device plugins compile thousands of modules, half of the time to optimise them. Tests of digits do so all the same.
-test: export XLA_FLAGS ?= --xla_backend_optimization_level=0
+# Device plugins compile thousands of modules. Without optimisation and without their newer compiler of fused loops, that
+# takes a quarter of the time. Tests of digits optimise all the same, and `make gpu-tests` has both.
+test: export XLA_FLAGS ?= --xla_backend_optimization_level=0 --xla_backend_extra_options=xla_cpu_disable_new_fusion_emitters
 test: $(BUILT) browser plugins  ## in some processes; ARGS="-n 0 -k matmul -x" for one
 	$(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal $(ARGS)
 

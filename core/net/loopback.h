@@ -55,11 +55,11 @@ class Loopback final : public Network {
   RequestPtr fetch(uint32_t, void*, int, int) override {
     return after(settings_.delay, [] {});
   }
-  RequestPtr tell(const Message& message, int rank) override {
+  RequestPtr send_message(const Message& message, int rank) override {
     if (message.type == Message::leaves) left_ = true, answered_ = rank > answered_ ? rank : answered_;
     return after(0, [] {});
   }
-  bool hear(Message& message) override {
+  bool receive_message(Message& message) override {
     if (!left_ || heard_ >= answered_) return false;
     message.type = Message::leaves, message.rank = ++heard_, message.text[0] = 0;
     return true;

@@ -117,13 +117,13 @@ class Mpi final : public MpiNetwork {
     const H comm = handle<H>(of(group).checks), type = handle<H>(library_.bytes);
     return made([&](H* request) { return mpi_.receive(to, bytes, type, rank, kNoteTag, comm, request); });
   }
-  RequestPtr tell(const Message& message, int rank) override {
+  RequestPtr send_message(const Message& message, int rank) override {
     return made([&](H* request) {
       return mpi_.send(&message, sizeof message, handle<H>(library_.bytes), rank, kMessageTag, handle<H>(of(0).checks),
                        request);
     });
   }
-  bool hear(Message& message) override {
+  bool receive_message(Message& message) override {
     if (!listening_)
       listening_ = made([&](H* request) {
         return mpi_.receive(&heard_, sizeof heard_, handle<H>(library_.bytes), static_cast<int>(library_.any_source),

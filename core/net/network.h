@@ -1,4 +1,4 @@
-// What a network does for the ranks of a program: collective operations that begin at once and end later.
+// The interface of a network between the ranks of a program: collective operations that begin at once and end later.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,7 +12,7 @@ namespace forerun::net {
 enum class Kind : uint8_t { allreduce, broadcast, allgather, reduce_scatter, all_to_all, send, receive, barrier };
 enum class Reduction : uint8_t { none, sum, max, min };
 
-// One operation, as this rank describes it. All ranks of a group describe a collective in the same words.
+// One operation, as this rank describes it. The descriptions of a collective must be equal on all ranks of its group.
 struct Call {
   Kind kind = Kind::barrier;
   Reduction reduction = Reduction::none;
@@ -27,15 +27,16 @@ struct Call {
   bool collective() const { return kind != Kind::send && kind != Kind::receive; }
 };
 
-// A message between ranks, beside the operations. Of fixed size, and the same on every network.
+// A control message between ranks. Its size is fixed, and the same on every network.
 struct Message {
-  // more: a part of `leaves`; asks, answers: the number of a line, and the line; waits: NetLane::thread_waits().
+  // more: a part of `leaves`; asks: for the line with a number; answers: the line; waits:
+  // RankMessages::announce_waits().
   enum Type : int32_t { none, leaves, failed, more, asks, answers, waits };
   int32_t type = none, rank = -1;
   char text[504] = {};
 };
 
-// One operation in flight. Destroyed: the network need not know it any more.
+// One operation in flight. Its destruction frees the network's record of it.
 class Request {
  public:
   virtual ~Request() = default;
@@ -44,7 +45,7 @@ class Request {
 };
 using RequestPtr = std::unique_ptr<Request>;
 
-// Used by one thread. Its functions do not wait. They throw std::runtime_error with the network's own words.
+// Used by one thread at a time. Its functions do not wait. They throw std::runtime_error with the network's message.
 class Network {
  public:
   virtual ~Network() = default;
@@ -53,16 +54,17 @@ class Network {
   virtual int group_size(uint32_t group) const = 0;
   virtual int world_rank(uint32_t group, int rank) const = 0;
   virtual RequestPtr start(const Call& call, const void* from, void* to) = 0;
-  // Beside the operations of the group, for the lane's own: the largest of each number, or the bytes of each rank.
+  // Collectives of the lane itself, on a channel of their own: the maximum of each number, or the bytes of each rank.
   virtual RequestPtr compare(uint32_t group, const int64_t* from, int64_t* to, int count) = 0;
   virtual RequestPtr exchange(uint32_t group, const void* from, void* to, int bytes) = 0;
-  // Likewise, ahead of what `start` sends: bytes to a rank of the group, and at most `bytes` from one. Those of two
-  // ranks arrive in the order in which they were sent.
+  // Likewise, ahead of the values that `start` sends: bytes to a rank of the group, and at most `bytes` from one.
+  // Between two ranks they arrive in the order in which they were sent.
   virtual RequestPtr post(uint32_t group, const void* from, int bytes, int rank) = 0;
   virtual RequestPtr fetch(uint32_t group, void* to, int bytes, int rank) = 0;
-  // A message to a rank of the world, which stays where it is until the request ends; whether one has arrived.
-  virtual RequestPtr tell(const Message& message, int rank) = 0;
-  virtual bool hear(Message& message) = 0;
+  // Sends a message to a rank of the world; the message must not move until the request ends. receive_message() returns
+  // whether one has arrived.
+  virtual RequestPtr send_message(const Message& message, int rank) = 0;
+  virtual bool receive_message(Message& message) = 0;
   // No message will arrive any more.
   virtual void stop_listening() {}
 };

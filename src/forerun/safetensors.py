@@ -117,7 +117,7 @@ def save(tensors: Mapping[str, Any], metadata: Mapping[str, str] | None = None) 
     return out.getvalue()
 
 
-def load_file(filename: str | os.PathLike[str], device: Device | str | None = None) -> dict[str, Any]:
+def load_file(filename: str | os.PathLike[str], device: Device | str | None = None) -> dict[str, Array]:
     """Return the arrays of a file, each read by an operation. Waits for nothing but the file's header.
 
     If the file is about to be saved, the operations come after that.
@@ -160,7 +160,7 @@ def load_file(filename: str | os.PathLike[str], device: Device | str | None = No
     return {name: _read("load_file", file, p, where) for name, p in contents.tensors.items()}
 
 
-def load(data: bytes) -> dict[str, Any]:
+def load(data: bytes) -> dict[str, Array]:
     """Return the arrays in the bytes of a file.
 
     Parameters
@@ -248,7 +248,7 @@ class safe_open:
         """Return the texts that the file was given, or None."""
         return self._contents.metadata
 
-    def get_tensor(self, name: str) -> Any:
+    def get_tensor(self, name: str) -> Array:
         """Return an array, read by an operation. KeyError if there is none of that name."""
         return _read("get_tensor", self._opened(), self._contents.tensors[name], self._device)
 

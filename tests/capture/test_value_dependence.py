@@ -124,10 +124,10 @@ def test_code_that_depends_on_values_runs_as_written(name: str) -> None:
     block.hybridize()
     values = [np.array([1.0, -2.0, 3.0]), np.array([-4.0, 0.0, 1.0]), np.array([2.0, 2.0, 5.0])]
     expected = [numpy.asarray(look(x)).tolist() for x in values]
-    with pytest.warns(UserWarning, match="depends on values") as told:
+    with pytest.warns(UserWarning, match="depends on values") as caught:
         found = [numpy.asarray(block(x)).tolist() for x in values]
     assert found == expected
-    (warning,) = told
+    (warning,) = caught
     where = f"{__file__}:{line_of(look)}"
     assert str(warning.message) == (
         f"hybridize: {block.name} runs as written, without hybridization, as its code depends on values at "
@@ -202,10 +202,10 @@ def trained(hybrid: bool, make: Callable[[], Any], steps: int = 3) -> tuple[Any,
 
 def test_nothing_happens_twice() -> None:
     plain, expected = trained(False, Norm)
-    with pytest.warns(UserWarning, match="depends on values") as told:
+    with pytest.warns(UserWarning, match="depends on values") as caught:
         net, found = trained(True, Norm)
     assert found == expected
-    assert len(told) == 1
+    assert len(caught) == 1
     assert len(net.calls) == len(plain.calls) == 4
     inside = [net.before, net.norm, net.drop, net.after]
     assert all("program" in block.hybridized and "written" not in block.hybridized for block in inside)
@@ -219,10 +219,10 @@ def test_a_nested_block_warns_once_and_the_others_stay_hybridized() -> None:
         return net
 
     _, expected = trained(False, make)
-    with pytest.warns(UserWarning, match=r"hybridsequential\d+ runs as written") as told:
+    with pytest.warns(UserWarning, match=r"hybridsequential\d+ runs as written") as caught:
         net, found = trained(True, make)
     assert found == expected
-    assert len(told) == 1
+    assert len(caught) == 1
     assert "runs as written" in net.hybridized
     assert net[0].hybridized == net[2].hybridized == "1 program: matmul, add"
     assert "runs as written" in net[1].hybridized
@@ -233,11 +233,11 @@ def test_blocks_that_look_in_other_lines_warn_each() -> None:
     net.add(nn.HybridLambda(lambda x: x * x.max().item()))
     net.add(nn.HybridLambda(lambda x: x * x.min().item()))
     net.hybridize()
-    with pytest.warns(UserWarning, match="depends on values") as told:
+    with pytest.warns(UserWarning, match="depends on values") as caught:
         found = [net(np.array([1.0, 2.0])).tolist() for _ in range(3)]
     assert found == [[4.0, 8.0]] * 3
-    assert len(told) == 2
-    assert told[0].lineno + 1 == told[1].lineno
+    assert len(caught) == 2
+    assert caught[0].lineno + 1 == caught[1].lineno
 
 
 def test_a_strict_block_inside_raises() -> None:
@@ -259,9 +259,9 @@ def test_a_hybrid_function_in_a_block() -> None:
 
     block = nn.HybridLambda(lambda x: scaled(x) + 1)
     block.hybridize()
-    with pytest.warns(UserWarning, match="depends on values") as told:
+    with pytest.warns(UserWarning, match="depends on values") as caught:
         assert [block(np.array([1.0, 2.0])).tolist() for _ in range(3)] == [[1.5, 2.0]] * 3
-    assert len(told) == 1
+    assert len(caught) == 1
 
 
 def test_shapes_that_wait_for_data() -> None:
@@ -271,18 +271,18 @@ def test_shapes_that_wait_for_data() -> None:
     net.hybridize()
     x = np.ones((4, 5))
     expected = net(x).tolist()  # the parameters are made: nothing is recorded
-    with pytest.warns(UserWarning, match="depends on values") as told:
+    with pytest.warns(UserWarning, match="depends on values") as caught:
         assert [net(x).tolist() for _ in range(3)] == [expected] * 3
-    assert len(told) == 1
+    assert len(caught) == 1
 
 
 def test_predicting_may_be_recorded_where_training_looks() -> None:
     block = nn.HybridLambda(lambda x: x * 2 if not autograd.is_training() or x.sum() > 0 else x)
     block.hybridize()
     x = np.ones(2)
-    with pytest.warns(UserWarning, match="depends on values") as told, autograd.record():
+    with pytest.warns(UserWarning, match="depends on values") as caught, autograd.record():
         assert [block(x).tolist() for _ in range(2)] == [[2.0, 2.0]] * 2
-    assert len(told) == 1
+    assert len(caught) == 1
     assert [block(x).tolist() for _ in range(2)] == [[2.0, 2.0]] * 2
     assert len(block._recorded.recorded.programs) == 1
 
@@ -290,11 +290,11 @@ def test_predicting_may_be_recorded_where_training_looks() -> None:
 def test_first_calls_from_several_threads() -> None:
     block = nn.HybridLambda(lambda x: x * (2 if x.sum() > 0 else 3))
     block.hybridize()
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = in_threads(4, lambda i: [block(np.array([float(i - 1)])).item() for _ in range(5)])
     assert found == [[-3.0] * 5, [0.0] * 5, [2.0] * 5, [4.0] * 5]
-    assert len(told) == 1
+    assert len(caught) == 1
 
 
 def test_a_task_that_runs_while_the_block_waits_is_not_its_code() -> None:
@@ -311,9 +311,9 @@ def test_a_task_that_runs_while_the_block_waits_is_not_its_code() -> None:
 
     block = nn.HybridLambda(looks)
     block.hybridize()
-    with pytest.warns(UserWarning, match="depends on values") as told:
+    with pytest.warns(UserWarning, match="depends on values") as caught:
         assert [block(np.array([1.0])).item() for _ in range(2)] == [4.0, 4.0]
-    assert len(told) == 1
+    assert len(caught) == 1
     assert texts == ["array([3.])"] * 2
 
 
@@ -352,7 +352,7 @@ def test_optimizers_of_ones_own_that_look() -> None:
     steps = [[(0, w, np.array([g, -g]), state)] for g in (1.0, 3.0, 1.0)]
     with pytest.warns(
         UserWarning, match=r"step of Bounded runs as written, .* at .*_dependence.py:\d+; np.where"
-    ) as told:
+    ) as caught:
         list(map(bounded.update_all, steps))
-    assert len(told) == 1
+    assert len(caught) == 1
     assert w.tolist() == [-2.0, 2.0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import re
 import sys
 from pathlib import Path
 
@@ -99,3 +101,23 @@ def test_a_string_that_is_a_name_is_not_read(tmp_path: Path) -> None:
 def test_there_are_about_forty_and_each_has_a_term() -> None:
     assert len(words.RETIRED) >= 40
     assert all(words.RETIRED.values())
+
+
+def terms() -> list[str]:
+    """Return the terms that the glossary defines: the lines of its lists that are followed by an indented line."""
+    text = (ROOT / "docs" / "reference" / "glossary.md").read_text()
+    lists = re.findall(r"```\{glossary\}\n(.*?)\n```", text, re.DOTALL)
+    return [term for each in lists for term in re.findall(r"^(\S.*)\n  ", each, re.MULTILINE)]
+
+
+@functools.cache
+def texts_beside_the_glossary() -> str:
+    """Return the text of the sources of the package, the core and the pages, each run of blanks as one."""
+    paths = (ROOT / name for name in NAMES if name.startswith(("src/", "core/", "docs/")))
+    texts = (path.read_text(encoding="utf-8") for path in paths if path.name != "glossary.md")
+    return re.sub(r"\s+(?:(?://+|#) )?", " ", "\n".join(texts)).lower()
+
+
+@pytest.mark.parametrize("term", terms())
+def test_a_term_of_the_glossary_is_used(term: str) -> None:
+    assert re.search(rf"\b{re.escape(term)}(?:e?s)?\b", texts_beside_the_glossary())

@@ -31,7 +31,7 @@ def line() -> int:
     return frame.f_back.f_lineno
 
 
-def told(x: Any) -> str:
+def error_of(x: Any) -> str:
     """Return the error of a read of an array that a task could not make."""
     with pytest.raises(RuntimeError, match="must not wait for operations after") as caught:
         x.tolist()
@@ -62,7 +62,7 @@ class TestItsOwnResult:
 
         with closed_gate():
             result += host(task, [np.ones(3)], FLOATS)
-        told(result[0])
+        error_of(result[0])
         result.clear()
         assert (np.ones(3) + 1).tolist() == [2, 2, 2]
 
@@ -76,7 +76,7 @@ class TestItsOwnResult:
 
         with closed_gate():
             result += host(task, [np.ones(3)], FLOATS); issued = line()  # fmt: skip # noqa: E702
-        assert told(result[0]) == "host: " + words(lines[0], issued)
+        assert error_of(result[0]) == "host: " + words(lines[0], issued)
         result.clear()
 
     def test_the_task_may_go_on(self) -> None:
@@ -114,7 +114,7 @@ class TestItsOwnResult:
             x[:] = values + 5
             return x.numpy()
 
-        told(host(task, [x], FLOATS)[0])
+        error_of(host(task, [x], FLOATS)[0])
         assert x.tolist() == [6, 6, 6]
 
     @pytest.mark.parametrize("queue", ["compute", "io"])
@@ -123,7 +123,7 @@ class TestItsOwnResult:
         with configured(io_threads=1):
             with closed_gate():
                 result += npx.host(lambda v: result[0].numpy(), [np.ones(3)], FLOATS, queue=queue)
-            told(result[0])
+            error_of(result[0])
             result.clear()
 
     def test_in_asyncio(self) -> None:
@@ -142,7 +142,7 @@ class TestItsOwnResult:
 
         with closed_gate():
             result += host(task, [np.ones(3)], FLOATS)
-        told(result[0])
+        error_of(result[0])
         result.clear()
 
 
@@ -161,7 +161,7 @@ class TestThroughOthers:
             for i in range(2):
                 (results[i],) = host(task(i), [np.ones(3)], FLOATS)
         for i in range(2):
-            told(results[i])
+            error_of(results[i])
         results.clear()
 
     def test_a_circle_of_tasks_and_operations(self) -> None:
@@ -178,7 +178,7 @@ class TestThroughOthers:
             for i in range(3):
                 results.append(np.concatenate([host(task(i), [np.ones(3)], FLOATS)[0] * 2, np.ones(2)]))
         for x in results:
-            told(x)
+            error_of(x)
         del x
         results.clear()
 
@@ -202,7 +202,7 @@ class TestNobodyElse:
         result: list[Any] = []
         with closed_gate():
             result += host(lambda v: result[0].numpy(), [np.ones(3)], FLOATS)
-        told(result[0])  # now those that began to wait before it have been looked at, too
+        error_of(result[0])  # now those that began to wait before it have been looked at, too
         result.clear()
         go.set()
         assert [x.tolist() for x in after] == [[i + 1] * 3 for i in range(3)]

@@ -107,22 +107,22 @@ def test_hooks_see_what_is_recorded_and_gradients_are_as_without() -> None:
 
 
 @contextmanager
-def told(net: gluon.Block, everything: bool) -> Iterator[list[Any]]:
+def hooked(net: gluon.Block, everything: bool) -> Iterator[list[Any]]:
     found: list[Any] = []
     with net.register_op_hook(lambda name, kind, x: found.append((name, kind, x.shape)), everything):
         yield found
 
 
-def test_layers_are_told_of() -> None:
+def test_hooks_see_layers() -> None:
     net = nn.HybridSequential()
     net.add(nn.Dense(3), nn.Sequential())
     net[1].add(nn.Flatten())
     net.initialize()
     net.hybridize()
-    with told(net, False) as found:
+    with hooked(net, False) as found:
         net(np.ones((2, 4)))
     assert found == [("0.output", "Dense", (2, 3)), ("1.0.output", "Flatten", (2, 3))]
-    with told(net[0], True) as found:
+    with hooked(net[0], True) as found:
         net[0](np.ones((2, 4)))
     assert found == [
         ("data", "Dense", (2, 4)),
@@ -132,10 +132,10 @@ def test_layers_are_told_of() -> None:
     ]
     twice = nn.Sequential()
     twice.add(net[0], net[0])
-    with told(twice, False) as found:
+    with hooked(twice, False) as found:
         net[0](np.ones((2, 4)))
     assert found == [("0.output", "Dense", (2, 3))]
-    with told(net, True) as found:
+    with hooked(net, True) as found:
         pass
     net(np.ones((2, 4)))
     assert found == []

@@ -13,7 +13,7 @@ from tests.support.engine.late_arrays import HeldTask
 
 
 @pytest.fixture
-def held_up() -> Iterator[Callable[..., Any]]:
+def late_array() -> Iterator[Callable[..., Any]]:
     """Makes arrays that have values at the end of the test, or when `go` is set."""
     go = threading.Event()
 

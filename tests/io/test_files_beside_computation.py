@@ -21,40 +21,40 @@ from tests.support.engine.settings import configured
 
 
 class TestBesideTheComputation:
-    def test_values_are_computed_while_others_are_written(self, held_up: Any) -> None:
+    def test_values_are_computed_while_others_are_written(self, late_array: Any) -> None:
         """Although both at once take more memory than the program would in order."""
         n = 4 << 20
         x = np.ones(n)
         x.wait()
-        npx.host(lambda v: held_up.go.wait(60), [x], [], queue="io")
+        npx.host(lambda v: late_array.go.wait(60), [x], [], queue="io")
         del x
         y = np.ones(n) + 1
-        patience = threading.Timer(60, held_up.go.set)
+        patience = threading.Timer(60, late_array.go.set)
         patience.start()
         y.wait()
         patience.cancel()
         patience.join()
-        assert not held_up.go.is_set()
+        assert not late_array.go.is_set()
 
-    def test_values_are_read_while_others_are_computed(self, held_up: Any, tmp_path: Path) -> None:
+    def test_values_are_read_while_others_are_computed(self, late_array: Any, tmp_path: Path) -> None:
         n = 4 << 20
         numpy.save(tmp_path / "x", numpy.ones(n, "f4"))
-        first = held_up(np.ones(n))
+        first = late_array(np.ones(n))
         results = [first.sum()]
         del first
         x = np.load(tmp_path / "x.npy")
-        patience = threading.Timer(60, held_up.go.set)
+        patience = threading.Timer(60, late_array.go.set)
         patience.start()
         x.wait()
         patience.cancel()
         patience.join()
-        assert not held_up.go.is_set()
-        held_up.go.set()
+        assert not late_array.go.is_set()
+        late_array.go.set()
         assert results[0].item() == n
 
-    def test_a_write_that_takes_long_does_not_hold_up_reads(self, held_up: Any, tmp_path: Path) -> None:
+    def test_a_write_that_takes_long_does_not_delay_reads(self, late_array: Any, tmp_path: Path) -> None:
         numpy.save(tmp_path / "x", numpy.arange(3))
-        late = held_up(np.ones(3), "io")
+        late = late_array(np.ones(3), "io")
         assert np.load(tmp_path / "x.npy").tolist() == [0, 1, 2]
         assert not late.ready
 

@@ -67,17 +67,17 @@ class TestLoad:
         assert [x.tolist() for x in found] == [[0, 1, 2]] * 2
         assert np.load(tmp_path / "x.npy").tolist() == [0, 0]
 
-    def test_in_order_with_saves(self, held_up: Any, tmp_path: Path) -> None:
-        x = held_up(np.arange(3))
+    def test_in_order_with_saves(self, late_array: Any, tmp_path: Path) -> None:
+        x = late_array(np.arange(3))
         first = np.save(tmp_path / "x", x, wait=False)
         early = np.load(tmp_path / "x.npy")
         second = np.save(tmp_path / "x", x + 1, wait=False)
         late = np.load(tmp_path / "x.npy")
-        held_up.go.set()
+        late_array.go.set()
         assert (early.tolist(), late.tolist()) == ([0, 1, 2], [1, 2, 3])
         forerun.wait([first, second])
 
-    def test_a_load_that_is_held_up_keeps_later_saves_of_the_file(self, monkeypatch: Any, tmp_path: Path) -> None:
+    def test_a_load_that_waits_keeps_later_saves_of_the_file(self, monkeypatch: Any, tmp_path: Path) -> None:
         """Also once the save that it comes after has ended."""
         began, go, real = threading.Event(), threading.Event(), numpy_files._again
         monkeypatch.setattr(numpy_files, "_again", lambda *a: (began.set(), go.wait(60), real(*a)))

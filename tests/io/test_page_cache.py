@@ -146,12 +146,12 @@ class TestWhoDoesNotTell:
 
     def test_a_file_that_is_somebody_elses(self, straight: Any, monkeypatch: Any, path: Path) -> None:
         """The system reports then that all of it is cached."""
-        monkeypatch.setattr(direct, "_libc", Told(lambda pages: pages.fill(1)))
+        monkeypatch.setattr(direct, "_libc", FakeLibc(lambda pages: pages.fill(1)))
         assert_same_bits(np.load(path), values(SIZE))
         assert straight == []
 
     def test_a_system_that_does_not_know(self, straight: Any, monkeypatch: Any, path: Path) -> None:
-        monkeypatch.setattr(direct, "_libc", Told(lambda pages: -1))
+        monkeypatch.setattr(direct, "_libc", FakeLibc(lambda pages: -1))
         assert_same_bits(np.load(path), values(SIZE))
         assert straight == []
 
@@ -166,23 +166,23 @@ class TestWhoDoesNotTell:
 
     @pytest.mark.parametrize("error", [errno.EINVAL, errno.EOPNOTSUPP])
     def test_a_file_system_that_refuses(self, error: int, straight: Any, monkeypatch: Any, path: Path) -> None:
-        monkeypatch.setattr(direct, "_libc", Told(lambda pages: pages.fill(0)))
+        monkeypatch.setattr(direct, "_libc", FakeLibc(lambda pages: pages.fill(0)))
         tried = failing(monkeypatch, error)
         assert_same_bits(np.load(path), values(SIZE))
         assert len(tried) <= 1  # a file is not asked twice
 
 
-class Told:
+class FakeLibc:
     """In the system's place, says which pages it has."""
 
-    def __init__(self, told: Any) -> None:
-        self.told = told
+    def __init__(self, fill: Any) -> None:
+        self.fill = fill
 
     def mincore(self, begin: int, size: int, pages: int) -> int:
         import ctypes
 
         found = numpy.frombuffer((ctypes.c_uint8 * -(-size // mmap.PAGESIZE)).from_address(pages), "u1")
-        return self.told(found) or 0
+        return self.fill(found) or 0
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, error: int) -> list[int]:
@@ -210,16 +210,16 @@ class TestWhatFails:
 
     @pytest.mark.parametrize("left", [BLOCK, LEAST, LEAST + BLOCK + 1, BLOCK + PIECE])
     def test_between_asking_and_reading(self, left: int, straight: Any, monkeypatch: Any, path: Path) -> None:
-        def told(pages: numpy.ndarray) -> None:
+        def fill(pages: numpy.ndarray) -> None:
             os.truncate(path, left)
             pages.fill(0)
 
-        monkeypatch.setattr(direct, "_libc", Told(told))
+        monkeypatch.setattr(direct, "_libc", FakeLibc(fill))
         with pytest.raises(ValueError, match=f"must have {SIZE} bytes of values, got {left - BLOCK}"):
             np.load(path).wait()
 
     def test_what_fails_is_raised(self, straight: Any, monkeypatch: Any, path: Path) -> None:
-        monkeypatch.setattr(direct, "_libc", Told(lambda pages: pages.fill(0)))
+        monkeypatch.setattr(direct, "_libc", FakeLibc(lambda pages: pages.fill(0)))
         tried = failing(monkeypatch, errno.EIO)
         if kind_of(path.parent) == "none":
             return

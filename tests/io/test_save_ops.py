@@ -50,13 +50,13 @@ class TestSave:
         assert numpy.load(tmp_path / "x.npy").tolist() == [0, 1, 2, 3, 4]
         assert numpy.load(tmp_path / "y.npy").tolist() == [1, 2, 3, 4, 5]
 
-    def test_the_last_issued_wins(self, held_up: Any, tmp_path: Path) -> None:
+    def test_the_last_issued_wins(self, late_array: Any, tmp_path: Path) -> None:
         (tmp_path / "link").symlink_to("x.npy")
-        late = held_up(np.zeros(3))
+        late = late_array(np.zeros(3))
         np.save(tmp_path / "x", late, wait=False)
         np.save(f"{tmp_path}/../{tmp_path.name}/x.npy", np.ones(3), wait=False)
         last = npx.save(tmp_path / "link", np.full((3,), 2), wait=False)
-        held_up.go.set()
+        late_array.go.set()
         last.wait()
         assert npx.load(tmp_path / "x.npy")[0].tolist() == [2, 2, 2]
 

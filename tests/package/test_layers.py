@@ -15,6 +15,7 @@ import pytest
 
 import forerun
 from tests.support.paths import ROOT
+from tests.support.processes.subprocesses import output
 
 sys.path.insert(0, str(ROOT / "tools"))
 import counts
@@ -94,6 +95,15 @@ LATE_IMPORTS = {
     ("cli/trace.py", "forerun"),
     ("cli/whatif.py", "forerun"),
 }
+
+# Imports of other modules inside of functions, each with its reason.
+OPTIONAL = "an optional dependency"
+LONG = "`import forerun` takes less time without it, and few programs need it"
+OTHERS_LATE_IMPORTS = {
+    "IPython": OPTIONAL, "PIL": OPTIONAL, "llvmlite": OPTIONAL, "ml_dtypes": OPTIONAL, "mlxtend": OPTIONAL,
+    "onnx": OPTIONAL, "opentelemetry": OPTIONAL, "pyarrow": OPTIONAL, "sklearn": OPTIONAL,
+    "asyncio": LONG, "difflib": LONG, "shutil": LONG, "zipfile": LONG, "zlib": LONG,
+}  # fmt: skip
 
 
 def core_files() -> list[Path]:
@@ -437,6 +447,21 @@ def test_imports_inside_of_functions_are_listed() -> None:
             found |= {(path.relative_to(PACKAGE).as_posix(), name)} if line in late else set()
     unused = {(f, n) for f, n in LATE_IMPORTS if not any(f == g and f"{m}.".startswith(f"{n}.") for g, m in found)}
     assert not unused, "these are not imported inside of a function any more"
+
+
+def test_late_imports_of_other_modules_have_a_reason() -> None:
+    """Each is in the list; those that take long are not imported by `import forerun`."""
+    found = set()
+    for path in python_files():
+        nodes, _, late = statements(path)
+        for node in nodes:
+            if node.lineno in late and not getattr(node, "level", 0):
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+                found |= {name.split(".")[0] for name in names}
+    assert found - {"forerun"} == set(OTHERS_LATE_IMPORTS)
+    long = [name for name, reason in OTHERS_LATE_IMPORTS.items() if reason == LONG]
+    loaded = output(f"import sys, forerun\nprint(*(name for name in {long} if name in sys.modules))")
+    assert loaded == []
 
 
 def test_the_check_sees_circles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -176,12 +176,12 @@ class TestChecker:
 def test_code_names_models_that_exist():
     """Each function that is modelled says where; each model is named."""
     sources = (path for path in CORE.rglob("*") if path.suffix in {".h", ".cpp"})
-    told = {
+    documented = {
         name
         for path in sources
         for name in re.findall(r"[Mm]odelled in verification/models/(\w+)\.py", path.read_text())
     }
-    assert told == set(FILES)
+    assert documented == set(FILES)
 
 
 @pytest.mark.parametrize("name", FILES)

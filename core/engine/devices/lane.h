@@ -40,13 +40,13 @@ class Lane {
   // those that wait, and those that complete the ops before it. They hand ops over, one at a time as far as one depends
   // on another: such a lane has no follows(). Waiting threads call attend() besides. Always the same answer.
   virtual bool attended() const { return false; }
-  // By a waiting thread, without a lock: looks after what the lane has accepted. Whether it should look again at once.
+  // By a waiting thread, without a lock: makes progress on the accepted operations. Whether to call it again at once.
   virtual bool attend() { return false; }
-  // Of lanes between processes. A thread begins (true) or stops waiting for values that may come only after other
-  // processes have gone on; until then it begins no operation.
+  // For lanes between processes. A thread begins (true) or ends (false) a wait for values that may need progress of
+  // other processes; meanwhile it begins no operation.
   virtual void thread_waits(bool) {}
-  // Whether the last operation that was begun waits for a process that has reported such a wait.
-  virtual bool held_up() const { return false; }
+  // Whether the last operation that was begun waits for a process that has announced that it is blocked.
+  virtual bool blocked_on_peer() const { return false; }
 };
 
 }  // namespace forerun

@@ -1,4 +1,4 @@
-// Small work is done at once: an op that costs less than handing it to a worker runs in the thread that submits it.
+// Immediate execution: an op that costs less than handing it to a worker runs in the thread that submits it.
 //
 // It needs no place in the program's order where no difference can be seen: its operands are computed, no op in flight
 // reads or writes its results, and the front end's lock keeps other threads from submitting until it has run. So it
@@ -17,7 +17,7 @@ class AtOnceRunner {
       : mutex_(mutex), ring_(ring), graph_(graph), notifier_(notifier), scheduler_(scheduler), executor_(executor),
         recorder_(recorder), settings_(settings) {}
 
-  // Nothing keeps small work from being done at once, and no profile is recorded.
+  // Whether immediate execution is possible now, and no profile is recorded.
   bool works() const { return may() && !recorder_.on(); }
   // Whether the op costs less than handing it to another thread, no op in flight uses its results, and
   // its operands are computed without a failure.
@@ -32,7 +32,7 @@ class AtOnceRunner {
 
  private:
   static constexpr uint32_t kAtOnceCost = 4000;  // ns: less than handing it over costs, and waiting for it
-  // Bytes that a write at once may copy, as somebody looks at the old ones.
+  // The most bytes that an immediate write may copy to keep the old values for a NumPy view.
   static constexpr size_t kMostCopied = 1 << 14;
 
   bool may() const { return settings_.on(Pass::at_once) && !scheduler_.gate_closed(std::memory_order_relaxed); }

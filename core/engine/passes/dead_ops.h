@@ -1,4 +1,4 @@
-// Dead-op elimination: an op whose results cannot be read any more does not run.
+// Dead operation elimination: an op whose results cannot be read any more does not run.
 #pragma once
 #include "engine/graph/dependency_graph.h"
 #include "engine/passes/passes.h"

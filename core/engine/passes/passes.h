@@ -9,7 +9,7 @@ enum class Pass : uint8_t {
   drop = 1,      // dead ops, whose results nothing reads, do not run
   fuse = 2,      // element-wise ops and reductions run together, tile by tile
   reuse = 4,     // an output takes the memory of an input that ends there
-  at_once = 8,   // small ops run in the submitting thread, without being planned
+  at_once = 8,   // immediate execution: small ops run in the submitting thread, without being planned
   apart = 16,    // ops that use parts of a storage that do not overlap are not ordered
   compile = 32,  // loops of groups that run often are compiled while the program runs
 };

@@ -93,7 +93,7 @@ bool Flights::take_note(Flight& flight) {
   const Note note = read_note(flight.note);
   if (note.dtype != call.dtype || !(note.shape == call.shape)) {
     flight.phase = Phase::asking, flight.asked_until = Clock::now() + kAsking;
-    messages_.ask(sender(flight), note.site);  // it alone knows its lines; it may be frozen
+    messages_.ask_line(sender(flight), note.site);  // it alone knows its lines; it may be frozen
   } else if (!note.values) {
     flight.phase = Phase::running, flight.check.reset();
     run(flight);
@@ -139,18 +139,18 @@ int Flights::sender(const Flight& flight) const {
 }
 
 bool Flights::answered(const Flight& flight) const {
-  return messages_.answer_of(sender(flight)) || Clock::now() > flight.asked_until;
+  return messages_.line_from(sender(flight)) || Clock::now() > flight.asked_until;
 }
 
 std::string Flights::divergence(const Flight& flight) const {
   const Call& call = flight.kernel->call;
   std::string text =
       "all ranks must issue the same collectives in the same order, got as number " + std::to_string(flight.number);
-  std::vector<std::string> said;
+  std::vector<std::string> listed;
   for (int rank = 0; rank < network_.group_size(call.group); ++rank) {
     std::string one(flight.headers.data() + static_cast<size_t>(rank) * kHeader);
-    if (std::find(said.begin(), said.end(), one) != said.end()) continue;
-    said.push_back(one);
+    if (std::find(listed.begin(), listed.end(), one) != listed.end()) continue;
+    listed.push_back(one);
     text += std::string(rank ? "; " : " ") + one + " on rank " + std::to_string(network_.world_rank(call.group, rank));
   }
   return text;
@@ -161,7 +161,7 @@ std::string Flights::mismatch(const Flight& flight) const {
   const Note note = read_note(flight.note);
   Call sent = call;
   sent.kind = Kind::send, sent.dtype = note.dtype, sent.shape = note.shape;
-  const std::string* line = messages_.answer_of(sender(flight));
+  const std::string* line = messages_.line_from(sender(flight));
   return "recv: shape and dtype must be those of the send, got " + describe(call) + at_line(line_of_, flight.op->site) +
          " on rank " + std::to_string(network_.rank()) + "; " + describe(sent) + (line ? *line : "") + " on rank " +
          std::to_string(sender(flight));

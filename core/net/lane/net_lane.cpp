@@ -17,16 +17,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kBusy = 200us;                           // it looks without a pause after something happened,
-constexpr auto kLinger = 50us;                          // also where nothing is in flight: the next may come at once,
-constexpr auto kFirstNap = 50us, kLongestNap = 2000us;  // and then with longer and longer ones
-constexpr auto kAttended = 200us;   // between the looks of the lane's thread, where waiting ones look
-constexpr auto kRestless = 10ms;    // for so long after something happened it also looks so often,
-constexpr auto kIdleNap = 100ms;    // and later so seldom: for messages of other ranks
-constexpr unsigned kHearing = 8;    // looks at operations for one at messages of other ranks
-constexpr auto kAtWork = 3us;       // a look that takes so long has moved values
-constexpr auto kAtWorkCold = 12us;  // the same behind a nap, after which all takes longer
-constexpr auto kTelling = 1s;       // for messages to the others, before this rank fails
+constexpr auto kBusy = 200us;   // the thread polls without a pause for so long after progress,
+constexpr auto kLinger = 50us;  // or after the last operation has ended, since another one may follow at once;
+constexpr auto kFirstNap = 50us, kLongestNap = 2000us;  // then with pauses that grow
+constexpr auto kAttended = 200us;                       // between its polls while a waiting thread polls,
+constexpr auto kRestless = 10ms;                        // and for so long after progress while nothing is in flight;
+constexpr auto kIdleNap = 100ms;                        // later: for messages of other ranks
+constexpr unsigned kLooksPerReceive = 8;                // polls of operations for each receive of messages
+constexpr auto kAtWork = 3us;                           // a poll that takes so long has transferred values
+constexpr auto kAtWorkCold = 12us;                      // the same behind a nap, after which all takes longer
+constexpr auto kAbortGrace = 1s;                        // to announce an abort, before this rank fails
 
 uint64_t thread_ns() {
   timespec t;
@@ -52,19 +52,19 @@ NetLane::~NetLane() {
   {
     std::lock_guard<std::mutex> held(mutex_);
     stop_ = true;
-    call();
+    wake_thread();
   }
   if (thread_.joinable()) thread_.join();
 }
 
 // With the mutex.
-void NetLane::call() {
-  called_ = true, fresh_.store(true);
+void NetLane::wake_thread() {
+  wake_requested_ = true, fresh_.store(true);
   wake_.notify_all();
 }
 
-// It begins in this thread, unless another is at the network. The lane's thread is not woken if it looks by itself
-// soon.
+// The operation begins in this thread, unless another one drives. The lane's thread is not woken if it polls soon
+// anyway.
 Lane::Outcome NetLane::hand_over(Op& op) {
   {
     std::lock_guard<std::mutex> held(mutex_);
@@ -72,20 +72,20 @@ Lane::Outcome NetLane::hand_over(Op& op) {
     if (stop_) throw Error(ErrorKind::runtime, std::string(op.kernel()->name()) + ": must be issued before the end");
     todo_.push_back(&op), fresh_.store(true);
     unfinished_.fetch_add(1);
-    if (sleeps_long_) call();
+    if (sleeps_long_) wake_thread();
   }
   Ended ended;
   if (Driver driver(driver_, std::try_to_lock); driver && !over_ && begin_all(ended))
     busy_until_.store(Clock::now() + kBusy, std::memory_order_relaxed);
-  tell_engine(ended);
+  complete_all(ended);
   return Outcome::accepted;
 }
 
-// Worth it: something has moved lately, and the next look may find its end.
+// Another call is worth it after recent progress: the next poll may find an end.
 bool NetLane::attend() {
   if (unfinished_.load(std::memory_order_relaxed) == 0) return false;
   if (Driver driver(driver_, std::try_to_lock); driver) {
-    if (over_ || failed_.load() || gives_up_.load()) return false;  // the lane's thread sees to that
+    if (over_ || failed_.load() || aborting_.load()) return false;  // the lane's thread handles failures
     attended_at_.store(Clock::now(), std::memory_order_relaxed);
     drive(std::move(driver));
   }
@@ -98,20 +98,20 @@ void NetLane::fail(const std::string& message) {
   std::lock_guard<std::mutex> held(mutex_);
   if (failed_.load()) return;
   message_ = message, failed_.store(true);
-  call();
+  wake_thread();
 }
 
-void NetLane::give_up(const std::string& message) {
+void NetLane::abort(const std::string& message) {
   std::lock_guard<std::mutex> held(mutex_);
-  if (failed_.load() || gives_up_.load()) return;
-  reason_ = message, gives_up_.store(true);
-  call();
+  if (failed_.load() || aborting_.load()) return;
+  abort_reason_ = message, aborting_.store(true);
+  wake_thread();
 }
 
 void NetLane::left_out(Op& op, const Failure& failure) {
-  if (failed_.load() || gives_up_.load()) return;
-  give_up("rank " + std::to_string(network_->rank()) + " took no part in " + op.kernel()->name() +
-          at_line(line_of_, op.site) + ": its operand has failed (" + failure.message + ")");
+  if (failed_.load() || aborting_.load()) return;
+  abort("rank " + std::to_string(network_->rank()) + " took no part in " + op.kernel()->name() +
+        at_line(line_of_, op.site) + ": its operand has failed (" + failure.message + ")");
 }
 
 std::string NetLane::obstacle(const std::vector<int>& ranks) {
@@ -128,10 +128,10 @@ bool NetLane::leave() {
     std::unique_lock<std::mutex> held(mutex_);
     if (!thread_.joinable()) return !failed_.load();
     leaving_ = true;
-    call();
+    wake_thread();
     wake_.wait(held, [this] { return left_; });
     stop_ = true;
-    call();
+    wake_thread();
   }
   thread_.join();
   std::lock_guard<std::mutex> driver(driver_);
@@ -140,7 +140,7 @@ bool NetLane::leave() {
   return !failed_.load();
 }
 
-// The life of the lane's thread.
+// The loop of the lane's thread.
 void NetLane::serve() {
   auto pause = std::chrono::duration_cast<std::chrono::nanoseconds>(kFirstNap);
   Clock::time_point linger_until{};
@@ -153,7 +153,7 @@ void NetLane::serve() {
     }
     if (stop && unfinished_.load() == 0) break;
     const bool attended = Clock::now() - attended_at_.load(std::memory_order_relaxed) < kAttended;
-    if (attended && !leaving && !failed_.load() && !gives_up_.load()) {  // a waiting thread is at it
+    if (attended && !leaving && !failed_.load() && !aborting_.load()) {  // a waiting thread polls
       nap(kAttended, false);
       napped = true;
       continue;
@@ -163,26 +163,26 @@ void NetLane::serve() {
     const auto now = Clock::now();
     if (seen.moved || seen.late) pause = kFirstNap;
     if (seen.moved) linger_until = now + kLinger;
-    const bool waits = seen.said_goodbye && seen.waits;
-    if ((seen.said_goodbye || seen.dropped) && !waits) {
+    const bool waits = seen.leave_announced && seen.peers_remain;
+    if ((seen.leave_announced || seen.dropped) && !waits) {
       std::lock_guard<std::mutex> held(mutex_);
       if (!left_) left_ = true, wake_.notify_all();
     }
-    const bool flies = unfinished_.load() > 0;
-    if (now < (flies ? busy_until_.load() : linger_until)) {
+    const bool in_flight = unfinished_.load() > 0;
+    if (now < (in_flight ? busy_until_.load() : linger_until)) {
       sched_yield();
       continue;
     }
     processor_ns_.store(thread_ns(), std::memory_order_relaxed);
-    nap(pause, failed_.load() || (!waits && !gives_up_.load()));
+    nap(pause, failed_.load() || (!waits && !aborting_.load()));
     pause = std::min(pause * 5 / 4, std::chrono::nanoseconds(kLongestNap));
     napped = true;
   }
   processor_ns_.store(thread_ns(), std::memory_order_relaxed);
 }
 
-// It sleeps until it is called, for `limit` at most; longer if it has nothing to look after, and nothing was in flight
-// for a while. A thread that hands something over calls it only from a long sleep.
+// Sleeps until wake_thread(), for at most `limit`; longer if nothing is in flight and there was no progress for a
+// while. hand_over() wakes the thread only from a long sleep.
 void NetLane::nap(std::chrono::nanoseconds limit, bool nothing) {
   std::unique_lock<std::mutex> held(mutex_);
   if (nothing && (failed_.load() || unfinished_.load() == 0)) {
@@ -190,8 +190,8 @@ void NetLane::nap(std::chrono::nanoseconds limit, bool nothing) {
     limit = idle > kRestless ? std::chrono::nanoseconds(kIdleNap) : std::chrono::nanoseconds(kAttended);
   }
   sleeps_long_ = limit > kAttended;
-  wake_.wait_for(held, limit, [this] { return called_; });
-  sleeps_long_ = called_ = false;
+  wake_.wait_for(held, limit, [this] { return wake_requested_; });
+  sleeps_long_ = wake_requested_ = false;
 }
 
 NetLane::Look NetLane::drive(Driver driver, bool napped, bool leaving) {
@@ -202,32 +202,32 @@ NetLane::Look NetLane::drive(Driver driver, bool napped, bool leaving) {
   const auto before = Clock::now();
   if (!failed_.load()) {
     try {
-      if (leaving && !gives_up_.load()) messages_.say_goodbye();
-      if (napped || ++looks_ % kHearing == 0 || flights_.empty()) messages_.hear();
-      messages_.tell_of_waits(waiting_.load() > 0);
-      held_up_.store(messages_.others_wait(), std::memory_order_relaxed);
-      if (gives_up_.load())
-        give_up_slowly();
+      if (leaving && !aborting_.load()) messages_.announce_leave();
+      if (napped || ++looks_ % kLooksPerReceive == 0 || flights_.empty()) messages_.receive();
+      messages_.announce_waits(waiting_.load() > 0);
+      blocked_on_peer_.store(messages_.peer_waits(), std::memory_order_relaxed);
+      if (aborting_.load())
+        drive_abort();
       else
         seen.moved |= flights_.look(ended);
-    } catch (const Told& told) {
-      fail(told.what());
+    } catch (const PeerFailure& failure) {
+      fail(failure.what());
     } catch (const std::exception& error) {
-      give_up(error.what());
+      abort(error.what());
     }
   }
   const auto now = Clock::now();
   seen.late = now - before > (napped ? kAtWorkCold : kAtWork);
   if (seen.moved || seen.late) busy_until_.store(now + kBusy, std::memory_order_relaxed);
-  seen.dropped = dropped_, seen.said_goodbye = messages_.said_goodbye();
-  seen.waits = !failed_.load() && messages_.others_stay();
+  seen.dropped = dropped_, seen.leave_announced = messages_.leave_announced();
+  seen.peers_remain = !failed_.load() && messages_.peers_remain();
   driver.unlock();
-  tell_engine(ended);
+  complete_all(ended);
   return seen;
 }
 
 // The ops behind one that has ended are handed over by the thread that found its end.
-void NetLane::tell_engine(Ended& ended) {
+void NetLane::complete_all(Ended& ended) {
   for (auto& [op, failure] : ended) {
     unfinished_.fetch_sub(1);
     Engine::get().complete_and_go_on(*op, std::move(failure));
@@ -249,7 +249,7 @@ bool NetLane::begin_all(Ended& ended) {
     try {
       flights_.begin(*op);
     } catch (const std::exception& error) {
-      give_up(error.what());
+      abort(error.what());
     }
   }
   return !taken.empty();
@@ -258,25 +258,25 @@ bool NetLane::begin_all(Ended& ended) {
 void NetLane::thread_waits(bool begins) {
   std::lock_guard<std::mutex> held(mutex_);
   waiting_.fetch_add(begins ? 1 : -1);
-  call();
+  wake_thread();
 }
 
-// Operations in flight fail at the end, with all that come later.
-void NetLane::give_up_slowly() {
+// Announces the abort, and fails when the messages have been sent or after the deadline.
+void NetLane::drive_abort() {
   std::string reason;
   {
     std::lock_guard<std::mutex> held(mutex_);
-    reason = reason_;
+    reason = abort_reason_;
   }
-  if (told_until_ == Clock::time_point{}) {
-    told_until_ = Clock::now() + kTelling;
+  if (abort_deadline_ == Clock::time_point{}) {
+    abort_deadline_ = Clock::now() + kAbortGrace;
     try {
-      messages_.tell_failure(reason);
-    } catch (const std::exception&) {  // there is no way to them
+      messages_.announce_failure(reason);
+    } catch (const std::exception&) {  // the network has failed
       return fail(reason);
     }
   }
-  if (messages_.all_sent() || Clock::now() > told_until_) fail(reason);
+  if (messages_.all_sent() || Clock::now() > abort_deadline_) fail(reason);
 }
 
 void NetLane::drop_all(Ended& ended) {

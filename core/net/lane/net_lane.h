@@ -1,12 +1,12 @@
-// The lane of a network: what it is handed begins at once, and a thread looks after it until it has ended.
+// The lane of a network: an operation begins when it is handed over, and is polled until it has ended.
 //
-// A thread that waits for a result does that itself, so that a short operation costs no hand-over between threads;
-// otherwise, and where a wait is long, a thread of the lane does, which sleeps between its looks. One of them at a
-// time, the driver, uses the network.
+// A thread that waits for a result polls, so that a short operation costs no hand-over between threads. Otherwise, and
+// in a long wait, the lane's own thread polls, and sleeps in between. The driver, one of these threads at a time, uses
+// the network.
 //
-// Before a collective begins, the ranks of its group compare what they are about to do: one that differs is an error
-// on all of them, which names the line of each rank, and no values are mixed up. A message from one rank to another has
-// a note ahead of it, which its receiver compares with its own description.
+// Before a collective begins, the ranks of its group compare its descriptions: a difference is an error on all of them,
+// which names the line of each rank, and no values are mixed up. A note precedes each message from one rank to another;
+// the receiver compares it with its own description.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -39,22 +39,22 @@ class NetLane final : public Lane {
   bool attended() const override { return true; }
   bool attend() override;
   void thread_waits(bool begins) override;
-  bool held_up() const override { return held_up_.load(std::memory_order_relaxed); }
+  bool blocked_on_peer() const override { return blocked_on_peer_.load(std::memory_order_relaxed); }
 
-  // Everything in flight, and everything later, fails with this text. Any thread; the network is not used again.
+  // All operations, in flight and later, fail with this message. Any thread; the network is not used again.
   void fail(const std::string& message);
-  // The same, after the other ranks know it.
-  void give_up(const std::string& message);
-  // An op of this rank has failed operands: the others would wait for it.
+  // The same, after it was announced to the other ranks.
+  void abort(const std::string& message);
+  // Aborts: an op of this rank does not run, since an operand has failed, and the other ranks would wait for it.
   void left_out(Op& op, const Failure& failure) override;
-  // Why these ranks of the world cannot do something together: it has failed, or one of them has left; or nothing.
-  // Waits for the driver.
+  // Why these ranks of the world cannot take part in a collective: the lane has failed, or one of them has left; empty
+  // if they can. Waits for the driver.
   std::string obstacle(const std::vector<int>& ranks);
   bool failed() const { return failed_.load(); }
-  // Tells the others that this rank issues no more, and waits for them to say so. Everything has ended before. False:
-  // something failed, and the network must be left alone. The thread ends.
+  // Announces that this rank issues no more operations, and waits until the other ranks do; all operations have ended
+  // before. The thread ends. False: the lane has failed, and the network must not be used.
   bool leave();
-  // Of the lane's thread, since it began.
+  // The processor time of the lane's thread, since it began.
   uint64_t processor_ns() const { return processor_ns_.load(std::memory_order_relaxed); }
 
  private:
@@ -62,22 +62,23 @@ class NetLane final : public Lane {
   using Driver = std::unique_lock<std::mutex>;
   using Ended = Flights::Ended;
   struct Look {
-    bool moved = false;  // something began or ended
-    bool late = false;   // it took so long that values have moved
-    // After a failure; after a goodbye; for ranks that have not left.
-    bool dropped = false, said_goodbye = false, waits = false;
+    bool moved = false;            // something began or ended
+    bool late = false;             // it took so long that values were transferred
+    bool dropped = false;          // the lane has failed, and nothing is in flight
+    bool leave_announced = false;  // see RankMessages
+    bool peers_remain = false;
   };
 
   void serve();
-  // Those of the driver. Gives the driver's place back.
+  // One poll by the driver, whose lock it releases.
   Look drive(Driver driver, bool napped = false, bool leaving = false);
   bool begin_all(Ended& ended);
   void drop_all(Ended& ended);
-  void give_up_slowly();
+  void drive_abort();
   void end(Op& op, const std::string& message, Ended& ended);
-  void tell_engine(Ended& ended);
+  void complete_all(Ended& ended);
   void nap(std::chrono::nanoseconds limit, bool nothing);
-  void call();  // wakes the lane's thread, or lets it look again before it sleeps
+  void wake_thread();  // the lane's; if it runs, it polls once more before it sleeps
 
   const std::unique_ptr<Network> network_;
   const LineOf line_of_;
@@ -85,21 +86,21 @@ class NetLane final : public Lane {
   std::condition_variable wake_;
   // Guarded by the mutex.
   std::deque<Op*> todo_;
-  std::string message_;  // why it failed
-  std::string reason_;   // why it is to fail
+  std::string message_;       // of the failure
+  std::string abort_reason_;  // of the failure to come
   bool stop_ = false, leaving_ = false, left_ = false;
-  bool called_ = false, sleeps_long_ = false;  // the lane's thread
-  std::atomic<bool> failed_{false}, fresh_{false}, gives_up_{false};
+  bool wake_requested_ = false, sleeps_long_ = false;  // the lane's thread
+  std::atomic<bool> failed_{false}, fresh_{false}, aborting_{false};
   std::atomic<int> unfinished_{0};  // operations that were handed over; raised with the mutex
   std::atomic<int> waiting_{0};     // threads
-  std::atomic<bool> held_up_{false};
+  std::atomic<bool> blocked_on_peer_{false};
   std::atomic<Clock::time_point> attended_at_{}, busy_until_{};
   std::atomic<uint64_t> processor_ns_{0};
-  std::mutex driver_;  // who has it uses the network, and what follows
+  std::mutex driver_;  // held to use the network and the members below
   OperationCounts counts_{*network_};
   RankMessages messages_{*network_, counts_, line_of_};
   Flights flights_{*network_, counts_, messages_, line_of_};
-  Clock::time_point told_until_{};  // fails at the latest then
+  Clock::time_point abort_deadline_{};  // to announce an abort; then the lane fails
   bool dropped_ = false, over_ = false;
   unsigned looks_ = 0;
   std::thread thread_;

@@ -35,12 +35,12 @@ std::string OperationCounts::farewell(int world) const {
 }
 
 bool took_part(const std::string& farewell, const Call& call, uint64_t number) {
-  std::istringstream said(farewell);
+  std::istringstream counts(farewell);
   const char wanted = call.collective() ? ':' : call.kind == Kind::send ? '<' : '>';
   uint64_t begun = 0, count;
   uint32_t group;
   char kind;
-  while (said >> group >> kind >> count)
+  while (counts >> group >> kind >> count)
     if (group == call.group && kind == wanted) begun = count;
   return number <= begun;
 }

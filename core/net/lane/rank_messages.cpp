@@ -4,16 +4,16 @@
 
 namespace forerun::net {
 
-void RankMessages::hear() {
-  for (auto told = told_.begin(); told != told_.end();)
-    told = told->second->test() ? told_.erase(told) : std::next(told);
+void RankMessages::receive() {
+  for (auto sent = sends_.begin(); sent != sends_.end();)
+    sent = sent->second->test() ? sends_.erase(sent) : std::next(sent);
   Message message;
   if (network_.size() < 2) return;
-  while (network_.hear(message)) {
+  while (network_.receive_message(message)) {
     message.text[sizeof message.text - 1] = 0;
-    if (message.type == Message::failed) throw Told(message.text);
+    if (message.type == Message::failed) throw PeerFailure(message.text);
     if (message.type == Message::asks)
-      tell(message.rank, Message::answers, at_line(line_of_, static_cast<uint32_t>(std::stoul(message.text))));
+      send(message.rank, Message::answers, at_line(line_of_, static_cast<uint32_t>(std::stoul(message.text))));
     if (message.type == Message::answers) answers_[message.rank] = message.text;
     if (message.type == Message::more) partly_[message.rank] += message.text;
     if (message.type == Message::leaves) gone_[message.rank] = partly_[message.rank] + message.text;
@@ -21,43 +21,43 @@ void RankMessages::hear() {
   }
 }
 
-void RankMessages::say_goodbye() {
-  if (said_goodbye_) return;
-  said_goodbye_ = true;
-  each_other([this](int rank) { tell_farewell(rank); });
+void RankMessages::announce_leave() {
+  if (leave_announced_) return;
+  leave_announced_ = true;
+  each_other([this](int rank) { send_farewell(rank); });
 }
 
-void RankMessages::tell_farewell(int rank) {
+void RankMessages::send_farewell(int rank) {
   std::string rest = counts_.farewell(rank);
   while (rest.size() >= sizeof Message::text) {  // the last part says that it leaves
     const size_t end = rest.rfind(' ', sizeof Message::text - 2) + 1;
-    tell(rank, Message::more, rest.substr(0, end));
+    send(rank, Message::more, rest.substr(0, end));
     rest.erase(0, end);
   }
-  tell(rank, Message::leaves, rest);
+  send(rank, Message::leaves, rest);
 }
 
-void RankMessages::tell_failure(const std::string& reason) {
-  each_other([&](int rank) { tell(rank, Message::failed, reason); });
+void RankMessages::announce_failure(const std::string& reason) {
+  each_other([&](int rank) { send(rank, Message::failed, reason); });
 }
 
-void RankMessages::tell_of_waits(bool waiting) {
-  if ((!waiting && told_from_ == 0) || said_goodbye_) return;
+void RankMessages::announce_waits(bool waiting) {
+  if ((!waiting && announced_from_ == 0) || leave_announced_) return;
   const uint64_t from = waiting ? counts_.collectives() + 1 : 0;
-  if (from == std::exchange(told_from_, from)) return;
+  if (from == std::exchange(announced_from_, from)) return;
   each_other(
-      [&](int rank) { tell(rank, Message::waits, std::to_string(waiting ? counts_.collectives_with(rank) + 1 : 0)); });
+      [&](int rank) { send(rank, Message::waits, std::to_string(waiting ? counts_.collectives_with(rank) + 1 : 0)); });
 }
 
-bool RankMessages::others_wait() const {
+bool RankMessages::peer_waits() const {
   bool found = false;
   for (auto [rank, from] : waits_from_) found |= from > 0 && from == counts_.collectives_with(rank);
   return found;
 }
 
-void RankMessages::ask(int rank, uint32_t site) { tell(rank, Message::asks, std::to_string(site)); }
+void RankMessages::ask_line(int rank, uint32_t site) { send(rank, Message::asks, std::to_string(site)); }
 
-const std::string* RankMessages::answer_of(int rank) const {
+const std::string* RankMessages::line_from(int rank) const {
   const auto found = answers_.find(rank);
   return found == answers_.end() ? nullptr : &found->second;
 }
@@ -74,12 +74,12 @@ int RankMessages::missing(const Call& call, uint64_t number) const {
   return -1;
 }
 
-void RankMessages::tell(int rank, Message::Type type, const std::string& text) {
+void RankMessages::send(int rank, Message::Type type, const std::string& text) {
   auto message = std::make_unique<Message>();
   message->type = type, message->rank = network_.rank();
   text.copy(message->text, sizeof message->text - 1);
-  RequestPtr request = network_.tell(*message, rank);
-  told_.emplace_back(std::move(message), std::move(request));
+  RequestPtr request = network_.send_message(*message, rank);
+  sends_.emplace_back(std::move(message), std::move(request));
 }
 
 }  // namespace forerun::net

@@ -1,4 +1,4 @@
-// What ranks tell each other beside the operations: that one leaves, waits, or has failed, and the lines of operations.
+// The control messages between ranks: that one leaves, is blocked, or has failed, and the lines of operations.
 #pragma once
 #include <cstdint>
 #include <list>
@@ -14,8 +14,8 @@
 
 namespace forerun::net {
 
-// Another rank has said that it has failed.
-struct Told : std::runtime_error {
+// Another rank has announced its failure.
+struct PeerFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -29,34 +29,35 @@ class RankMessages {
   RankMessages(Network& network, const OperationCounts& counts, const LineOf& line_of)
       : network_(network), counts_(counts), line_of_(line_of) {}
 
-  // Takes what has arrived. Throws Told.
-  void hear();
-  void say_goodbye();  // the last message, once
-  void tell_failure(const std::string& reason);
-  // Whether threads of this rank wait. Again when a collective has begun meanwhile: the rank waits with the next.
-  void tell_of_waits(bool waiting);
-  void ask(int rank, uint32_t site);  // for a line of that rank
+  // Receives the messages that have arrived. Throws PeerFailure.
+  void receive();
+  void announce_leave();  // the last message, once
+  void announce_failure(const std::string& reason);
+  // Announces whether threads of this rank are blocked; again after each collective that has begun meanwhile, since the
+  // rank is now blocked ahead of the next one.
+  void announce_waits(bool waiting);
+  void ask_line(int rank, uint32_t site);  // for a line of that rank
 
-  bool said_goodbye() const { return said_goodbye_; }
-  bool all_sent() const { return told_.empty(); }
-  // A rank goes when all others do.
-  bool others_stay() const { return gone_.size() + 1 < static_cast<size_t>(network_.size()) || !told_.empty(); }
+  bool leave_announced() const { return leave_announced_; }
+  bool all_sent() const { return sends_.empty(); }
+  // Whether this rank must stay: others have not left, or its own messages are in flight.
+  bool peers_remain() const { return gone_.size() + 1 < static_cast<size_t>(network_.size()) || !sends_.empty(); }
   bool has_left(int rank) const { return gone_.contains(rank); }
-  // Whether a rank that takes part in the next collective waits. Ranks may have said it before an earlier one, and have
-  // gone on since.
-  bool others_wait() const;
-  // Nothing: it has not answered.
-  const std::string* answer_of(int rank) const;
+  // Whether a rank that takes part in the last collective begun here is blocked ahead of it. Announcements that are
+  // older than the last collective with that rank do not count: the rank has gone on since.
+  bool peer_waits() const;
+  // The line that a rank has answered with; null: it has not answered.
+  const std::string* line_from(int rank) const;
   // The rank without which an operation cannot end, because it has left; -1: none.
   int missing(const Call& call, uint64_t number) const;
 
  private:
-  void tell(int rank, Message::Type type, const std::string& text);
-  void tell_farewell(int rank);
+  void send(int rank, Message::Type type, const std::string& text);
+  void send_farewell(int rank);
   template <class F>
-  void each_other(F tell_one) const {
+  void each_other(F use) const {
     for (int rank = 0; rank < network_.size(); ++rank)
-      if (rank != network_.rank()) tell_one(rank);
+      if (rank != network_.rank()) use(rank);
   }
 
   Network& network_;
@@ -64,11 +65,12 @@ class RankMessages {
   const LineOf& line_of_;
   std::map<int, std::string> answers_;        // lines that this rank has asked others for
   std::map<int, std::string> partly_, gone_;  // ranks that issue no more, and how many operations each has begun
-  // Of ranks that wait: the number, among the collectives of both, of the first that they have not begun; 0: none.
+  // Of blocked ranks: the number, among the collectives of both, of the first one that they have not begun; 0: not
+  // blocked.
   std::map<int, uint64_t> waits_from_;
-  uint64_t told_from_ = 0;  // the same of this rank, among all of its collectives, as others know it
-  bool said_goodbye_ = false;
-  std::list<std::pair<std::unique_ptr<Message>, RequestPtr>> told_;  // on their way
+  uint64_t announced_from_ = 0;  // the same of this rank, among all of its collectives, as last announced
+  bool leave_announced_ = false;
+  std::list<std::pair<std::unique_ptr<Message>, RequestPtr>> sends_;  // messages in flight
 };
 
 }  // namespace forerun::net

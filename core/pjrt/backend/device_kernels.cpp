@@ -213,8 +213,8 @@ class ModuleKernel final : public DeviceKernel {
     for (size_t i = 0; i < outputs; ++i) set_values(op, call().outputs[i], device, std::move(results[i]), failed);
     if (call().errors.empty()) return (new Completing(op, 1, failed))->wait_for(std::move(done));
     auto checking = std::make_unique<Checking>(op, failed, execution_->call, shared.staging);
-    Event told = results[outputs].to_host(checking->bad(), call().errors.size());
-    checking->wait_for(std::move(told));
+    Event checks_read = results[outputs].to_host(checking->bad(), call().errors.size());
+    checking->wait_for(std::move(checks_read));
     checking.release()->wait_for(std::move(done));  // behind this the op may be gone
   }
 

@@ -126,8 +126,8 @@ void net_fail(const char* message) {
   if (lane) lane->fail(message);
 }
 
-void net_give_up(const char* message) {
-  if (lane) lane->give_up(message);
+void net_abort(const char* message) {
+  if (lane) lane->abort(message);
 }
 
 void net_thread_waits(bool begins) {
@@ -157,7 +157,7 @@ void init_net(Module& m) {
         nb::arg("label") = "");
   m.def("net_token", net_token, "A new array that operations write so that they keep the program's order.");
   m.def("net_fail", net_fail, nb::arg("message"), "Lets all collectives fail, those in flight and later ones.");
-  m.def("net_give_up", net_give_up, nb::arg("message"), "The same, after the other ranks know it.");
+  m.def("net_abort", net_abort, nb::arg("message"), "The same, after the other ranks know it.");
   m.def("net_thread_waits", net_thread_waits, nb::arg("begins"),
         "Other ranks need not wait for this one, or may again.");
   m.def("net_obstacle", net_obstacle, nb::arg("world_ranks"),

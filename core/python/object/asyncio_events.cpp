@@ -34,14 +34,14 @@ struct Watch : Completion {
     if (Executor::in_task() && !array.storage()->settled()) must_not_wait_for_itself(*array.storage());
     region = array.layout.region();
     waits = engine.watch(*this, *array.storage(), nb::cast<CompletionQueue&>(queue));
-    if (waits) told.lasts();
+    if (waits) announced.begin();
   }
   ~Watch() { Engine::get().notifier.unwatch(*this); }
 
   Array array;
   nb::object owner;  // of the queue
   bool waits;
-  ToldWait told;
+  AnnouncedWait announced;
 };
 
 // Completed watches, at most `most`, in the order in which their arrays were computed.

@@ -31,7 +31,7 @@ void finish(Waiting* event) {
     for (auto [call, argument] : callbacks) call(error_of(failure), argument);
     lock.lock();
   }
-  event->told = true;
+  event->reported = true;
   if (event->dropped) delete event;
 }
 
@@ -86,7 +86,7 @@ Error* event_destroy(EventDestroy* a) {
   std::unique_lock lock(mutex);
   Waiting* event = waiting(a->event);
   if (!event) return nullptr;
-  if (event->told) {
+  if (event->reported) {
     delete event;
   } else {
     event->dropped = true;

@@ -67,7 +67,7 @@ struct Waiting {  // what the client has as an Event
   Failure failure;
   const char* memory = nullptr;  // of the host, that the work before it uses
   bool ready = false, dropped = false;
-  bool told = false;  // only the client uses it from now on
+  bool reported = false;  // only the client uses it from now on
   std::vector<std::pair<void (*)(Error*, void*), void*>> callbacks;
 };
 

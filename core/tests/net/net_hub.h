@@ -129,12 +129,12 @@ class HubNetwork final : public net::Network {
       return true;
     });
   }
-  net::RequestPtr tell(const net::Message& message, int rank) override {
+  net::RequestPtr send_message(const net::Message& message, int rank) override {
     auto* begin = reinterpret_cast<const char*>(&message);
     hub_.post(rank_, rank, 1, Hub::Bytes(begin, begin + sizeof message));
     return after([] { return true; });
   }
-  bool hear(net::Message& message) override {
+  bool receive_message(net::Message& message) override {
     Hub::Bytes got;
     if (deaf.load() || !hub_.take(-1, rank_, 1, got)) return false;
     std::memcpy(&message, got.data(), sizeof message);

@@ -184,9 +184,9 @@ void ranks_that_differ_all_learn_what_the_others_do() {
 
 void a_rank_that_waits_for_others_is_known_to_those_that_wait_for_it() {
   World world(7);
-  auto until = [&](bool held_up) {
+  auto until = [&](bool blocked) {
     for (int r : {0, 2})
-      while (world[r].lane->held_up() != held_up) std::this_thread::yield();
+      while (world[r].lane->blocked_on_peer() != blocked) std::this_thread::yield();
   };
   std::vector<Array> y;
   for (int round = 0; round < 3; ++round) {
@@ -269,7 +269,7 @@ void a_sender_that_does_not_answer_is_not_waited_for() {
   world.networks[1]->deaf.store(false);
 }
 
-void a_failed_operand_is_told_to_the_others() {
+void a_failed_operand_fails_the_others() {
   World world(1);
   std::vector<Array> y;
   for (int r = 0; r < kRanks; ++r) {
@@ -295,7 +295,7 @@ void a_rank_that_gives_up_tells_the_others() {
   Array x = array_of(4);
   world[0].fill(x, 1);
   Array y = world[0].summed(x);
-  world[1].lane->give_up("rank 1 raised ValueError: a mistake");
+  world[1].lane->abort("rank 1 raised ValueError: a mistake");
   check(has(failure_of(y), "rank 1 raised ValueError: a mistake") && says_where(failure_of(y)), failure_of(y));
 }
 
@@ -408,7 +408,7 @@ int main() {
   messages_of_all_sizes_keep_their_order();
   a_receive_of_something_else_is_an_error_on_all_ranks();
   a_sender_that_does_not_answer_is_not_waited_for();
-  a_failed_operand_is_told_to_the_others();
+  a_failed_operand_fails_the_others();
   a_rank_that_gives_up_tells_the_others();
   a_rank_that_has_left_took_part_in_what_it_has_begun();
   the_thread_that_waits_does_the_work();

@@ -27,16 +27,16 @@ void follow_one(const Device& device, const Module& module) {
   alignas(64) float ones[4] = {1, 1, 1, 1};
   float back[4] = {};
   const int64_t shape[] = {4};
-  std::promise<bool> told, freed;
+  std::promise<bool> reported, freed;
   {
     Event done;
     Buffer x = Buffer::from_host(device, ones, DType::f32, shape, true, done);
     std::move(done).on_ready([&](auto failure) { freed.set_value(!failure); });
     abi::Buffer* arguments[] = {x.raw()};
     std::vector<Buffer> y = module.execute(device, arguments);
-    y[0].to_host(back, sizeof back).on_ready([&](auto failure) { told.set_value(!failure); });
+    y[0].to_host(back, sizeof back).on_ready([&](auto failure) { reported.set_value(!failure); });
   }
-  expect(told.get_future().get(), "the copy ends well");
+  expect(reported.get_future().get(), "the copy ends well");
   expect(freed.get_future().get(), "the host's memory is given back");
   expect(back[0] == 2 && back[3] == 2, "values are right");
 }

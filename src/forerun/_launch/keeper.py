@@ -4,8 +4,8 @@ It runs as a file, not as a module of the package, and imports only the standard
 MPI and the program, and ends after them. Arguments: the command line of the rank. The variables FORERUN_LAUNCHER,
 FORERUN_LAUNCHER_KEY and those of the MPI's launcher say where it belongs.
 
-The keeper is who sees a death: it is the parent, so the kernel tells it the signal. It adopts what the rank leaves
-behind, and kills that. The rank dies with the keeper, and the keeper leaves when the launcher is gone.
+The keeper is the parent of the rank, so the kernel reports the signal of a death to it. It adopts the processes that
+the rank leaves behind, and kills them. The rank dies with the keeper, and the keeper ends when the launcher has ended.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ class Output:
     def __init__(self, descriptor: int, target: int, prefix: bytes) -> None:
         self.descriptor, self._target, self._prefix, self._rest = descriptor, target, prefix, b""
 
-    def passed_on(self) -> bool:
-        """Pass on what there is; False at the end of the stream."""
+    def pass_on(self) -> bool:
+        """Pass on the available data; False at the end of the stream."""
         try:
             data = os.read(self.descriptor, 1 << 16)
         except BlockingIOError:
@@ -107,7 +107,7 @@ class Output:
         return bool(data)
 
     def _write(self, data: bytes) -> None:
-        with contextlib.suppress(OSError):  # who reads has left
+        with contextlib.suppress(OSError):  # the reader has closed the stream
             while data:
                 data = data[os.write(self._target, data) :]
 
@@ -120,7 +120,7 @@ class Keeper:
         self._words = words
         self._stopped_since: float | None = None
         self._ended = False
-        self._told: bytes = b""
+        self._unread: bytes = b""
         self._signals_read, written = os.pipe()
         for end in (self._signals_read, written):
             os.set_blocking(end, False)
@@ -132,14 +132,14 @@ class Keeper:
         self._launcher = socket.create_connection((host, int(port)), timeout=60)
         self._selector = selectors.DefaultSelector()
 
-    def tell(self, **what: object) -> None:
+    def send(self, **what: object) -> None:
         """Send a message to the launcher."""
         with contextlib.suppress(OSError):
             self._launcher.sendall(json.dumps(what).encode() + b"\n")
 
     def start(self) -> None:
         """Start the rank."""
-        self.tell(keeper=self.rank, key=os.environ["FORERUN_LAUNCHER_KEY"], host=socket.gethostname())
+        self.send(keeper=self.rank, key=os.environ["FORERUN_LAUNCHER_KEY"], host=socket.gethostname())
         own = os.getpid()
 
         def with_parent() -> None:
@@ -155,7 +155,7 @@ class Keeper:
             preexec_fn=with_parent,
             env={**os.environ, "FORERUN_RANK": str(self.rank)},
         )
-        self.tell(started=self._process.pid)
+        self.send(started=self._process.pid)
         prefix = f"[{self.rank}] ".encode() if os.environ.get("FORERUN_LAUNCHER_PREFIX") else b""
         streams = (self._process.stdout, 1), (self._process.stderr, 2)
         self._outputs = [Output(stream.fileno(), target, prefix) for stream, target in streams if stream]
@@ -171,20 +171,20 @@ class Keeper:
         while True:
             for key, _ in self._selector.select(max(0.0, beat - time.monotonic())):
                 if isinstance(key.data, Output):
-                    if not key.data.passed_on():
+                    if not key.data.pass_on():
                         self._selector.unregister(key.fd)
                 elif key.fd == self._signals_read:
-                    self._pass_signals_on(os.read(self._signals_read, 64))
-                elif not self._obeyed():
+                    self._forward_signals(os.read(self._signals_read, 64))
+                elif not self._execute_commands():
                     kill_descendants()
                     return self._drain()
-            self._look()
+            self._check_children()
             if time.monotonic() >= beat:
                 beat = time.monotonic() + BEAT
                 stopped = self._stopped_since
-                self.tell(beat=True, stopped=time.monotonic() - stopped if stopped else 0)
+                self.send(beat=True, stopped=time.monotonic() - stopped if stopped else 0)
 
-    def _pass_signals_on(self, numbers: bytes) -> None:
+    def _forward_signals(self, numbers: bytes) -> None:
         for number in numbers:
             if number != signal.SIGCHLD:
                 self._signal(number)
@@ -194,8 +194,8 @@ class Keeper:
             with contextlib.suppress(OSError):
                 os.kill(self._process.pid, number)
 
-    def _look(self) -> None:
-        """Take the news of all children; report those of the rank."""
+    def _check_children(self) -> None:
+        """Read the state changes of all children; report the end of the rank."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG | os.WUNTRACED | os.WCONTINUED)
@@ -215,13 +215,13 @@ class Keeper:
                 self._stopped_since = None
                 kill_descendants()
                 self._drain()
-                self.tell(ended=self._process.returncode)
+                self.send(ended=self._process.returncode)
 
     def _drain(self) -> None:
         for output in self._outputs:
             with contextlib.suppress(KeyError):
                 self._selector.unregister(output.descriptor)
-                while output.passed_on() and self._readable(output.descriptor):
+                while output.pass_on() and self._readable(output.descriptor):
                     pass
 
     @staticmethod
@@ -230,13 +230,13 @@ class Keeper:
             one.register(descriptor, selectors.EVENT_READ)
             return bool(one.select(0))
 
-    def _obeyed(self) -> bool:
-        """Do what the launcher says; False if this process is to leave, also because the launcher is gone."""
+    def _execute_commands(self) -> bool:
+        """Execute the launcher's commands; False if this process must end, also because the launcher has ended."""
         try:
             data = self._launcher.recv(1 << 12)
         except OSError:
             data = b""
-        *messages, self._told = (self._told + data).split(b"\n")
+        *messages, self._unread = (self._unread + data).split(b"\n")
         for each in map(json.loads, messages):
             if "signal" in each:
                 self._signal(each["signal"])
@@ -245,11 +245,11 @@ class Keeper:
         return bool(data)
 
 
-def outlast_questions() -> None:
+def outlast_pmi_requests() -> None:
     """Leave a process behind that holds the rank's connection to MPI's launcher until that ends.
 
-    A rank may end while its question waits there. MPICH's launcher fails if no process can take its answer, and what it
-    has not passed on of any rank's output is lost.
+    A rank may end while a request of it is pending there. MPICH's launcher fails if no process can receive the answer,
+    and the output of all ranks that it has not forwarded is lost.
     """
     held = int(os.environ.get("PMI_FD", -1))
     if held < 0 or os.fork():
@@ -259,7 +259,7 @@ def outlast_questions() -> None:
             with contextlib.suppress(OSError):  # that of the folder
                 os.close(int(name))
     ended = select.poll()
-    ended.register(held, 0)  # the other side's end alone
+    ended.register(held, 0)  # reports only that the other side has closed
     ended.poll()
 
 
@@ -268,7 +268,7 @@ def main() -> None:
     keeper = Keeper(sys.argv[1:])
     keeper.start()
     keeper.run()
-    outlast_questions()
+    outlast_pmi_requests()
     os._exit(0)
 
 

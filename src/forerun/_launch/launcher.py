@@ -47,7 +47,7 @@ def launch(given: Launch) -> int:
 
     Raises MPINotFound.
     """
-    keeper.prctl(keeper.SET_CHILD_SUBREAPER, 1)  # what outlives a killed keeper on this machine comes here
+    keeper.prctl(keeper.SET_CHILD_SUBREAPER, 1)  # adopts the children of a killed keeper
     for attempt in range(given.restarts + 1):
         status = _once(given, attempt)
         if status == 0 or given.interrupted or attempt == given.restarts:
@@ -68,7 +68,7 @@ def _once(given: Launch, attempt: int) -> int:
         "FORERUN_LAUNCHER_KEY": watch.key,
         "FORERUN_SIZE": str(given.size),
         "FORERUN_RESTART": str(attempt),
-        "PYTHONUNBUFFERED": "1",  # what a killed rank has printed is seen
+        "PYTHONUNBUFFERED": "1",  # so that the output of a killed rank is complete
     }
     if given.prefix:
         own["FORERUN_LAUNCHER_PREFIX"] = "1"
@@ -91,7 +91,7 @@ def _once(given: Launch, attempt: int) -> int:
 
 @contextlib.contextmanager
 def _signals(given: Launch, watch: Watch) -> Iterator[None]:
-    """While it lasts, signals go on to all ranks."""
+    """Forward signals to all ranks."""
 
     def pass_on(number: int, _: FrameType | None) -> None:
         if number in ENDING:
@@ -111,7 +111,7 @@ def _signals(given: Launch, watch: Watch) -> Iterator[None]:
 
 
 def _waited(given: Launch, watch: Watch, started: subprocess.Popen[bytes]) -> int:
-    """Wait until all ranks have ended, and see to it that they do; return the status."""
+    """Wait until all ranks have ended, and kill those that do not; return the status."""
     failed_at, gone_at, asked = 0.0, 0.0, False
     killed: set[int] = set()
     while not all(member.ended for member in watch.members):
@@ -120,16 +120,16 @@ def _waited(given: Launch, watch: Watch, started: subprocess.Popen[bytes]) -> in
         now = time.monotonic()
         if started.poll() is not None:
             gone_at = gone_at or now
-            if now - gone_at > 1.0:  # what the keepers said has arrived by now
+            if now - gone_at > 1.0:  # the last messages of the keepers have arrived
                 break
         if watch.failure and not failed_at:
             failed_at = now
-            if watch.failed_rank is not None and "is frozen" in watch.failure:  # that it stays
+            if watch.failed_rank is not None and "is frozen" in watch.failure:  # so that it does not continue
                 watch.signal(signal.SIGKILL, {watch.failed_rank})
-        deaf = [member for member in watch.deaf() if member.rank not in killed]
-        if failed_at and now - failed_at > PROMPTNESS and deaf:
-            killed |= {member.rank for member in deaf}
-            _kill(watch, deaf, "wait for others while MPI is initialized")
+        unreachable = [member for member in watch.unreachable() if member.rank not in killed]
+        if failed_at and now - failed_at > PROMPTNESS and unreachable:
+            killed |= {member.rank for member in unreachable}
+            _kill(watch, unreachable, "wait for others while MPI is initialized")
         late = (failed_at and now - failed_at > given.grace) or (given.asked and now - given.asked > FIRMNESS)
         if late and not asked:
             asked, failed_at = True, failed_at or now

@@ -1,4 +1,4 @@
-"""A rank's side of the connection: a thread that gives signs of life, and learns that another rank has failed."""
+"""A rank's side of the connection: a thread that sends signs of life, and is notified when another rank fails."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Link:
     def __init__(self, address: str, key: str, rank: int, launched: bool = True) -> None:
         self.launched = launched
         self.failure = ""
-        self._heard = threading.Event()
+        self._notified = threading.Event()
         self._listeners: list[Callable[[str], None]] = []
         self._lock = threading.Lock()
         self._sends = threading.Lock()
@@ -68,7 +68,7 @@ class Link:
     def raised(self, text: str) -> None:
         """Say that this rank ends with an exception, and wait until the others know."""
         if self._send(raised=text):
-            self._heard.wait(2)
+            self._notified.wait(2)
 
     def gather(self, value: object) -> list[Any]:
         """Return the values of all ranks, which are JSON's; each rank must call it as often as the others. Waits.
@@ -138,7 +138,7 @@ class Link:
         self._send(ended=0)
 
     def close(self) -> None:
-        """End the connection: nothing is learned any more."""
+        """Close the connection."""
         self._closed = True
         sockets = [self._socket, *([self._beats] if self._beats else [])]
         for each in sockets:
@@ -200,9 +200,9 @@ class Link:
             self.failure = message
             listeners = list(self._listeners)
         for act in listeners:
-            with contextlib.suppress(Exception):  # the others are to know in any case
+            with contextlib.suppress(Exception):  # the other listeners are called in any case
                 act(message)
-        self._heard.set()
+        self._notified.set()
         with self._news:
             self._news.notify_all()
 

@@ -1,4 +1,4 @@
-"""The side that all ranks are connected to: it learns how each of them fares, and tells all when one has failed.
+"""The server that all ranks are connected to: it observes the state of each, and notifies all when one has failed.
 
 The launcher has it. Ranks that another launcher has started run this file as a process beside rank 0: it outlives that
 rank, and imports only the standard library.
@@ -79,7 +79,7 @@ class _Connection:
         self.socket = socket_
         self.member: Member | None = None
         self.keeper = False
-        self.heartbeat = False  # that is all that comes, and nothing is read there
+        self.heartbeat = False  # it carries signs of life alone, and the other side does not read
         self.rest = b""
 
     def send(self, **what: object) -> None:
@@ -144,7 +144,7 @@ class Watch:
         while not self._closed:
             before = time.monotonic()
             events = self._selector.select(0.1)
-            if time.monotonic() - before > 1.0:  # this process itself was stopped: no rank is to blame for it
+            if time.monotonic() - before > 1.0:  # this process itself was stopped, so that no beat could be read
                 for member in self.members:
                     member.beat = time.monotonic()
             for key, _ in events:
@@ -152,7 +152,7 @@ class Watch:
                     self._accept()
                 elif isinstance(key.data, _Connection):
                     self._read(key.data)
-            self._judge()
+            self._check()
 
     def _accept(self) -> None:
         connected, _ = self._listener.accept()
@@ -177,9 +177,9 @@ class Watch:
         *messages, connection.rest = (connection.rest + data).split(b"\n")
         try:
             for each in messages:
-                self._heard(connection, json.loads(each))
+                self._handle(connection, json.loads(each))
         except (ValueError, KeyError, TypeError, IndexError):
-            data = b""  # of another program
+            data = b""  # the messages are those of another program
         member = connection.member
         longest = LONGEST_MESSAGE if member else LONGEST_GREETING
         if not data or len(connection.rest) > longest:
@@ -187,7 +187,7 @@ class Watch:
             if member and not member.ended and (connection.keeper or not member.kept):
                 member.lost = time.monotonic()
 
-    def _heard(self, connection: _Connection, message: dict[str, Any]) -> None:
+    def _handle(self, connection: _Connection, message: dict[str, Any]) -> None:
         if connection.member is None:
             if not hmac.compare_digest(str(message["key"]), self.key):
                 raise ValueError("a stranger")
@@ -258,7 +258,7 @@ class Watch:
         joined = sum(each.joined for each in self.members)
         if 0 < joined < len(self.members):
             return "ended before its first operation between ranks"
-        if self.deaf() and member.initializes is None and not member.joined:
+        if self.unreachable() and member.initializes is None and not member.joined:
             return "ended before it initialized MPI, where others wait for it"
         in_mpi = not member.closed if member.joined else member.initializes is not None and not member.left
         running = not all(each.ended for each in self.members)
@@ -266,7 +266,7 @@ class Watch:
             return "ended without leaving MPI, as by os._exit"
         return ""
 
-    def deaf(self) -> list[Member]:
+    def unreachable(self) -> list[Member]:
         """Return the ranks that cannot be notified, because they wait for others in MPI's initialization."""
         return [member for member in self.members if member.initializes and not member.ended]
 
@@ -277,7 +277,7 @@ class Watch:
         else:
             member.error = text
 
-    def _judge(self) -> None:
+    def _check(self) -> None:
         if not self.failure and (found := self._fault(time.monotonic())):
             self.failure, self.failed_rank = found
             self._send_ranks(failed=self.failure)

@@ -81,5 +81,5 @@ def emit_program(steps: Sequence[Step], slots: Sequence[Slot], donated: Collecti
             return None
         values.update(zip(step.outputs, found))
         bad += found[len(step.outputs) :]
-    told = [b.concatenate([b.reshape(each, (1,)) for each in bad], 0)] if bad else []
-    return b.module([*(values[slot] for slot in results), *told])
+    checks = [b.concatenate([b.reshape(each, (1,)) for each in bad], 0)] if bad else []
+    return b.module([*(values[slot] for slot in results), *checks])

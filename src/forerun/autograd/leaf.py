@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import _core
 
@@ -31,7 +31,7 @@ def attach_grad(x: Array, grad_req: str = "write") -> None:
 
 
 def mark_variables(
-    variables: Sequence[Any], gradients: Sequence[Any], grad_reqs: str | Sequence[str] = "write"
+    variables: Sequence[Array], gradients: Sequence[Array], grad_reqs: str | Sequence[str] = "write"
 ) -> None:
     """Make arrays leaves of the tape, with given arrays for their gradients.
 

@@ -54,7 +54,7 @@ def try_all_gpus() -> list[Device]:
     return [gpu(i) for i in range(num_gpus())] or devices()
 
 
-def split_batch(X: Array, y: Array, devices: Sequence[Device]) -> tuple[list[Any], list[Any]]:
+def split_batch(X: Array, y: Array, devices: Sequence[Device]) -> tuple[list[Array], list[Array]]:
     """Return the examples and labels of a batch in equal parts on several devices.
 
     Parameters

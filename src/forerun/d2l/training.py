@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["grad_clipping", "linreg", "load_array", "sgd", "squared_loss", "synthetic_data"]
 
 
-def synthetic_data(w: Array, b: ArrayLike, num_examples: int) -> tuple[Any, Any]:
+def synthetic_data(w: Array, b: ArrayLike, num_examples: int) -> tuple[Array, Array]:
     """Return examples of a linear model with noise of standard deviation 0.01.
 
     Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cache
 
-__all__ = ["rank", "size", "told"]
+__all__ = ["rank", "size", "from_environment"]
 
 # The variables that launchers set for each rank: `forerun run -n`, Open MPI's mpiexec, and those that speak PMI, as
 # MPICH's and Slurm's srun.
@@ -14,7 +14,7 @@ _SIZES = ("FORERUN_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 
 
 @cache  # a launcher's variables stay, and reading them takes longer than issuing an operation
-def told(names: tuple[str, ...], otherwise: int) -> int:
+def from_environment(names: tuple[str, ...], otherwise: int) -> int:
     """Return the number in the first of these variables that is set."""
     for name in names:
         if (text := os.environ.get(name)) is not None:
@@ -36,7 +36,7 @@ def rank() -> int:
     >>> dist.rank(), dist.size()
     (0, 1)
     """
-    return told(_RANKS, 0)
+    return from_environment(_RANKS, 0)
 
 
 def size() -> int:
@@ -53,4 +53,4 @@ def size() -> int:
     >>> dist.size()
     1
     """
-    return told(_SIZES, 1)
+    return from_environment(_SIZES, 1)

@@ -61,7 +61,7 @@ def issue(
 
 
 def _is_far(x: Any) -> bool:
-    """Whether x is an array in the memory of a device to which MPI has no way."""
+    """Whether x is an array in the memory of a device that MPI cannot access."""
     return isinstance(x, ndarray) and x.device.device_type != "cpu"
 
 
@@ -121,7 +121,7 @@ def _together(op: str, call: Callable[[], list[Any]], ranks: Sequence[int] = ())
     obstacle = _wait_together(ended, ranks)
     if not found:
         failure = (connection.failure if connection else "") or obstacle
-        _core.net_give_up(failure)  # the call goes on, so that MPI cannot end
+        _core.net_abort(failure)  # the call goes on, so that MPI cannot end
         raise link.RankFailed(f"{failure}; this rank waited in {op}")
     if isinstance(found[0], Exception):
         raise found[0]
@@ -130,7 +130,7 @@ def _together(op: str, call: Callable[[], list[Any]], ranks: Sequence[int] = ())
 
 
 def _wait_together(ended: threading.Event, ranks: Sequence[int]) -> str:
-    """Wait for an event that needs these ranks. Returns why it has not happened, if one of them has ended."""
+    """Wait for an event that needs these ranks. Return the reason if one of them has ended before."""
     waits = config()["engine"] == "sync"  # the others may come here only behind a collective that waits for this rank
     if waits:
         _core.net_thread_waits(True)
@@ -146,16 +146,16 @@ def _wait_together(ended: threading.Event, ranks: Sequence[int]) -> str:
 
 
 def _missing() -> str:
-    """Return which rank has ended while MPI begins, if no launcher tells."""
+    """Return which rank has ended while MPI begins, if no launcher reports it."""
     if not _opened_by and link.connect() is None and (rank := siblings.ended()):
         return f"{rank} ended before its first operation between ranks"
     return ""
 
 
 def _perform(call: Callable[[], None]) -> None:
-    """Let a thread make a call: one for all, as MPI demands where it begins and ends.
+    """Make a call in a thread of this module: MPI must begin and end in the same thread.
 
-    It is there at the exit already, where new ones cannot start any more.
+    It has been started before the exit, where no thread can start any more.
     """
     global _calls
     if _calls is None:
@@ -279,16 +279,16 @@ def _call(mpi: Any, name: str, *arguments: Any) -> list[Any]:
 
 def _check_size(op: str, found: int) -> None:
     """MPI must have been started with as many ranks as the launcher's variables say."""
-    said = _peers.size()
-    if found != said:
+    expected = _peers.size()
+    if found != expected:
         raise RuntimeError(
-            f"{op}: MPI must have the {said} ranks that its launcher started, got {found}: the launcher belongs to "
+            f"{op}: MPI must have the {expected} ranks that its launcher started, got {found}: the launcher belongs to "
             f"another MPI than mpi4py's, or this is a world inside a world"
         )
 
 
 def _report_exceptions(rank: int) -> None:
-    """Tell the other ranks of an exception that ends this one."""
+    """Notify the other ranks of an exception that ends this one."""
     before = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
@@ -296,13 +296,13 @@ def _report_exceptions(rank: int) -> None:
         connection = link.connect()
         if connection and not connection.launched and not isinstance(error, link.RankFailed):
             connection.raised(f"{kind.__name__}: {error}")
-        _core.net_give_up(f"rank {rank} raised {kind.__name__}: {error}")
+        _core.net_abort(f"rank {rank} raised {kind.__name__}: {error}")
 
     sys.excepthook = hook
 
 
 def _leave() -> None:
-    """End MPI after all operations, if none has failed; otherwise it is left alone."""
+    """End MPI after all operations, if none has failed; otherwise MPI is not called."""
     if _calls and not _opened_by and link.connect() is None:  # MPI has begun, and another rank has not come
         _linger()
     if _opened_by != os.getpid():
@@ -323,7 +323,7 @@ def _leave() -> None:
 
 
 def _linger() -> None:
-    """Give the other ranks time to report what they learned.
+    """Give the other ranks time to report this failure.
 
     MPI's launcher kills all when one has ended like this, and takes the status of the first: the one that failed.
     """

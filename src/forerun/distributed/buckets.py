@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import np
 from ._peers import size
 from .collectives import allreduce_into, allreduced
 from .groups import Group
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 __all__ = ["buckets_of", "sum_over_ranks"]
 
@@ -17,7 +20,7 @@ FIRST_BYTES = 256 << 10  # of the first bucket, whose sum is to begin early
 MOST_BYTES = 4 << 20
 
 
-def buckets_of(arrays: Sequence[Any]) -> list[list[int]]:
+def buckets_of(arrays: Sequence[Array]) -> list[list[int]]:
     """Return numbers of arrays that are summed together, in the order in which their last arrays come.
 
     The arrays of a bucket have one dtype and one device. The buckets follow from these and from sizes alone: they are
@@ -57,9 +60,9 @@ def _numbers(of: Sequence[int]) -> str:
 
 
 def sum_over_ranks(
-    arrays: Sequence[Any], numbers: Sequence[int], buckets: Sequence[Sequence[int]], op: str = "sum",
+    arrays: Sequence[Array], numbers: Sequence[int], buckets: Sequence[Sequence[int]], op: str = "sum",
     group: Group | None = None, into: bool = False,
-) -> list[Any]:  # fmt: skip
+) -> list[Array]:  # fmt: skip
     """Return the sums over ranks of some arrays, as new arrays; or put them into the arrays.
 
     numbers: of each array, in `buckets`; ranks that mean others are an error. into: the arrays themselves are changed,

@@ -123,7 +123,7 @@ def _all_to_all(x: Array, group: Group | None) -> Array:
 
 
 def allreduced(x: Array, op: str, group: Group | None, label: str) -> Array:
-    """Return what `allreduce` does, not recorded for gradients. label: as for `allreduce_into`."""
+    """Return the all-reduce of x, not recorded for gradients. label: as for `allreduce_into`."""
     y: Array = _reduced("allreduce", x, op, x.shape, group, label)
     return y
 
@@ -147,7 +147,7 @@ def allreduce_into(x: Array, op: str = "sum", group: Group | None = None, label:
 
 
 def allreduce(x: ArrayLike, op: str = "sum", group: Group | None = None) -> Array:
-    """Return the sum of the arrays of all ranks, or their mean, maximum or minimum.
+    """Return the sum of the arrays of all ranks, or their mean, maximum or minimum: the all-reduce of MPI.
 
     The gradient of a sum is the sum of the ranks' gradients, that of a mean their mean; maxima and minima have none.
 

@@ -193,7 +193,7 @@ class Trainer:
             self._update(params, batch_size, sums=self._once)
 
     def allreduce_grads(self) -> None:
-        """Sum the gradients over devices, without an update: for changes of the sums before `update`."""
+        """All-reduce the gradients over devices, without an update: for changes of the sums before `update`."""
         trained = self._trained()
         if self._several:
             with collective_scope():

@@ -30,7 +30,7 @@ _SAME_IN_NP = {
 _SAME_IN_NPX = {"relu", "sigmoid", "softmax", "log_softmax", "one_hot", "pick", "batch_dot", "gather_nd", "topk", "erf"}
 
 
-def array(source: Any, ctx: DeviceLike = None, dtype: DTypeLike = None) -> Array:
+def array(source: ArrayLike, ctx: DeviceLike = None, dtype: DTypeLike = None) -> Array:
     """Return an array of values.
 
     Parameters

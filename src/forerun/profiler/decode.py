@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from ._devices.lanes import NETWORK, on_lanes
-from ._devices.work import COMPILED, ON_HOST, heard, split
+from ._devices.work import COMPILED, ON_HOST, parsed, split
 from ._ranks import clocks
 from .causes import cause_of, shown
 from .events import Event, Line, Trace, joined
@@ -146,8 +146,8 @@ def _trace(parts: Parts, since: float) -> Trace:
     trace.issued = max(int(parts.head["next"]), last) - parts.first
     trace.cores = int(parts.head["cores"])
     trace.complete = bool(parts.head["ended"])
-    trace.compiled, trace.on_host = split(heard(parts.work))
-    trace.ranks = clocks.heard(parts.rank)
+    trace.compiled, trace.on_host = split(parsed(parts.work))
+    trace.ranks = clocks.parsed(parts.rank)
     return trace
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .._runtime import core as _core
 from .._runtime.device import used_devices
-from ._devices.work import Counts, counts, since, split, spoken
+from ._devices.work import Counts, counts, encoded, since, split
 from ._ranks import clocks
 from ._ranks.files import unpacked
 from ._ranks.merge import merged
@@ -73,7 +73,7 @@ class Recording:
         self._say_rank()
 
     def _say_rank(self) -> None:
-        self._clock, rows = clocks.spoken(self._clock)
+        self._clock, rows = clocks.encoded(self._clock)
         for row in rows:
             _core.trace_say(*row)
 
@@ -109,7 +109,7 @@ class Recording:
     def _end(self) -> None:
         _running.remove(self)
         work = since(self._counted)
-        for row in spoken(work) if self.path else ():
+        for row in encoded(work) if self.path else ():
             _core.trace_say(*row)
         if self.path:
             self._say_rank()

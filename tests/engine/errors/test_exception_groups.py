@@ -34,7 +34,7 @@ def fails(error: BaseException) -> Any:
 LINE = f"issued at {__file__}:{inspect.getsourcelines(fails)[1] + 6}"
 
 
-def told(errors: Iterable[BaseException]) -> set[Any]:
+def described(errors: Iterable[BaseException]) -> set[Any]:
     """Return the types and arguments of errors: readers get copies."""
     return {(type(e), e.args) for e in errors}
 
@@ -71,7 +71,7 @@ class TestSeveral:
         bad = fails(error)
         with pytest.raises(KeyError) as caught:
             WAITS[name]([good, bad, bad + 1])
-        assert told([caught.value]) == told([error])
+        assert described([caught.value]) == described([error])
         assert caught.value.__notes__ == [LINE]
 
     def test_several_are_a_group(self, name, ahead):
@@ -79,7 +79,7 @@ class TestSeveral:
         bad = [fails(e) for e in errors]
         with pytest.raises(ExceptionGroup, match="operations that failed") as caught:
             WAITS[name](bad)
-        assert told(caught.value.exceptions) == told(errors)
+        assert described(caught.value.exceptions) == described(errors)
         assert all(e.__notes__ == [LINE] for e in caught.value.exceptions)
 
     def test_each_counts_once(self, name, ahead):
@@ -88,7 +88,7 @@ class TestSeveral:
         a, b = (fails(e) for e in errors)
         found = raised(lambda: WAITS[name]([a, b, a + 1, (a * 2).sum(), b[:1], a]))
         assert len(found) == 2
-        assert told(found) == told(errors)
+        assert described(found) == described(errors)
 
     def test_all_have_ended(self, name, ahead):
         bad = [fails(KeyError(i)) for i in range(3)]
@@ -110,7 +110,7 @@ class TestSeveral:
         with pytest.raises(BaseExceptionGroup) as caught:
             WAITS[name](bad)
         assert not isinstance(caught.value, Exception)
-        assert told(caught.value.exceptions) == told(errors)
+        assert described(caught.value.exceptions) == described(errors)
 
 
 class TestWait:
@@ -132,7 +132,7 @@ class TestWait:
         assert x.ready
         error = KeyError("here")
         bad = fails(error)
-        assert told(raised(lambda: forerun.wait(nest(bad)))) == told([error])
+        assert described(raised(lambda: forerun.wait(nest(bad)))) == described([error])
 
     @pytest.mark.parametrize("empty", [[], (), {}, [[], {}]])
     def test_nothing(self, empty):

@@ -228,8 +228,8 @@ def test_loaders_say_what_they_need(tmp_path: Path) -> None:
         vision.create_image_augment((3, 4, 4), rand_crop=True, rand_resize=True)
     ((x, _),) = make(imglist=names, aug_list=[data.vision.transforms.ToTensor()])
     assert x.shape == (1, 3, 8, 10)
-    for wrong, told in (([2, 4, 1], "must begin with two widths"), ([2, 5, 1, 2], "must be rows of 5, got 2 numbers")):
+    for wrong, says in (([2, 4, 1], "must begin with two widths"), ([2, 5, 1, 2], "must be rows of 5, got 2 numbers")):
         loader = vision.ImageBboxDataLoader(1, (3, 4, 4), imglist=[[*wrong, "0.png"]], path_root=tmp_path)
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=says):
             list(loader)
     assert contrib.data.IntervalSampler is data.IntervalSampler

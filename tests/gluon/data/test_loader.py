@@ -257,13 +257,13 @@ def test_errors_of_our_operations_arrive() -> None:
         list(data.DataLoader(Examples(), 3, batchify_fn=batch, **PROCESSES))
 
 
-@pytest.mark.parametrize(("code", "told"), [(None, "was killed by SIGKILL"), (3, "ended with status 3")])
-def test_death_of_a_worker_is_told(code: int | None, told: str) -> None:
+@pytest.mark.parametrize(("code", "says"), [(None, "was killed by SIGKILL"), (3, "ended with status 3")])
+def test_death_of_a_worker_is_reported(code: int | None, says: str) -> None:
     def act(i: int) -> None:
         if i == 7:
             os.kill(os.getpid(), signal.SIGKILL) if code is None else os._exit(code)
 
-    with pytest.raises(RuntimeError, match=rf"DataLoader: workers must live .* but worker \d \(process \d+\) {told}"):
+    with pytest.raises(RuntimeError, match=rf"DataLoader: workers must live .* but worker \d \(process \d+\) {says}"):
         list(data.DataLoader(Examples(act), 3, **PROCESSES))
 
 
@@ -446,7 +446,7 @@ def test_pytorchs_spelling_has_workers() -> None:
 
 def test_settings_are_checked() -> None:
     x = Examples()
-    for settings, told in [
+    for settings, message in [
         ({}, "batch_size or batch_sampler must be given"),
         ({"batch_size": 2, "batch_sampler": [[0]]}, "must not be given beside batch_sampler, got 2, False, None, None"),
         ({"batch_size": 2, "shuffle": True, "sampler": [0]}, "shuffle must not be given beside sampler"),
@@ -455,7 +455,7 @@ def test_settings_are_checked() -> None:
         ({"batch_size": 0}, "batch_size must be positive, got 0"),
         ({"batch_size": 2, "last_batch": "drop"}, "last_batch must be one of"),
     ]:
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=message):
             data.DataLoader(x, **settings)
     loader = data.DataLoader(x, 3, sampler=[3, 1], pin_memory=True, pin_device_id=0, try_nopython=False)
     assert shown(loader)[0][2] == [3, 1]

@@ -360,7 +360,7 @@ def test_images_in_records(tmp_path: Path) -> None:
     examples = vision.ImageRecordDataset(tmp_path / "x.rec")
     (x, a), (y, b) = examples
     assert (x[0, 0].tolist(), a, y[0, 0].tolist(), b.tolist()) == ([1, 2, 0], 3.0, [2, 4, 0], [4, 5])
-    for wrong, told in ((b"short", "a header of 24 bytes"), (two[:28], "must have 2 labels")):
+    for wrong, message in ((b"short", "a header of 24 bytes"), (two[:28], "must have 2 labels")):
         (tmp_path / "x.rec").write_bytes(record_part(wrong))
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=message):
             vision.ImageRecordDataset(tmp_path / "x.rec")[0]

@@ -63,9 +63,9 @@ def test_processes_that_are_no_copies(method: str, tmp_path: Path) -> None:
     script.write_text(SPAWN)
     done = run_file(script, method)
     assert (done.returncode, done.stderr) == (0, "")
-    batch, told = done.stdout.splitlines()
+    batch, report = done.stdout.splitlines()
     assert batch == "float32 4"
-    assert told == (
+    assert report == (
         f"DataLoader: data set and functions must be picklable, as processes are made by {method!r}"
         " (multiprocessing.set_start_method)"
     )

@@ -152,8 +152,8 @@ def test_scatter_along_once(plugin: Plugin, axis: int, combine: str | None, dtyp
 @pytest.mark.parametrize(("index", "bad"), [([0, 4], False), ([-5, 1], False), ([0, 5], True), ([-6, 2], True)])
 def test_scatter_along_once_checks(plugin: Plugin, index: list[int], bad: bool) -> None:
     x, i, values = base((2, 5)), numpy.array(index)[:, None], numpy.float32([[7], [8]])
-    got, told = run(plugin, "scatter_along", "", [i, values], [x], update=True, axis=1, check=True)
-    assert bool(told) is bad
+    got, check = run(plugin, "scatter_along", "", [i, values], [x], update=True, axis=1, check=True)
+    assert bool(check) is bad
     for row, at in enumerate(index):
         if -5 <= at < 5:
             x[row, at] = values[row, 0]

@@ -9,7 +9,7 @@
 namespace forerun {
 
 struct Input {
-  const Array* array = nullptr;  // null: a Python scalar
+  const Array* array = nullptr;  // null: a weak scalar, or one of NumPy's
   PyObject* object = nullptr;
   int weak = -1;  // see weak_rank()
 };

@@ -1,8 +1,8 @@
-// Small work that needs no operation: the front end reads or writes the memory itself.
+// Immediate execution without an operation: the front end reads or writes the memory itself.
 //
-// It may, with the interpreter lock held, under the same conditions under which AtOnceRunner::run() runs an
-// operation: what is read has been written, and no pending operation uses what is written. These are the cases in which
-// even building an operation would cost more than the work.
+// The conditions, with the interpreter lock held, are those of AtOnceRunner::run(): the values that are read are
+// computed, and no pending operation uses the memory that is written. In these cases even building an operation would
+// cost more than the work.
 #pragma once
 #include <cstddef>
 
@@ -11,7 +11,7 @@
 
 namespace forerun {
 
-// Whether small work may be done at once now: nothing holds it back, and no thread records or captures operations.
+// Whether immediate execution is possible now, and no thread records or captures operations.
 bool may_work_at_once();
 
 // The first element of an array whose values are computed and not poisoned; null: they may not be.

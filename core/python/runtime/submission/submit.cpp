@@ -56,13 +56,14 @@ void wait_for_slot(Engine& engine) {
                                         std::to_string(engine.ring.ops_ahead()) + " operations issued since it began");
 }
 
-// Another rank may come to a collective only when this one has gone on, and wait for that outside of its operations.
+// The longest wait for a collective in synchronous mode: a peer that waits outside of forerun announces nothing, and
+// may reach the collective only after this rank goes on.
 constexpr std::chrono::seconds kLongestCall{5};
 
 // The outputs of an op, to wait for them where each operation is waited for.
 class Outputs {
  public:
-  // ranks: the lane of an op that other ranks may delay.
+  // ranks: the lane of an op that depends on other ranks; null: it does not.
   explicit Outputs(Op& op, const Lane* ranks = nullptr) : ranks_(ranks) {
     all_.reserve(static_cast<size_t>(op.n_access));
     for (int i = 0; i < op.n_access; ++i)
@@ -75,22 +76,22 @@ class Outputs {
   ~Outputs() {
     for (auto& [storage, region] : all_) storage->release();
   }
-  // Raises the failure of one. An op that other ranks delay is left queued.
+  // Raises the failure of an output. An op that is blocked on another rank is left queued.
   void wait() {
     Engine& engine = Engine::get();
     const uint64_t end = engine.ring.next();
-    bool held_up = false;
+    bool unfinished = false;
     const auto longest = std::chrono::steady_clock::now() + kLongestCall;
     logged_wait(
         "synchronous",
         [&](auto slice) {
           if (all_.empty()) return engine.waiter.wait_mark(end, slice);
-          held_up = !std::all_of(all_.begin(), all_.end(),
-                                 [&](auto& output) { return engine.waiter.wait(*output.first, slice); });
-          return !held_up || (ranks_ && (ranks_->held_up() || std::chrono::steady_clock::now() > longest));
+          unfinished = !std::all_of(all_.begin(), all_.end(),
+                                    [&](auto& output) { return engine.waiter.wait(*output.first, slice); });
+          return !unfinished || (ranks_ && (ranks_->blocked_on_peer() || std::chrono::steady_clock::now() > longest));
         },
         all_.empty() ? nullptr : all_.front().first);
-    if (held_up) return leave();
+    if (unfinished) return leave();
     for (auto& [storage, region] : all_)
       if (const FailurePtr failure = storage->failure_in(region)) {
         set_python_error(*failure);

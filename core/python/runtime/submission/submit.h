@@ -1,4 +1,4 @@
-// Handing operations to the engine, with the interpreter lock held.
+// The end of the issue path: hands operations to the engine, with the interpreter lock held.
 #pragma once
 #include <utility>
 

@@ -10,9 +10,10 @@ Lane* between_ranks = nullptr;
 
 namespace {
 
-// While the op has not ended it has references to its storages, so that no others take their addresses.
+// An op that was left queued. Until it ends it keeps references to its storages, so that their addresses are not
+// reused.
 struct Left {
-  std::vector<Storage*> written;  // with a reference each: they say when it has ended
+  std::vector<Storage*> written;  // with a reference each; settled once the op has ended
   std::vector<const Storage*> read;
 
   bool has_ended() const {
@@ -24,7 +25,7 @@ struct Left {
   }
 };
 
-// Guarded by the interpreter lock. Those that have ended go with the next look.
+// Guarded by the interpreter lock. forget_ended() removes those that have ended.
 std::vector<Left>& all() {
   static auto* ops = new std::vector<Left>;  // never destroyed: some may be in flight at the end
   return *ops;
@@ -66,7 +67,7 @@ void leave_queued(std::vector<Storage*> written, std::vector<const Storage*> rea
   all().push_back({std::move(written), std::move(read)});
 }
 
-void ToldWait::lasts() {
+void AnnouncedWait::begin() {
   if (lane_ || !between_ranks || all().empty()) return;
   forget_ended();
   if (all().empty()) return;

@@ -1,8 +1,8 @@
-// Synchronous mode waits for each operation, but not for a message from another rank, which may come only when this
-// one goes on. Nor is an operation behind such a one waited for, until somebody reads its values.
+// Synchronous mode waits for each operation, except for a receive from another rank: the message may be sent only after
+// this rank goes on. The receive is left queued, as are the operations that depend on it, until their values are read.
 //
-// A collective is waited for, as long as no other rank has said that it waits itself, for operations left queued there:
-// that one may come to the collective only when this rank goes on.
+// A collective is waited for, unless another rank announces that it is blocked by operations left queued on it: that
+// rank may reach the collective only after this one goes on.
 #pragma once
 #include <vector>
 
@@ -14,23 +14,24 @@ namespace forerun {
 // All with the interpreter lock held.
 // Whether the op must wait for one that was left queued and has not ended.
 bool is_behind_left_queued(Op& op);
-// Remembers the op, which is about to be issued and not waited for.
+// Records the op, which is about to be issued without a wait for its end.
 void leave_queued(Op& op);
-// The same for one that was issued, by the storages of its accesses. It may have ended.
+// The same for an op that was issued, by the storages of its accesses. It may have ended.
 void leave_queued(std::vector<Storage*> written, std::vector<const Storage*> read);
 
 // The lane of the operations between ranks; null: none.
 extern Lane* between_ranks;
 
-// A wait of this thread: one that lasts is reported to other ranks, if it may be for operations that were left queued.
-class ToldWait {
+// Announces to other ranks, from begin() to its destruction, that this thread is blocked; only if operations that were
+// left queued may be the reason.
+class AnnouncedWait {
  public:
-  ToldWait() = default;
-  ToldWait(const ToldWait&) = delete;
-  ~ToldWait() {
+  AnnouncedWait() = default;
+  AnnouncedWait(const AnnouncedWait&) = delete;
+  ~AnnouncedWait() {
     if (lane_) lane_->thread_waits(false);
   }
-  void lasts();
+  void begin();
 
  private:
   Lane* lane_ = nullptr;

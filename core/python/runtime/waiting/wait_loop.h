@@ -29,7 +29,7 @@ void wait_with_signals(const char* what, F wait, Storage* wanted = nullptr) {
   constexpr std::chrono::milliseconds kSlice{40};  // between two looks for signals (Ctrl-C)
   check_not_abandoned();
   StallWatch watch(what, wanted);
-  ToldWait told;
+  AnnouncedWait announced;
   std::optional<TaskWait> of_task;  // of a wait that lasts
   bool over = false;
   for (uint64_t slices = 1;; ++slices) {
@@ -40,7 +40,7 @@ void wait_with_signals(const char* what, F wait, Storage* wanted = nullptr) {
     raise_interruption();
     if (over) return;
     if (PyErr_CheckSignals() < 0 || !watch.check()) throw PythonError{};
-    told.lasts();
+    announced.begin();
     if (!wanted || !Executor::in_task() || !std::has_single_bit(slices))
       continue;  // a look takes as long as much is pending
     if (!of_task) of_task.emplace(Engine::get().task_waits, *wanted);

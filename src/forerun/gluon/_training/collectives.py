@@ -1,4 +1,4 @@
-"""Sums of gradients over devices, and values for all devices. CPU devices share memory: sums copy nothing.
+"""The all-reduce of gradients over devices: a sum, and a broadcast. CPU devices share memory: sums copy nothing.
 
 Inside `collective_scope()`, operations may read arrays of other devices in place, and run before older ones that are
 ready: so the sum of the last layer's gradients does not wait for the backward pass of the first layers.

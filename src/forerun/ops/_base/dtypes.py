@@ -171,13 +171,13 @@ def iinfo(dtype: Any) -> Any:
     return numpy.iinfo(found)
 
 
-_WEAK = (bool, int, float, complex)  # types of Python's numbers, each a step up from the one before
+_WEAK = (bool, int, float, complex)  # types of weak scalars, by rank
 
 
 def result_type(*arrays_and_dtypes: Any) -> numpy.dtype:
     """Return the dtype that arrays and dtypes have together, by the rule of `promote_types`.
 
-    Python numbers take part with their kind alone: a float makes integers floats, and nothing wider. Does not wait.
+    Python numbers are weak scalars: a float makes integers floats, and nothing wider. Does not wait.
     ValueError without arguments, TypeError for a dtype that arrays cannot have.
 
     Parameters
@@ -206,7 +206,7 @@ def result_type(*arrays_and_dtypes: Any) -> numpy.dtype:
 
 
 def _with_weak(found: numpy.dtype, rank: int) -> numpy.dtype:
-    """Return the dtype that a Python number makes of one."""
+    """Return the promotion of a dtype with a weak scalar of this rank."""
     if rank == 3 and found.kind != "c":
         wide = found if is_inexact(found) else default_float()
         return numpy.dtype("complex128" if wide.itemsize == 8 else "complex64")
@@ -267,7 +267,7 @@ def can_cast(from_: ArrayLike | DTypeLike, to: DTypeLike, casting: str = "safe")
     Raises
     ------
     TypeError
-        For a Python number, which has no dtype of its own.
+        For a weak scalar, which has no dtype of its own.
 
     Examples
     --------

@@ -351,7 +351,7 @@ def modf(x: ArrayLike) -> tuple[Array, Array]:
     return parts
 
 
-def divmod(a: ArrayLike, b: ArrayLike) -> tuple[Any, Any]:
+def divmod(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
     """Return `floor_divide` and `remainder`: the remainder has the sign of b.
 
     Parameters

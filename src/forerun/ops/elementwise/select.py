@@ -90,7 +90,7 @@ def _fitted(n: ArrayLike, other: ArrayLike) -> Any:
 
 
 @numpy_when_small(numpy.ndarray.nonzero, "a", "r", "biufc", waits=True)
-def nonzero(a: ArrayLike) -> tuple[Any, ...]:
+def nonzero(a: ArrayLike) -> tuple[Array, ...]:
     """Return positions of the elements that are not zero, one int64 vector per axis.
 
     Their number depends on the values: this waits.

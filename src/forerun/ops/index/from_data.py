@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -269,7 +269,7 @@ def require(a: ArrayLike, dtype: DTypeLike = None, requirements: Any = None, *, 
     return copied_in(x, order) if shared else x
 
 
-def row_stack(tup: Any, *, dtype: DTypeLike = None, casting: str = "same_kind") -> Array:
+def row_stack(tup: Sequence[ArrayLike], *, dtype: DTypeLike = None, casting: str = "same_kind") -> Array:
     """Return `vstack`, by its older name.
 
     Parameters

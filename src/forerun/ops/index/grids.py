@@ -197,7 +197,7 @@ r_, c_ = _Row("r_", _ROW), _Row("c_", (-1, 2, 0))
 # --- coordinates ---
 
 
-def meshgrid(*xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
+def meshgrid(*xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Array, ...]:
     """Return coordinates of a grid: one array per vector, in a tuple.
 
     Parameters

@@ -34,11 +34,11 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _placed(arrays: Sequence[numpy.ndarray], device: DeviceLike) -> tuple[Any, ...]:
+def _placed(arrays: Sequence[numpy.ndarray], device: DeviceLike) -> tuple[Array, ...]:
     return tuple(_core.taken(a, resolve(device)) for a in arrays)
 
 
-def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike = None) -> tuple[Any, Any]:
+def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike = None) -> tuple[Array, ...]:
     """Return rows and columns of the elements at and below diagonal k of an n by m matrix (m = n by default). int64.
 
     Parameters
@@ -75,7 +75,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike
     return _placed(numpy.tril_indices(rows, k, columns), device)
 
 
-def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike = None) -> tuple[Any, Any]:
+def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike = None) -> tuple[Array, ...]:
     """Return rows and columns of the elements at and above diagonal k of an n by m matrix (m = n by default). int64.
 
     Parameters
@@ -119,7 +119,7 @@ def _matrix(op: str, x: ArrayLike) -> Any:
     return x
 
 
-def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, Any]:
+def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, ...]:
     """Return rows and columns of the elements at and below diagonal k of a matrix.
 
     Parameters
@@ -150,7 +150,7 @@ def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, Any]:
     return tril_indices(x.shape[0], k, x.shape[1], device=x.device)
 
 
-def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, Any]:
+def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, ...]:
     """Return rows and columns of the elements at and above diagonal k of a matrix.
 
     Parameters
@@ -181,7 +181,7 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, Any]:
     return triu_indices(x.shape[0], k, x.shape[1], device=x.device)
 
 
-def diag_indices(n: int, ndim: int = 2, *, device: DeviceLike = None) -> tuple[Any, ...]:
+def diag_indices(n: int, ndim: int = 2, *, device: DeviceLike = None) -> tuple[Array, ...]:
     """Return positions of the main diagonal of an array with ndim axes of extent n, one int64 vector for each axis.
 
     Parameters
@@ -208,7 +208,7 @@ def diag_indices(n: int, ndim: int = 2, *, device: DeviceLike = None) -> tuple[A
     return (positions,) * count_of("diag_indices", "ndim", ndim)
 
 
-def diag_indices_from(arr: ArrayLike) -> tuple[Any, ...]:
+def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
     """Return positions of the main diagonal of an array whose axes have one extent, as `diag_indices`.
 
     Parameters
@@ -239,7 +239,7 @@ def diag_indices_from(arr: ArrayLike) -> tuple[Any, ...]:
     return diag_indices(x.shape[0], x.ndim, device=x.device)
 
 
-def ix_(*args: Any) -> tuple[Any, ...]:
+def ix_(*args: Any) -> tuple[Array, ...]:
     """Return vectors of positions, shaped so that together they pick all combinations.
 
     A mask is replaced by the positions of its true elements, which waits for it.
@@ -280,7 +280,7 @@ def _is_empty(v: Array) -> bool:
 
 
 @numpy_when_small(numpy.unravel_index, "indices shape order", "nts")
-def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[Any, ...]:
+def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[Array, ...]:
     """Convert positions in the flat array to positions along each axis of a shape: int64, one array per axis.
 
     Parameters
@@ -325,7 +325,9 @@ def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[A
 
 
 @numpy_when_small(numpy.ravel_multi_index, "multi_index dims mode order", "ltss")
-def ravel_multi_index(multi_index: Sequence[Any], dims: Sequence[int], mode: str = "raise", order: str = "C") -> Array:
+def ravel_multi_index(
+    multi_index: Sequence[ArrayLike], dims: Sequence[int], mode: str = "raise", order: str = "C"
+) -> Array:
     """Convert positions along each axis of an array of shape `dims` to positions in the flat array. int64.
 
     Parameters

@@ -100,7 +100,7 @@ def _in_range(numbers: numpy.ndarray, n: int) -> numpy.ndarray:
     return numbers
 
 
-def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: object = 0) -> Array:
+def select(condlist: Sequence[ArrayLike], choicelist: Sequence[Any], default: object = 0) -> Array:
     """Build an array by taking each element from the first choice whose condition holds, else `default`.
 
     Parameters
@@ -350,7 +350,7 @@ def _conditions(x: Array, condlist: Any) -> list[Any]:
     return found
 
 
-def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Any, ...]:
+def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Array, ...]:
     """Return positions where `mask_func(x, k)` of an n by n matrix x of ones is not zero. Waits.
 
     Parameters

@@ -288,7 +288,7 @@ def _order(sizes: Sequence[int]) -> list[list[int]]:
     return cut
 
 
-def multi_dot(arrays: Sequence[Any], *, out: Out = None) -> Array:
+def multi_dot(arrays: Sequence[ArrayLike], *, out: Out = None) -> Array:
     """Return the product of several matrices, in the order that takes the fewest multiplications.
 
     The first and the last may be vectors: a row, a column.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .._base.convert import as_dtype, asarray, asarrays, cast, is_inexact, promote
 
@@ -43,7 +43,7 @@ def amp_cast(data: ArrayLike, dtype: DTypeLike) -> Array:
     return cast(x, want) if is_inexact(x.dtype) and x.dtype != want else x
 
 
-def amp_multicast(*arrays: Array, num_outputs: int | None = None, cast_narrow: bool = False) -> list[Any]:
+def amp_multicast(*arrays: Array, num_outputs: int | None = None, cast_narrow: bool = False) -> list[Array]:
     """Return arrays in one dtype: the widest that those of floats among them have, or the narrowest.
 
     Arrays that are not of floats are returned unchanged.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._base.convert import asarray, asarray_like_device, asarrays
@@ -159,7 +159,8 @@ def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states:
     several, states = isinstance(data, (list, tuple)), init_states
     data = [asarray_like_device(x, data, states) for x in data] if several else asarray_like_device(data, states)
     outputs: list[Any] = []
-    for part in zip(*map(unstack, data)) if several else unstack(data):
+    parts: Iterable[Any] = zip(*map(unstack, data)) if several else unstack(data)
+    for part in parts:
         y, states = body(list(part) if several else part, states)
         outputs.append(y)
     if outputs and isinstance(outputs[0], (list, tuple)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .._base import core as _core
 from .._base.convert import asarray, asarrays, broadcast_shapes, extents_of
@@ -54,7 +54,7 @@ def broadcast_to(array: ArrayLike, shape: Shape, subok: bool = False) -> Array:
     return _core.broadcast_to(x, shape)
 
 
-def broadcast_arrays(*args: ArrayLike, subok: bool = False) -> tuple[Any, ...]:
+def broadcast_arrays(*args: ArrayLike, subok: bool = False) -> tuple[Array, ...]:
     """Return views of the arrays with the shape that they have together.
 
     Parameters

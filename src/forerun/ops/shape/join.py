@@ -77,7 +77,7 @@ def _common(op: str, arrays: list[Any], out: Any, dtype: Any, casting: Any) -> l
 
 @direct("concatenate")
 def concatenate(
-    arrays: Sequence[Any], /, axis: int | None = 0, out: Out = None, *, dtype: DTypeLike = None,
+    arrays: Sequence[ArrayLike], /, axis: int | None = 0, out: Out = None, *, dtype: DTypeLike = None,
     casting: str = "same_kind",
 ) -> Array:  # fmt: skip
     """Return the arrays one after the other along an existing axis; None: all flat. Their dtypes are promoted.
@@ -121,7 +121,7 @@ def concatenate(
 
 @direct("stack")
 def stack(
-    arrays: Sequence[Any], axis: int = 0, out: Out = None, *, dtype: DTypeLike = None, casting: str = "same_kind"
+    arrays: Sequence[ArrayLike], axis: int = 0, out: Out = None, *, dtype: DTypeLike = None, casting: str = "same_kind"
 ) -> Array:
     """Join arrays of one shape along a new axis.
 
@@ -162,7 +162,7 @@ def stack(
 
 
 @direct("vstack")
-def vstack(tup: Sequence[Any], *, dtype: DTypeLike = None, casting: str = "same_kind", out: Out = None) -> Array:
+def vstack(tup: Sequence[ArrayLike], *, dtype: DTypeLike = None, casting: str = "same_kind", out: Out = None) -> Array:
     """Stack arrays row by row; vectors count as rows.
 
     dtype, casting, out: as for `concatenate`.
@@ -199,7 +199,7 @@ def vstack(tup: Sequence[Any], *, dtype: DTypeLike = None, casting: str = "same_
 
 
 @direct("hstack")
-def hstack(tup: Sequence[Any], *, dtype: DTypeLike = None, casting: str = "same_kind") -> Array:
+def hstack(tup: Sequence[ArrayLike], *, dtype: DTypeLike = None, casting: str = "same_kind") -> Array:
     """Stack arrays column by column; vectors end to end.
 
     Parameters
@@ -231,7 +231,7 @@ def hstack(tup: Sequence[Any], *, dtype: DTypeLike = None, casting: str = "same_
     return concatenate(all_, 0 if all_[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
-def dstack(tup: Sequence[Any]) -> Array:
+def dstack(tup: Sequence[ArrayLike]) -> Array:
     """Return arrays put together along the third axis; those with fewer axes as `atleast_3d` makes them.
 
     Parameters
@@ -253,7 +253,7 @@ def dstack(tup: Sequence[Any]) -> Array:
     return concatenate([atleast_3d(a) for a in _some("dstack", tup)], 2)
 
 
-def column_stack(tup: Sequence[Any]) -> Array:
+def column_stack(tup: Sequence[ArrayLike]) -> Array:
     """Stack vectors as the columns of a matrix; matrices are joined along their second axis.
 
     Parameters

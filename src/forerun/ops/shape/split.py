@@ -51,7 +51,7 @@ _split = _Split()
 register(__name__, _split)
 
 
-def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """Return views of ary cut along `axis`: into so many parts, as even as can be, or before the given positions.
 
     Parameters
@@ -98,7 +98,7 @@ def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list
     return [x[_part(a, i, j)] for i, j in itertools.pairwise(bounds)]
 
 
-def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """Return views of ary cut along `axis` into equal parts, or before the given positions.
 
     Parameters
@@ -136,7 +136,7 @@ def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     return array_split(x, indices_or_sections, axis)
 
 
-def hsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | Array) -> list[Any]:
+def hsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | Array) -> list[Array]:
     """Return views cut along the second axis, or the only one; as `split`.
 
     Parameters
@@ -160,7 +160,7 @@ def hsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | Array) -> 
     return split(ary, indices_or_sections, 1 if asarray(ary).ndim > 1 else 0)
 
 
-def vsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | Array) -> list[Any]:
+def vsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | Array) -> list[Array]:
     """Return views of an array of two axes or more, cut along the first one; as `split`.
 
     Parameters
@@ -192,7 +192,7 @@ def vsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | Array) -> 
     return split(x, indices_or_sections, 0)
 
 
-def dsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | Array) -> list[Any]:
+def dsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | Array) -> list[Array]:
     """Return views cut along the third axis; as `split`.
 
     Parameters
@@ -216,7 +216,7 @@ def dsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | Array) -> 
     return split(ary, indices_or_sections, 2)
 
 
-def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Any, ...]:
+def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
     """Split x into views of its slices along an axis, without that axis. `stack` is the inverse.
 
     Parameters

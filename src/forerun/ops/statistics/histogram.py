@@ -103,7 +103,7 @@ def _distinct_bytes(x: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
 def histogram(
     a: ArrayLike, bins: Any = 10, range: tuple[float, float] | None = None, density: bool | None = None,
     weights: ArrayLike | None = None,
-) -> tuple[Any, Any]:  # fmt: skip
+) -> tuple[Array, Array]:  # fmt: skip
     """Count the numbers in each bin. Return the counts and the edges of the bins.
 
     Counts are int64, or of the weights' dtype; densities are of the default float.
@@ -238,7 +238,7 @@ def _edges(bins: ArrayLike, x: Array) -> list[Any]:
 def histogramdd(
     sample: ArrayLike, bins: ArrayLike = 10, range: Sequence[Any] | None = None, density: bool | None = None,
     weights: ArrayLike | None = None,
-) -> tuple[Any, tuple[Any, ...]]:  # fmt: skip
+) -> tuple[Array, tuple[Array, ...]]:  # fmt: skip
     """Count the points in each cell of a grid. Return the counts, and a tuple of the edges of the bins along each axis.
 
     density, weights: as for `histogram`. Counts are of the default float, edges too unless given. ValueError if bins do
@@ -308,7 +308,7 @@ def _of_few(x: numpy.ndarray, y: numpy.ndarray, bins: int = 10) -> tuple[numpy.n
 def histogram2d(
     x: ArrayLike, y: ArrayLike, bins: ArrayLike = 10, range: Any = None, density: bool | None = None,
     weights: ArrayLike | None = None,
-) -> tuple[Any, Any, Any]:  # fmt: skip
+) -> tuple[Array, Array, Array]:  # fmt: skip
     """Count the points (x, y) in each cell of a grid. Return the counts and the edges of the bins along both axes.
 
     Otherwise as `histogramdd`.

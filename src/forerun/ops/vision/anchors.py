@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -23,7 +23,7 @@ def multibox_target(
     anchor: ArrayLike, label: ArrayLike, cls_pred: ArrayLike, overlap_threshold: float = 0.5,
     ignore_label: float = -1.0, negative_mining_ratio: float = -1.0, negative_mining_thresh: float = 0.5,
     minimum_negative_samples: int = 0, variances: Sequence[float] = (0.1, 0.1, 0.2, 0.2),
-) -> list[Any]:  # fmt: skip
+) -> list[Array]:  # fmt: skip
     """Return the training targets of anchors: the codes of their objects' boxes, a mask of these, and classes.
 
     Each object gets the anchor that overlaps it most, one after another; then other anchors get the object that they

@@ -93,7 +93,7 @@ def box_iou(lhs: ArrayLike, rhs: ArrayLike, format: str = "corner") -> Array:
 
 def bipartite_matching(
     data: ArrayLike, is_ascend: bool = False, threshold: float | None = None, topk: int = -1
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """Return pairs of a row and a column of matrices of scores, the best score first.
 
     Each row and each column is in one pair at most. The function has no gradient.
@@ -158,7 +158,7 @@ def _pairs(scores: Values, threshold: float, is_ascend: bool, topk: int) -> tupl
 def box_encode(
     samples: ArrayLike, matches: ArrayLike, anchors: ArrayLike, refs: ArrayLike,
     means: ArrayLike = (0.0, 0.0, 0.0, 0.0), stds: ArrayLike = (0.1, 0.1, 0.2, 0.2),
-) -> tuple[Any, Any]:  # fmt: skip
+) -> tuple[Array, Array]:  # fmt: skip
     """Encode boxes as offsets from the anchors that match them, and return a mask.
 
     Codes are distances of middles in widths and heights of anchors, and logarithms of ratios of widths and heights,

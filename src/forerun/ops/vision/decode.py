@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -53,7 +53,7 @@ def imread(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True)
     return _core.from_numpy(values_in(filename, flag, to_rgb))
 
 
-def imdecode(buf: bytes, flag: int = 1, to_rgb: bool = True) -> Any:
+def imdecode(buf: bytes, flag: int = 1, to_rgb: bool = True) -> Array:
     """Return the image in the bytes of a file. It is computed in the call.
 
     Parameters

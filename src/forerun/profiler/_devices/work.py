@@ -8,7 +8,7 @@ from typing import TypeAlias
 from ..._runtime import core as _core
 from ..events import Compiled, OnHost
 
-__all__ = ["Counts", "counts", "heard", "since", "split", "spoken"]
+__all__ = ["Counts", "counts", "encoded", "parsed", "since", "split"]
 
 COMPILED, ON_HOST = "c", "h"
 Counts: TypeAlias = Mapping[tuple[str, str, str, int], tuple[int, float]]
@@ -31,19 +31,19 @@ def since(before: Counts) -> Counts:
     return found
 
 
-def spoken(found: Counts) -> list[tuple[str, int, str]]:
+def encoded(found: Counts) -> list[tuple[str, int, str]]:
     """Return counts as rows of a recording: a letter, a number, and a text.
 
-    >>> spoken({("c", "add", "a b.py", 7): (2, 0.25)})
+    >>> encoded({("c", "add", "a b.py", 7): (2, 0.25)})
     [('c', 2, '0.250000\\t7\\tadd\\ta b.py')]
     """
     return [(kind, n, f"{took:.6f}\t{line}\t{name}\t{file}") for (kind, name, file, line), (n, took) in found.items()]
 
 
-def heard(rows: Iterable[tuple[str, int, str]]) -> Counts:
+def parsed(rows: Iterable[tuple[str, int, str]]) -> Counts:
     """Return the counts of such rows.
 
-    >>> heard([("c", 2, "0.250000\\t7\\tadd\\ta b.py")])
+    >>> parsed([("c", 2, "0.250000\\t7\\tadd\\ta b.py")])
     {('c', 'add', 'a b.py', 7): (2, 0.25)}
     """
     found = {}

@@ -17,13 +17,13 @@ from ..._launch import link
 from ...distributed._peers import rank, size
 from ..events import Rank
 
-__all__ = ["LETTER", "heard", "shifted", "spoken"]
+__all__ = ["LETTER", "encoded", "parsed", "shifted"]
 
 LETTER = "r"  # of the row of a recording that has it
 Point = tuple[int, int, int]
 
 
-def spoken(known: Sequence[Point] = ()) -> tuple[list[Point], list[tuple[str, int, str]]]:
+def encoded(known: Sequence[Point] = ()) -> tuple[list[Point], list[tuple[str, int, str]]]:
     """Return what is known of this process's clock, a point more than before, and the row of a recording for it.
 
     Without other ranks there is no row.
@@ -56,7 +56,7 @@ def _machine() -> str:
         return platform.node()
 
 
-def heard(rows: Sequence[tuple[str, int, str]]) -> list[Rank]:
+def parsed(rows: Sequence[tuple[str, int, str]]) -> list[Rank]:
     """Return the rank of such rows, of which the last counts; none of no rows."""
     if not rows:
         return []

@@ -102,7 +102,7 @@ class Machine:
         return self.devices > 1 or self.ranks > 1
 
     def between_ranks(self, size: float) -> float:
-        """Return seconds of a sum over all ranks of so many bytes.
+        """Return the seconds of an all-reduce of so many bytes over all ranks.
 
         >>> Machine(ranks=2, link=Link(1e9, 0.0)).between_ranks(1e9)
         1.0

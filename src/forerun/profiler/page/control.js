@@ -61,7 +61,7 @@ function memoryAt(x, y) {
 }
 
 // --- the tip beside the pointer ----------------------------------------------------------------------------------------
-function told(thing) {
+function described(thing) {
   if (thing.op === undefined) return [trace.names[thing.lane.waits.name[thing.wait]], describeWait(thing.lane.waits, thing.wait)];
   const facts = describe(thing.op);
   if (thing.more) facts.push(["", `and ${thing.more} more on this pixel: zoom in`]);
@@ -69,7 +69,7 @@ function told(thing) {
 }
 
 function hover(x, y) {
-  const thing = at(x, y), text = thing ? told(thing) : memoryAt(x, y);
+  const thing = at(x, y), text = thing ? described(thing) : memoryAt(x, y);
   canvas.style.cursor = thing ? "pointer" : "grab";
   tip.hidden = !text;
   if (!text) return;
