@@ -358,6 +358,7 @@ class TestNoGrowth:
 
         assert grown(step, 300) == {}
 
+    @pytest.mark.filterwarnings("ignore:hybridize. .* has been captured 64 times")
     def test_one_hybrid_function_of_ever_other_shapes(self):
         f = forerun.hybrid(lambda x: np.tanh(x * 2) + 1)
         assert grown(lambda i: f(np.ones(i + 1)).wait(), 300) == {}
