@@ -249,10 +249,10 @@ def test_the_fake_copies_registered_memory_faster() -> None:
     program = """
 for array in (x, x[:MIB // 8] + 0):
     array.copyto(here).wait()
-    lane, _, _, took = fake.fake_gpu_log().decode().splitlines()[-1].split()
-    print(lane == "out", took)
+    copies = [line for line in fake.fake_gpu_log().decode().splitlines() if line.startswith("out ")]
+    print(copies[-1].split()[-1])  # the sum may be handed over after the first copy
 """
     assert printed(program, bandwidth=1000, pageable_bandwidth=100) == [
-        [1, (4 << 20) * 1000 // 1000],
-        [1, (1 << 19) * 1000 // 100],
+        [(4 << 20) * 1000 // 1000],
+        [(1 << 19) * 1000 // 100],
     ]
