@@ -117,7 +117,7 @@ def while_it_waits() -> None:
 def over_a_slow_network() -> None:
     """One rank; the loopback network takes its time, and no core."""
     os.environ.update(FORERUN_RANK="0", FORERUN_SIZE="2")
-    _peers.told.cache_clear()
+    _peers.from_environment.cache_clear()
     _world._opened_by = os.getpid()
     _core.net_open_loopback(2)
     net = nn.HybridSequential()

@@ -92,7 +92,7 @@ def open_loopback() -> None:
     from forerun.distributed import _peers, _world
 
     os.environ.update(FORERUN_RANK="0", FORERUN_SIZE="2")
-    _peers.told.cache_clear()
+    _peers.from_environment.cache_clear()
     _core.net_open_loopback(2, DELAY, BANDWIDTH)
     _world._opened_by = os.getpid()
 
