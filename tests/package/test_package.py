@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.metadata
+import importlib.util
 import inspect
 import math
 import pathlib
@@ -248,3 +249,38 @@ def test_the_core_needs_no_thread_local_variable_of_other_libraries_at_a_fixed_p
     of_others = [line for line in listed.splitlines() if re.search(r"_TPOFF64 .* \+ ", line)]  # with a name
     assert "R_" in listed
     assert of_others == []
+
+
+SCRIPTS = [
+    p for name in ("benchmarks", "stress", "verification", "tools", "examples") for p in (ROOT / name).rglob("*.py")
+]
+
+
+def missing_names(tree: ast.Module) -> list[str]:
+    """Return the names that a script takes of the package and that do not exist, also as attributes of its modules."""
+    modules: dict[str, ModuleType] = {}
+    missing: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "forerun" and not node.level:
+            module = importlib.import_module(node.module)
+            for alias in node.names:
+                if not hasattr(module, alias.name) and importlib.util.find_spec(f"{node.module}.{alias.name}") is None:
+                    missing.append(f"{node.module}.{alias.name}")
+                elif isinstance(found := getattr(module, alias.name, None), ModuleType):
+                    modules[alias.asname or alias.name] = found
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            module = modules.get(node.value.id)
+            if module is not None and not hasattr(module, node.attr):
+                missing.append(f"{module.__name__}.{node.attr}")
+    return missing
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_scripts_use_names_of_the_package_that_are_there(path: pathlib.Path) -> None:
+    assert missing_names(ast.parse(path.read_text(encoding="utf-8"))) == []
+
+
+def test_missing_names_are_found() -> None:
+    text = "from forerun.distributed import _peers, nothing\n_peers.told.cache_clear()\n_peers.rank()"
+    assert missing_names(ast.parse(text)) == ["forerun.distributed.nothing", "forerun.distributed._peers.told"]
