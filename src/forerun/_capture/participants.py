@@ -91,18 +91,19 @@ def current() -> Capture | None:
     return _current.capture if _core.capturing() else None
 
 
-def depend_on(thing: Hashable, parts: Callable[[Snapshot], Iterable[object]] = lambda snapshot: ()) -> None:
+def depend_on(thing: Hashable, parts: Callable[[Snapshot], Iterable[object]] = lambda snapshot: ()) -> Capture | None:
     """Let the function that this thread captures depend on an object: once it has changed, calls are captured anew.
 
-    parts: watches the objects inside it, too, and returns them.
+    parts: watches the objects inside it, too, and returns them. Return the capture if it did not depend on it before.
     """
     capture = current()
     if capture is None or not capture.watches or thing in capture.watched:
-        return
+        return None
     snapshot = Snapshot()
     watch(thing, snapshot)
     capture.watched.update((thing, *parts(snapshot)))
     capture.guards.append(snapshot)
+    return capture
 
 
 def issue(program: Any, inputs: tuple[Any, ...], participants: Sequence[Participant]) -> Any:

@@ -246,7 +246,7 @@ class Trainer:
         self._optimizer.rescale_grad = self._scale / batch_size
         if _capture.capturing():
             self._take_part(params)
-        items = self._summed_items(params) if sums else self._items(params)
+        items = self._items(params, sums)
         self._used.used(params)
         for some in items:
             self._optimizer.update_all(some)
@@ -256,21 +256,16 @@ class Trainer:
                     copies[self._owners[i]][...] = broadcast(copies[self._owners[i]])
                 broadcast_to_replicas(copies, self._owners[i])
 
-    def _items(self, params: list[Copies]) -> list[list[Item]]:
-        """Return what the optimizer updates on each device, with the gradients as they are."""
+    def _items(self, params: list[Copies], sums: bool) -> list[list[Item]]:
+        """Return what the optimizer updates on each device. sums: with gradients summed over devices and ranks."""
         items: list[list[Item]] = [[] for _ in self._devices]
-        for i, copies in params:
-            for weight, state, device, _ in self._updated.get(i) or self._updates(i, copies):
-                items[device].append((i, weight, weight.grad, state))
-        return items
-
-    def _summed_items(self, params: list[Copies]) -> list[list[Item]]:
-        """Return the same with sums of the gradients over devices and ranks."""
-        items: list[list[Item]] = [[] for _ in self._devices]
-        summed = self._summed(params) if self._ranks > 1 else {}
+        summed = self._summed(params) if sums and self._ranks > 1 else {}
         for i, copies in params:
             for weight, state, device, place in self._updated.get(i) or self._updates(i, copies):
-                g = summed[i] if summed else reduce_replicas([x.grad for x in copies], place)
+                if not sums:
+                    g = weight.grad
+                else:
+                    g = summed[i] if summed else reduce_replicas([x.grad for x in copies], place)
                 items[device].append((i, weight, g, state))
         return items
 

@@ -22,38 +22,6 @@ _ELEMENTS = 1 << 16  # of the arguments, at most
 _PRODUCTS = 1 << 22  # examples times elements of parameters, at most
 
 
-class AutomaticCapture(CaptureCache):
-    """The programs of a block that is not hybridized.
-
-    Python takes longer to issue an operation of a small network than a worker to run it, so one program of all of them
-    saves most of the time. Other calls run as they are written: large ones, which would gain nothing; those on
-    accelerators, where a program has to be compiled first; and those of blocks in which there is code of another
-    package, since it may have effects besides operations.
-    """
-
-    automatic = True
-
-    def recorder(self, name: str, strict: bool) -> Recorded:
-        """Return the function whose small calls are captured."""
-        return _SmallCalls(self.written, name, strict, self.written.names, watches=False)
-
-    def why_not(self, blocks: Sequence[Block]) -> str:
-        """Say why no call is captured because of the blocks of the tree; "" if they allow it."""
-        foreign = next((block for block in blocks if not _own(block)), None)
-        return super().why_not(blocks) or (f"{type(foreign).__name__} is not the library's" if foreign else "")
-
-    def state(self) -> str:
-        """Return one line for people."""
-        return f"not hybridized; small calls automatically: {super().state()}"
-
-
-def _own(block: Block) -> bool:
-    """Say whether a block runs code of the library alone: no class, method or function in it is of another package."""
-    functions = (value for value in block.__dict__.values() if callable(value) and not isinstance(value, type))
-    parts = block, type(block).forward, *functions
-    return all((getattr(part, "__module__", None) or "").startswith(_PACKAGE) for part in parts)
-
-
 class _SmallCalls(Recorded):
     """Programs of calls that are small, and that have been repeated."""
 
@@ -99,3 +67,32 @@ class _SmallCalls(Recorded):
         if not call.program.whole:
             raise NotRepeatable("its operations take longer to run than to issue")
         return call
+
+
+class AutomaticCapture(CaptureCache):
+    """The programs of a block that is not hybridized.
+
+    Python takes longer to issue an operation of a small network than a worker to run it, so one program of all of them
+    saves most of the time. Other calls run as they are written: large ones, which would gain nothing; those on
+    accelerators, where a program has to be compiled first; and those of blocks in which there is code of another
+    package, since it may have effects besides operations.
+    """
+
+    automatic = True
+    recorded_by = _SmallCalls
+
+    def why_not(self, blocks: Sequence[Block]) -> str:
+        """Say why no call is captured because of the blocks of the tree; "" if they allow it."""
+        foreign = next((block for block in blocks if not _own(block)), None)
+        return super().why_not(blocks) or (f"{type(foreign).__name__} is not the library's" if foreign else "")
+
+    def state(self) -> str:
+        """Return one line for people."""
+        return f"not hybridized; small calls automatically: {super().state()}"
+
+
+def _own(block: Block) -> bool:
+    """Say whether a block runs code of the library alone: no class, method or function in it is of another package."""
+    functions = (value for value in block.__dict__.values() if callable(value) and not isinstance(value, type))
+    parts = block, type(block).forward, *functions
+    return all((getattr(part, "__module__", None) or "").startswith(_PACKAGE) for part in parts)

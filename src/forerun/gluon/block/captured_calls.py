@@ -93,20 +93,17 @@ class CaptureCache:
 
     read: _Read = stale(_Read)
     automatic = False  # whether calls are captured without `hybridize`
+    recorded_by: type[Recorded] = Recorded
 
     def __init__(self, block: Block, strict: bool = False) -> None:
         self.written = AsWritten(block)
-        self.recorded = self.recorder(block.name, strict)
+        self.recorded = self.recorded_by(self.written, block.name, strict, self.written.names, watches=False)
         self.called: tuple[Any, list[Spec]] | None = None  # arguments of the first call, without their values
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if "block" in state:  # of an older version
             state["written"] = AsWritten(state.pop("block"))
         self.__dict__.update(state)
-
-    def recorder(self, name: str, strict: bool) -> Recorded:
-        """Return the function whose calls are captured."""
-        return Recorded(self.written, name, strict, self.written.names, watches=False)
 
     def for_another(self, block: Block) -> CaptureCache:
         """Return the same for another block, without programs."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ... import np
 from ..._capture import core as _core
 from ..._capture.changes import Snapshot, note, watch
-from ..._capture.participants import current, depend_on
+from ..._capture.participants import depend_on
 from ...autograd.leaf import Variable
 from ..grad import begin, no_grad
 from ..methods import to
@@ -253,14 +253,12 @@ class _SameLeaves:
 
 def _depend_on_tree(module: Module) -> None:
     """Let the function that this thread captures depend on a module, those inside it, and their parameters."""
-    capture = current()
-    if capture is None or not capture.watches or module in capture.watched:
-        return
 
     def parts(snapshot: Snapshot) -> Iterator[Module]:
         for each in module.modules():
             watch(each, snapshot)
             yield each
 
-    depend_on(module, parts)
-    capture.guards.append(_SameLeaves([*module.parameters()]))
+    capture = depend_on(module, parts)
+    if capture is not None:
+        capture.guards.append(_SameLeaves([*module.parameters()]))
