@@ -19,12 +19,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy
+from whatif import open_loopback
 
 import forerun
 from forerun import _core, autograd, gluon, np
 from forerun import distributed as dist
 from forerun._display.terminal import Terminal
-from forerun.distributed import _peers, _world
 from forerun.gluon import nn
 
 SIZES = (8, 64 << 10, 1 << 20, 4 << 20, 16 << 20)
@@ -116,10 +116,7 @@ def while_it_waits() -> None:
 
 def over_a_slow_network() -> None:
     """One rank; the loopback network takes its time, and no core."""
-    os.environ.update(FORERUN_RANK="0", FORERUN_SIZE="2")
-    _peers.from_environment.cache_clear()
-    _world._opened_by = os.getpid()
-    _core.net_open_loopback(2)
+    open_loopback()
     net = nn.HybridSequential()
     net.add(*(nn.Dense(768, "tanh") for _ in range(8)))
     net.initialize("xavier")

@@ -54,7 +54,7 @@ def train(name: str, devices: int, steps: int, out: str, network: str) -> None:
     from forerun.profiler._replay.recorded import Recorded
 
     if network == "loopback":
-        open_loopback()
+        open_loopback(DELAY, BANDWIDTH)
     sums = [seconds_of_sum(size) for size in SIZES] if network == "ranks" else []
     width, layers, examples, optimizer = PROGRAMS[name]
     places = [forerun.cpu(i) for i in range(devices)]
@@ -86,14 +86,14 @@ def train(name: str, devices: int, steps: int, out: str, network: str) -> None:
     Path(f"{out}.{rank()}.json").write_text(json.dumps(said))
 
 
-def open_loopback() -> None:
-    """Let this process be one of two ranks, of which the other does the same, over a network of known speed."""
+def open_loopback(*speed: float) -> None:
+    """Let this process be one of two ranks, of which the other does the same. speed: delay and bandwidth."""
     from forerun import _core
     from forerun.distributed import _peers, _world
 
     os.environ.update(FORERUN_RANK="0", FORERUN_SIZE="2")
     _peers.from_environment.cache_clear()
-    _core.net_open_loopback(2, DELAY, BANDWIDTH)
+    _core.net_open_loopback(2, *speed)
     _world._opened_by = os.getpid()
 
 
