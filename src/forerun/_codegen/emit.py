@@ -57,57 +57,63 @@ class _Body:
         operand, v = self.loop.operands[k], self.values
         if operand.walk in ("one", "row"):
             return self._one(k, operand.dtype)
-        kind, at = v.wide(_memory(operand.dtype)), self._place(k)
-        mask = self._mask(operand)
-        if mask:
-            name, pointers = self._masked(operand, "load", "gather")
-            v.intrinsics.add(f"declare {kind} {name}({pointers}, i32, {v.wide('i1')}, {kind})")
-            args = f"{pointers} {at}, i32 {_bytes(operand.dtype)}, {v.wide('i1')} {mask}, {kind} zeroinitializer"
+        letter = _memory(operand.dtype)
+        kind, align = v.wide(letter), f"align {_bytes(operand.dtype)}"
+        if operand.walk == "strided" and v.width > 1:
+            value = "poison"
+            for lane, place in enumerate(self._places(k)):
+                element = v.new(f"load {letter}, ptr {place}, {align}")
+                value = v.new(f"insertelement {kind} {value}, {letter} {element}, i64 {lane}")
+        elif self.mask:
+            name = f"@llvm.masked.load.{self._suffix(letter)}"
+            flags = v.wide("i1")
+            v.intrinsics.add(f"declare {kind} {name}(ptr, i32, {flags}, {kind})")
+            args = f"ptr {self._place(k)}, i32 {_bytes(operand.dtype)}, {flags} {self.mask}, {kind} zeroinitializer"
             value = v.new(f"call {kind} {name}({args})")
         else:
-            value = v.new(f"load {kind}, ptr {at}, align {_bytes(operand.dtype)}")
+            value = v.new(f"load {kind}, ptr {self._place(k)}, {align}")
         return self._flags(value) if operand.dtype == "bool" else value
 
     def _store(self, k: int, value: str) -> None:
         operand, v = self.loop.operands[k], self.values
-        kind = v.wide(_memory(operand.dtype))
+        letter = _memory(operand.dtype)
+        kind, align = v.wide(letter), f"align {_bytes(operand.dtype)}"
         if operand.dtype == "bool":
             value = v.new(f"zext {v.wide('i1')} {value} to {kind}")
-        at, mask = self._place(k), self._mask(operand)
-        if not mask:
-            v.code.append(f"store {kind} {value}, ptr {at}, align {_bytes(operand.dtype)}")
-            return
-        name, pointers = self._masked(operand, "store", "scatter")
-        v.intrinsics.add(f"declare void {name}({kind}, {pointers}, i32, {v.wide('i1')})")
-        args = f"{kind} {value}, {pointers} {at}, i32 {_bytes(operand.dtype)}, {v.wide('i1')} {mask}"
-        v.code.append(f"call void {name}({args})")
+        if operand.walk == "strided" and v.width > 1:
+            # From the last on: where several places are that of the last element, its own value is stored there last.
+            for lane, place in reversed(list(enumerate(self._places(k)))):
+                element = v.new(f"extractelement {kind} {value}, i64 {lane}")
+                v.code.append(f"store {letter} {element}, ptr {place}, {align}")
+        elif self.mask:
+            name = f"@llvm.masked.store.{self._suffix(letter)}"
+            flags = v.wide("i1")
+            v.intrinsics.add(f"declare void {name}({kind}, ptr, i32, {flags})")
+            args = f"{kind} {value}, ptr {self._place(k)}, i32 {_bytes(operand.dtype)}, {flags} {self.mask}"
+            v.code.append(f"call void {name}({args})")
+        else:
+            v.code.append(f"store {kind} {value}, ptr {self._place(k)}, {align}")
+
+    def _suffix(self, letter: str) -> str:
+        """The end of the name of LLVM's functions that load or store some elements of a vector."""
+        return f"v{self.values.width}{ {'float': 'f32', 'double': 'f64'}.get(letter, letter) }.p0"
 
     def _place(self, k: int) -> str:
-        """The address of the first of the elements, or of each of them where they are apart."""
+        """The address of the first of the elements."""
         operand, v = self.loop.operands[k], self.values
         if operand.walk == "dense":
             return v.new(f"getelementptr {_memory(operand.dtype)}, ptr %p{k}, i64 {self.index}")
         before = v.new(f"mul i64 {self.index}, {operand.stride}")
-        first = v.new(f"getelementptr i8, ptr %p{k}, i64 {before}")
-        if v.width == 1:
-            return first
-        apart = ", ".join(f"i64 {i * operand.stride}" for i in range(v.width))
-        return v.new(f"getelementptr i8, ptr {first}, {v.wide('i64')} <{apart}>")
+        return v.new(f"getelementptr i8, ptr %p{k}, i64 {before}")
 
-    def _mask(self, operand: Operand) -> str | None:
-        """Which of the elements there are; None: all, and they are loaded and stored as one."""
-        v = self.values
-        if self.mask or operand.walk == "dense" or v.width == 1:
-            return self.mask
-        return f"<{', '.join(['i1 true'] * v.width)}>"
-
-    def _masked(self, operand: Operand, dense: str, apart: str) -> tuple[str, str]:
-        """The name of LLVM's function for some of the elements, and the type of their place."""
-        letter, width = _memory(operand.dtype), self.values.width
-        suffix = f"v{width}{ {'float': 'f32', 'double': 'f64'}.get(letter, letter) }"
-        if operand.walk == "dense":
-            return f"@llvm.masked.{dense}.{suffix}.p0", "ptr"
-        return f"@llvm.masked.{apart}.{suffix}.v{width}p0", self.values.wide("ptr")
+    def _places(self, k: int) -> list[str]:
+        """The addresses of elements that do not follow one another; in place of those beyond the row, the last's."""
+        stride, v, first = self.loop.operands[k].stride, self.values, self._place(k)
+        places = [first]
+        for lane in range(1, v.width):
+            after = f"{lane * stride}" if not self.mask else v.new(f"mul i64 %lane.{lane}, {stride}")
+            places.append(v.new(f"getelementptr i8, ptr {first}, i64 {after}"))
+        return places
 
     def _one(self, k: int, dtype: str) -> str:
         v = self.values
@@ -174,10 +180,22 @@ def _masked(loop: Loop, width: int) -> tuple[list[str], list[_Body]]:
         f"%left.1 = insertelement {wide} poison, i64 %left, i64 0",
         f"%left.all = shufflevector {wide} %left.1, {wide} poison, <{width} x i32> zeroinitializer",
         f"%mask = icmp ugt {wide} %left.all, <{lanes}>",
+        *_lanes(loop, width),
         *rest.values.code,
         "br label %row.done",
     ]
     return code, [body, rest]
+
+
+def _lanes(loop: Loop, width: int) -> list[str]:
+    """`%lane.k`: k, or the last element's number if there are fewer; for operands that are loaded one by one."""
+    if not any(operand.walk == "strided" for operand in loop.operands):
+        return []
+    code = ["%last = sub i64 %left, 1"]
+    for lane in range(1, width):
+        code.append(f"%has.{lane} = icmp ugt i64 %left, {lane}")
+        code.append(f"%lane.{lane} = select i1 %has.{lane}, i64 {lane}, i64 %last")
+    return code
 
 
 def _vectors(loop: Loop, width: int) -> tuple[list[str], _Body]:
