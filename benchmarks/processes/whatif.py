@@ -44,6 +44,8 @@ RANKS = (2, 4)
 SIZES = (64 << 10, 4 << 20)  # of the sums that measure a link
 DELAY, BANDWIDTH = 100e-6, 500e6  # of the loopback network: seconds, bytes a second
 AIM = 0.15
+CACHE = 64 << 20  # bytes, more than a processor's caches
+WARM = 40  # steps before the recording: loops are compiled beside the first ones
 
 
 def train(name: str, devices: int, steps: int, out: str, network: str) -> None:
@@ -76,7 +78,7 @@ def train(name: str, devices: int, steps: int, out: str, network: str) -> None:
             each.backward()
         trainer.step(examples * devices)
 
-    for _ in range(5):
+    for _ in range(WARM):
         step()
     forerun.waitall()
     with profiler.record(f"{out}.{rank()}.frec") as p:
@@ -98,17 +100,18 @@ def open_loopback(*speed: float) -> None:
 
 
 def seconds_of_sum(size: int) -> float:
-    """Return the median time of a sum over ranks."""
+    """Return the median time of a sum over ranks of an array that is not in a cache, as gradients mostly are not."""
     from forerun import distributed as dist
     from forerun import np
 
-    x, times = np.ones(size // 4), []
-    for _ in range(20):
+    times = []
+    arrays = [np.ones(size // 4) for _ in range(max(2, CACHE // size))]
+    for x in arrays[:2] * 3 + arrays:
         dist.allreduce(np.ones(1)).wait()  # all begin together
         began = time.perf_counter()
         dist.allreduce(x).wait()
         times.append(time.perf_counter() - began)
-    return median(times[5:])
+    return median(times[6:])
 
 
 def link_of(ranks: int, sums: list[float]) -> str:
@@ -208,7 +211,7 @@ def compare(bench: Bench, name: str, rounds: int) -> list[list[str]]:
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--rounds", type=int, default=5)
-    arguments.add_argument("--steps", type=int, default=20)
+    arguments.add_argument("--steps", type=int, default=40)
     arguments.add_argument("--programs", nargs="*", choices=list(PROGRAMS), default=list(PROGRAMS))
     arguments.add_argument("--markdown", action="store_true", help="print the table for a page")
     for hidden in ("--train", "--out", "--network"):
