@@ -22,6 +22,7 @@ namespace {
 
 constexpr size_t kMostOps = 512;
 constexpr int64_t kLine = 64, kLeastAhead = 4 * kLine;  // bytes that are fetched for the next block
+constexpr Region kWhole;
 // A tile of a long string of ops has fewer elements, so that several threads share what is not long.
 constexpr int64_t kTileOps = 4, kLeastTile = 4096;
 
@@ -103,11 +104,8 @@ bool FusedKernel::add(Op& op) {
     where[i] = -1;
     if (operand.access < 0) continue;
     uses[i] = use_of(part, operand);
-    const StorageUse* known = find(op.access(operand.access).storage);
-    if (!known) continue;
-    where[i] = static_cast<int>(known - storages_.data());
-    if (!known->written && i < part.n_in) continue;
-    fits = uses[i] != Use::total && known->as(uses[i], operand);
+    where[i] = part_for(uses[i], operand, op.access(operand.access), i >= part.n_in);
+    fits = where[i] != kRefused;
   }
   if (!fits) {
     reduction_ = before;
@@ -116,28 +114,58 @@ bool FusedKernel::add(Op& op) {
   for (int i = 0; i < part.n; ++i) {
     const FusibleOperands::Operand& operand = part.operand[i];
     if (operand.access < 0) continue;
-    Storage* storage = op.access(operand.access).storage;
-    auto size = static_cast<int64_t>(item_size(operand.dtype));
-    bool writes = i >= part.n_in;
+    const Access& access = op.access(operand.access);
     for (int k = 0; k < i && where[i] < 0; ++k)
-      if (part.operand[k].access >= 0 && op.access(part.operand[k].access).storage == storage) where[i] = where[k];
-    if (where[i] < 0) {
-      where[i] = static_cast<int>(storages_.size());
-      storage->place = static_cast<uint32_t>(where[i]), storage->placed_by = number_;
-      storages_.push_back({storage, uses[i], writes, false, operand.offset, size, ops_.size(), ops_.size(),
-                           operand.nest, operand.place, false});
-      continue;
-    }
-    StorageUse& known = storages_[where[i]];
-    known.last_use = ops_.size();
-    if (writes && !known.written) known.first_write = ops_.size();
-    if (!known.as(uses[i], operand)) known.use = Use::other, known.mixed = true;
-    known.written = known.written || writes;
+      if (part.operand[k].access >= 0 && op.access(part.operand[k].access).storage == access.storage)
+        where[i] = where[k];
+    add_use(access, uses[i], operand, i >= part.n_in, where[i]);
   }
   ops_.push_back(&op);
   where_.insert(where_.end(), where, where + part.n);
   append_signature(part, where);
   return true;
+}
+
+// Which use of the storage in the group this one is a part of. A use of a part of the storage may be a new one if the
+// group uses other parts alone.
+int FusedKernel::part_for(Use use, const FusibleOperands::Operand& operand, const Access& access, bool writes) const {
+  const StorageUse* known = find(access.storage);
+  if (!known) return kNewPart;
+  const Region& region = access.loose ? kWhole : access.op()->region(access);
+  int found = kNewPart;
+  for (int k = static_cast<int>(known - storages_.data()); k >= 0; k = storages_[k].next_part) {
+    const StorageUse& part = storages_[k];
+    const bool fits = part.as(use, operand) && use != Use::total;
+    if (fits || (!part.written && !writes))
+      found = fits || found == kNewPart ? k : found;
+    else if (use == Use::total || part.use == Use::total || !part.region->apart(region))
+      return kRefused;
+  }
+  return found;
+}
+
+// where: from part_for(); the use's place.
+void FusedKernel::add_use(const Access& access, Use use, const FusibleOperands::Operand& operand, bool writes,
+                          int& where) {
+  Storage* storage = access.storage;
+  if (where < 0) {
+    where = static_cast<int>(storages_.size());
+    if (StorageUse* part = find(storage)) {
+      while (part->next_part >= 0) part = &storages_[part->next_part];
+      part->next_part = where;
+    } else {
+      storage->place = static_cast<uint32_t>(where), storage->placed_by = number_;
+    }
+    storages_.push_back({storage, access.loose ? &kWhole : &access.op()->region(access), -1, use, writes, false,
+                         operand.offset, static_cast<int64_t>(item_size(operand.dtype)), ops_.size(), ops_.size(),
+                         operand.nest, operand.place, false});
+    return;
+  }
+  StorageUse& known = storages_[where];
+  known.last_use = ops_.size();
+  if (writes && !known.written) known.first_write = ops_.size();
+  if (!known.as(use, operand)) known.use = Use::other, known.mixed = true, known.region = &kWhole;
+  known.written = known.written || writes;
 }
 
 // Two groups of the same signature do the same with their operands.

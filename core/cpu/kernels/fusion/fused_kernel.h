@@ -29,15 +29,17 @@ class FusedKernel final : public FusedGroup {
  private:
   friend class PlanMaker;
   // How ops of the group use a storage, seen from the elements that are walked. All uses of a storage that is written
-  // must be the same, so that a block reads only what the same block wrote.
+  // must be the same, so that a block reads only what the same block wrote; or uses of parts that do not overlap.
   enum class Use : uint8_t {
     each,   // element i is at offset + i * size
     row,    // row r is at offset + r * size
     other,  // anything else
     total,  // a result of reductions that is there only when all tiles have ended
   };
-  struct StorageUse {
+  struct StorageUse {  // of a storage, or of a part of it
     Storage* storage;
+    const Region* region;  // where the elements stand; of an op of the group
+    int next_part;         // of the same storage, in storages_; -1: no other
     Use use;
     bool written, elided;
     int64_t offset, size;
@@ -52,9 +54,12 @@ class FusedKernel final : public FusedGroup {
 
   Use use_of(const FusibleOperands& part, const FusibleOperands::Operand& operand) const;
   // While the group is put together, with the engine's lock.
-  const StorageUse* find(const Storage* storage) const {
+  const StorageUse* find(const Storage* storage) const {  // the first part of several
     return storage->placed_by == number_ ? &storages_[storage->place] : nullptr;
   }
+  static constexpr int kNewPart = -1, kRefused = -2;
+  int part_for(Use use, const FusibleOperands::Operand& operand, const Access& access, bool writes) const;
+  void add_use(const Access& access, Use use, const FusibleOperands::Operand& operand, bool writes, int& where);
   StorageUse* find(const Storage* storage) { return const_cast<StorageUse*>(std::as_const(*this).find(storage)); }
   int64_t tile_elements() const;
   void append_signature(const FusibleOperands& part, const int* where);
