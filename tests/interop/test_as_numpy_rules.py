@@ -109,6 +109,10 @@ np.fromiter((i for i in range(3)), float)
 np.fromiter((i for i in 'abc'), 'U1')
 np.__version__
 np.typing.NDArray.__name__
+np.typing.NDArray[np.float64], np.typing.ArrayLike, np.typing.NDArray[np.int64] | None
+__import__('numpy.typing').typing is np.typing, np.typing.NBitBase.__name__
+isinstance(x, np.ndarray | list), isinstance([], list | np.ndarray), isinstance(3, np.ndarray | None)
+np.ndarray | None, list | np.ndarray, np.ndarray.__module__
 np.ndarray[tuple[int], np.dtype[np.float64]].__name__
 np.geterr()
 np.finfo(float).eps

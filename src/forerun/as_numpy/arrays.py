@@ -54,15 +54,14 @@ class _Ndarray(type):
     def __hash__(cls) -> int:
         return hash(np.ndarray)
 
-    def __or__(cls, other: Any) -> Any:
-        return numpy.ndarray | other
-
     def __repr__(cls) -> str:
         return repr(numpy.ndarray)
 
 
 class ndarray(metaclass=_Ndarray):
     """An array."""
+
+    __module__ = "numpy"
 
 
 class _Ufunc(type):

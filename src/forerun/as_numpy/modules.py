@@ -38,6 +38,8 @@ _MAKES = (
     "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype", "copy",
     "empty_like", "full_like", "ones_like", "require", "zeros_like", "linspace", "arange", "full",
 )  # fmt: skip
+# Modules that are NumPy's own: their names are annotations, and no functions.
+_NUMPYS = ("numpy.typing",)
 _LACKS = "not among forerun's functions"
 # NumPy's functions are meant, as they call Python once for each element, or are about NumPy itself.
 _THEIRS = {
@@ -63,7 +65,7 @@ class Modules:
         found = self._made.get(name)
         if found is None:
             theirs = importlib.import_module(name)
-            found = self._made.setdefault(name, self._module(name, theirs))
+            found = self._made.setdefault(name, theirs if name in _NUMPYS else self._module(name, theirs))
             parent, _, last = name.rpartition(".")
             if parent:
                 setattr(self(parent), last, found)
