@@ -297,6 +297,37 @@ class TestArrays:
         with pytest.raises(AttributeError):
             names["x"].size = 3
 
+    def test_arrays_are_locked_and_unlocked(self, run):
+        names = run(
+            "import numpy as np\n"
+            "x, y, z = np.arange(3.0), np.arange(3.0), np.arange(3.0)\n"
+            "late = x + 1\n"
+            "x.flags.writeable = False\n"
+            "y.setflags(write=False)\n"
+            "z.flags['WRITEABLE'] = False\n"
+            "part = y[1:]\n"
+        )
+        for name in ("x", "y", "z", "part"):
+            locked = names[name]
+            assert (locked.flags.writeable, (locked + 1).flags.writeable) == (False, True)
+            for write in ("v[0] = 7", "v += 1", "v.sort()", "v.fill(2)", "np.copyto(v, 1)", "np.add(v, 1, out=v)"):
+                with pytest.raises(ValueError, match="read-only"):
+                    exec(write, {"v": locked, "np": names["np"]})
+        assert names["late"].tolist() == [1, 2, 3]
+        for name, unlock in (("x", "v.flags.writeable = True"), ("y", "v.setflags(write=True)"), ("z", "v.flags['W'] = 1")):
+            exec(f"{unlock}; v[0] = 7", {"v": names[name]})
+            assert names[name].tolist() == [7, 1, 2]
+            assert names[name].flags.writeable is True
+        repeated = names["np"].broadcast_to(names["x"], (2, 3))
+        with pytest.raises(ValueError, match=r"^cannot set WRITEABLE flag to True of this array$"):
+            repeated.flags.writeable = True
+        with pytest.raises(AttributeError, match=r"^attribute 'owndata' of .* is not writable$"):
+            names["x"].flags.owndata = True
+        with pytest.raises(KeyError, match="Unknown flag"):
+            names["x"].flags["C"] = True
+        with pytest.raises(ValueError, match="WRITEBACKIFCOPY"):
+            names["x"].setflags(uic=True)
+
     def test_what_is_written_to_arguments_is_there(self, run):
         names = run(
             "import numpy as np\n"

@@ -42,7 +42,7 @@ class Flags:
         like = numpy.lib.stride_tricks.as_strided(numpy.empty(1, x.dtype), x.shape, x.strides).flags
         written = _core.is_writable(x) and not _core.is_scalar(x)
         values = (like.c_contiguous, like.f_contiguous, False, written, True, False)
-        for name, value in zip(self.__slots__, values, strict=True):
+        for name, value in zip(Flags.__slots__, values, strict=True):
             object.__setattr__(self, name, bool(value))
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -66,7 +66,7 @@ class Flags:
         return self.c_contiguous or self.f_contiguous
 
     def __getitem__(self, name: str) -> bool:
-        names = {n.upper(): n for n in (*self.__slots__, "contiguous", "fortran", "fnc", "forc")}
+        names = {n.upper(): n for n in (*Flags.__slots__, "contiguous", "fortran", "fnc", "forc")}
         names |= {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned"}
         names |= {"X": "writebackifcopy"}
         if name not in names:
@@ -74,7 +74,7 @@ class Flags:
         return bool(getattr(self, names[name]))
 
     def __repr__(self) -> str:
-        return "\n".join(f"  {name.upper()} : {getattr(self, name)}" for name in self.__slots__)
+        return "\n".join(f"  {name.upper()} : {getattr(self, name)}" for name in Flags.__slots__)
 
 
 _DLPACK_TYPES = {"cuda": 2, "rocm": 10, "oneapi": 14}  # DLPack's numbers, by platform

@@ -17,6 +17,7 @@ from .._array.ufunc_calls import OPS
 from ..ops._base import core as _core
 from ..ops._base.primitive import Elementwise, direct
 from .conversion import Numpy, back, values
+from .flags import flags, setflags
 
 __all__ = ["classes", "extended"]
 
@@ -183,6 +184,10 @@ def _class_for(is_program: Callable[[Any], bool]) -> Callable[[Any], type]:
     return class_of
 
 
+# Attributes that are given above, or that are forerun's and need nothing of NumPy's.
+_OWN = ("base", "data", "dtype", "flags", "item", "setflags", "shape", "tolist")
+
+
 def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
     """Yield attributes that the class gets in addition, or in place of its own."""
     yield "__module__", "numpy"
@@ -190,9 +195,11 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
     yield "__array_ufunc__", _ufuncs(calls)
     yield "data", _read("data")
     yield "base", None
+    yield "flags", flags
+    yield "setflags", setflags
     for name in dir(numpy.ndarray):
         theirs = getattr(numpy.ndarray, name)
-        if name.startswith("_") or name in ("base", "data", "shape", "dtype", "item", "tolist"):
+        if name.startswith("_") or name in _OWN:
             continue
         ours = getattr(np.ndarray, name, None)
         if ours is None:

@@ -175,8 +175,8 @@ nb::object transpose(nb::handle a, nb::handle axes_object) {
   return wrapped_like(a, with_axes(from, order));
 }
 
-nb::object read_only(Array array) {
-  array.layout.read_only = true;
+nb::object read_only(Array array, bool on = true) {
+  array.layout.read_only = on;
   return wrapped(std::move(array));
 }
 
@@ -211,8 +211,9 @@ void init_views(Module& m) {
   m.def("transpose", transpose);
   m.def("broadcast_to", broadcast_view);
   m.def(
-      "read_only", [](nb::handle a) { return read_only(arg("view", a)); }, nb::arg("a"),
-      "The array as a view that is not to be written to, nor what views are made of it.");
+      "read_only", [](nb::handle a, bool on) { return read_only(arg("view", a), on); }, nb::arg("a"),
+      nb::arg("on") = true,
+      "The array as a view that is not to be written to, nor what views are made of it; or that may be again.");
   m.def("is_writable", [](nb::handle a) { return arg("flags", a).writable(); }, nb::arg("a"));
   m.def("getitem", getitem, nb::arg("a"), nb::arg("index").none(),
         "The view that a basic index selects, also of one element.");
