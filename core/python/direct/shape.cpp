@@ -333,22 +333,17 @@ PyObject* vstack(const DirectCall& call) {
   return joined(std::move(all), 0, device);
 }
 
-// Vectors of one dtype, or a vector and a number of its dtype.
+// Vectors, of which one may be a list, and a number in place of the second one.
 PyObject* append(const DirectCall& call) {
-  const Array* a = call.n == 2 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
-  if (!a || a->layout.ndim() != 1) return nullptr;
-  int device = as_array(call.args[0])->device;
-  const nb::object values = array_from_like(call.args[1]);
-  if (const Array* b = plain_values(values.ptr())) {
-    if (b->layout.ndim() > 1 || b->layout.dtype != a->layout.dtype || as_array(values.ptr())->device != device)
-      return nullptr;
-    return joined({*a, reshaped(*b, Dims{b->layout.size})}, 0, device);
-  }
-  const DType t = a->layout.dtype;
-  const bool takes = PyFloat_CheckExact(call.args[1]) ? t == DType::f64 : t == DType::i64 && plain_int(call.args[1]);
-  Array one = takes ? numbers_at_once(&call.args[1], Dims{1}, t, device) : Array();
-  if (!one.storage()) return nullptr;
-  return joined({*a, one}, 0, device);
+  if (call.n != 2 || call.kwnames) return nullptr;
+  const nb::object to = array_from_like(call.args[0]);
+  const nb::object values =
+      plain_number(call.args[1]) ? nb::steal(array_of_number(call.args[1])) : array_from_like(call.args[1]);
+  const Array *a = plain_array(to.ptr()), *b = plain_values(values.ptr());
+  if (!a || !b || a->layout.ndim() != 1 || b->layout.ndim() > 1) return nullptr;
+  const int device = as_array(to.ptr())->device;
+  if (as_array(values.ptr())->device != device) return nullptr;
+  return joined({*a, reshaped(*b, Dims{b->layout.size})}, 0, device);
 }
 
 }  // namespace

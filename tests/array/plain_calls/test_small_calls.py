@@ -66,6 +66,18 @@ def test_an_entry_gives_what_its_python_function_gives(dtype):
     compared(CALLS, of(dtype))
 
 
+@pytest.mark.parametrize("call", ["append(x, 3)", "append(x, 2.5)", "append(p, 2)", "append([], 3)", "append(x, p)"])
+def test_a_program_that_appends_number_after_number_needs_no_python_function(call):
+    space, calls = of("float64"), []
+    code = compile("np." + call, "call", "eval")
+    sys.setprofile(lambda frame, event, _: calls.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        eval(code, space)
+    finally:
+        sys.setprofile(None)
+    assert calls == ["<module>"]
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_view_lies_as_that_of_its_python_function(dtype):
     space = of(dtype)

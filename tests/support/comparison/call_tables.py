@@ -45,6 +45,7 @@ CALLS = (
     "full(3, x[0])", "full((2, 2), w[1])", "full(2, s[3])",
     "linspace(0, x[2], 4)", "linspace(w[0], w[1], 3)", "concatenate([x, [1.0, 2.0]])", "concatenate([[1, 2], p])",
     "concatenate([x, 1.0])", "append(x, [1.0])", "append(p, [3])", "append(x, x[0])", "append(x, w[0])",
+    "append(x, 3)", "append(x, 2.5)", "append(x, m)", "append([], 3)", "append([1, 2], x)", "append(x, 2**70)",
     "dot(w, [1.0, 2.0, 3.0])", "dot([1, 2], [3, 4])", "dot(w, [1.0, 2.0])", "argmax([x[0], 3, x[1]])",
     "sum([x, x], axis=0)", "sum([x, x], 1)", "max([])", "sum([[1, 2], [3]])", "mean((1, 2))", "sort([x[0], x[1], 0])",
     "insert(x, 2, 2.5)", "append(x, x)", "append(x, 1)", "append(x, 1.5)", "append(A, x)", "correlate(x, w)",

@@ -231,6 +231,8 @@ PyObject* array(const DirectCall& call) {
 
 PyObject* array_of_list(PyObject* list) { return of_list(list, nullptr); }
 
+PyObject* array_of_number(PyObject* number) { return of_number(number, nullptr); }
+
 PyObject* array_of_numpy(PyObject* array) {
   constexpr npy_intp kMost = 1 << 14;  // bytes
   auto* from = reinterpret_cast<PyArrayObject*>(array);

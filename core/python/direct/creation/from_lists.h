@@ -12,6 +12,9 @@ namespace forerun {
 // plain.
 PyObject* array_of_list(PyObject* list);
 
+// The same of a number.
+PyObject* array_of_number(PyObject* number);
+
 // The same of an array of NumPy: a copy, if it is small and dense.
 PyObject* array_of_numpy(PyObject* array);
 // Whether an argument is array-like: a list, or an array of NumPy.
