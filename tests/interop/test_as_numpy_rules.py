@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import pickle
 import warnings
 from collections.abc import Iterator
@@ -141,6 +142,8 @@ np.reshape(x, (4, 4))
 x.reshape(4, 4)
 np.zeros(3).sum(axis=2)
 np.add(1, 2, 3, 4)
+np.append(x, 3), np.append(x[0], 2.5), np.append(f, 3), np.append([], 3), np.append([1, 2], x[0]), np.append(f, x[0, 1])
+np.append(x, x), np.append(x, [[7, 8, 9]], axis=0), np.append(f, True), np.append(f, 2**70), np.append(f, [x[0, 1], 2])
 np.nothing
 np.linalg.nothing
 np.stack([])
@@ -273,6 +276,15 @@ def test_no_public_name_of_numpy_is_missing(run: Run) -> None:
         assert set(dir(theirs)) <= set(dir(ours))
     attributes = [name for name in dir(numpy.ndarray) if not name.startswith("_")]
     assert [name for name in attributes if not hasattr(np.ndarray, name)] == []
+
+
+def test_scalars_are_numbers_for_libraries(run: Run) -> None:
+    """Scikit-learn, for example, asks of each of its parameters whether it is a real number."""
+    f = run("import numpy as np\nf = np.arange(3.0)")["f"]
+    library = {"__name__": "sklearn.utils", "x": f[1], "numbers": numbers, "numpy": numpy}
+    asked = "[isinstance(x, kind) for kind in (numbers.Real, float, numpy.floating, int, numbers.Integral)]"
+    assert eval(asked, library) == [True, True, True, False, False]
+    assert eval("isinstance(x, float)", {"__name__": "forerun.ops", "x": f[1]}) is False
 
 
 class TestArrays:

@@ -41,7 +41,7 @@ class _Installation:
 
     def start(self) -> None:
         self._undo.enter_context(dtype_rules.as_numpy())
-        self._undo.enter_context(extended(self.calls, self.imports.is_programs))
+        self._undo.enter_context(extended(self.calls))
         self.imports.start()
 
     def stop(self) -> None:

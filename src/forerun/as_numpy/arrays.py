@@ -133,14 +133,11 @@ def _read(name: str) -> property:
 
 
 @contextmanager
-def extended(calls: Numpy, is_program: Callable[[Any], bool]) -> Iterator[None]:
-    """Inside, arrays have what only NumPy's have, and methods that refuse their arguments are NumPy's.
-
-    is_program: whether globals are those of the program's code, where scalars are of NumPy's classes.
-    """
+def extended(calls: Numpy) -> Iterator[None]:
+    """Inside, arrays have what only NumPy's have, and methods that refuse their arguments are NumPy's."""
     added: list[tuple[type, str, Any]] = [(np.ndarray, *pair) for pair in _attributes(calls)]
     added.append((scalar, "__repr__", lambda x: repr(x.numpy()[()])))
-    added.append((scalar, "class_of", staticmethod(_class_for(is_program))))
+    added.append((scalar, "class_of", staticmethod(_class_of())))
     before = [(kind, name, vars(kind).get(name)) for kind, name, _ in added]
     method = Elementwise._method
     for kind, name, value in added:
@@ -162,11 +159,11 @@ def extended(calls: Numpy, is_program: Callable[[Any], bool]) -> Iterator[None]:
 _MANY = 1024
 
 
-def _class_for(is_program: Callable[[Any], bool]) -> Callable[[Any], type]:
+def _class_of() -> Callable[[Any], type]:
     """Return the function that gives the `__class__` of a scalar, which `isinstance` reads.
 
-    In the program's code it is NumPy's class, and so one of Python's, because `isinstance(x[0], float)` decides what a
-    program does. Everywhere else it is the type.
+    It is NumPy's class, and so one of Python's, because `isinstance(x[0], float)` decides what programs and libraries
+    do. In forerun's and NumPy's own code it is the type.
     """
     known: dict[types.CodeType, bool] = {}  # of at most _MANY, as programs may compile code without end
 
@@ -174,12 +171,13 @@ def _class_for(is_program: Callable[[Any], bool]) -> Callable[[Any], type]:
         reader = sys._getframe(2)
         if reader.f_code is abc.ABCMeta.__instancecheck__.__code__ and reader.f_back is not None:
             reader = reader.f_back
-        programs = known.get(reader.f_code)
-        if programs is None:
+        plain = known.get(reader.f_code)
+        if plain is None:
             if len(known) == _MANY:
                 known.clear()
-            programs = known[reader.f_code] = is_program(reader.f_globals)
-        return x.dtype.type if programs else type(x)
+            module = str(reader.f_globals.get("__name__")).partition(".")[0]
+            plain = known[reader.f_code] = module in ("forerun", "numpy")
+        return type(x) if plain else x.dtype.type
 
     return class_of
 
