@@ -287,6 +287,25 @@ def test_scalars_are_numbers_for_libraries(run: Run) -> None:
     assert eval("isinstance(x, float)", {"__name__": "forerun.ops", "x": f[1]}) is False
 
 
+def test_numpys_functions_give_libraries_numpys_arrays(run: Run) -> None:
+    """SciPy's optimizers pass what `numpy.atleast_1d` makes of a gradient to functions in C."""
+    names = run("import numpy as np\nx = np.array([3.0, 1.0])\nout = np.zeros(2)\n")
+    x, out = names["x"], names["out"]
+    for made in (numpy.atleast_1d(x), numpy.concatenate([x, x]), numpy.sort(x), numpy.zeros_like(x)):
+        assert type(made) is numpy.ndarray
+    assert numpy.cumsum(x, out=out) is out
+    numpy.copyto(x, out)
+    assert (x.tolist(), out.tolist()) == ([3, 4], [3, 4])
+    found = run(
+        "import numpy as np\n"
+        "from scipy.optimize import minimize\n"
+        "a, b = np.array([[3.0, 1.0], [1.0, 2.0]]), np.array([1.0, 2.0])\n"
+        "ways = ('L-BFGS-B', 'SLSQP', 'TNC')\n"
+        "found = [minimize(lambda x: 0.5 * x @ a @ x - b @ x, b, jac=lambda x: a @ x - b, method=m).x for m in ways]\n"
+    )["found"]
+    assert numpy.allclose(numpy.array(found), [0, 1], atol=1e-3)
+
+
 class TestArrays:
     def test_shape_and_dtype_are_set_in_place(self, run):
         names = run(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import abc
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy
 
 from .. import np
+from .._array.numpy_protocols import knows_better
 from .._array.scalar import scalar
 from .._array.ufunc_calls import OPS
 from ..ops._base import core as _core
@@ -191,6 +192,7 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
     yield "__module__", "numpy"
     yield "__setattr__", _set
     yield "__array_ufunc__", _ufuncs(calls)
+    yield "__array_function__", _functions(calls)
     yield "data", _read("data")
     yield "base", None
     yield "flags", flags
@@ -234,6 +236,21 @@ def _ufuncs(calls: Numpy) -> Callable[..., Any]:
         return tried(self, ufunc, method, *inputs, **kwargs)
 
     return array_ufunc
+
+
+def _functions(calls: Numpy) -> Callable[..., Any]:
+    """Return `__array_function__`, which runs NumPy's function and returns NumPy's arrays.
+
+    Libraries alone call it, as the program's functions are forerun's, and pass the results to functions in C, which
+    take NumPy's arrays only.
+    """
+
+    def array_function(self: Any, func: Any, types: Iterable[type], args: Any, kwargs: Any) -> Any:
+        if any(knows_better(kind, "__array_function__") for kind in types):
+            return NotImplemented
+        return calls.called(func.__name__, func, args, kwargs)
+
+    return array_function
 
 
 def _leaves_it_to_numpy(x: Any) -> bool:

@@ -80,11 +80,13 @@ class Numpy:
         """Call NumPy's function with forerun arrays and return forerun arrays; its errors pass through."""
         begun = time.perf_counter()
         try:
-            return self._called(name, theirs, args, kwargs)
+            result = self.called(name, theirs, args, kwargs)
+            return back(result) if kwargs.get("out") is None else result
         finally:
             self.report.fell_back(name, why, time.perf_counter() - begun)
 
-    def _called(self, name: str, theirs: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    def called(self, name: str, theirs: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Call it in the same way, but return NumPy's arrays, except those given as `out`."""
         out, target = kwargs.get("out"), None
         if name.rpartition(".")[2] in WRITERS and args:
             target = args[0]
@@ -98,7 +100,7 @@ class Numpy:
             target[...] = given[0]
         if out is not None:
             return _delivered(out, named["out"], result)
-        return back(result)
+        return result
 
     def instead(self, name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function that `_core.Fallback` calls when forerun's has refused its arguments.
