@@ -331,7 +331,11 @@ def test_flags_and_layout(name: str) -> None:
         assert getattr(x.flags, flag) == getattr(like, flag), flag
     for flag in ("C", "F", "C_CONTIGUOUS", "FORC", "A"):
         assert x.flags[flag] == like[flag]
-    assert x.flags.writeable == (name != "broadcast")
+    written = name != "broadcast"  # x.numpy() is read-only
+    behaved = (written, written and like.c_contiguous, written and like.fnc)
+    assert (x.flags.behaved, x.flags.carray, x.flags.farray) == behaved
+    assert (x.flags["B"], x.flags["CARRAY"], x.flags["FA"]) == behaved
+    assert x.flags.writeable == written
     assert x.strides == x.numpy().strides
     assert x.itemsize == x.dtype.itemsize
     assert x.nbytes == x.size * x.itemsize

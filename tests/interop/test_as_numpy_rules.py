@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import numbers
 import pickle
 import warnings
+from collections import abc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -64,6 +66,12 @@ np.int64(2**62) * np.int64(4) + x[0, 0], x[1, 2] // 2, x[1, 2] % 2, -f[0], abs(-
 (lambda v: (exec('v[0], v[1] = v[1].copy(), v[0].copy()', {'v': v}), v.tolist())[-1])(x.copy())
 (lambda v: (np.add.at(v, [0, 0, 2], 1.5), v.tolist())[-1])(f.copy())
 np.divide(1, f, out=np.zeros_like(f), where=f > 0.2)
+[isinstance(f[1], kind) for kind in (abc.Sized, abc.Iterable, abc.Container, abc.Hashable)], np.iterable(f.sum())
+[(hasattr(f[1], name), hasattr(f, name)) for name in ('__len__', '__iter__', '__contains__', '__float__')]
+(f[1].hex(), x[0, 1].bit_count(), x[1, 2].numerator, x[1, 2].denominator, hasattr(f[1], 'bit_count'))
+__import__('fractions').Fraction(x[1, 2]), __import__('fractions').Fraction(f[1])
+json.dumps({'sum': f.sum(), 'all': [f[1]]}), json.dumps([f[1]], indent=1)
+json.dumps([x[0, 1]], default=int), json.dumps(f, default=np.ndarray.tolist, indent=1)
 # what forerun arrays cannot have
 np.array(['b', 'a'])
 np.sort(np.array(['b', 'a']))
@@ -193,7 +201,8 @@ np.random.randint(5, dtype=np.int32) < 5
 (np.random.seed(2), x := np.random.rand(3), str(x[0]), f'{x[1]}', str(x.sum() / 3e-9), str(np.arange(3)[1]))
 """
 GIVEN = (
-    "import numpy as np, pandas\n"
+    "import json, numpy as np, pandas\n"
+    "from collections import abc\n"
     "x = np.arange(6).reshape(2, 3)\n"
     "f = np.linspace(0, 1, 5)\n"
     "frame = pandas.DataFrame({'a': [1.0, 2.0], 'b': [3, 4]})\n"
@@ -304,6 +313,22 @@ def test_numpys_functions_give_libraries_numpys_arrays(run: Run) -> None:
         "found = [minimize(lambda x: 0.5 * x @ a @ x - b @ x, b, jac=lambda x: a @ x - b, method=m).x for m in ways]\n"
     )["found"]
     assert numpy.allclose(numpy.array(found), [0, 1], atol=1e-3)
+
+
+def test_scalars_are_no_containers_while_numpy_is_replaced(run: Run) -> None:
+    s = run("import numpy as np\ns = np.arange(3.0)[1]")["s"]
+    for wrong in (len, iter, list, lambda s: 1 in s, lambda s: s.__len__):
+        with pytest.raises((TypeError, AttributeError), match="'scalar'"):
+            wrong(s)
+    assert not isinstance(s, (abc.Sized, abc.Iterable, abc.Container, abc.Collection))
+    as_numpy.uninstall_as_numpy()
+    assert isinstance(s, abc.Sized)
+    assert isinstance(s, abc.Collection)
+    assert hasattr(s, "__iter__")
+    with pytest.raises(TypeError, match="len: array must have"):
+        len(s)
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        json.dumps(s)
 
 
 class TestArrays:

@@ -14,7 +14,6 @@
 #include "engine/engine.h"
 #include "python/direct/creation/convert.h"
 #include "python/direct/creation/from_lists.h"
-#include "python/direct/creation/numbers.h"
 #include "python/direct/function_type.h"
 #include "python/dispatch/loops/promotion.h"
 #include "python/object/array_object.h"

@@ -1,7 +1,9 @@
 #include "python/object/scalar.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -86,6 +88,22 @@ nb::object turned_array(nb::handle a) {
   return nb::borrow(a);
 }
 
+// An attribute of a scalar, of which none says that it is a container.
+PyObject* attribute_of_number(PyObject* self, PyObject* name) {
+  static PyObject* const hidden[] = {PyUnicode_InternFromString("__len__"), PyUnicode_InternFromString("__iter__"),
+                                     PyUnicode_InternFromString("__contains__")};
+  if (std::find(std::begin(hidden), std::end(hidden), name) == std::end(hidden))
+    return PyObject_GenericGetAttr(self, name);
+  return PyErr_Format(PyExc_AttributeError, "'%s' object has no attribute '%U'", Py_TYPE(self)->tp_name, name);
+}
+
+// Whether scalars have no length, as NumPy's have none; arrays without axes have methods that raise.
+void hide_containers(bool hidden) {
+  if (hidden) scalar_type->tp_as_sequence->sq_length = scalar_type->tp_as_mapping->mp_length = nullptr;
+  scalar_type->tp_getattro = hidden ? attribute_of_number : PyObject_GenericGetAttr;
+  PyType_Modified(scalar_type);
+}
+
 }  // namespace
 
 void init_scalars(Module& m) {
@@ -94,6 +112,9 @@ void init_scalars(Module& m) {
         "The same object, a scalar from now on if it has no axes. Its storage must not be shared.");
   m.def("as_array", turned_array, nb::arg("a"),
         "The same object, an array from now on if it is a scalar, with values of its own.");
+  m.def(
+      "hide_containers", hide_containers, nb::arg("hidden"),
+      "Whether scalars have no length and no attributes of containers. Their class has None in place of the methods.");
 }
 
 }  // namespace forerun

@@ -65,10 +65,26 @@ class Flags:
         """In one of the two orders without gaps."""
         return self.c_contiguous or self.f_contiguous
 
+    @property
+    def behaved(self) -> bool:
+        """Aligned, and to be written."""
+        return self.aligned and self.writeable
+
+    @property
+    def carray(self) -> bool:
+        """The same, in C order without gaps."""
+        return self.behaved and self.c_contiguous
+
+    @property
+    def farray(self) -> bool:
+        """Aligned, to be written, in Fortran's order without gaps, and not in C order."""
+        return self.behaved and self.fortran
+
     def __getitem__(self, name: str) -> bool:
-        names = {n.upper(): n for n in (*Flags.__slots__, "contiguous", "fortran", "fnc", "forc")}
+        others = ("contiguous", "fortran", "fnc", "forc", "behaved", "carray", "farray")
+        names = {n.upper(): n for n in (*Flags.__slots__, *others)}
         names |= {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned"}
-        names |= {"X": "writebackifcopy"}
+        names |= {"X": "writebackifcopy", "B": "behaved", "CA": "carray", "FA": "farray"}
         if name not in names:
             raise KeyError(f"flags: name must be one of {', '.join(names)}, got {name!r}")
         return bool(getattr(self, names[name]))

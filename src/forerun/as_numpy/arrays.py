@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import abc
-import sys
+import json
 import types
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from .._array.scalar import scalar
 from .._array.ufunc_calls import OPS
 from ..ops._base import core as _core
 from ..ops._base.primitive import Elementwise, direct
+from . import scalars
 from .conversion import Numpy, back, values
 from .flags import flags, setflags
 
@@ -137,14 +137,16 @@ def _read(name: str) -> property:
 def extended(calls: Numpy) -> Iterator[None]:
     """Inside, arrays have what only NumPy's have, and methods that refuse their arguments are NumPy's."""
     added: list[tuple[type, str, Any]] = [(np.ndarray, *pair) for pair in _attributes(calls)]
-    added.append((scalar, "__repr__", lambda x: repr(x.numpy()[()])))
-    added.append((scalar, "class_of", staticmethod(_class_of())))
+    added += [(scalar, *pair) for pair in scalars.attributes()]
+    added.append((json.JSONEncoder, "default", scalars.encoder(json.JSONEncoder.default)))
     before = [(kind, name, vars(kind).get(name)) for kind, name, _ in added]
     method = Elementwise._method
     for kind, name, value in added:
         setattr(kind, name, value)
     Elementwise._method = _core.Fallback(method, _methods_of_ops(calls))  # type: ignore[method-assign]
     _core.set_fallback(calls.operation)
+    _core.hide_containers(True)
+    scalars.look_anew()
     try:
         yield
     finally:
@@ -155,32 +157,8 @@ def extended(calls: Numpy) -> Iterator[None]:
                 delattr(kind, name)
             else:
                 setattr(kind, name, value)
-
-
-_MANY = 1024
-
-
-def _class_of() -> Callable[[Any], type]:
-    """Return the function that gives the `__class__` of a scalar, which `isinstance` reads.
-
-    It is NumPy's class, and so one of Python's, because `isinstance(x[0], float)` decides what programs and libraries
-    do. In forerun's and NumPy's own code it is the type.
-    """
-    known: dict[types.CodeType, bool] = {}  # of at most _MANY, as programs may compile code without end
-
-    def class_of(x: Any) -> type:
-        reader = sys._getframe(2)
-        if reader.f_code is abc.ABCMeta.__instancecheck__.__code__ and reader.f_back is not None:
-            reader = reader.f_back
-        plain = known.get(reader.f_code)
-        if plain is None:
-            if len(known) == _MANY:
-                known.clear()
-            module = str(reader.f_globals.get("__name__")).partition(".")[0]
-            plain = known[reader.f_code] = module in ("forerun", "numpy")
-        return type(x) if plain else x.dtype.type
-
-    return class_of
+        _core.hide_containers(False)
+        scalars.look_anew()
 
 
 # Attributes that are given above, or that are forerun's and need nothing of NumPy's.

@@ -1,0 +1,74 @@
+"""Scalars while NumPy is replaced: their classes, what they print, and attributes that NumPy's have or lack."""
+
+from __future__ import annotations
+
+import abc
+import sys
+import types
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Reversible, Sized
+from typing import Any
+
+import numpy
+
+from .._array.scalar import scalar
+
+__all__ = ["attributes", "encoder", "look_anew"]
+
+_MANY = 1024
+# Modules that see the type itself. The encoder of json calls methods of float with what is an instance of float.
+_PLAIN = ("forerun", "numpy", "json")
+
+
+def attributes() -> Iterator[tuple[str, Any]]:
+    """Yield attributes that the class of scalars gets. None: it is no container, whatever arrays are."""
+    yield "__repr__", lambda x: repr(x.numpy()[()])
+    yield "class_of", staticmethod(_class_of())
+    for name in ("__iter__", "__len__", "__contains__"):
+        yield name, None
+    for name in sorted({*dir(numpy.float64), *dir(numpy.int64)} - {*dir(scalar)}):
+        if not name.startswith("_"):
+            yield name, _of_value(name)
+
+
+def _of_value(name: str) -> property:
+    """Return an attribute of NumPy's scalar of the value. Waits."""
+    return property(lambda x: getattr(x.numpy()[()], name))
+
+
+def look_anew() -> None:
+    """Make `isinstance` with the classes of containers look at the class of scalars again, which it remembers."""
+    kinds: tuple[Any, ...] = (Collection, Container, Iterable, Reversible, Sized)
+    for kind in kinds:
+        kind._abc_caches_clear()
+
+
+def encoder(default: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return the method `default` of JSON's encoder that writes the scalars whose NumPy counterparts are floats."""
+
+    def written(self: Any, o: Any) -> Any:
+        return o.item() if isinstance(o, scalar) and issubclass(o.dtype.type, float) else default(self, o)
+
+    return written
+
+
+def _class_of() -> Callable[[Any], type]:
+    """Return the function that gives the `__class__` of a scalar, which `isinstance` reads.
+
+    It is NumPy's class, and so one of Python's, because `isinstance(x[0], float)` decides what programs and libraries
+    do. In forerun's and NumPy's own code it is the type.
+    """
+    known: dict[types.CodeType, bool] = {}  # of at most _MANY, as programs may compile code without end
+
+    def class_of(x: Any) -> type:
+        reader = sys._getframe(2)
+        if reader.f_code is abc.ABCMeta.__instancecheck__.__code__ and reader.f_back is not None:
+            reader = reader.f_back
+        plain = known.get(reader.f_code)
+        if plain is None:
+            if len(known) == _MANY:
+                known.clear()
+            module = str(reader.f_globals.get("__name__")).partition(".")[0]
+            plain = known[reader.f_code] = module in _PLAIN
+        return type(x) if plain else x.dtype.type
+
+    return class_of
