@@ -112,6 +112,11 @@ sorted(np.__all__) == np.__all__ or True
 np.nditer(x).shape
 [int(v) for v in np.nditer(x)]
 np.testing.assert_allclose(f, f)
+(lambda v: ([e.__setitem__(..., 2 * e + 1) for e in np.nditer(v, op_flags=['readwrite'])], v)[1])(x.copy())
+(lambda v: ([e.__setitem__(..., k) for k, e in enumerate(np.nditer(v, [], [['writeonly']]))], v)[1])(x.T.copy().T)
+stepped(f.copy(), ['multi_index']), stepped(x.T.copy().T, ['multi_index', 'c_index']), stepped(np.ones(()), [])
+(lambda it: (len(it), it.itersize, it.finished, it.operands[0] is x))(np.nditer(x, ['c_index'], ['readwrite']))
+np.nditer(x, ['external_loop'], ['readonly'])[0], [int(a + b) for a, b in np.nditer([x, x])]
 np.vectorize(lambda a: a + 1)(f)
 np.vectorize(lambda a: 'x')(f)
 np.fromiter((i for i in range(3)), float)
@@ -206,6 +211,15 @@ GIVEN = (
     "x = np.arange(6).reshape(2, 3)\n"
     "f = np.linspace(0, 1, 5)\n"
     "frame = pandas.DataFrame({'a': [1.0, 2.0], 'b': [3, 4]})\n"
+    "def stepped(v, flags):\n"
+    "    found = []\n"
+    "    with np.nditer(v, flags, ['readwrite']) as it:\n"
+    "        while not it.finished:\n"
+    "            v[it.multi_index if 'multi_index' in flags else ()] += 1\n"
+    "            found.append((float(it[0]), float((v * v).sum()), it.index if 'c_index' in flags else it.iterindex))\n"
+    "            it[0] = 0.5 * it.value\n"
+    "            it.iternext()\n"
+    "    return found, v\n"
     "class Sub(np.ndarray):\n"
     "    pass\n"
     "sub = np.zeros(2).view(Sub) if type(np.zeros(2)).__mro__[1] is object else np.ndarray.__getitem__ and Sub((2,))\n"
@@ -370,7 +384,8 @@ class TestArrays:
                 with pytest.raises(ValueError, match="read-only"):
                     exec(write, {"v": locked, "np": names["np"]})
         assert names["late"].tolist() == [1, 2, 3]
-        for name, unlock in (("x", "v.flags.writeable = True"), ("y", "v.setflags(write=True)"), ("z", "v.flags['W'] = 1")):
+        ways = {"x": "v.flags.writeable = True", "y": "v.setflags(write=True)", "z": "v.flags['W'] = 1"}
+        for name, unlock in ways.items():
             exec(f"{unlock}; v[0] = 7", {"v": names[name]})
             assert names[name].tolist() == [7, 1, 2]
             assert names[name].flags.writeable is True

@@ -19,6 +19,7 @@ from ..ops._base.primitive import Elementwise, direct
 from . import scalars
 from .conversion import Numpy, back, values
 from .flags import flags, setflags
+from .nditer import nditer
 
 __all__ = ["classes", "extended"]
 
@@ -111,7 +112,8 @@ def classes(calls: Numpy) -> dict[str, Any]:
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             return calls.call("vectorize", super().__call__, args, kwargs, "calls Python for each element")
 
-    return {"ndarray": ndarray, "ufunc": ufunc, "vectorize": vectorize, "isscalar": isscalar, **kinds}
+    own = {"ndarray": ndarray, "ufunc": ufunc, "vectorize": vectorize, "isscalar": isscalar, "nditer": nditer}
+    return own | kinds
 
 
 # --- the array's class while NumPy is replaced ---------------------------------------------------------

@@ -15,12 +15,12 @@ from .._array.scalar import scalar
 __all__ = ["attributes", "encoder", "look_anew"]
 
 _MANY = 1024
-# Modules that see the type itself. The encoder of json calls methods of float with what is an instance of float.
+# Modules that see the type itself. The encoder of json calls methods of Python's float with each instance of it.
 _PLAIN = ("forerun", "numpy", "json")
 
 
 def attributes() -> Iterator[tuple[str, Any]]:
-    """Yield attributes that the class of scalars gets. None: it is no container, whatever arrays are."""
+    """Yield attributes that the class of scalars gets. None: it is not a container, as the class of arrays is."""
     yield "__repr__", lambda x: repr(x.numpy()[()])
     yield "class_of", staticmethod(_class_of())
     for name in ("__iter__", "__len__", "__contains__"):
