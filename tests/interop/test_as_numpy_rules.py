@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import matplotlib.figure
 import numpy
 import pytest
 
@@ -398,6 +399,13 @@ class TestArrays:
             names["x"].flags["C"] = True
         with pytest.raises(ValueError, match="WRITEBACKIFCOPY"):
             names["x"].setflags(uic=True)
+
+    def test_matplotlib_takes_the_values_as_a_whole(self, run, monkeypatch):
+        x = run("import numpy as np\nx = np.linspace(0, 1, 50)")["x"]
+        monkeypatch.setattr(np.ndarray, "__iter__", None)
+        axes = matplotlib.figure.Figure().subplots()
+        counts, _, _ = axes.hist(x, 5)
+        assert counts.tolist() == [10] * 5
 
     def test_what_is_written_to_arguments_is_there(self, run):
         names = run(

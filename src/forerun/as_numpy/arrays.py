@@ -175,6 +175,7 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
     yield "__array_function__", _functions(calls)
     yield "data", _read("data")
     yield "base", None
+    yield "to_numpy", lambda x: x.numpy()  # Matplotlib's hist would read one element after the other
     yield "flags", flags
     yield "setflags", setflags
     for name in dir(numpy.ndarray):
