@@ -1,19 +1,18 @@
 #include "memory/caching_allocator.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cstdlib>
 #include <new>
 #include <utility>
+
+#include "base/system/memory.h"
 
 namespace forerun {
 
 namespace {
 
-constexpr size_t kHuge = size_t{2} << 20, kMapped = size_t{1} << 20, kAlign = 64;
+constexpr size_t kMapped = size_t{1} << 20, kAlign = 64;
 
 // Eight classes for each power of two.
 int size_class(size_t bytes) {
@@ -29,25 +28,14 @@ size_t class_bytes(int c) {
 }
 
 char* from_system(size_t bytes) {
-  if (bytes < kMapped) return static_cast<char*>(std::aligned_alloc(kAlign, (bytes + kAlign - 1) / kAlign * kAlign));
-  // Mapped with room to cut a piece that starts on a huge page.
-  size_t whole = bytes + kHuge;
-  void* p = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED) return nullptr;
-  auto start = reinterpret_cast<uintptr_t>(p), at = (start + kHuge - 1) / kHuge * kHuge;
-  size_t used = (bytes + 4095) / 4096 * 4096;
-  if (at > start) munmap(p, at - start);
-  if (start + whole > at + used) munmap(reinterpret_cast<void*>(at + used), start + whole - at - used);
-#ifdef MADV_HUGEPAGE
-  madvise(reinterpret_cast<void*>(at), used, MADV_HUGEPAGE);
-#endif
-  return reinterpret_cast<char*>(at);
+  if (bytes < kMapped) return aligned_block(kAlign, (bytes + kAlign - 1) / kAlign * kAlign);
+  return map_pages(bytes);
 }
 
 void to_system(char* data, size_t bytes) {
-  if (bytes < kMapped) return std::free(data);
+  if (bytes < kMapped) return free_aligned(data);
   if (!RegisteredBlocks::get().remove(data)) return;  // they stay: a device would go on copying from and to them
-  munmap(data, (bytes + 4095) / 4096 * 4096);
+  unmap_pages(data, bytes);
 }
 
 }  // namespace

@@ -1,19 +1,13 @@
 #include "memory/registered_blocks.h"
 
-#include <sys/utsname.h>
-
 #include <algorithm>
-#include <cstdio>
 #include <iterator>
 #include <thread>
 #include <utility>
 
-namespace forerun {
+#include "base/system/fork.h"
 
-bool fork_keeps_registered_pages(const char* release) {
-  int major = 0, minor = 0;
-  return std::sscanf(release, "%d.%d", &major, &minor) == 2 && (major > 5 || (major == 5 && minor >= 12));
-}
+namespace forerun {
 
 RegisteredBlocks& RegisteredBlocks::get() {
   static auto* blocks = new RegisteredBlocks;  // never destroyed: blocks may come back at exit
@@ -84,10 +78,8 @@ bool RegisteredBlocks::holds(char* address) const {
 }
 
 void RegisteredBlocks::set_limit(size_t bytes) {
-  utsname system{};
-  uname(&system);
   std::lock_guard held(mutex_);
-  limit_ = fork_keeps_registered_pages(system.release) ? bytes : 0;
+  limit_ = fork_keeps_registered_pages() ? bytes : 0;
 }
 
 void RegisteredBlocks::after_fork(bool child) {

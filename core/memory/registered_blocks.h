@@ -19,11 +19,6 @@ class MemoryRegistrar {
   ~MemoryRegistrar() = default;
 };
 
-// Whether the pages that a device uses stay those of the process when it forks, and the child gets copies: since Linux
-// 5.12, a text as uname() gives it. Before, the first of both that wrote to such a page got another one, which the
-// device did not know.
-bool fork_keeps_registered_pages(const char* release);
-
 // Which blocks of the allocator are registered, and with whom: each with one at most. A block stays so when it is
 // cached, and must be taken out before its pages go; as long as it is in, its pages must not be replaced by others. Any
 // thread.

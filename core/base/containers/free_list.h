@@ -7,18 +7,9 @@
 #include <new>
 #include <utility>
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
+#include "base/system/memory.h"
 
 namespace forerun {
-
-// Gives freed memory back to the system, where allocators keep it otherwise.
-inline void trim_heap() {
-#ifdef __GLIBC__
-  malloc_trim(0);
-#endif
-}
 
 // T has a member `T* next_free`. A thread collects the objects that it frees and uses them again itself; a full batch
 // is pushed onto a shared stack. A thread that has none takes the shared stack whole, which excludes the ABA problem,

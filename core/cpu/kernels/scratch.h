@@ -2,9 +2,10 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <new>
+
+#include "base/system/memory.h"
 
 namespace forerun {
 
@@ -21,7 +22,7 @@ struct Scratch {
 // At least `bytes`, on a cache line; good until the thread asks again. Throws std::bad_alloc.
 inline Scratch scratch_of(ScratchOwner owner, size_t bytes) {
   struct Free {
-    void operator()(char* p) const { std::free(p); }
+    void operator()(char* p) const { free_aligned(p); }
   };
   struct Room {
     std::unique_ptr<char, Free> data;
@@ -39,7 +40,7 @@ inline Scratch scratch_of(ScratchOwner owner, size_t bytes) {
   if (bytes > own.size || (unit == 64 && !kept)) {
     size_t rounded = (bytes + unit - 1) / unit * unit;
     own.size = 0;
-    own.data.reset(static_cast<char*>(std::aligned_alloc(unit, rounded)));
+    own.data.reset(aligned_block(unit, rounded));
     if (!own.data) throw std::bad_alloc();
     own.size = rounded;
   }

@@ -1,13 +1,12 @@
 #include "pjrt/backend/staging_pool.h"
 
-#include <cstdlib>
-
+#include "base/system/memory.h"
 #include "memory/registered_blocks.h"
 
 namespace forerun::pjrt {
 
 StagingPool::~StagingPool() {
-  if (!client_.in_child() && RegisteredBlocks::get().remove(memory_)) std::free(memory_);
+  if (!client_.in_child() && RegisteredBlocks::get().remove(memory_)) free_aligned(memory_);
 }
 
 StagingPool::Place StagingPool::take(size_t bytes) {
@@ -26,7 +25,7 @@ void StagingPool::allocate() {
   RegisteredBlocks& registered = RegisteredBlocks::get();
   size_t bytes = 0;
   for (const Kind& kind : kinds_) bytes += kind.bytes * kind.count;
-  memory_ = static_cast<char*>(std::aligned_alloc(4096, bytes));  // pages of its own
+  memory_ = aligned_block(4096, bytes);  // pages of its own
   if (!memory_) return;
   registered.add(memory_, bytes, client_);
   if (!registered.holds(memory_)) return;

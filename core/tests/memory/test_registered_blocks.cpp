@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/system/fork.h"
 #include "cpu/kernels/copy/zeros.h"
 #include "memory/caching_allocator.h"
 #include "program.h"

@@ -1,10 +1,9 @@
 #include "cpu/kernels/copy/zeros.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstring>
 
+#include "base/system/memory.h"
 #include "device/brief_spec.h"
 #include "device/op_spec.h"
 #include "memory/registered_blocks.h"
@@ -46,7 +45,7 @@ void write_zeros(char* data, size_t bytes) {
        last = (from + bytes) / kPage * kPage;
   char *begin = data + (first - from), *end = data + (last - from);
   // A device goes on using the pages that it knows.
-  if (RegisteredBlocks::get().holds(data) || madvise(begin, static_cast<size_t>(end - begin), MADV_DONTNEED) != 0)
+  if (RegisteredBlocks::get().holds(data) || !discard_pages(begin, static_cast<size_t>(end - begin)))
     begin = end = data + bytes;
   std::memset(data, 0, static_cast<size_t>(begin - data));
   std::memset(end, 0, static_cast<size_t>(data + bytes - end));

@@ -1,0 +1,86 @@
+// Threads, as far as systems differ in them.
+#pragma once
+#ifdef __linux__
+#include <pthread.h>
+#include <sched.h>
+#endif
+#include <signal.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <thread>
+
+namespace forerun {
+
+// --- signals ---------------------------------------------------------------------------------------------------------
+
+#ifdef _WIN32
+// Windows sends signals to no thread that a program has started: handlers run in threads of their own.
+struct SignalMask {};
+#else
+using SignalMask = sigset_t;
+#endif
+SignalMask all_signals();
+// From now on this thread blocks these signals and no others; returns those that it has blocked before.
+SignalMask block_signals(const SignalMask& signals);
+
+// While it lives, this thread blocks all signals. Threads that it starts meanwhile always do: signals are for those of
+// the front end.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() : before_(block_signals(all_signals())) {}
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  ~SignalsBlocked() { block_signals(before_); }
+  const SignalMask& before() const { return before_; }
+
+ private:
+  const SignalMask before_;
+};
+
+// --- of one thread ---------------------------------------------------------------------------------------------------
+
+// Names a thread, for debuggers; only where a thread can name others. At most 15 characters.
+void name_thread(std::thread& thread, const char* name);
+uint64_t thread_cpu_ns();  // for which the calling thread has run
+
+// --- CPUs ------------------------------------------------------------------------------------------------------------
+
+#if defined(__linux__)
+constexpr int kCpus = CPU_SETSIZE;
+inline int current_cpu() { return std::max(0, sched_getcpu()) % kCpus; }
+using CpuSet = cpu_set_t;
+using ThreadId = pthread_t;
+inline ThreadId this_thread_id() { return pthread_self(); }
+#elif defined(_WIN32)
+constexpr int kCpus = 1024;
+int current_cpu();
+struct CpuSet {  // of a group of at most 64
+  uint64_t mask;
+  uint16_t group;
+};
+using ThreadId = unsigned long;
+ThreadId this_thread_id();
+#else  // where threads run is not known, and the system places them alone
+constexpr int kCpus = 1;
+inline int current_cpu() { return 0; }
+struct CpuSet {};
+struct ThreadId {};
+inline ThreadId this_thread_id() { return {}; }
+#endif
+
+// The thread that makes it, to be moved to another CPU.
+class MovableThread {
+ public:
+  // From any thread: it may run on one CPU alone, the first one allowed of which `accepts` is true. Until then on as
+  // many as before.
+  void move(const std::function<bool(int cpu)>& accepts);
+  void move_back();  // by the thread itself: it may run where it might before, unless another thread has changed that
+
+ private:
+  const ThreadId thread_ = this_thread_id();
+  CpuSet before_, moved_;  // where it may run: of its own, and while it is moved
+  bool is_moved_ = false;
+};
+
+}  // namespace forerun
