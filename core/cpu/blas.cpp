@@ -1,6 +1,5 @@
 #include "cpu/blas.h"
 
-#include <dlfcn.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -10,6 +9,8 @@
 
 #include "base/error.h"
 #include "base/processor/simd_target.h"
+#include "base/system/environment.h"
+#include "base/system/library.h"
 #include "cpu/kernels/gemm/matmul.h"
 
 namespace forerun {
@@ -34,8 +35,8 @@ bool amd_with_avx512() {
 
 template <class F>
 F find(void* library, const std::string& name) {
-  void* f = dlsym(library, ("scipy_" + name).c_str());
-  return reinterpret_cast<F>(f ? f : dlsym(library, name.c_str()));
+  void* f = find_symbol(library, ("scipy_" + name).c_str());
+  return reinterpret_cast<F>(f ? f : find_symbol(library, name.c_str()));
 }
 
 }  // namespace
@@ -43,18 +44,16 @@ F find(void* library, const std::string& name) {
 void load_blas(const std::string& path) {
   if (blas.sgemm) return;
   bool choose = !std::getenv("OPENBLAS_CORETYPE") && amd_with_avx512();
-  if (choose) setenv("OPENBLAS_CORETYPE", "SkylakeX", 1);
+  if (choose) set_environment("OPENBLAS_CORETYPE", "SkylakeX");
   // Its own threads are never used: one is started for none.
   const char* threads = std::getenv("OPENBLAS_NUM_THREADS");
   std::string before = threads ? threads : "";
-  setenv("OPENBLAS_NUM_THREADS", "1", 1);
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (choose) unsetenv("OPENBLAS_CORETYPE");
-  if (threads)
-    setenv("OPENBLAS_NUM_THREADS", before.c_str(), 1);
-  else
-    unsetenv("OPENBLAS_NUM_THREADS");
-  if (!library) throw Error(ErrorKind::runtime, "blas: library must load, got " + std::string(dlerror()));
+  set_environment("OPENBLAS_NUM_THREADS", "1");
+  std::string error;
+  void* library = open_library(path, error);
+  if (choose) set_environment("OPENBLAS_CORETYPE", nullptr);
+  set_environment("OPENBLAS_NUM_THREADS", threads ? before.c_str() : nullptr);
+  if (!library) throw Error(ErrorKind::runtime, "blas: library must load, got " + error);
   if (auto set_threads = find<void (*)(int)>(library, "openblas_set_num_threads")) set_threads(1);
   blas.sgemv = find<decltype(blas.sgemv)>(library, "cblas_sgemv");
   blas.dgemv = find<decltype(blas.dgemv)>(library, "cblas_dgemv");

@@ -1,15 +1,12 @@
 #include "cpu/cgroup_limits.h"
 
-#include <sched.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <functional>
 #include <sstream>
-#include <thread>
+
+#include "base/system/machine.h"
 
 namespace forerun {
 
@@ -79,24 +76,15 @@ void lower(size_t& bytes, const std::string& file) {
 }  // namespace
 
 int granted_cores(const std::string& root) {
-  int cores = static_cast<int>(std::thread::hardware_concurrency());
-#ifdef __linux__
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
-#endif
-  return std::max(1, static_cast<int>(std::min<double>(cores, std::ceil(quota(root)))));
+  return std::max(1, static_cast<int>(std::min<double>(usable_cores(), std::ceil(quota(root)))));
 }
 
 size_t granted_memory(const std::string& root) {
-  size_t bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
+  size_t bytes = usable_memory();
   each_group(
       root, "memory",
       [&](const std::string& folder) { lower(bytes, folder + "/memory.max"), lower(bytes, folder + "/memory.high"); },
       [&](const std::string& folder) { lower(bytes, folder + "/memory.limit_in_bytes"); });
-  for (auto kind : {RLIMIT_AS, RLIMIT_DATA}) {
-    rlimit own{};
-    if (getrlimit(kind, &own) == 0 && own.rlim_cur != RLIM_INFINITY) bytes = std::min<size_t>(bytes, own.rlim_cur);
-  }
   return bytes;
 }
 

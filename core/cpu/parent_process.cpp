@@ -1,5 +1,8 @@
 #include "cpu/parent_process.h"
 
+#ifdef _WIN32
+#include "base/system/windows.h"
+#else
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -10,12 +13,41 @@
 #endif
 #include <time.h>
 #include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+
+#include "base/system/threads.h"
 
 namespace forerun {
 
+#ifdef _WIN32
+namespace {
+
+uint64_t start_of(HANDLE process) {
+  FILETIME started{}, ended, system, own;
+  GetProcessTimes(process, &started, &ended, &system, &own);
+  return uint64_t{started.dwHighDateTime} << 32 | started.dwLowDateTime;
+}
+
+DWORD WINAPI watch(void* process) {
+  WaitForSingleObject(process, INFINITE);
+  std::_Exit(1);
+}
+
+}  // namespace
+
+bool end_with_process(int process, bool is_parent) {
+  HANDLE other = OpenProcess(SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION, FALSE, static_cast<DWORD>(process));
+  // It has ended; or it is another one that has got its number: what has started this process is older.
+  if (!other || (is_parent && start_of(other) > start_of(GetCurrentProcess()))) std::_Exit(1);
+  HANDLE thread = CreateThread(nullptr, size_t{64} << 10, watch, other, STACK_SIZE_PARAM_IS_A_RESERVATION, nullptr);
+  CloseHandle(thread ? thread : other);  // the thread goes on
+  return thread != nullptr;
+}
+#else
 namespace {
 
 // The thread's data about the other process; of several watches in a process, the last.
@@ -56,18 +88,16 @@ void* watch(void*) {
 bool end_with_process(int process, bool is_parent) {
   watched = {process, descriptor(process), is_parent};
   if (gone()) _exit(1);  // the number may be another process's by now: looked at after the descriptor was made
-  sigset_t all, before;
-  sigfillset(&all);
   pthread_attr_t small;
   pthread_attr_init(&small);
   pthread_attr_setstacksize(&small, std::max<size_t>(PTHREAD_STACK_MIN, size_t{64} << 10));
   pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals belong to the front end's threads
+  const SignalsBlocked blocked;
   pthread_t thread;
   bool started = pthread_create(&thread, &small, watch, nullptr) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&small);
   return started;
 }
+#endif
 
 }  // namespace forerun

@@ -1,14 +1,13 @@
 #include "cpu/threads.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <cstdio>
 #include <new>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/system/fork.h"
+#include "base/system/threads.h"
 #include "memory/caching_allocator.h"
 
 namespace forerun {
@@ -21,7 +20,7 @@ std::vector<std::thread>& threads() {
   return *all;
 }
 
-sigset_t front_end_mask;  // of the thread that has started the workers last
+SignalMask front_end_mask;  // of the thread that has started the workers last
 thread_local bool is_worker = false;
 
 void before_fork() { Engine::get().before_fork(), CachingAllocator::get().before_fork(); }
@@ -32,26 +31,19 @@ void after_fork(bool child) {
 
 // False: the system gives no thread.
 template <class F>
-bool start([[maybe_unused]] const char* name, F life) {
-  // Signals belong to the front end's threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  front_end_mask = before;
-  bool started = true;
+bool start(const char* name, F life) {
+  const SignalsBlocked blocked;
+  front_end_mask = blocked.before();
   try {
     threads().emplace_back([life] {
       is_worker = true;
       life();
     });
-#ifdef __linux__  // elsewhere a thread names but itself
-    pthread_setname_np(threads().back().native_handle(), name);
-#endif
+    name_thread(threads().back(), name);
   } catch (const std::exception&) {  // no memory, or too many threads
-    started = false;
+    return false;
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return started;
+  return true;
 }
 
 }  // namespace
@@ -70,18 +62,16 @@ void use_cpu_workers(Engine& engine) {
     for (std::thread& thread : threads()) thread.join();
     threads().clear();
   };
-  pthread_atfork(before_fork, [] { after_fork(false); }, [] { after_fork(true); });
+  at_fork(before_fork, [] { after_fork(false); }, [] { after_fork(true); });
   engine.executor.trim = [] { return CachingAllocator::get().trim(); };
 }
 
 FrontEndSignals::FrontEndSignals() {
-  if (is_worker) pthread_sigmask(SIG_SETMASK, &front_end_mask, nullptr);
+  if (is_worker) block_signals(front_end_mask);
 }
 
 FrontEndSignals::~FrontEndSignals() {
-  sigset_t all;
-  sigfillset(&all);
-  if (is_worker) pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  if (is_worker) block_signals(all_signals());
 }
 
 }  // namespace forerun

@@ -1,22 +1,19 @@
 #include "net/heartbeat.h"
 
-#include <signal.h>
-#include <unistd.h>
-
 #include <thread>
 #include <utility>
+
+#include "base/system/descriptors.h"
+#include "base/system/threads.h"
 
 namespace forerun::net {
 
 namespace {
 
 void beat(int socket, const std::string& line, std::chrono::milliseconds interval) {
-  sigset_t all;  // signals are for threads of the front end
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
-  while (write(socket, line.data(), line.size()) == static_cast<ssize_t>(line.size()))
-    std::this_thread::sleep_for(interval);
-  close(socket);
+  block_signals(all_signals());  // they are for threads of the front end
+  while (send_all(socket, line)) std::this_thread::sleep_for(interval);
+  close_socket(socket);
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 #include "net/mpi.h"
 
-#include <dlfcn.h>
-
 #include <climits>
 #include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
+
+#include "base/system/library.h"
 
 namespace forerun::net {
 
@@ -31,10 +31,11 @@ struct Functions {
   int (*wait)(H*, void*);
 
   explicit Functions(const char* path) {
-    void* library = dlopen(path, RTLD_NOW);
-    if (!library) throw std::runtime_error(dlerror());
+    std::string error;
+    void* library = open_library(path, error);
+    if (!library) throw std::runtime_error(error);
     auto find = [&](auto& f, const char* name) {
-      f = reinterpret_cast<std::remove_reference_t<decltype(f)>>(dlsym(library, name));
+      f = reinterpret_cast<std::remove_reference_t<decltype(f)>>(find_symbol(library, name));
       if (!f) throw std::runtime_error(std::string("MPI must have ") + name + ", got " + path);
     };
     find(allreduce, "MPI_Iallreduce"), find(broadcast, "MPI_Ibcast"), find(allgather, "MPI_Iallgather");

@@ -1,8 +1,8 @@
 #include "pjrt/client.h"
 
-#include <pthread.h>
-
 #include <atomic>
+
+#include "base/system/fork.h"
 
 namespace forerun::pjrt {
 
@@ -12,8 +12,7 @@ namespace {
 std::atomic<uint64_t> forks{0};
 
 uint64_t count_forks() {
-  static const int registered = pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1); });
-  static_cast<void>(registered);
+  [[maybe_unused]] static const bool registered = (at_fork(nullptr, nullptr, [] { forks.fetch_add(1); }), true);
   return forks.load();
 }
 

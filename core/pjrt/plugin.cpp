@@ -1,12 +1,13 @@
 #include "pjrt/plugin.h"
 
-#include <dlfcn.h>
 #include <sys/stat.h>
 
-#include <cstdlib>
-#include <fstream>
+#include <filesystem>
 #include <map>
 #include <mutex>
+
+#include "base/system/library.h"
+#include "base/system/machine.h"
 
 namespace forerun::pjrt {
 
@@ -18,11 +19,10 @@ namespace {
 }
 
 std::string real_path(const std::string& path) {
-  char* resolved = realpath(path.c_str(), nullptr);
-  if (!resolved) refuse(path, "be a file", "no such file");
-  std::string text = resolved;
-  std::free(resolved);
-  return text;
+  std::error_code error;
+  const std::string resolved = std::filesystem::canonical(path, error).string();
+  if (error) refuse(path, "be a file", "no such file");
+  return resolved;
 }
 
 std::string text_of(const abi::NamedValue& value) {
@@ -38,16 +38,6 @@ std::string text_of(const abi::NamedValue& value) {
   return text;
 }
 
-// The processor's model and instructions: executables hold machine code for the host as well.
-std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  std::string all, line;
-  while (std::getline(file, line) && !line.empty())  // of the first core
-    for (const char* start : {"model name", "flags", "Features", "CPU part"})
-      if (line.starts_with(start)) all += line + '\n';
-  return all;
-}
-
 // A plugin that was built again with the same versions is another file.
 std::string file_identity(const std::string& path) {
   struct stat facts{};
@@ -56,7 +46,7 @@ std::string file_identity(const std::string& path) {
 }
 
 const abi::Table* table_of(void* library, const std::string& path) {
-  auto get = reinterpret_cast<abi::GetTable>(dlsym(library, "GetPjrtApi"));
+  auto get = reinterpret_cast<abi::GetTable>(find_symbol(library, "GetPjrtApi"));
   if (!get) refuse(path, "export GetPjrtApi", "a shared library without it");
   const abi::Table* table = get();
   if (!table || table->struct_size < offsetof(abi::Table, functions)) refuse(path, "return its functions", "none");
@@ -85,11 +75,9 @@ const Plugin& Plugin::load(const std::string& path) {
 }
 
 const Plugin* Plugin::open(const std::string& path) {
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (!library) {
-    const char* why = dlerror();
-    refuse(path, "be a shared library that can be loaded", why ? why : "no reason", ErrorKind::runtime);
-  }
+  std::string error;
+  void* library = open_library(path, error);
+  if (!library) refuse(path, "be a shared library that can be loaded", error, ErrorKind::runtime);
   const abi::Table* table = table_of(library, path);
   check_version(*table, path);
   return new Plugin(path, table);
@@ -99,7 +87,7 @@ Plugin::Plugin(std::string path, const abi::Table* table) : path_(std::move(path
   auto a = abi::arguments<abi::PluginInitialize>();
   call(a);
   read_attributes();
-  fingerprint_ = "api 0." + std::to_string(minor_version()) + '\n' + file_identity(path_) + processor();
+  fingerprint_ = "api 0." + std::to_string(minor_version()) + '\n' + file_identity(path_) + processor_identity();
   for (const auto& [name, value] : attributes_) fingerprint_ += name + ' ' + value + '\n';
 }
 

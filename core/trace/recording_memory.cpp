@@ -1,12 +1,6 @@
 #include "trace/recording_memory.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <utility>
@@ -16,50 +10,14 @@
 
 namespace forerun {
 
-namespace {
-
-#ifdef __linux__
-constexpr int kAllPages = MAP_POPULATE;
-int reserve(int file) { return ::posix_fallocate(file, 0, kRecording); }
-#else  // pages come as they are written, and their space on the disk with them
-constexpr int kAllPages = 0;
-int reserve(int file) { return ::ftruncate(file, kRecording) < 0 ? errno : 0; }
-#endif
-
-// An open file of the right size with its space on the disk, which no other process records into; or -1 with errno set.
-int open_file(const char* path) {
-  int file = ::open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (file < 0) return -1;
-  int error = ::flock(file, LOCK_EX | LOCK_NB) < 0 ? EBUSY : ::ftruncate(file, 0) < 0 ? errno : reserve(file);
-  if (!error) return file;
-  ::close(file);
-  errno = error;
-  return -1;
-}
-
-}  // namespace
-
-int RecordingMemory::take(const char* path) {
-  int file = path ? open_file(path) : -1;
-  if (path && file < 0) return errno;
-  // All pages at once: a page fault in the middle of an op would cost more than its record.
-  int flags = kAllPages | (path ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS);
-  void* memory = ::mmap(nullptr, kRecording, PROT_READ | PROT_WRITE, flags, file, 0);
-  if (memory == MAP_FAILED) {
-    int error = errno;
-    if (file >= 0) ::close(file);
-    return error;
-  }
-  data_ = static_cast<char*>(memory), file_ = file;
-  return 0;
-}
+int RecordingMemory::take(const char* path) { return map_file(path, kRecording, mapped_); }
 
 char* RecordingMemory::release() {
-  if (file_ >= 0) ::close(std::exchange(file_, -1));
-  return std::exchange(data_, nullptr);
+  if (mapped_.file >= 0) close_file(mapped_.file);
+  return std::exchange(mapped_, {}).memory;
 }
 
-bool RecordingMemory::unmap(char* data) { return ::munmap(data, kRecording) == 0; }
+bool RecordingMemory::unmap(char* data) { return unmap_file(data, kRecording); }
 
 void RecordingMemory::calibrate() {
   head().later_ticks = cycles();
@@ -73,8 +31,8 @@ void RecordingMemory::write_text(char kind, uint64_t number, const char* text) {
     std::replace(row.begin(), row.end(), '\n', ' ');
     uint64_t n = head().n_text;
     if (n + row.size() + 1 > kText) return;
-    std::memcpy(data_ + kAtText + n, row.data(), row.size());
-    data_[kAtText + n + row.size()] = '\n';
+    std::memcpy(mapped_.memory + kAtText + n, row.data(), row.size());
+    mapped_.memory[kAtText + n + row.size()] = '\n';
     head().n_text = n + row.size() + 1;
   });
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/system/files.h"
 #include "trace/record.h"
 
 namespace forerun {
@@ -11,10 +12,10 @@ namespace forerun {
 // Guarded by the lock of the trace, but for the records, whose fields are atomic.
 class RecordingMemory {
  public:
-  explicit operator bool() const { return data_ != nullptr; }
+  explicit operator bool() const { return mapped_.memory != nullptr; }
   template <class T>
   T* at(size_t offset) const {
-    return reinterpret_cast<T*>(data_ + offset);
+    return reinterpret_cast<T*>(mapped_.memory + offset);
   }
   Head& head() const { return *at<Head>(0); }
 
@@ -32,8 +33,7 @@ class RecordingMemory {
   std::string copy() const;
 
  private:
-  char* data_ = nullptr;
-  int file_ = -1;
+  MappedFile mapped_;
 };
 
 }  // namespace forerun

@@ -1,13 +1,5 @@
 #include "engine/reports/notifier.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-#ifdef __linux__
-#include <sys/eventfd.h>
-#endif
-
-#include <cerrno>
-#include <cstring>
 #include <new>
 #include <utility>
 
@@ -76,7 +68,7 @@ void Notifier::make_readable() {
   while (CompletionQueue* queue = unread_) {
     unread_ = queue->next_;
     queue->unread_ = false;
-    if (!queue->complete_.empty()) queue->set_readable();
+    if (!queue->complete_.empty()) queue->wake_up_.set();
   }
 }
 
@@ -84,7 +76,7 @@ size_t Notifier::pop_completed(CompletionQueue& queue, Completion** completed, s
   std::lock_guard held(mutex_);
   size_t n = 0;
   for (Completion* c; n < most && (c = queue.complete_.first()); completed[n++] = c) queue.complete_.remove(*c);
-  if (queue.complete_.empty()) queue.set_unreadable();
+  if (queue.complete_.empty()) queue.wake_up_.clear();
   return n;
 }
 
@@ -107,45 +99,6 @@ void Notifier::after_fork(bool child) {
   mutex_.unlock();
 }
 
-namespace {
-
-// A descriptor to poll, and the one to write to that makes it readable: one eventfd, or the two ends of a pipe.
-std::array<int, 2> wake_up_descriptors() {
-#ifdef __linux__
-  const int both = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  if (both >= 0) return {both, both};
-#else
-  std::array<int, 2> ends;
-  if (pipe(ends.data()) == 0) {
-    for (int end : ends) fcntl(end, F_SETFL, O_NONBLOCK), fcntl(end, F_SETFD, FD_CLOEXEC);
-    return ends;
-  }
-#endif
-  throw Error(ErrorKind::runtime,
-              std::string("await: a descriptor must be there to be had, got: ") + std::strerror(errno));
-}
-
-}  // namespace
-
-CompletionQueue::CompletionQueue(Notifier& notifier) : notifier_(notifier), descriptors_(wake_up_descriptors()) {}
-
-CompletionQueue::~CompletionQueue() {
-  notifier_.forget(*this);
-  close(descriptors_[0]);
-  if (descriptors_[1] != descriptors_[0]) close(descriptors_[1]);
-}
-
-// Never blocks: a counter is far from full, and a pipe that is full is readable.
-void CompletionQueue::set_readable() {
-  uint64_t one = 1;
-  [[maybe_unused]] auto written = write(descriptors_[1], &one, sizeof one);
-}
-
-// The first read empties a counter; a pipe has what was written since the last time.
-void CompletionQueue::set_unreadable() {
-  uint64_t count;
-  while (read(descriptors_[0], &count, sizeof count) > 0 && descriptors_[1] != descriptors_[0]) {
-  }
-}
+CompletionQueue::~CompletionQueue() { notifier_.forget(*this); }
 
 }  // namespace forerun

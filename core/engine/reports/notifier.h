@@ -8,13 +8,13 @@
 // However many results a loop needs, no thread waits. A completion costs nothing while it is in its lists: a
 // write that ends looks at the completions of its own storage alone, and at no more of them than are complete.
 #pragma once
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
 
+#include "base/system/descriptors.h"
 #include "engine/operations/storage.h"
 #include "engine/sync/completion.h"
 
@@ -98,19 +98,18 @@ class Notifier {
 // for it when it goes.
 class CompletionQueue {
  public:
-  explicit CompletionQueue(Notifier& notifier);
+  explicit CompletionQueue(Notifier& notifier) : notifier_(notifier) {}
   ~CompletionQueue();
   CompletionQueue(const CompletionQueue&) = delete;
-  int descriptor() const { return descriptors_[0]; }
+  int descriptor() const { return wake_up_.descriptor(); }
 
  private:
   friend class Notifier;
-  void set_readable();
-  void set_unreadable();
 
   Notifier& notifier_;
-  const std::array<int, 2> descriptors_;  // to poll, to write to
-  // Guarded by the notifier's lock. While `complete_` has any, the descriptor is readable or is to become so.
+  // Guarded by the notifier's lock, as what follows. While `complete_` has any, the descriptor is readable or is to
+  // become so.
+  WakeUp wake_up_;
   CompletionList complete_;
   CompletionQueue* next_ = nullptr;  // in Notifier::unread_, while
   bool unread_ = false;

@@ -10,7 +10,7 @@ void ParkingLot::sleep(std::unique_lock<std::mutex>& held, std::chrono::microsec
   else
     me.wake.wait_for(held, limit);
   if (!me.woken) all_.remove(&me);
-  move_back(me);
+  me.thread.move_back();
 }
 
 void ParkingLot::wake_one(CpuOccupancy& cpus) {
@@ -21,7 +21,8 @@ void ParkingLot::wake_one(CpuOccupancy& cpus) {
     last = s;
   }
   if (!last) return;
-  if (!found && cpus.may_move()) move(*last, cpus);
+  if (!found && cpus.may_move())  // to one free CPU, until it has woken up
+    last->thread.move([&cpus, here](int cpu) { return cpu != here && !cpus.taken(cpu); });
   wake(found ? *found : *last);
 }
 
@@ -34,31 +35,5 @@ void ParkingLot::wake(Parked& parked) {
   parked.woken = true;
   parked.wake.notify_one();
 }
-
-#ifdef __linux__
-// It may run on one free CPU alone, until it has woken up.
-void ParkingLot::move(Parked& parked, const CpuOccupancy& cpus) {
-  const int here = CpuOccupancy::here();
-  if (pthread_getaffinity_np(parked.thread, sizeof parked.before, &parked.before) != 0) return;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (cpu == here || !CPU_ISSET(cpu, &parked.before) || cpus.taken(cpu)) continue;
-    CPU_ZERO(&parked.moved);
-    CPU_SET(cpu, &parked.moved);
-    parked.is_moved = pthread_setaffinity_np(parked.thread, sizeof parked.moved, &parked.moved) == 0;
-    return;
-  }
-}
-
-void ParkingLot::move_back(Parked& parked) {
-  if (!parked.is_moved) return;
-  cpu_set_t now;
-  bool unchanged = pthread_getaffinity_np(parked.thread, sizeof now, &now) == 0 &&
-                   CPU_EQUAL(&now, &parked.moved);  // and no other thread has changed it since
-  if (unchanged) pthread_setaffinity_np(parked.thread, sizeof parked.before, &parked.before);
-}
-#else  // the system places threads alone
-void ParkingLot::move(Parked&, const CpuOccupancy&) {}
-void ParkingLot::move_back(Parked&) {}
-#endif
 
 }  // namespace forerun

@@ -1,29 +1,18 @@
 // Workers that sleep. One is woken whose CPU no other thread is at work on, or it is taken to such a CPU.
 #pragma once
-#ifdef __linux__
-#include <pthread.h>
-#include <sched.h>
-#endif
-
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 
 #include "base/containers/intrusive_list.h"
+#include "base/system/threads.h"
 
 namespace forerun {
 
 // On which CPUs threads are at work. Guarded by the engine's lock.
 class CpuOccupancy {
  public:
-#ifdef __linux__
-  static constexpr int kCpus = CPU_SETSIZE;
-  static int here() { return std::max(0, sched_getcpu()) % kCpus; }
-#else  // where threads run is not known
-  static constexpr int kCpus = 1;
-  static int here() { return 0; }
-#endif
+  static int here() { return current_cpu(); }
   int begin() {  // of the calling thread; its CPU
     int cpu = here();
     if (at_work_[cpu]++ > 0) moves_ = kMoves;
@@ -58,16 +47,10 @@ class ParkingLot {
   struct Parked {
     std::condition_variable wake;
     int cpu = CpuOccupancy::here();
-#ifdef __linux__
-    pthread_t thread = pthread_self();
-    cpu_set_t before, moved;  // where it may run: of its own, and while it wakes up
-    bool is_moved = false;
-#endif
+    MovableThread thread;
     Parked *prev = nullptr, *next = nullptr;
     bool woken = false;  // it is in the list no more
   };
-  static void move(Parked& parked, const CpuOccupancy& cpus);
-  static void move_back(Parked& parked);  // by its own thread
   void wake(Parked& parked);
 
   TwoWayList<Parked, &Parked::prev, &Parked::next> all_;  // in the order in which they were parked

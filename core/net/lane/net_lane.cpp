@@ -1,14 +1,10 @@
 #include "net/lane/net_lane.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
-#include <time.h>
-
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
 
+#include "base/system/threads.h"
 #include "engine/engine.h"
 
 namespace forerun::net {
@@ -28,24 +24,13 @@ constexpr auto kAtWork = 3us;                           // a poll that takes so 
 constexpr auto kAtWorkCold = 12us;                      // the same behind a nap, after which all takes longer
 constexpr auto kAbortGrace = 1s;                        // to announce an abort, before this rank fails
 
-uint64_t thread_ns() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
-}
-
 }  // namespace
 
 NetLane::NetLane(std::unique_ptr<Network> network, LineOf line_of)
     : network_(std::move(network)), line_of_(std::move(line_of)) {
-  sigset_t all, before;  // signals are for threads of the front end
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
+  const SignalsBlocked blocked;
   thread_ = std::thread([this] { serve(); });
-#ifdef __linux__  // elsewhere a thread names but itself
-  pthread_setname_np(thread_.native_handle(), "forerun-net");
-#endif
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  name_thread(thread_, "forerun-net");
 }
 
 NetLane::~NetLane() {
@@ -90,7 +75,7 @@ bool NetLane::attend() {
     drive(std::move(driver));
   }
   if (unfinished_.load() == 0 || Clock::now() >= busy_until_.load(std::memory_order_relaxed)) return false;
-  sched_yield();
+  std::this_thread::yield();
   return true;
 }
 
@@ -170,15 +155,15 @@ void NetLane::serve() {
     }
     const bool in_flight = unfinished_.load() > 0;
     if (now < (in_flight ? busy_until_.load() : linger_until)) {
-      sched_yield();
+      std::this_thread::yield();
       continue;
     }
-    processor_ns_.store(thread_ns(), std::memory_order_relaxed);
+    processor_ns_.store(thread_cpu_ns(), std::memory_order_relaxed);
     nap(pause, failed_.load() || (!waits && !aborting_.load()));
     pause = std::min(pause * 5 / 4, std::chrono::nanoseconds(kLongestNap));
     napped = true;
   }
-  processor_ns_.store(thread_ns(), std::memory_order_relaxed);
+  processor_ns_.store(thread_cpu_ns(), std::memory_order_relaxed);
 }
 
 // Sleeps until wake_thread(), for at most `limit`; longer if nothing is in flight and there was no progress for a

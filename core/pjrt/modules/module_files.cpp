@@ -1,6 +1,5 @@
 #include "pjrt/modules/module_files.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,8 @@
 #include <cstring>
 #include <fstream>
 #include <vector>
+
+#include "base/system/files.h"
 
 namespace forerun::pjrt {
 
@@ -55,22 +56,15 @@ std::string contents(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-bool write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(file, bytes.data(), bytes.size());
-    if (n < 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return true;
-}
-
 // Whatever has not been finished for so long never will be: its process has ended.
 constexpr std::chrono::hours kAbandoned{1};
 
 // A name that no other process or thread uses.
 fs::path unfinished(const fs::path& path) {
   static std::atomic<int> count{0};
-  return path.native() + "." + std::to_string(getpid()) + "." + std::to_string(count.fetch_add(1)) + ".part";
+  fs::path part = path;
+  part += "." + std::to_string(getpid()) + "." + std::to_string(count.fetch_add(1)) + ".part";
+  return part;
 }
 
 }  // namespace
@@ -103,12 +97,10 @@ bool ModuleFiles::write(std::string_view key, std::string_view bytes) const {
   std::error_code error;
   fs::create_directories(folder_, error);
   const fs::path path = path_of(key), part = unfinished(path);
-  const int file = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  const int file = create_file(part);
   if (file < 0) return false;
   const Start start = start_of(key, bytes);
-  bool written = write_all(file, {reinterpret_cast<const char*>(&start), sizeof start}) && write_all(file, key) &&
-                 write_all(file, bytes);
-  written = close(file) == 0 && written;
+  const bool written = write_and_close(file, {{reinterpret_cast<const char*>(&start), sizeof start}, key, bytes});
   if (written) fs::rename(part, path, error);
   if (!written || error) fs::remove(part, error);
   return written && !error;

@@ -1,11 +1,10 @@
 // What the engine has done, does and holds, for Python.
-#include <malloc.h>
-
 #include <cstddef>
 #include <vector>
 
 #include "array/array.h"
 #include "base/containers/free_list.h"
+#include "base/system/memory.h"
 #include "cpu/codegen/compiled_loops.h"
 #include "cpu/kernels/fusion/plan_cache.h"
 #include "engine/engine.h"
@@ -81,7 +80,7 @@ size_t empty_cache() {
   size_t bytes = CachingAllocator::get().trim();
   trim_objects();
   FreeList<Buffer>::trim(), FreeList<Op>::trim(), FreeList<KernelRoom>::trim();
-  malloc_trim(0);
+  trim_heap();
   return bytes;
 }
 

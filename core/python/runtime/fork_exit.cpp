@@ -1,6 +1,4 @@
 // How the engine ends, and what it does around a fork, for Python.
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -91,7 +89,7 @@ void at_exit(int status, void*) {
   if (status == 0) status = exit_status;
   if (engine_abandoned() && !Engine::get().abandoned()) {
     std::fflush(nullptr);
-    _exit(status);
+    std::_Exit(status);
   }
   if (status && status == std::exchange(exit_status, 0)) std::exit(status);  // the remaining handlers follow
 }

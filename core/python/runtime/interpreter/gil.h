@@ -2,8 +2,10 @@
 // a wrong state.
 #pragma once
 #include <Python.h>
+#ifdef __linux__
 #include <cxxabi.h>
 #include <unistd.h>
+#endif
 
 #include <utility>
 
@@ -11,14 +13,19 @@ namespace forerun {
 
 // Runs `f`, which may come for the interpreter lock. An interpreter that goes away ends every thread that does so, up
 // to Python 3.13 by pthread_exit: it unwinds the stack, through C++ frames that catch all there is, must not throw, or
-// own Python objects, without the lock. As from Python 3.14 on, the thread sleeps instead, until the process ends.
+// own Python objects, without the lock. As from Python 3.14 on, the thread sleeps instead, until the process ends. On
+// macOS and Windows the end of a thread unwinds no C++ frames.
 template <class F>
 decltype(auto) hang_if_finalizing(F f) {
+#ifdef __linux__
   try {
     return f();
   } catch (abi::__forced_unwind&) {
     for (;;) pause();
   }
+#else
+  return f();
+#endif
 }
 
 // While it lives, this thread, which has the lock, is without it.
