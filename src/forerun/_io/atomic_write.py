@@ -64,6 +64,10 @@ def _mode(path: str) -> int | None:
 def _beside(path: str, mode: int | None) -> Iterator[BinaryIO]:
     folder, name = os.path.split(path)
     fresh = f".{os.urandom(8).hex()}.tmp"
+    if os.open not in os.supports_dir_fd:  # Windows: folders have no descriptors, and no write to a disk of their own
+        with _renamed(os.path.join(folder, fresh), path) as out:
+            yield out
+        return
     where = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         with _made(folder, fresh, where) as out:
@@ -83,10 +87,25 @@ def _beside(path: str, mode: int | None) -> Iterator[BinaryIO]:
         os.close(where)
 
 
+@contextmanager
+def _renamed(fresh: str, path: str) -> Iterator[BinaryIO]:
+    try:
+        with open(fresh, "xb") as out:
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(fresh, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(fresh)
+        raise
+
+
 def _made(folder: str, fresh: str, where: int) -> BinaryIO:
     """Return a new file in a folder: without a name, so that it goes with the process, if the file system has such."""
     try:
-        descriptor = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o666)
+        without_name = getattr(os, "O_TMPFILE", None)  # of Linux
+        descriptor = os.open(folder, without_name | os.O_RDWR, 0o666) if without_name else _created(fresh, where)
     except OSError as error:
         if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT):
             raise

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
-import fcntl
+import functools
 import io
 import mmap
 import os
@@ -20,14 +20,14 @@ import numpy
 
 from .._runtime import core as _core
 from .._runtime.settings import config
+from .._runtime.system import read_into
 
 __all__ = ["BLOCK", "LEAST", "Direct", "Reading"]
 
 BLOCK = 4096  # bytes; devices that want 512 take it too
 LEAST = 1 << 20  # bytes that are worth it; arrays of so many begin with a block in memory (caching_allocator.cpp)
-_libc = ctypes.PyDLL(None)  # with the interpreter lock: its calls take microseconds
-_libc.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
 _REFUSED = (errno.EINVAL, errno.EOPNOTSUPP)  # by the file system, or by a device of larger blocks
+_DIRECT = getattr(os, "O_DIRECT", 0)  # of Linux
 
 
 def _whole(data: Any, at: int) -> int:
@@ -45,7 +45,7 @@ def _address(data: object) -> int:
 class Direct(io.FileIO):
     """A file that is written by one thread. Behind a buffer, so that what is small comes in pieces of some size."""
 
-    _possible = True
+    _possible = _DIRECT != 0
 
     def write(self, data: Any) -> int:
         """Write some of the bytes, from the first on; return how many."""
@@ -62,12 +62,21 @@ class Direct(io.FileIO):
 
 @contextmanager
 def _without_copy(descriptor: int) -> Iterator[None]:
+    import fcntl
+
     flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
-    fcntl.fcntl(descriptor, fcntl.F_SETFL, flags | os.O_DIRECT)
+    fcntl.fcntl(descriptor, fcntl.F_SETFL, flags | _DIRECT)
     try:
         yield
     finally:
         fcntl.fcntl(descriptor, fcntl.F_SETFL, flags)
+
+
+@functools.cache
+def _mincore() -> Any:
+    function = ctypes.PyDLL(None).mincore  # with the interpreter lock: its calls take microseconds
+    function.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
+    return function
 
 
 def _remembered(descriptor: int, at: int, size: int) -> bool:
@@ -78,7 +87,7 @@ def _remembered(descriptor: int, at: int, size: int) -> bool:
     pages = numpy.zeros(-(-size // mmap.PAGESIZE), "u1")
     try:
         with mmap.mmap(descriptor, size, mmap.MAP_SHARED, mmap.PROT_READ, offset=at) as bytes_:
-            failed = _libc.mincore(_address(bytes_), size, _address(pages))
+            failed = _mincore()(_address(bytes_), size, _address(pages))
     except (OSError, ValueError):  # a file that cannot be mapped, or has become shorter
         return True
     return bool(failed or 2 * numpy.count_nonzero(pages & 1) > pages.size)
@@ -96,26 +105,26 @@ class Reading:
         self._descriptor = descriptor
         self._own: int | None = None  # the same file, to be read without a copy
         self._wanted = config()["direct_reads"]
-        self._possible = self._wanted is not False
+        self._possible = _DIRECT != 0 and self._wanted is not False
 
     def read(self, room: Any, at: int) -> int:
         """Read some of the bytes from a place on, into the beginning of `room`; return how many, 0 at the end."""
         if self._possible and (whole := _whole(room, at)) and self._worth(at, whole):
             try:
                 with memoryview(room)[:whole] as blocks:
-                    return os.preadv(self._opened(), [blocks], at)
+                    return read_into(self._opened(), blocks, at)
             except OSError as error:
                 if error.errno not in _REFUSED and self._own is not None:
                     raise
                 self._possible = False
-        return os.preadv(self._descriptor, [room], at)
+        return read_into(self._descriptor, room, at)
 
     def _worth(self, at: int, size: int) -> bool:
         return bool(self._wanted) or (_core.cores_taken() and not _remembered(self._descriptor, at, size))
 
     def _opened(self) -> int:
         if self._own is None:
-            self._own = os.open(f"/proc/self/fd/{self._descriptor}", os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
+            self._own = os.open(f"/proc/self/fd/{self._descriptor}", os.O_RDONLY | _DIRECT)
         return self._own
 
     def __enter__(self) -> Reading:

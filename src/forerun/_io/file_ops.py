@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import resource
 import stat
 import threading
 import weakref
@@ -17,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 import numpy
 
 from .._runtime.device import resolve
+from .._runtime.system import most_open_files
 from ..ops._base import core as _core
 from ..ops._base.convert import asarray
 from . import npy
@@ -173,7 +173,7 @@ class Opened:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self.descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         if stat.S_ISDIR(os.fstat(self.descriptor).st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         self.size = os.fstat(self.descriptor).st_size
@@ -199,7 +199,7 @@ class Opened:
                 done += got
 
 
-_most = max(8, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4)  # files that reads may hold open
+_most = max(8, most_open_files() // 4)  # files that reads may hold open
 _open: deque[weakref.ref[Any]] = deque()  # what is read from them
 _tidying = threading.Lock()
 

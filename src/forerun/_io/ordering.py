@@ -9,7 +9,6 @@ file.
 from __future__ import annotations
 
 import itertools
-import os
 import threading
 import weakref
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any
 
 import numpy
 
+from .._runtime.system import at_fork
 from ..ops._base import core as _core
 
 __all__ = ["Write", "issuing", "announced", "written", "under_way", "settled", "sweep"]
@@ -98,4 +98,4 @@ def _after_fork() -> None:
     issuing, _table = threading.RLock(), threading.RLock()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+at_fork(after_in_child=_after_fork)

@@ -1,5 +1,5 @@
 """The engine as Python sees it, and what starts with the package.
 
-`blas` and `settings` are read before anything runs; `device`; `engine`, memory and waits; `lifecycle`, forks and
+`system`, where systems differ; `blas` and `settings` are read before anything runs; `device`; `engine`, memory and waits; `lifecycle`, forks and
 exit; `pacing`; `pending`; `logging`; `asyncio`; `registry`, classes that are known by names.
 """

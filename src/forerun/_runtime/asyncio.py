@@ -7,8 +7,8 @@ the core rings it, and the loop tells the tasks.
 from __future__ import annotations
 
 import asyncio
-import os
 import select
+import socket
 import threading
 import weakref
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
@@ -17,6 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
+from .system import at_fork
 
 if TYPE_CHECKING:
     from ..typing import Array
@@ -236,11 +237,44 @@ def _queue_of(loop: asyncio.AbstractEventLoop) -> _LoopQueue:
     return queue
 
 
+_ONCE = 0x40000001  # EPOLLIN | EPOLLONESHOT
+
+
+class _SelectPoll:
+    """Report a descriptor that is readable once, as `select.epoll` does, which only Linux has."""
+
+    def __init__(self) -> None:
+        self._asked: set[int] = set()
+        self._woken, self._wakes = socket.socketpair()
+        self._woken.setblocking(False)
+
+    def register(self, descriptor: int, _events: int) -> None:
+        self._asked.add(descriptor)
+        self._wakes.send(b"x")
+
+    modify = register
+
+    def unregister(self, descriptor: int) -> None:
+        self._asked.discard(descriptor)
+        self._wakes.send(b"x")
+
+    def poll(self) -> list[tuple[int, int]]:
+        try:
+            ready, _, _ = select.select([self._woken, *self._asked.copy()], [], [])
+        except OSError:  # one that was closed meanwhile
+            return []
+        with suppress(BlockingIOError):
+            self._woken.recv(4096)
+        found = self._asked.intersection(ready)
+        self._asked.difference_update(found)
+        return [(descriptor, _ONCE) for descriptor in found]
+
+
 class _Poller:
     """One thread, which polls the queues of all loops that cannot poll descriptors themselves."""
 
     def __init__(self) -> None:
-        self.poll = select.epoll()
+        self.poll: Any = select.epoll() if hasattr(select, "epoll") else _SelectPoll()
         self.queues: dict[int, tuple[weakref.ref[asyncio.AbstractEventLoop], _LoopQueue]] = {}
         threading.Thread(target=self.run, name="forerun-await", daemon=True).start()
 
@@ -248,7 +282,7 @@ class _Poller:
         descriptor = queue.core.fileno()
         self.queues[descriptor] = weakref.ref(loop), queue
         weakref.finalize(loop, self.remove, descriptor).atexit = False
-        self.poll.register(descriptor, select.EPOLLIN | select.EPOLLONESHOT)
+        self.poll.register(descriptor, _ONCE)
 
     def remove(self, descriptor: int) -> None:
         self.poll.unregister(descriptor)
@@ -266,7 +300,7 @@ class _Poller:
     def report(self, descriptor: int) -> None:
         """In the loop's thread. The thread does not look at the descriptor again before."""
         self.queues[descriptor][1].report()
-        self.poll.modify(descriptor, select.EPOLLIN | select.EPOLLONESHOT)
+        self.poll.modify(descriptor, _ONCE)
 
 
 _the_poller: _Poller | None = None
@@ -288,4 +322,4 @@ def _after_fork() -> None:
     _the_poller, _starting = None, threading.Lock()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+at_fork(after_in_child=_after_fork)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import atexit
-import os
 import sys
 from functools import partial
 
 from .. import _core
 from .logging import say
 from .settings import config
+from .system import at_fork
 
 __all__: list[str] = []
 
@@ -64,11 +64,11 @@ def _finalize(_: object = None) -> None:
 
 
 atexit.register(_at_exit)
-os.register_at_fork(
+at_fork(
     before=_core.before_fork,
     # Not functions of Python: a signal's handler that raises as they begin would leave the engine closed.
     after_in_parent=partial(_core.after_fork, False),
     after_in_child=partial(_core.after_fork, True),
 )
-os.register_at_fork(after_in_child=_join_multiprocessing)
+at_fork(after_in_child=_join_multiprocessing)
 _join_multiprocessing()

@@ -13,6 +13,7 @@ from typing import Any
 from .. import _core
 from . import default_dtypes, device
 from .logging import say
+from .system import machine_memory
 
 __all__ = ["configure", "config"]
 
@@ -304,8 +305,8 @@ def config() -> dict[str, Any]:
 
 
 def _tell_of_surroundings() -> None:
-    machine, granted = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), _core.granted_memory()
-    if granted < machine:
+    machine, granted = machine_memory(), _core.granted_memory()
+    if machine and granted < machine:
         say("info", "memory: %d bytes of the machine's %d are available to this process", granted, machine)
     for name in unknown_variables():
         say("warning", "environment: %s is not a setting; the settings are %s", name, ", ".join(sorted(KNOWN)))

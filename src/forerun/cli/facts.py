@@ -16,6 +16,7 @@ from .._pjrt.plugins import accelerators
 from .._runtime import core as _core
 from .._runtime.device import devices, used_devices
 from .._runtime.settings import config, unknown_variables, worker_counts
+from .._runtime.system import allowed_cores, machine_memory
 
 __all__ = ["facts", "machine"]
 
@@ -109,7 +110,7 @@ def _processor() -> Facts:
         "model": fields.get("model name") or platform.processor() or None,
         "features": [f for f in _FEATURES if f in flags],
         "cores seen": os.cpu_count(),
-        "cores of the affinity mask": len(os.sched_getaffinity(0)),
+        "cores of the affinity mask": allowed_cores(),
         "cores granted": _core.granted_cores(),
     }
 
@@ -126,7 +127,7 @@ def _products() -> Facts:
 
 def _memory() -> Facts:
     found: Facts = {
-        "of the machine": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
+        "of the machine": machine_memory(),
         "granted": _core.granted_memory(),
     }
     return found | {repr(device): _core.memory(device.index) for device in used_devices()}
@@ -144,7 +145,7 @@ def _why() -> str:
         return 'the engine is "sync": every operation runs in the call that issues it'
     if given["workers"] is not None:
         return f"workers={given['workers']} was asked for, for each device"
-    cores, mask, seen = _core.granted_cores(), len(os.sched_getaffinity(0)), os.cpu_count() or 1
+    cores, mask, seen = _core.granted_cores(), allowed_cores(), os.cpu_count() or 1
     if cores < mask:
         why = f"a cgroup's quota grants {cores} of the {mask} cores of the affinity mask"
     elif mask < seen:

@@ -113,7 +113,10 @@ def _write(folder: Path, step: int, block: Any, trainer: Any, facts: dict[str, A
 
 
 def _synchronise(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
+    writable_only = os.open not in os.supports_dir_fd  # Windows, where folders have no descriptors at all
+    if writable_only and path.is_dir():
+        return
+    descriptor = os.open(path, os.O_RDWR if writable_only else os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

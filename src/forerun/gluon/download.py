@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import ssl
@@ -13,6 +12,8 @@ import warnings
 from http.client import HTTPException
 from typing import Any
 from urllib.parse import unquote, urlsplit
+
+from .._runtime.system import lock_file
 
 __all__ = ["check_sha1", "download"]
 
@@ -144,7 +145,7 @@ class _Part:
     def __enter__(self) -> _Part:
         while True:
             self.file = open(self.path, "ab")
-            fcntl.flock(self.file, fcntl.LOCK_EX)
+            lock_file(self.file)
             if self._has_its_name():
                 return self
             self.file.close()  # the process that locked it has finished

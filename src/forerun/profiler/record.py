@@ -10,6 +10,7 @@ from pathlib import Path
 
 from .._runtime import core as _core
 from .._runtime.device import used_devices
+from .._runtime.system import at_fork
 from ._devices.work import Counts, counts, encoded, since, split
 from ._ranks import clocks
 from ._ranks.files import unpacked
@@ -153,7 +154,7 @@ def _in_child() -> None:
     _running.clear()
 
 
-os.register_at_fork(after_in_child=_in_child)
+at_fork(after_in_child=_in_child)
 
 
 def record(path: str | os.PathLike[str] | None = None) -> Recording:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from .threads import ThreadBatches
 
 __all__ = ["DataLoader", "default_batchify", "default_batchify_fn", "default_mp_batchify_fn"]
 
+_SHARES_FILES = hasattr(socket, "send_fds")  # processes of Windows cannot send each other files without a name
 default_batchify = default_batchify_fn = default_mp_batchify_fn = Stack()
 
 
@@ -47,7 +49,7 @@ class DataLoader:
     prefetch : int, optional
         How many batches are made ahead at most; None for two per worker.
     thread_pool : bool, optional
-        Whether workers are threads; otherwise they are processes. If a GPU is the current device, processes make
+        Whether workers are threads, as they always are on Windows; otherwise they are processes. If a GPU is the current device, processes make
         batches on the host, and each is copied to the GPU where it is used. Forked processes cannot read arrays of a
         data set that are on a GPU.
     timeout : float, optional
@@ -99,7 +101,7 @@ class DataLoader:
         self._batches = _batches(dataset, batch_size, shuffle, sampler, last_batch, batch_sampler)
         self._workers, self._timeout = num_workers, timeout
         self._prefetch = 2 * num_workers if prefetch is None else prefetch
-        self._kind = ThreadBatches if thread_pool else ProcessBatches
+        self._kind = ThreadBatches if thread_pool or not _SHARES_FILES else ProcessBatches
         self._auto_reload = auto_reload
         self._next: Iterator[Any] | None = None  # the epoch that was begun ahead
 

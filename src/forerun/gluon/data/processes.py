@@ -18,6 +18,7 @@ from multiprocessing import connection
 from typing import TYPE_CHECKING, Any
 
 from ..._runtime import core as _core
+from ..._runtime.system import at_fork
 from ...ops._base import convert
 from .epoch import Epoch
 from .shared import Slot, Span, unpacked
@@ -46,7 +47,7 @@ def _forked() -> None:
     _lines.clear()
 
 
-os.register_at_fork(after_in_child=_forked)
+at_fork(after_in_child=_forked)
 
 
 class _Worker:

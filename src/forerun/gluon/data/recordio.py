@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from ..._runtime.system import read_at
 from .dataset import Dataset
 
 __all__ = ["Header", "RecordFileDataset", "unpack"]
@@ -65,7 +66,7 @@ class RecordFileDataset(Dataset):
             self._places = list(self._scan())
 
     def _open(self) -> None:
-        self._file = os.open(self.filename, os.O_RDONLY)
+        self._file = os.open(self.filename, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         self._size = os.fstat(self._file).st_size
         weakref.finalize(self, os.close, self._file)
 
@@ -113,12 +114,12 @@ class RecordFileDataset(Dataset):
         return _MAGIC.join(parts), place
 
     def _part(self, place: int) -> tuple[int, bytes, int]:
-        head = os.pread(self._file, _HEAD.size, place) if 0 <= place < self._size else b""
+        head = read_at(self._file, _HEAD.size, place) if 0 <= place < self._size else b""
         magic, word = _HEAD.unpack(head) if len(head) == _HEAD.size else (b"", 0)
         start, length = place + _HEAD.size, word & 0x1FFFFFFF
         if magic != _MAGIC or word >> 29 > _LAST or start + length > self._size:
             raise self._damaged(place)
-        return word >> 29, os.pread(self._file, length, start), start + (length + 3) // 4 * 4
+        return word >> 29, read_at(self._file, length, start), start + (length + 3) // 4 * 4
 
     def _damaged(self, place: int) -> ValueError:
         return ValueError(f"{self.filename}: must hold a record at byte {place} of {self._size}, got something else")

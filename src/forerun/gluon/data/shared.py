@@ -1,6 +1,6 @@
 """Memory that a worker process fills and the consumer's process reads: slots, which are used again.
 
-A slot is a file without a name (memfd), so that nothing of it can remain when both processes have ended, however they
+A slot is a file without a name (memfd on Linux), so that nothing of it can remain when both processes have ended, however they
 did. The worker puts a batch together in a slot, and what else the batch is made of, pickled, behind that. The
 consumer's arrays are views of the slot. When none is left, the slot may be used again.
 """
@@ -8,10 +8,12 @@ consumer's arrays are views of the slot. When none is left, the slot may be used
 from __future__ import annotations
 
 import ctypes
+import functools
 import io
 import mmap
 import os
 import pickle
+import tempfile
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -20,13 +22,14 @@ import numpy
 
 from ... import np
 from ..._runtime.device import Device, cpu, current_device
+from ..._runtime.system import at_fork
 from ...ops._base.convert import is_array
 
 if TYPE_CHECKING:
     from ...typing import Array
 
 
-__all__ = ["Slot", "packed", "unpacked"]
+__all__ = ["Slot", "new_file", "packed", "unpacked"]
 
 _ALIGN = 64
 Span = tuple[int, int]
@@ -39,13 +42,24 @@ def _forked() -> None:
     _forks += 1
 
 
-os.register_at_fork(before=_forked)
+at_fork(before=_forked)
 
 
-_libc = ctypes.CDLL(None, use_errno=True)
-_libc.mmap.restype = ctypes.c_void_p
-_libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *3 * [ctypes.c_int], ctypes.c_long]
-_libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+@functools.cache
+def _c_library() -> Any:
+    library = ctypes.CDLL(None, use_errno=True)
+    library.mmap.restype = ctypes.c_void_p
+    library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *3 * [ctypes.c_int], ctypes.c_long]
+    library.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    return library
+
+
+def new_file() -> int:
+    """Return the descriptor of a file that is in memory, if the system has such, and has no name."""
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("forerun batch")
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
 
 
 def _mapped(file: int, size: int) -> Any:
@@ -53,12 +67,13 @@ def _mapped(file: int, size: int) -> Any:
 
     Python's mmap would keep a descriptor for each.
     """
-    address = _libc.mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, file, 0)
+    library = _c_library()
+    address = library.mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, file, 0)
     if address == ctypes.c_void_p(-1).value:
         error = ctypes.get_errno()
         raise OSError(error, f"DataLoader: memory must be had for a batch, got {os.strerror(error)}")
     bytes_ = (ctypes.c_ubyte * size).from_address(address)
-    weakref.finalize(bytes_, _libc.munmap, address, size).atexit = False  # arrays may be used until the very end
+    weakref.finalize(bytes_, library.munmap, address, size).atexit = False  # arrays may be used until the very end
     return bytes_
 
 

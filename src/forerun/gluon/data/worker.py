@@ -22,7 +22,7 @@ from ..._runtime.settings import configure
 from ...ops._base import convert
 from ...ops._base import core as _core
 from .epoch import Epoch
-from .shared import Slot, packed
+from .shared import Slot, new_file, packed
 
 if TYPE_CHECKING:
     from ...typing import Array
@@ -134,7 +134,7 @@ class Worker:
     def larger(self, size: int) -> Slot:
         """Return a new slot of so many bytes at least."""
         self.size = max(self.size, size)
-        file = os.memfd_create("forerun batch")
+        file = new_file()
         number, self.made = self.made, self.made + 1
         self.files[number] = file
         os.ftruncate(file, self.size)
