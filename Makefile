@@ -176,7 +176,7 @@ wheels:  ## the sdist and all wheels, in dist/, each tried in a fresh environmen
 newcomer:  ## README's first steps with the wheels of dist/, in a fresh environment of each Python; ARGS="3.13" for some
 	$(PYTHON) tools/newcomer.py $(ARGS)
 
-portability:  ## the core by Clang for Linux and macOS, without a link; ARGS="windows" lists what is missing there
+portability:  ## the core by Clang for Linux, macOS and Windows, without a link; ARGS="windows" for one of them
 	$(PYTHON) tools/portability.py $(ARGS)
 
 develop: $(TOOLS)  ## an editable install that rebuilds the core on import

@@ -2,8 +2,7 @@
 
 The compiler is Clang with the headers of each system, as the package `ziglang` brings them. This shows that no file
 needs a call that only Linux has, or syntax that only GCC takes; nothing is linked or run. The files are those of
-`core` without `core/python`, which needs the headers of that system's CPython, and `core/tests`. For Windows much is
-missing: `python tools/portability.py windows` lists it.
+`core` without `core/python`, which needs the headers of that system's CPython, and `core/tests`.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 from wheels import ROOT, WORK, tool
 
-USUAL = ("linux", "macos")  # for which all files compile
 TARGETS = {"linux": "x86_64-linux-gnu.2.28", "macos": "aarch64-macos", "windows": "x86_64-windows-gnu"}
 # -O0: what is checked is the front end of the compiler, and what it refuses.
 FLAGS = (
@@ -59,13 +57,13 @@ def check(system: str, files: Sequence[str]) -> int:
 
 
 def main(names: Sequence[str]) -> int:
-    """Check the systems that are named, or those of USUAL."""
+    """Check the systems that are named, or all of them."""
     if unknown := set(names) - set(TARGETS):
         raise SystemExit(f"portability: must be of {', '.join(TARGETS)}, got {', '.join(sorted(unknown))}")
     tool("python")  # installed once, before threads ask for it
     WORK.mkdir(parents=True, exist_ok=True)
     files = sources()
-    return min(1, sum(check(system, files) for system in names or USUAL))
+    return min(1, sum(check(system, files) for system in names or TARGETS))
 
 
 if __name__ == "__main__":
