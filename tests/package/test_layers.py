@@ -99,10 +99,12 @@ LATE_IMPORTS = {
 # Imports of other modules inside of functions, each with its reason.
 OPTIONAL = "an optional dependency"
 LONG = "`import forerun` takes less time without it, and few programs need it"
+POSIX = "Windows has none, or it alone has"
 OTHERS_LATE_IMPORTS = {
     "IPython": OPTIONAL, "PIL": OPTIONAL, "llvmlite": OPTIONAL, "ml_dtypes": OPTIONAL, "mlxtend": OPTIONAL,
     "onnx": OPTIONAL, "opentelemetry": OPTIONAL, "pyarrow": OPTIONAL, "sklearn": OPTIONAL,
     "asyncio": LONG, "difflib": LONG, "shutil": LONG, "zipfile": LONG, "zlib": LONG,
+    "fcntl": POSIX, "msvcrt": POSIX, "resource": POSIX,
 }  # fmt: skip
 
 

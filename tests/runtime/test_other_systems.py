@@ -4,7 +4,7 @@ from tests.support.processes.subprocesses import output
 
 # Modules of Python are imported first: they have ways of their own to do without.
 WITHOUT = """
-import asyncio, ctypes, multiprocessing.connection, os, pathlib, select, signal, socket, sys, tempfile
+import asyncio, ctypes, multiprocessing.connection, os, pathlib, select, signal, sys, tempfile
 import numpy
 for name in (
     "register_at_fork fork sched_getaffinity memfd_create sysconf preadv pread getuid fchmod "
@@ -13,7 +13,7 @@ for name in (
     delattr(os, name)
 os.supports_dir_fd = set()
 sys.modules["fcntl"] = sys.modules["resource"] = None
-del select.epoll, socket.send_fds
+del select.epoll
 for name in "SIGUSR1 SIGUSR2 SIGHUP SIGCHLD SIGKILL SIGPIPE".split():
     delattr(signal, name)
 

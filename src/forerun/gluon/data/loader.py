@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import socket
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,7 +14,7 @@ from .threads import ThreadBatches
 
 __all__ = ["DataLoader", "default_batchify", "default_batchify_fn", "default_mp_batchify_fn"]
 
-_SHARES_FILES = hasattr(socket, "send_fds")  # processes of Windows cannot send each other files without a name
+_SHARES_FILES = hasattr(os, "fork")  # processes of Windows cannot send each other files without a name
 default_batchify = default_batchify_fn = default_mp_batchify_fn = Stack()
 
 
