@@ -260,7 +260,8 @@ class _SelectPoll:
 
     def poll(self) -> list[tuple[int, int]]:
         try:
-            ready, _, _ = select.select([self._woken, *self._asked.copy()], [], [])
+            looked_at: list[Any] = [self._woken, *self._asked.copy()]
+            ready, _, _ = select.select(looked_at, [], [])
         except OSError:  # one that was closed meanwhile
             return []
         with suppress(BlockingIOError):

@@ -52,9 +52,10 @@ def _lock_byte(file: IO[bytes]) -> None:
 
     while True:
         try:
-            return msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
-        except OSError:  # it waits for ten seconds
+            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
+        except OSError:  # it has waited for ten seconds
             continue
+        return
 
 
 def read_at(descriptor: int, size: int, at: int) -> bytes:
@@ -73,4 +74,3 @@ def read_into(descriptor: int, room: Any, at: int) -> int:
     data = read_at(descriptor, len(room), at)
     memoryview(room)[: len(data)] = data
     return len(data)
-

@@ -1,8 +1,8 @@
 """Memory that a worker process fills and the consumer's process reads: slots, which are used again.
 
-A slot is a file without a name (memfd on Linux), so that nothing of it can remain when both processes have ended, however they
-did. The worker puts a batch together in a slot, and what else the batch is made of, pickled, behind that. The
-consumer's arrays are views of the slot. When none is left, the slot may be used again.
+A slot is a file without a name (memfd on Linux), so that nothing of it can remain when both processes have ended,
+however they did. The worker puts a batch together in a slot, and what else the batch is made of, pickled, behind that.
+The consumer's arrays are views of the slot. When none is left, the slot may be used again.
 """
 
 from __future__ import annotations
