@@ -146,12 +146,12 @@ class TestWhoDoesNotTell:
 
     def test_a_file_that_is_somebody_elses(self, straight: Any, monkeypatch: Any, path: Path) -> None:
         """The system reports then that all of it is cached."""
-        monkeypatch.setattr(direct, "_libc", FakeLibc(lambda pages: pages.fill(1)))
+        monkeypatch.setattr(direct, "_mincore", lambda: FakeLibc(lambda pages: pages.fill(1)).mincore)
         assert_same_bits(np.load(path), values(SIZE))
         assert straight == []
 
     def test_a_system_that_does_not_know(self, straight: Any, monkeypatch: Any, path: Path) -> None:
-        monkeypatch.setattr(direct, "_libc", FakeLibc(lambda pages: -1))
+        monkeypatch.setattr(direct, "_mincore", lambda: FakeLibc(lambda pages: -1).mincore)
         assert_same_bits(np.load(path), values(SIZE))
         assert straight == []
 
@@ -166,7 +166,7 @@ class TestWhoDoesNotTell:
 
     @pytest.mark.parametrize("error", [errno.EINVAL, errno.EOPNOTSUPP])
     def test_a_file_system_that_refuses(self, error: int, straight: Any, monkeypatch: Any, path: Path) -> None:
-        monkeypatch.setattr(direct, "_libc", FakeLibc(lambda pages: pages.fill(0)))
+        monkeypatch.setattr(direct, "_mincore", lambda: FakeLibc(lambda pages: pages.fill(0)).mincore)
         tried = failing(monkeypatch, error)
         assert_same_bits(np.load(path), values(SIZE))
         assert len(tried) <= 1  # a file is not asked twice
@@ -214,12 +214,12 @@ class TestWhatFails:
             os.truncate(path, left)
             pages.fill(0)
 
-        monkeypatch.setattr(direct, "_libc", FakeLibc(fill))
+        monkeypatch.setattr(direct, "_mincore", lambda: FakeLibc(fill).mincore)
         with pytest.raises(ValueError, match=f"must have {SIZE} bytes of values, got {left - BLOCK}"):
             np.load(path).wait()
 
     def test_what_fails_is_raised(self, straight: Any, monkeypatch: Any, path: Path) -> None:
-        monkeypatch.setattr(direct, "_libc", FakeLibc(lambda pages: pages.fill(0)))
+        monkeypatch.setattr(direct, "_mincore", lambda: FakeLibc(lambda pages: pages.fill(0)).mincore)
         tried = failing(monkeypatch, errno.EIO)
         if kind_of(path.parent) == "none":
             return

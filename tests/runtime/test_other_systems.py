@@ -11,7 +11,6 @@ for name in (
     "O_DIRECT O_TMPFILE O_DIRECTORY O_CLOEXEC O_NONBLOCK"
 ).split():
     delattr(os, name)
-os.supports_dir_fd = set()
 sys.modules["fcntl"] = sys.modules["resource"] = None
 del select.epoll
 for name in "SIGUSR1 SIGUSR2 SIGHUP SIGCHLD SIGKILL SIGPIPE".split():

@@ -64,7 +64,7 @@ def _mode(path: str) -> int | None:
 def _beside(path: str, mode: int | None) -> Iterator[BinaryIO]:
     folder, name = os.path.split(path)
     fresh = f".{os.urandom(8).hex()}.tmp"
-    if os.open not in os.supports_dir_fd:  # Windows: folders have no descriptors, and no write to a disk of their own
+    if not hasattr(os, "O_DIRECTORY"):  # Windows: folders have no descriptors, and no write to a disk of their own
         with _renamed(os.path.join(folder, fresh), path) as out:
             yield out
         return

@@ -1,5 +1,6 @@
 """The engine as Python sees it, and what starts with the package.
 
-`system`, where systems differ; `blas` and `settings` are read before anything runs; `device`; `engine`, memory and waits; `lifecycle`, forks and
-exit; `pacing`; `pending`; `logging`; `asyncio`; `registry`, classes that are known by names.
+`system`, where systems differ; `blas` and `settings` are read before anything runs; `device`; `engine`, memory and
+waits; `lifecycle`, forks and exit; `pacing`; `pending`; `logging`; `asyncio`; `registry`, classes that are known by
+names.
 """

@@ -113,7 +113,7 @@ def _write(folder: Path, step: int, block: Any, trainer: Any, facts: dict[str, A
 
 
 def _synchronise(path: Path) -> None:
-    writable_only = os.open not in os.supports_dir_fd  # Windows, where folders have no descriptors at all
+    writable_only = not hasattr(os, "O_DIRECTORY")  # Windows, where folders have no descriptors at all
     if writable_only and path.is_dir():
         return
     descriptor = os.open(path, os.O_RDWR if writable_only else os.O_RDONLY)

@@ -49,9 +49,9 @@ class DataLoader:
     prefetch : int, optional
         How many batches are made ahead at most; None for two per worker.
     thread_pool : bool, optional
-        Whether workers are threads, as they always are on Windows; otherwise they are processes. If a GPU is the current
-        device, processes make batches on the host, and each is copied to the GPU where it is used. Forked processes
-        cannot read arrays of a data set that are on a GPU.
+        Whether workers are threads, as they always are on Windows; otherwise they are processes. If a GPU is the
+        current device, processes make batches on the host, and each is copied to the GPU where it is used. Forked
+        processes cannot read arrays of a data set that are on a GPU.
     timeout : float, optional
         The seconds after which a batch raises `TimeoutError`.
     try_nopython : bool, optional
