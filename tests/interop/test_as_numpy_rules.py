@@ -399,6 +399,8 @@ class TestArrays:
             names["x"].flags["C"] = True
         with pytest.raises(ValueError, match="WRITEBACKIFCOPY"):
             names["x"].setflags(uic=True)
+        with pytest.raises(NotImplementedError, match="setflags: align must be True"):
+            names["x"].setflags(align=False)
 
     def test_matplotlib_takes_the_values_as_a_whole(self, run, monkeypatch):
         x = run("import numpy as np\nx = np.linspace(0, 1, 50)")["x"]

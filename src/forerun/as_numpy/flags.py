@@ -36,7 +36,9 @@ flags = property(_SettableFlags, doc="How the elements lie in memory, and whethe
 
 
 def setflags(self: Any, write: bool | None = None, align: bool | None = None, uic: bool | None = None) -> None:
-    """Say whether the array may be written. It is aligned as it is, and has no copy to be written back."""
+    """Say whether the array may be written. Every array is aligned, and none has a copy to be written back."""
+    if align is not None and not align:
+        raise NotImplementedError("setflags: align must be True, as every array of forerun is aligned, got False")
     if uic:
         raise ValueError("cannot set WRITEBACKIFCOPY flag to True")
     if write is not None:

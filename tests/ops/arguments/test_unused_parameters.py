@@ -37,6 +37,7 @@ IGNORED = {
     "onnx/operations.py:*._": "the dtype, which the result has as well",
     "onnx/nodes/*": "readers and writers of all kinds of nodes are called alike",
     "cli/__init__.py:_Formatter._fill_text.indent": "argparse calls it so",
+    "_runtime/asyncio.py:_SelectPoll.register._events": "epoll is called so, always for the same events",
     "tour/experiments/libraries.py:*": "measured programs are called alike",
     "_launch/launcher.py:_signals.pass_on._": "Python calls handlers of signals with a frame",
     "_runtime/lifecycle.py:_finalize._": "the interpreter calls it so",
