@@ -183,7 +183,7 @@ module = Module()
         assert execute(UNREAD + "sys.stderr = None\n").returncode == 1
 
     def test_very_many(self):
-        """A thousand are kept; of the rest the number is printed, without those that were raised."""
+        """A thousand are kept, equal ones are one line; of the rest the number is printed, without those raised."""
         program = """
 i = np.array([7])
 many = [np.take(np.ones(3), i) for _ in range(1600)]
@@ -193,10 +193,17 @@ for y in many[:50] + many[1400:1500]:
     except IndexError: pass
 """
         done = execute(program)
-        lines = done.stderr.splitlines()
         assert done.returncode == 1
-        assert lines[:950] == [f"forerun: <string>:6: {SAID}"] * 950
-        assert lines[950:] == ["forerun: and 500 more"]
+        assert done.stderr.splitlines() == [f"forerun: <string>:6: {SAID} (950 times)", "forerun: and 500 more"]
+
+    def test_lines_of_a_loop_are_told_once_in_their_order(self):
+        program = """
+for i in range(3):
+    y = np.take(np.ones(3), np.array([7]))
+    z = np.take(np.ones(3), np.array([8]))
+"""
+        first = f"forerun: <string>:6: {SAID} (3 times)"
+        assert execute(program).stderr.splitlines() == [first, first.replace(":6:", ":7:").replace("got 7", "got 8")]
 
     def test_after_many_that_were_seen(self):
         program = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import sys
+from collections import Counter
 from functools import partial
 
 from .. import _core
@@ -22,9 +23,10 @@ def _at_exit() -> None:
     interrupted = _finish()
     _core.tell()
     errors = _core.unseen_failures()
-    for message, site in errors:
+    for (message, site), times in Counter(errors).items():  # of a line in a loop once, in the order of the first ones
         where = f"{site[0]}:{site[1]}: " if message and site else ""
         text = f"{where}an error that no read has raised: {message}" if message else f"and {site} more"
+        text += f" ({times:,} times)" if times > 1 else ""
         say("error", "%s", text)
         _say(text)
     # A program that embeds Python, and has given it no command line, has a status of its own.
