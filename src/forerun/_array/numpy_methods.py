@@ -18,7 +18,12 @@ from .call_forms import takes_extents
 if TYPE_CHECKING:
     from ..typing import Array, DTypeLike, FileLike
 
-__all__ = ["Flags", "NumpyMethods"]
+__all__ = ["Flags", "NumpyMethods", "without_values"]
+
+
+def without_values(x: Array) -> Any:
+    """Return an array of NumPy with the dtype, the shape and the strides of x; its values must not be read."""
+    return numpy.lib.stride_tricks.as_strided(numpy.empty(1, x.dtype), x.shape, x.strides)
 
 
 class Flags:
@@ -39,7 +44,7 @@ class Flags:
     writebackifcopy: bool
 
     def __init__(self, x: Array) -> None:
-        like = numpy.lib.stride_tricks.as_strided(numpy.empty(1, x.dtype), x.shape, x.strides).flags
+        like = without_values(x).flags
         written = _core.is_writable(x) and not _core.is_scalar(x)
         values = (like.c_contiguous, like.f_contiguous, False, written, True, False)
         for name, value in zip(Flags.__slots__, values, strict=True):

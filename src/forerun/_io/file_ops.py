@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 import numpy
 
 from .._runtime.device import resolve
-from .._runtime.system import most_open_files
+from .._runtime.system import most_open_files, open_to_read
 from ..ops._base import core as _core
 from ..ops._base.convert import asarray
 from . import npy
@@ -173,7 +173,7 @@ class Opened:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        self.descriptor = open_to_read(path)
         if stat.S_ISDIR(os.fstat(self.descriptor).st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         self.size = os.fstat(self.descriptor).st_size

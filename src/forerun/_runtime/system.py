@@ -7,7 +7,16 @@ import threading
 from collections.abc import Callable
 from typing import IO, Any
 
-__all__ = ["allowed_cores", "at_fork", "lock_file", "machine_memory", "most_open_files", "read_at", "read_into"]
+__all__ = [
+    "allowed_cores",
+    "at_fork",
+    "lock_file",
+    "machine_memory",
+    "most_open_files",
+    "open_to_read",
+    "read_at",
+    "read_into",
+]
 
 _position = threading.Lock()  # held while the position of a descriptor is used
 
@@ -56,6 +65,11 @@ def _lock_byte(file: IO[bytes]) -> None:
         except OSError:  # it has waited for ten seconds
             continue
         return
+
+
+def open_to_read(path: str | os.PathLike[str]) -> int:
+    """Return a descriptor of a file, to read its bytes as they are."""
+    return os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))  # Windows may change ends of lines
 
 
 def read_at(descriptor: int, size: int, at: int) -> bytes:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 from .. import np
+from .._array.numpy_methods import without_values
 from .conversion import values
 
 __all__ = ["nditer"]
@@ -36,10 +37,9 @@ class _Written:
     """
 
     def __init__(self, x: Any, flags: list[str], *args: Any, **kwargs: Any) -> None:
-        like = numpy.lib.stride_tricks.as_strided(numpy.empty(1, x.dtype), x.shape, x.strides)
         self._x = x
         every: Any = [*{*flags, "multi_index"}]
-        self._steps = numpy.nditer(like, every, ["readonly"], *args, **kwargs)  # which reads no value
+        self._steps = numpy.nditer(without_values(x), every, ["readonly"], *args, **kwargs)  # which reads no value
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._steps, name)

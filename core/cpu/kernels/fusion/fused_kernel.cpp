@@ -26,6 +26,9 @@ constexpr Region kWhole;
 // A tile of a long string of ops has fewer elements, so that several threads share what is not long.
 constexpr int64_t kTileOps = 4, kLeastTile = 4096;
 
+// Where in its storage an access may look.
+const Region& region_of(const Access& access) { return access.loose ? kWhole : access.op()->region(access); }
+
 // Whether an operand of a nest has the same value for a whole row, and rows follow one another.
 bool repeats_rows(const FusibleOperands::Operand& operand, int64_t row_length, int64_t size) {
   int64_t inner = 1;
@@ -131,7 +134,7 @@ bool FusedKernel::add(Op& op) {
 int FusedKernel::part_for(Use use, const FusibleOperands::Operand& operand, const Access& access, bool writes) const {
   const StorageUse* known = find(access.storage);
   if (!known) return kNewPart;
-  const Region& region = access.loose ? kWhole : access.op()->region(access);
+  const Region& region = region_of(access);
   int found = kNewPart;
   for (int k = static_cast<int>(known - storages_.data()); k >= 0; k = storages_[k].next_part) {
     const StorageUse& part = storages_[k];
@@ -156,9 +159,9 @@ void FusedKernel::add_use(const Access& access, Use use, const FusibleOperands::
     } else {
       storage->place = static_cast<uint32_t>(where), storage->placed_by = number_;
     }
-    storages_.push_back({storage, access.loose ? &kWhole : &access.op()->region(access), -1, use, writes, false,
-                         operand.offset, static_cast<int64_t>(item_size(operand.dtype)), ops_.size(), ops_.size(),
-                         operand.nest, operand.place, false});
+    storages_.push_back({storage, &region_of(access), -1, use, writes, false, operand.offset,
+                         static_cast<int64_t>(item_size(operand.dtype)), ops_.size(), ops_.size(), operand.nest,
+                         operand.place, false});
     return;
   }
   StorageUse& known = storages_[where];

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from ..._runtime.system import read_at
+from ..._runtime.system import open_to_read, read_at
 from .dataset import Dataset
 
 __all__ = ["Header", "RecordFileDataset", "unpack"]
@@ -66,7 +66,7 @@ class RecordFileDataset(Dataset):
             self._places = list(self._scan())
 
     def _open(self) -> None:
-        self._file = os.open(self.filename, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        self._file = open_to_read(self.filename)
         self._size = os.fstat(self._file).st_size
         weakref.finalize(self, os.close, self._file)
 
