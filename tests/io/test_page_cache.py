@@ -148,12 +148,12 @@ class TestWhoDoesNotTell:
 
     def test_a_file_that_is_somebody_elses(self, straight: Any, monkeypatch: Any, path: Path) -> None:
         """The system reports then that all of it is cached."""
-        monkeypatch.setattr(direct, "_mincore", in_its_place(lambda pages: pages.fill(1)))
+        monkeypatch.setattr(direct, "_mincore", fake_mincore(lambda pages: pages.fill(1)))
         assert_same_bits(np.load(path), values(SIZE))
         assert straight == []
 
     def test_a_system_that_does_not_know(self, straight: Any, monkeypatch: Any, path: Path) -> None:
-        monkeypatch.setattr(direct, "_mincore", in_its_place(lambda pages: -1))
+        monkeypatch.setattr(direct, "_mincore", fake_mincore(lambda pages: -1))
         assert_same_bits(np.load(path), values(SIZE))
         assert straight == []
 
@@ -168,13 +168,13 @@ class TestWhoDoesNotTell:
 
     @pytest.mark.parametrize("error", [errno.EINVAL, errno.EOPNOTSUPP])
     def test_a_file_system_that_refuses(self, error: int, straight: Any, monkeypatch: Any, path: Path) -> None:
-        monkeypatch.setattr(direct, "_mincore", in_its_place(lambda pages: pages.fill(0)))
+        monkeypatch.setattr(direct, "_mincore", fake_mincore(lambda pages: pages.fill(0)))
         tried = failing(monkeypatch, error)
         assert_same_bits(np.load(path), values(SIZE))
         assert len(tried) <= 1  # a file is not asked twice
 
 
-def in_its_place(fill: Callable[[Any], int | None]) -> Callable[[], Callable[[int, int, int], int]]:
+def fake_mincore(fill: Callable[[Any], int | None]) -> Callable[[], Callable[[int, int, int], int]]:
     """Return what finds a function in the place of the system's `mincore`: `fill` says which pages are cached."""
 
     def mincore(begin: int, size: int, pages: int) -> int:
@@ -213,12 +213,12 @@ class TestWhatFails:
             os.truncate(path, left)
             pages.fill(0)
 
-        monkeypatch.setattr(direct, "_mincore", in_its_place(fill))
+        monkeypatch.setattr(direct, "_mincore", fake_mincore(fill))
         with pytest.raises(ValueError, match=f"must have {SIZE} bytes of values, got {left - BLOCK}"):
             np.load(path).wait()
 
     def test_what_fails_is_raised(self, straight: Any, monkeypatch: Any, path: Path) -> None:
-        monkeypatch.setattr(direct, "_mincore", in_its_place(lambda pages: pages.fill(0)))
+        monkeypatch.setattr(direct, "_mincore", fake_mincore(lambda pages: pages.fill(0)))
         tried = failing(monkeypatch, errno.EIO)
         if kind_of(path.parent) == "none":
             return

@@ -35,13 +35,13 @@ def array_ufunc(
 ) -> Any:
     """`__array_ufunc__`: a NumPy ufunc, or one of its methods, called with a forerun array."""
     outs = out if isinstance(out, tuple) else (out,)
-    if any(knows_better(type(x), "__array_ufunc__") for x in (*inputs, *outs)):
+    if any(has_override(type(x), "__array_ufunc__") for x in (*inputs, *outs)):
         return NotImplemented
     return ufuncs.call(ufunc, method, inputs, out, **kwargs)
 
 
-def knows_better(kind: type, protocol: str) -> bool:
-    """Return whether a class is to be asked before us."""
+def has_override(kind: type, protocol: str) -> bool:
+    """Return whether a class has its own implementation of a protocol, which goes first."""
     if issubclass(kind, _core.Array) or kind in _PLAIN or issubclass(kind, numpy.generic):
         return False
     return hasattr(kind, protocol)
@@ -71,7 +71,7 @@ def array_function(self: Any, func: Any, types: Iterable[type], args: Any, kwarg
     Runs forerun's function of that name if it takes the arguments, and none is an array of strings or objects. Else it
     waits, runs NumPy's with the values, and makes forerun arrays of the results.
     """
-    if any(knows_better(kind, "__array_function__") for kind in types):
+    if any(has_override(kind, "__array_function__") for kind in types):
         return NotImplemented
     ours = _own_function(func)
     foreign = _is_foreign((args, [*kwargs.values()])) or (func is numpy.broadcast_arrays and _has_none(args))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 from .. import np
-from .._array.numpy_protocols import knows_better
+from .._array.numpy_protocols import has_override
 from .._array.scalar import scalar
 from .._array.ufunc_calls import OPS
 from ..ops._base import core as _core
@@ -148,7 +148,7 @@ def extended(calls: Numpy) -> Iterator[None]:
     Elementwise._method = _core.Fallback(method, _methods_of_ops(calls))  # type: ignore[method-assign]
     _core.set_fallback(calls.operation)
     _core.hide_containers(True)
-    scalars.look_anew()
+    scalars.clear_isinstance_caches()
     try:
         yield
     finally:
@@ -160,7 +160,7 @@ def extended(calls: Numpy) -> Iterator[None]:
             else:
                 setattr(kind, name, value)
         _core.hide_containers(False)
-        scalars.look_anew()
+        scalars.clear_isinstance_caches()
 
 
 # Attributes that are given above, or that are forerun's and need nothing of NumPy's.
@@ -227,7 +227,7 @@ def _functions(calls: Numpy) -> Callable[..., Any]:
     """
 
     def array_function(self: Any, func: Any, types: Iterable[type], args: Any, kwargs: Any) -> Any:
-        if any(knows_better(kind, "__array_function__") for kind in types):
+        if any(has_override(kind, "__array_function__") for kind in types):
             return NotImplemented
         return calls.called(func.__name__, func, args, kwargs)
 

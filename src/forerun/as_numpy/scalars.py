@@ -12,7 +12,7 @@ import numpy
 
 from .._array.scalar import scalar
 
-__all__ = ["attributes", "encoder", "look_anew"]
+__all__ = ["attributes", "clear_isinstance_caches", "encoder"]
 
 _MANY = 1024
 # Modules that see the type itself. The encoder of json calls methods of Python's float with each instance of it.
@@ -35,8 +35,8 @@ def _of_value(name: str) -> property:
     return property(lambda x: getattr(x.numpy()[()], name))
 
 
-def look_anew() -> None:
-    """Make `isinstance` with the classes of containers look at the class of scalars again, which it remembers."""
+def clear_isinstance_caches() -> None:
+    """Clear what `isinstance` with the classes of containers has cached about the class of scalars."""
     kinds: tuple[Any, ...] = (Collection, Container, Iterable, Reversible, Sized)
     for kind in kinds:
         kind._abc_caches_clear()
