@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from forerun import autograd, np
+from forerun.ops._base.primitive import plain_calls
 from forerun.testing import closed_gate
 from tests.support.engine.settings import running
 
@@ -121,6 +122,45 @@ def test_lists_that_are_no_arrays_raise_in_the_call(values: Any, error: type[Exc
 def test_an_int_that_float64_does_not_hold_is_refused_or_rounded_as_by_numpy() -> None:
     big = 2**53 + 1
     assert np.array([made(1.0, "float64"), big]).numpy().tolist() == numpy.array([1.0, big]).tolist()
+
+
+NESTED = [
+    [1, 2.5, True],
+    [[1, 2], [3, 4.5], [True, False]],
+    [[[1], [2]], [[3], [2**53 + 1]]],
+    ([True, 0], (2, 3)),
+    [[True], [False]],
+    (1.0, 2**53 + 1, numpy.float64(0.1)),
+    [[-0.0, float("nan")], [float("inf"), 1e308]],
+    range(3, 9, 2),
+    [range(3)],
+    [1, [2]],
+    [[1], [2, 3]],
+    [[], [1]],
+    [2**63, 0.5],
+    ["1", 2],
+    [1, None],
+    [1e39, 0],
+]
+
+
+@pytest.mark.parametrize("dtype", [None, float, "float32", "int64", bool])
+@pytest.mark.parametrize("values", NESTED, ids=str)
+def test_nested_lists_are_read_as_by_the_function_behind_the_plain_call(values: Any, dtype: Any) -> None:
+    def outcome(make: Callable[..., Any]) -> Any:
+        try:
+            x = make(values) if dtype is None else make(values, dtype)
+        except Exception as error:
+            return type(error), str(error)
+        return x.dtype, x.shape, x.asnumpy().tobytes()
+
+    assert outcome(np.array) == outcome(np.array.__wrapped__)
+
+
+@pytest.mark.parametrize("values", [[1, 2.5, True], [[1, 2], [3, 4.5]], ((True, 0),), range(5), [[1], [2]]], ids=str)
+def test_nested_lists_of_numbers_are_plain_calls(values: Any) -> None:
+    assert plain_calls("array")(values) is not None
+    assert plain_calls("asarray")(values, "float64") is not None
 
 
 @pytest.mark.parametrize("args", [(4,), (1, 4), (0, 9, 2), (9, 2, -3)])

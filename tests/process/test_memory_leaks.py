@@ -286,6 +286,14 @@ class TestNoGrowth:
 
         assert grown(step, n) == {}
 
+    def test_buffers_of_scalars(self):
+        x = np.arange(3)
+
+        def step(i: int) -> None:
+            assert all(memoryview(x[1])[()] == 1 for _ in range(100))
+
+        assert grown(step, 2000) == {}
+
     def test_training_steps(self):
         w = np.ones((20, 5))
         w.attach_grad()

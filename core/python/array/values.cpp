@@ -27,11 +27,6 @@ namespace forerun {
 
 namespace {
 
-// The values of an array if they are computed, and the read need not be reported to a guard, a capture or the profiler.
-const char* looked_at_once(const Array& a) {
-  return guards || capture || Engine::get().trace.on() || !a.storage() ? nullptr : values_at_once(a);
-}
-
 // The first element of a one-element array, once it is computed.
 const char* only_element(const char* op, PyObject* self) {
   const Array& a = get_array(op, self);
@@ -141,9 +136,40 @@ struct Dropped {
   }
 } dropped;
 
+// A format of the module struct, for the dtypes that programs compute with; null for others.
+const char* struct_format(DType t) {
+  switch (t) {
+    case DType::f64: return "d";
+    case DType::f32: return "f";
+    case DType::i64: return sizeof(long) == sizeof(int64_t) ? "l" : "q";
+    case DType::i32: return "i";
+    case DType::b1: return "?";
+    default: return nullptr;
+  }
+}
+
+// The value of a scalar, which nothing writes to, as a buffer. False: it is not computed, or of a rare dtype. NumPy
+// asks for the buffer of each element of a list.
+bool share_scalar(PyObject* self, Py_buffer* view, int flags) {
+  const Array& a = as_array(self)->array;
+  const char* format = is_scalar(self) && !(flags & PyBUF_WRITABLE) ? struct_format(a.layout.dtype) : nullptr;
+  const char* value = format ? looked_at_once(a) : nullptr;
+  if (!value) return false;
+  *view = {};
+  view->obj = Py_NewRef(self);
+  view->buf = const_cast<char*>(value);
+  view->len = view->itemsize = static_cast<Py_ssize_t>(item_size(a.layout.dtype));
+  view->readonly = 1;
+  if (flags & PyBUF_FORMAT) view->format = const_cast<char*>(format);
+  a.storage()->retain_handle();  // an array that the scalar becomes has a copy
+  view->internal = a.storage();
+  return true;
+}
+
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   BlockingCall call("memoryview");
   Py_CLEAR(dropped.exception);
+  if (share_scalar(self, view, flags)) return 0;
   PyObject* values = numpy(self, nullptr);
   if (!values) return dropped.keep(self), view->obj = nullptr, -1;
   int result = PyObject_GetBuffer(values, view, flags);  // belongs to `values`, which is read-only
@@ -151,9 +177,11 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   return result;
 }
 
-// Nothing to do, and still needed: from an object without it numpy.frombuffer would take the address, and keep the
-// object alone.
-void release_buffer(PyObject*, Py_buffer*) {}
+// Buffers other than a scalar's belong to NumPy's arrays. Without this function numpy.frombuffer would take the address
+// of one, and keep the object alone.
+void release_buffer(PyObject*, Py_buffer* view) {
+  if (view->internal) static_cast<Buffer*>(view->internal)->release_handle();
+}
 
 PyObject* asnumpy(PyObject* self, PyObject*) {
   BlockingCall call("asnumpy");

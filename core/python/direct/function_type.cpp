@@ -28,6 +28,7 @@ void add_direct_products();
 void add_direct_numpy();
 void add_direct_overrides();
 void add_direct_writes();
+void add_direct_scalars();
 
 namespace {
 
@@ -186,6 +187,7 @@ PyTypeObject* make_function_type() {
   add_direct_numpy();
   add_direct_overrides();
   add_direct_writes();
+  add_direct_scalars();
   return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
 }
 

@@ -26,21 +26,7 @@ __all__ = ["scalar"]
 _AS_PYTHON = (numpy.dtype("float64"), numpy.dtype("int64"))  # of scalars that NumPy writes as Python's numbers
 
 
-class _Classed:
-    """A base whose `__class__` is `class_of(x)`: `isinstance` reads it where the type of x is not of a class.
-
-    It is the type, except while NumPy is replaced (`forerun.as_numpy`).
-    """
-
-    __slots__ = ()
-    class_of: Callable[[Any], type] = type
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        return type(self).class_of(self)
-
-
-class scalar(_Classed, ndarray):
+class scalar(ndarray):
     """A number that may still be on its way: an array without axes that is a value, as NumPy's scalars are.
 
     `x[0]`, `x.sum()`, `x[0] + 1` and iterating over a vector give scalars; `np.array(5.0)` and views do not. Later
@@ -58,13 +44,19 @@ class scalar(_Classed, ndarray):
 
     __slots__ = ()
 
+    @direct("text")
     def __str__(self) -> str:
         if self.dtype in _AS_PYTHON and placeholder(self) is None:
             return str(self.item())
         return super().__str__()
 
+    @direct("hash")
     def __hash__(self) -> int:
         return hash(self.item())
+
+    @direct("text")
+    def __format__(self, spec: str) -> str:
+        return super().__format__(spec)
 
     def __round__(self, decimals: int | None = None) -> Any:
         return round(self.item()) if decimals is None else self.round(decimals)

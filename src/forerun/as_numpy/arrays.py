@@ -27,8 +27,7 @@ __all__ = ["classes", "extended"]
 class _Ndarray(type):
     """The class of `numpy.ndarray` as programs see it: arrays of both kinds are instances of it."""
 
-    def __instancecheck__(cls, x: Any) -> bool:
-        return isinstance(x, (_core.Array, numpy.ndarray)) and not isinstance(x, scalar)
+    __instancecheck__ = staticmethod(_core.is_ndarray)
 
     def __subclasscheck__(cls, kind: type) -> bool:
         return issubclass(kind, (_core.Array, numpy.ndarray)) and not issubclass(kind, scalar)
@@ -78,25 +77,6 @@ class ufunc(metaclass=_Ufunc):
     """A function of elements."""
 
 
-class _Kind(type):
-    """The class of one of NumPy's kinds of scalars as programs see it: forerun's scalars are instances of it."""
-
-    def __instancecheck__(cls, x: Any) -> bool:
-        kind: type = getattr(x, "dtype").type if isinstance(x, scalar) else type(x)  # noqa: B009
-        return issubclass(kind, cls.__mro__[1])
-
-    def __subclasscheck__(cls, kind: type) -> bool:
-        return issubclass(kind, cls.__mro__[1])
-
-    def __repr__(cls) -> str:
-        return repr(cls.__mro__[1])
-
-
-_KINDS = (
-    "generic", "number", "integer", "signedinteger", "unsignedinteger", "inexact", "floating", "complexfloating",
-)  # fmt: skip
-
-
 def isscalar(element: Any) -> bool:
     """Return whether element is a number: forerun's scalars are, and arrays without axes are not."""
     return isinstance(element, scalar) or numpy.isscalar(element)
@@ -104,7 +84,6 @@ def isscalar(element: Any) -> bool:
 
 def classes(calls: Numpy) -> dict[str, Any]:
     """Return classes that `numpy` has for the program, and what tells them apart."""
-    kinds = {name: _Kind(name, (getattr(numpy, name),), {"__module__": "numpy"}) for name in _KINDS}
 
     class vectorize(numpy.vectorize):
         """NumPy's, with forerun arrays: it calls a function of Python's for each element."""
@@ -112,8 +91,7 @@ def classes(calls: Numpy) -> dict[str, Any]:
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             return calls.call("vectorize", super().__call__, args, kwargs, "calls Python for each element")
 
-    own = {"ndarray": ndarray, "ufunc": ufunc, "vectorize": vectorize, "isscalar": isscalar, "nditer": nditer}
-    return own | kinds
+    return {"ndarray": ndarray, "ufunc": ufunc, "vectorize": vectorize, "isscalar": isscalar, "nditer": nditer}
 
 
 # --- the array's class while NumPy is replaced ---------------------------------------------------------
@@ -147,7 +125,7 @@ def extended(calls: Numpy) -> Iterator[None]:
         setattr(kind, name, value)
     Elementwise._method = _core.Fallback(method, _methods_of_ops(calls))  # type: ignore[method-assign]
     _core.set_fallback(calls.operation)
-    _core.hide_containers(True)
+    _core.imitate_numbers(scalars.PLAIN)
     scalars.clear_isinstance_caches()
     try:
         yield
@@ -159,7 +137,7 @@ def extended(calls: Numpy) -> Iterator[None]:
                 delattr(kind, name)
             else:
                 setattr(kind, name, value)
-        _core.hide_containers(False)
+        _core.imitate_numbers(())
         scalars.clear_isinstance_caches()
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import abc
-import sys
-import types
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Reversible, Sized
 from typing import Any
 
@@ -12,17 +9,15 @@ import numpy
 
 from .._array.scalar import scalar
 
-__all__ = ["attributes", "clear_isinstance_caches", "encoder"]
+__all__ = ["PLAIN", "attributes", "clear_isinstance_caches", "encoder"]
 
-_MANY = 1024
-# Modules that see the type itself. The encoder of json calls methods of Python's float with each instance of it.
-_PLAIN = ("forerun", "numpy", "json")
+# Packages that see the type itself. The encoder of json calls methods of Python's float with each instance of it.
+PLAIN = ("forerun", "numpy", "json")
 
 
 def attributes() -> Iterator[tuple[str, Any]]:
     """Yield attributes that the class of scalars gets. None: it is not a container, as the class of arrays is."""
     yield "__repr__", lambda x: repr(x.numpy()[()])
-    yield "class_of", staticmethod(_class_of())
     for name in ("__iter__", "__len__", "__contains__"):
         yield name, None
     for name in sorted({*dir(numpy.float64), *dir(numpy.int64)} - {*dir(scalar)}):
@@ -49,26 +44,3 @@ def encoder(default: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         return o.item() if isinstance(o, scalar) and issubclass(o.dtype.type, float) else default(self, o)
 
     return written
-
-
-def _class_of() -> Callable[[Any], type]:
-    """Return the function that gives the `__class__` of a scalar, which `isinstance` reads.
-
-    It is NumPy's class, and so one of Python's, because `isinstance(x[0], float)` decides what programs and libraries
-    do. In forerun's and NumPy's own code it is the type.
-    """
-    known: dict[types.CodeType, bool] = {}  # of at most _MANY, as programs may compile code without end
-
-    def class_of(x: Any) -> type:
-        reader = sys._getframe(2)
-        if reader.f_code is abc.ABCMeta.__instancecheck__.__code__ and reader.f_back is not None:
-            reader = reader.f_back
-        plain = known.get(reader.f_code)
-        if plain is None:
-            if len(known) == _MANY:
-                known.clear()
-            module = str(reader.f_globals.get("__name__")).partition(".")[0]
-            plain = known[reader.f_code] = module in _PLAIN
-        return type(x) if plain else x.dtype.type
-
-    return class_of

@@ -13,8 +13,11 @@ import struct
 import numpy
 import pandas
 import pytest
+from numpy.testing import assert_array_equal
 
 from forerun import _core, np, npx, profiler, torch
+from forerun.ops._base.primitive import plain_calls
+from forerun.testing import closed_gate
 
 OPERATORS = ["iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow"]
 OPERATORS += ["iand", "ior", "ixor", "ilshift", "irshift"]
@@ -116,3 +119,65 @@ def test_the_other_spellings() -> None:
         assert kept.asscalar() == 1.0
     finally:
         npx.reset_np()
+
+
+SHOWN = [
+    (numpy.float64, 1e16),
+    (numpy.float64, -0.0),
+    (numpy.float64, float("nan")),
+    (numpy.int64, -7),
+    (numpy.bool_, True),
+    (numpy.float32, 0.1),
+    (numpy.int8, 3),
+    (numpy.complex64, 1j),
+]
+
+
+@pytest.mark.parametrize(("kind", "value"), SHOWN)
+def test_text_and_hash_are_numpys(kind: type, value: complex, engine: str) -> None:
+    ours, theirs = np.array([value], kind)[0], kind(value)
+    assert (str(ours), f"{ours}", f"{ours!s:>8}", hash(np.array([3], kind)[0])) == (
+        str(theirs),
+        f"{theirs}",
+        f"{theirs!s:>8}",
+        3 if kind is not numpy.bool_ else 1,
+    )
+    if kind in (numpy.float64, numpy.int64):
+        assert f"{ours:8.3f} {ours:+}" == f"{theirs:8.3f} {theirs:+}"
+        assert plain_calls("text")(ours) == str(theirs)
+        assert plain_calls("hash")(ours) == hash(value) or value != value
+    with pytest.raises(ValueError, match="Unknown format code"):
+        f"{np.array([2.0], 'float64')[0]:s}"
+
+
+@pytest.mark.parametrize("kind", [numpy.float64, numpy.float32, numpy.int64, numpy.int32, numpy.bool_, numpy.int8])
+def test_a_buffer_is_the_value(kind: type) -> None:
+    m = memoryview(np.array([3], kind)[0])
+    theirs = memoryview(kind(3))
+    assert (m.format, m.shape, m.strides, m.itemsize, m.nbytes) == (theirs.format, (), (), theirs.itemsize, m.itemsize)
+    assert (m.readonly, m[()], numpy.asarray(m)[()]) == (True, kind(3), kind(3))
+    with pytest.raises(TypeError, match="read-only"):
+        m[()] = 1
+    scalars = [np.arange(5).astype(kind)[i] for i in range(5)]
+    assert_array_equal(numpy.asarray(scalars), numpy.arange(5).astype(kind), strict=True)
+
+
+def test_a_buffer_keeps_its_value_when_the_scalar_becomes_a_parameter() -> None:
+    s = np.array([2.0], "float64")[0]
+    m = memoryview(s)
+    s.attach_grad()
+    s[...] = 5
+    assert (s.item(), m[()]) == (5, 2)
+    del s
+    assert m[()] == 2
+
+
+def test_a_buffer_waits_and_raises_what_the_computation_raised() -> None:
+    with closed_gate():
+        s = (np.ones(3) * 3).sum()
+    assert memoryview(s)[()] == 9
+    broken = np.linalg.cholesky(-np.eye(2))[0, 0]
+    with pytest.raises(numpy.linalg.LinAlgError):
+        numpy.array([broken])
+    with pytest.raises(numpy.linalg.LinAlgError):
+        memoryview(broken)

@@ -34,11 +34,6 @@ bool plain_shape(PyObject* o, Dims* shape) {
   return true;
 }
 
-// The class of NumPy's scalars of a dtype.
-static PyObject* scalar_class(DType t) {
-  return reinterpret_cast<PyObject*>(reinterpret_cast<PyArray_Descr*>(dtype_object(t))->typeobj);
-}
-
 bool plain_dtype(PyObject* o, DType* t) {
   if (absent(o) || o == reinterpret_cast<PyObject*>(&PyFloat_Type)) return *t = default_float, true;
   bool known = true;

@@ -22,6 +22,7 @@
 #include "python/object/conversion/python_scalars.h"
 #include "python/object/node.h"
 #include "python/object/plain.h"
+#include "python/runtime/errors/errors.h"
 #include "python/runtime/submission/at_once.h"
 #include "python/runtime/submission/devices.h"
 
@@ -29,7 +30,7 @@ namespace forerun {
 
 namespace {
 
-constexpr Py_ssize_t kMostListed = 1 << 26;  // numbers, which are copied in the call as the Python function would
+constexpr size_t kMostListed = 1 << 26;  // numbers, which are copied in the call as the Python function would
 
 // Whether a number becomes a float of 32 bits without an overflow that is to be reported.
 bool fits_float(double value) { return !(std::abs(value) > std::numeric_limits<float>::max()) || std::isinf(value); }
@@ -38,29 +39,6 @@ bool fits_float(double value) { return !(std::abs(value) > std::numeric_limits<f
 // dtype.
 bool is_float(PyObject* o, DType t) {
   return PyFloat_CheckExact(o) || (t == DType::f64 && Py_IS_TYPE(o, &PyDoubleArrType_Type));
-}
-
-// Whether lists hold numbers and nothing else, which the default float takes without a loss that is to be reported.
-// want: the dtype of floats. found: becomes the dtype that NumPy gives them, from bool on.
-bool plain_numbers(PyObject* list, Py_ssize_t* left, int depth, DType want, DType* found) {
-  if (!is_list(list) || depth > kMaxDims) return false;
-  Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
-  if (n == 0 || (*left -= n) < 0) return false;
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    PyObject* o = PySequence_Fast_GET_ITEM(list, i);
-    if (is_float(o, want)) {
-      if (!fits_float(PyFloat_AS_DOUBLE(o))) return false;
-      *found = DType::f64;
-    } else if (plain_int(o)) {
-      int overflow = 0;
-      PyLong_AsLongAndOverflow(o, &overflow);
-      if (overflow) return false;
-      if (*found == DType::b1) *found = DType::i64;
-    } else if (!PyBool_Check(o) && !plain_numbers(o, left, depth + 1, want, found)) {
-      return false;
-    }
-  }
-  return true;
 }
 
 // Of floats, or of ints, in a list.
@@ -97,35 +75,9 @@ PyObject* of_vector(PyObject* list, PyObject* dtype) {
   return wrap(std::move(made));
 }
 
-PyObject* of_numbers(PyObject* list, PyObject* dtype) {
-  Py_ssize_t left = kMostListed;
-  DType t = DType::b1, want;
-  if (ints_become_floats || !may_work_at_once() || !plain_dtype(dtype, &want)) return nullptr;
-  if (!plain_numbers(list, &left, 1, want, &t)) return nullptr;
-  if (absent(dtype)) want = t == DType::f64 ? default_float : t;
-  bool floats = t == DType::f64 && (want == DType::f32 || want == DType::f64);
-  if (!(t == want || floats || (t == DType::i64 && want == DType::f64))) return nullptr;
-  nb::object values = nb::steal(PyArray_FROM_O(list));
-  if (!values) return PyErr_Clear(), nullptr;  // the Python function says that lists differ in length
-  auto* array = reinterpret_cast<PyArrayObject*>(values.ptr());
-  Array made =
-      made_at_once(want, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(array)), PyArray_NDIM(array)), here());
-  if (!made.storage()) return nullptr;
-  nb::object to = nb::steal(numpy_view(made.layout, made.storage()->data(), true, nullptr));
-  if (!to || PyArray_CopyInto(reinterpret_cast<PyArrayObject*>(to.ptr()), array) < 0) return PyErr_Clear(), nullptr;
-  written_at_once(made);
-  return wrap(std::move(made));
-}
-
-// Whether NumPy makes an array of dtype t of elements of this dtype and the number.
-bool joins(DType t, PyObject* number) {
-  return (plain_int(number) && (t == DType::f64 || t == DType::i64)) || (PyFloat_CheckExact(number) && t == DType::f64);
-}
-
 // The numbers and scalars in lists, in order, and the extents of the lists. False: the lists at one depth differ in
 // length, or there are too many.
 bool flatten(PyObject* list, int depth, Dims& shape, std::vector<PyObject*>& leaves) {
-  constexpr size_t kMostLeaves = 1 << 12;
   const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
   if (depth == shape.size()) {
     if (n == 0 || depth == Dims::kInline || !leaves.empty()) return false;
@@ -137,11 +89,57 @@ bool flatten(PyObject* list, int depth, Dims& shape, std::vector<PyObject*>& lea
     if (is_list(o)) {
       if (!flatten(o, depth + 1, shape, leaves)) return false;
     } else {
-      if (leaves.size() == kMostLeaves || depth + 1 != shape.size()) return false;
+      if (leaves.size() == kMostListed || depth + 1 != shape.size()) return false;
       leaves.push_back(o);
     }
   }
   return true;
+}
+
+// The dtype that NumPy gives a number, of those that an array of dtype `want` takes without a loss that is to be
+// reported: of bool, int64 and float64. False: it is another object.
+bool kind_of(PyObject* o, DType want, DType* kind) {
+  if (is_float(o, want)) return *kind = DType::f64, fits_float(PyFloat_AS_DOUBLE(o));
+  if (PyBool_Check(o)) return *kind = DType::b1, true;
+  int overflow = 0;
+  if (!plain_int(o)) return false;
+  PyLong_AsLongAndOverflow(o, &overflow);
+  return *kind = DType::i64, !overflow;
+}
+
+template <class T>
+void write_numbers(const std::vector<PyObject*>& numbers, char* to) {
+  for (PyObject* o : numbers) {
+    const T value = PyFloat_Check(o) ? static_cast<T>(PyFloat_AS_DOUBLE(o)) : static_cast<T>(PyLong_AsLongLong(o));
+    std::memcpy(std::exchange(to, to + sizeof(T)), &value, sizeof(T));
+  }
+}
+
+// Of numbers in lists. Null: there are other objects among them.
+PyObject* of_numbers(const std::vector<PyObject*>& numbers, const Dims& shape, PyObject* dtype) {
+  DType t = DType::b1, want, kind;
+  if (ints_become_floats || !may_work_at_once() || !plain_dtype(dtype, &want)) return nullptr;
+  for (PyObject* o : numbers) {
+    if (!kind_of(o, want, &kind)) return nullptr;
+    if (kind == DType::f64 || t == DType::b1) t = kind;
+  }
+  if (absent(dtype)) want = t == DType::f64 ? default_float : t;
+  const bool floats = t == DType::f64 && (want == DType::f32 || want == DType::f64);
+  if (!(t == want || floats || (t == DType::i64 && want == DType::f64))) return nullptr;
+  Array made = made_at_once(want, shape, here());
+  if (!made.storage()) return nullptr;
+  const auto write = want == DType::f64   ? write_numbers<double>
+                     : want == DType::f32 ? write_numbers<float>
+                     : want == DType::i64 ? write_numbers<int64_t>
+                                          : write_numbers<bool>;
+  write(numbers, made.storage()->data());
+  written_at_once(made);
+  return wrap(std::move(made));
+}
+
+// Whether NumPy makes an array of dtype t of elements of this dtype and the number.
+bool joins(DType t, PyObject* number) {
+  return (plain_int(number) && (t == DType::f64 || t == DType::i64)) || (PyFloat_CheckExact(number) && t == DType::f64);
 }
 
 // Of scalars, or arrays without axes, of one dtype whose values are computed, perhaps among numbers.
@@ -170,13 +168,6 @@ PyObject* of_leaves(const std::vector<PyObject*>& leaves, const Dims& shape) {
   return wrap(std::move(made));
 }
 
-// The same in lists.
-PyObject* of_scalars(PyObject* list) {
-  Dims shape;
-  std::vector<PyObject*> leaves;
-  return flatten(list, 0, shape, leaves) ? of_leaves(leaves, shape) : nullptr;
-}
-
 // Of one number, or, as a copy, of a scalar.
 PyObject* of_number(PyObject* o, PyObject* dtype) {
   if (Py_TYPE(o) == scalar_type) return absent(dtype) ? of_leaves({o}, {}) : nullptr;
@@ -202,17 +193,20 @@ PyObject* of_list(PyObject* list, PyObject* dtype) {
   if (!is_list(list)) return nullptr;
   if (PySequence_Fast_GET_SIZE(list) == 0) return of_nothing(dtype);
   PyObject* first = PySequence_Fast_GET_ITEM(list, 0);
-  if (!is_array(first)) {
-    if (PyObject* made = of_vector(list, dtype)) return made;
-    if (PyObject* made = of_numbers(list, dtype)) return made;
+  const bool of_arrays = is_array(first) && absent(dtype);
+  if (of_arrays && as_array(first)->array.layout.ndim() > 0) return stacked(list);
+  if (PyObject* made = of_vector(list, dtype)) return made;
+  Dims shape;
+  std::vector<PyObject*> leaves;
+  PyObject* made = nullptr;
+  if (flatten(list, 0, shape, leaves)) {
+    made = of_numbers(leaves, shape, dtype);
+    if (!made && absent(dtype)) made = of_leaves(leaves, shape);
   }
-  if (!absent(dtype)) return nullptr;
-  const bool has_axes = is_array(first) && as_array(first)->array.layout.ndim() > 0;
-  PyObject* made = has_axes ? nullptr : of_scalars(list);
-  return made || !is_array(first) ? made : stacked(list);
+  return made || !of_arrays ? made : stacked(list);
 }
 
-// Of a list of numbers or of arrays, a dense array, or one of NumPy.
+// Of a list of numbers or of arrays, a range, a dense array, or one of NumPy.
 template <bool copies>
 PyObject* array(const DirectCall& call) {
   static constexpr const char* names[] = {copies ? "object" : "a", "dtype"};
@@ -223,6 +217,10 @@ PyObject* array(const DirectCall& call) {
     return a->layout.contiguous() ? converted(v[0], a->layout.dtype) : nullptr;
   }
   if (is_list(v[0])) return of_list(v[0], v[1]);
+  if (PyRange_Check(v[0])) {
+    const nb::object list = nb::steal(PySequence_List(v[0]));
+    return list ? of_list(list.ptr(), v[1]) : throw PythonError{};
+  }
   if (PyArray_CheckExact(v[0])) return absent(v[1]) ? array_of_numpy(v[0]) : nullptr;
   return copies || Py_TYPE(v[0]) != scalar_type ? of_number(v[0], v[1]) : nullptr;
 }

@@ -73,6 +73,10 @@ PyObject* dtype_object(DType t) {
   return d;
 }
 
+PyObject* scalar_class(DType t) {
+  return reinterpret_cast<PyObject*>(reinterpret_cast<PyArray_Descr*>(dtype_object(t))->typeobj);
+}
+
 DType dtype_of_typenum(int typenum, bool* known) {
   if (known) *known = true;
   if (typenum == NPY_LONGLONG) return DType::i64;

@@ -14,6 +14,7 @@ inline constexpr const char kSupportedDTypes[] = "bool, integer, float16/32/64, 
 
 int typenum_of(DType t);          // NumPy's number
 PyObject* dtype_object(DType t);  // borrowed: a numpy.dtype
+PyObject* scalar_class(DType t);  // borrowed: the class of NumPy's scalars of the dtype
 PyObject* bfloat16();             // borrowed: its numpy.dtype; ImportError without ml_dtypes
 DType parse_dtype(const char* op, PyObject* dtype);
 DType dtype_of_typenum(int typenum, bool* known = nullptr);

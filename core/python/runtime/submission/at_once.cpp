@@ -8,12 +8,17 @@
 #include "python/runtime/submission/devices.h"
 #include "python/runtime/submission/submit.h"
 #include "python/runtime/waiting/submission_gate.h"
+#include "python/runtime/waiting/wait_log.h"
 
 namespace forerun {
 
 bool may_work_at_once() {
   return !synchronous && !capture && !SubmissionGate::is_closed(std::memory_order_relaxed) &&
          Engine::get().at_once.works();
+}
+
+const char* looked_at_once(const Array& array) {
+  return guards || capture || Engine::get().trace.on() || !array.storage() ? nullptr : values_at_once(array);
 }
 
 bool may_take_at_once(const Array& made) {

@@ -20,6 +20,9 @@ inline const char* values_at_once(const Array& array) {
   return storage.settled() && !storage.failure && storage.data() ? storage.data() + array.layout.offset : nullptr;
 }
 
+// The same of a read for the program, which need not be reported to a guard, a capture or the profiler.
+const char* looked_at_once(const Array& array);
+
 // The memory of a storage that may be written now; null: operations must do it. written_at_once() must follow, before
 // anything else can happen.
 inline char* room_at_once(const Buffer& storage) {
