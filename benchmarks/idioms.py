@@ -28,6 +28,8 @@ import numpy as np
 x, A, v3, p = np.linspace(0.0, 1.0, 50), np.arange(12.0).reshape(3, 4), np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0])
 S, i, b, s, k, big = A[:3, :3] + np.eye(3) * 5, np.arange(50), x > 0.5, x[3], 3, np.zeros((40, 40))
 l3, xi, c, row = [1.0, 2.0, 3.0], np.arange(20), x + 1j * x, (0.3, 0.4)
+t = np.ndarray((50,), float, bytearray(x.tobytes()))  # NumPy's with both, as arrays that libraries return are
+tm, ti = t > 0.5, np.ndarray((3,), int, bytearray(np.arange(3).tobytes()))
 """
 ROWS = """
 p*[1.0,2.0]
@@ -386,6 +388,33 @@ np.add.outer(v3,v3)
 np.multiply(x,2,out=x)
 np.add(x,0.0,out=x)
 A.__setitem__((1, slice(2)), row)
+x.__setitem__(3,t[3])
+x.__setitem__(slice(None),t)
+x.__setitem__(tm,0.5)
+x.__setitem__(tm,t[tm])
+x[tm]
+x[ti]
+t[b]
+np.array([t,t])
+np.array([t[0],s])
+x+t
+t+x
+x*t[3]
+t[3]*x
+s-t[3]
+t[3]-s
+t[3]<s
+np.dot(t,x)
+np.sum(t*x)
+np.sum((t-x)**2)
+np.concatenate([x,t])
+np.array([[1,2.5],[3,True]])
+np.array(range(5))
+f"{s}"
+f"{s:.3f}"
+str(s)
+isinstance(x,np.ndarray)
+isinstance(s,np.floating)
 """
 ROUND = 1e-3  # seconds of a round, about
 ROUNDS = 9

@@ -14,7 +14,7 @@ from ..ops._base import core as _core
 from ..ops._base.convert import asarray, is_supported
 from ..ops._base.primitive import direct
 from . import ufunc_protocol as ufuncs
-from .ufunc_calls import OPS
+from .ufunc_calls import FOREIGN, OPS
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -29,7 +29,7 @@ _WRITERS = frozenset(("copyto", "fill_diagonal", "place", "put", "put_along_axis
 _FILES = frozenset((numpy.save, numpy.savez, numpy.savez_compressed, numpy.savetxt))
 
 
-@direct("array_ufunc", OPS, numpy.matmul)
+@direct("array_ufunc", OPS, numpy.matmul, FOREIGN)
 def array_ufunc(
     self: Any, ufunc: numpy.ufunc, method: str, *inputs: Array | numpy.ndarray, out: Out = None, **kwargs: Any
 ) -> Any:

@@ -233,6 +233,7 @@ def _narrowed(ufunc: numpy.ufunc, given: list[Any], casting: str, found: Dtypes)
 _MOST = 1024  # there may be endlessly many ufuncs, and what ops run must not go away: later ones are host tasks
 _MOST_OPERANDS = 6
 _made: dict[Any, tuple[list[str], Elementwise | None]] = {}
+FOREIGN: dict[Any, Elementwise] = {}  # those whose plain calls the core handles itself
 
 
 def looped(ufunc: numpy.ufunc, loop: Dtypes) -> Elementwise | None:
@@ -252,6 +253,8 @@ def _op_of(ufunc: numpy.ufunc) -> Elementwise | None:
     if types != ufunc.types and (types is not None or len(_made) < _MOST):  # a ufunc can get more loops
         op = _made_of(ufunc)
         _made[ufunc] = (ufunc.types, op)
+        if op and _computes_in_its_dtype(ufunc):
+            FOREIGN[ufunc] = op
     return op
 
 
@@ -262,6 +265,17 @@ def _made_of(ufunc: numpy.ufunc) -> Elementwise | None:
         return Elementwise(ufunc, ufunc.__name__, (), (None,) * ufunc.nin, ufunc.__doc__ or "")
     except TypeError:  # none of its loops is for dtypes of arrays
         return None
+
+
+def _computes_in_its_dtype(ufunc: numpy.ufunc) -> bool:
+    """Return whether operands of one dtype of inexact numbers are computed with in the loop of that dtype."""
+    for types in ufunc.types:
+        inputs, outputs = types.split("->")
+        if inputs in ("f" * ufunc.nin, "d" * ufunc.nin, "F" * ufunc.nin, "D" * ufunc.nin):
+            found = ufunc.resolve_dtypes((numpy.dtype(inputs[0]),) * ufunc.nin + (None,) * ufunc.nout)
+            if [d.char for d in found] != [*inputs, *outputs]:
+                return False
+    return ufunc.signature is None
 
 
 # --- host tasks -------------------------------------------------------------------------------------------------

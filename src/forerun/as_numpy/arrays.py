@@ -13,7 +13,7 @@ import numpy
 from .. import np
 from .._array.numpy_protocols import has_override
 from .._array.scalar import scalar
-from .._array.ufunc_calls import OPS
+from .._array.ufunc_calls import FOREIGN, OPS
 from ..ops._base import core as _core
 from ..ops._base.primitive import Elementwise, direct
 from . import scalars
@@ -187,7 +187,7 @@ def _ufuncs(calls: Numpy) -> Callable[..., Any]:
 
     tried = _core.Fallback(ours, otherwise)
 
-    @direct("array_ufunc", OPS, numpy.matmul)
+    @direct("array_ufunc", OPS, numpy.matmul, FOREIGN)
     def array_ufunc(self: Any, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if any(map(_leaves_it_to_numpy, inputs)):
             why = f"{ufunc.__name__}: an operand's class is derived from numpy.ndarray"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy
 import pytest
+from scipy import special
 
 from forerun import autograd, np, npx
 from forerun.testing import closed_gate
@@ -89,3 +92,97 @@ def test_mxnets_rules_hold() -> None:
         assert np.array(numpy.ones(3)).dtype == "float32"
     finally:
         npx.reset_np()
+
+
+ODD = numpy.array([2, 0, 255, 1], dtype="uint8").view(bool)  # bytes that NumPy takes for True
+MASK, WHOLE = numpy.array([True, False, True, True]), X > 0
+READS: dict[str, Callable[[Any], Any]] = {
+    "mask of rows": lambda x: x[:, MASK],
+    "mask of all": lambda x: x[WHOLE],
+    "odd bytes": lambda x: x[1][ODD],
+    "no element": lambda x: x[WHOLE & False],
+    "mask and number": lambda x: x[0, MASK],
+    "mask and None": lambda x: x[None, 1, MASK],
+    "mask in part": lambda x: x[numpy.array([False, True, True])],
+    "too long": lambda x: x[numpy.ones(5, bool)],
+    "without axes": lambda x: x[numpy.array(True)],
+    "large": lambda x: numpy.resize(WHOLE, (20_000,)),
+}
+WRITES: dict[str, Callable[[Any], Any]] = {
+    "row": lambda x: x.__setitem__(1, X[0] + 1),
+    "broadcast": lambda x: x.__setitem__(slice(None), X[:1]),
+    "column": lambda x: x.__setitem__((slice(None), 0), X[:, 1].astype("float32")),
+    "integers": lambda x: x.__setitem__(0, numpy.arange(4)),
+    "more axes": lambda x: x.__setitem__(0, X[None, 2]),
+    "wrong shape": lambda x: x.__setitem__(0, X[:, 0]),
+    "complex": lambda x: x.__setitem__(0, X[0] * 1j),
+    "float64": lambda x: x.__setitem__((1, 2), numpy.float64(0.1)),
+    "float32": lambda x: x.__setitem__((1, 2), numpy.float32(0.1)),
+    "float16": lambda x: x.__setitem__((1, 2), numpy.float16(0.1)),
+    "int64": lambda x: x.__setitem__((1, 2), numpy.int64(2**53 + 1)),
+    "uint8": lambda x: x.__setitem__((1, 2), numpy.uint8(200)),
+    "bool": lambda x: x.__setitem__((1, 2), numpy.bool_(True)),
+    "complex128": lambda x: x.__setitem__((1, 2), numpy.complex128(1j)),
+    "datetime64": lambda x: x.__setitem__((1, 2), numpy.datetime64("2020")),
+    "scalar in a slice": lambda x: x.__setitem__((slice(None), 1), numpy.float64(7)),
+    "under a mask": lambda x: x.__setitem__(WHOLE, 0.5),
+    "under a mask, a scalar": lambda x: x.__setitem__(WHOLE, numpy.float64(0.25)),
+    "under a mask, an array": lambda x: x.__setitem__(WHOLE, X[WHOLE] * 2),
+    "under a mask of rows": lambda x: x.__setitem__((slice(None), MASK), 9),
+    "too few under a mask": lambda x: x.__setitem__(WHOLE, X[0, :3]),
+    "sum under a mask": lambda x: x.__setitem__(MASK[:3], x[MASK[:3]] + numpy.float64(1)),
+}
+
+
+def outcome(call: Callable[[Any], Any], x: Any) -> tuple[Any, ...]:
+    """Return what a call returns, or the error that it raises, and the array after it."""
+    with numpy.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", numpy.exceptions.ComplexWarning)
+        try:
+            found = call(x)
+        except (IndexError, TypeError, ValueError) as error:
+            return type(error), x.tolist()
+    got = () if found is None else (found.shape, found.dtype, found.tolist())
+    return *got, x.dtype, x.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128", "bool"])
+@pytest.mark.parametrize("name", [*READS, *WRITES])
+def test_indices_and_values_are_numpys(name: str, dtype: str, engine: str) -> None:
+    call = (READS | WRITES)[name]
+    assert outcome(call, np.array(X).astype(dtype)) == outcome(call, X.astype(dtype))
+
+
+def test_masks_and_values_are_copied_in_the_call() -> None:
+    a, mask, x = X[0].copy(), WHOLE.copy(), np.array(X)
+    with closed_gate():
+        x[1] = a
+        later = x[mask]
+        x[mask] = -1
+        a[:], mask[:] = 9, False
+    want = numpy.array([X[0], X[0], X[2]])
+    assert later.tolist() == want[WHOLE].tolist()
+    assert x.tolist() == numpy.where(WHOLE, -1, want).tolist()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "x[1]", "x[whole]", "x[:, mask]", "x[whole] = 1.0", "x[:, mask] = 1.0", "x[1] = row", "x[1, 2] = one",
+        "x[1, 2] = numpy.float64(3)", "x[1, 2] = numpy.int64(3)", "np.array([whole, whole])",
+        "expit(x)", "expit(x[0, 0])",
+    ],
+)  # fmt: skip
+def test_plain_calls_with_arrays_of_numpy_need_no_python_function(statement: str) -> None:
+    x = np.array(X)
+    space = {"x": x, "mask": MASK, "whole": WHOLE, "row": X[0], "one": X[0, 0], "np": np, "numpy": numpy}
+    space["expit"] = special.expit
+    code = compile(statement, "<statement>", "exec")
+    exec(code, space)  # an operation is made of a ufunc of another library when it is first met
+    calls: list[Any] = []
+    sys.setprofile(lambda frame, event, _: calls.append(frame.f_code) if event == "call" else None)
+    try:
+        exec(code, space)
+    finally:
+        sys.setprofile(None)
+    assert calls == [code]

@@ -139,7 +139,8 @@ PyObject* of_numbers(const std::vector<PyObject*>& numbers, const Dims& shape, P
 
 // Whether NumPy makes an array of dtype t of elements of this dtype and the number.
 bool joins(DType t, PyObject* number) {
-  return (plain_int(number) && (t == DType::f64 || t == DType::i64)) || (PyFloat_CheckExact(number) && t == DType::f64);
+  if (PyFloat_CheckExact(number)) return t == DType::f64;
+  return plain_int(number) ? t == DType::f64 || t == DType::i64 : takes_scalar(t, number);
 }
 
 // Of scalars, or arrays without axes, of one dtype whose values are computed, perhaps among numbers.
@@ -189,10 +190,23 @@ PyObject* of_nothing(PyObject* dtype) {
   return wrap(std::move(made));
 }
 
+// Of arrays of NumPy in a list, whose dtype forerun keeps.
+PyObject* of_numpys(PyObject* list) {
+  PyObject* const* items = PySequence_Fast_ITEMS(list);
+  const auto is_numpys = [](PyObject* o) { return PyArray_CheckExact(o); };
+  if (!std::all_of(items, items + PySequence_Fast_GET_SIZE(list), is_numpys)) return nullptr;
+  const nb::object all = nb::steal(PyArray_FROM_O(list));
+  if (!all) return PyErr_Clear(), nullptr;  // the Python function says that they differ in shape
+  const int kind = PyArray_TYPE(reinterpret_cast<PyArrayObject*>(all.ptr()));
+  const bool kept = default_float == DType::f64 || (kind != NPY_DOUBLE && kind != NPY_CDOUBLE);
+  return kept ? array_of_numpy(all.ptr()) : nullptr;
+}
+
 PyObject* of_list(PyObject* list, PyObject* dtype) {
   if (!is_list(list)) return nullptr;
   if (PySequence_Fast_GET_SIZE(list) == 0) return of_nothing(dtype);
   PyObject* first = PySequence_Fast_GET_ITEM(list, 0);
+  if (PyArray_CheckExact(first)) return absent(dtype) ? of_numpys(list) : nullptr;
   const bool of_arrays = is_array(first) && absent(dtype);
   if (of_arrays && as_array(first)->array.layout.ndim() > 0) return stacked(list);
   if (PyObject* made = of_vector(list, dtype)) return made;
@@ -236,14 +250,15 @@ PyObject* array_of_numpy(PyObject* array) {
   auto* from = reinterpret_cast<PyArrayObject*>(array);
   bool known;
   const DType t = dtype_of_typenum(PyArray_TYPE(from), &known);
-  // A bool of NumPy's may be any byte, and MXNet's rules change dtypes.
-  if (!known || t == DType::b1 || ints_become_floats || typenum_of(t) != PyArray_TYPE(from) ||
-      PyArray_NDIM(from) == 0 || PyArray_NBYTES(from) > kMost || !PyArray_ISCARRAY_RO(from) || !may_work_at_once())
+  // MXNet's rules change dtypes.
+  if (!known || ints_become_floats || typenum_of(t) != PyArray_TYPE(from) || PyArray_NDIM(from) == 0 ||
+      PyArray_NBYTES(from) > kMost || !PyArray_ISCARRAY_RO(from) || !may_work_at_once())
     return nullptr;
   const Dims shape(reinterpret_cast<const int64_t*>(PyArray_DIMS(from)), PyArray_NDIM(from));
   Array made = made_at_once(t, shape, here());
   if (!made.storage()) return nullptr;
   std::memcpy(made.storage()->data(), PyArray_DATA(from), static_cast<size_t>(PyArray_NBYTES(from)));
+  if (t == DType::b1) make_bools(made.storage()->data(), made.layout.size);
   written_at_once(made);
   return wrap(std::move(made));
 }

@@ -4,16 +4,24 @@
 
 #include "array/array.h"
 #include "engine/devices/memory_budget.h"
+#include "python/numpy_api.h"
+#include "python/object/conversion/dtypes.h"
 #include "python/object/conversion/python_scalars.h"
 #include "python/runtime/submission/at_once.h"
 #include "python/runtime/submission/devices.h"
 
 namespace forerun {
 
+bool takes_scalar(DType t, PyObject* value) {
+  const auto is = [value](DType kind) { return reinterpret_cast<PyObject*>(Py_TYPE(value)) == scalar_class(kind); };
+  if (!PyArray_CheckScalar(value) || t == DType::bf16) return false;
+  return is(t) || (t == DType::f64 && (is(DType::i64) || is(DType::f32)));
+}
+
 bool takes_number(DType t, PyObject* value) {
   if (PyBool_Check(value) || PyLong_CheckExact(value)) return true;
   if (PyFloat_CheckExact(value)) return is_inexact(t);
-  return PyComplex_CheckExact(value) && is_complex(t);
+  return (PyComplex_CheckExact(value) && is_complex(t)) || takes_scalar(t, value);
 }
 
 Array numbers_at_once(PyObject* const* values, const Dims& shape, DType t, int device) {

@@ -10,12 +10,14 @@
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/elementwise/masked_write.h"
+#include "cpu/kernels/reduce/count_nonzero.h"
 #include "python/bindings.h"
 #include "python/direct/creation/from_lists.h"
 #include "python/direct/creation/numbers.h"
 #include "python/direct/indexing/fill.h"
 #include "python/direct/indexing/picks.h"
 #include "python/direct/indexing/positions.h"
+#include "python/numpy_api.h"
 #include "python/object/array_object.h"
 #include "python/object/conversion/python_scalars.h"
 #include "python/object/node.h"
@@ -97,10 +99,40 @@ bool scattered(PyObject* self, PyObject* index, PyObject* value, const Array* va
   return fit_layout(given.layout, picks.shape()) && scattered(picks, std::move(given), combine);
 }
 
+bool is_numpys_mask(PyObject* o) {
+  return PyArray_CheckExact(o) && PyArray_TYPE(reinterpret_cast<PyArrayObject*>(o)) == NPY_BOOL;
+}
+
+// The index with forerun's arrays in place of NumPy's masks, which are copied. Null: one of them is not plain.
+nb::object with_own_masks(PyObject* index) {
+  if (is_numpys_mask(index)) return nb::steal(array_of_numpy(index));
+  if (!PyTuple_CheckExact(index)) return nb::borrow(index);
+  const auto* entries = PySequence_Fast_ITEMS(index);
+  const Py_ssize_t n = PyTuple_GET_SIZE(index);
+  if (std::none_of(entries, entries + n, is_numpys_mask)) return nb::borrow(index);
+  nb::object own = nb::steal(PyTuple_New(n));
+  for (Py_ssize_t i = 0; own && i < n; ++i) {
+    PyObject* entry = is_numpys_mask(entries[i]) ? array_of_numpy(entries[i]) : Py_NewRef(entries[i]);
+    if (!entry) return {};
+    PyTuple_SET_ITEM(own.ptr(), i, entry);
+  }
+  return own;
+}
+
+// Whether there is a value for each element under a mask that is known now, or one for all.
+bool fits_under(PyObject* mask, const Array& values) {
+  const Array* known = plain_array(mask);
+  const char* hit = known && values.layout.size != 1 ? values_at_once(*known) : nullptr;
+  return !hit || count_true(hit, known->layout.size) == values.layout.size;
+}
+
 // x[index] = value for arrays of positions and masks. False: not plain.
-bool put_directly(PyObject* self, PyObject* index, PyObject* value, const Array* values) {
+bool put_directly(PyObject* self, PyObject* given, PyObject* value, const Array* values) {
   const Array& x = as_array(self)->array;
   if (!may_take(self, value, values)) return false;
+  const nb::object own = with_own_masks(given);
+  PyObject* index = own.ptr();
+  if (!own || (index != given && values && !fits_under(index, *values))) return false;
   const Array* mask = plain_array(index);  // or positions
   if (mask && values && mask->layout.ndim() == 1 && values->layout.ndim() == 1 &&
       mask->layout.size == values->layout.size && as_array(index)->device == as_array(self)->device &&
@@ -129,6 +161,15 @@ bool has_scalar(PyObject* list) {
   constexpr Py_ssize_t kFirst = 4;
   PyObject* const* items = PySequence_Fast_ITEMS(list);
   return std::any_of(items, items + std::min(kFirst, PySequence_Fast_GET_SIZE(list)), is_scalar);
+}
+
+// What is assigned, as an array if it is a list of numbers or NumPy's array. Null without an exception set: not plain.
+nb::object as_values(PyObject* self, PyObject* value) {
+  if (PyArray_CheckExact(value)) return tracing ? nb::object() : nb::steal(array_of_numpy(value));
+  if (!is_list(value)) return nb::borrow(value);
+  Array numbers = listed_numbers(value, as_array(self)->array.layout.dtype, as_array(self)->device);
+  if (numbers.storage()) return nb::steal(wrap(std::move(numbers)));
+  return tracing || !has_scalar(value) ? nb::object() : nb::steal(array_of_list(value));
 }
 
 }  // namespace
@@ -171,16 +212,10 @@ bool put_at_once(PyObject* self, int64_t offset, PyObject* value) {
 int assign_directly(PyObject* self, PyObject* index, PyObject* value) {
   const Array* x = plain_array(self);
   if (!x || (recording && as_array(self)->node)) return 0;
-  nb::object listed;
-  if (is_list(value)) {
-    listed = nb::steal(guarded([&]() -> PyObject* {
-      Array numbers = listed_numbers(value, x->layout.dtype, as_array(self)->device);
-      if (numbers.storage()) return wrap(std::move(numbers));
-      return tracing || !has_scalar(value) ? nullptr : array_of_list(value);
-    }));
-    if (!listed) return PyErr_Occurred() ? -1 : 0;
-    value = listed.ptr();
-  }
+  const nb::object own = nb::steal(guarded([&] { return as_values(self, value).release().ptr(); }));
+  if (!own) return PyErr_Occurred() ? -1 : 0;
+  const bool listed = is_list(value);
+  value = own.ptr();
   const Array* values = plain_values(value);
   if (!values && !takes_number(x->layout.dtype, value)) return 0;
   int done = 0;
@@ -211,6 +246,9 @@ int assign_directly(PyObject* self, PyObject* index, PyObject* value) {
 PyObject* pick_directly(PyObject* self, PyObject* index) {
   const Array* x = plain_array(self);
   if (!x || x->layout.ndim() == 0 || tracing) return nullptr;
+  const nb::object own = nb::steal(guarded([&] { return with_own_masks(index).release().ptr(); }));
+  if (!own) return nullptr;
+  index = own.ptr();
   if (const Array* mask = plain_array(index); mask && mask->layout.dtype == DType::b1) {
     bool whole = mask->layout.shape == x->layout.shape && mask->layout.contiguous() && x->layout.contiguous() &&
                  as_array(index)->device == as_array(self)->device;
