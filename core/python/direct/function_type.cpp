@@ -29,6 +29,7 @@ void add_direct_numpy();
 void add_direct_overrides();
 void add_direct_writes();
 void add_direct_scalars();
+void add_direct_adapted();
 
 namespace {
 
@@ -188,6 +189,7 @@ PyTypeObject* make_function_type() {
   add_direct_overrides();
   add_direct_writes();
   add_direct_scalars();
+  add_direct_adapted();
   return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
 }
 

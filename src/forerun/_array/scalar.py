@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ..ops._base import core as _core
+from ..ops._base.convert import asarray
 from ..ops._base.primitive import direct
 from ..ops._base.traced import placeholder
 from ..ops.index import flatiter as iterating
@@ -43,6 +44,13 @@ class scalar(ndarray):
     """
 
     __slots__ = ()
+
+    def __new__(cls, value: Any = 0.0) -> Any:
+        """Return the scalar of a number, as `type(x[0])(2.5)` asks for. TypeError if it is not one."""
+        given = numpy.asarray(value)
+        if given.ndim:
+            raise TypeError(f"scalar: value must be a number, got shape {given.shape}")
+        return asarray(float(value) if given.dtype == object else given)[()]
 
     @direct("text")
     def __str__(self) -> str:

@@ -22,6 +22,7 @@ from typing import Any
 from ..ops._base import promotion as dtype_rules
 from .arrays import extended
 from .conversion import Numpy
+from .frames import Frames
 from .importing import Imports, line_of
 from .modules import Modules
 from .report import Report
@@ -35,17 +36,20 @@ class _Installation:
     def __init__(self, folders: tuple[str, ...]) -> None:
         self.report = Report(self._line)
         self.calls = Numpy(self.report)
-        self.imports = Imports(folders, lambda name: self.modules(name))
+        self.imports = Imports(folders, lambda name: self.modules(name), lambda: self.frames.adapt())
         self.modules = Modules(self.calls, self.imports.is_programs)
+        self.frames = Frames(self.imports.is_programs)
         self._undo = ExitStack()
 
     def start(self) -> None:
         self._undo.enter_context(dtype_rules.as_numpy())
         self._undo.enter_context(extended(self.calls))
         self.imports.start()
+        self.frames.adapt()
 
     def stop(self) -> None:
         self.imports.stop()
+        self.frames.restore()
         self._undo.close()
 
     def _line(self) -> str:

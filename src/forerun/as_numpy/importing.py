@@ -40,10 +40,13 @@ class Imports:
     (True, False)
     """
 
-    def __init__(self, folders: Iterable[str], module: Callable[[str], ModuleType]) -> None:
+    def __init__(
+        self, folders: Iterable[str], module: Callable[[str], ModuleType], met_pandas: Callable[[], None] = lambda: None
+    ) -> None:
         self.folders: tuple[str, ...] = ()
         self.add(folders)
         self.module = module  # of a dotted name: "numpy", "numpy.linalg"
+        self._met_pandas = met_pandas  # called when pandas may have been imported
         self._library = _library()
         self._before: tuple[Any, Any] | None = None
 
@@ -106,6 +109,8 @@ class Imports:
             found = self.module(name)
             return found if fromlist or name == "numpy" else self.module("numpy")
         module: ModuleType = self._before[0](name, globals, locals, fromlist, level)
+        if level == 0 and name[:6] == "pandas":
+            self._met_pandas()
         return module
 
     def _import_module(self, name: str, package: str | None = None) -> ModuleType:
@@ -114,13 +119,15 @@ class Imports:
         if name[:5] == "numpy" and name[5:6] in ("", ".") and self.is_programs(sys._getframe(1).f_globals):
             return self.module(name)
         module: ModuleType = self._before[1](name, package)
+        if name[:6] == "pandas":
+            self._met_pandas()
         return module
 
     def frame(self, depth: int = 1) -> FrameType | None:
         """Return the innermost frame of the program's code, from the caller's on; None: there is none."""
         frame: FrameType | None = sys._getframe(depth)
-        while frame is not None and not (
-            self.is_programs(frame.f_globals) and not frame.f_code.co_filename.startswith(_PACKAGE)
+        while frame is not None and (
+            frame.f_code.co_filename.startswith(_PACKAGE) or not self.is_programs(frame.f_globals)
         ):
             frame = frame.f_back
         return frame

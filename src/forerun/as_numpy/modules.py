@@ -134,6 +134,7 @@ class Modules:
             return ours
         few = None if path in _MAKES else theirs
         found = _core.Fallback(_changed(path, ours, theirs), self.calls.instead(path, theirs), few)
+        vars(found)["numpys"] = theirs
         vars(found)["__reduce_ex__"] = lambda protocol: (_function, (path,))  # for pickles: by its name
         return found
 

@@ -1,0 +1,60 @@
+// Functions of other libraries that are adapted to forerun's arguments: arrays, scalars and functions, also in lists,
+// tuples, dicts and slices.
+#include <algorithm>
+
+#include "python/bindings.h"
+#include "python/direct/function_type.h"
+#include "python/object/array_object.h"
+#include "python/object/plain.h"
+#include "python/runtime/errors/errors.h"
+
+namespace forerun {
+
+namespace {
+
+constexpr int kDepth = 3;  // of containers in containers
+
+bool holds_ours(PyObject* o, int depth);
+
+// A function that may return forerun's values, or is forerun's; no class, and none that is made in C.
+bool may_return_ours(PyObject* o) { return PyCallable_Check(o) && !PyType_Check(o) && !PyCFunction_Check(o); }
+
+bool any_ours(PyObject* const* items, Py_ssize_t n, int depth) {
+  return std::any_of(items, items + n, [depth](PyObject* o) { return holds_ours(o, depth); });
+}
+
+bool holds_ours(PyObject* o, int depth) {
+  if (is_array(o) || may_return_ours(o)) return true;
+  if (depth == 0) return false;
+  if (is_list(o)) return any_ours(PySequence_Fast_ITEMS(o), PySequence_Fast_GET_SIZE(o), depth - 1);
+  if (PySlice_Check(o)) {
+    auto* slice = reinterpret_cast<PySliceObject*>(o);
+    PyObject* const ends[] = {slice->start, slice->stop, slice->step};
+    return any_ours(ends, 3, 0);
+  }
+  if (!PyDict_CheckExact(o)) return false;
+  PyObject *key, *value;
+  for (Py_ssize_t at = 0; PyDict_Next(o, &at, &key, &value);)
+    if (holds_ours(key, 0) || holds_ours(value, depth - 1)) return true;
+  return false;
+}
+
+// The function is made with another one, which is called with the arguments as a tuple and a dict where one of them is
+// forerun's, or is a function. Null without an exception set: none is.
+PyObject* adapted(const DirectCall& call) {
+  const Py_ssize_t named = call.kwnames ? PyTuple_GET_SIZE(call.kwnames) : 0;
+  if (!any_ours(call.args, call.n + named, kDepth)) return nullptr;
+  const nb::object args = nb::steal(PyTuple_New(call.n)), kwargs = nb::steal(PyDict_New());
+  if (!args || !kwargs) throw PythonError{};
+  for (Py_ssize_t i = 0; i < call.n; ++i) PyTuple_SET_ITEM(args.ptr(), i, Py_NewRef(call.args[i]));
+  for (Py_ssize_t i = 0; i < named; ++i)
+    if (PyDict_SetItem(kwargs.ptr(), PyTuple_GET_ITEM(call.kwnames, i), call.args[call.n + i]) < 0) throw PythonError{};
+  PyObject* result = PyObject_CallFunctionObjArgs(PyTuple_GET_ITEM(call.data, 0), args.ptr(), kwargs.ptr(), nullptr);
+  return result ? result : throw PythonError{};
+}
+
+}  // namespace
+
+void add_direct_adapted() { add_direct("adapted", adapted); }
+
+}  // namespace forerun

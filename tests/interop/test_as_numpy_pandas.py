@@ -1,0 +1,196 @@
+"""pandas beside programs that get forerun as NumPy: its functions take forerun's arrays, scalars and functions."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+
+from tests.support.processes.as_numpy_program import Run, replaced
+
+GIVEN = """\
+import numpy as np, pandas as pd
+df = pd.DataFrame({'a': [3.0, 1.0, 2.0], 'b': [1, 2, 3]}, index=[10, 20, 30])
+s = df['a'].copy()
+x, k, j = np.array([0.1, 0.9, 0.8]), np.array([10, 20, 30]), np.array([0, 2])
+i, m = np.argmax(x), x > 0.5
+"""
+VALUES = """\
+df[m]
+df[~m]
+df.loc[m]
+df.loc[m,'a']
+df.iloc[i]
+df.iloc[j]
+df.iloc[i,1]
+df.iloc[:i]
+df.loc[k[1]]
+df.loc[k[1],'a']
+df.at[k[1],'a']
+df.iat[i,0]
+df.loc[k[:2],'b']
+s[m]
+s[k[1]]
+s.loc[k[2]]
+s.iloc[i]
+s.isin(k)
+df['b'].isin([k[0],2])
+df.drop(k[:2])
+df.take(j)
+df.head(i)
+df.assign(c=x)
+df.query('a>@x[0]')
+df.set_index(k)
+df.reindex(k[::-1])
+s.map({3.0:x[0]})
+s.where(m,x)
+s.clip(x[0],x[1])
+x+s
+x[0]*s
+x[0]<s
+s==x
+s@x
+np.dot(df,np.array([1.,2.]))
+pd.Series(x,index=k)
+pd.Series([x[0],x[1]])
+pd.DataFrame([{'a':x[0],'b':k[0]}])
+pd.DataFrame({'g':k,'v':x}).groupby(k).sum()
+pd.cut(s,np.array([0,2,4]))
+pd.concat([s,pd.Series(x)])
+pd.get_dummies(k)
+pd.unique(k)
+pd.isnull(x[0])
+pd.Index(k).get_loc(k[1])
+pd.Categorical(k)
+pd.date_range('2020-01-01',periods=k[0])
+pd.Timedelta(k[0],'D')
+pd.crosstab(k,m)
+pd.factorize(k)
+s.rolling(i+1).mean()
+s.shift(i)
+s.nlargest(i)
+s.quantile(x)
+s.values[m]
+df.apply(np.sum)
+df.apply(lambda r: r['a']*x[0],axis=1)
+df.agg([np.min,np.max])
+df.agg({'a':np.sum})
+s.apply(np.sqrt)
+s.apply(lambda v: v+x[0])
+np.where(s>1,s,x)
+np.concatenate([s,x])
+np.histogram(s)
+df.pivot_table(index='b',values='a',aggfunc=np.sum)
+df.merge(pd.DataFrame({'b':k}),on='b')
+df.eq(x[0])
+df.replace(3.0,x[0])
+df.index.get_indexer(k)
+df.index==k[1]
+df.iloc[i:i+1]
+df.iloc[-i]
+df.loc[df.index[i]]
+df.columns[i]
+df.loc[:,np.array([True,False])]
+df[(df['a']>x[0])&m]
+s.at[k[0]]
+s.get(k[0])
+k[0] in s
+k[0] in df.index
+s.repeat(i)
+s.between(x[0],2)
+df.mean()@np.array([1.,2.])
+df[m|m]
+"""
+STATEMENTS = """\
+df['c']=x
+df['c']=x[0]
+df.loc[m,'a']=0
+df.loc[m,'a']=x[m]
+df.loc[k[0],'a']=x[0]
+df.loc[k[0]]=x[:2]
+df.iloc[i,0]=x[0]
+df.iloc[:,0]=x
+df.iloc[i]=x[:2]
+df.iat[i,0]=x[0]
+df.at[k[0],'a']=x[0]
+df['a']=np.where(m,1,0)
+df['a']=df['a'].where(m,0)
+s[m]=0
+s[k[0]]=x[0]
+s.iloc[i]=x[0]
+s.loc[k]=x
+s+=x
+s*=x[0]
+df['a']+=x
+df['q']=np.select([m,~m],[x,-x])
+df.index=k
+df.columns=np.array(['u','v'])
+df[['a','b']]=np.ones((3,2))
+df.values[0]=x[:2]
+df.loc[99]=x[:2]
+df.loc[99,'a']=x[0]
+"""
+
+
+def outcome(program: str, expression: str, names: dict[str, Any]) -> str:
+    """Return the text of a value after a program, or the error."""
+    try:
+        exec(program, names)
+        return repr(eval(expression, names))
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("expression", VALUES.splitlines())
+def test_values_are_those_with_numpy(run: Run, expression: str) -> None:
+    want = outcome(GIVEN, expression, {"__file__": "/elsewhere/program.py"})
+    assert outcome(GIVEN, expression, run("")) == want
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("statement", STATEMENTS.splitlines())
+def test_statements_do_what_they_do_with_numpy(run: Run, statement: str) -> None:
+    program = f"{GIVEN}\n{statement}\n"
+    want = outcome(program, "(df, s)", {"__file__": "/elsewhere/program.py"})
+    assert outcome(program, "(df, s)", run("")) == want
+
+
+def test_pandas_gets_its_own_functions_back(tmp_path: Path) -> None:
+    def now() -> list[Any]:
+        return [pandas.cut, *(vars(pandas.DataFrame)[name] for name in ("__init__", "merge", "__getitem__"))]
+
+    before, signature = now(), inspect.signature(pandas.DataFrame.merge)
+    with replaced(tmp_path):
+        assert not any(a is b for a, b in zip(now(), before, strict=True))
+        assert inspect.signature(pandas.DataFrame.merge) == signature
+        assert pandas.DataFrame.merge.__doc__ == before[2].__doc__
+    assert all(a is b for a, b in zip(now(), before, strict=True))
+
+
+@pytest.mark.parametrize(
+    "imports", ["import pandas as pd", "import importlib\npd = importlib.import_module('pandas')", "import pandas.core as c"]
+)
+def test_pandas_is_adapted_when_it_is_imported(tmp_path: Path, imports: str) -> None:
+    program = f"import numpy as np\n{imports}\nimport sys\npd = sys.modules['pandas']\n"
+    program += "x = np.arange(3)\nprint(pd.Series([3, 1, 2])[x > x[0]].tolist(), x[1] in pd.Index([1]))\n"
+    (tmp_path / "script.py").write_text(program, encoding="utf-8")
+    command = [sys.executable, "-m", "forerun", "run", "--as-numpy", "script.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+    assert (done.stdout, done.returncode) == ("[1, 2] True\n", 0), done.stderr
+
+
+def test_functions_that_are_not_the_programs_are_passed_on(run: Run) -> None:
+    seen: list[Any] = []
+
+    def library(frame: Any, function: Any) -> Any:
+        seen.append(function)
+        return frame
+
+    pandas.DataFrame({"a": [1]}).pipe((library, "frame"), function=outcome)
+    assert seen == [outcome]
