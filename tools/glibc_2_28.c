@@ -23,22 +23,17 @@ int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, cl
 }
 
 // From 2.33 on; before, calls that name the layout of the struct.
-int __fxstat64(int version, int file, struct stat64* result);
-int fstat64(int file, struct stat64* result) {
 #ifdef __x86_64__
-  return __fxstat64(1, file, result);
+enum { kLayout = 1 };
 #else
-  return __fxstat64(0, file, result);
+enum { kLayout = 0 };
 #endif
-}
-int __xstat(int version, const char* path, struct stat* result);
-int stat(const char* path, struct stat* result) {
-#ifdef __x86_64__
-  return __xstat(1, path, result);
-#else
-  return __xstat(0, path, result);
-#endif
-}
+int __fxstat64(int layout, int file, struct stat64* result);
+int fstat64(int file, struct stat64* result) { return __fxstat64(kLayout, file, result); }
+int __xstat(int layout, const char* path, struct stat* result);
+int stat(const char* path, struct stat* result) { return __xstat(kLayout, path, result); }
+int __lxstat(int layout, const char* path, struct stat* result);
+int lstat(const char* path, struct stat* result) { return __lxstat(kLayout, path, result); }
 
 // From 2.34 on in the shared library; before, a part of each library that uses it.
 int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void* library);

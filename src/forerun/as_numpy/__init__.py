@@ -22,12 +22,15 @@ from typing import Any
 from ..ops._base import promotion as dtype_rules
 from .arrays import extended
 from .conversion import Numpy
-from .frames import Frames
 from .importing import Imports, line_of
+from .libraries import ADAPTED, Libraries
 from .modules import Modules
 from .report import Report
 
 __all__ = ["install_as_numpy", "report", "uninstall_as_numpy"]
+
+
+_LIBRARIES = {name.partition(".")[0] for name in ADAPTED}
 
 
 class _Installation:
@@ -36,21 +39,26 @@ class _Installation:
     def __init__(self, folders: tuple[str, ...]) -> None:
         self.report = Report(self._line)
         self.calls = Numpy(self.report)
-        self.imports = Imports(folders, lambda name: self.modules(name), lambda: self.frames.adapt())
+        self.imports = Imports(folders, lambda name: self.modules(name), self._met)
         self.modules = Modules(self.calls, self.imports.is_programs)
-        self.frames = Frames(self.imports.is_programs)
+        self.libraries = Libraries(self.imports.is_programs)
         self._undo = ExitStack()
 
     def start(self) -> None:
         self._undo.enter_context(dtype_rules.as_numpy())
         self._undo.enter_context(extended(self.calls))
         self.imports.start()
-        self.frames.adapt()
+        self.libraries.adapt()
 
     def stop(self) -> None:
         self.imports.stop()
-        self.frames.restore()
+        self.libraries.restore()
         self._undo.close()
+
+    def _met(self, name: str) -> None:
+        """Adapt a library after an import of it."""
+        if name.partition(".")[0] in _LIBRARIES:
+            self.libraries.adapt()
 
     def _line(self) -> str:
         return line_of(self.imports.frame(2))

@@ -41,12 +41,15 @@ class Imports:
     """
 
     def __init__(
-        self, folders: Iterable[str], module: Callable[[str], ModuleType], met_pandas: Callable[[], None] = lambda: None
+        self,
+        folders: Iterable[str],
+        module: Callable[[str], ModuleType],
+        met: Callable[[str], None] = lambda name: None,
     ) -> None:
         self.folders: tuple[str, ...] = ()
         self.add(folders)
         self.module = module  # of a dotted name: "numpy", "numpy.linalg"
-        self._met_pandas = met_pandas  # called when pandas may have been imported
+        self._met = met  # called with the dotted names of other modules when they have been imported
         self._library = _library()
         self._before: tuple[Any, Any] | None = None
 
@@ -109,8 +112,8 @@ class Imports:
             found = self.module(name)
             return found if fromlist or name == "numpy" else self.module("numpy")
         module: ModuleType = self._before[0](name, globals, locals, fromlist, level)
-        if level == 0 and name[:6] == "pandas":
-            self._met_pandas()
+        if level == 0:
+            self._met(name)
         return module
 
     def _import_module(self, name: str, package: str | None = None) -> ModuleType:
@@ -119,8 +122,7 @@ class Imports:
         if name[:5] == "numpy" and name[5:6] in ("", ".") and self.is_programs(sys._getframe(1).f_globals):
             return self.module(name)
         module: ModuleType = self._before[1](name, package)
-        if name[:6] == "pandas":
-            self._met_pandas()
+        self._met(name)
         return module
 
     def frame(self, depth: int = 1) -> FrameType | None:

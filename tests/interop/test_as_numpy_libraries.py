@@ -1,16 +1,21 @@
-"""pandas beside programs that get forerun as NumPy: its functions take forerun's arrays, scalars and functions."""
+"""Libraries of programs that get forerun as NumPy: their functions take forerun's arrays, scalars and functions."""
 
 from __future__ import annotations
 
+import importlib.machinery
 import inspect
 import subprocess
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pandas
 import pytest
 
+from forerun import np
+from forerun.as_numpy import uninstall_as_numpy
 from tests.support.processes.as_numpy_program import Run, replaced
 
 GIVEN = """\
@@ -174,7 +179,8 @@ def test_pandas_gets_its_own_functions_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "imports", ["import pandas as pd", "import importlib\npd = importlib.import_module('pandas')", "import pandas.core as c"]
+    "imports",
+    ["import pandas as pd", "import importlib\npd = importlib.import_module('pandas')", "import pandas.core as c"],
 )
 def test_pandas_is_adapted_when_it_is_imported(tmp_path: Path, imports: str) -> None:
     program = f"import numpy as np\n{imports}\nimport sys\npd = sys.modules['pandas']\n"
@@ -183,6 +189,61 @@ def test_pandas_is_adapted_when_it_is_imported(tmp_path: Path, imports: str) -> 
     command = [sys.executable, "-m", "forerun", "run", "--as-numpy", "script.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
     assert (done.stdout, done.returncode) == ("[1, 2] True\n", 0), done.stderr
+
+
+SPARSE = """\
+import numpy as np, scipy.sparse as sp
+a, x, k = np.arange(6.0).reshape(2, 3), np.arange(3.0), np.array([0, 1])
+m = sp.csr_matrix(a)
+"""
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["(m + a).tolist()", "(m @ x).tolist()", "m[k].toarray()", "m[k[0], k[1]]", "(a.T @ m).tolist()", "m * x[2]"],
+)
+def test_sparse_arrays_compute_with_ours(run: Run, expression: str) -> None:
+    want = outcome(SPARSE, expression, {"__file__": "/elsewhere/program.py"})
+    assert outcome(SPARSE, expression, run("")) == want
+
+
+def draw(image: numpy.ndarray, value: float) -> numpy.ndarray:
+    """A function as those of OpenCV: it takes NumPy's arrays alone, and writes into one."""
+    assert type(image) is numpy.ndarray
+    assert not isinstance(value, np.ndarray)
+    image[1:] = value
+    return image
+
+
+def test_functions_write_into_our_arrays(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = types.ModuleType("cv2")
+    library.__spec__ = importlib.machinery.ModuleSpec("cv2", None)
+    vars(library).update(draw=draw, halves=lambda image: (image[:1], image), version="5")
+    monkeypatch.setitem(sys.modules, "cv2", library)
+    names = run(
+        "import numpy as np, cv2\n"
+        "x, k = np.zeros(3), np.array([7.0])\n"
+        "y = x[:]\n"
+        "same = cv2.draw(x, k[0]) is x\n"
+        "half, whole = cv2.halves(x)\n"
+    )
+    assert names["x"].tolist() == names["y"].tolist() == [0, 7, 7]
+    assert names["same"]
+    assert names["whole"] is names["x"]
+    assert names["half"].tolist() == [0]
+    uninstall_as_numpy()
+    assert vars(library)["draw"] is draw
+
+
+def test_a_library_is_adapted_when_all_of_it_is_imported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = types.ModuleType("cv2")
+    library.__spec__ = importlib.machinery.ModuleSpec("cv2", None)
+    library.__spec__._initializing = True  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "cv2", library)
+    run("import cv2")
+    vars(library)["draw"] = draw
+    library.__spec__._initializing = False  # type: ignore[attr-defined]
+    assert run("import cv2, numpy as np\nx = cv2.draw(np.zeros(2), 1)")["x"].tolist() == [0, 1]
 
 
 def test_functions_that_are_not_the_programs_are_passed_on(run: Run) -> None:
