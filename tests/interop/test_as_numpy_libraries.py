@@ -235,6 +235,33 @@ def test_functions_write_into_our_arrays(run: Run, monkeypatch: pytest.MonkeyPat
     assert vars(library)["draw"] is draw
 
 
+def test_operators_of_a_class_made_in_c_take_our_scalars_and_masks(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyTorch's tensors, for example, have the operators of their base, which is made in C."""
+
+    class Tensor(float):
+        pass
+
+    def kind(x: Any) -> type:
+        return type(x)
+
+    own = set(vars(Tensor))
+    library = types.ModuleType("torch")
+    library.__spec__ = importlib.machinery.ModuleSpec("torch", None)
+    vars(library).update(Tensor=Tensor, from_numpy=kind, manual_seed=kind)
+    monkeypatch.setitem(sys.modules, "torch", library)
+    names = run(
+        "import numpy as np, torch\n"
+        "x, t = np.array([0.5, 2.0]), torch.Tensor(2)\n"
+        "found = t * x[0], t == x[1], t != x[1], x[0] * t, torch.Tensor(x[1])\n"
+        "kinds = torch.from_numpy(x), torch.manual_seed(x)\n"
+    )
+    assert names["found"] == (1.0, True, False, 1.0, 2.0)
+    assert names["kinds"] == (numpy.ndarray, np.ndarray)
+    uninstall_as_numpy()
+    assert set(vars(Tensor)) == own
+    assert vars(library)["from_numpy"] is kind
+
+
 def test_a_library_is_adapted_when_all_of_it_is_imported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     library = types.ModuleType("cv2")
     library.__spec__ = importlib.machinery.ModuleSpec("cv2", None)

@@ -20,26 +20,33 @@ from ..ops._base.primitive import direct
 
 __all__ = ["ADAPTED", "Libraries"]
 
-# Modules whose public functions and classes are adapted, and further classes in them.
-ADAPTED: dict[str, tuple[str, ...]] = {
-    "pandas": (),
+# Modules with the functions and classes that are adapted; None: all public ones.
+ADAPTED: dict[str, tuple[str, ...] | None] = {
+    "pandas": None,
     "pandas.core.indexing": ("_LocIndexer", "_iLocIndexer", "_AtIndexer", "_iAtIndexer"),
-    "pandas.core.groupby": (),
-    "pandas.core.window": (),
-    "scipy.sparse": (),
-    "h5py": (),
-    "cv2": (),
-}
+    "pandas.core.groupby": None,
+    "pandas.core.window": None,
+    "scipy.sparse": None,
+    "h5py": None,
+    "cv2": None,
+    "torch": (
+        "Tensor", "from_numpy", "tensor", "as_tensor", "full", "full_like", "arange", "linspace", "clamp", "eq",
+        "where",
+    ),
+    "torch.utils.data._utils.collate": ("default_collate",),
+}  # fmt: skip
+_OF_C = ("torch.Tensor",)  # classes whose operators are those of a class made in C
 _WRITERS = ("cv2",)  # modules with functions that write into arguments
 _BINARY = (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift"
 )  # fmt: skip
+_MAKING = frozenset(("__init__", "__new__", "__call__"))
 # Special methods that get arguments of the program.
 _SPECIAL = frozenset(
     [f"__{prefix}{name}__" for prefix in ("", "r", "i") for name in _BINARY]
     + [f"__{name}__" for name in ("eq", "ne", "lt", "le", "gt", "ge")]
-    + [f"__{name}__" for name in ("init", "new", "call", "getitem", "setitem", "delitem", "contains")]
-)
+    + [f"__{name}__" for name in ("getitem", "setitem", "delitem", "contains")]
+).union(_MAKING)
 
 
 class Libraries:
@@ -57,20 +64,23 @@ class Libraries:
         for name in ADAPTED.keys() - self._before:
             module = sys.modules.get(name)
             if module is not None and not getattr(module.__spec__, "_initializing", False):
-                self._before[name] = list(
-                    {(id(owner), key): (owner, key, f) for owner, key, f in _found(module)}.values()
-                )
-                for owner, key, function in self._before[name]:
-                    self._replace(owner, key, function, name in _WRITERS)
+                found = {(id(owner), key): (owner, key) for owner, key in _found(module)}
+                self._before[name] = [(owner, key, vars(owner).get(key)) for owner, key in found.values()]
+                for owner, key in found.values():
+                    self._replace(owner, key, name in _WRITERS)
 
     def restore(self) -> None:
         """Give the libraries their own functions back."""
         while self._before:
             _, functions = self._before.popitem()
             for owner, name, function in functions:
-                setattr(owner, name, function)
+                if function is None:
+                    delattr(owner, name)
+                else:
+                    setattr(owner, name, function)
 
-    def _replace(self, owner: Any, name: str, function: Any, writes: bool) -> None:
+    def _replace(self, owner: Any, name: str, writes: bool) -> None:
+        function = inspect.getattr_static(owner, name)
         static = isinstance(function, staticmethod)
         adapted = self._adapted(function.__func__ if static else function, writes)
         setattr(owner, name, staticmethod(adapted) if static else adapted)
@@ -137,24 +147,30 @@ def _written(result: Any, given: list[tuple[Any, numpy.ndarray]]) -> Any:
     return own.get(id(result), result)
 
 
-def _found(module: types.ModuleType) -> Iterator[tuple[Any, str, Any]]:
-    """Yield public functions of a module, and methods of its public classes, with their owners and names."""
-    library = module.__name__.partition(".")[0]
+def _found(module: types.ModuleType) -> Iterator[tuple[Any, str]]:
+    """Yield functions of a module, and methods of its classes, as their owners and names."""
+    chosen = ADAPTED[module.__name__]
     for name, found in list(vars(module).items()):
+        if name[0] == "_" if chosen is None else name not in chosen:
+            continue
         if not isinstance(found, type):
-            if name[0] != "_" and inspect.isroutine(found):
-                yield module, name, found
-        elif name[0] != "_" or name in ADAPTED[module.__name__]:
+            if inspect.isroutine(found):
+                yield module, name
+        elif f"{module.__name__}.{name}" in _OF_C:
+            yield from ((found, special) for special in _SPECIAL - _MAKING if hasattr(found, special))
+        else:
             for base in found.__mro__:
-                if base.__module__.partition(".")[0] == library and not issubclass(base, BaseException):
-                    yield from _methods(base)
+                if base.__module__.partition(".")[0] == module.__name__.partition(".")[0]:
+                    yield from ((base, method) for method in _methods(base))
 
 
-def _methods(kind: type) -> Iterator[tuple[Any, str, Any]]:
-    """Yield the public methods of a class, but not those that C gives it."""
+def _methods(kind: type) -> Iterator[str]:
+    """Yield the names of public methods of a class, but not of those that C gives it."""
+    if issubclass(kind, BaseException):
+        return
     for name, found in list(vars(kind).items()):
         if (name[0] != "_" or name in _SPECIAL) and inspect.isroutine(found) and not isinstance(found, _NOT_ADAPTED):
-            yield kind, name, found
+            yield name
 
 
 _NOT_ADAPTED = (
