@@ -249,7 +249,7 @@ class TestPredictions:
         for n, size in zip((1, 2, 3, 4), (1, 3, 2, 2)):
             run_.ops[n] = replace(run_.ops[1], number=n, size=size)
         maker = programs._Maker(run_, Machine(ranks=2, first=first, bucket=bucket))
-        found = maker._buckets([1, 2, 3, 4])
+        found = maker._buckets({n: run_.ops[n].size for n in (1, 2, 3, 4)})
         assert [sum(run_.ops[g].size for g in some) for some in found] == sizes
         assert [g for some in found for g in some] == [1, 2, 3, 4]
 
@@ -267,6 +267,13 @@ class TestPredictions:
         found = programs.gradients(Recorded.of(training()))
         assert found[1].site == ("train.py", 3)
         assert found[1].users == {7: [9], 8: [10]}
+
+    def test_a_gradient_of_the_input_is_not_summed(self):
+        """A program of the backward pass gives a gradient of 4 kB, and that of its input for the layer before."""
+        events = [replace(e, shape=(1000,), bytes=4_004_000) if e.seq % 5 == 2 else e for e in training().ops]
+        trace = Trace.from_events(events, {0: "cpu(0)"})
+        trace.issued = trace.recorded = len(events)
+        assert programs.gradients(Recorded.of(trace))[1].sizes == {7: 4000, 8: 4_000_000}
 
     def test_scaling_to_1024_ranks(self):
         found = profiler.whatif(training(), ranks=3, link="1GB/s,0us")

@@ -71,7 +71,8 @@ class Gradients:
 
     site: Site  # the line of the updates
     users: dict[int, list[int]]  # by the gradient's number: all operations of that line that need it
-    update: dict[int, float]  # seconds of the largest of these: what it takes to go over the gradient once
+    sizes: dict[int, int]  # bytes of each gradient
+    update: dict[int, float]  # seconds of the largest update: what it takes to go over the gradient once
     joint: set[int] = field(default_factory=set)  # operations that need several gradients
 
     @property
@@ -87,6 +88,7 @@ def gradients(run: Recorded) -> dict[int, Gradients]:
     if site is None:
         return found
     owner: dict[int, set[int]] = {}
+    passed_on = {d for op in run.ops.values() if op.site != site for d in op.deps}
     for n, op in run.ops.items():
         if op.site != site or op.step < 0:
             continue
@@ -97,15 +99,28 @@ def gradients(run: Recorded) -> dict[int, Gradients]:
                 continue
             mine |= owner.get(d, set()) if dep.site == site else {d}
         owner[n] = mine
-        step = found.setdefault(op.step, Gradients(site, {}, {}))
-        total = sum(run.ops[g].size for g in mine) or 1
+        step = found.setdefault(op.step, Gradients(site, {}, {}, {}))
+        step.sizes |= {g: _size(run, g, g in passed_on) for g in mine}
+        total = sum(step.sizes[g] for g in mine) or 1
         for g in mine:
             step.users.setdefault(g, []).append(n)
-            step.update[g] = max(step.update.get(g, 0.0), op.seconds * run.ops[g].size / total)
+            step.update[g] = max(step.update.get(g, 0.0), op.seconds * step.sizes[g] / total)
             step.joint |= {n} if len(mine) > 1 else set()
     for step in found.values():
         step.users = dict(sorted(step.users.items()))
     return {k: step for k, step in found.items() if step.users}
+
+
+def _size(run: Recorded, gradient: int, passed_on: bool) -> int:
+    """Return the bytes of the gradients among an operation's results.
+
+    passed_on: whether operations of the backward pass read its results, too: then one of several is the gradient of its
+    input, which has as many bytes as that.
+    """
+    op = run.ops[gradient]
+    inputs = [run.ops[d].largest for d in op.deps if d in run.ops and run.ops[d].step == op.step]
+    rest = op.size - max(inputs, default=0)
+    return rest if passed_on and op.first < op.size and rest > 0 else op.size
 
 
 def _line_of_updates(run: Recorded) -> Site:
@@ -234,9 +249,9 @@ class _Maker:
         """Let each device update the parameters whose gradients it has added."""
         for n in found.all_users:
             mine = [g for g, users in found.users.items() if n in users]
-            total = sum(self.run.ops[g].size for g in mine) or 1
+            total = sum(found.sizes[g] for g in mine) or 1
             for d in range(self.machine.devices):
-                share = sum(self.run.ops[g].size for g in mine if owners[g] == d) / total
+                share = sum(found.sizes[g] for g in mine if owners[g] == d) / total
                 task = self.program.tasks[self.number[n, d]]
                 task.pieces = tuple(p * share for p in task.pieces)
                 if not share:
@@ -246,14 +261,14 @@ class _Maker:
         """Return the device that adds each gradient: all have as much to do."""
         loads = [0] * self.machine.devices
         owners = {}
-        for g in sorted(found.users, key=lambda g: (-self.run.ops[g].size, g)):
+        for g in sorted(found.users, key=lambda g: (-found.sizes[g], g)):
             owners[g] = loads.index(min(loads))
-            loads[owners[g]] += self.run.ops[g].size
+            loads[owners[g]] += found.sizes[g]
         return owners
 
     def _sum(self, step: int, found: Gradients, g: int, owner: int, each: bool) -> list[int]:
         """Add tasks for the sum of a gradient over devices; return what holds the sum on each."""
-        m, size = self.machine, self.run.ops[g].size
+        m, size = self.machine, found.sizes[g]
         all_of = [self.number[g, d] for d in range(m.devices)]
         if m.devices == 1:
             return all_of
@@ -267,26 +282,26 @@ class _Maker:
 
     def _reduce(self, step: int, found: Gradients, sums: dict[int, list[int]], owners: dict[int, int]) -> None:
         """Add a collective for each bucket, and the copies into buckets."""
-        for bucket in self._buckets(list(found.users)):
+        for bucket in self._buckets({g: found.sizes[g] for g in found.users}):
             copies = []
             for g in bucket:
                 lane = self._device(self.run.ops[g].device, owners[g]), "compute"
                 seconds = found.update[g] * _COPY * self.machine.slowdown if len(bucket) > 1 else 0.0
-                size = self.run.ops[g].size
+                size = found.sizes[g]
                 copies += [self._add(step, "copy to bucket", lane, seconds, [sums[g][0]], size)] if seconds else sums[g]
-            size = sum(self.run.ops[g].size for g in bucket)
+            size = sum(found.sizes[g] for g in bucket)
             task = self._add(step, "allreduce", NETWORK, self.machine.between_ranks(size), copies, size)
             for g in bucket:
                 sums[g] = [task] * self.machine.devices
 
-    def _buckets(self, numbers: list[int]) -> list[list[int]]:
+    def _buckets(self, sizes: dict[int, int]) -> list[list[int]]:
         """Return gradients that are summed together: a bucket takes some until it has so many bytes."""
         full: list[list[int]] = []
         some: list[int] = []
         size = 0
-        for g in numbers:
+        for g, more in sizes.items():
             some.append(g)
-            size += self.run.ops[g].size
+            size += more
             if size >= (self.machine.bucket if full else self.machine.first):
                 full.append(some)
                 some, size = [], 0
@@ -300,7 +315,7 @@ class _Maker:
             if d == owner:
                 continue
             lane = self._device(self.run.ops[g].device, d), "compute"
-            seconds, size = found.update[g] * _COPY * self.machine.slowdown, self.run.ops[g].size
+            seconds, size = found.update[g] * _COPY * self.machine.slowdown, found.sizes[g]
             copy = self._add(step, _PARAMETER, lane, seconds, [self.number[last, owner]], size)
             for n in users:
                 self.after.setdefault((n, d), []).append(copy)

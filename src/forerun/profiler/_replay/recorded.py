@@ -31,6 +31,8 @@ class Op:
     latency: float  # from when it was ready to its start, where the thread had nothing else to do
     deps: tuple[int, ...]
     size: int  # bytes of its results
+    first: int  # bytes of the first of these
+    largest: int  # bytes of the largest array among first results, of its members, too
     inline: bool  # it ran in the call that issued it
     in_place: bool
     step: int
@@ -186,13 +188,13 @@ class _Reader:
         inline = e.thread == e.issuer and not any(w.started <= e.started < w.ended for w in self.trace.waits)
         kind = e.name, e.site, e.shape, e.device, self.step(e.seq)
         seen[kind] += 1
-        shaped = _itemsize(e.dtype) * _product(e.shape) if e.dtype and e.shape is not None else 0
-        size = max(shaped, e.bytes)  # a program has several results, and an update takes no memory
+        size = max(_first(e), e.bytes)  # a program has several results, and an update takes no memory
+        largest = max(map(_first, e.parts or (e,)))
         return Op(
             e.seq, e.name, e.site, e.device, e.queue or "compute",
             tuple(p.duration + self._pause(p, ready) for p in pieces),
             max(0.0, first.started - ready) if idle else 0.0,
-            deps, size, inline, _in_place(e), self.step(e.seq), (*kind[:4], seen[kind]),
+            deps, size, _first(e), largest, inline, _in_place(e), self.step(e.seq), (*kind[:4], seen[kind]),
         )  # fmt: skip
 
     def _pause(self, piece: Event, ready: float) -> float:
@@ -271,6 +273,11 @@ def _issued(e: Event) -> float:
 def _in_place(e: Event) -> bool:
     """Whether an operation has no result of its own. Those between ranks write their order first, and say nothing."""
     return e.dtype is None and e.queue != "network"
+
+
+def _first(e: Event) -> int:
+    """Return the bytes of an operation's first result."""
+    return _itemsize(e.dtype) * _product(e.shape) if e.dtype and e.shape is not None else 0
 
 
 def _itemsize(dtype: str) -> int:
