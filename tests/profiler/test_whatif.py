@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import random
+import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +17,7 @@ from forerun import autograd, cli, gluon, np, npx, profiler
 from forerun.profiler import Event, Trace
 from forerun.profiler._replay import program as programs
 from forerun.profiler._replay.machine import Link, Machine
-from forerun.profiler._replay.program import Issue, Program, Task
+from forerun.profiler._replay.program import NETWORK, Issue, Program, Task
 from forerun.profiler._replay.recorded import Recorded
 from forerun.profiler._replay.simulate import run
 from tests.support.engine.settings import configured
@@ -69,10 +71,35 @@ class TestLinks:
     def test_a_link_is_a_rate_and_a_latency(self, text, rate, latency):
         assert Link.parse(text) == Link(pytest.approx(rate), pytest.approx(latency))
 
-    @pytest.mark.parametrize("text", ["", "25GB/s", "2us,25GB/s", "25GB,2us", "0GB/s,2us", "25GB/s,2us,3"])
+    @pytest.mark.parametrize("text", ["8GB/s,1us,copy=4GB/s,call=20us", "8GB/s, 1us, call=20us, copy=4GB/s"])
+    def test_a_link_may_take_a_core(self, text):
+        link = Link.parse(text)
+        assert link == Link(pytest.approx(8e9), pytest.approx(1e-6), pytest.approx(4e9), pytest.approx(2e-5))
+        assert str(link) == "8 GB/s, 1 us, copy 4 GB/s, call 20 us"
+        assert Link.parse("8GB/s,1us") == Link(pytest.approx(8e9), pytest.approx(1e-6), math.inf, 0)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "", "25GB/s", "2us,25GB/s", "25GB,2us", "0GB/s,2us", "25GB/s,2us,3", "8GB/s,1us,", "1..2GB/s,1us",
+            "8GB/s,1us,copy=4", "8GB/s,1us,call=4GB/s", "8GB/s,1us,copy=0GB/s", "8GB/s,1us,core=1us",
+            "8GB/s,1us,copy=4GB/s,copy=4GB/s",
+        ],
+    )  # fmt: skip
     def test_other_texts_are_refused(self, text):
-        with pytest.raises(ValueError, match="link must be a rate and a latency"):
+        says = f"^whatif: link must be a rate and a latency, .*, got {re.escape(repr(text))}$"
+        with pytest.raises(ValueError, match=says):
             Link.parse(text)
+
+    def test_each_message_takes_a_core_for_its_bytes_and_for_a_call(self):
+        link = Link(1e9, 1e-6, copy=4e9, call=5e-6)
+        kinds = "ring", "tree", "halving"
+        took = {c: Machine(ranks=8, link=link, collective=c).core_between_ranks(8e6) for c in kinds}
+        assert took["ring"] == pytest.approx(14 * (1e6 / 4e9 + 5e-6))
+        assert took["tree"] == pytest.approx(6 * (8e6 / 4e9 + 5e-6))
+        assert took["halving"] == pytest.approx(2 * 7e6 / 4e9 + 6 * 5e-6)
+        assert Machine(ranks=8, link=Link(1e9, 1e-6)).core_between_ranks(8e6) == 0
+        assert Machine(ranks=1, link=link).core_between_ranks(8e6) == 0
 
     def test_collectives_take_what_their_steps_take(self):
         link = Link(1e9, 1e-6)
@@ -88,7 +115,7 @@ class TestLinks:
         [("devices", 0), ("ranks", 0), ("bucket", 0), ("slowdown", 0.0), ("cores", 0), ("collective", "gossip")],
     )
     def test_machines_that_there_are_not(self, field, value):
-        with pytest.raises(ValueError, match=field):
+        with pytest.raises(ValueError, match=f"^whatif: {field} must be .*, got {value!r}$"):
             Machine(**{field: value})
 
 
@@ -129,6 +156,13 @@ class TestSimulation:
     def test_what_ran_in_the_call_needs_no_server(self):
         found = run(issued(task(5), task(1, inline=True)))
         assert found.ended == {0: 5, 1: 1}
+
+    @pytest.mark.parametrize(("cores", "sums", "op"), [(None, 5, 3), (2, 5, 3), (1, 8, 3), (0.5, 13, 6)])
+    def test_a_collective_has_the_cores_that_operations_leave(self, cores, sums, op):
+        """It needs a core for 2 s, then a link for 3 s, beside an operation of 3 s."""
+        program = issued(task(3, lane=NETWORK, core=2.0), task(3))
+        program.servers[NETWORK], program.cores = 1, cores
+        assert run(program).ended == {0: pytest.approx(sums), 1: pytest.approx(op)}
 
     def test_a_circle_is_told(self):
         with pytest.raises(RuntimeError, match="wait for one another"):
@@ -226,10 +260,21 @@ class TestPredictions:
         found = profiler.whatif(training(), ranks=ranks, link="1GB/s,0us")
         assert found.seconds == pytest.approx(seconds * MS)
 
-    def test_ranks_share_cores_with_what_goes_between_them(self):
-        # Each has half a core for 20 ms of work, and for two sums of 2 ms.
-        found = profiler.whatif(training(), ranks=2, link="2GB/s,0us", cores=1)
-        assert found.seconds == pytest.approx(2 * (20 + 4) * MS)
+    @pytest.mark.parametrize(("cores", "seconds"), [(None, 21), (4, 21), (2, 24), (1, 48)])
+    def test_ranks_that_share_cores_sum_when_these_are_free(self, cores, seconds):
+        """Two sums of 2 ms of a core each: beside the backward pass and an update if a core is free."""
+        found = profiler.whatif(training(), ranks=2, link="1000TB/s,0us,copy=2GB/s", cores=cores)
+        assert found.seconds == pytest.approx(seconds * MS)
+
+    def test_a_network_that_takes_no_core_is_not_slower_where_ranks_share_cores(self):
+        found = profiler.whatif(training(), ranks=2, link="2GB/s,0us", cores=2)
+        assert found.seconds == pytest.approx(21 * MS)
+
+    def test_a_line_whose_sums_take_a_core_is_worth_a_change(self):
+        found = profiler.whatif(training(), ranks=2, link="1000TB/s,0us,copy=0.05GB/s")
+        first = found.changes()[0]
+        assert (first.kind, first.where) == ("network", "train.py:3")
+        assert first.seconds == pytest.approx((found.seconds / MS - 80) * MS, rel=0.02)
 
     def test_small_gradients_share_buckets(self):
         run_ = Recorded.of(training()).cut(6000)
@@ -268,12 +313,21 @@ class TestPredictions:
         assert found[1].site == ("train.py", 3)
         assert found[1].users == {7: [9], 8: [10]}
 
-    def test_a_gradient_of_the_input_is_not_summed(self):
-        """A program of the backward pass gives a gradient of 4 kB, and that of its input for the layer before."""
-        events = [replace(e, shape=(1000,), bytes=4_004_000) if e.seq % 5 == 2 else e for e in training().ops]
+    @pytest.mark.parametrize(
+        ("more", "size"),
+        [({"shape": (1000,), "bytes": 4_004_000}, 4000), ({"shape": (2000, 1000)}, 8_000_000)],
+        ids=["of several results", "of one result"],
+    )
+    def test_a_gradient_of_the_input_is_not_summed(self, more, size):
+        """The layer before reads that of a program, whose input is of a group that ends with a comparison."""
+        events = []
+        for e in training().ops:
+            if e.seq % 5 == 1:
+                e = replace(e, dtype="bool", parts=(e,))
+            events.append(replace(e, **more) if e.seq % 5 == 2 else e)
         trace = Trace.from_events(events, {0: "cpu(0)"})
         trace.issued = trace.recorded = len(events)
-        assert programs.gradients(Recorded.of(trace))[1].sizes == {7: 4000, 8: 4_000_000}
+        assert programs.gradients(Recorded.of(trace))[1].sizes == {7: size, 8: 4_000_000}
 
     def test_scaling_to_1024_ranks(self):
         found = profiler.whatif(training(), ranks=3, link="1GB/s,0us")
@@ -384,6 +438,10 @@ class TestRecordedRanks:
         assert profiler.whatif(of_ranks(), ranks=2, link="1GB/s,0us").seconds == pytest.approx(23 * MS)
         assert profiler.whatif(of_ranks(), ranks=4, link="1GB/s,0us").seconds == pytest.approx(27 * MS)
 
+    def test_sums_take_what_they_take_of_a_core(self):
+        found = profiler.whatif(of_ranks(), ranks=2, link="1000TB/s,0us,copy=1GB/s")
+        assert found.seconds == pytest.approx(23 * MS)
+
     def test_one_rank_has_no_sums(self):
         assert dict(profiler.whatif(of_ranks(), ranks=4, link="1GB/s,0us").scaling())[1] == pytest.approx(20 * MS)
 
@@ -400,8 +458,8 @@ class TestRecordedRanks:
     def test_other_collectives_take_half_of_a_sum(self):
         trace = of_ranks()
         trace.events = [replace(e, name="allgather") if e.name == "allreduce" else e for e in trace.events]
-        tasks = programs.made(Recorded.of(trace), Machine(ranks=2, link=Link(1e9, 0.0))).tasks
-        assert {t.pieces for t in tasks if t.name == "allgather"} == {(2 * MS,)}
+        tasks = programs.made(Recorded.of(trace), Machine(ranks=2, link=Link(1e9, 0.0, copy=2e9))).tasks
+        assert {(t.pieces, t.core) for t in tasks if t.name == "allgather"} == {((2 * MS,), 1 * MS)}
 
 
 def trained(steps: int, path: Path | None = None, captured: bool = False) -> Trace:

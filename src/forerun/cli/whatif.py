@@ -29,7 +29,9 @@ examples:
   forerun whatif profile.frec --devices 8 --ranks 64    and predicts its step there
   forerun whatif profile.frec --ranks 16 --link 100Gbit/s,5us --collective halving
   forerun whatif profile.frec --devices 4 --local-link 200GB/s,3us
-  forerun whatif profile.frec --ranks 4 --cores 8       all ranks on one machine of 8 cores
+  forerun whatif profile.frec --ranks 4 --cores 8 --link 8GB/s,1us,copy=4GB/s,call=20us
+                                                        all ranks on one machine of 8 cores, which also
+                                                        move, and add, what goes between ranks
   forerun whatif profile.frec --step train.py:31        a step begins with this line's operation
 """
 
@@ -42,7 +44,10 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--devices", type=int, default=1, metavar="N", help="devices of each rank (%(default)s)")
     command.add_argument("--ranks", type=int, default=1, metavar="N", help="ranks (%(default)s)")
     command.add_argument(
-        "--link", default="25GB/s,2us", metavar="RATE,LATENCY", help="network between ranks (%(default)s)"
+        "--link",
+        default="25GB/s,2us",
+        metavar="RATE,LATENCY[,copy=RATE][,call=TIME]",
+        help="network between ranks (%(default)s); copy and call: what a message takes of a core",
     )
     command.add_argument(
         "--local-link", metavar="RATE,LATENCY", help="links between devices of a rank; without it, shared memory"

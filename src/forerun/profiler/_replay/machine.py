@@ -13,34 +13,70 @@ _BYTES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _RATE = re.compile(r"([\d.]+)\s*([kmgt]?)(bit|b)/s", re.IGNORECASE)
 _TIME = re.compile(r"([\d.]+)\s*(ns|us|ms|s)", re.IGNORECASE)
+_FORM = "whatif: link must be a rate and a latency, and may have copy=RATE and call=TIME, as"
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link: bytes a second in each direction, and seconds until the first byte arrives."""
+    """A link: bytes a second in each direction, and seconds until the first byte arrives.
+
+    copy, call: what each message takes of a core, bytes that it copies and adds a second, and seconds; by default none.
+    """
 
     rate: float
     latency: float
+    copy: float = math.inf
+    call: float = 0.0
 
     @classmethod
     def parse(cls, text: str) -> Link:
         """Return the link that a text names. ValueError if it names none.
 
         >>> Link.parse("25GB/s,2us")
-        Link(rate=25000000000.0, latency=2e-06)
+        Link(rate=25000000000.0, latency=2e-06, copy=inf, call=0.0)
         >>> Link.parse("100Gbit/s, 10us").rate
         12500000000.0
+        >>> Link.parse("8GB/s,1us,copy=4GB/s,call=20us").copy
+        4000000000.0
         """
-        parts = [part.strip() for part in text.split(",")]
-        rate = _RATE.fullmatch(parts[0])
-        time = _TIME.fullmatch(parts[1]) if len(parts) == 2 else None
-        if rate is None or time is None or float(rate[1]) <= 0:
-            raise ValueError(f'link must be a rate and a latency as "25GB/s,2us", got {text!r}')
-        scale = _BYTES[rate[2].lower()] / (8 if rate[3].lower() == "bit" else 1)
-        return cls(float(rate[1]) * scale, float(time[1]) * _SECONDS[time[2].lower()])
+        rate, _, rest = text.partition(",")
+        latency, *more = rest.split(",")
+        given = [part.partition("=")[::2] for part in more]
+        names = [name.strip() for name, _ in given]
+        try:
+            if len(set(names)) < len(names):
+                raise ValueError
+            of_core = {name: _READ[name](value) for name, (_, value) in zip(names, given)}
+            return cls(_rate(rate), _time(latency), **of_core)
+        except (KeyError, ValueError):
+            raise ValueError(f'{_FORM} "25GB/s,2us" or "8GB/s,1us,copy=4GB/s,call=20us", got {text!r}') from None
+
+    @property
+    def of_core(self) -> Link:
+        """A link whose rate and latency are those with which a core handles messages."""
+        return Link(self.copy, self.call)
 
     def __str__(self) -> str:
-        return f"{self.rate / 1e9:g} GB/s, {self.latency * 1e6:g} us"
+        copy = f", copy {self.copy / 1e9:g} GB/s" if self.copy < math.inf else ""
+        call = f", call {self.call * 1e6:g} us" if self.call else ""
+        return f"{self.rate / 1e9:g} GB/s, {self.latency * 1e6:g} us{copy}{call}"
+
+
+def _rate(text: str) -> float:
+    found = _RATE.fullmatch(text.strip())
+    if found is None or float(found[1]) <= 0:
+        raise ValueError
+    return float(found[1]) * _BYTES[found[2].lower()] / (8 if found[3].lower() == "bit" else 1)
+
+
+def _time(text: str) -> float:
+    found = _TIME.fullmatch(text.strip())
+    if found is None:
+        raise ValueError
+    return float(found[1]) * _SECONDS[found[2].lower()]
+
+
+_READ: dict[str, Callable[[str], float]] = {"copy": _rate, "call": _time}
 
 
 def _ring(n: int, size: float, link: Link) -> float:
@@ -71,8 +107,8 @@ class Machine:
     link: between ranks. local: between devices of a rank; None where they share memory, and gradients are added there
     by operations as fast as the recorded updates. slowdown: how many times as long an operation takes while all devices
     and ranks run: they may share memory and caches. cores: of processors, which the operations of all devices, the
-    threads of all ranks and what goes between ranks share; None: each has as many as in the recording. bucket, first:
-    bytes of gradients that a collective takes.
+    threads of all ranks and their collectives share; None: each has as many as in the recording. bucket, first: bytes
+    of gradients that a collective takes.
     """
 
     devices: int = 1
@@ -87,14 +123,14 @@ class Machine:
 
     def __post_init__(self) -> None:
         if self.collective not in COLLECTIVES:
-            raise ValueError(f"collective must be one of {', '.join(COLLECTIVES)}, got {self.collective!r}")
+            raise ValueError(f"whatif: collective must be one of {', '.join(COLLECTIVES)}, got {self.collective!r}")
         for name in ("devices", "ranks", "bucket", "first"):
             if (value := getattr(self, name)) < 1:
-                raise ValueError(f"{name} must be at least 1, got {value}")
+                raise ValueError(f"whatif: {name} must be at least 1, got {value}")
         if not self.slowdown > 0:
-            raise ValueError(f"slowdown must be positive, got {self.slowdown}")
+            raise ValueError(f"whatif: slowdown must be positive, got {self.slowdown}")
         if self.cores is not None and not self.cores > 0:
-            raise ValueError(f"cores must be positive, got {self.cores}")
+            raise ValueError(f"whatif: cores must be positive, got {self.cores}")
 
     @property
     def shared(self) -> bool:
@@ -107,7 +143,18 @@ class Machine:
         >>> Machine(ranks=2, link=Link(1e9, 0.0)).between_ranks(1e9)
         1.0
         """
-        return COLLECTIVES[self.collective](self.ranks, size, self.link) if self.ranks > 1 else 0.0
+        return self._over(self.link, size)
+
+    def core_between_ranks(self, size: float) -> float:
+        """Return the seconds of a core that it takes each rank, for copies, additions and calls.
+
+        >>> Machine(ranks=2, link=Link(1e9, 0.0, copy=2e9, call=0.25)).core_between_ranks(1e9)
+        1.0
+        """
+        return self._over(self.link.of_core, size)
+
+    def _over(self, link: Link, size: float) -> float:
+        return COLLECTIVES[self.collective](self.ranks, size, link) if self.ranks > 1 else 0.0
 
     def between_devices(self, size: float) -> float:
         """Return seconds of a sum over the devices of a rank that have links."""

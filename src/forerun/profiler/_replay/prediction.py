@@ -275,7 +275,8 @@ def whatif(
     devices, ranks : int
         Devices of a rank, and ranks.
     link : str
-        Between ranks: bytes a second and latency, as "25GB/s,2us".
+        Between ranks: bytes a second and latency, as "25GB/s,2us". If messages take a core, too, bytes that it copies
+        and adds a second, and its time for a call: "8GB/s,1us,copy=4GB/s,call=20us".
     collective : str
         How ranks sum: "ring", "tree", "halving" or "best".
     local_link : str, optional
@@ -286,8 +287,8 @@ def whatif(
     slowdown : float
         How many times as long an operation takes while all devices and ranks run: they may share memory and caches.
     cores : float, optional
-        Cores of processors that all devices and ranks share, where they run on one machine. Operations, Python and what
-        goes between ranks take longer while there is more of it than cores.
+        Cores of processors that all devices and ranks share, where they run on one machine. Operations and Python take
+        longer while there is more of them than cores; messages between ranks have the cores that these leave.
 
     Returns
     -------
@@ -348,7 +349,7 @@ def _lighten(program: Program, kind: str, site: Site) -> None:
         for task in program.tasks:
             on_network = task.lane in (NETWORK, LINKS)
             if task.site == site and on_network == (kind == "network"):
-                task.pieces = tuple(p / 2 for p in task.pieces)
+                task.pieces, task.core = tuple(p / 2 for p in task.pieces), task.core / 2
     for thread in program.threads:
         for issue in thread:
             if issue.site == site and kind == "front end":

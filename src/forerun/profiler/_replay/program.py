@@ -39,6 +39,7 @@ class Task:
     urgent: bool = False
     inline: bool = False
     size: int = 0
+    core: float = 0.0  # of a collective: seconds of a core before what the link takes
 
 
 @dataclass(slots=True)
@@ -187,14 +188,17 @@ class _Maker:
         return recorded + replica * len({d for d, _ in self.run.servers})
 
     def _task(self, op: Op, d: int) -> Task:
-        lane, pieces = (self._device(op.device, d), op.queue), op.pieces
+        lane, pieces, core = (self._device(op.device, d), op.queue), op.pieces, 0.0
         if self.machine.shared and op.queue == "compute":
             pieces = tuple(p * self.machine.slowdown for p in pieces)
         if op.collective and not self.as_recorded:
             share = 0.5 if op.name in _HALF else 1.0
-            lane, pieces = NETWORK, (self.machine.between_ranks(op.size) * share if d == 0 else 0.0,)
+            share *= d == 0
+            lane, pieces = NETWORK, (self.machine.between_ranks(op.size) * share,)
+            core = self.machine.core_between_ranks(op.size) * share
         return Task(
-            op.name, op.site, lane, pieces, op.latency, [], op.number, op.step, inline=op.inline, size=op.size
+            op.name, op.site, lane, pieces, op.latency, [], op.number, op.step, inline=op.inline, size=op.size,
+            core=core,
         )  # fmt: skip
 
     def _deps(self, op: Op, d: int) -> list[int]:
@@ -291,6 +295,7 @@ class _Maker:
                 copies += [self._add(step, "copy to bucket", lane, seconds, [sums[g][0]], size)] if seconds else sums[g]
             size = sum(found.sizes[g] for g in bucket)
             task = self._add(step, "allreduce", NETWORK, self.machine.between_ranks(size), copies, size)
+            self.program.tasks[task].core = self.machine.core_between_ranks(size)
             for g in bucket:
                 sums[g] = [task] * self.machine.devices
 

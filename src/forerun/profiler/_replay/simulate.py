@@ -9,7 +9,7 @@ import heapq
 from dataclasses import dataclass, field
 
 from .cores import Cores
-from .program import NETWORK, Issue, Program
+from .program import Issue, Program
 
 __all__ = ["Acted", "Ran", "Run", "run"]
 
@@ -114,13 +114,13 @@ class _Simulation:
         # A lane takes its next pieces after all other events of the same time.
         heapq.heappush(self.events, (time, kind == "serve", self.count, kind, n))
 
-    def _work(self, now: float, seconds: float, kind: str, n: int) -> None:
+    def _work(self, now: float, seconds: float, kind: str, n: int, yields: bool = False) -> None:
         """Let an event follow behind seconds of a core."""
         if self.cores is None:
             self._at(now + seconds, kind, n)
             return
         self.count += 1
-        self.cores.begin(now, seconds, self.count, kind, n)
+        self.cores.begin(now, seconds, self.count, kind, n, yields)
 
     def _next(self, thread: int, now: float) -> None:
         issues = self.program.threads[thread]
@@ -180,10 +180,18 @@ class _Simulation:
                 cause = "piece", self.freed[lane, server]
             seconds = self.program.tasks[t].pieces[piece]
             self.found.pieces.append(Ran(t, server, now, now + seconds, cause))
-            if lane[1] == "compute" or lane == NETWORK:
-                self._work(now, seconds, "ended", len(self.found.pieces) - 1)
+            number = len(self.found.pieces) - 1
+            if lane[1] == "compute":
+                self._work(now, seconds, "ended", number)
+            elif core := self.program.tasks[t].core:
+                self._work(now, core, "sent", number, yields=True)
             else:
-                self._at(now + seconds, "ended", len(self.found.pieces) - 1)
+                self._sent(number, now)
+
+    def _sent(self, number: int, now: float) -> None:
+        """The core has done its part of a message: the link takes it."""
+        piece = self.found.pieces[number]
+        self._at(now + piece.ended - piece.started, "ended", number)
 
     def _ended(self, number: int, now: float) -> None:
         """A piece has ended: its server takes the next one."""
