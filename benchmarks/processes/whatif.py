@@ -8,8 +8,8 @@ a prediction are measured apart from the run:
 
 - how many cores devices or ranks share: those with which as many copies of the program, side by side, would take as
   long as they do. Two processors of a virtual machine may be one core, so that is not their number;
-- the link between ranks: sums of 64 KiB and 4 MiB, before the ranks train, with nothing else to do. The loopback
-  network has a known one.
+- the link between ranks, and what its messages take of a core: sums of 256 KiB and 4 MiB, before the ranks train, alone
+  and beside products of matrices.
 
 The table has medians over the rounds; its error is the median of the rounds' errors, with the smallest and the largest.
 Aim: within 15 %. Ranks need mpi4py and an MPI (`pip install "forerun[mpi]"`); without them they are
@@ -41,10 +41,11 @@ PROGRAMS = {  # width, layers, examples, optimizer
     "narrow, momentum": (128, 6, 512, "nag"),
 }
 RANKS = (2, 4)
-SIZES = (64 << 10, 4 << 20)  # of the sums that measure a link
+SIZES = (256 << 10, 4 << 20)  # of the sums that measure a link: of the first and the largest buckets
 DELAY, BANDWIDTH = 100e-6, 500e6  # of the loopback network: seconds, bytes a second
 AIM = 0.15
 CACHE = 64 << 20  # bytes, more than a processor's caches
+BESIDE = 4  # products of matrices, some milliseconds of work
 WARM = 40  # steps before the recording: loops are compiled beside the first ones
 
 
@@ -57,7 +58,7 @@ def train(name: str, devices: int, steps: int, out: str, network: str) -> None:
 
     if network == "loopback":
         open_loopback(DELAY, BANDWIDTH)
-    sums = [seconds_of_sum(size) for size in SIZES] if network == "ranks" else []
+    sums = [seconds_of_sum(size) for size in SIZES] if network else []
     width, layers, examples, optimizer = PROGRAMS[name]
     places = [forerun.cpu(i) for i in range(devices)]
     net = gluon.nn.Sequential()
@@ -99,27 +100,53 @@ def open_loopback(*speed: float) -> None:
     _world._opened_by = os.getpid()
 
 
-def seconds_of_sum(size: int) -> float:
-    """Return the median time of a sum over ranks of an array that is not in a cache, as gradients mostly are not."""
+def seconds_of_sum(size: int) -> tuple[float, float]:
+    """Return the times of a sum over ranks, by the clock and of the processor.
+
+    By the clock it is what the sum adds to work beside it, and at least what it takes alone.
+    """
+    alone, processor = of_work(size, 0, 1)
+    added = of_work(size, BESIDE, 1)[0] - of_work(size, BESIDE, 0)[0]
+    return max(alone, added), processor
+
+
+def of_work(size: int, products: int, sums: int) -> tuple[float, float]:
+    """Return the median times of some products and sums, by the clock of the slowest rank and of the processor.
+
+    The summed arrays are not in a cache, as gradients mostly are not.
+    """
     from forerun import distributed as dist
     from forerun import np
 
+    arrays = [np.ones(size // 4) for _ in range(max(2, min(CACHE // size, 40)))]
+    matrix = np.ones((512, 512))
     times = []
-    arrays = [np.ones(size // 4) for _ in range(max(2, CACHE // size))]
     for x in arrays[:2] * 3 + arrays:
         dist.allreduce(np.ones(1)).wait()  # all begin together
-        began = time.perf_counter()
-        dist.allreduce(x).wait()
-        times.append(time.perf_counter() - began)
-    return median(times[6:])
+        began = time.perf_counter(), time.process_time()
+        work = [matrix @ matrix for _ in range(products)]
+        for each in [*work, *(dist.allreduce(x) for _ in range(sums))]:
+            each.wait()
+        times.append((time.perf_counter() - began[0], time.process_time() - began[1]))
+    clock, processor = zip(*times[6:])
+    return median(dist.allreduce(np.array(clock), "max").tolist()), median(processor)
 
 
-def link_of(ranks: int, sums: list[float]) -> str:
-    """Return the link for which a ring takes as long as was measured."""
+def link_of(ranks: int, sums: list[tuple[float, float]], cores: float) -> str:
+    """Return the link for which a ring takes as long, and as much of a core, as was measured on so many cores."""
+    share = min(1.0, cores / ranks)  # of a core, that a rank has
+    core = [min(processor, clock * share) for clock, processor in sums]
+    rate, latency = line(ranks, [max(0.0, clock - c / share) for (clock, _), c in zip(sums, core)])
+    copy, call = line(ranks, core)
+    return f"{rate}MB/s,{latency}us,copy={copy}MB/s,call={call}us"
+
+
+def line(ranks: int, seconds: list[float]) -> tuple[str, str]:
+    """Return the megabytes a second and the microseconds of a message with which a ring takes so long for each size."""
     steps = 2 * (ranks - 1)
-    rate = steps / ranks * (SIZES[1] - SIZES[0]) / max(sums[1] - sums[0], 1e-9)
-    latency = max(0.0, sums[0] / steps - SIZES[0] / ranks / rate)
-    return f"{rate / 1e6:.3f}MB/s,{latency * 1e6:.3f}us"
+    rate = steps / ranks * (SIZES[1] - SIZES[0]) / max(seconds[1] - seconds[0], 1e-9)
+    latency = max(0.0, seconds[0] / steps - SIZES[0] / ranks / rate)
+    return f"{rate / 1e6:.3f}", f"{latency * 1e6:.3f}"
 
 
 @dataclass
@@ -158,7 +185,7 @@ def cores_of(trace: Any, copies: int, seconds: float) -> float:
     least, most = 0.25, float(granted_cores())
     for _ in range(12):
         middle = (least + most) / 2
-        found = profiler.whatif(trace, ranks=copies, link="1000TB/s,0us", cores=middle).seconds
+        found = profiler.whatif(trace, cores=middle / copies).seconds
         least, most = (middle, most) if found > seconds else (least, middle)
     return most
 
@@ -199,12 +226,12 @@ def compare(bench: Bench, name: str, rounds: int) -> list[list[str]]:
         add("1 device", bench.run(name))
         cores = cores_of(trace, 2, bench.run(name, at_once=2)["seconds"])
         add("2 devices", bench.run(name, devices=2), devices=2, cores=cores)
-        known = f"{BANDWIDTH / 1e6}MB/s,{DELAY / 2 * 1e6}us"
-        add("loopback network", bench.run(name, network="loopback"), ranks=2, link=known)
+        run = bench.run(name, network="loopback")
+        add("loopback network", run, ranks=2, link=link_of(2, run["sums"], 2.0))
         for n in RANKS if importlib.util.find_spec("mpi4py") else ():
             shared = cores if n == 2 else cores_of(trace, n, bench.run(name, at_once=n)["seconds"])
             run = bench.run(name, network="ranks", ranks=n)
-            add(f"{n} ranks", run, ranks=n, link=link_of(n, run["sums"]), cores=shared)
+            add(f"{n} ranks", run, ranks=n, link=link_of(n, run["sums"], shared), cores=shared)
     return [row.cells(name, machine) for machine, row in rows.items()]
 
 
