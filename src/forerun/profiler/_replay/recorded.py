@@ -94,7 +94,10 @@ class Recorded:
         return found
 
     def typical(self) -> Recorded:
-        """Give what recurs in each step its median time: chance is in single steps, not in the program."""
+        """Give what recurs in each step its median time: chance is in single steps, not in the program.
+
+        The size of its results is the largest: those that took over memory of other arrays are not in recorded bytes.
+        """
         if self.steps < 3:
             return self
         first = 1 if self.steps > 3 else 0  # the first step is often longer
@@ -107,9 +110,9 @@ class Recorded:
             acts[act.key].append(act)
         for same in ops.values():
             pieces = tuple(median(times) for times in zip(*(op.pieces for op in same)))
-            latency = median(op.latency for op in same)
+            latency, size = median(op.latency for op in same), max(op.size for op in same)
             for op in same:
-                op.pieces, op.latency = pieces, latency
+                op.pieces, op.latency, op.size = pieces, latency, size
         for alike in acts.values():
             gap, wake = median(a.gap for a in alike), median(a.wake for a in alike)
             for a in alike:
