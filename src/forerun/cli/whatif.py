@@ -92,7 +92,7 @@ def run(given: argparse.Namespace) -> int:
     except OSError as error:
         raise Misuse(f"cannot read {given.recording}: {error.strerror}") from None
     except ValueError as error:
-        raise Misuse(str(error)) from None
+        raise Misuse(str(error).removeprefix("whatif: ")) from None
     picture = writable(given.out, f"{given.recording.stem}.svg")
     found.save(picture)
     if given.json:
