@@ -46,8 +46,8 @@ LISTS: dict[str, Callable[[Any], Any]] = {
     "a float last": lambda of: [of(2.5, "float64"), 0.1],
     "int64 and ints": lambda of: [of(4, "int64"), -(2**40), 3],
     "int64 and floats": lambda of: [of(4, "int64"), 0.5],
-    "of NumPy and ours": lambda of: [numpy.float64(0.5), of(2.5, "float64"), numpy.int64(3)],
-    "ours and wider ones of NumPy": lambda of: [of(2.5, "float32"), numpy.float64(0.1)],
+    "NumPy's and forerun's": lambda of: [numpy.float64(0.5), of(2.5, "float64"), numpy.int64(3)],
+    "forerun's and wider ones of NumPy": lambda of: [of(2.5, "float32"), numpy.float64(0.1)],
     "bools of both": lambda of: [of(True, "bool"), numpy.bool_(False)],
     "scalars of two dtypes": lambda of: [of(4, "int64"), of(0.5, "float64")],
 }

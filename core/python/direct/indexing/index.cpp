@@ -163,7 +163,8 @@ bool has_scalar(PyObject* list) {
   return std::any_of(items, items + std::min(kFirst, PySequence_Fast_GET_SIZE(list)), is_scalar);
 }
 
-// What is assigned, as an array if it is a list of numbers or NumPy's array. Null without an exception set: not plain.
+// The value of an assignment, as an array if it is a list of numbers or an array of NumPy. Null without an exception
+// set: not plain.
 nb::object as_values(PyObject* self, PyObject* value) {
   if (PyArray_CheckExact(value)) return tracing ? nb::object() : nb::steal(array_of_numpy(value));
   if (!is_list(value)) return nb::borrow(value);
