@@ -202,7 +202,7 @@ m = sp.csr_matrix(a)
     "expression",
     ["(m + a).tolist()", "(m @ x).tolist()", "m[k].toarray()", "m[k[0], k[1]]", "(a.T @ m).tolist()", "m * x[2]"],
 )
-def test_sparse_arrays_compute_with_ours(run: Run, expression: str) -> None:
+def test_sparse_arrays_compute_with_arrays_of_forerun(run: Run, expression: str) -> None:
     want = outcome(SPARSE, expression, {"__file__": "/elsewhere/program.py"})
     assert outcome(SPARSE, expression, run("")) == want
 
@@ -215,7 +215,7 @@ def draw(image: numpy.ndarray, value: float) -> numpy.ndarray:
     return image
 
 
-def test_functions_write_into_our_arrays(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_functions_write_into_arrays_of_forerun(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     library = types.ModuleType("cv2")
     library.__spec__ = importlib.machinery.ModuleSpec("cv2", None)
     vars(library).update(draw=draw, halves=lambda image: (image[:1], image), version="5")
@@ -235,7 +235,7 @@ def test_functions_write_into_our_arrays(run: Run, monkeypatch: pytest.MonkeyPat
     assert vars(library)["draw"] is draw
 
 
-def test_operators_of_a_class_made_in_c_take_our_scalars_and_masks(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_operators_of_a_class_made_in_c_take_scalars_of_forerun(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """PyTorch's tensors, for example, have the operators of their base, which is made in C."""
 
     class Tensor(float):
