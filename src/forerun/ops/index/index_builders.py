@@ -266,8 +266,7 @@ def ix_(*args: Any) -> tuple[Array, ...]:
     [[0, 2], [3, 5]]
     """
     if args and all(type(v) is list and v and all(type(i) is int for i in v) for v in args):
-        ends = [(1,) * (len(args) - i - 1) for i in range(len(args))]
-        return tuple(_core.from_numpy(numpy.array(v).reshape(-1, *end)) for v, end in zip(args, ends))
+        return tuple(_core.from_numpy(v) for v in numpy.ix_(*args))
     found = [
         vector_of("ix_", asarray_like_device(numpy.asarray(v, "int64") if _is_empty(v) else v, *args)) for v in args
     ]

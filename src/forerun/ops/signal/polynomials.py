@@ -323,9 +323,8 @@ def poly(seq_of_zeros: ArrayLike) -> Array:
     if x.ndim > 2 or (x.ndim == 2 and (x.shape[0] != x.shape[1] or not x.size)):
         raise ValueError(f"poly: roots must be a vector or a square matrix, got shape {x.shape}")
     keep = (lambda c: c) if x.dtype.kind == "c" else numpy.real
-    return host_op(
-        "poly", lambda v: numpy.asarray(keep(numpy.poly(v))).astype(x.dtype), [x], (x.shape[0] + 1,), x.dtype
-    )
+    shape = (x.shape[0] + 1,) if x.size else ()
+    return host_op("poly", lambda v: numpy.asarray(keep(numpy.poly(v))).astype(x.dtype), [x], shape, x.dtype)
 
 
 @numpy_when_small(numpy.polyfit, "x y deg", "ddc", "D")
