@@ -1,5 +1,7 @@
 #include "python/array/array_type.h"
 
+#include <algorithm>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -22,8 +24,8 @@ const PyType_Slot object_slots[] = {
     {Py_tp_clear, FN(exclusive<clear_array>)},
     {Py_tp_dealloc, FN(exclusive<free_array>)},
     {Py_tp_hash, FN(PyObject_HashNotImplemented)},
-    {Py_mp_subscript, FN(exclusive<get_item>)},
-    {Py_mp_ass_subscript, FN(exclusive<set_item>)},
+    {Py_mp_subscript, FN(exclusive<subscript>)},
+    {Py_mp_ass_subscript, FN(exclusive<assign_subscript>)},
     {Py_tp_iter, FN(exclusive<iterate>)},
     {Py_sq_item, FN(exclusive<sequence_item>)},
 };
@@ -51,11 +53,21 @@ PyTypeObject* make_array_type() {
   PyType_Spec spec = {"forerun._core.Array", sizeof(ArrayObject), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                       slots.data()};
-  array_base = array_type = scalar_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  array_base = array_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  scalar_type = array_base;
+  std::fill(std::begin(scalar_types), std::end(scalar_types), array_base);
   return array_base;
 }
 
 void set_array_type(PyTypeObject* type) { shorten(array_type = type); }
-void set_scalar_type(PyTypeObject* type) { shorten(scalar_type = type); }
+void set_scalar_type(PyTypeObject* type) {
+  shorten(scalar_type = type);
+  std::fill(std::begin(scalar_types), std::end(scalar_types), type);
+}
+
+void set_scalar_type_of(DType dtype, PyTypeObject* type) {
+  if (type != scalar_type) shorten(type);
+  scalar_types[static_cast<int>(dtype)] = type;
+}
 
 }  // namespace forerun

@@ -2,11 +2,15 @@
 #pragma once
 #include <Python.h>
 
+#include "base/dtype.h"
+
 namespace forerun {
 
 PyTypeObject* make_array_type();
 // The subclasses that new arrays and scalars are.
 void set_array_type(PyTypeObject* type);
 void set_scalar_type(PyTypeObject* type);
+// What scalars of a dtype are: that class, or a subclass of it.
+void set_scalar_type_of(DType dtype, PyTypeObject* type);
 
 }  // namespace forerun

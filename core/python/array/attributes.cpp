@@ -23,7 +23,8 @@ namespace {
 Py_ssize_t length(PyObject* self) {
   const Layout& layout = as_array(self)->array.layout;
   if (layout.ndim() > 0) return layout.shape[0];
-  PyErr_SetString(PyExc_TypeError, "len: array must have at least one dimension, got shape ()");
+  PyErr_SetString(PyExc_TypeError, numpy_rules ? "len() of unsized object"
+                                               : "len: array must have at least one dimension, got shape ()");
   return -1;
 }
 

@@ -7,6 +7,7 @@
 #include "cpu/loops/loop.h"
 #include "python/bindings.h"
 #include "python/direct/indexing/index.h"
+#include "python/dispatch/fallback.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
 #include "python/object/node.h"
@@ -136,8 +137,6 @@ nb::object with_integers(const Layout& layout, PyObject* index, Unknown values) 
   return found;
 }
 
-}  // namespace
-
 PyObject* get_item(PyObject* self, PyObject* index) {
   const Array& a = as_array(self)->array;
   if (on_tape(self)) {
@@ -158,6 +157,13 @@ PyObject* get_item(PyObject* self, PyObject* index) {
   });
   if (!found && !PyErr_Occurred()) found = pick_directly(self, index);
   return found || PyErr_Occurred() ? found : call_package(PackageFunction::getitem, self, index, nullptr);
+}
+
+}  // namespace
+
+PyObject* subscript(PyObject* self, PyObject* index) {
+  PyObject* found = get_item(self, index);
+  return found ? found : syntax_fallback("getitem", {self, index});
 }
 
 bool names_element(PyObject* array, PyObject* index, int64_t* offset) {
@@ -181,7 +187,7 @@ PyObject* sequence_item(PyObject* self, Py_ssize_t i) {
   return found;
 }
 
-int set_item(PyObject* self, PyObject* index, PyObject* value) {
+static int set_item(PyObject* self, PyObject* index, PyObject* value) {
   int64_t offset;
   if (value && plain_array(self) && names_element(layout_of(self), index, &offset) && put_at_once(self, offset, value))
     return 0;
@@ -194,6 +200,13 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
   if (known) index = known.ptr();
   if (int done = assign_directly(self, index, value)) return done < 0 ? -1 : 0;
   PyObject* done = call_package(PackageFunction::setitem, self, index, value);
+  Py_XDECREF(done);
+  return done ? 0 : -1;
+}
+
+int assign_subscript(PyObject* self, PyObject* index, PyObject* value) {
+  if (set_item(self, index, value) == 0) return 0;
+  PyObject* done = value ? syntax_fallback("setitem", {self, index, value}) : nullptr;
   Py_XDECREF(done);
   return done ? 0 : -1;
 }

@@ -6,9 +6,9 @@
 
 namespace forerun {
 
-PyObject* get_item(PyObject* self, PyObject* index);
+PyObject* subscript(PyObject* self, PyObject* index);
 PyObject* sequence_item(PyObject* self, Py_ssize_t i);
-int set_item(PyObject* self, PyObject* index, PyObject* value);
+int assign_subscript(PyObject* self, PyObject* index, PyObject* value);
 // Whether integers, whose values are computed, name an element of an array, and its offset.
 bool names_element(PyObject* array, PyObject* index, int64_t* offset);
 

@@ -4,12 +4,14 @@
 
 #include "array/array.h"
 #include "python/direct/matmul.h"
+#include "python/dispatch/fallback.h"
 #include "python/dispatch/operator_table.h"
 #include "python/dispatch/scalar_arithmetic.h"
 #include "python/dispatch/ufunc_call.h"
 #include "python/front_end.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
+#include "python/object/conversion/dtypes.h"
 #include "python/object/plain.h"
 #include "python/object/scalar.h"
 #include "python/runtime/interpreter/package_functions.h"
@@ -18,19 +20,25 @@ namespace forerun {
 
 namespace {
 
+// An array of NumPy's. While forerun replaces NumPy, its subclasses have operators of their own: a matrix multiplies.
+bool is_numpys(PyObject* o) { return PyArray_CheckExact(o) || (!numpy_rules && PyArray_Check(o)); }
+
 bool is_operand(PyObject* o) {
   return is_array(o) || PyFloat_CheckExact(o) || PyLong_CheckExact(o) || PyBool_Check(o) || PyComplex_CheckExact(o) ||
-         PyArray_Check(o) || PyArray_IsScalar(o, Generic);
+         is_numpys(o) || PyArray_IsScalar(o, Generic);
 }
 
 // op(a, b) with lists as arrays, into `out` if there is one.
 PyObject* call_binary(Operator which, PyObject* a, PyObject* b, PyObject* out) {
   if (!out && (is_scalar(a) || is_scalar(b)))
     if (PyObject* result = calculated_at_once(which, a, b); result || PyErr_Occurred()) return result;
-  if (!(is_operand(a) || is_list(a)) || !(is_operand(b) || is_list(b))) Py_RETURN_NOTIMPLEMENTED;
+  const char* name = operator_names()[static_cast<int>(which)];
+  if (!(is_operand(a) || is_list(a)) || !(is_operand(b) || is_list(b))) return syntax_fallback(name, {a, b}, out);
   PyObject* inputs[2] = {a, b};
   UfuncObject* op = is_list(a) || is_list(b) ? reinterpret_cast<UfuncObject*>(operator_ufunc(which)) : nullptr;
-  return op ? call_with_arrays(op, inputs, out, nullptr) : call_operator(which, inputs, 2, out);
+  if (!op) return call_operator(which, inputs, 2, out);
+  PyObject* result = call_with_arrays(op, inputs, out, nullptr);
+  return result ? result : syntax_fallback(name, {a, b}, out);
 }
 
 template <Operator which>
@@ -83,22 +91,34 @@ Operator power_operator(PyObject* a, PyObject* b) {
   return exponent == 2 ? Operator::square : exponent == -1 ? Operator::reciprocal : Operator::power;
 }
 
+// NumPy's error at the call for integers that are raised to a negative integer, which else a read raises.
+bool refused_power(PyObject* a, PyObject* b) {
+  if (!numpy_rules || !is_array(a) || !PyLong_CheckExact(b) || !is_integer(layout_of(a).dtype)) return false;
+  int overflow = 0;
+  if (PyLong_AsLongAndOverflow(b, &overflow) >= 0 && overflow >= 0) return false;
+  PyErr_SetString(PyExc_ValueError, "Integers to negative integer powers are not allowed.");
+  return true;
+}
+
 PyObject* power(PyObject* a, PyObject* b, PyObject*) {
+  if (refused_power(a, b)) return nullptr;
   Operator which = power_operator(a, b);
   if (which == Operator::square && is_scalar(a))
     if (PyObject* result = calculated_at_once(Operator::multiply, a, a); result || PyErr_Occurred()) return result;
   return which == Operator::power ? binary<Operator::power>(a, b) : call_operator(which, &a, 1, nullptr);
 }
 PyObject* in_place_power(PyObject* a, PyObject* b, PyObject*) {
+  if (refused_power(a, b)) return nullptr;
   Operator which = power_operator(a, b);
   return which == Operator::power ? in_place<Operator::power>(a, b)
                                   : call_operator(which, &a, 1, is_scalar(a) ? nullptr : a);
 }
 
 PyObject* matmul(PyObject* a, PyObject* b) {
-  if (!(is_array(a) || PyArray_Check(a)) || !(is_array(b) || PyArray_Check(b))) Py_RETURN_NOTIMPLEMENTED;
-  if (PyObject* product = matmul_directly(a, b); product || PyErr_Occurred()) return product;
-  return call_package(PackageFunction::matmul, a, b, nullptr);
+  if (!(is_array(a) || is_numpys(a)) || !(is_array(b) || is_numpys(b))) return syntax_fallback("matmul", {a, b});
+  PyObject* product = matmul_directly(a, b);
+  if (!product && !PyErr_Occurred()) product = call_package(PackageFunction::matmul, a, b, nullptr);
+  return product ? product : syntax_fallback("matmul", {a, b});
 }
 
 PyObject* compare(PyObject* a, PyObject* b, int how) {

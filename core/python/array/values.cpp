@@ -11,6 +11,7 @@
 #include "python/front_end.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
+#include "python/object/conversion/dtypes.h"
 #include "python/object/conversion/numpy_interop.h"
 #include "python/object/conversion/python_scalars.h"
 #include "python/object/plain.h"
@@ -27,14 +28,28 @@ namespace forerun {
 
 namespace {
 
+// NumPy's message for a read of one number from an array of several, or of none.
+const char* numpys_message(ErrorKind kind, bool truth, bool empty) {
+  if (kind == ErrorKind::type) return "only 0-dimensional arrays can be converted to Python scalars";
+  if (!truth) return "can only convert an array of size 1 to a Python scalar";
+  return empty ? "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array is not "
+                 "empty."
+               : "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()";
+}
+
+Error no_number(const char* op, const Layout& layout) {
+  const bool truth = std::strcmp(op, "bool") == 0;
+  const ErrorKind kind = truth || std::strcmp(op, "item") == 0 ? ErrorKind::value : ErrorKind::type;
+  if (numpy_rules) return {kind, numpys_message(kind, truth, layout.size == 0)};
+  return {kind, std::string(op) + ": array must have exactly one element, got shape " + to_string(layout.shape) +
+                    (truth ? "; any() and all() give one" : "")};
+}
+
 // The first element of a one-element array, once it is computed.
 const char* only_element(const char* op, PyObject* self) {
   const Array& a = get_array(op, self);
   if (const char* there = is_scalar(self) ? looked_at_once(a) : nullptr) return there;
-  if (a.layout.size != 1)
-    throw Error(std::strcmp(op, "bool") == 0 || std::strcmp(op, "item") == 0 ? ErrorKind::value : ErrorKind::type,
-                std::string(op) + ": array must have exactly one element, got shape " + to_string(a.layout.shape) +
-                    (std::strcmp(op, "bool") == 0 ? "; any() and all() give one" : ""));
+  if (a.layout.size != 1) throw no_number(op, a.layout);
   BlockingCall call(op);
   if (!on_host(a)) {
     alignas(16) thread_local char value[16];  // that was read last by this thread
@@ -79,6 +94,10 @@ PyObject* to_float(PyObject* self) {
 PyObject* to_index(PyObject* self) {
   DType t = as_array(self)->array.layout.dtype;
   const Dims& shape = layout_of(self).shape;
+  if (numpy_rules && (!is_integer(t) || shape.size() > 0)) {
+    PyErr_SetString(PyExc_TypeError, "only integer scalar arrays can be converted to a scalar index");
+    return nullptr;
+  }
   if (!is_integer(t)) return PyErr_Format(PyExc_TypeError, "index: array must be of integers, got %s", name(t));
   if (shape.size() > 0)
     return PyErr_Format(PyExc_TypeError, "index: array must have no axes, got shape %s", to_string(shape).c_str());

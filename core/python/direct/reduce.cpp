@@ -220,20 +220,22 @@ PyObject* sort(const DirectCall& call) {
   return wrap(std::move(out));
 }
 
-// Equal elements keep their order.
+// Equal elements keep their order; or have that of NumPy's own function, where forerun replaces NumPy.
 PyObject* argsort(const DirectCall& call) {
   const Array* in;
   Array flat;
   int axis;
   if (!lines(call, false, &in, &flat, &axis)) return nullptr;
   PyArray_ArrFuncs* functions = functions_of(in->layout.dtype);
-  auto* function = functions ? reinterpret_cast<ArgSortFunction>(
-                                   functions->argsort[sorts_stably(in->layout.dtype) ? NPY_STABLESORT : NPY_QUICKSORT])
-                             : nullptr;
+  const Equals equals = numpy_rules ? Equals::as_left : Equals::in_order;
+  const bool stable = equals == Equals::in_order && sorts_stably(in->layout.dtype);
+  auto* function = functions
+                       ? reinterpret_cast<ArgSortFunction>(functions->argsort[stable ? NPY_STABLESORT : NPY_QUICKSORT])
+                       : nullptr;
   if (!function) return nullptr;
   Array out = Array::make(DType::i64, in->layout.shape, budget_of(device_of(*in)));
   Building op;
-  build_argsort(*op, function, *in, axis, out);
+  build_argsort(*op, function, equals, *in, axis, out);
   op.issue(device_of(*in));
   return wrap(std::move(out));
 }

@@ -21,7 +21,7 @@ struct FallbackObject {
   PyObject* theirs;  // NumPy's function, which few values in NumPy's arrays are left to; or null
 };
 
-PyObject* otherwise = nullptr;  // the fallback of all ops, or null
+PyObject *otherwise = nullptr, *of_syntax = nullptr;  // the fallbacks of all ops, and of operators and indices; or null
 
 // Kinds of exceptions that tell of arguments. Others tell of the machine, of the program's end, or of a guard.
 bool refused() {
@@ -183,6 +183,18 @@ PyObject* call_fallback(PyObject* op, PyObject* const* inputs, Py_ssize_t n, PyO
   });
 }
 
+PyObject* syntax_fallback(const char* name, std::initializer_list<PyObject*> operands, PyObject* out) {
+  const bool failed = PyErr_Occurred() != nullptr;
+  if (!of_syntax || (failed && !refused())) return failed ? nullptr : Py_NewRef(Py_NotImplemented);
+  auto call = [&](PyObject* error) -> PyObject* {
+    PyObject* all = tuple_of(operands.begin(), static_cast<Py_ssize_t>(operands.size()));
+    PyObject* result = all ? PyObject_CallFunction(of_syntax, "OsOO", error, name, all, out ? out : Py_None) : nullptr;
+    Py_XDECREF(all);
+    return result;
+  };
+  return failed ? instead(call) : call(Py_None);
+}
+
 // From now on `array` is what `other` is: another way to see the same storage. Ops that were issued have the one
 // before.
 static void see_as(nb::handle array, nb::handle other) {
@@ -204,11 +216,16 @@ void init_fallback(Module& m) {
         "Makes an array what another one is, a view of the same storage.");
   m.def(
       "set_fallback",
-      [](nb::handle function) { Py_XSETREF(otherwise, function.is_none() ? nullptr : Py_NewRef(function.ptr())); },
-      nb::arg("function").none(),
-      "Sets the function that is called where an op refuses its operands, as function(error, op, inputs, out, dtype); "
-      "NotImplemented: "
-      "the error stands. None: nothing.");
+      [](nb::handle function, nb::handle syntax) {
+        Py_XSETREF(otherwise, function.is_none() ? nullptr : Py_NewRef(function.ptr()));
+        Py_XSETREF(of_syntax, syntax.is_none() ? nullptr : Py_NewRef(syntax.ptr()));
+      },
+      nb::arg("function").none(), nb::arg("syntax").none(),
+      "Sets the functions that are called where an op refuses its operands, as function(error, op, inputs, out, "
+      "dtype), "
+      "and where an operator or an index does, as syntax(error or None, name, operands, out); NotImplemented: the "
+      "error "
+      "stands. None: nothing.");
 }
 
 }  // namespace forerun

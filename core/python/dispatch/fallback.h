@@ -2,6 +2,8 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
+#include <initializer_list>
+
 #include "python/bindings.h"
 
 namespace forerun {
@@ -18,5 +20,9 @@ bool are_numpys(PyObject* const* args, Py_ssize_t n);
 // An op has refused its operands, and the exception is set: what the fallback of all ops makes of that, if there is one
 // and it can, else null and the exception as it was. `out`, `dtype` may be null or None.
 PyObject* call_fallback(PyObject* op, PyObject* const* inputs, Py_ssize_t n, PyObject* out, PyObject* dtype);
+
+// The same for operators and indices, by the name of the function for them. Where no exception is set, as Python has
+// yet to ask the other operand, the result is NotImplemented in place of null.
+PyObject* syntax_fallback(const char* name, std::initializer_list<PyObject*> operands, PyObject* out = nullptr);
 
 }  // namespace forerun

@@ -14,6 +14,7 @@ namespace forerun {
 PyTypeObject* array_base = nullptr;
 PyTypeObject* array_type = nullptr;
 PyTypeObject* scalar_type = nullptr;
+PyTypeObject* scalar_types[kDTypes];
 
 const Array& get_array(const char* op, PyObject* o) {
   if (!is_array(o))
@@ -27,7 +28,7 @@ namespace {
 
 constexpr int kFree =
     (8 << 20) / sizeof(ArrayObject);  // as many as there may be of their storages (base/containers/free_list.h)
-PyObject* free_objects[kFree];        // of array_type or scalar_type exactly; guarded by the interpreter lock
+PyObject* free_objects[kFree];        // of classes that free_array takes apart; guarded by the interpreter lock
 int n_free = 0;
 
 template <class... Given>
@@ -67,7 +68,7 @@ void free_array(PyObject* self) {
   Py_CLEAR(a->node);  // nodes hold their inputs in tuples, which unwind long chains without deep recursion
   a->array.~Array();
   PyTypeObject* type = Py_TYPE(self);
-  if ((type == array_type || type == scalar_type) && n_free < kFree)
+  if (type->tp_dealloc == free_array && n_free < kFree)
     free_objects[n_free++] = self;
   else
     PyObject_GC_Del(self);
@@ -76,11 +77,12 @@ void free_array(PyObject* self) {
 
 PyObject* wrap(Array array) { return wrapped_as(array_type, std::move(array)); }
 PyObject* wrap_result(Array array) {
-  return wrapped_as(array.layout.shape.empty() ? scalar_type : array_type, std::move(array));
+  PyTypeObject* type = array.layout.shape.empty() ? scalar_types[static_cast<int>(array.layout.dtype)] : array_type;
+  return wrapped_as(type, std::move(array));
 }
 
 PyObject* wrap_element(Buffer* storage, DType dtype, int64_t offset) {
-  return wrapped_as(scalar_type, storage, dtype, offset);
+  return wrapped_as(scalar_types[static_cast<int>(dtype)], storage, dtype, offset);
 }
 
 void trim_objects() {

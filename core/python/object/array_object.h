@@ -17,12 +17,14 @@ struct ArrayObject {
   Array array;    // no storage: an array whose value was not kept
 };
 
-extern PyTypeObject* array_base;   // _core.Array
-extern PyTypeObject* array_type;   // what new arrays are: a subclass of it
-extern PyTypeObject* scalar_type;  // what scalars are: a subclass of that (python/object/scalar.h)
+extern PyTypeObject* array_base;             // _core.Array
+extern PyTypeObject* array_type;             // what new arrays are: a subclass of it
+extern PyTypeObject* scalar_type;            // what scalars are: a subclass of that (python/object/scalar.h)
+extern PyTypeObject* scalar_types[kDTypes];  // what those of each dtype are: that class, or a subclass of it
 
+inline bool is_scalar(PyObject* o) { return Py_TYPE(o) == scalar_type || Py_TYPE(o)->tp_base == scalar_type; }
 inline bool is_array(PyObject* o) {
-  if (Py_TYPE(o) == array_type || Py_TYPE(o) == scalar_type) return true;
+  if (Py_TYPE(o) == array_type || is_scalar(o)) return true;
   return !PyLong_CheckExact(o) && !PyFloat_CheckExact(o) && PyObject_TypeCheck(o, array_base);
 }
 inline ArrayObject* as_array(PyObject* o) { return reinterpret_cast<ArrayObject*>(o); }

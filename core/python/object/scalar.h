@@ -9,8 +9,6 @@
 
 namespace forerun {
 
-inline bool is_scalar(PyObject* o) { return Py_TYPE(o) == scalar_type; }
-
 // An array with the values of `like`, in that storage or another: a scalar if `like` is one.
 PyObject* wrap_like(PyObject* like, Array array);
 // The same object as a scalar, or as an array that is not one. Its storage must not be shared.

@@ -20,6 +20,7 @@ from . import scalars
 from .conversion import Numpy, back, values
 from .flags import flags, setflags
 from .nditer import nditer
+from .syntax import Syntax
 
 __all__ = ["classes", "extended"]
 
@@ -124,20 +125,20 @@ def extended(calls: Numpy) -> Iterator[None]:
     for kind, name, value in added:
         setattr(kind, name, value)
     Elementwise._method = _core.Fallback(method, _methods_of_ops(calls))  # type: ignore[method-assign]
-    _core.set_fallback(calls.operation)
-    _core.imitate_numbers(scalars.PLAIN)
+    _core.set_fallback(calls.operation, Syntax(calls))
+    _core.imitate_numbers(scalars.PLAIN, scalars.classes())
     scalars.clear_isinstance_caches()
     try:
         yield
     finally:
-        _core.set_fallback(None)
+        _core.set_fallback(None, None)
         Elementwise._method = method  # type: ignore[method-assign]
         for kind, name, value in before:
             if value is None:
                 delattr(kind, name)
             else:
                 setattr(kind, name, value)
-        _core.imitate_numbers(())
+        _core.imitate_numbers((), {})
         scalars.clear_isinstance_caches()
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..typing import DTypeLike, Out
 
 
-__all__ = ["Numpy", "as_forerun", "back", "values"]
+__all__ = ["Numpy", "as_forerun", "back", "first_line", "values"]
 
 _PYTHONS = frozenset((bool, int, float, complex, str, bytes, type(None)))  # of which lists are passed as they are
 _LARGE = 4096  # elements from which an array is taken over instead of copied
@@ -111,7 +111,7 @@ class Numpy:
         def called(error: Exception, args: Any, kwargs: Any) -> Any:
             if getattr(error, "of_numpy", False):
                 return NotImplemented
-            return self.call(name, theirs, args, kwargs, _first_line(error))
+            return self.call(name, theirs, args, kwargs, first_line(error))
 
         return called
 
@@ -129,10 +129,10 @@ class Numpy:
         if op.name.startswith("_") or not isinstance(ufunc, numpy.ufunc):
             return NotImplemented
         kwargs = {k: v for k, v in (("out", out), ("dtype", dtype)) if v is not None}
-        return self.call(ufunc.__name__, ufunc, inputs, kwargs, _first_line(error))
+        return self.call(ufunc.__name__, ufunc, inputs, kwargs, first_line(error))
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
     """Return the first line of an error."""
     return (str(error).splitlines() or [type(error).__name__])[0]
 

@@ -43,6 +43,7 @@ _NUMPYS = ("numpy.typing",)
 _LACKS = "not among forerun's functions"
 # NumPy's functions are meant, as they call Python once for each element, or are about NumPy itself.
 _THEIRS = {
+    "poly": "looks at the values to find the dtype", "trim_zeros": "looks at the values to find the size",
     "fromiter": "reads Python's objects one by one", "frompyfunc": "calls Python for each element",
     "seterr": "", "geterr": "", "errstate": "", "seterrcall": "", "geterrcall": "", "set_printoptions": "",
     "get_printoptions": "", "printoptions": "", "can_cast": "", "result_type": "", "promote_types": "",

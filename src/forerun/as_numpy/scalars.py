@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Reversible, Sized
 from typing import Any
 
@@ -9,10 +10,47 @@ import numpy
 
 from .._array.scalar import scalar
 
-__all__ = ["PLAIN", "attributes", "clear_isinstance_caches", "encoder"]
+__all__ = ["PLAIN", "attributes", "classes", "clear_isinstance_caches", "encoder"]
 
 # Packages that see the type itself. The encoder of json calls methods of Python's float with each instance of it.
 PLAIN = ("forerun", "numpy", "json")
+
+
+class _Class(type):
+    """The class of scalars of one dtype, as programs see it: it is equal to NumPy's, and makes NumPy's scalars."""
+
+    dtype: numpy.dtype
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is cls.dtype.type
+
+    def __hash__(cls) -> int:
+        return hash(cls.dtype.type)
+
+    def __call__(cls, *args: Any) -> Any:
+        return cls.dtype.type(*args)
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return numpys(type(x)) is cls.dtype.type
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return numpys(kind) is cls.dtype.type
+
+
+def numpys(kind: type) -> type:
+    """Return NumPy's class of scalars in place of forerun's of the same dtype; others as they are."""
+    return kind.dtype.type if isinstance(kind, _Class) else kind
+
+
+@functools.cache
+def classes() -> dict[numpy.dtype, type]:
+    """Return the class of the scalars of each of NumPy's dtypes."""
+    dtypes = [numpy.dtype(kind) for kind in "?bhilBHILefdFD"]
+    return {dtype: _class(dtype) for dtype in dtypes}
+
+
+def _class(dtype: numpy.dtype) -> type:
+    return _Class(dtype.type.__name__, (scalar,), {"__slots__": (), "__module__": "numpy", "dtype": dtype})
 
 
 def attributes() -> Iterator[tuple[str, Any]]:

@@ -10,6 +10,36 @@ from typing import Any
 from forerun.as_numpy import install_as_numpy, uninstall_as_numpy
 
 Run = Callable[..., dict[str, Any]]
+GIVEN = (
+    "import json, numpy as np, pandas\n"
+    "from collections import abc\n"
+    "x = np.arange(6).reshape(2, 3)\n"
+    "f = np.linspace(0, 1, 5)\n"
+    "frame = pandas.DataFrame({'a': [1.0, 2.0], 'b': [3, 4]})\n"
+    "def stepped(v, flags):\n"
+    "    found = []\n"
+    "    with np.nditer(v, flags, ['readwrite']) as it:\n"
+    "        while not it.finished:\n"
+    "            v[it.multi_index if 'multi_index' in flags else ()] += 1\n"
+    "            found.append((float(it[0]), float((v * v).sum()), it.index if 'c_index' in flags else it.iterindex))\n"
+    "            it[0] = 0.5 * it.value\n"
+    "            it.iternext()\n"
+    "    return found, v\n"
+    "class Sub(np.ndarray):\n"
+    "    pass\n"
+    "sub = np.zeros(2).view(Sub) if type(np.zeros(2)).__mro__[1] is object else np.ndarray.__getitem__ and Sub((2,))\n"
+    "sub[...] = 0\n"
+)
+
+
+def value_of(expression: str, names: dict[str, Any]) -> str:
+    """Return its value, as text; or its error."""
+    try:
+        found = eval(expression, names)
+        text = repr(found)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return text.replace("ndarray at", "")
 
 
 @contextmanager
@@ -35,3 +65,15 @@ def running(folder: Path) -> Iterator[Run]:
 
     with replaced(folder):
         yield run
+
+
+@contextmanager
+def with_both(folder: Path) -> Iterator[list[dict[str, Any]]]:
+    """Gives names of a program with NumPy, and with forerun in the folder."""
+    spaces: list[dict[str, Any]] = [{"__file__": str(folder.parent / "with.py")}, {"__file__": str(folder / "with.py")}]
+    with replaced(folder):
+        for space in spaces:
+            exec(GIVEN, space)
+        yield spaces
+        for space in spaces:
+            space.clear()

@@ -187,8 +187,8 @@ void order_equals(const char* values, intptr_t* positions, int64_t n) {
 
 class ArgSortKernel final : public LinesKernel {
  public:
-  ArgSortKernel(ArgSortFunction function, const Layout& in, int axis, const Layout& out)
-      : LinesKernel("argsort", in, axis, out), function_(function) {}
+  ArgSortKernel(ArgSortFunction function, Equals equals, const Layout& in, int axis, const Layout& out)
+      : LinesKernel("argsort", in, axis, out), function_(function), equals_(equals) {}
   bool copy_to(Op& op) const override { return op.copy(*this); }
   bool describe(Op&, OpSpec& spec) const override { return describe_as("argsort", spec, DType::i64); }
   void run(Op& op, int64_t tile) override {
@@ -207,13 +207,16 @@ class ArgSortKernel final : public LinesKernel {
 
  private:
   void sort_line(char* values, intptr_t* to) const {
-    if (argsort_by_digits(in_.dtype, values, to, n_)) return;
+    const bool in_order = equals_ == Equals::in_order;
+    if (in_order && argsort_by_digits(in_.dtype, values, to, n_)) return;
     std::iota(to, to + n_, 0);
     check(function_(values, to, n_, nullptr));
-    if (!sorts_stably(in_.dtype)) with_real(in_.dtype, [&]<class T>(T) { order_equals<T>(values, to, n_); });
+    if (in_order && !sorts_stably(in_.dtype))
+      with_real(in_.dtype, [&]<class T>(T) { order_equals<T>(values, to, n_); });
   }
 
   ArgSortFunction function_;
+  Equals equals_;
 };
 
 uint32_t cost_of(int64_t elements, int64_t line, int64_t each) {
@@ -245,10 +248,10 @@ void build_sort(Op& op, SortFunction function, const Array& in, int axis, const 
   op.emplace<SortKernel>(function, in.layout, axis, out.layout);
 }
 
-void build_argsort(Op& op, ArgSortFunction function, const Array& in, int axis, const Array& out) {
+void build_argsort(Op& op, ArgSortFunction function, Equals equals, const Array& in, int axis, const Array& out) {
   add_both(op, in, out);
   op.cost = cost_of(in.layout.size, in.layout.shape[axis], 8);
-  op.emplace<ArgSortKernel>(function, in.layout, axis, out.layout);
+  op.emplace<ArgSortKernel>(function, equals, in.layout, axis, out.layout);
 }
 
 }  // namespace forerun

@@ -19,7 +19,9 @@ void build_sort(Op& op, SortFunction function, const Array& in, int axis, const 
 // Whether argsort's function for a dtype is to keep the order of equal elements itself. For the others a faster one is
 // taken.
 bool sorts_stably(DType t);
-// out = the positions that sort in along `axis`, equal elements in their order; dense, int64, of in's shape.
-void build_argsort(Op& op, ArgSortFunction function, const Array& in, int axis, const Array& out);
+// out = the positions that sort in along `axis`; dense, int64, of in's shape. Equal elements are in their order, or in
+// that in which `function` leaves them.
+enum class Equals : uint8_t { in_order, as_left };
+void build_argsort(Op& op, ArgSortFunction function, Equals equals, const Array& in, int axis, const Array& out);
 
 }  // namespace forerun

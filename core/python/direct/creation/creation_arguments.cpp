@@ -63,7 +63,7 @@ bool plain_dtype(PyObject* o, DType* t) {
 }
 
 nb::object number_of_scalar(PyObject* o) {
-  const Array* a = o && Py_TYPE(o) == scalar_type && may_work_at_once() ? plain_values(o) : nullptr;
+  const Array* a = o && is_scalar(o) && may_work_at_once() ? plain_values(o) : nullptr;
   if (!a || ints_become_floats) return nb::borrow(o);
   const DType t = a->layout.dtype;
   const char* value = t == DType::i64 || (t == DType::f64 && default_float == t) ? values_at_once(*a) : nullptr;

@@ -171,7 +171,7 @@ PyObject* of_leaves(const std::vector<PyObject*>& leaves, const Dims& shape) {
 
 // Of one number, or, as a copy, of a scalar.
 PyObject* of_number(PyObject* o, PyObject* dtype) {
-  if (Py_TYPE(o) == scalar_type) return absent(dtype) ? of_leaves({o}, {}) : nullptr;
+  if (is_scalar(o)) return absent(dtype) ? of_leaves({o}, {}) : nullptr;
   DType t;
   const bool whole = plain_int(o);
   if (!plain_number(o) || !plain_dtype(dtype, &t)) return nullptr;
@@ -236,7 +236,7 @@ PyObject* array(const DirectCall& call) {
     return list ? of_list(list.ptr(), v[1]) : throw PythonError{};
   }
   if (PyArray_CheckExact(v[0])) return absent(v[1]) ? array_of_numpy(v[0]) : nullptr;
-  return copies || Py_TYPE(v[0]) != scalar_type ? of_number(v[0], v[1]) : nullptr;
+  return copies || !is_scalar(v[0]) ? of_number(v[0], v[1]) : nullptr;
 }
 
 }  // namespace

@@ -96,7 +96,9 @@ def argsort(
     places = _by_core("argsort", x, a)
     if places is not None:
         return cast("Array", places)
-    return host_op("argsort", lambda v: numpy.argsort(v, axis=a, kind="stable"), [x], x.shape, "int64")
+    as_numpys = _core.numpy_rules() and not (stable or descending)
+    how: Any = (kind or "quicksort") if as_numpys else "stable"
+    return host_op("argsort", lambda v: numpy.argsort(v, axis=a, kind=how), [x], x.shape, "int64")
 
 
 def argsort_from_largest(x: Array, axis: int) -> Array:

@@ -1,0 +1,169 @@
+"""Programs that get forerun as NumPy: operators and indices with operands of other kinds, and classes of scalars."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy
+import pytest
+
+from forerun import _core, np
+from tests.support.processes.as_numpy_program import Run, value_of
+
+SAME = """\
+x == None, x != None, None == x, f[0] == None, x[0, 0] != None
+np.where(f == None)[0], np.array(None) == None, f == [None, 0.25, 2, 3, 4], [None] == x
+f == 'a', x != 'a', f[0] == 'a', f == {}, f == object, x == ()
+x < None
+f < 'a'
+x + None
+f + 'a'
+'a' + f
+f[0] + 'a'
+f[0] < None
+f + Fraction(1, 2), Fraction(1, 2) * f, x * Fraction(1, 3), f[1] + Fraction(1, 2), Fraction(1, 2) - x[0, 1]
+x * Money(2), Money(2) * x, f[1] * Money(2), Money(2) * f[1]
+x * First(2), First(2) * x, x - First(3), f[1] * First(2), x @ First(1)
+(y := f.copy(), y.__iadd__(None))
+(y := f.copy(), y.__iadd__(Fraction(1, 2)))
+(y := x.copy(), y.__iadd__(0.5))
+f @ [1, 2, 3, 4, 5], [1, 2] @ x, x @ [[1], [2], [3]], f @ (1, 2, 3, 4, 5)
+f @ x
+x @ 2
+x * np.matrix([[1], [2], [3]]), x @ np.matrix([[1], [2], [3]]), np.matrix([[1, 2]]) * x, x + np.matrix([1, 2, 3])
+f[0] * np.matrix([1, 2]), np.ma.array([1, 2], mask=[0, 1]) + f[:2], f[:2] * np.ma.array([1, 2], mask=[0, 1])
+f @ [1, 2]
+x ** -1
+(y := x.copy(), y.__ipow__(-1))
+x ** np.int64(2), (f + 1) ** -1, (x + 1) ** -1.0, 2 ** x, x[0, 1] ** 3
+x[0, 1] ** -1
+x[5], 1
+x[0, 3]
+x[0, 0, 0]
+x[1.0]
+x['a']
+x[[5]]
+x[np.array([True, False, True])]
+x[[0, 1], [0, 1, 2]]
+np.array(1)[0]
+f[None, 0, 0]
+f[2:4, 1]
+f[0][0]
+(y := f.copy(), y.__setitem__(0, 'hello'))
+(y := x.copy(), y.__setitem__((0, 0), 'hello'))
+(y := x.copy(), y.__setitem__((0, 0), '7'), y)[2]
+(y := f.copy(), y.__setitem__(slice(3), ['1', '2', '3.5']), y)[2]
+(y := f.copy(), y.__setitem__(0, None), y)[2]
+(y := f.copy(), y.__setitem__(1, [1, 2]))
+(y := f.copy(), y.__setitem__(slice(2), [1, 2, 3]))
+(y := f.copy(), y.__setitem__(9, 1))
+(y := f.copy(), y.__setitem__(1.0, 1))
+(y := f.copy(), y.__setitem__('a', 1))
+(y := f.copy(), y.setflags(write=False), y.__setitem__(0, 1))
+(y := f.copy(), y.setflags(write=False), y.__setitem__(0, 'a'))
+bool(f)
+bool(f[:0])
+1 if x == 1 else 0
+f in [1, 2]
+f.item()
+int(f)
+float(x)
+complex(f)
+range(f)
+[1, 2][x]
+len(np.array(3))
+hash(f)
+iter(f[0])
+f[0]()
+f()
+f.nothing
+f[0].nothing
+f.__setattr__('nothing', 1)
+# classes of scalars
+type(f[0]), type(x[0, 0]), type(f[0] > 0), type(f.sum()), type(f.mean() * 1j), type(f.astype('f4')[0] * 2)
+[type(v).__name__ for v in (f.any(), x.max(), f[0] / 3, x[0, 0] + 1, np.float32(1) * f[0])], type(f[0]).__module__
+[type(v) for v in x[0]], list(map(type, f[:2])), [type(v) for v in x.flat][:1], [type(v) for v in f.tolist()][:1]
+type(f[0]) == np.float64, np.float64 == type(f[0]), type(f[0]) != np.float64, type(f[0]) in (np.int64, float)
+type(f[0]) in (int, float, np.float64), type(x[0, 0]) in [np.float64, np.int64], type(f[0]) in {np.float64: 1}
+{np.float64: 1, np.int64: 2}[type(x[0, 0])], type(f[0]) is type(f[1]), type(f[0]) == type(x[0, 0])
+type(f[0])(3), type(x[0, 0])('7'), type(f[0])()
+isinstance(f[1], type(f[0])), isinstance(np.float64(2), type(f[0])), [isinstance(v, type(f[0])) for v in (2.0, x)]
+issubclass(np.float64, type(f[0])), issubclass(type(x[0, 0]), type(f[0]))
+np.zeros(2, dtype=type(x[0, 0])), np.dtype(type(f[0])), x.astype(type(f[0])), np.array([1, 2], type(f[0]))
+np.issubdtype(type(f[0]), np.floating), np.iinfo(type(x[0, 0])).max, np.finfo(type(f[0])).eps
+type((f[0] + f[1]).real), type(np.conj(f[0])), type(np.float64(2) + x[0, 0]), type(2 ** x[0, 1]), type(-f[0])
+# data decide on the dtype
+np.poly([]), np.poly([1 + 1j, 1 - 1j]), np.poly([2j]), np.poly([1, 2]), np.trim_zeros([0, 1, 0]), np.trim_zeros(f)
+np.argsort(np.arange(40) % 3), (np.arange(60.0) % 4).argsort(), np.argsort(-(np.arange(90) % 2), kind='stable')
+np.argsort(np.arange(99).reshape(3, 33) % 5, axis=0), np.argsort(np.arange(99) % 7, kind='heapsort')
+[v.shape for v in np.ix_([0, 1], [0, 2])], x[np.ix_([0, 1], [0, 2])]
+"""
+GIVEN = """\
+from fractions import Fraction
+class Money:
+    def __init__(self, n): self.n = n
+    def __mul__(self, x): return Money(self.n * x) if isinstance(x, (int, float)) else NotImplemented
+    __rmul__ = __mul__
+    def __repr__(self): return f'Money({self.n})'
+class First(Money):
+    __array_priority__ = 2000
+    def __mul__(self, x): return 'first', x * self.n
+    def __rsub__(self, x): return 'after', x - self.n
+    def __rmatmul__(self, x): return 'product', x.sum()
+    __rmul__ = __mul__
+"""
+
+
+@pytest.mark.parametrize("expression", [line for line in SAME.splitlines() if line[0] != "#"])
+def test_it_gives_what_it_gives_with_numpy(both: list[dict[str, Any]], expression: str) -> None:
+    for names in both:
+        exec(GIVEN, names)
+    theirs, ours = both
+    assert ours["np"] is not theirs["np"]
+    assert value_of(expression, ours) == value_of(expression, theirs)
+
+
+def test_scalars_are_of_one_class_without_the_replacement(run: Run) -> None:
+    f = run("import numpy as np\nf = np.arange(3.0)")["f"]
+    scalar = type(f[0]).__mro__[1]
+    assert _core.is_scalar(f[0])
+    assert scalar.__name__ == "scalar"
+    assert type(pickle.loads(pickle.dumps(f[1]))) is type(copy.copy(f[1])) is type(f[0])
+
+
+def test_classes_and_messages_are_forerun_s_own_again() -> None:
+    f = np.arange(3.0)
+    assert type(f[0]) is type((f > 1)[0])
+    assert (f == None) is False  # noqa: E711
+    with pytest.raises(TypeError, match="'ndarray' and 'NoneType'"):
+        f + None
+    with pytest.raises(IndexError, match=r"^getitem: index must be in"):
+        f[3]
+    with pytest.raises(ValueError, match=r"^bool: array must have exactly one element"):
+        bool(f)
+    assert len(np.zeros((2, 1))) == 2
+
+
+def test_a_library_takes_a_scalar_s_class_for_numpy_s(run: Run) -> None:
+    s = run("import numpy as np\ns = np.arange(3.0)[1]")["s"]
+    assert numpy.array([s, s]).tolist() == [1.0, 1.0]
+    assert numpy.array([[s], [2]]).dtype == numpy.float64
+    assert numpy.result_type(s) == numpy.dtype(type(s)) == numpy.float64
+    assert (numpy.array([s], object)[0] == 1, numpy.float64(s) + s) == (True, 2)
+
+
+def test_an_index_error_does_not_wait(run: Run) -> None:
+    """Loops to the end of an array by IndexError would wait for it at the end."""
+    found = run(
+        "import numpy as np\n"
+        "x = np.ones(100000)\n"
+        "for _ in range(20):\n"
+        "    x = np.sqrt(x) + x\n"
+        "try:\n"
+        "    x[100000]\n"
+        "except IndexError as error:\n"
+        "    text = str(error)\n"
+    )
+    assert found["text"] == "index 100000 is out of bounds for axis 0 with size 100000"
