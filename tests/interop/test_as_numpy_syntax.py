@@ -81,7 +81,8 @@ f()
 f.nothing
 f[0].nothing
 f.__setattr__('nothing', 1)
-# classes of scalars
+# classes of arrays and scalars
+type(x) is np.ndarray, type(x) in (list, np.ndarray), {np.ndarray: 1}[type(x)], isinstance(f[0], np.ndarray), np.ndarray
 type(f[0]), type(x[0, 0]), type(f[0] > 0), type(f.sum()), type(f.mean() * 1j), type(f.astype('f4')[0] * 2)
 [type(v).__name__ for v in (f.any(), x.max(), f[0] / 3, x[0, 0] + 1, np.float32(1) * f[0])], type(f[0]).__module__
 [type(v) for v in x[0]], list(map(type, f[:2])), [type(v) for v in x.flat][:1], [type(v) for v in f.tolist()][:1]
@@ -144,6 +145,7 @@ def test_classes_and_messages_are_forerun_s_own_again() -> None:
     with pytest.raises(ValueError, match=r"^bool: array must have exactly one element"):
         bool(f)
     assert len(np.zeros((2, 1))) == 2
+    assert not isinstance(numpy.zeros(2), np.ndarray)
 
 
 def test_a_library_takes_a_scalar_s_class_for_numpy_s(run: Run) -> None:

@@ -10,7 +10,7 @@ PyTypeObject* make_array_type();
 // The subclasses that new arrays and scalars are.
 void set_array_type(PyTypeObject* type);
 void set_scalar_type(PyTypeObject* type);
-// What scalars of a dtype are: that class, or a subclass of it.
+// The class of scalars of a dtype: that one, or a subclass of it.
 void set_scalar_type_of(DType dtype, PyTypeObject* type);
 
 }  // namespace forerun

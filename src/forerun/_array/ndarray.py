@@ -49,7 +49,11 @@ def _extents(args: tuple[Any, ...]) -> Any:
     return args[0] if len(args) == 1 and not isinstance(args[0], (int, numpy.integer)) else args
 
 
-class ndarray(NumpyMethods, MxnetMethods, _core.Array):
+class ArrayClass(type):
+    """The class of the class of arrays, in whose place `forerun.as_numpy` puts another one."""
+
+
+class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
     """An array of numbers that may still be on their way. Made by the functions of `forerun.np`.
 
     Every method returns at once but those that hand out values: `wait`, `asnumpy`, `item`, `tolist`,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy
 
 from .. import np
+from .._array.ndarray import ArrayClass
 from .._array.numpy_protocols import has_override
 from .._array.scalar import scalar
 from .._array.ufunc_calls import FOREIGN, OPS
@@ -25,8 +26,8 @@ from .syntax import Syntax
 __all__ = ["classes", "extended"]
 
 
-class _Ndarray(type):
-    """The class of `numpy.ndarray` as programs see it: arrays of both kinds are instances of it."""
+class _Ndarray(ArrayClass):
+    """The class of the class of arrays while NumPy is replaced: arrays of both kinds are instances of it."""
 
     __instancecheck__ = staticmethod(_core.is_ndarray)
 
@@ -45,26 +46,13 @@ class _Ndarray(type):
         plain = tuple(numpy.ndarray if isinstance(base, _Ndarray) else base for base in bases)
         return types.new_class(name, plain, more, lambda space: space.update(body))
 
-    def __getattr__(cls, name: str) -> Any:
-        return getattr(np.ndarray, name)
-
     def __getitem__(cls, parameters: Any) -> Any:
         return numpy.ndarray[parameters]
 
     def __eq__(cls, other: object) -> bool:
-        return other in (np.ndarray, numpy.ndarray) or other is cls
+        return other is cls or other is numpy.ndarray
 
-    def __hash__(cls) -> int:
-        return hash(np.ndarray)
-
-    def __repr__(cls) -> str:
-        return repr(numpy.ndarray)
-
-
-class ndarray(metaclass=_Ndarray):
-    """An array."""
-
-    __module__ = "numpy"
+    __hash__ = type.__hash__
 
 
 class _Ufunc(type):
@@ -92,7 +80,7 @@ def classes(calls: Numpy) -> dict[str, Any]:
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             return calls.call("vectorize", super().__call__, args, kwargs, "calls Python for each element")
 
-    return {"ndarray": ndarray, "ufunc": ufunc, "vectorize": vectorize, "isscalar": isscalar, "nditer": nditer}
+    return {"ndarray": np.ndarray, "ufunc": ufunc, "vectorize": vectorize, "isscalar": isscalar, "nditer": nditer}
 
 
 # --- the array's class while NumPy is replaced ---------------------------------------------------------
@@ -124,6 +112,7 @@ def extended(calls: Numpy) -> Iterator[None]:
     method = Elementwise._method
     for kind, name, value in added:
         setattr(kind, name, value)
+    setattr(np.ndarray, "__class__", _Ndarray)  # noqa: B010
     Elementwise._method = _core.Fallback(method, _methods_of_ops(calls))  # type: ignore[method-assign]
     _core.set_fallback(calls.operation, Syntax(calls))
     _core.imitate_numbers(scalars.PLAIN, scalars.classes())
@@ -132,6 +121,7 @@ def extended(calls: Numpy) -> Iterator[None]:
         yield
     finally:
         _core.set_fallback(None, None)
+        setattr(np.ndarray, "__class__", ArrayClass)  # noqa: B010
         Elementwise._method = method  # type: ignore[method-assign]
         for kind, name, value in before:
             if value is None:

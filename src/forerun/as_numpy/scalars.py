@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy
 
+from .._array.ndarray import ArrayClass
 from .._array.scalar import scalar
 
 __all__ = ["PLAIN", "attributes", "classes", "clear_isinstance_caches", "encoder"]
@@ -16,7 +17,7 @@ __all__ = ["PLAIN", "attributes", "classes", "clear_isinstance_caches", "encoder
 PLAIN = ("forerun", "numpy", "json")
 
 
-class _Class(type):
+class _Class(ArrayClass):
     """The class of scalars of one dtype, as programs see it: it is equal to NumPy's, and makes NumPy's scalars."""
 
     dtype: numpy.dtype

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy
 
-from .._array.ndarray import ndarray
 from .._array.numpy_methods import without_values
 from .._array.scalar import scalar
 from ..ops._base import core as _core
+from ..ops._base.convert import is_array
 from .conversion import Numpy, first_line
 
 __all__ = ["Syntax"]
@@ -19,7 +19,7 @@ __all__ = ["Syntax"]
 
 def _getitem(x: Any, key: Any) -> Any:
     """Return what NumPy's array picks. Its errors come without a wait."""
-    if not isinstance(x, ndarray):
+    if not is_array(x):
         return x[key]
     without_values(x)[key]
     return x.numpy()[key]
@@ -27,7 +27,7 @@ def _getitem(x: Any, key: Any) -> Any:
 
 def _setitem(x: Any, key: Any, value: Any) -> None:
     """Write into an array as NumPy's does."""
-    if not isinstance(x, ndarray):
+    if not is_array(x):
         operator.setitem(x, key, value)
         return
     written = x.asnumpy()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import autograd, np
 from .._runtime.device import Device
+from ..ops._base.convert import is_array
 from .places import to
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Accumulator:
 
 def _wide(value: Array | float) -> Any:
     """As float64, so that long sums stay exact; out of sight of gradients."""
-    if not isinstance(value, np.ndarray):
+    if not is_array(value):
         return float(value)
     with autograd.pause():
         return value.detach().astype("float64").reshape(())

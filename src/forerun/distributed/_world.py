@@ -21,7 +21,7 @@ from .._runtime import core as _core
 from .._runtime import engine
 from .._runtime.logging import say
 from .._runtime.settings import config
-from ..np import ndarray
+from ..ops._base.convert import is_array
 from . import _peers
 
 __all__ = ["fail", "gathered", "issue", "open_group"]
@@ -62,7 +62,7 @@ def issue(
 
 def _is_far(x: Any) -> bool:
     """Whether x is an array in the memory of a device that MPI cannot access."""
-    return isinstance(x, ndarray) and x.device.device_type != "cpu"
+    return is_array(x) and x.device.device_type != "cpu"
 
 
 def _issue_far(
@@ -71,7 +71,7 @@ def _issue_far(
     """Issue an operation on copies of its arrays in the host's memory, and copy what it writes back."""
     with autograd.pause():
         sent = source.to_device("cpu") if _is_far(source) else source
-        if isinstance(target, ndarray):
+        if is_array(target):
             here = sent if target is source else target.to_device("cpu")
             issue(kind, reduction, peer, count, sent, here, group, label)
             target[...] = here.to_device(target.device)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .. import np
+from ..ops._base.convert import is_array
 from .dtypes import as_dtype, float32, int64
 from .grad import begin
 from .places import Where, where
@@ -79,7 +80,7 @@ def tensor(data: Any, dtype: Any = None, device: Where = None, requires_grad: bo
 def _holds_arrays(data: ArrayLike) -> bool:
     if isinstance(data, (list, tuple)):
         return any(map(_holds_arrays, data))
-    return isinstance(data, np.ndarray)
+    return is_array(data)
 
 
 def as_tensor(data: ArrayLike, dtype: DTypeLike = None, device: Where = None) -> Any:
@@ -106,7 +107,7 @@ def as_tensor(data: ArrayLike, dtype: DTypeLike = None, device: Where = None) ->
     >>> torch.as_tensor(x) is x
     True
     """
-    if isinstance(data, np.ndarray):
+    if is_array(data):
         return np.asarray(data, as_dtype(dtype), device=None if device is None else where(device))
     return tensor(data, dtype, device)
 
@@ -153,7 +154,7 @@ def is_tensor(x: Array) -> bool:
     >>> torch.is_tensor(torch.ones(1)), torch.is_tensor([1.0])
     (True, False)
     """
-    return isinstance(x, np.ndarray)
+    return is_array(x)
 
 
 def full(

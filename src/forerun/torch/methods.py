@@ -24,6 +24,7 @@ from .. import np
 from .._array import call_forms
 from .._runtime.device import Device
 from ..autograd.leaf import Variable
+from ..ops._base.convert import is_array
 from . import dtypes, functions, orders, reductions, shapes
 from .creation import extents
 from .grad import begin
@@ -53,7 +54,7 @@ def to(
     for given in args:
         if isinstance(given, (Device, str, int)) and not isinstance(given, bool) and not _names_dtype(given):
             device = given
-        elif isinstance(given, np.ndarray):
+        elif is_array(given):
             device, dtype = given.device, given.dtype
         elif isinstance(given, bool):
             non_blocking = given
@@ -131,7 +132,7 @@ def same(x: Array) -> Any:
 def copy_(x: Array, source: Array, non_blocking: bool = False) -> Any:
     """Write another tensor's values into x, and return x."""
     x[...] = source
-    if not non_blocking and isinstance(source, np.ndarray) and source.device != x.device:
+    if not non_blocking and is_array(source) and source.device != x.device:
         x.wait()
     return x
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from .. import np, npx
+from ..ops._base.convert import is_array
 from .reductions import Dim
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def max(x: Array, dim: int | Array | None = None, keepdim: bool = False) -> Any:
     """
     if dim is None:
         return np.max(x)
-    if isinstance(dim, np.ndarray):
+    if is_array(dim):
         return np.maximum(x, dim)
     return Found(np.max(x, dim, keepdims=keepdim), np.argmax(x, dim, keepdims=keepdim))
 
@@ -76,7 +77,7 @@ def min(x: Array, dim: int | Array | None = None, keepdim: bool = False) -> Any:
     """
     if dim is None:
         return np.min(x)
-    if isinstance(dim, np.ndarray):
+    if is_array(dim):
         return np.minimum(x, dim)
     return Found(np.min(x, dim, keepdims=keepdim), np.argmin(x, dim, keepdims=keepdim))
 

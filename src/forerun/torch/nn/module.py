@@ -10,6 +10,7 @@ from ..._capture import core as _core
 from ..._capture.changes import Snapshot, note, watch
 from ..._capture.participants import depend_on
 from ...autograd.leaf import Variable
+from ...ops._base.convert import is_array
 from ..grad import begin, no_grad
 from ..methods import to
 
@@ -57,7 +58,7 @@ def Parameter(data: Array, requires_grad: bool = True) -> Any:
 
 def is_parameter(x: Array) -> bool:
     """Return whether x is what `Parameter` made."""
-    return isinstance(x, np.ndarray) and isinstance(x.node, _ParameterLeaf)
+    return is_array(x) and isinstance(x.node, _ParameterLeaf)
 
 
 class Module:
