@@ -27,6 +27,9 @@ i, m = np.argmax(x), x > 0.5
 """
 VALUES = """\
 df[m]
+pd.Series(["a", "b"]).str.upper()
+pd.Series(pd.to_datetime(["2020-01-02"])).dt.day
+type(df.plot).__name__
 df[~m]
 df.loc[m]
 df.loc[m,'a']

@@ -169,7 +169,8 @@ def _methods(kind: type) -> Iterator[str]:
     if issubclass(kind, BaseException):
         return
     for name, found in list(vars(kind).items()):
-        if (name[0] != "_" or name in _SPECIAL) and inspect.isroutine(found) and not isinstance(found, _NOT_ADAPTED):
+        routine = inspect.isroutine(found) and callable(found)  # an accessor as frame.plot is not callable
+        if (name[0] != "_" or name in _SPECIAL) and routine and not isinstance(found, _NOT_ADAPTED):
             yield name
 
 
