@@ -30,6 +30,8 @@ df[m]
 pd.Series(["a", "b"]).str.upper()
 pd.Series(pd.to_datetime(["2020-01-02"])).dt.day
 type(df.plot).__name__
+df.groupby("b").agg("sum")
+df.groupby("b")["a"].agg(["mean", "max"])
 df[~m]
 df.loc[m]
 df.loc[m,'a']
