@@ -415,6 +415,10 @@ f"{s:.3f}"
 str(s)
 isinstance(x,np.ndarray)
 isinstance(s,np.floating)
+x.__setitem__(3,xi[3])
+x[[xi[1],2]]
+A[[True,False,True]]
+A[...,xi[:2]]
 """
 ROUND = 1e-3  # seconds of a round, about
 ROUNDS = 9

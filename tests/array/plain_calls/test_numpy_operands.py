@@ -170,13 +170,13 @@ def test_masks_and_values_are_copied_in_the_call() -> None:
     [
         "x[1]", "x[whole]", "x[:, mask]", "x[whole] = 1.0", "x[:, mask] = 1.0", "x[1] = row", "x[1, 2] = one",
         "x[1, 2] = numpy.float64(3)", "x[1, 2] = numpy.int64(3)", "np.array([whole, whole])",
-        "expit(x)", "expit(x[0, 0])",
+        "expit(x)", "expit(x[0, 0])", "x[1, 2] = k", "x[[k, 1]]", "x[[True, False, True]]", "x[..., p]", "x[[k]] = 1.0",
     ],
 )  # fmt: skip
 def test_plain_calls_with_arrays_of_numpy_need_no_python_function(statement: str) -> None:
     x = np.array(X)
     space = {"x": x, "mask": MASK, "whole": WHOLE, "row": X[0], "one": X[0, 0], "np": np, "numpy": numpy}
-    space["expit"] = special.expit
+    space |= {"expit": special.expit, "p": np.array([0, 1]), "k": np.array([1])[0]}
     code = compile(statement, "<statement>", "exec")
     exec(code, space)  # an operation is made of a ufunc of another library when it is first met
     calls: list[Any] = []

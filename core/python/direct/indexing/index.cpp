@@ -99,20 +99,29 @@ bool scattered(PyObject* self, PyObject* index, PyObject* value, const Array* va
   return fit_layout(given.layout, picks.shape()) && scattered(picks, std::move(given), combine);
 }
 
-bool is_numpys_mask(PyObject* o) {
+// A mask that is no array of forerun.
+bool is_foreign_mask(PyObject* o) {
+  if (PyList_CheckExact(o)) return PyList_GET_SIZE(o) > 0 && PyBool_Check(PyList_GET_ITEM(o, 0));
   return PyArray_CheckExact(o) && PyArray_TYPE(reinterpret_cast<PyArrayObject*>(o)) == NPY_BOOL;
 }
 
-// The index with forerun's arrays in place of NumPy's masks, which are copied. Null: one of them is not plain.
+// It as an array of forerun, in a list with other numbers itself.
+PyObject* own_mask(PyObject* o) {
+  if (PyArray_CheckExact(o)) return array_of_numpy(o);
+  nb::object made = nb::steal(array_of_list(o));
+  return made && layout_of(made.ptr()).dtype == DType::b1 ? made.release().ptr() : Py_NewRef(o);
+}
+
+// The index with forerun's arrays in place of other masks, which are copied. Null: one of them is not plain.
 nb::object with_own_masks(PyObject* index) {
-  if (is_numpys_mask(index)) return nb::steal(array_of_numpy(index));
+  if (is_foreign_mask(index)) return nb::steal(own_mask(index));
   if (!PyTuple_CheckExact(index)) return nb::borrow(index);
   const auto* entries = PySequence_Fast_ITEMS(index);
   const Py_ssize_t n = PyTuple_GET_SIZE(index);
-  if (std::none_of(entries, entries + n, is_numpys_mask)) return nb::borrow(index);
+  if (std::none_of(entries, entries + n, is_foreign_mask)) return nb::borrow(index);
   nb::object own = nb::steal(PyTuple_New(n));
   for (Py_ssize_t i = 0; own && i < n; ++i) {
-    PyObject* entry = is_numpys_mask(entries[i]) ? array_of_numpy(entries[i]) : Py_NewRef(entries[i]);
+    PyObject* entry = is_foreign_mask(entries[i]) ? own_mask(entries[i]) : Py_NewRef(entries[i]);
     if (!entry) return {};
     PyTuple_SET_ITEM(own.ptr(), i, entry);
   }
@@ -193,15 +202,17 @@ bool put_at_once(PyObject* self, int64_t offset, PyObject* value) {
   if (x.layout.read_only || !may_work_at_once()) return false;
   const char* from = nullptr;
   Scalar scalar;
+  nb::object number;
   if (one) {
-    bool same = one->layout.dtype == t && one->layout.ndim() == 0 && as_array(value)->device == as_array(self)->device;
-    if (!same || !(from = values_at_once(*one))) return false;
-  } else if (!takes_number(t, value)) {
-    return false;
+    const bool alone = one->layout.ndim() == 0 && as_array(value)->device == as_array(self)->device;
+    if (!alone || !(from = values_at_once(*one))) return false;
+    if (one->layout.dtype != t) number = nb::steal(scalar_at(one->layout.dtype, from)), value = number.ptr();
   }
+  const bool converts = !one || number;
+  if (converts && !takes_number(t, value)) return false;
   char* room = room_at_once(*x.storage());
   if (!room) return false;
-  if (!one) {
+  if (converts) {
     if (!put_scalar("assign", value, t, scalar.bytes)) return PyErr_Clear(), false;  // what it may call does not write
     from = reinterpret_cast<const char*>(scalar.bytes);
   }

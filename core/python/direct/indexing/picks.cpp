@@ -49,9 +49,32 @@ class PicksReader {
   PicksReader(PyObject* self, bool waits, Picks* picks)
       : x_(as_array(self)->array), device_(as_array(self)->device), waits_(waits), picks_(*picks) {}
 
-  bool read(PyObject* index) { return collect(index) && broadcast_all(picks_.indices); }
+  bool read(PyObject* index) {
+    const nb::object entries = without_ellipsis(index);
+    return collect(entries.ptr()) && broadcast_all(picks_.indices);
+  }
 
  private:
+  // The index with slices in place of an ellipsis.
+  nb::object without_ellipsis(PyObject* index) const {
+    if (!PyTuple_CheckExact(index)) return nb::borrow(index);
+    const auto* entries = PySequence_Fast_ITEMS(index);
+    const Py_ssize_t n = PyTuple_GET_SIZE(index), at = std::find(entries, entries + n, Py_Ellipsis) - entries;
+    if (at == n) return nb::borrow(index);
+    int axes = 0;
+    for (Py_ssize_t i = 0; i < n; ++i) axes += i == at ? 0 : covered(entries[i]);
+    nb::object expanded = nb::steal(PyList_New(0));
+    for (Py_ssize_t i = 0; i < n; ++i)
+      for (int k = i == at ? x_.layout.ndim() - axes : 1; k > 0; --k)
+        if (PyList_Append(expanded.ptr(), i == at ? all_of_axis() : entries[i]) < 0) throw nb::python_error();
+    return checked(PyList_AsTuple(expanded.ptr()));
+  }
+
+  static PyObject* all_of_axis() {
+    static PyObject* const all = PySlice_New(nullptr, nullptr, nullptr);
+    return all;
+  }
+
   bool collect(PyObject* index) {
     if (!PyTuple_CheckExact(index)) {
       picks_.view = x_;
@@ -85,12 +108,12 @@ class PicksReader {
 
   // The view that slices and integers make.
   bool look_through(PyObject* index, Py_ssize_t n) {
-    static PyObject* const all = PySlice_New(nullptr, nullptr, nullptr);
     nb::object basic = nb::steal(PyList_New(0));
     for (Py_ssize_t i = 0; i < n; ++i) {
       PyObject* o = PyTuple_GET_ITEM(index, i);
       for (int k = covered(o); k > 0; --k)
-        if (PyList_Append(basic.ptr(), PySlice_Check(o) || plain_int(o) ? o : all) < 0) throw nb::python_error();
+        if (PyList_Append(basic.ptr(), PySlice_Check(o) || plain_int(o) ? o : all_of_axis()) < 0)
+          throw nb::python_error();
     }
     return basic_index(x_, checked(PyList_AsTuple(basic.ptr())).ptr(), &picks_.view);
   }

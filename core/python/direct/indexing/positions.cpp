@@ -12,8 +12,10 @@
 #include "cpu/kernels/reduce/count_nonzero.h"
 #include "cpu/loops/item.h"
 #include "engine/devices/memory_budget.h"
+#include "python/bindings.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
+#include "python/object/conversion/python_scalars.h"
 #include "python/object/plain.h"
 #include "python/runtime/submission/accelerators.h"
 #include "python/runtime/submission/at_once.h"
@@ -97,6 +99,24 @@ PyObject* pick_selected(const Array& x, const Array& mask) {
   return wrap(std::move(out));
 }
 
+// A whole number: Python's, NumPy's, or forerun's if it is computed.
+static bool whole_number(PyObject* o, int64_t* number) {
+  nb::object own;
+  if (is_scalar(o)) {
+    const Array* a = plain_values(o);
+    const char* value = a && is_integer(a->layout.dtype) ? values_at_once(*a) : nullptr;
+    if (!value) return false;
+    own = nb::steal(scalar_at(a->layout.dtype, value));
+  } else if (PyArray_IsScalar(o, Integer)) {
+    own = nb::steal(PyNumber_Index(o));
+  }
+  if (own) o = own.ptr();
+  int overflow = 0;
+  if (!plain_int(o)) return false;
+  *number = PyLong_AsLongLongAndOverflow(o, &overflow);
+  return !overflow;
+}
+
 Array listed_positions(PyObject* list, int64_t n, int device) {
   Py_ssize_t count = PyList_GET_SIZE(list);
   if (count > kMostPicked || !may_work_at_once()) return {};
@@ -104,10 +124,8 @@ Array listed_positions(PyObject* list, int64_t n, int device) {
   if (!made.storage()) return {};
   auto* to = reinterpret_cast<int64_t*>(made.storage()->data());
   for (Py_ssize_t i = 0; i < count; ++i) {
-    PyObject* o = PyList_GET_ITEM(list, i);
-    int overflow = 0;
-    int64_t at = plain_int(o) ? PyLong_AsLongLongAndOverflow(o, &overflow) : n;
-    if (overflow || at < -n || at >= n) return {};
+    int64_t at;
+    if (!whole_number(PyList_GET_ITEM(list, i), &at) || at < -n || at >= n) return {};
     to[i] = at;
   }
   written_at_once(made);
