@@ -39,7 +39,21 @@ PyObject* reversed_axes(PyObject* self) {
 namespace {
 
 PyObject* transpose(const DirectCall& call) {
-  return call.n == 1 && !call.kwnames ? reversed_axes(call.args[0]) : nullptr;
+  if (call.kwnames || call.n < 1 || call.n > 2) return nullptr;
+  PyObject* axes = call.n == 2 ? call.args[1] : nullptr;
+  if (absent(axes)) return reversed_axes(call.args[0]);
+  const Array* a = plain_array(call.args[0]);
+  const int n = a ? a->layout.ndim() : 0;
+  if (n == 0 || !is_list(axes) || PySequence_Fast_GET_SIZE(axes) != n) return nullptr;
+  Layout to = a->layout;
+  std::vector<bool> seen(static_cast<size_t>(n));
+  for (int i = 0; i < n; ++i) {
+    int axis;
+    if (!plain_axis(PySequence_Fast_GET_ITEM(axes, i), n, &axis) || seen[static_cast<size_t>(axis)]) return nullptr;
+    seen[static_cast<size_t>(axis)] = true;
+    to.shape[i] = a->layout.shape[axis], to.strides[i] = a->layout.strides[axis];
+  }
+  return wrap(Array(a->storage(), std::move(to)));
 }
 
 // The main diagonal of a matrix, as a view.
