@@ -123,7 +123,16 @@ OF_ARRAYS: dict[str, list[Call]] = {
         call((6,), order="F"),
         call(shape=(6,)),
     ],
-    "transpose": [call(), call(None), call((1, 0)), call(1, 0), call(0), call((0, 0)), call(axes=(1, 0)), call([-1, 0])],
+    "transpose": [
+        call(),
+        call(None),
+        call((1, 0)),
+        call(1, 0),
+        call(0),
+        call((0, 0)),
+        call(axes=(1, 0)),
+        call([-1, 0]),
+    ],
     "ravel": [call(), call("C"), call("F"), call(order="K"), call("Q")],
     "copy": [call(), call("C"), call(order="F"), call(order="Q"), call(1)],
     "astype": [
