@@ -99,7 +99,7 @@ bool scattered(PyObject* self, PyObject* index, PyObject* value, const Array* va
   return fit_layout(given.layout, picks.shape()) && scattered(picks, std::move(given), combine);
 }
 
-// A mask that is no array of forerun.
+// A mask of NumPy, or a list of bools.
 bool is_foreign_mask(PyObject* o) {
   if (PyList_CheckExact(o)) return PyList_GET_SIZE(o) > 0 && PyBool_Check(PyList_GET_ITEM(o, 0));
   return PyArray_CheckExact(o) && PyArray_TYPE(reinterpret_cast<PyArrayObject*>(o)) == NPY_BOOL;
