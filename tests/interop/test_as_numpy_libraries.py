@@ -183,6 +183,13 @@ def test_pandas_gets_its_own_functions_back(tmp_path: Path) -> None:
     assert all(a is b for a, b in zip(now(), before, strict=True))
 
 
+def test_a_method_that_several_modules_share_is_adapted_once(run: Run) -> None:
+    for kind in pandas.core.groupby.DataFrameGroupBy.__mro__ + pandas.Series.__mro__:
+        for name, found in vars(kind).items():
+            function = getattr(getattr(found, "__func__", found), "__wrapped__", None)
+            assert not hasattr(function, "entry"), name
+
+
 @pytest.mark.parametrize(
     "imports",
     ["import pandas as pd", "import importlib\npd = importlib.import_module('pandas')", "import pandas.core as c"],

@@ -156,7 +156,7 @@ def _found(module: types.ModuleType) -> Iterator[tuple[Any, str]]:
         if name[0] == "_" if chosen is None else name not in chosen:
             continue
         if not isinstance(found, type):
-            if inspect.isroutine(found):
+            if _is_routine(found):
                 yield module, name
         elif f"{module.__name__}.{name}" in _OF_C:
             yield from ((found, special) for special in _SPECIAL - _MAKING if hasattr(found, special))
@@ -171,9 +171,14 @@ def _methods(kind: type) -> Iterator[str]:
     if issubclass(kind, BaseException):
         return
     for name, found in list(vars(kind).items()):
-        routine = inspect.isroutine(found) and callable(found)  # an accessor as frame.plot is not callable
-        if (name[0] != "_" or name in _SPECIAL) and routine and not isinstance(found, _NOT_ADAPTED):
+        if (name[0] != "_" or name in _SPECIAL) and _is_routine(found) and not isinstance(found, _NOT_ADAPTED):
             yield name
+
+
+def _is_routine(found: Any) -> bool:
+    """Return whether it is a function that is not adapted yet: several modules share classes. Accessors are none."""
+    adapted = hasattr(getattr(found, "__func__", found), "entry")
+    return inspect.isroutine(found) and callable(found) and not adapted
 
 
 _NOT_ADAPTED = (
