@@ -4,6 +4,7 @@
 
 #include "python/bindings.h"
 #include "python/direct/function_type.h"
+#include "python/dispatch/fallback.h"
 #include "python/object/array_object.h"
 #include "python/object/plain.h"
 #include "python/runtime/errors/errors.h"
@@ -44,11 +45,9 @@ bool holds_ours(PyObject* o, int depth) {
 PyObject* adapted(const DirectCall& call) {
   const Py_ssize_t named = call.kwnames ? PyTuple_GET_SIZE(call.kwnames) : 0;
   if (!any_ours(call.args, call.n + named, kDepth)) return nullptr;
-  const nb::object args = nb::steal(PyTuple_New(call.n)), kwargs = nb::steal(PyDict_New());
+  const nb::object args = nb::steal(positional_arguments(call.args, call.n));
+  const nb::object kwargs = nb::steal(named_arguments(call.args, call.n, call.kwnames));
   if (!args || !kwargs) throw PythonError{};
-  for (Py_ssize_t i = 0; i < call.n; ++i) PyTuple_SET_ITEM(args.ptr(), i, Py_NewRef(call.args[i]));
-  for (Py_ssize_t i = 0; i < named; ++i)
-    if (PyDict_SetItem(kwargs.ptr(), PyTuple_GET_ITEM(call.kwnames, i), call.args[call.n + i]) < 0) throw PythonError{};
   PyObject* result = PyObject_CallFunctionObjArgs(PyTuple_GET_ITEM(call.data, 0), args.ptr(), kwargs.ptr(), nullptr);
   return result ? result : throw PythonError{};
 }

@@ -51,19 +51,10 @@ PyObject* instead(F f) {
   return result;
 }
 
-PyObject* tuple_of(PyObject* const* items, Py_ssize_t n) {
-  PyObject* tuple = PyTuple_New(n);
-  for (Py_ssize_t i = 0; tuple && i < n; ++i) PyTuple_SET_ITEM(tuple, i, Py_NewRef(items[i]));
-  return tuple;
-}
-
 PyObject* call_otherwise(FallbackObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames,
                          PyObject* error) {
-  PyObject *all = tuple_of(args, n), *named = PyDict_New(), *result = nullptr;
-  bool ok = all && named;
-  for (Py_ssize_t i = 0; ok && kwnames && i < PyTuple_GET_SIZE(kwnames); ++i)
-    ok = PyDict_SetItem(named, PyTuple_GET_ITEM(kwnames, i), args[n + i]) == 0;
-  if (ok) result = PyObject_CallFunctionObjArgs(self->otherwise, error, all, named, nullptr);
+  PyObject *all = positional_arguments(args, n), *named = named_arguments(args, n, kwnames), *result = nullptr;
+  if (all && named) result = PyObject_CallFunctionObjArgs(self->otherwise, error, all, named, nullptr);
   Py_XDECREF(all);
   Py_XDECREF(named);
   return result;
@@ -157,6 +148,19 @@ constexpr npy_intp kFew = 4096;  // elements
 
 }  // namespace
 
+PyObject* positional_arguments(PyObject* const* args, Py_ssize_t n) {
+  PyObject* all = PyTuple_New(n);
+  for (Py_ssize_t i = 0; all && i < n; ++i) PyTuple_SET_ITEM(all, i, Py_NewRef(args[i]));
+  return all;
+}
+
+PyObject* named_arguments(PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+  PyObject* named = PyDict_New();
+  for (Py_ssize_t i = 0; named && kwnames && i < PyTuple_GET_SIZE(kwnames); ++i)
+    if (PyDict_SetItem(named, PyTuple_GET_ITEM(kwnames, i), args[n + i]) < 0) Py_CLEAR(named);
+  return named;
+}
+
 bool are_numpys(PyObject* const* args, Py_ssize_t n) {
   bool some = false;
   for (Py_ssize_t i = 0; i < n; ++i) {
@@ -174,7 +178,7 @@ PyTypeObject* make_fallback_type() { return reinterpret_cast<PyTypeObject*>(PyTy
 PyObject* call_fallback(PyObject* op, PyObject* const* inputs, Py_ssize_t n, PyObject* out, PyObject* dtype) {
   if (!otherwise || !refused()) return nullptr;
   return instead([&](PyObject* error) -> PyObject* {
-    PyObject* all = tuple_of(inputs, n);
+    PyObject* all = positional_arguments(inputs, n);
     PyObject* result = all ? PyObject_CallFunctionObjArgs(otherwise, error, op, all, out ? out : Py_None,
                                                           dtype ? dtype : Py_None, nullptr)
                            : nullptr;
@@ -187,7 +191,7 @@ PyObject* syntax_fallback(const char* name, std::initializer_list<PyObject*> ope
   const bool failed = PyErr_Occurred() != nullptr;
   if (!of_syntax || (failed && !refused())) return failed ? nullptr : Py_NewRef(Py_NotImplemented);
   auto call = [&](PyObject* error) -> PyObject* {
-    PyObject* all = tuple_of(operands.begin(), static_cast<Py_ssize_t>(operands.size()));
+    PyObject* all = positional_arguments(operands.begin(), static_cast<Py_ssize_t>(operands.size()));
     PyObject* result = all ? PyObject_CallFunction(of_syntax, "OsOO", error, name, all, out ? out : Py_None) : nullptr;
     Py_XDECREF(all);
     return result;

@@ -14,6 +14,10 @@ namespace forerun {
 // below.
 PyTypeObject* make_fallback_type();
 
+// The positional arguments of a call, and those that it names, as a tuple and a dict; null with an exception set.
+PyObject* positional_arguments(PyObject* const* args, Py_ssize_t n);
+PyObject* named_arguments(PyObject* const* args, Py_ssize_t n, PyObject* kwnames);
+
 // Whether there are arrays among the arguments, and all of them are NumPy's, of numbers, with few elements.
 bool are_numpys(PyObject* const* args, Py_ssize_t n);
 

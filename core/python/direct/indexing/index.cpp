@@ -105,7 +105,7 @@ bool is_foreign_mask(PyObject* o) {
   return PyArray_CheckExact(o) && PyArray_TYPE(reinterpret_cast<PyArrayObject*>(o)) == NPY_BOOL;
 }
 
-// It as an array of forerun, in a list with other numbers itself.
+// The mask as an array of forerun; a list that has other numbers, too, as it is.
 PyObject* own_mask(PyObject* o) {
   if (PyArray_CheckExact(o)) return array_of_numpy(o);
   nb::object made = nb::steal(array_of_list(o));

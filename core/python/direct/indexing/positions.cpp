@@ -13,9 +13,9 @@
 #include "cpu/loops/item.h"
 #include "engine/devices/memory_budget.h"
 #include "python/bindings.h"
+#include "python/direct/creation/creation_arguments.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
-#include "python/object/conversion/python_scalars.h"
 #include "python/object/plain.h"
 #include "python/runtime/submission/accelerators.h"
 #include "python/runtime/submission/at_once.h"
@@ -101,19 +101,10 @@ PyObject* pick_selected(const Array& x, const Array& mask) {
 
 // A whole number: Python's, NumPy's, or forerun's if it is computed.
 static bool whole_number(PyObject* o, int64_t* number) {
-  nb::object own;
-  if (is_scalar(o)) {
-    const Array* a = plain_values(o);
-    const char* value = a && is_integer(a->layout.dtype) ? values_at_once(*a) : nullptr;
-    if (!value) return false;
-    own = nb::steal(scalar_at(a->layout.dtype, value));
-  } else if (PyArray_IsScalar(o, Integer)) {
-    own = nb::steal(PyNumber_Index(o));
-  }
-  if (own) o = own.ptr();
+  const nb::object own = PyArray_IsScalar(o, Integer) ? nb::steal(PyNumber_Index(o)) : number_of_scalar(o);
   int overflow = 0;
-  if (!plain_int(o)) return false;
-  *number = PyLong_AsLongLongAndOverflow(o, &overflow);
+  if (!plain_int(own.ptr())) return false;
+  *number = PyLong_AsLongLongAndOverflow(own.ptr(), &overflow);
   return !overflow;
 }
 
