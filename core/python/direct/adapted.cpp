@@ -15,28 +15,29 @@ namespace {
 
 constexpr int kDepth = 3;  // of containers in containers
 
-bool holds_ours(PyObject* o, int depth);
+// Whether an argument is, or holds, an array or a function of forerun.
+bool needs_conversion(PyObject* o, int depth);
 
 // A function that may return forerun's values, or is forerun's; no class, and none that is made in C.
-bool may_return_ours(PyObject* o) { return PyCallable_Check(o) && !PyType_Check(o) && !PyCFunction_Check(o); }
+bool may_return_arrays(PyObject* o) { return PyCallable_Check(o) && !PyType_Check(o) && !PyCFunction_Check(o); }
 
-bool any_ours(PyObject* const* items, Py_ssize_t n, int depth) {
-  return std::any_of(items, items + n, [depth](PyObject* o) { return holds_ours(o, depth); });
+bool any_needs_conversion(PyObject* const* items, Py_ssize_t n, int depth) {
+  return std::any_of(items, items + n, [depth](PyObject* o) { return needs_conversion(o, depth); });
 }
 
-bool holds_ours(PyObject* o, int depth) {
-  if (is_array(o) || may_return_ours(o)) return true;
+bool needs_conversion(PyObject* o, int depth) {
+  if (is_array(o) || may_return_arrays(o)) return true;
   if (depth == 0) return false;
-  if (is_list(o)) return any_ours(PySequence_Fast_ITEMS(o), PySequence_Fast_GET_SIZE(o), depth - 1);
+  if (is_list(o)) return any_needs_conversion(PySequence_Fast_ITEMS(o), PySequence_Fast_GET_SIZE(o), depth - 1);
   if (PySlice_Check(o)) {
     auto* slice = reinterpret_cast<PySliceObject*>(o);
     PyObject* const ends[] = {slice->start, slice->stop, slice->step};
-    return any_ours(ends, 3, 0);
+    return any_needs_conversion(ends, 3, 0);
   }
   if (!PyDict_CheckExact(o)) return false;
   PyObject *key, *value;
   for (Py_ssize_t at = 0; PyDict_Next(o, &at, &key, &value);)
-    if (holds_ours(key, 0) || holds_ours(value, depth - 1)) return true;
+    if (needs_conversion(key, 0) || needs_conversion(value, depth - 1)) return true;
   return false;
 }
 
@@ -44,7 +45,7 @@ bool holds_ours(PyObject* o, int depth) {
 // forerun's, or is a function. Null without an exception set: none is.
 PyObject* adapted(const DirectCall& call) {
   const Py_ssize_t named = call.kwnames ? PyTuple_GET_SIZE(call.kwnames) : 0;
-  if (!any_ours(call.args, call.n + named, kDepth)) return nullptr;
+  if (!any_needs_conversion(call.args, call.n + named, kDepth)) return nullptr;
   const nb::object args = nb::steal(positional_arguments(call.args, call.n));
   const nb::object kwargs = nb::steal(named_arguments(call.args, call.n, call.kwnames));
   if (!args || !kwargs) throw PythonError{};
