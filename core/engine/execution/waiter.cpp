@@ -35,7 +35,7 @@ class TaskBlocked {
 
 // With DependencyGraph::end_one() modelled in verification/models/completion.py.
 template <class Done, class Arm>
-bool Waiter::wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uint32_t most) {
+bool Waiter::wait_until(Done done, Arm arm, std::chrono::microseconds limit, uint32_t most) {
   if (done()) return true;
   waits_.fetch_add(1, std::memory_order_relaxed);
   producer_.waits();
@@ -61,17 +61,17 @@ bool Waiter::wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uin
   return over;
 }
 
-bool Waiter::wait(Storage& storage, std::chrono::milliseconds limit) {
+bool Waiter::wait(Storage& storage, std::chrono::microseconds limit) {
   uint32_t target = storage.issued.load();
   return wait_until([&] { return storage.has_ended(target); }, [&] { storage.watched.store(true); }, limit, kHelpCost);
 }
 
-bool Waiter::wait_mark(uint64_t mark, std::chrono::milliseconds limit) {
+bool Waiter::wait_mark(uint64_t mark, std::chrono::microseconds limit) {
   return wait_until([&] { return ring_.has_ended(mark); }, [&] { notifier_.arm(mark); }, limit, kHelpCost);
 }
 
 // Some slack, so that the front end does not come back for every op.
-bool Waiter::make_room(std::chrono::milliseconds limit) {
+bool Waiter::make_room(std::chrono::microseconds limit) {
   uint64_t next = ring_.next(), keep = ring_.ops_ahead() - std::max<uint64_t>(1, ring_.ops_ahead() / 8);
   return next <= keep || wait_mark(next - keep, limit);
 }

@@ -15,11 +15,11 @@ class Waiter {
 
   // --- Without the interpreter lock. False: not yet after `limit`; call again ---
   // All writes submitted so far have ended.
-  bool wait(Storage& storage, std::chrono::milliseconds limit);
+  bool wait(Storage& storage, std::chrono::microseconds limit);
   // All ops before the mark have ended.
-  bool wait_mark(uint64_t mark, std::chrono::milliseconds limit);
+  bool wait_mark(uint64_t mark, std::chrono::microseconds limit);
   // There is room for a program that was too far ahead.
-  bool make_room(std::chrono::milliseconds limit);
+  bool make_room(std::chrono::microseconds limit);
 
   // --- These may hold the interpreter lock ---
   static constexpr uint64_t kKeepUp = 64;
@@ -39,7 +39,7 @@ class Waiter {
 
  private:
   template <class Done, class Arm>
-  bool wait_until(Done done, Arm arm, std::chrono::milliseconds limit, uint32_t most);
+  bool wait_until(Done done, Arm arm, std::chrono::microseconds limit, uint32_t most);
 
   SubmissionRing& ring_;
   Producer& producer_;

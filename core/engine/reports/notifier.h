@@ -24,7 +24,7 @@ namespace forerun {
 class Deadline {
  public:
   using Clock = std::chrono::steady_clock;
-  explicit Deadline(std::chrono::milliseconds limit) : limit_(limit) {}
+  explicit Deadline(std::chrono::microseconds limit) : limit_(limit) {}
   bool passed() {
     auto now = Clock::now();
     if (at_ == Clock::time_point{}) at_ = now + limit_;
@@ -33,7 +33,7 @@ class Deadline {
   Clock::time_point at() const { return at_; }  // once passed() has been asked
 
  private:
-  const std::chrono::milliseconds limit_;
+  const std::chrono::microseconds limit_;
   Clock::time_point at_{};
 };
 

@@ -9,6 +9,7 @@
 
 #include "python/bindings.h"
 #include "python/direct/creation/from_lists.h"
+#include "python/direct/lent.h"
 #include "python/dispatch/ufunc_type.h"
 #include "python/front_end.h"
 #include "python/object/node.h"
@@ -54,18 +55,20 @@ PyObject* call_with_array(const Entry& entry, const DirectCall& call) {
   constexpr Py_ssize_t kMost = 8;
   const Py_ssize_t n = call.n + (call.kwnames ? PyTuple_GET_SIZE(call.kwnames) : 0);
   if (n > kMost) return nullptr;
-  const nb::object array = array_from_like(call.args[0]);
+  const nb::object lent = entry.lists == Lists::read_in_place ? lent_by(call.args[0]) : nb::object();
+  const nb::object array = lent ? lent : array_from_like(call.args[0]);
   if (!array) return nullptr;
   PyObject* args[kMost] = {array.ptr()};
   std::copy(call.args + 1, call.args + n, args + 1);
-  return entry.function(DirectCall{args, call.n, call.kwnames, call.data});
+  PyObject* result = entry.function(DirectCall{args, call.n, call.kwnames, call.data});
+  return lent ? when_ended(result) : result;
 }
 
 PyObject* call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   FunctionObject* f = as_function(self);
   if (!tracing) {
     const DirectCall direct{args, PyVectorcall_NARGS(nargsf), kwnames, f->data};
-    const bool like = f->entry.lists == Lists::as_arrays && direct.n > 0 && is_array_like(args[0]);
+    const bool like = f->entry.lists != Lists::as_they_are && direct.n > 0 && is_array_like(args[0]);
     PyObject* result = guarded([&] {
       InFrontEnd here;
       return like ? call_with_array(f->entry, direct) : f->entry.function(direct);

@@ -8,7 +8,9 @@
 #include "python/direct/creation/convert.h"
 #include "python/direct/creation/from_lists.h"
 #include "python/direct/function_type.h"
+#include "python/direct/lent.h"
 #include "python/dispatch/loops/promotion.h"
+#include "python/numpy_api.h"
 #include "python/object/array_object.h"
 #include "python/ops/matmul.h"
 #include "python/runtime/errors/errors.h"
@@ -48,10 +50,30 @@ PyObject* product_of_plain(PyObject* first, PyObject* second) {
   return wrap_result(product_of(of_dtype(*a, t), of_dtype(*b, t)));
 }
 
+// The same where the larger operand is NumPy's, and read where it lies: the other one must not have more than a few
+// vectors that are multiplied with it.
+PyObject* product_in_place(PyObject* first, PyObject* second) {
+  constexpr int64_t kVectors = 32;
+  auto bytes = [](PyObject* o) {
+    return PyArray_CheckExact(o) ? PyArray_NBYTES(reinterpret_cast<PyArrayObject*>(o)) : npy_intp{0};
+  };
+  const bool is_first = bytes(first) >= bytes(second);
+  const nb::object lent = lent_by(is_first ? first : second);
+  const nb::object other = lent ? array_from_like(is_first ? second : first) : nb::object();
+  const Array* a = other ? plain_array(other.ptr()) : nullptr;
+  const Layout* matrix = a && a->layout.ndim() == 2 ? &a->layout : nullptr;
+  if (!a || (matrix && matrix->shape[is_first ? 1 : 0] > kVectors) || !computed_soon(other.ptr(), lent.ptr()))
+    return nullptr;
+  PyObject* result = is_first ? product_of_plain(lent.ptr(), other.ptr()) : product_of_plain(other.ptr(), lent.ptr());
+  return when_ended(result);
+}
+
 }  // namespace
 
 PyObject* matmul_directly(PyObject* first, PyObject* second) {
   return guarded([&] {
+    if (PyArray_CheckExact(first) || PyArray_CheckExact(second))
+      if (PyObject* product = product_in_place(first, second)) return product;
     const nb::object a = array_from_like(first), b = array_from_like(second);
     return product_of_plain(a.ptr(), b.ptr());
   });

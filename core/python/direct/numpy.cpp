@@ -37,6 +37,7 @@ namespace forerun {
 namespace {
 
 constexpr int64_t kMostBytes = 1 << 15;     // of all arrays: as of a host task that runs in the call
+constexpr int64_t kMostOfNumpy = 1 << 17;   // the same where they are NumPy's, which would be copied otherwise
 constexpr int64_t kMostCopied = 1 << 10;    // bytes of an array that NumPy's function gets a copy of
 constexpr int64_t kMostOfMatrix = 1 << 10;  // elements
 constexpr int64_t kMostNumbers = 1 << 12;   // that NumPy looks at, which finds bools far sooner
@@ -56,7 +57,7 @@ struct NumpyCall {
   bool waits = false;  // the function waits for its arrays anyway
   const char* kinds =
       "";  // of dtypes: b bool, i signed, u unsigned, f float, c complex; F floats of 32 and 64 bits, D of 64 bits
-  int64_t bytes = 0;
+  int64_t bytes = 0, of_numpy = 0;  // of forerun's arrays, and of NumPy's
   int device = -1;
   bool wide = false;                        // there is an array of 64-bit floats
   bool narrow = false;                      // or of shorter ones
@@ -112,26 +113,37 @@ struct NumpyCall {
     return (t == DType::f64 && std::strpbrk(kinds, "DF")) || (t == DType::f32 && std::strchr(kinds, 'F'));
   }
   bool note(PyObject* o, const Array& a) {
-    if (a.layout.size == 0 || (device >= 0 && as_array(o)->device != device))
-      return false;  // some loop for ever on nothing
-    DType t = a.layout.dtype;
-    if (t == DType::bf16 || !takes(t)) return false;
-    device = as_array(o)->device;
+    if (a.layout.size == 0 || !note(a.layout.dtype, as_array(o)->device)) return false;  // some loop for ever on nothing
+    if (!first) first = &a, first_object = o;
+    return true;
+  }
+  bool note(DType t, int of_device) {
+    if ((device >= 0 && of_device != device) || t == DType::bf16 || !takes(t)) return false;
+    device = of_device;
     wide = wide || t == DType::f64 || t == DType::c128;
     narrow = narrow || t == DType::f16 || t == DType::f32;
     all_floats = all_floats && t == DType::f64;
     all_numbers = all_numbers && (t == DType::f64 || t == DType::i64);
-    if (!first) first = &a, first_object = o;
     return true;
   }
   // A NumPy array on the values, which no operation writes while it exists; on no values for functions that make views.
   // Null: not plain.
   PyObject* array(PyObject* o) {
+    if (what == What::values && PyArray_CheckExact(o)) return as_it_is(o, kMostOfNumpy);
     const Array* a = what == What::views ? plain_array(o) : plain_values(o);
     if (!a || !note(o, *a)) return nullptr;
     if (what == What::views && a->layout.ndim() == 0) return nullptr;  // NumPy makes a number of an array without axes
     if (what == What::views) return numpy_view(a->layout, nowhere(*a), true, nullptr);
     return (bytes += a->layout.nbytes()) > kMostBytes ? nullptr : known(*a);
+  }
+  // An array of NumPy, which is not copied.
+  PyObject* as_it_is(PyObject* o, int64_t most) {
+    auto* array = reinterpret_cast<PyArrayObject*>(o);
+    bool known = false;
+    const DType t = dtype_of_typenum(PyArray_TYPE(array), &known);
+    const bool plain = known && !ints_become_floats && PyArray_NDIM(array) > 0 && PyArray_SIZE(array) > 0 &&
+                       PyArray_ISBEHAVED_RO(array);
+    return plain && (of_numpy += PyArray_NBYTES(array)) <= most && note(t, here()) ? Py_NewRef(o) : nullptr;
   }
   PyObject* known(const Array& a) {
     if (!values_at_once(a)) {
@@ -161,19 +173,24 @@ struct NumpyCall {
   }
 
   PyObject* vector(PyObject* o) {
+    if (PyArray_CheckExact(o)) return PyArray_NDIM(reinterpret_cast<PyArrayObject*>(o)) == 1 ? array(o) : nullptr;
     const Array* a = plain_array(o);
     return a && a->layout.ndim() == 1 ? array(o) : nullptr;
   }
   PyObject* matrix(PyObject* o) {
+    if (PyArray_CheckExact(o))
+      return PyArray_SIZE(reinterpret_cast<PyArrayObject*>(o)) <= kMostOfMatrix ? array(o) : nullptr;
     const Array* a = plain_array(o);
     return a && a->layout.size <= kMostOfMatrix ? array(o) : nullptr;
   }
   PyObject* looked_at(PyObject* o) {
+    if (PyArray_CheckExact(o)) return as_it_is(o, INT64_MAX);
     const Array* a = plain_values(o);
     if (a && a->layout.dtype != DType::b1 && a->layout.size > kMostNumbers) return nullptr;
     return a && note(o, *a) ? known(*a) : nullptr;
   }
   PyObject* haystack(PyObject* o) {
+    if (PyArray_CheckExact(o)) return as_it_is(o, INT64_MAX);
     const Array* a = plain_array(o);
     if (!a || !note(o, *a)) return nullptr;
     if (a->layout.nbytes() > kMostBytes &&
@@ -256,7 +273,7 @@ PyObject* ours(PyObject* result, const NumpyCall& call) {
   if (Array taken = is_array ? taken_from(result, 2, t, call.device) : Array(); taken.storage())
     return ++Engine::get().at_once.count, wrap(std::move(taken));
   Array made =
-      made_at_once(t, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(array)), PyArray_NDIM(array)), call.device);
+      made_at_once(t, shape_of(array), call.device);
   if (!made.storage()) return nullptr;
   if (PyArray_IS_C_CONTIGUOUS(array) && PyArray_ISNOTSWAPPED(array)) {
     std::memcpy(made.storage()->data(), PyArray_DATA(array), static_cast<size_t>(made.layout.nbytes()));
@@ -279,8 +296,8 @@ PyObject* viewed_as(PyObject* result, PyObject* of, const NumpyCall& call) {
   int64_t distance = static_cast<char*>(PyArray_DATA(to)) - static_cast<char*>(PyArray_DATA(from));
   int64_t size = static_cast<int64_t>(call.first->storage()->bytes), at = call.first->layout.offset + distance;
   if (!known || PyArray_SIZE(to) == 0 || at < 0 || at >= size) return nullptr;
-  layout.shape = Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(to)), PyArray_NDIM(to));
-  layout.strides = Dims(reinterpret_cast<const int64_t*>(PyArray_STRIDES(to)), PyArray_NDIM(to));
+  layout.shape = shape_of(to);
+  layout.strides = strides_of(to);
   layout.offset = at;
   layout.size = PyArray_SIZE(to);
   layout.read_only = call.first->layout.read_only;

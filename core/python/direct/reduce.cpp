@@ -243,15 +243,15 @@ PyObject* argsort(const DirectCall& call) {
 }  // namespace
 
 void add_direct_reductions() {
-  add_direct("total", reduce<Kind::total>, Lists::as_arrays);
-  add_direct("extreme", reduce<Kind::extreme>, Lists::as_arrays);
-  add_direct("truth", reduce<Kind::truth>, Lists::as_arrays);
-  add_direct("mean", mean, Lists::as_arrays);
-  add_direct("trace", trace, Lists::as_arrays);
-  add_direct("norm", norm, Lists::as_arrays);
-  add_direct("count", count, Lists::as_arrays);
-  add_direct("argmax", arg<true>, Lists::as_arrays);
-  add_direct("argmin", arg<false>, Lists::as_arrays);
+  add_direct("total", reduce<Kind::total>, Lists::read_in_place);
+  add_direct("extreme", reduce<Kind::extreme>, Lists::read_in_place);
+  add_direct("truth", reduce<Kind::truth>, Lists::read_in_place);
+  add_direct("mean", mean, Lists::read_in_place);
+  add_direct("trace", trace, Lists::read_in_place);
+  add_direct("norm", norm, Lists::read_in_place);
+  add_direct("count", count, Lists::read_in_place);
+  add_direct("argmax", arg<true>, Lists::read_in_place);
+  add_direct("argmin", arg<false>, Lists::read_in_place);
   add_direct("sort", sort, Lists::as_arrays);
   add_direct("argsort", argsort, Lists::as_arrays);
 }

@@ -186,7 +186,7 @@ class HostKernel final : public Kernel {
     nb::object from = nb::steal(PyArray_FROM_O(value));
     if (!from) return false;
     auto* array = reinterpret_cast<PyArrayObject*>(from.ptr());
-    Dims shape(reinterpret_cast<const int64_t*>(PyArray_DIMS(array)), PyArray_NDIM(array));
+    Dims shape = shape_of(array);
     Layout want = part(i, piece);
     if (!(shape == want.shape)) {
       PyErr_Format(PyExc_ValueError, "%s: must return shape %s, got %s", name_, to_string(want.shape).c_str(),

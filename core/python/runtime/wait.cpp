@@ -29,10 +29,11 @@ struct Leftovers {
   }
 };
 
-void wait_settled(const Array& array) {
+// `what`: why, if no call of the program asks for it.
+void wait_settled(const Array& array, const char* what = nullptr) {
   Storage& storage = *array.storage();
-  if (storage.settled()) return found_there("wait");
-  LoggedWait wait;
+  if (storage.settled()) return what ? void() : found_there("wait");
+  LoggedWait wait(what);
   Leftovers left;
   if (!engine_abandoned()) left.any = Engine::get().waiter.settle_small(storage, Dispatcher::Then::help);
   while (!storage.settled())
@@ -56,6 +57,19 @@ void wait_for(const Array& array) {
 void wait_until_written(const Array& array) {
   wait_settled(array);
   check_failure(array);
+}
+
+void wait_for_end(const Array& array) { wait_settled(array, "read of an array of NumPy"); }
+
+bool ends_within(const Array& array, std::chrono::microseconds limit) {
+  Storage& storage = *array.storage();
+  if (storage.settled()) return true;
+  LoggedWait wait("read of an array of NumPy");
+  Leftovers left;
+  left.any = Engine::get().waiter.settle_small(storage, Dispatcher::Then::help);
+  if (storage.settled()) return true;
+  Unlocked unlocked;
+  return Engine::get().waiter.wait(storage, limit);
 }
 
 void wait_for(const std::vector<Array>& arrays) {

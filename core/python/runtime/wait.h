@@ -1,5 +1,6 @@
 // Waiting for values and for the engine, with the interpreter lock held.
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -11,6 +12,10 @@ namespace forerun {
 void wait_for(const Array& array);
 // The same for a caller that does not look at the values: a program that is recorded may.
 void wait_until_written(const Array& array);
+// The same, but leaves a failure to those that read the values.
+void wait_for_end(const Array& array);
+// Whether it has ended by then; no signals are looked for.
+bool ends_within(const Array& array, std::chrono::microseconds limit);
 // Waits until all of them have their values; raises what is wrong with them, several failures as a group.
 void wait_for(const std::vector<Array>& arrays);
 // Waits for all ops issued before `mark`; wait_all() raises the failures that have not been raised.

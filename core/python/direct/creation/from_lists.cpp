@@ -246,18 +246,18 @@ PyObject* array_of_list(PyObject* list) { return of_list(list, nullptr); }
 PyObject* array_of_number(PyObject* number) { return of_number(number, nullptr); }
 
 PyObject* array_of_numpy(PyObject* array) {
-  constexpr npy_intp kMost = 1 << 14;  // bytes
+  constexpr npy_intp kMost = 1 << 19;  // bytes, which the thread that issues operations copies
   auto* from = reinterpret_cast<PyArrayObject*>(array);
   bool known;
   const DType t = dtype_of_typenum(PyArray_TYPE(from), &known);
   // MXNet's rules change dtypes.
   if (!known || ints_become_floats || typenum_of(t) != PyArray_TYPE(from) || PyArray_NDIM(from) == 0 ||
-      PyArray_NBYTES(from) > kMost || !PyArray_ISCARRAY_RO(from) || !may_work_at_once())
+      PyArray_NBYTES(from) > kMost || !may_work_at_once())
     return nullptr;
-  const Dims shape(reinterpret_cast<const int64_t*>(PyArray_DIMS(from)), PyArray_NDIM(from));
-  Array made = made_at_once(t, shape, here());
+  Array made = made_at_once(t, shape_of(from), here());
   if (!made.storage()) return nullptr;
-  std::memcpy(made.storage()->data(), PyArray_DATA(from), static_cast<size_t>(PyArray_NBYTES(from)));
+  keep_order(from, made.layout);
+  if (!copy_elements(from, made)) throw PythonError{};
   if (t == DType::b1) make_bools(made.storage()->data(), made.layout.size);
   written_at_once(made);
   return wrap(std::move(made));

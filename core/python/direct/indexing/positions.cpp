@@ -16,6 +16,7 @@
 #include "python/direct/creation/creation_arguments.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
+#include "python/object/conversion/numpy_interop.h"
 #include "python/object/plain.h"
 #include "python/runtime/submission/accelerators.h"
 #include "python/runtime/submission/at_once.h"
@@ -156,7 +157,7 @@ Array known_positions(PyObject* array, int64_t n, int device) {
   if (!plain || !may_work_at_once() || !std::all_of(at, at + count, [n](int64_t i) { return i >= -n && i < n; }))
     return {};
   Array made =
-      made_at_once(DType::i64, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(a)), PyArray_NDIM(a)), device);
+      made_at_once(DType::i64, shape_of(a), device);
   if (!made.storage()) return {};
   std::copy_n(at, count, reinterpret_cast<int64_t*>(made.storage()->data()));
   written_at_once(made);

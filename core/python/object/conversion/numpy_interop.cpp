@@ -31,6 +31,33 @@ static bool is_foreign(PyObject* o) {
          (PyObject_HasAttrString(o, "__array_ufunc__") || PyObject_HasAttrString(o, "__array__"));
 }
 
+Dims shape_of(PyArrayObject* array) {
+  return Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(array)), PyArray_NDIM(array));
+}
+
+Dims strides_of(PyArrayObject* array) {
+  return Dims(reinterpret_cast<const int64_t*>(PyArray_STRIDES(array)), PyArray_NDIM(array));
+}
+
+void keep_order(PyArrayObject* from, Layout& to) {
+  const bool same_size = static_cast<size_t>(PyArray_ITEMSIZE(from)) == item_size(to.dtype);
+  if (same_size && PyArray_IS_F_CONTIGUOUS(from) && !PyArray_IS_C_CONTIGUOUS(from)) to.strides = strides_of(from);
+}
+
+bool copy_elements(PyArrayObject* from, const Array& to) {
+  constexpr int64_t kFew = 1 << 19;  // bytes that are copied faster without NumPy, which lets other threads run
+  const bool in_one_piece = PyArray_IS_C_CONTIGUOUS(from) || PyArray_IS_F_CONTIGUOUS(from);
+  const bool same = typenum_of(to.layout.dtype) == PyArray_TYPE(from) && PyArray_ISBEHAVED_RO(from);
+  if (to.layout.nbytes() <= kFew && same && in_one_piece) {
+    std::memcpy(to.storage()->data(), PyArray_DATA(from), static_cast<size_t>(to.layout.nbytes()));
+    return true;
+  }
+  PyObject* view = numpy_view(to.layout, to.storage()->data(), true, nullptr);
+  const bool copied = view && PyArray_CopyInto(reinterpret_cast<PyArrayObject*>(view), from) == 0;
+  Py_XDECREF(view);
+  return copied;
+}
+
 Array from_object(const char* op, PyObject* o, int device) {
   if (numpy_rules && is_foreign(o))
     throw Error(ErrorKind::type,
@@ -48,23 +75,14 @@ Array from_object(const char* op, PyObject* o, int device) {
   }
   bool from_python = !PyArray_Check(o) && !PyArray_IsScalar(o, Generic);
   if (from_python && t == DType::f64) t = default_float;
-  Array made = Array::make(t, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(source)), PyArray_NDIM(source)),
-                           host_budget_of(device));
+  Array made = Array::make(t, shape_of(source), host_budget_of(device));
   if (!made.storage()->take()) {
     Py_DECREF(any);
     throw std::bad_alloc();
   }
   made.storage()->materialized = true;
-  int failed = 0;
-  constexpr int64_t kFew =
-      1 << 14;  // bytes that are copied faster without NumPy, which lets other threads run meanwhile
-  if (made.layout.nbytes() <= kFew && typenum_of(t) == PyArray_TYPE(source) && PyArray_ISCARRAY_RO(source)) {
-    std::memcpy(made.storage()->data(), PyArray_DATA(source), static_cast<size_t>(made.layout.nbytes()));
-  } else {
-    PyObject* view = numpy_view(made.layout, made.storage()->data(), true, nullptr);
-    failed = view ? PyArray_CopyInto(reinterpret_cast<PyArrayObject*>(view), source) : -1;
-    Py_XDECREF(view);
-  }
+  keep_order(source, made.layout);
+  const bool failed = !copy_elements(source, made);
   if (t == DType::b1 && !failed) make_bools(made.storage()->data(), made.layout.size);
   Py_DECREF(any);
   if (failed) throw PythonError{};

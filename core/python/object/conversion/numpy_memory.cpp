@@ -18,7 +18,8 @@ namespace forerun {
 
 namespace {
 
-constexpr int64_t kLeast = int64_t{1} << 17;  // bytes: fewer are copied faster
+constexpr int64_t kLeast = int64_t{1} << 17;      // bytes: fewer are copied faster than they are taken over
+constexpr int64_t kLeastLent = int64_t{1} << 14;  // or lent
 
 struct Giver : DeferredRelease {
   PyObject* array;
@@ -43,7 +44,7 @@ bool is_alone(PyArrayObject* array, Py_ssize_t refs) {
 
 Array on_block(Block* block, DType t, PyArrayObject* values) {
   Array made =
-      Array::make(t, Dims(reinterpret_cast<const int64_t*>(PyArray_DIMS(values)), PyArray_NDIM(values)), block->budget);
+      Array::make(t, shape_of(values), block->budget);
   made.storage()->adopt(block);
   made.storage()->materialized = true;
   return made;
@@ -68,6 +69,28 @@ Block* block_of(PyObject* object, Py_ssize_t refs, DType t, MemoryBudget* budget
 Array taken_from(PyObject* array, Py_ssize_t refs, DType t, int device) {
   Block* block = block_of(array, refs, t, budget_of(device));
   return block ? on_block(block, t, reinterpret_cast<PyArrayObject*>(array)) : Array();
+}
+
+Array lent_by_numpy(PyObject* object, int device) {
+  if (!PyArray_CheckExact(object) || budget_of(device)->accelerator) return {};
+  auto* array = reinterpret_cast<PyArrayObject*>(object);
+  bool known = false;
+  const DType t = dtype_of_typenum(PyArray_TYPE(array), &known);
+  if (!known || typenum_of(t) != PyArray_TYPE(array) || PyArray_NBYTES(array) < kLeastLent ||
+      !PyArray_ISALIGNED(array) || !PyArray_ISNOTSWAPPED(array))
+    return {};
+  Layout layout = strided(t, shape_of(array),
+                          strides_of(array), 0);
+  layout.read_only = true;
+  if (!only_bools(layout, PyArray_BYTES(array))) return {};
+  const auto [low, high] = layout.range();
+  layout.offset = -low;
+  auto giver = std::make_unique<Giver>(object);
+  const auto bytes = static_cast<size_t>(high - low);
+  Array made(Buffer::make(bytes, host_budget_of(device)), std::move(layout));
+  made.storage()->adopt(new Block{PyArray_BYTES(array) + low, bytes, nullptr, 1, Giver::drop, giver.release()});
+  made.storage()->materialized = true;
+  return made;
 }
 
 Array taken(PyObject* array, int device) {
