@@ -29,6 +29,8 @@ x, A, v3, p = np.linspace(0.0, 1.0, 50), np.arange(12.0).reshape(3, 4), np.array
 S, i, b, s, k, big = A[:3, :3] + np.eye(3) * 5, np.arange(50), x > 0.5, x[3], 3, np.zeros((40, 40))
 l3, xi, c, row = [1.0, 2.0, 3.0], np.arange(20), x + 1j * x, (0.3, 0.4)
 t = np.ndarray((50,), float, bytearray(x.tobytes()))  # NumPy's with both, as arrays that libraries return are
+T, tv = np.ndarray((2000, 50), float, bytearray(800_000)), np.ndarray((50,), float, bytearray(400))  # data sets
+w, e = np.ones(50), np.ones(2000)
 tm, ti = t > 0.5, np.ndarray((3,), int, bytearray(np.arange(3).tobytes()))
 """
 ROWS = """
@@ -419,6 +421,46 @@ x.__setitem__(3,xi[3])
 x[[xi[1],2]]
 A[[True,False,True]]
 A[...,xi[:2]]
+np.dot(T,w)
+np.dot(T,tv)
+T@w
+w@T.T
+T.T@e
+np.dot(e,T)
+e-T@w
+T[:,:40].T@e
+T[5]*w
+np.dot(T[5],w)
+T*w
+T+1
+np.sum((T-w)**2,axis=1)
+np.sum(T)
+np.mean(T,axis=0)
+np.std(T,axis=0)
+np.max(T,axis=1)
+np.argmax(T,axis=1)
+np.any(T)
+np.linalg.norm(T)
+np.linalg.norm(T,axis=1)
+np.linalg.norm(T[:,0]-e)
+np.concatenate([T,T])
+np.hstack([T,np.ones((2000,1))])
+np.take(T,[1,5,7],axis=0)
+np.where(T>0.5,T,0.0)
+np.sort(T[:,0])
+np.argsort(T[:,0])
+np.isnan(T).any()
+np.einsum('ij,j->i',T,w)
+np.zeros_like(T)
+np.array(T)
+np.count_nonzero(T)
+np.digitize(tv,w)
+np.take(tv,[1,5,7])
+np.unique(tv)
+np.cumsum(tv)
+np.clip(tv,0.0,1.0)
+np.outer(tv,v3)
+np.dot(tv,w)
 """
 ROUND = 1e-3  # seconds of a round, about
 ROUNDS = 9

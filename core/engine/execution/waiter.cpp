@@ -11,7 +11,6 @@ namespace {
 // A waiting thread looks this often for work, with so many pauses between, before it sleeps: some 100 us. To be woken
 // may cost it as much.
 constexpr int kLooks = 150, kPauses = 16;
-constexpr uint32_t kHelpCost = 20'000'000;             // ns: a waiting thread takes nothing longer, to answer signals
 constexpr std::chrono::milliseconds kReliefLooks{10};  // how often the relief worker looks while there is no work
 
 // The thread's host task holds no place among the workers while this lasts.
@@ -66,8 +65,8 @@ bool Waiter::wait(Storage& storage, std::chrono::microseconds limit) {
   return wait_until([&] { return storage.has_ended(target); }, [&] { storage.watched.store(true); }, limit, kHelpCost);
 }
 
-bool Waiter::wait_mark(uint64_t mark, std::chrono::microseconds limit) {
-  return wait_until([&] { return ring_.has_ended(mark); }, [&] { notifier_.arm(mark); }, limit, kHelpCost);
+bool Waiter::wait_mark(uint64_t mark, std::chrono::microseconds limit, uint32_t most) {
+  return wait_until([&] { return ring_.has_ended(mark); }, [&] { notifier_.arm(mark); }, limit, most);
 }
 
 // Some slack, so that the front end does not come back for every op.
@@ -78,6 +77,10 @@ bool Waiter::make_room(std::chrono::microseconds limit) {
 
 bool Waiter::settle_small(Storage& storage, Dispatcher::Then then) {
   return dispatcher_.run_small(kSmallCost, [&] { return storage.settled(); }, then);
+}
+
+bool Waiter::settle_small(uint64_t mark, Dispatcher::Then then) {
+  return dispatcher_.run_small(kSmallCost, [&] { return ring_.has_ended(mark); }, then);
 }
 
 void Waiter::keep_up() {

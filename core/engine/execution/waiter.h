@@ -16,17 +16,20 @@ class Waiter {
   // --- Without the interpreter lock. False: not yet after `limit`; call again ---
   // All writes submitted so far have ended.
   bool wait(Storage& storage, std::chrono::microseconds limit);
-  // All ops before the mark have ended.
-  bool wait_mark(uint64_t mark, std::chrono::microseconds limit);
+  // All ops before the mark have ended. The thread takes no op that costs more ns than `most`, to come back in time.
+  bool wait_mark(uint64_t mark, std::chrono::microseconds limit, uint32_t most = kHelpCost);
   // There is room for a program that was too far ahead.
   bool make_room(std::chrono::microseconds limit);
 
   // --- These may hold the interpreter lock ---
   static constexpr uint64_t kKeepUp = 64;
+  static constexpr uint32_t kHelpCost = 20'000'000;  // ns: a waiting thread takes nothing longer, to answer signals
   // A try before wait(): runs small ops, a microsecond each, if that is all there is. `then`: whether wait() follows;
   // no worker is woken for work that the thread will find there. True: there is such work, and
   // WorkerPool::wake_for_leftovers() must follow when the wait has ended, in whatever way.
   bool settle_small(Storage& storage, Dispatcher::Then then);
+  // The same before wait_mark().
+  bool settle_small(uint64_t mark, Dispatcher::Then then);
   // Whether planning is short: few ops have been submitted since the last time.
   bool little_fresh() const { return ring_.fresh() <= 4 * kKeepUp; }
   // By a submitting thread, after each kKeepUp ops: while all is tiny it runs them itself, as long as they are in its

@@ -55,7 +55,7 @@ PyObject* call_with_array(const Entry& entry, const DirectCall& call) {
   constexpr Py_ssize_t kMost = 8;
   const Py_ssize_t n = call.n + (call.kwnames ? PyTuple_GET_SIZE(call.kwnames) : 0);
   if (n > kMost) return nullptr;
-  const nb::object lent = entry.lists == Lists::read_in_place ? lent_by(call.args[0]) : nb::object();
+  const nb::object lent = entry.lists == Lists::read_in_place ? lent_by(call.args[0], Reader::reduction) : nb::object();
   const nb::object array = lent ? lent : array_from_like(call.args[0]);
   if (!array) return nullptr;
   PyObject* args[kMost] = {array.ptr()};

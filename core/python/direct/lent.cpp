@@ -1,17 +1,15 @@
 #include "python/direct/lent.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <utility>
 
 #include "array/array.h"
-#include "engine/engine.h"
 #include "python/direct/creation/creation_arguments.h"
+#include "python/numpy_api.h"
 #include "python/object/array_object.h"
 #include "python/object/conversion/numpy_memory.h"
 #include "python/object/create.h"
-#include "python/object/node.h"
 #include "python/runtime/submission/capture.h"
 #include "python/runtime/submission/devices.h"
 #include "python/runtime/wait.h"
@@ -22,27 +20,31 @@ namespace forerun {
 
 namespace {
 
-constexpr std::chrono::microseconds kLongest{20'000};  // of a wait for an operand, which looks for no signals
-constexpr int64_t kCopied = 8000;                      // bytes that are copied in a microsecond
+constexpr int64_t kLongest = 4000;  // us of a wait for pending operations, which looks for no signals
+constexpr int64_t kBytes = 32'000;  // in each us of it: it takes a quarter of the time of a copy
 
-// Whether an operation may be issued and waited for within this call, and nothing keeps it for later.
-bool may_wait_here() {
-  return !recording && !capture && !guards && !Executor::in_task() &&
-         !SubmissionGate::is_closed(std::memory_order_relaxed) &&
-         !Engine::get().scheduler.gate_closed(std::memory_order_relaxed);
+bool is_dense(PyArrayObject* array) { return PyArray_IS_C_CONTIGUOUS(array) || PyArray_IS_F_CONTIGUOUS(array); }
+
+// Whether it is a matrix whose rows or columns do not overlap, and have no gaps within.
+bool has_dense_lines(PyArrayObject* array) {
+  if (PyArray_NDIM(array) != 2) return false;
+  const npy_intp item = PyArray_ITEMSIZE(array);
+  auto along = [&](int axis) {
+    return PyArray_STRIDE(array, axis) == item && PyArray_STRIDE(array, 1 - axis) >= item * PyArray_DIM(array, axis);
+  };
+  return along(0) || along(1);
 }
 
 }  // namespace
 
-nb::object lent_by(PyObject* numpy) {
-  if (!may_wait_here()) return {};
+nb::object lent_by(PyObject* numpy, Reader reader) {
+  if (!PyArray_CheckExact(numpy) || capture || guards || SubmissionGate::is_closed(std::memory_order_relaxed))
+    return {};
+  auto* array = reinterpret_cast<PyArrayObject*>(numpy);
+  if (!is_dense(array) && !(reader == Reader::product && has_dense_lines(array))) return {};
   Array lent = lent_by_numpy(numpy, here());
-  return lent.storage() ? nb::steal(wrap(std::move(lent))) : nb::object();
-}
-
-bool computed_soon(PyObject* operand, PyObject* lent) {
-  const std::chrono::microseconds copy{as_array(lent)->array.layout.nbytes() / kCopied};
-  return ends_within(as_array(operand)->array, std::min(copy, kLongest));
+  if (!lent.storage() || !all_end_within(std::min<int64_t>(PyArray_NBYTES(array) / kBytes, kLongest))) return {};
+  return nb::steal(wrap(std::move(lent)));
 }
 
 PyObject* when_ended(PyObject* result) {

@@ -58,12 +58,11 @@ PyObject* product_in_place(PyObject* first, PyObject* second) {
     return PyArray_CheckExact(o) ? PyArray_NBYTES(reinterpret_cast<PyArrayObject*>(o)) : npy_intp{0};
   };
   const bool is_first = bytes(first) >= bytes(second);
-  const nb::object lent = lent_by(is_first ? first : second);
+  const nb::object lent = lent_by(is_first ? first : second, Reader::product);
   const nb::object other = lent ? array_from_like(is_first ? second : first) : nb::object();
   const Array* a = other ? plain_array(other.ptr()) : nullptr;
   const Layout* matrix = a && a->layout.ndim() == 2 ? &a->layout : nullptr;
-  if (!a || (matrix && matrix->shape[is_first ? 1 : 0] > kVectors) || !computed_soon(other.ptr(), lent.ptr()))
-    return nullptr;
+  if (!a || (matrix && matrix->shape[is_first ? 1 : 0] > kVectors)) return nullptr;
   PyObject* result = is_first ? product_of_plain(lent.ptr(), other.ptr()) : product_of_plain(other.ptr(), lent.ptr());
   return when_ended(result);
 }

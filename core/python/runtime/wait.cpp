@@ -41,6 +41,8 @@ void wait_settled(const Array& array, const char* what = nullptr) {
   wait.on(storage.last_write);
 }
 
+constexpr const char* kReadOfNumpy = "read of an array of NumPy";  // the cause of a wait
+
 void must_not_be_in_task(const char* what) {
   if (in_host_task())
     throw Error(ErrorKind::runtime,
@@ -59,17 +61,22 @@ void wait_until_written(const Array& array) {
   check_failure(array);
 }
 
-void wait_for_end(const Array& array) { wait_settled(array, "read of an array of NumPy"); }
+void wait_for_end(const Array& array) { wait_settled(array, kReadOfNumpy); }
 
-bool ends_within(const Array& array, std::chrono::microseconds limit) {
-  Storage& storage = *array.storage();
-  if (storage.settled()) return true;
-  LoggedWait wait("read of an array of NumPy");
+bool all_end_within(int64_t microseconds) {
+  constexpr int64_t kShortest = 100;  // a wait looks for work as long as that
+  Engine& engine = Engine::get();
+  const uint64_t mark = engine.ring.next();
+  if (engine.ring.has_ended(mark)) return true;
+  LoggedWait wait(kReadOfNumpy);
   Leftovers left;
-  left.any = Engine::get().waiter.settle_small(storage, Dispatcher::Then::help);
-  if (storage.settled()) return true;
-  Unlocked unlocked;
-  return Engine::get().waiter.wait(storage, limit);
+  const auto then = microseconds < kShortest ? Dispatcher::Then::go_on : Dispatcher::Then::help;
+  left.any = engine.waiter.settle_small(mark, then);
+  if (microseconds >= kShortest && !engine.ring.has_ended(mark)) {
+    Unlocked unlocked;
+    engine.waiter.wait_mark(mark, std::chrono::microseconds{microseconds}, static_cast<uint32_t>(microseconds * 1000));
+  }
+  return engine.ring.idle();
 }
 
 void wait_for(const std::vector<Array>& arrays) {

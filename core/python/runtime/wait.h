@@ -1,6 +1,5 @@
 // Waiting for values and for the engine, with the interpreter lock held.
 #pragma once
-#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -14,8 +13,8 @@ void wait_for(const Array& array);
 void wait_until_written(const Array& array);
 // The same, but leaves a failure to those that read the values.
 void wait_for_end(const Array& array);
-// Whether it has ended by then; no signals are looked for.
-bool ends_within(const Array& array, std::chrono::microseconds limit);
+// Whether all ops end within some microseconds; no signals are looked for.
+bool all_end_within(int64_t microseconds);
 // Waits until all of them have their values; raises what is wrong with them, several failures as a group.
 void wait_for(const std::vector<Array>& arrays);
 // Waits for all ops issued before `mark`; wait_all() raises the failures that have not been raised.

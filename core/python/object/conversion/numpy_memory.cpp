@@ -43,8 +43,7 @@ bool is_alone(PyArrayObject* array, Py_ssize_t refs) {
 }
 
 Array on_block(Block* block, DType t, PyArrayObject* values) {
-  Array made =
-      Array::make(t, shape_of(values), block->budget);
+  Array made = Array::make(t, shape_of(values), block->budget);
   made.storage()->adopt(block);
   made.storage()->materialized = true;
   return made;
@@ -79,10 +78,8 @@ Array lent_by_numpy(PyObject* object, int device) {
   if (!known || typenum_of(t) != PyArray_TYPE(array) || PyArray_NBYTES(array) < kLeastLent ||
       !PyArray_ISALIGNED(array) || !PyArray_ISNOTSWAPPED(array))
     return {};
-  Layout layout = strided(t, shape_of(array),
-                          strides_of(array), 0);
+  Layout layout = strided(t, shape_of(array), strides_of(array), 0);
   layout.read_only = true;
-  if (!only_bools(layout, PyArray_BYTES(array))) return {};
   const auto [low, high] = layout.range();
   layout.offset = -low;
   auto giver = std::make_unique<Giver>(object);

@@ -12,8 +12,8 @@ namespace forerun {
 Block* block_of(PyObject* array, Py_ssize_t refs, DType t, MemoryBudget* budget);
 // An array on that memory; no storage: there is none.
 Array taken_from(PyObject* array, Py_ssize_t refs, DType t, int device);
-// An array on the memory of a large NumPy array, which it keeps alive and does not write to; no storage: it must be copied.
-// The program may write to the memory: only for operations that end before the program goes on.
+// An array on the memory of a large NumPy array, which it keeps alive and does not write to; no storage: it must be
+// copied. The program may write to the memory: only for operations that end before the program goes on.
 Array lent_by_numpy(PyObject* array, int device);
 // An array with the values of a NumPy array that has no other references, and will have none.
 Array taken(PyObject* array, int device);

@@ -271,7 +271,8 @@ def _plain(*operands: Any) -> Array | None:
 
     None: something else.
     """
-    if not operands or type(operands[0]) is not str or not all(map(is_array, operands[1:])):
+    arrays = all(is_array(x) or type(x) is numpy.ndarray for x in operands[1:])
+    if not operands or type(operands[0]) is not str or not arrays:
         return None
     plan = _plan(operands[0])
     if plan is None:
