@@ -35,8 +35,8 @@ struct DirectCall {
 
 // A new reference; null without an exception set: the call is not plain, and nothing has happened.
 using DirectEntry = PyObject* (*)(const DirectCall&);
-// Whether the entry is tried with an array in place of a first argument that is a list of numbers, or NumPy's: on a copy,
-// or where NumPy's array lies.
+// Whether the entry is tried with an array in place of a first argument that is a list of numbers, or NumPy's: on a
+// copy, or where NumPy's array lies.
 enum class Lists { as_they_are, as_arrays, read_in_place };
 void add_direct(const char* name, DirectEntry entry, Lists lists = Lists::as_they_are);
 

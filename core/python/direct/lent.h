@@ -17,8 +17,8 @@ enum class Reader { reduction, product };
 
 // An array on the memory of NumPy's array, which it keeps alive. Null without an exception set: it must be copied,
 // because it is small, of a dtype that forerun lacks, or of a layout with which results would have other bits; because
-// operations are captured, or a wait is not allowed here; or because other operations are pending, behind which the wait
-// could take long.
+// operations are captured, or a wait is not allowed here; or because other operations are pending, behind which the
+// wait could take long.
 nb::object lent_by(PyObject* numpy, Reader reader);
 // The result of the operations on a lent array, after a wait for their end. Null: as it is.
 PyObject* when_ended(PyObject* result);

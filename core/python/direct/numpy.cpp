@@ -113,7 +113,8 @@ struct NumpyCall {
     return (t == DType::f64 && std::strpbrk(kinds, "DF")) || (t == DType::f32 && std::strchr(kinds, 'F'));
   }
   bool note(PyObject* o, const Array& a) {
-    if (a.layout.size == 0 || !note(a.layout.dtype, as_array(o)->device)) return false;  // some loop for ever on nothing
+    if (a.layout.size == 0 || !note(a.layout.dtype, as_array(o)->device))
+      return false;  // some loop for ever on nothing
     if (!first) first = &a, first_object = o;
     return true;
   }
@@ -272,8 +273,7 @@ PyObject* ours(PyObject* result, const NumpyCall& call) {
   // Two references: of the result, and this function's.
   if (Array taken = is_array ? taken_from(result, 2, t, call.device) : Array(); taken.storage())
     return ++Engine::get().at_once.count, wrap(std::move(taken));
-  Array made =
-      made_at_once(t, shape_of(array), call.device);
+  Array made = made_at_once(t, shape_of(array), call.device);
   if (!made.storage()) return nullptr;
   if (PyArray_IS_C_CONTIGUOUS(array) && PyArray_ISNOTSWAPPED(array)) {
     std::memcpy(made.storage()->data(), PyArray_DATA(array), static_cast<size_t>(made.layout.nbytes()));

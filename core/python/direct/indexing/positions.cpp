@@ -156,8 +156,7 @@ Array known_positions(PyObject* array, int64_t n, int device) {
   const auto* at = static_cast<const int64_t*>(PyArray_DATA(a));
   if (!plain || !may_work_at_once() || !std::all_of(at, at + count, [n](int64_t i) { return i >= -n && i < n; }))
     return {};
-  Array made =
-      made_at_once(DType::i64, shape_of(a), device);
+  Array made = made_at_once(DType::i64, shape_of(a), device);
   if (!made.storage()) return {};
   std::copy_n(at, count, reinterpret_cast<int64_t*>(made.storage()->data()));
   written_at_once(made);
