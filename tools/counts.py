@@ -134,15 +134,46 @@ def hints(root: Path) -> Iterator[tuple[str, ast.expr | None]]:
                 yield "result", node.returns
 
 
-def share_of_any(kind: str) -> Callable[[Path], str]:
+def share_of_any(kind: str, public: bool = False) -> Callable[[Path], str]:
     """Return a count of the annotations of a kind that are `Any`."""
 
     def count(root: Path) -> str:
-        found = [annotation for name, annotation in hints(root) if name == kind]
+        found = [annotation for name, annotation in (public_hints if public else hints)(root) if name == kind]
         bare = sum(annotation is not None and ast.unparse(annotation) in ("Any", "typing.Any") for annotation in found)
         return f"{100 * bare / len(found):.0f} % of {len(found):,}"
 
     return count
+
+
+def is_public(path: str) -> bool:
+    """Return whether users import what a file of src defines. The class of arrays is in a private folder."""
+    return re.search(r"(^|/)_(?!array/|_init__)", path) is None
+
+
+def public_functions(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Yield functions with public names, methods of public classes too: of one with overloads, these alone."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    inner = [each for each in ast.iter_child_nodes(node) if isinstance(each, (*kinds, ast.ClassDef, ast.If))]
+    loaded = {f.name for f in inner if isinstance(f, kinds) and "overload" in map(ast.unparse, f.decorator_list)}
+    for each in inner:
+        if isinstance(each, ast.If):
+            yield from public_functions(each)
+        elif each.name.startswith("_"):
+            continue
+        elif isinstance(each, ast.ClassDef):
+            yield from public_functions(each)
+        elif each.name not in loaded or "overload" in map(ast.unparse, each.decorator_list):
+            yield each
+
+
+def public_hints(root: Path) -> Iterator[tuple[str, ast.expr | None]]:
+    """Yield the annotations of public functions, without those of `*args` and `**kwargs`."""
+    for path in modules(root).values():
+        if is_public(path.relative_to(root / "src" / "forerun").as_posix()):
+            for node in public_functions(ast.parse(text(path))):
+                named = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+                yield from (("parameter", x.annotation) for x in named if x.arg not in ("self", "cls"))
+                yield "result", node.returns
 
 
 def longest_file(folder: str, kind: str) -> Callable[[Path], str]:
@@ -238,6 +269,8 @@ COUNTS: dict[str, Callable[[Path], str]] = {
     "imports inside of functions": late_imports,
     "parameters annotated `Any`": share_of_any("parameter"),
     "results annotated `Any`": share_of_any("result"),
+    "parameters of public functions annotated `Any`": share_of_any("parameter", public=True),
+    "results of public functions annotated `Any`": share_of_any("result", public=True),
     "longest file of src, lines": longest_file("src/forerun", "*.py"),
     "longest file of core, lines": longest_file("core", "*.cpp"),
     "longest function of src, lines": longest_python,

@@ -25,6 +25,7 @@ from .ops.vision.resize import resized
 from .ops.vision.rotate import image_of, imrotate, random_rotate
 
 if TYPE_CHECKING:
+    from .ops.vision.resize import Pixels
     from .typing import Array
 
 
@@ -36,7 +37,7 @@ __all__ = [
 Crop = tuple[int, int, int, int]
 
 
-def imresize(src: Array | numpy.ndarray, w: int, h: int, interp: int = 1) -> Any:
+def imresize(src: Pixels, w: int, h: int, interp: int = 1) -> Pixels:
     """Return the image in another size. Images that get smaller are smoothed. It does not wait, and has no gradient.
 
     Parameters
@@ -69,10 +70,11 @@ def imresize(src: Array | numpy.ndarray, w: int, h: int, interp: int = 1) -> Any
     x: Any = image_of(src)
     if x.ndim != 3:
         raise ValueError(f"imresize: image must have 3 axes, got shape {x.shape}")
-    return resized("imresize", x, w, h, interp)
+    found: Pixels = resized("imresize", x, w, h, interp)
+    return found
 
 
-def resize_short(src: Array | numpy.ndarray, size: int, interp: int = 2) -> Any:
+def resize_short(src: Pixels, size: int, interp: int = 2) -> Pixels:
     """Return the image with its shorter side of a size, and the longer one in proportion.
 
     Parameters
@@ -105,8 +107,8 @@ def resize_short(src: Array | numpy.ndarray, size: int, interp: int = 2) -> Any:
 
 
 def fixed_crop(
-    src: Array | numpy.ndarray, x0: int, y0: int, w: int, h: int, size: Sequence[int] | None = None, interp: int = 2
-) -> Array | numpy.ndarray:
+    src: Pixels, x0: int, y0: int, w: int, h: int, size: Sequence[int] | None = None, interp: int = 2
+) -> Pixels:
     """Return a part of an image, as a view, or resized.
 
     Parameters
@@ -183,7 +185,7 @@ def _largest(shape: Sequence[int], size: Sequence[int]) -> tuple[int, int]:
     return max(int(size[0] * scale), 1), max(int(size[1] * scale), 1)
 
 
-def random_crop(src: Any, size: Sequence[int], interp: int = 2) -> tuple[Any, Crop]:
+def random_crop(src: Pixels, size: Sequence[int], interp: int = 2) -> tuple[Pixels, Crop]:
     """Return a part of an image at a random place, and where it is.
 
     If the image is smaller than the part, the largest part of these proportions is resized.
@@ -216,7 +218,7 @@ def random_crop(src: Any, size: Sequence[int], interp: int = 2) -> tuple[Any, Cr
     return fixed_crop(src, x0, y0, w, h, size, interp), (x0, y0, w, h)
 
 
-def center_crop(src: Array | numpy.ndarray, size: Sequence[int], interp: int = 2) -> tuple[Any, Crop]:
+def center_crop(src: Pixels, size: Sequence[int], interp: int = 2) -> tuple[Pixels, Crop]:
     """Return the part of an image in its middle, and where it is.
 
     If the image is smaller than the part, the largest part of these proportions is resized.
@@ -250,8 +252,12 @@ def center_crop(src: Array | numpy.ndarray, size: Sequence[int], interp: int = 2
 
 
 def random_size_crop(
-    src: Array | numpy.ndarray, size: Sequence[int], area: Any, ratio: Sequence[float], interp: int = 2
-) -> tuple[Any, Crop]:
+    src: Pixels,
+    size: Sequence[int],
+    area: float | Sequence[float],
+    ratio: Sequence[float],
+    interp: int = 2,
+) -> tuple[Pixels, Crop]:
     """Return a part of an image of random area and proportions, resized, and where it was (Szegedy et al. 2015).
 
     After ten parts that do not fit into the image, it is the one in the middle.
@@ -326,7 +332,7 @@ def scale_down(src_size: Sequence[int], size: Sequence[int]) -> tuple[int, int]:
     return _largest((src_size[1], src_size[0]), size)
 
 
-def color_normalize(src: Array, mean: Array | float, std: Array | float | None = None) -> Any:
+def color_normalize(src: Pixels, mean: Array | float, std: Array | float | None = None) -> Pixels:
     """Return (src - mean) / std. Bytes become floats.
 
     Parameters
@@ -357,15 +363,15 @@ _BORDERS = {0: "constant", 1: "edge", 2: "symmetric", 3: "wrap", 4: "reflect"}  
 
 
 def copyMakeBorder(
-    src: Array | numpy.ndarray,
+    src: Pixels,
     top: int,
     bot: int,
     left: int,
     right: int,
     type: int = 0,
     value: float = 0,
-    values: Any = None,
-) -> Any:
+    values: Sequence[float] | None = None,
+) -> Pixels:
     """Return the image with a border.
 
     Parameters
@@ -407,12 +413,17 @@ def copyMakeBorder(
     x = image_of(src)
     if type not in _BORDERS:
         raise ValueError(f"copyMakeBorder: type must be one of {sorted(_BORDERS)}, got {type}")
-    widths, xp = ((top, bot), (left, right), (0, 0)), numpy if isinstance(x, numpy.ndarray) else np
+    widths = ((top, bot), (left, right), (0, 0))
+    xp: Any = numpy if isinstance(x, numpy.ndarray) else np
+    bordered: Pixels
     if type:
-        return xp.pad(x, widths, mode=_BORDERS[type])
+        bordered = xp.pad(x, widths, mode=_BORDERS[type])
+        return bordered
     if values is None:
-        return xp.pad(x, widths, constant_values=value)
+        bordered = xp.pad(x, widths, constant_values=value)
+        return bordered
     if len(values) != x.shape[-1]:
         raise ValueError(f"copyMakeBorder: values must be one for each channel, got {values} for shape {x.shape}")
     planes = [xp.pad(x[..., i], widths[:2], constant_values=v) for i, v in enumerate(values)]
-    return xp.stack(planes, axis=-1)
+    bordered = xp.stack(planes, axis=-1)
+    return bordered

@@ -6,9 +6,12 @@ There are no servers: sums over ranks are operations between these (`forerun.dis
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import distributed as _dist
+
+if TYPE_CHECKING:
+    from .typing import Array
 
 __all__ = ["KVStore", "create"]
 
@@ -62,7 +65,13 @@ class KVStore:
         """The number of ranks; 1 for a store that is not over ranks."""
         return _dist.size() if self.over_ranks else 1
 
-    def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
+    def broadcast(
+        self,
+        key: int | str | Sequence[int | str],
+        value: Array | Sequence[Array],
+        out: Array | Sequence[Array],
+        priority: int = 0,
+    ) -> None:
         """Copy rank 0's value of the first array into arrays, on all devices and ranks.
 
         Parameters
@@ -89,7 +98,13 @@ class KVStore:
         for each in _listed(out):
             each[...] = found.to_device(each.device)
 
-    def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
+    def pushpull(
+        self,
+        key: int | str | Sequence[int | str],
+        value: Array | Sequence[Array],
+        out: Array | Sequence[Array] | None = None,
+        priority: int = 0,
+    ) -> None:
         """Copy the sum of arrays, over devices and ranks, into arrays.
 
         Parameters

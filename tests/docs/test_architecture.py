@@ -84,5 +84,23 @@ def test_counts_of_a_small_tree(tmp_path):
     assert counts.late_imports(tmp_path) == "1"
     assert counts.circles_of_modules(tmp_path) == "1 (2 modules)"
     assert counts.share_of_any("parameter")(tmp_path) == "50 % of 2"
+    assert counts.share_of_any("parameter", public=True)(tmp_path) == "50 % of 2"
     assert counts.longest_core(tmp_path) == "3 (f)"
     assert counts.largest_class(tmp_path) == "2 (Shape)"
+
+
+def test_any_of_public_functions_is_counted(tmp_path):
+    package = tmp_path / "src" / "forerun"
+    for name, text in {
+        "_a/b.py": "def f(x: Any) -> Any: ...\n",
+        "_array/b.py": "class A:\n    def f(self, x: Any, *args: Any, y: int, **kwargs: Any) -> Any: ...\n",
+        "a.py": (
+            "class _A:\n    def f(self) -> Any: ...\n"
+            "@overload\ndef g(x: int) -> int: ...\n@overload\ndef g(x: str) -> str: ...\ndef g(x: Any) -> Any: ...\n"
+            "def _f(x: Any) -> Any: ...\n"
+        ),
+    }.items():
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_text(text)
+    assert counts.share_of_any("parameter", public=True)(tmp_path) == "25 % of 4"
+    assert counts.share_of_any("result", public=True)(tmp_path) == "33 % of 3"

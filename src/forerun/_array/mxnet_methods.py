@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from ..ops._base import core as _core
 from ..ops.elementwise import arithmetic
@@ -50,7 +50,7 @@ class MxnetMethods:
 
     def slice_assign(
         self, rhs: ArrayLike, begin: Sequence[int | None], end: Sequence[int | None], step: Sequence[int | None] = ()
-    ) -> Any:
+    ) -> Self:
         """Write rhs to self[begin[0]:end[0]:step[0], ...], and return self."""
         steps = [*step, *[None] * (len(begin) - len(step))]
         self[tuple(slice(*bounds) for bounds in zip(begin, end, steps, strict=True))] = rhs  # type: ignore[index]

@@ -335,7 +335,9 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
     def argpartition(self, kth: Axis, axis: int | None = -1, kind: str = "introselect", order: None = None) -> ndarray:
         """Return positions that partition the array along an axis."""
 
-    def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
+    def partition(
+        self, kth: int | Sequence[int], axis: int = -1, kind: str = "introselect", order: None = None
+    ) -> None:
         """Partition the elements along an axis in place, so that those at kth are in sorted position."""
         _core.assign(self, sorting.partition(_core.detach(self), kth, axis, kind, order))
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Flags", "NumpyMethods", "without_values"]
 
 
-def without_values(x: Array) -> Any:
+def without_values(x: Array) -> numpy.ndarray:
     """Return an array of NumPy with the dtype, the shape and the strides of x; its values must not be read."""
     return numpy.lib.stride_tricks.as_strided(numpy.empty(1, x.dtype), x.shape, x.strides)
 
@@ -50,7 +50,7 @@ class Flags:
         for name, value in zip(Flags.__slots__, values, strict=True):
             object.__setattr__(self, name, bool(value))
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"flags: {name} must stay as it is, got {value!r}")
 
     @property

@@ -55,7 +55,7 @@ def namespace() -> ModuleType:
 _VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 
-def array_namespace(self: Any, /, *, api_version: str | None = None) -> Any:
+def array_namespace(self: Any, /, *, api_version: str | None = None) -> ModuleType:
     """`__array_namespace__`: where libraries find the functions of the Python array API standard, `forerun.np`.
 
     ValueError for a version of the standard that it does not hold.
@@ -65,7 +65,9 @@ def array_namespace(self: Any, /, *, api_version: str | None = None) -> Any:
     return namespace()
 
 
-def array_function(self: Any, func: Any, types: Iterable[type], args: Any, kwargs: Any) -> Any:
+def array_function(
+    self: Any, func: Callable[..., Any], types: Iterable[type], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """`__array_function__`: any other NumPy function called with a forerun array.
 
     Runs forerun's function of that name if it takes the arguments, and none is an array of strings or objects. Else it

@@ -114,7 +114,7 @@ class scalar(ndarray):
         return _core.as_scalar(complex_parts.imag(self))
 
     @property
-    def flat(self) -> Any:
+    def flat(self) -> iterating.flatiter:
         """The element, as the only one of an iterator."""
         return iterating.flatiter(self)
 

@@ -66,7 +66,7 @@ class ufunc(metaclass=_Ufunc):
     """A function of elements."""
 
 
-def isscalar(element: Any) -> bool:
+def isscalar(element: object) -> bool:
     """Return whether element is a number: forerun's scalars are, and arrays without axes are not."""
     return isinstance(element, scalar) or numpy.isscalar(element)
 

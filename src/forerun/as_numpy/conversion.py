@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -16,7 +16,7 @@ from ..ops._base.convert import asarray, is_supported
 from .report import Report
 
 if TYPE_CHECKING:
-    from ..typing import DTypeLike, Out
+    from ..typing import Array, DTypeLike, Out
 
 
 __all__ = ["Numpy", "as_forerun", "back", "first_line", "values"]
@@ -55,7 +55,7 @@ def back(x: Any) -> Any:
     return x
 
 
-def taken(x: numpy.ndarray) -> Any:
+def taken(x: numpy.ndarray) -> Array:
     """Return a forerun array with the values of one without other references: large ones are not copied."""
     return from_dlpack(x) if x.size >= _LARGE else _core.from_numpy(x, current_device())
 
@@ -76,7 +76,9 @@ class Numpy:
     def __init__(self, report: Report) -> None:
         self.report = report
 
-    def call(self, name: str, theirs: Callable[..., Any], args: Any, kwargs: Any, why: str) -> Any:
+    def call(
+        self, name: str, theirs: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], why: str
+    ) -> Any:
         """Call NumPy's function with forerun arrays and return forerun arrays; its errors pass through."""
         begun = time.perf_counter()
         try:
@@ -85,7 +87,7 @@ class Numpy:
         finally:
             self.report.fell_back(name, why, time.perf_counter() - begun)
 
-    def called(self, name: str, theirs: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    def called(self, name: str, theirs: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Call it in the same way, but return NumPy's arrays, except those given as `out`."""
         out, target = kwargs.get("out"), None
         if name.rpartition(".")[2] in WRITERS and args:
@@ -123,7 +125,7 @@ class Numpy:
 
         return functools.update_wrapper(called, theirs) if hasattr(theirs, "__name__") else called
 
-    def operation(self, error: Exception, op: Any, inputs: Any, out: Out, dtype: DTypeLike) -> Any:
+    def operation(self, error: Exception, op: Any, inputs: Sequence[Any], out: Out, dtype: DTypeLike) -> Any:
         """Run NumPy's ufunc for an operation that has refused its operands; called by the core."""
         ufunc = op.ufunc
         if op.name.startswith("_") or not isinstance(ufunc, numpy.ufunc):

@@ -107,7 +107,7 @@ class Modules:
             return streams(self.is_program)
         return arrays.classes(self.calls) if not path else {}
 
-    def attribute(self, path: str, ours: Any, theirs: Any) -> Any:
+    def attribute(self, path: str, ours: object, theirs: object) -> Any:
         """Return the attribute that a program gets by a name."""
         if isinstance(theirs, types.ModuleType):
             return self(theirs.__name__) if theirs.__name__.partition(".")[0] == "numpy" else theirs

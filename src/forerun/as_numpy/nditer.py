@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -10,13 +11,22 @@ from .. import np
 from .._array.numpy_methods import without_values
 from .conversion import values
 
+if TYPE_CHECKING:
+    from ..typing import ArrayLike
+
 __all__ = ["nditer"]
 
 _WRITES = {"readwrite", "writeonly"}
 _LEFT = {"buffered", "external_loop"}  # flags with which a step has more than one element, or a copy of it
 
 
-def nditer(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwargs: Any) -> Any:
+def nditer(
+    op: ArrayLike | Sequence[ArrayLike | None],
+    flags: Any = None,
+    op_flags: Any = None,
+    *args: Any,
+    **kwargs: Any,
+) -> Any:
     """Iterate over the elements of arrays as NumPy does. Waits, unless it is one array that is written."""
     flags = [*(flags or ())]
     if type(op) is np.ndarray and _WRITES & {*_flat(op_flags)} and not _LEFT & {*flags}:

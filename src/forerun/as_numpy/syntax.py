@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -13,6 +13,9 @@ from .._array.scalar import scalar
 from ..ops._base import core as _core
 from ..ops._base.convert import is_array
 from .conversion import Numpy, first_line
+
+if TYPE_CHECKING:
+    from ..typing import Out
 
 __all__ = ["Syntax"]
 
@@ -53,7 +56,7 @@ class Syntax:
     def __init__(self, calls: Numpy) -> None:
         self._calls = calls
 
-    def __call__(self, error: Exception | None, name: str, operands: tuple[Any, ...], out: Any) -> Any:
+    def __call__(self, error: Exception | None, name: str, operands: tuple[Any, ...], out: Out) -> Any:
         why = first_line(error) if error else f"{name}: operands must be numbers or arrays"
         given = tuple(x.numpy()[()] if isinstance(x, scalar) else x for x in operands)
         if name in _KEEP_ARRAY:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from .. import _core
 
@@ -83,11 +83,22 @@ def backward(
             act()
 
 
+@overload
+def grad(
+    heads: Array | Sequence[Array], variables: Array, head_grads: Array | Sequence[Array | None] | None = None,
+    retain_graph: bool | None = None, create_graph: bool = False, train_mode: bool = True,
+) -> Array: ...  # fmt: skip
+@overload
+def grad(
+    heads: Array | Sequence[Array], variables: Sequence[Array],
+    head_grads: Array | Sequence[Array | None] | None = None, retain_graph: bool | None = None,
+    create_graph: bool = False, train_mode: bool = True,
+) -> list[Array]: ...  # fmt: skip
 def grad(
     heads: Array | Sequence[Array], variables: Array | Sequence[Array],
     head_grads: Array | Sequence[Array | None] | None = None, retain_graph: bool | None = None,
     create_graph: bool = False, train_mode: bool = True,
-) -> Any:  # fmt: skip
+) -> Array | list[Array]:  # fmt: skip
     """Return the gradients of heads with respect to variables, as new arrays; `x.grad` stays as it is.
 
     Parameters
@@ -133,7 +144,7 @@ def grad(
             raise ValueError("grad: variables must be on the tape (attach_grad), got one that is not")
     heads, head_grads = _listed("grad", heads, head_grads)
     keep = create_graph if retain_graph is None else retain_graph
-    results = _core.run_backward("grad", heads, head_grads, wanted, keep, create_graph, train_mode)
+    results: list[Array] = _core.run_backward("grad", heads, head_grads, wanted, keep, create_graph, train_mode)
     return results[0] if single else results
 
 

@@ -92,7 +92,7 @@ def accuracy(y_hat: Array, y: Array) -> float:
     return float(_correct(y_hat, y))
 
 
-def evaluate_accuracy(net: Any, data_iter: Iterable[Any], device: Device | None = None) -> float:
+def evaluate_accuracy(net: Callable[..., Any], data_iter: Iterable[Any], device: Device | None = None) -> float:
     """Return the part of correct predictions for a data set. Waits once.
 
     Parameters
@@ -131,7 +131,7 @@ def evaluate_accuracy(net: Any, data_iter: Iterable[Any], device: Device | None 
 evaluate_accuracy_gpu = evaluate_accuracy
 
 
-def evaluate_loss(net: Any, data_iter: Iterable[Any], loss: Callable[[Any, Any], Any]) -> float:
+def evaluate_loss(net: Callable[..., Any], data_iter: Iterable[Any], loss: Callable[[Any, Any], Any]) -> float:
     """Return the mean loss over a data set. Waits once.
 
     Parameters

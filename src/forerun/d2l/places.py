@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as _numpy
 
@@ -90,7 +90,7 @@ def split_batch(X: Array, y: Array, devices: Sequence[Device]) -> tuple[list[Arr
     return gluon.utils.split_and_load(X, devices), gluon.utils.split_and_load(y, devices)
 
 
-def numpy(x: Any) -> _numpy.ndarray:
+def numpy(x: Array) -> _numpy.ndarray:
     """Return the values of an array as a NumPy array. Waits.
 
     Parameters

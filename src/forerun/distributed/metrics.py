@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from ..np import array
 from ._world import gathered
@@ -11,7 +11,10 @@ from ._world import gathered
 __all__ = ["reduce_metric"]
 
 
-def reduce_metric(metric: Any) -> Any:
+Metric = TypeVar("Metric")
+
+
+def reduce_metric(metric: Metric) -> Metric:
     """Return a metric of the examples of all ranks; the one given stays. Each rank must call it. Waits.
 
     Sums are added in the order of the ranks, so all ranks have the same bits.
@@ -37,15 +40,19 @@ def reduce_metric(metric: Any) -> Any:
     >>> dist.reduce_metric(accuracy).get()
     ('accuracy', 0.5)
     """
+    found: Any = copy.copy(metric)
     if children := getattr(metric, "metrics", None):
-        found = copy.copy(metric)
         found.metrics = [reduce_metric(each) for each in children]
-        return found
-    own = [float(metric.num_inst), [each.asnumpy().tolist() for each in metric.sums]]
-    found = copy.copy(metric)
+    else:
+        _add_up(found)
+    return cast(Metric, found)
+
+
+def _add_up(found: Any) -> None:
+    """Replace the sums of a metric by those of all ranks."""
+    own = [float(found.num_inst), [each.asnumpy().tolist() for each in found.sums]]
     found.num_inst, found.sums = 0.0, []
     for count, sums in gathered("reduce_metric", own):
         new = [array(each, dtype="float64") for each in sums]
         found.sums = [found.added(a, b) for a, b in zip(found.sums, new)] if found.sums and new else found.sums or new
         found.num_inst += count
-    return found

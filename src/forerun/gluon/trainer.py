@@ -97,7 +97,7 @@ class Trainer:
         optimizer: str | Optimizer,
         optimizer_params: Mapping[str, Any] | None = None,
         kvstore: str | KVStore | None = "device",
-        compression_params: Any = None,
+        compression_params: Mapping[str, Any] | None = None,
         update_on_kvstore: bool | None = None,
         *,
         shares: LoadBalancer | None = None,

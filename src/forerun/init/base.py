@@ -63,7 +63,7 @@ class InitDesc(str):
     attrs: dict[str, Any]
     global_init: Any
 
-    def __new__(cls, name: str, attrs: Mapping[str, Any] | None = None, global_init: Any = None) -> InitDesc:
+    def __new__(cls, name: str, attrs: Mapping[str, Any] | None = None, global_init: object = None) -> InitDesc:
         made = super().__new__(cls, name)
         made.attrs, made.global_init = dict(attrs or {}), global_init
         return made

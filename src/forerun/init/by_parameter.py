@@ -10,7 +10,7 @@ from ..npx import load as _load
 from .base import Initializer, create
 
 if TYPE_CHECKING:
-    from ..typing import Array
+    from ..typing import Array, FileLike
 
 __all__ = ["Load", "Mixed"]
 
@@ -79,7 +79,9 @@ class Load(Initializer):
     [1.0, 2.0]
     """
 
-    def __init__(self, param: Any, default_init: str | None = None, verbose: bool = False) -> None:
+    def __init__(
+        self, param: Mapping[str, Array] | FileLike, default_init: str | None = None, verbose: bool = False
+    ) -> None:
         values = param if isinstance(param, Mapping) else _load(param)
         self.param = {re.sub("^(arg|aux):", "", name): value for name, value in values.items()}
         self.default_init, self.verbose = default_init, verbose

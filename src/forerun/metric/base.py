@@ -79,9 +79,10 @@ class EvalMetric:
         """Return the sums of one batch, and the number that they are divided by."""
         raise NotImplementedError(f"{type(self).__name__}: batch must be defined, got none")
 
-    def value(self, sums: list[Any], n: float) -> Any:
+    def value(self, sums: list[Any], n: float) -> float | numpy.ndarray:
         """Return the metric, of sums over all batches: numbers, or arrays of NumPy's."""
-        return sums[0] / n
+        found: float | numpy.ndarray = sums[0] / n
+        return found
 
     def added(self, before: Array, new: Array) -> Array:
         """Return a sum over batches and that of one more."""
@@ -254,7 +255,7 @@ class CompositeEvalMetric(EvalMetric):
         for metric in self.metrics:
             metric.reset()
 
-    def update(self, labels: Any, preds: Any) -> None:
+    def update(self, labels: Array | Sequence[Array], preds: Array | Sequence[Array]) -> None:
         """Take a batch into account. Does not wait."""
         for metric in self.metrics:
             metric.update(labels, preds)

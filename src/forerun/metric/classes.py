@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy
@@ -207,7 +208,8 @@ class Fbeta(_Confusion):
     """
 
     def __init__(
-        self, name: str = "fbeta", class_type: str = "binary", beta: float = 1, threshold: Any = 0.5,
+        self, name: str = "fbeta", class_type: str = "binary", beta: float = 1,
+        threshold: float | Sequence[float] = 0.5,
         average: str | None = "micro", **names: Unpack[Names],
     ) -> None:  # fmt: skip
         if class_type not in ("binary", "multiclass", "multilabel"):
@@ -218,7 +220,7 @@ class Fbeta(_Confusion):
         self.class_type, self.beta, self.threshold, self.average = class_type, beta, threshold, average
         super().__init__(name, **names)
 
-    def value(self, sums: list[Any], n: float) -> Any:
+    def value(self, sums: list[Any], n: float) -> float | numpy.ndarray:
         """Of the four counts."""
         tp, fp, fn, _ = (s.sum(keepdims=True) for s in sums) if self.average == "micro" else sums
         above = (1 + self.beta**2) * tp
@@ -261,7 +263,8 @@ class F1(Fbeta):
     """
 
     def __init__(
-        self, name: str = "f1", class_type: str = "binary", threshold: Any = 0.5, average: str | None = "micro",
+        self, name: str = "f1", class_type: str = "binary", threshold: float | Sequence[float] = 0.5,
+        average: str | None = "micro",
         **names: Unpack[Names],
     ) -> None:  # fmt: skip
         super().__init__(name, class_type, 1, threshold, average, **names)

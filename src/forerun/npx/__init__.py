@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import np
@@ -165,7 +165,7 @@ def is_np_array() -> bool:
 is_np_shape = is_np_array
 
 
-def save(file: Any, arrays: Any, *, wait: bool = True) -> Array:
+def save(file: FileLike, arrays: Array | Sequence[Array] | Mapping[str, Array], *, wait: bool = True) -> Array:
     """Write an array, a list of arrays or a dict of arrays to a file of that name, as `np.savez` does.
 
     Parameters

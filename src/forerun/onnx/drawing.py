@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
+
+if TYPE_CHECKING:
+    from ..typing import ArrayLike
 
 __all__ = ["Batch", "Drawing", "Node", "Operand"]
 
@@ -72,7 +75,7 @@ class Drawing:
     def _maker(self, output: str) -> Node:
         return next(node for node in self.nodes if output in node.outputs)
 
-    def constant(self, value: Any, name: str = "") -> str:
+    def constant(self, value: ArrayLike, name: str = "") -> str:
         """Return the name of an array of known values, which is the given one if it is free; equal ones are one."""
         array = numpy.asarray(value)
         if name and numpy.array_equal(self.arrays.setdefault(name, array), array):

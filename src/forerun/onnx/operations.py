@@ -57,7 +57,7 @@ class Translator:
         """Return the error that says what ONNX lacks."""
         return ValueError(f"export: {self.name} must have a counterpart in ONNX, got {what}")
 
-    def maker(self, x: Any) -> tuple[str, list[Any]]:
+    def maker(self, x: object) -> tuple[str, list[Any]]:
         """Return the name and inputs of the operation that made an operand; "" if there is none."""
         if not isinstance(x, Operand) or x.made_by < 0:
             return "", []

@@ -346,7 +346,7 @@ class Optimizer:
         bound = self.clip_gradient
         return g if bound is None else np.clip(g, -bound, bound)
 
-    def step(self, weight: Array, g: Array, state: State, lr: Any) -> None:
+    def step(self, weight: Array, g: Array, state: State, lr: float | Array) -> None:
         """Change weight and state in place, as the rule says. state["t"] counts this step already."""
         raise NotImplementedError(f"{type(self).__name__}: step must be defined, got none")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .._capture.participants import Participant
 
 if TYPE_CHECKING:
+    from ..typing import Array
     from .base import Optimizer
 
 __all__ = ["MASTER", "Advanced", "CapturedStep", "Item", "State", "computed", "factor_views", "same_kind"]
@@ -40,7 +41,7 @@ class CapturedStep(Participant):
     def _arrays(self) -> list[Any]:
         return [state.get(name) for _, _, _, state in self.items for name in self.names]
 
-    def factors(self, advanced: Sequence[Advanced]) -> Any:
+    def factors(self, advanced: Sequence[Advanced]) -> Array:
         """Return an array of the factors of all weights."""
         return self.optimizer._programs.factor_array(self.optimizer, advanced, self.first)
 

@@ -184,7 +184,7 @@ class SGLD(Optimizer):
         """Return half the learning rate, and the deviation of the noise."""
         return lr / 2, math.sqrt(lr)
 
-    def step(self, weight: Array, g: Array, state: State, half: Any, deviation: Any) -> None:  # type: ignore[override]
+    def step(self, weight: Array, g: Array, state: State, half: float | Array, deviation: float | Array) -> None:  # type: ignore[override]
         """Take one step."""
         noise = np.random.normal(0.0, 1.0, weight.shape, weight.dtype, device=weight.device)
         weight -= half * g

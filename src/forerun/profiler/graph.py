@@ -85,7 +85,7 @@ class Graph:
 
 
 def graph(
-    values: Any,
+    values: object,
     path: str | os.PathLike[str] | None = None,
     title: str | None = None,
     limit: int = 400,
@@ -146,7 +146,7 @@ def graph(
     return made
 
 
-def _of(values: Array, title: str | None, limit: int, recorded: bool | None) -> Graph:
+def _of(values: Any, title: str | None, limit: int, recorded: bool | None) -> Graph:
     if isinstance(values, Trace):
         boxes = of_trace(values, limit)
         return Graph(boxes, title or "Dependencies", values.devices, len(values.ops) - len(boxes))

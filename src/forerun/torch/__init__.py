@@ -16,6 +16,9 @@ from __future__ import annotations
 import builtins
 import math as _math
 import sys as _sys
+from collections.abc import Mapping as _Mapping
+from collections.abc import Sequence as _Sequence
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from .. import np as _np
 from .._runtime.device import Device as Device
@@ -40,6 +43,9 @@ from .places import device as device
 from .reductions import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
+if _TYPE_CHECKING:
+    from ..typing import FileLike as _FileLike
+
 _methods.install()
 
 from . import nn as nn  # noqa: E402
@@ -50,7 +56,9 @@ Tensor, Size = ndarray, tuple
 pi, e, inf, nan = _math.pi, _math.e, _math.inf, _math.nan
 
 
-def save(tensors: object, file: object, *, wait: builtins.bool = True) -> ndarray:
+def save(
+    tensors: ndarray | _Sequence[ndarray] | _Mapping[str, ndarray], file: _FileLike, *, wait: builtins.bool = True
+) -> ndarray:
     """Save a tensor, a list of tensors or a state dict to a file for `load`.
 
     Parameters

@@ -40,7 +40,7 @@ def _leaf(x: Array, requires_grad: bool) -> Array:
     return x
 
 
-def tensor(data: Any, dtype: Any = None, device: Where = None, requires_grad: bool = False) -> Any:
+def tensor(data: ArrayLike, dtype: DTypeLike = None, device: Where = None, requires_grad: bool = False) -> Array:
     """Return a new tensor with the values of numbers, nested lists, arrays or tensors.
 
     Floats of Python become float32, integers int64; arrays keep their dtype.
@@ -72,7 +72,7 @@ def tensor(data: Any, dtype: Any = None, device: Where = None, requires_grad: bo
         kind = numpy.asarray(data).dtype if not _holds_arrays(data) else numpy.dtype(object)
         want = float32 if kind.kind == "f" else kind if kind.kind in "iub" else None
     elif want is None:
-        want = data.dtype
+        want = data.dtype  # type: ignore[union-attr]
     made = np.array(data, dtype=want, device=None if device is None else where(device))
     return _leaf(made.detach(), requires_grad)
 
@@ -83,7 +83,7 @@ def _holds_arrays(data: ArrayLike) -> bool:
     return is_array(data)
 
 
-def as_tensor(data: ArrayLike, dtype: DTypeLike = None, device: Where = None) -> Any:
+def as_tensor(data: ArrayLike, dtype: DTypeLike = None, device: Where = None) -> Array:
     """Return the data itself if it is a tensor of that dtype and device, otherwise a new tensor.
 
     Parameters
@@ -112,7 +112,7 @@ def as_tensor(data: ArrayLike, dtype: DTypeLike = None, device: Where = None) ->
     return tensor(data, dtype, device)
 
 
-def from_numpy(values: numpy.ndarray) -> Any:
+def from_numpy(values: numpy.ndarray) -> Array:
     """Return a new tensor with the values of a NumPy array: a copy, so neither sees changes of the other.
 
     Parameters
@@ -158,7 +158,7 @@ def is_tensor(x: Array) -> bool:
 
 
 def full(
-    size: Shape, fill_value: Any, dtype: DTypeLike = None, device: Where = None, requires_grad: bool = False
+    size: Shape, fill_value: complex, dtype: DTypeLike = None, device: Where = None, requires_grad: bool = False
 ) -> Array:
     """Return one value everywhere; the dtype is that of the value unless given.
 
@@ -293,7 +293,7 @@ rand_like = _like("rand_like", "Draw even random numbers in the shape of another
 randn_like = _like("randn_like", "Draw normal random numbers in the shape of another tensor.", _MAKERS["randn"])
 
 
-def full_like(x: Array, fill_value: Any, dtype: DTypeLike = None, device: Where = None) -> Any:
+def full_like(x: Array, fill_value: complex, dtype: DTypeLike = None, device: Where = None) -> Array:
     """Return one value everywhere, in the shape, dtype and device of another tensor.
 
     Parameters
@@ -322,9 +322,9 @@ def full_like(x: Array, fill_value: Any, dtype: DTypeLike = None, device: Where 
 
 
 def arange(
-    start: Any,
-    end: Any = None,
-    step: Any = 1,
+    start: float,
+    end: float | None = None,
+    step: float = 1,
     dtype: DTypeLike = None,
     device: Where = None,
     requires_grad: bool = False,
@@ -363,7 +363,7 @@ def arange(
     return _leaf(np.arange(start, end, step, want, device=where(device)), requires_grad)
 
 
-def linspace(start: float, end: float, steps: int, dtype: DTypeLike = None, device: Where = None) -> Any:
+def linspace(start: float, end: float, steps: int, dtype: DTypeLike = None, device: Where = None) -> Array:
     """Return `steps` numbers at equal distances from start to end, both included.
 
     Parameters
@@ -390,7 +390,8 @@ def linspace(start: float, end: float, steps: int, dtype: DTypeLike = None, devi
     >>> torch.linspace(0, 1, 3).tolist()
     [0.0, 0.5, 1.0]
     """
-    return np.linspace(start, end, steps, dtype=as_dtype(dtype, float32), device=where(device))
+    numbers: Array = np.linspace(start, end, steps, dtype=as_dtype(dtype, float32), device=where(device))
+    return numbers
 
 
 def eye(n: int, m: int | None = None, dtype: DTypeLike = None, device: Where = None) -> Array:

@@ -107,7 +107,7 @@ def normal(
     return np.random.normal(mean, std, shape, float32, device=where(device))
 
 
-def bernoulli(p: Array) -> Any:
+def bernoulli(p: Array) -> Array:
     """Return ones with the probabilities of a tensor, and zeros otherwise.
 
     Parameters
@@ -131,7 +131,8 @@ def bernoulli(p: Array) -> Any:
     >>> bernoulli(torch.tensor([0.0, 1.0])).tolist()
     [0.0, 1.0]
     """
-    return (rand_like(p) < limited("bernoulli", "p", p, PROBABILITY)).astype(p.dtype)
+    drawn: Array = rand_like(p) < limited("bernoulli", "p", p, PROBABILITY)
+    return drawn.astype(p.dtype)
 
 
 def manual_seed(seed: int) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
+
+if TYPE_CHECKING:
+    from ..typing import DTypeLike
 
 __all__ = [
     "as_dtype", "float16", "half", "float32", "float", "float64", "double", "int8", "int16", "short",
@@ -26,7 +29,7 @@ bool = numpy.dtype("bool")
 complex64, complex128 = numpy.dtype("complex64"), numpy.dtype("complex128")
 
 
-def as_dtype(given: Any, default: object = None) -> Any:
+def as_dtype(given: DTypeLike, default: object = None) -> Any:
     """Return the dtype meant, or the default. Python's own `float` means float32: the default, as everywhere here.
 
     Parameters

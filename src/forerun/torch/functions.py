@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from .. import np, npx
 
@@ -365,7 +366,7 @@ def dot(a: Array, b: Array) -> Array:
     return _product("dot", a, b, (1, 1))
 
 
-def tensordot(a: Array, b: Array, dims: Any = 2) -> Array:
+def tensordot(a: Array, b: Array, dims: int | Sequence[Sequence[int]] = 2) -> Array:
     """Return sums of products over several axes.
 
     Parameters

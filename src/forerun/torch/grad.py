@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ..autograd import grad as _grad
 from ..autograd.scope import Scope
@@ -73,6 +73,13 @@ class _Scope(Scope):
         return inside
 
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@overload
+def no_grad(function: None = None) -> _Scope: ...
+@overload
+def no_grad(function: Function) -> Function: ...
 def no_grad(function: Any = None) -> Any:
     """Return a context manager inside which nothing is recorded, or decorate a function by it.
 
@@ -102,6 +109,10 @@ def no_grad(function: Any = None) -> Any:
 inference_mode = no_grad
 
 
+@overload
+def enable_grad(function: None = None) -> _Scope: ...
+@overload
+def enable_grad(function: Function) -> Function: ...
 def enable_grad(function: Any = None) -> Any:
     """Return a context manager inside which operations are recorded, or decorate a function by it.
 
@@ -181,7 +192,7 @@ class autograd:
     def grad(
         outputs: Array,
         inputs: Array,
-        grad_outputs: Any = None,
+        grad_outputs: Array | None = None,
         retain_graph: bool | None = None,
         create_graph: bool = False,
     ) -> tuple[Any, ...]:

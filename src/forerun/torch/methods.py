@@ -31,7 +31,8 @@ from .grad import begin
 from .places import where
 
 if TYPE_CHECKING:
-    from ..typing import Array, ArrayLike, DTypeLike, Shape
+    from ..typing import Array, DTypeLike, Shape
+    from .places import Where
 
 __all__ = ["install"]
 
@@ -40,8 +41,8 @@ __all__ = ["install"]
 
 
 def to(
-    x: Any, *args: Any, device: Any = None, dtype: Any = None, non_blocking: bool = False, copy: bool = False
-) -> Any:
+    x: Array, *args: Any, device: Where = None, dtype: DTypeLike = None, non_blocking: bool = False, copy: bool = False
+) -> Array:
     """Return x on a device or with a dtype, or as another tensor has them; x itself if nothing changes, unless `copy`.
 
     A copy to another device is made on the copy queue while other work goes on. It is waited for, as PyTorch waits
@@ -90,12 +91,12 @@ def _typed(kind: Any) -> Callable[..., Any]:
     return method
 
 
-def cpu(x: Array) -> Any:
+def cpu(x: Array) -> Array:
     """Return x on the first CPU device. Waits for the copy, if one must be made."""
     return to(x, "cpu")
 
 
-def cuda(x: ArrayLike, device: Any = 0, non_blocking: bool = False) -> Any:
+def cuda(x: Array, device: Where = 0, non_blocking: bool = False) -> Array:
     """Return x on a GPU; ValueError without one."""
     return to(x, where(device), non_blocking=non_blocking)
 
@@ -121,7 +122,7 @@ def permute(x: Array, *dims: int | Sequence[int]) -> Array:
     return np.transpose(x, extents(dims))
 
 
-def same(x: Array) -> Any:
+def same(x: Array) -> Array:
     """Return x itself."""
     return x
 
@@ -129,7 +130,7 @@ def same(x: Array) -> Any:
 # --- writing in place -----------------------------------------------------------------------------
 
 
-def copy_(x: Array, source: Array, non_blocking: bool = False) -> Any:
+def copy_(x: Array, source: Array, non_blocking: bool = False) -> Array:
     """Write another tensor's values into x, and return x."""
     x[...] = source
     if not non_blocking and is_array(source) and source.device != x.device:
@@ -205,12 +206,12 @@ def element_size(x: Array) -> int:
     return x.itemsize
 
 
-def as_type(x: Array, kind: DTypeLike) -> Any:
+def as_type(x: Array, kind: DTypeLike) -> Array:
     """Return x in a dtype."""
     return to(x, dtype=kind)
 
 
-def view_as(x: Array, other: Array) -> Any:
+def view_as(x: Array, other: Array) -> Array:
     """Return x in the shape of another tensor."""
     return x.reshape(other.shape)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from .. import np, npx
 from ..ops._base.convert import is_array
@@ -21,7 +21,11 @@ class Found(NamedTuple):
     indices: Any
 
 
-def max(x: Array, dim: int | Array | None = None, keepdim: bool = False) -> Any:
+@overload
+def max(x: Array, dim: Array | None = None, keepdim: bool = False) -> Array: ...
+@overload
+def max(x: Array, dim: int, keepdim: bool = False) -> Found: ...
+def max(x: Array, dim: int | Array | None = None, keepdim: bool = False) -> Array | Found:
     """Return the largest element; along an axis, with positions; of two tensors, the larger elements.
 
     Parameters
@@ -52,7 +56,11 @@ def max(x: Array, dim: int | Array | None = None, keepdim: bool = False) -> Any:
     return Found(np.max(x, dim, keepdims=keepdim), np.argmax(x, dim, keepdims=keepdim))
 
 
-def min(x: Array, dim: int | Array | None = None, keepdim: bool = False) -> Any:
+@overload
+def min(x: Array, dim: Array | None = None, keepdim: bool = False) -> Array: ...
+@overload
+def min(x: Array, dim: int, keepdim: bool = False) -> Found: ...
+def min(x: Array, dim: int | Array | None = None, keepdim: bool = False) -> Array | Found:
     """Return the smallest element; along an axis, with positions; of two tensors, the smaller elements.
 
     Parameters
@@ -210,7 +218,7 @@ def argsort(x: Array, dim: int = -1, descending: bool = False) -> Array:
     [0, 2, 1]
     """
     if descending and x.ndim and x.shape[dim]:
-        return cast("Array", npx.topk(x, x.shape[dim], dim, "indices"))  # NaN counts as the largest
+        return npx.topk(x, x.shape[dim], dim, "indices")  # NaN counts as the largest
     return np.argsort(x, dim)
 
 

@@ -186,7 +186,7 @@ def all(x: ArrayLike, dim: Dim = None, keepdim: bool = False) -> Array:
     return np.all(x, dim, keepdims=keepdim)
 
 
-def any(x: Array, dim: Dim = None, keepdim: bool = False) -> Any:
+def any(x: Array, dim: Dim = None, keepdim: bool = False) -> Array:
     """Return whether any element over axes is true.
 
     Parameters
@@ -260,7 +260,7 @@ def cumprod(x: Array, dim: int) -> Array:
     return np.cumprod(x, dim)
 
 
-def norm(x: Array, p: Any = 2, dim: Dim = None, keepdim: bool = False) -> Any:
+def norm(x: Array, p: float | str = 2, dim: Dim = None, keepdim: bool = False) -> Array:
     """Return the p-norm of the elements over axes: (sum of |x|**p) ** (1 / p). p: a number, `inf`, or "fro" for 2.
 
     Parameters
@@ -292,7 +292,9 @@ def norm(x: Array, p: Any = 2, dim: Dim = None, keepdim: bool = False) -> Any:
         return np.sum(size, dim, keepdims=keepdim)
     if p in (2, "fro"):
         return np.sqrt(np.sum(np.square(size), dim, keepdims=keepdim))
-    return np.sum(size**p, dim, keepdims=keepdim) ** (1 / p)
+    order: Any = p
+    found: Array = np.sum(size**order, dim, keepdims=keepdim) ** (1 / order)
+    return found
 
 
 def logsumexp(x: Array, dim: Dim, keepdim: bool = False) -> Array:

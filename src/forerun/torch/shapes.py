@@ -360,7 +360,7 @@ def tile(x: Array, dims: Sequence[int]) -> Array:
     return np.tile(x, dims)
 
 
-def repeat_interleave(x: Array, repeats: Any, dim: int | None = None) -> Array:
+def repeat_interleave(x: Array, repeats: int | Array, dim: int | None = None) -> Array:
     """Repeat each element several times along an axis.
 
     Parameters

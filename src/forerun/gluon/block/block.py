@@ -109,7 +109,7 @@ class Block:
             twin.__dict__["_recorded"] = self._recorded.for_another(twin)
         return twin
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         try:
             if isinstance(value, (Block, Parameter)):
                 self._register(name, value)

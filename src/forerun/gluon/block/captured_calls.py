@@ -61,7 +61,7 @@ class AsWritten:
             names.setdefault(id(parameter), name)
         return list(names.values())
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Any, ...]:
         return AsWritten, (self.block,)
 
 

@@ -131,8 +131,11 @@ class Group:
     (['a', 'b'], array([1, 2]))
     """
 
-    def __init__(self, fn: Any, *args: Callable[[list[Any]], Any]) -> None:
-        self._functions = tuple(fn) if isinstance(fn, (list, tuple)) and not args else (fn, *args)
+    def __init__(
+        self, fn: Callable[[list[Any]], Any] | Sequence[Callable[[list[Any]], Any]], *args: Callable[[list[Any]], Any]
+    ) -> None:
+        several: Any = fn if isinstance(fn, (list, tuple)) and not args else (fn, *args)
+        self._functions: tuple[Callable[[list[Any]], Any], ...] = tuple(several)
         for function in self._functions:
             if not callable(function):
                 raise TypeError(f"Group: functions must be callable, got {type(function).__name__}")

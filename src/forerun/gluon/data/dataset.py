@@ -9,6 +9,7 @@ from .sampler import FilterSampler, Sampler, SequentialSampler
 
 if TYPE_CHECKING:
     from ...typing import ArrayLike
+    from .sampler import Examples
 
 
 __all__ = ["Dataset", "SimpleDataset", "ArrayDataset"]
@@ -76,7 +77,7 @@ class Dataset:
         return self.transform(First(fn), lazy)
 
 
-def planned(dataset: Any, late: bool) -> Plan:
+def planned(dataset: Examples, late: bool) -> Plan:
     """Return the plan of an example, for functions that accept NumPy's arrays, if the data set has these.
 
     late: whether something may be left to be done to the first part of the batch that is stacked of them. Also what.
@@ -114,7 +115,7 @@ class SimpleDataset(Dataset):
     (4, 9)
     """
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data: Examples) -> None:
         self._data = data
 
     def __getitem__(self, index: int) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from contextlib import nullcontext
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy
 
@@ -19,6 +19,7 @@ from .dataset import ArrayDataset, Plan, planned
 
 if TYPE_CHECKING:
     from ...typing import Array
+    from .sampler import Examples
 
 
 __all__ = ["Epoch"]
@@ -34,7 +35,7 @@ class Epoch:
     batch is used. New arrays are on the device that is the current one where the epoch begins.
     """
 
-    def __init__(self, dataset: Any, batchify: Callable[[list[Any]], Any] | None) -> None:
+    def __init__(self, dataset: Examples, batchify: Callable[[list[Any]], Any] | None) -> None:
         self.dataset, self.batchify = dataset, batchify
         self.key = current().take()
         self.device = current_device()
@@ -88,8 +89,8 @@ class Epoch:
         return found
 
     def _rows(self, positions: Sequence[int]) -> Any:
-        rows = numpy.asarray(positions)
-        parts = [_rows(array, rows) for array in self.dataset.arrays]
+        rows, dataset = numpy.asarray(positions), cast(ArrayDataset, self.dataset)
+        parts = [_rows(array, rows) for array in dataset.arrays]
         return parts if len(parts) > 1 else parts[0]
 
 

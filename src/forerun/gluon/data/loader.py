@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .batchify import Stack
 from .epoch import Epoch
 from .processes import ProcessBatches
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 from .threads import ThreadBatches
+
+if TYPE_CHECKING:
+    from .sampler import Examples, Order
 
 __all__ = ["DataLoader", "default_batchify", "default_batchify_fn", "default_mp_batchify_fn"]
 
@@ -75,12 +78,12 @@ class DataLoader:
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: Examples,
         batch_size: int | None = None,
         shuffle: bool = False,
-        sampler: Any = None,
+        sampler: Order | None = None,
         last_batch: str | None = None,
-        batch_sampler: Any = None,
+        batch_sampler: Order | None = None,
         batchify_fn: Callable[[list[Any]], Any] | None = None,
         num_workers: int = 0,
         pin_memory: bool = False,

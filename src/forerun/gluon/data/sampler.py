@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Protocol
 
 from ...ops._base.random_stream import current
 
@@ -12,6 +12,22 @@ __all__ = [
 ]  # fmt: skip
 
 LAST = ("keep", "discard", "rollover")
+
+
+class Examples(Protocol):
+    """Examples by number: a data set, or a sequence."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: int, /) -> Any: ...
+
+
+class Order(Protocol):
+    """Numbers of examples, or lists of them, in an order: a sampler, or a sequence."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
 
 
 class Sampler:
@@ -103,7 +119,7 @@ class FilterSampler(Sampler):
     [0, 2]
     """
 
-    def __init__(self, fn: Callable[[Any], Any], dataset: Any) -> None:
+    def __init__(self, fn: Callable[[Any], Any], dataset: Examples) -> None:
         self._indices = [i for i in range(len(dataset)) if fn(dataset[i])]
 
     def __iter__(self) -> Iterator[int]:
@@ -136,7 +152,7 @@ class BatchSampler(Sampler):
     [[0, 1], [2, 3], [4]]
     """
 
-    def __init__(self, sampler: Any, batch_size: int, last_batch: str = "keep") -> None:
+    def __init__(self, sampler: Order, batch_size: int, last_batch: str = "keep") -> None:
         if batch_size < 1:
             raise ValueError(f"BatchSampler: batch_size must be positive, got {batch_size}")
         if last_batch not in LAST:

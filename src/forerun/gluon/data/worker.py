@@ -68,7 +68,7 @@ class Failure:
         except Exception:  # of whatever kind: it is someone else's class
             self.error = RuntimeError(f"{type(error).__name__}: {error}")
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Any, ...]:
         return _arrived, (self.error, self.text)
 
 

@@ -55,7 +55,7 @@ class Sequential(Block):
                 x, *args = x
         return (x, *args) if args else x
 
-    def __getitem__(self, index: int | slice) -> Any:
+    def __getitem__(self, index: int | slice) -> Block:
         """A block, or for a slice a new container of the same blocks."""
         blocks = list(self._children.values())[index]
         if not isinstance(blocks, list):

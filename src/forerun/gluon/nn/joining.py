@@ -10,6 +10,7 @@ from .container import Sequential
 
 if TYPE_CHECKING:
     from ...typing import Array
+    from ..block.block import Block
 
 __all__ = ["Concatenate", "HybridConcatenate"]
 
@@ -46,7 +47,7 @@ class Concatenate(Sequential):
             raise ValueError(f"{type(self).__name__}: there must be a block to run, got none")
         return np.concatenate([block(x, *args) for block in self], axis=self._axis)
 
-    def __getitem__(self, index: int | slice) -> Any:
+    def __getitem__(self, index: int | slice) -> Block:
         """A block, or for a slice a new container of the same blocks, along the same axis."""
         part = super().__getitem__(index)
         if isinstance(index, slice):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from .parameter import Parameter
+if TYPE_CHECKING:
+    from ..block.block import Block
+    from .dictionary import ParameterDict
 
 __all__ = ["share", "taking_params"]
 
@@ -36,7 +38,7 @@ def taking_params(init: Callable[..., None]) -> Callable[..., None]:
     return taking
 
 
-def share(block: Any, params: Mapping[str, Parameter]) -> None:
+def share(block: Block, params: ParameterDict) -> None:
     """Share parameters as `share_parameters` does; they must fit."""
     own = block.collect_params()
     if params and not own.keys() & params.keys():

@@ -84,7 +84,7 @@ class RecurrentCell(HybridBlock):
     def unroll(
         self,
         length: int,
-        inputs: Any,
+        inputs: Array | Sequence[Array],
         begin_state: list[Any] | None = None,
         layout: str = "NTC",
         merge_outputs: bool | None = None,
@@ -129,15 +129,17 @@ def like(width: int) -> Array:
     return np.zeros((1, width))
 
 
-def _as_steps(length: int, inputs: Array, layout: str) -> tuple[list[Any], int]:
+def _as_steps(length: int, inputs: Array | Sequence[Array], layout: str) -> tuple[list[Any], int]:
     if layout[:2] not in ("NT", "TN"):
         raise ValueError(f'unroll: layout must be "NTC" or "TNC" (or begin so), got {layout!r}')
     axis = layout.index("T")
-    whole = not isinstance(inputs, (list, tuple))
-    n = inputs.shape[axis] if whole else len(inputs)
+    steps: Any = inputs
+    if not isinstance(steps, (list, tuple)):
+        steps = np.unstack(steps, axis=axis)
+    n = len(steps)
     if n != length or length < 1:
         raise ValueError(f"unroll: inputs must have {length} steps, at least 1, got {n}")
-    return (list(np.unstack(inputs, axis=axis)) if whole else list(inputs)), axis
+    return list(steps), axis
 
 
 def _valid(inside: Array, y: Array, new: list[Any], states: list[Any]) -> tuple[Any, list[Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ... import np, npx
@@ -68,7 +69,7 @@ class SequentialRNNCell(RecurrentCell):
             before = cell._width(before)
         return before
 
-    def forward(self, x: Array, states: Any) -> tuple[Any, list[Any]]:
+    def forward(self, x: Array, states: list[Any]) -> tuple[Any, list[Any]]:
         """Apply all cells, one after the other, each with its states."""
         after: list[Any] = []
         for cell, own in zip(self, _states_of(list(self), states)):
@@ -76,10 +77,11 @@ class SequentialRNNCell(RecurrentCell):
             after += new
         return x, after
 
-    def __iter__(self) -> Any:
-        return iter(self._children.values())
+    def __iter__(self) -> Iterator[RecurrentCell]:
+        cells: Iterator[Any] = iter(self._children.values())
+        return cells
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: int) -> RecurrentCell:
         return list(self)[index]
 
     def __len__(self) -> int:
@@ -208,7 +210,7 @@ class BidirectionalCell(RecurrentCell):
         raise NotImplementedError("BidirectionalCell: must be called by unroll, got a single step")
 
     def unroll(
-        self, length: int, inputs: Any, begin_state: list[Any] | None = None, layout: str = "NTC",
+        self, length: int, inputs: Array | Sequence[Array], begin_state: list[Any] | None = None, layout: str = "NTC",
         merge_outputs: bool | None = None, valid_length: Array | None = None,
     ) -> tuple[Any, list[Any]]:  # fmt: skip
         """As of other cells: with valid_length the second cell begins with the last step of each sequence."""

@@ -302,7 +302,7 @@ def counts_of(op: str, name: str, values: ArrayLike, shape: tuple[int, ...]) -> 
         raise ValueError(f"{op}: {name} must broadcast to {shape}, got {values}") from None
 
 
-def check_choice(op: str, name: str, value: Any, allowed: Sequence[str]) -> None:
+def check_choice(op: str, name: str, value: object, allowed: Sequence[str]) -> None:
     """Raise ValueError unless a word is one of those allowed.
 
     >>> check_choice("op", "mode", "clip", ("clip", "wrap"))

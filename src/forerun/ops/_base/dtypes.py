@@ -80,7 +80,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _dtype_of(op: str, x: Array) -> numpy.dtype:
+def _dtype_of(op: str, x: Any) -> numpy.dtype:
     """Return the dtype of an array (forerun's or NumPy's) or of a number's type, or the given dtype."""
     if isinstance(x, (bool, int, float, complex)) and not isinstance(x, numpy.generic):
         x = type(x)
@@ -118,7 +118,7 @@ class finfo:
     (1.1920928955078125e-07, 64)
     """
 
-    def __init__(self, dtype: Any, /) -> None:
+    def __init__(self, dtype: DTypeLike | ArrayLike, /) -> None:
         found = _dtype_of("finfo", dtype)
         if not is_inexact(found):
             raise ValueError(f"finfo: dtype must be of floats, got {found}")
@@ -141,7 +141,7 @@ class finfo:
         return repr(self._known)
 
 
-def iinfo(dtype: Any) -> Any:
+def iinfo(dtype: DTypeLike | ArrayLike) -> numpy.iinfo:
     """Return the limits of integers of a dtype, or of an array's dtype: bits, max, min, dtype.
 
     Parameters
@@ -246,7 +246,7 @@ def promote_types(type1: DTypeLike, type2: DTypeLike) -> numpy.dtype:
     return promote(as_dtype("promote_types", type1), as_dtype("promote_types", type2))
 
 
-def can_cast(from_: ArrayLike | DTypeLike, to: DTypeLike, casting: str = "safe") -> Any:
+def can_cast(from_: ArrayLike | DTypeLike, to: DTypeLike, casting: str = "safe") -> bool:
     """Test whether a dtype, or that of an array, can be cast to another by a rule of NumPy's. Does not wait.
 
     Parameters
@@ -316,7 +316,7 @@ def issubdtype(arg1: DTypeLike, arg2: DTypeLike) -> bool:
     return numpy.issubdtype(arg1, arg2)
 
 
-def isdtype(dtype: Any, kind: Any) -> Any:
+def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> bool:
     """Test whether a dtype is of a kind: another dtype, a kind's name, or a tuple of these.
 
     Words: "bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating", "numeric".
@@ -346,10 +346,11 @@ def isdtype(dtype: Any, kind: Any) -> Any:
     >>> np.isdtype(np.float32, "real floating"), np.isdtype(np.int8, ("bool", np.float64))
     (True, False)
     """
-    kinds = kind if isinstance(kind, tuple) else (kind,)
+    of: Any = dtype
+    kinds: tuple[Any, ...] = kind if isinstance(kind, tuple) else (kind,)
     known = tuple(k for k in kinds if not _means_bfloat16(k))
-    if not _means_bfloat16(dtype):
-        return numpy.isdtype(dtype, known)
+    if not _means_bfloat16(of):
+        return numpy.isdtype(of, known)
     like = numpy.isdtype(float32, known)  # in words, a dtype as any other of floats
     return len(known) < len(kinds) or (like and numpy.isdtype(float32, tuple(k for k in known if isinstance(k, str))))
 
@@ -387,7 +388,7 @@ def min_scalar_type(a: ArrayLike) -> numpy.dtype:
     return numpy.min_scalar_type(a.numpy() if is_array(a) else a)  # type: ignore[arg-type]  # a list of lists
 
 
-def common_type(*arrays: Array) -> Any:
+def common_type(*arrays: Array) -> type:
     """Return the common inexact scalar type of the arrays; that of integers is the default float.
 
     Parameters

@@ -236,7 +236,7 @@ class Elementwise(_core.Ufunc):
 
     def __init__(
         self,
-        ufunc: Any,
+        ufunc: numpy.ufunc | str | tuple[Any, ...],
         name: str,
         parameters: tuple[str, ...],
         grads: tuple[Gradient | None, ...] | None,
@@ -322,7 +322,7 @@ _OF_UFUNCS = ("nargs", "ntypes", "types", "identity", "signature", "resolve_dtyp
 
 
 def elementwise(
-    ufunc: Any,
+    ufunc: numpy.ufunc,
     *,
     dx: Gradient | None = None,
     da: Gradient | None = None,

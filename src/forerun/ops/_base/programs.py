@@ -57,7 +57,7 @@ class ProgramCapture:
         return reason
 
     @property
-    def first_read(self) -> Any:
+    def first_read(self) -> object:
         """The file and line that first read a value in the block; None if none did."""
         return _core.capture_first_read()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy
 
@@ -87,6 +87,16 @@ def arange(
     return _placed(numpy.arange(start, stop, step, want if whole else None), want, device, ctx, "arange")
 
 
+@overload
+def linspace(
+    start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, retstep: Literal[False] = False,
+    dtype: DTypeLike = None, axis: int = 0, *, device: DeviceLike = None, ctx: DeviceLike = None,
+) -> Array: ...  # fmt: skip
+@overload
+def linspace(
+    start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, *, retstep: Literal[True],
+    dtype: DTypeLike = None, axis: int = 0, device: DeviceLike = None, ctx: DeviceLike = None,
+) -> tuple[Array, Array]: ...  # fmt: skip
 @direct("linspace")
 def linspace(
     start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, retstep: bool = False,
@@ -185,7 +195,7 @@ def logspace(
 
 
 def geomspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: DTypeLike = None, axis: int = 0, *,
+    start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, dtype: DTypeLike = None, axis: int = 0, *,
     device: DeviceLike = None, ctx: DeviceLike = None,
 ) -> Array:  # fmt: skip
     """Return num numbers at equal ratios from start to stop; the default float unless dtype is given.
@@ -225,7 +235,7 @@ def geomspace(
     >>> np.geomspace(1, 8, 4).tolist()
     [1.0, 2.0, 4.0, 8.0]
     """
-    num, start, stop = count_of("geomspace", "num", num), _known(start), _known(stop)
-    if not (numpy.all(start) and numpy.all(stop)):
-        raise ValueError(f"geomspace: start and stop must not be zero, got {start} and {stop}")
-    return _placed(numpy.geomspace(start, stop, num, endpoint, None, axis), dtype, device, ctx, "geomspace")
+    num, ends = count_of("geomspace", "num", num), (_known(start), _known(stop))
+    if not all(map(numpy.all, ends)):
+        raise ValueError(f"geomspace: start and stop must not be zero, got {ends[0]} and {ends[1]}")
+    return _placed(numpy.geomspace(*ends, num, endpoint, None, axis), dtype, device, ctx, "geomspace")

@@ -17,6 +17,8 @@ from ..shape.reshape import atleast_1d, ravel
 from .diagonal import diag
 
 if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
     from ...typing import Array, ArrayLike, Axis, DeviceLike, DTypeLike
 
 __all__ = [
@@ -65,7 +67,7 @@ def fromiter(
 
 
 def frombuffer(
-    buffer: Any, dtype: DTypeLike = float, count: int = -1, offset: int = 0, *, like: None = None,
+    buffer: ReadableBuffer, dtype: DTypeLike = float, count: int = -1, offset: int = 0, *, like: None = None,
     device: DeviceLike = None,
 ) -> Array:  # fmt: skip
     """Return a vector of the numbers in an object's memory.
@@ -222,7 +224,9 @@ _FLAGS = {
 }  # fmt: skip
 
 
-def require(a: ArrayLike, dtype: DTypeLike = None, requirements: Any = None, *, like: None = None) -> Array:
+def require(
+    a: ArrayLike, dtype: DTypeLike = None, requirements: str | Sequence[str] | None = None, *, like: None = None
+) -> Array:
     """Return `a` as an array of a dtype that meets the requirements. It is copied only if necessary.
 
     "A" and "E" hold for all arrays.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy
 
@@ -238,6 +238,14 @@ def meshgrid(*xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: 
 _POSITIONS = numpy.dtype("int64")
 
 
+@overload
+def indices(
+    dimensions: Sequence[int], dtype: DTypeLike = int, sparse: Literal[False] = False, *, device: DeviceLike = None
+) -> Array: ...
+@overload
+def indices(
+    dimensions: Sequence[int], dtype: DTypeLike = int, *, sparse: Literal[True], device: DeviceLike = None
+) -> tuple[Array, ...]: ...
 def indices(
     dimensions: Sequence[int], dtype: DTypeLike = int, sparse: bool = False, *, device: DeviceLike = None
 ) -> Any:
@@ -273,7 +281,7 @@ def indices(
 
 
 def fromfunction(
-    function: Any, shape: Sequence[int], *, dtype: DTypeLike = float, like: None = None, **kwargs: Any
+    function: Callable[..., Any], shape: Sequence[int], *, dtype: DTypeLike = float, like: None = None, **kwargs: Any
 ) -> Array:
     """Call a function once with the coordinates of a grid, one array per axis, and return its result.
 

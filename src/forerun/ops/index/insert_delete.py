@@ -62,7 +62,7 @@ def _along(op: str, x: Array, axis: int | None) -> tuple[Any, int]:
     return (ravel(x), 0) if axis is None else (x, axis_of(op, axis, x.ndim))
 
 
-def _positions(op: str, obj: ArrayLike, n: int, last: int) -> numpy.ndarray:
+def _positions(op: str, obj: ArrayLike | slice, n: int, last: int) -> numpy.ndarray:
     """Return positions that an int, a slice, integers or a mask stand for, up to `last`; the axis has n elements."""
     if isinstance(obj, slice):
         return numpy.arange(n)[obj]
@@ -82,7 +82,7 @@ def _positions(op: str, obj: ArrayLike, n: int, last: int) -> numpy.ndarray:
 
 
 @numpy_when_small(numpy.delete, "arr obj axis", "aki", "biufc")
-def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> Array:
+def delete(arr: ArrayLike, obj: ArrayLike | slice, axis: int | None = None) -> Array:
     """Return arr without the elements at positions along `axis`, or of the flat array.
 
     Parameters
@@ -119,7 +119,7 @@ def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> Array:
 
 
 @numpy_when_small(numpy.insert, "arr obj values axis", "akni", "biufc")
-def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> Array:
+def insert(arr: ArrayLike, obj: ArrayLike | slice, values: ArrayLike, axis: int | None = None) -> Array:
     """Return arr with values before the elements at positions along `axis`, or of the flat array.
 
     Values are cast to arr's dtype and broadcast.
@@ -165,7 +165,7 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
         count = new.shape[a]
     piece = broadcast_to(new, (*x.shape[:a], count, *x.shape[a + 1 :]))
     if one:
-        i = obj + n if obj < 0 else obj
+        i: int = obj + n if obj < 0 else obj  # type: ignore[operator,assignment]
         return concatenate([x[_part(a, 0, i)], piece, x[_part(a, i, n)]], a)
     order = numpy.insert(numpy.arange(n), at, n + numpy.arange(count))
     return take(concatenate([x, piece], a), order, a)

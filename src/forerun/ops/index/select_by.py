@@ -350,7 +350,7 @@ def _conditions(x: Array, condlist: Any) -> list[Any]:
     return found
 
 
-def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Array, ...]:
+def mask_indices(n: int, mask_func: Callable[..., Any], k: object = 0) -> tuple[Array, ...]:
     """Return positions where `mask_func(x, k)` of an n by n matrix x of ones is not zero. Waits.
 
     Parameters

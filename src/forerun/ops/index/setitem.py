@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["fit", "fitting", "no_scalar", "setitem", "under_mask", "untaped", "values_at", "values_for"]
 
 
-def setitem(x: Array, index: Any, value: Any) -> None:
+def setitem(x: Array, index: Any, value: ArrayLike) -> None:
     """Assign x[index] = value in place, broadcast and cast to x. A single mask among basic entries does not wait.
 
     Errors as in NumPy; where only the computation can know, every read of x raises them. RuntimeError for arrays on

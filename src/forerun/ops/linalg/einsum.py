@@ -359,7 +359,7 @@ def einsum(
     return write_out("einsum", done, out)
 
 
-def einsum_path(*operands: ArrayLike, optimize: Any = "greedy") -> tuple[list[Any], str]:
+def einsum_path(*operands: ArrayLike, optimize: bool | str | Sequence[Any] = "greedy") -> tuple[list[Any], str]:
     """Return the order in which `einsum` would contract operands with `optimize`, and a text that describes it.
 
     Only shapes matter: this does not wait.

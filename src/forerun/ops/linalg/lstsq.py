@@ -22,6 +22,8 @@ from .svd_qr import _svdvals_grad
 from .tensordot import matmul_pair
 
 if TYPE_CHECKING:
+    from types import EllipsisType
+
     from ...typing import Array, ArrayLike
 
 __all__ = ["lstsq", "matrix_rank", "pinv"]
@@ -65,7 +67,13 @@ def _given(x: Array, tolerance: ArrayLike | None) -> tuple[list[Any], Any]:
     return [asarray(tolerance, device=x.device)], None
 
 
-def pinv(a: ArrayLike, rcond: ArrayLike | None = None, hermitian: bool = False, *, rtol: Any = ...) -> Array:
+def pinv(
+    a: ArrayLike,
+    rcond: ArrayLike | None = None,
+    hermitian: bool = False,
+    *,
+    rtol: ArrayLike | EllipsisType | None = ...,
+) -> Array:
     """Return the Moore-Penrose inverse of matrices: of m by n ones, n by m.
 
     rcond, or rtol: singular values at most this times the largest count as 0, one number or one for each matrix; by
@@ -111,7 +119,9 @@ def pinv(a: ArrayLike, rcond: ArrayLike | None = None, hermitian: bool = False, 
     return _pinv(x, rcond, bool(hermitian))
 
 
-def matrix_rank(A: ArrayLike, tol: ArrayLike | None = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
+def matrix_rank(
+    A: ArrayLike, tol: ArrayLike | None = None, hermitian: bool = False, *, rtol: ArrayLike | None = None
+) -> Array:
     """Return the rank of matrices: the number of singular values greater than tol. int64, over the other axes.
 
     The rank of an array with less than two axes is 1, or 0 if all elements are 0.

@@ -190,7 +190,8 @@ def _write_broadcast(op: str, result: Array, out: Out, casting: str = "same_kind
 @direct("dot")  # with at most two axes each, the same
 def matmul(
     x1: ArrayLike, x2: ArrayLike, out: Out = None, *, axes: Axis = None, axis: None = None, keepdims: bool = False,
-    casting: str = "same_kind", order: str = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None,
+    casting: str = "same_kind", order: str = "K", dtype: DTypeLike = None, subok: bool = True,
+    signature: str | Sequence[DTypeLike] | None = None,
 ) -> Array:  # fmt: skip
     """Return the matrix product over the last two axes, leading axes broadcast; a vector counts as a row or column.
 
@@ -252,7 +253,8 @@ def matmul(
 
 def vecdot(
     x1: ArrayLike, x2: ArrayLike, out: Out = None, *, axes: Axis = None, axis: int = -1, keepdims: bool = False,
-    casting: str = "same_kind", order: str = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None,
+    casting: str = "same_kind", order: str = "K", dtype: DTypeLike = None, subok: bool = True,
+    signature: str | Sequence[DTypeLike] | None = None,
 ) -> Array:  # fmt: skip
     """Return the sum of conj(x1) * x2 along `axis` of each, by default the last; the other axes broadcast.
 
@@ -308,7 +310,8 @@ def vecdot(
 
 def matvec(
     x1: ArrayLike, x2: ArrayLike, out: Out = None, *, axes: Axis = None, axis: None = None, keepdims: bool = False,
-    casting: str = "same_kind", order: str = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None,
+    casting: str = "same_kind", order: str = "K", dtype: DTypeLike = None, subok: bool = True,
+    signature: str | Sequence[DTypeLike] | None = None,
 ) -> Array:  # fmt: skip
     """Return products of matrices and vectors: of x1's last two axes and x2's last one; the others broadcast.
 
@@ -363,7 +366,8 @@ def matvec(
 
 def vecmat(
     x1: ArrayLike, x2: ArrayLike, out: Out = None, *, axes: Axis = None, axis: None = None, keepdims: bool = False,
-    casting: str = "same_kind", order: str = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None,
+    casting: str = "same_kind", order: str = "K", dtype: DTypeLike = None, subok: bool = True,
+    signature: str | Sequence[DTypeLike] | None = None,
 ) -> Array:  # fmt: skip
     """Return products of conjugated vectors and matrices: of x1's last axis and x2's last two; the others broadcast.
 

@@ -9,7 +9,7 @@ Walter and Lehmann (2012) for QR; Wan and Zhang (2019) for complex singular vect
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy
 
@@ -184,6 +184,10 @@ def _qr_raw(x: Array) -> tuple[Array, ...]:
     return tuple(stacked("qr", lambda v: numpy.linalg.qr(v, "raw"), [x], outs, x.shape[:-2], work(x, 1)))
 
 
+@overload
+def qr(a: ArrayLike, mode: Literal["reduced", "complete", "raw"] = "reduced") -> QRResult: ...
+@overload
+def qr(a: ArrayLike, mode: Literal["r"]) -> Array: ...
 @numpy_when_small(numpy.linalg.qr, "a", "m", "fc", gives=QRResult)
 def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     """Return orthonormal columns Q and an upper triangle R with Q @ R = a.
@@ -286,6 +290,12 @@ def _svdvals(x: Array) -> Array:
     return stacked("svdvals", numpy.linalg.svdvals, [x], outs, x.shape[:-2], work(x, 6))[0]
 
 
+@overload
+def svd(
+    a: ArrayLike, full_matrices: bool = True, compute_uv: Literal[True] = True, hermitian: bool = False
+) -> SVDResult: ...
+@overload
+def svd(a: ArrayLike, full_matrices: bool = True, *, compute_uv: Literal[False], hermitian: bool = False) -> Array: ...
 @numpy_when_small(lambda a: numpy.linalg.svd(a, a.shape[-1] != a.shape[-2]), "a", "m", "fc", gives=SVDResult)
 def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     """Return U, S, Vh with (U * S) @ Vh = a, singular values S from largest to smallest; without `compute_uv` S alone.

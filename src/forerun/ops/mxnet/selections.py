@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy
 
@@ -108,6 +108,16 @@ def batch_take(a: ArrayLike, indices: ArrayLike) -> Array:
     return reshape(take_along_axis(x, reshape(at, (-1, 1)), 1), at.shape)
 
 
+@overload
+def topk(x: ArrayLike, k: int, axis: int, ret_typ: Literal["both"], is_ascend: bool = False) -> list[Array]: ...
+@overload
+def topk(
+    x: ArrayLike, k: int = 1, axis: int = -1, *, ret_typ: Literal["both"], is_ascend: bool = False
+) -> list[Array]: ...
+@overload
+def topk(
+    x: ArrayLike, k: int = 1, axis: int = -1, ret_typ: Literal["indices", "value"] = "indices", is_ascend: bool = False
+) -> Array: ...
 def topk(x: ArrayLike, k: int = 1, axis: int = -1, ret_typ: str = "indices", is_ascend: bool = False) -> Any:
     """Return the k largest elements along `axis`, in descending order, or their positions.
 

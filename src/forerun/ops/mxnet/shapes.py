@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -114,7 +115,12 @@ class _Codes:
         return [a, b]
 
 
-def broadcast_like(x: ArrayLike, like: ArrayLike, lhs_axes: Any = None, rhs_axes: Any = None) -> Array:
+def broadcast_like(
+    x: ArrayLike,
+    like: ArrayLike,
+    lhs_axes: int | Sequence[int] | None = None,
+    rhs_axes: int | Sequence[int] | None = None,
+) -> Array:
     """Return an array in the shape of another one, or with its extents along some axes.
 
     Parameters

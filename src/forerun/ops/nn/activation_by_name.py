@@ -37,7 +37,7 @@ _LEAKY_OTHERS: dict[str, Callable[[Array], Array]] = {
 
 
 def leaky_relu(
-    x: ArrayLike, slope: Any = 0.25, *, gamma: ArrayLike | None = None, act_type: str = "leaky",
+    x: ArrayLike, slope: float = 0.25, *, gamma: ArrayLike | None = None, act_type: str = "leaky",
     lower_bound: float = 0.125, upper_bound: float = 0.334,
 ) -> Array:  # fmt: skip
     """Return x where it is positive, slope * x elsewhere; or another function that leaks, by `act_type`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy
 
@@ -138,6 +138,18 @@ _layer_norm, _group_norm, _instance_norm = (
 register(__name__, _batch_norm, _layer_norm, _group_norm, _instance_norm)
 
 
+@overload
+def batch_norm(
+    x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, running_mean: ArrayLike, running_var: ArrayLike, eps: float = 1e-3,
+    momentum: float = 0.9, fix_gamma: bool = True, use_global_stats: bool = False,
+    output_mean_var: Literal[False] = False, axis: int = 1, cudnn_off: bool = False,
+) -> Array: ...  # fmt: skip
+@overload
+def batch_norm(
+    x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, running_mean: ArrayLike, running_var: ArrayLike, eps: float = 1e-3,
+    momentum: float = 0.9, fix_gamma: bool = True, use_global_stats: bool = False, *, output_mean_var: Literal[True],
+    axis: int = 1, cudnn_off: bool = False,
+) -> list[Array]: ...  # fmt: skip
 def batch_norm(
     x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, running_mean: ArrayLike, running_var: ArrayLike, eps: float = 1e-3,
     momentum: float = 0.9, fix_gamma: bool = True, use_global_stats: bool = False, output_mean_var: bool = False,
@@ -249,6 +261,16 @@ def _fitting(op: str, vectors: tuple[Any, Any], shape: tuple[int, ...]) -> list[
     return [reshape(v, shape if v.size == n else ones) for v in vectors]
 
 
+@overload
+def layer_norm(
+    x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, axis: int = -1, eps: float = 1e-5,
+    output_mean_var: Literal[False] = False,
+) -> Array: ...  # fmt: skip
+@overload
+def layer_norm(
+    x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, axis: int = -1, eps: float = 1e-5, *,
+    output_mean_var: Literal[True],
+) -> list[Array]: ...  # fmt: skip
 def layer_norm(
     x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, axis: int = -1, eps: float = 1e-5, output_mean_var: bool = False
 ) -> Any:
@@ -300,6 +322,16 @@ def layer_norm(
     return found if output_mean_var else found[0]
 
 
+@overload
+def group_norm(
+    x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, num_groups: int = 1, eps: float = 1e-3,
+    output_mean_var: Literal[False] = False,
+) -> Array: ...  # fmt: skip
+@overload
+def group_norm(
+    x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, num_groups: int = 1, eps: float = 1e-3, *,
+    output_mean_var: Literal[True],
+) -> list[Array]: ...  # fmt: skip
 def group_norm(
     x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, num_groups: int = 1, eps: float = 1e-3,
     output_mean_var: bool = False,

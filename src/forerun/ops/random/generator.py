@@ -46,9 +46,9 @@ class BitGenerator:
     0
     """
 
-    def __init__(self, seed: Any = None) -> None:
-        known = isinstance(seed, numpy.random.SeedSequence)
-        self.seed_seq = seed if known else numpy.random.SeedSequence(_entropy(seed))
+    def __init__(self, seed: object = None) -> None:
+        kind = numpy.random.SeedSequence
+        self.seed_seq = seed if isinstance(seed, kind) else kind(_entropy(seed))
         self.stream = OwnStream(int(self.seed_seq.generate_state(1, numpy.uint64)[0]))
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy
 
@@ -148,6 +148,17 @@ def normal_n(
     return normal(loc, scale, _batched("normal_n", batch_shape, loc, scale), dtype, device=device, ctx=ctx)
 
 
+@overload
+def categorical(
+    prob: ArrayLike, shape: int | Sequence[int] | None = None, get_prob: Literal[False] = False,
+    dtype: DTypeLike = "int32", *, size: int | Sequence[int] | None = None, device: DeviceLike = None,
+    ctx: DeviceLike = None,
+) -> Array: ...  # fmt: skip
+@overload
+def categorical(
+    prob: ArrayLike, shape: int | Sequence[int] | None = None, *, get_prob: Literal[True], dtype: DTypeLike = "int32",
+    size: int | Sequence[int] | None = None, device: DeviceLike = None, ctx: DeviceLike = None,
+) -> tuple[Array, Array]: ...  # fmt: skip
 def categorical(
     prob: ArrayLike, shape: int | Sequence[int] | None = None, get_prob: bool = False, dtype: DTypeLike = "int32", *,
     size: int | Sequence[int] | None = None, device: DeviceLike = None, ctx: DeviceLike = None,

@@ -105,7 +105,13 @@ def uniform(
 
 
 def uniform_of_width(
-    limits: tuple[Limits, ...], low: Any, high: Any, size: Shape | None, dtype: DTypeLike, device: DeviceLike, out: Out
+    limits: tuple[Limits, ...],
+    low: Any,
+    high: Any,
+    size: Shape | None,
+    dtype: DTypeLike,
+    device: DeviceLike,
+    out: Out,
 ) -> Array:
     """Draw as `uniform`, where high - low must be within limits.
 

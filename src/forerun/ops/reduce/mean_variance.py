@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy
 
@@ -272,6 +272,16 @@ def _not_zero(sums: numpy.ndarray) -> None:
         raise ZeroDivisionError("average: weights must not sum to zero, got 0")
 
 
+@overload
+def average(
+    a: ArrayLike, axis: Axis = None, weights: ArrayLike | None = None, returned: Literal[False] = False, *,
+    keepdims: bool = False,
+) -> Array: ...  # fmt: skip
+@overload
+def average(
+    a: ArrayLike, axis: Axis = None, weights: ArrayLike | None = None, *, returned: Literal[True],
+    keepdims: bool = False,
+) -> tuple[Array, Array]: ...  # fmt: skip
 def average(
     a: ArrayLike, axis: Axis = None, weights: ArrayLike | None = None, returned: bool = False, *, keepdims: bool = False
 ) -> Any:

@@ -189,7 +189,7 @@ def broadcast_shapes(*args: Any) -> tuple[int, ...]:
     return convert.broadcast_shapes("broadcast_shapes", *((s,) if isinstance(s, int) else tuple(s) for s in args))
 
 
-def may_share_memory(a: ArrayLike, b: ArrayLike, /, max_work: Any = 0) -> bool:
+def may_share_memory(a: ArrayLike, b: ArrayLike, /, max_work: int | None = 0) -> bool:
     """Test whether two arrays are views of one storage; none is shared with NumPy's arrays.
 
     Parameters
@@ -224,7 +224,7 @@ def may_share_memory(a: ArrayLike, b: ArrayLike, /, max_work: Any = 0) -> bool:
     return _core.shares_storage(a, b)
 
 
-def shares_memory(a: ArrayLike, b: ArrayLike, /, max_work: Any = -1) -> bool:
+def shares_memory(a: ArrayLike, b: ArrayLike, /, max_work: int | None = -1) -> bool:
     """Test whether two arrays are views of one storage, like `may_share_memory`.
 
     Parameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -25,7 +26,9 @@ _PAD_MODES: dict[str, tuple[str, ...]] = {
 
 
 @numpy_when_small(numpy.pad, "array pad_width mode", "acs", "biufc")
-def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Array:
+def pad(
+    array: ArrayLike, pad_width: ArrayLike | Mapping[int, int | tuple[int, int]], mode: str = "constant", **kwargs: Any
+) -> Array:
     """Return an array with elements added before and after along each axis, in its dtype.
 
     A function as mode is called as by NumPy, with NumPy's vectors, in a worker.

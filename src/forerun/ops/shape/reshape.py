@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy
 
@@ -205,6 +205,10 @@ def _each(function: Callable[..., Any], arys: tuple[Any, ...]) -> Any:
     return found[0] if len(found) == 1 else found
 
 
+@overload
+def atleast_1d(x: ArrayLike, /) -> Array: ...
+@overload
+def atleast_1d(*arys: ArrayLike) -> tuple[Array, ...]: ...
 @view_of_numpy(numpy.atleast_1d, "x", "a")
 def atleast_1d(*arys: ArrayLike) -> Any:
     """Return an array with at least one axis: a number becomes a vector. A tuple for several.
@@ -228,6 +232,10 @@ def atleast_1d(*arys: ArrayLike) -> Any:
     return _each(lambda x: x if x.ndim else reshape(x, (1,)), arys)
 
 
+@overload
+def atleast_2d(x: ArrayLike, /) -> Array: ...
+@overload
+def atleast_2d(*arys: ArrayLike) -> tuple[Array, ...]: ...
 @view_of_numpy(numpy.atleast_2d, "x", "a")
 def atleast_2d(*arys: ArrayLike) -> Any:
     """Return an array with at least two axes, new ones in front: a vector becomes a row. A tuple for several.
@@ -251,6 +259,10 @@ def atleast_2d(*arys: ArrayLike) -> Any:
     return _each(lambda x: x if x.ndim > 1 else reshape(x, (1, x.size) if x.ndim else (1, 1)), arys)
 
 
+@overload
+def atleast_3d(x: ArrayLike, /) -> Array: ...
+@overload
+def atleast_3d(*arys: ArrayLike) -> tuple[Array, ...]: ...
 @view_of_numpy(numpy.atleast_3d, "x", "a")
 def atleast_3d(*arys: ArrayLike) -> Any:
     """Return an array with at least three axes. A tuple for several.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy
 
@@ -16,7 +16,7 @@ from .axis_order import moveaxis
 from .join import _concatenate, _part
 
 if TYPE_CHECKING:
-    from ...typing import Array, ArrayLike
+    from ...typing import Array, ArrayLike, SupportsArray
 
 __all__ = ["array_split", "hsplit", "split", "unstack", "vsplit", "dsplit"]
 
@@ -51,7 +51,9 @@ _split = _Split()
 register(__name__, _split)
 
 
-def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+def array_split(
+    ary: ArrayLike, indices_or_sections: SupportsIndex | Sequence[SupportsIndex] | SupportsArray, axis: int = 0
+) -> list[Array]:
     """Return views of ary cut along `axis`: into so many parts, as even as can be, or before the given positions.
 
     Parameters
@@ -82,23 +84,26 @@ def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list
     x = asarray(ary)
     a = axis_of("split", axis, x.ndim)
     n = x.shape[a]
-    if is_whole(indices_or_sections):
-        k = operator.index(indices_or_sections)
+    sections: Any = indices_or_sections
+    if is_whole(sections):
+        k = operator.index(sections)
         if k < 1:
             raise ValueError(f"split: number of sections must be positive, got {k}")
         sizes = [n // k + (i < n % k) for i in range(k)]
         cuts = [sum(sizes[:i]) for i in range(1, k)]
-    elif numpy.ndim(indices_or_sections) != 1:
-        raise TypeError(f"split: sections must be an integer or positions, got {indices_or_sections}")
+    elif numpy.ndim(sections) != 1:
+        raise TypeError(f"split: sections must be an integer or positions, got {sections}")
     else:
-        cuts = [int(i) for i in indices_or_sections]
+        cuts = [int(i) for i in sections]
     bounds = [0, *cuts, n]
     if bounds == sorted(bounds):
         return list(_split(x, bounds, a))
     return [x[_part(a, i, j)] for i, j in itertools.pairwise(bounds)]
 
 
-def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+def split(
+    ary: ArrayLike, indices_or_sections: SupportsIndex | Sequence[SupportsIndex] | SupportsArray, axis: int = 0
+) -> list[Array]:
     """Return views of ary cut along `axis` into equal parts, or before the given positions.
 
     Parameters
@@ -130,8 +135,8 @@ def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Array
     """
     x = asarray(ary)
     n = x.shape[axis_of("split", axis, x.ndim)]
-    whole = is_whole(indices_or_sections) and indices_or_sections > 0
-    if whole and n % int(indices_or_sections):
+    sections: Any = indices_or_sections
+    if is_whole(sections) and sections > 0 and n % int(sections):
         raise ValueError(f"split: axis must divide into equal parts, got extent {n} into {indices_or_sections}")
     return array_split(x, indices_or_sections, axis)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -15,7 +15,7 @@ from ..shape.join import stack
 from ..shape.reshape import expand_dims, reshape
 
 if TYPE_CHECKING:
-    from ...typing import Array, ArrayLike
+    from ...typing import Array, ArrayLike, DTypeLike
 
 __all__ = ["apply_along_axis", "apply_over_axes", "vectorize"]
 
@@ -140,9 +140,9 @@ class vectorize:
     def __init__(
         self,
         pyfunc: Callable[..., Any],
-        otypes: Any = None,
+        otypes: str | Sequence[DTypeLike] | None = None,
         doc: str | None = None,
-        excluded: Any = None,
+        excluded: Iterable[int | str] | None = None,
         cache: bool = False,
         signature: str | None = None,
     ) -> None:

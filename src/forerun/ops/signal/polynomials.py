@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy
 
@@ -327,10 +328,20 @@ def poly(seq_of_zeros: ArrayLike) -> Array:
     return host_op("poly", lambda v: numpy.asarray(keep(numpy.poly(v))).astype(x.dtype), [x], shape, x.dtype)
 
 
+@overload
+def polyfit(
+    x: ArrayLike, y: ArrayLike, deg: int | Sequence[int], rcond: float | None = None, full: Literal[False] = False,
+    w: ArrayLike | None = None, cov: Literal[False] = False,
+) -> Array: ...  # fmt: skip
+@overload
+def polyfit(
+    x: ArrayLike, y: ArrayLike, deg: int | Sequence[int], rcond: float | None = None, full: bool = False,
+    w: ArrayLike | None = None, cov: bool | str = False,
+) -> tuple[Any, ...]: ...  # fmt: skip
 @numpy_when_small(numpy.polyfit, "x y deg", "ddc", "D")
 def polyfit(
-    x: ArrayLike, y: ArrayLike, deg: Any, rcond: float | None = None, full: bool = False, w: ArrayLike | None = None,
-    cov: bool | str = False,
+    x: ArrayLike, y: ArrayLike, deg: int | Sequence[int], rcond: float | None = None, full: bool = False,
+    w: ArrayLike | None = None, cov: bool | str = False,
 ) -> Any:  # fmt: skip
     """Return the polynomial of a degree that is nearest to points (x, y) by least squares.
 

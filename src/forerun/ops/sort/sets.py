@@ -5,7 +5,7 @@ Where the number of results depends on the values, this waits.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy
 
@@ -66,6 +66,14 @@ def _values(*arrays: ArrayLike) -> list[numpy.ndarray]:
     return [v.astype(dtype, copy=False) for v in known]
 
 
+@overload
+def intersect1d(
+    ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: Literal[False] = False
+) -> Array: ...
+@overload
+def intersect1d(
+    ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, *, return_indices: Literal[True]
+) -> tuple[Array, Array, Array]: ...
 @numpy_when_small(numpy.intersect1d, "ar1 ar2 assume_unique return_indices", "aabb", waits=True)
 def intersect1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False) -> Any:
     """Return the sorted distinct values that are in both arrays, in their common dtype. Waits.

@@ -262,7 +262,7 @@ def partition(
 
 
 @numpy_when_small(numpy.lexsort, "keys axis", "li")
-def lexsort(keys: Any, axis: int = -1) -> Array:
+def lexsort(keys: Sequence[ArrayLike] | Array, axis: int = -1) -> Array:
     """Return positions that sort by several keys along `axis`: by the last one first.
 
     Where it is equal by the one before it, and so on. int64.
@@ -285,7 +285,7 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
     >>> np.lexsort(([2, 1, 0], [0, 0, 1])).tolist()
     [1, 0, 2]
     """
-    arrays = asarrays(*keys)
+    arrays = asarrays(*keys)  # type: ignore[misc]  # arrays have their elements by number
     if not arrays or any(k.shape != arrays[0].shape for k in arrays):
         raise ValueError(f"lexsort: keys must be arrays of one shape, got {[k.shape for k in arrays]}")
     if arrays[0].ndim == 0:

@@ -5,7 +5,7 @@ Where the number of results depends on the values, this waits.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy
 
@@ -55,6 +55,16 @@ def _counted(x: numpy.ndarray, index: bool, inverse: bool, counts: bool) -> Any:
     return found[0] if len(found) == 1 else tuple(found)
 
 
+@overload
+def unique(
+    ar: ArrayLike, return_index: Literal[False] = False, return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False, axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True,
+) -> Array: ...  # fmt: skip
+@overload
+def unique(
+    ar: ArrayLike, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
+    axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True,
+) -> tuple[Array, ...]: ...  # fmt: skip
 @numpy_when_small(numpy.unique, "ar return_index return_inverse return_counts axis", "abbbi", waits=True)
 def unique(
     ar: ArrayLike, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,

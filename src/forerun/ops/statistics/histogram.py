@@ -306,8 +306,8 @@ def _of_few(x: numpy.ndarray, y: numpy.ndarray, bins: int = 10) -> tuple[numpy.n
 
 @numpy_when_small(_of_few, "x y bins", "ddc", "D")
 def histogram2d(
-    x: ArrayLike, y: ArrayLike, bins: ArrayLike = 10, range: Any = None, density: bool | None = None,
-    weights: ArrayLike | None = None,
+    x: ArrayLike, y: ArrayLike, bins: ArrayLike = 10, range: Sequence[Sequence[float]] | None = None,
+    density: bool | None = None, weights: ArrayLike | None = None,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """Count the points (x, y) in each cell of a grid. Return the counts and the edges of the bins along both axes.
 

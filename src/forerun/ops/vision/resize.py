@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["pillow", "resize_values", "resized"]
 
-Pixels = TypeVar("Pixels", "Array", numpy.ndarray)
+Pixels = TypeVar("Pixels", "Array", numpy.ndarray, "Array | numpy.ndarray")  # an image stays in its library
 _FILTERS = {0: 0, 1: 2, 2: 3, 3: 4, 4: 1, 9: 3, 10: 2}  # MXNet's numbers to Pillow's
 
 

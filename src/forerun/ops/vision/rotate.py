@@ -13,12 +13,12 @@ from .._base.host_task import host_op
 from .._base.random_stream import current
 
 if TYPE_CHECKING:
-    from ...typing import Array
+    from .resize import Pixels
 
 __all__ = ["image_of", "imrotate", "random_rotate"]
 
 
-def image_of(src: Array | numpy.ndarray) -> Array | numpy.ndarray:
+def image_of(src: Pixels) -> Pixels:
     """Return an image as an array: NumPy's stay NumPy's.
 
     >>> image_of(numpy.ones((1, 1, 3))).tolist()
@@ -27,9 +27,7 @@ def image_of(src: Array | numpy.ndarray) -> Array | numpy.ndarray:
     return src if isinstance(src, numpy.ndarray) else asarray(src)
 
 
-def imrotate(
-    src: Array | numpy.ndarray, rotation_degrees: Any, zoom_in: bool = False, zoom_out: bool = False
-) -> Array | numpy.ndarray:
+def imrotate(src: Pixels, rotation_degrees: Any, zoom_in: bool = False, zoom_out: bool = False) -> Pixels:
     """Rotate images counter-clockwise around their centres. It does not wait.
 
     Values between pixels are interpolated linearly; beyond the image they are 0.
@@ -77,9 +75,7 @@ def imrotate(
     return host_op("imrotate", lambda v, a: _turned(v, a, zoom), [x, angles], x.shape, x.dtype)
 
 
-def random_rotate(
-    src: Array | numpy.ndarray, angle_limits: Sequence[float], zoom_in: bool = False, zoom_out: bool = False
-) -> Any:
+def random_rotate(src: Pixels, angle_limits: Sequence[float], zoom_in: bool = False, zoom_out: bool = False) -> Pixels:
     """Rotate images as `imrotate` does, each by a random angle.
 
     Parameters

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ... import distributed as _dist
 from ... import np
@@ -11,6 +12,9 @@ from ..grad import no_grad
 from .process_group import ProcessGroup, left_out, must_begin
 from .work import ReduceOp, Work, work_of
 
+if TYPE_CHECKING:
+    from ...typing import Array
+
 __all__ = [
     "all_gather", "all_gather_into_tensor", "all_reduce", "all_to_all_single", "barrier", "broadcast", "reduce",
     "reduce_scatter_tensor",
@@ -18,7 +22,7 @@ __all__ = [
 
 
 def all_reduce(
-    tensor: Any, op: ReduceOp = ReduceOp.SUM, group: ProcessGroup | None = None, async_op: bool = False
+    tensor: Array, op: ReduceOp = ReduceOp.SUM, group: ProcessGroup | None = None, async_op: bool = False
 ) -> Work | None:
     """Put the sum of all ranks' tensors, or another function of them, into the tensor.
 
@@ -60,7 +64,7 @@ def all_reduce(
 
 
 def reduce(
-    tensor: Any, dst: int, op: ReduceOp = ReduceOp.SUM, group: ProcessGroup | None = None, async_op: bool = False
+    tensor: Array, dst: int, op: ReduceOp = ReduceOp.SUM, group: ProcessGroup | None = None, async_op: bool = False
 ) -> Work | None:
     """Put the sum of all ranks' tensors, or another function of them, into the tensor of one rank.
 
@@ -109,7 +113,7 @@ def reduce(
     return work_of(async_op, tensor)
 
 
-def broadcast(tensor: Any, src: int, group: ProcessGroup | None = None, async_op: bool = False) -> Work | None:
+def broadcast(tensor: Array, src: int, group: ProcessGroup | None = None, async_op: bool = False) -> Work | None:
     """Put the tensor of one rank into that of all ranks.
 
     Parameters
@@ -154,7 +158,7 @@ def broadcast(tensor: Any, src: int, group: ProcessGroup | None = None, async_op
 
 
 def all_gather(
-    tensor_list: list[Any], tensor: Any, group: ProcessGroup | None = None, async_op: bool = False
+    tensor_list: list[Any], tensor: Array, group: ProcessGroup | None = None, async_op: bool = False
 ) -> Work | None:
     """Put the tensors of all ranks into those of a list.
 
@@ -203,7 +207,7 @@ def all_gather(
 
 
 def all_gather_into_tensor(
-    output_tensor: Any, input_tensor: Any, group: ProcessGroup | None = None, async_op: bool = False
+    output_tensor: Array, input_tensor: Array, group: ProcessGroup | None = None, async_op: bool = False
 ) -> Work | None:
     """Put the tensors of all ranks into one, behind each other or stacked, as its shape says.
 
@@ -251,7 +255,7 @@ def all_gather_into_tensor(
 
 
 def reduce_scatter_tensor(
-    output: Any, input: Any, op: ReduceOp = ReduceOp.SUM, group: ProcessGroup | None = None, async_op: bool = False
+    output: Array, input: Array, op: ReduceOp = ReduceOp.SUM, group: ProcessGroup | None = None, async_op: bool = False
 ) -> Work | None:
     """Put this rank's part of the sum of all ranks' tensors, or of another function, into a tensor.
 
@@ -299,7 +303,8 @@ def reduce_scatter_tensor(
 
 
 def all_to_all_single(
-    output: Any, input: Any, output_split_sizes: Any = None, input_split_sizes: Any = None,
+    output: Array, input: Array, output_split_sizes: Sequence[int] | None = None,
+    input_split_sizes: Sequence[int] | None = None,
     group: ProcessGroup | None = None, async_op: bool = False,
 ) -> Work | None:  # fmt: skip
     """Give each rank its part of a tensor, and put the parts of all ranks for this one into another.
@@ -353,7 +358,9 @@ def all_to_all_single(
     return work_of(async_op, output)
 
 
-def barrier(group: ProcessGroup | None = None, async_op: bool = False, device_ids: Any = None) -> Work | None:
+def barrier(
+    group: ProcessGroup | None = None, async_op: bool = False, device_ids: Sequence[int] | None = None
+) -> Work | None:
     """Wait until all ranks have come here.
 
     Parameters

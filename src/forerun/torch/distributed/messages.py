@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ... import distributed as _dist
 from ..grad import no_grad
 from .process_group import must_begin
 from .work import Work
 
+if TYPE_CHECKING:
+    from ...typing import Array
+
 __all__ = ["irecv", "isend", "recv", "send"]
 
 
-def send(tensor: Any, dst: int) -> None:
+def send(tensor: Array, dst: int) -> None:
     """Send a tensor to another rank, which must call `recv`.
 
     Parameters
@@ -41,7 +44,7 @@ def send(tensor: Any, dst: int) -> None:
     _dist.send(tensor, dst)
 
 
-def recv(tensor: Any, src: int) -> int:
+def recv(tensor: Array, src: int) -> int:
     """Put the tensor that another rank sends into a tensor.
 
     Parameters
@@ -78,7 +81,7 @@ def recv(tensor: Any, src: int) -> int:
     return src
 
 
-def isend(tensor: Any, dst: int) -> Work:
+def isend(tensor: Array, dst: int) -> Work:
     """Send a tensor to another rank, as `send` does.
 
     Parameters
@@ -112,7 +115,7 @@ def isend(tensor: Any, dst: int) -> Work:
     return Work()
 
 
-def irecv(tensor: Any, src: int) -> Work:
+def irecv(tensor: Array, src: int) -> Work:
     """Put the tensor that another rank sends into a tensor, as `recv` does.
 
     Parameters

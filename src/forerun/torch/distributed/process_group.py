@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ... import distributed as _dist
 from ...distributed import Group as ProcessGroup
+
+if TYPE_CHECKING:
+    from datetime import timedelta
 
 __all__ = [
     "ProcessGroup", "destroy_process_group", "get_backend", "get_group_rank", "get_rank", "get_world_size",
@@ -52,8 +55,9 @@ def is_initialized() -> bool:
 
 
 def init_process_group(
-    backend: str | None = None, init_method: str | None = None, timeout: Any = None, world_size: int = -1,
-    rank: int = -1, store: Any = None, group_name: str = "", pg_options: Any = None, device_id: Any = None,
+    backend: str | None = None, init_method: str | None = None, timeout: timedelta | float | None = None,
+    world_size: int = -1,
+    rank: int = -1, store: object = None, group_name: str = "", pg_options: object = None, device_id: object = None,
 ) -> None:  # fmt: skip
     """Begin to use operations between ranks. The launcher has said which rank this is.
 
@@ -266,8 +270,9 @@ def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
 
 
 def new_group(
-    ranks: Sequence[int] | None = None, timeout: Any = None, backend: str | None = None, pg_options: Any = None,
-    use_local_synchronization: bool = False, group_desc: str | None = None, device_id: Any = None,
+    ranks: Sequence[int] | None = None, timeout: timedelta | float | None = None, backend: str | None = None,
+    pg_options: object = None,
+    use_local_synchronization: bool = False, group_desc: str | None = None, device_id: object = None,
 ) -> ProcessGroup:  # fmt: skip
     """Return a group of some ranks. All ranks call it, in the same order.
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from datetime import timedelta
 
 __all__ = ["ReduceOp", "Work", "work_of"]
 
@@ -48,7 +51,7 @@ class Work:
     def __init__(self, *results: Any) -> None:
         self._results = results
 
-    def wait(self, timeout: Any = None) -> bool:
+    def wait(self, timeout: timedelta | float | None = None) -> bool:
         """Wait until the result is computed; raises RankFailed if another rank has failed."""
         for x in self._results:
             x.wait()

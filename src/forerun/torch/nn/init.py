@@ -93,7 +93,7 @@ def ones_(x: Array) -> Array:
     return constant_(x, 1.0)
 
 
-def uniform_(x: Array, a: float = 0.0, b: float = 1.0) -> Any:
+def uniform_(x: Array, a: float = 0.0, b: float = 1.0) -> Array:
     """Fill a tensor with numbers evenly spread over [a, b).
 
     Parameters
@@ -119,7 +119,7 @@ def uniform_(x: Array, a: float = 0.0, b: float = 1.0) -> Any:
     return _filled(x, lambda t: t.uniform_(a, b))
 
 
-def normal_(x: Array, mean: float = 0.0, std: float = 1.0) -> Any:
+def normal_(x: Array, mean: float = 0.0, std: float = 1.0) -> Array:
     """Fill a tensor with numbers of a normal distribution.
 
     Parameters
@@ -145,7 +145,7 @@ def normal_(x: Array, mean: float = 0.0, std: float = 1.0) -> Any:
     return _filled(x, lambda t: t.normal_(mean, std))
 
 
-def xavier_uniform_(x: Array, gain: float = 1.0) -> Any:
+def xavier_uniform_(x: Array, gain: float = 1.0) -> Array:
     """Fill a tensor with uniform draws whose variance is 2 gain**2 / (fan-in + fan-out) (Glorot and Bengio, 2010).
 
     Parameters
@@ -169,7 +169,7 @@ def xavier_uniform_(x: Array, gain: float = 1.0) -> Any:
     return _filled(x, _init.Xavier("uniform", "avg", 3 * gain**2))
 
 
-def xavier_normal_(x: Array, gain: float = 1.0) -> Any:
+def xavier_normal_(x: Array, gain: float = 1.0) -> Array:
     """Fill a tensor with normal draws whose variance is 2 gain**2 / (fan-in + fan-out).
 
     Parameters
@@ -193,7 +193,7 @@ def xavier_normal_(x: Array, gain: float = 1.0) -> Any:
     return _filled(x, _init.Xavier("gaussian", "avg", gain**2))
 
 
-def kaiming_uniform_(x: Array, a: float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Any:
+def kaiming_uniform_(x: Array, a: float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Array:
     """Fill a tensor with uniform draws for layers followed by a ReLU of negative slope `a` (He et al., 2015).
 
     Parameters
@@ -221,7 +221,7 @@ def kaiming_uniform_(x: Array, a: float = 0.0, mode: str = "fan_in", nonlinearit
     return _filled(x, _init.Xavier("uniform", mode.removeprefix("fan_"), 3 * _gain(a, nonlinearity) ** 2))
 
 
-def kaiming_normal_(x: Array, a: float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Any:
+def kaiming_normal_(x: Array, a: float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Array:
     """Fill a tensor with normal draws for layers followed by a ReLU of negative slope `a`.
 
     Parameters
@@ -249,7 +249,7 @@ def kaiming_normal_(x: Array, a: float = 0.0, mode: str = "fan_in", nonlinearity
     return _filled(x, _init.Xavier("gaussian", mode.removeprefix("fan_"), _gain(a, nonlinearity) ** 2))
 
 
-def orthogonal_(x: Array, gain: float = 1.0) -> Any:
+def orthogonal_(x: Array, gain: float = 1.0) -> Array:
     """Fill a tensor with an orthogonal matrix times `gain` (Saxe et al., 2013).
 
     Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from ..._capture.core import capture_paused
 from .. import creation, shapes
@@ -271,7 +271,7 @@ class Identity(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
 
-    def forward(self, x: Array) -> Any:
+    def forward(self, x: Array) -> Array:
         """Return x."""
         return x
 
@@ -297,7 +297,7 @@ class ModuleList(Module):
         for module in modules:
             self.append(module)
 
-    def append(self, module: Module) -> Any:
+    def append(self, module: Module) -> Self:
         """Put a module at the end; return self."""
         self.add_module(str(len(self._modules)), module)
         return self

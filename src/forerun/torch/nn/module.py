@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ... import np
 from ..._capture import core as _core
@@ -27,7 +27,7 @@ class _ParameterLeaf(Variable):
     __slots__ = ()
 
 
-def Parameter(data: Array, requires_grad: bool = True) -> Any:
+def Parameter(data: Array, requires_grad: bool = True) -> Array:
     """Return a tensor as a parameter: set as a module's attribute it is trained with the module.
 
     Parameters
@@ -56,7 +56,7 @@ def Parameter(data: Array, requires_grad: bool = True) -> Any:
     return x
 
 
-def is_parameter(x: Array) -> bool:
+def is_parameter(x: object) -> TypeGuard[Array]:
     """Return whether x is what `Parameter` made."""
     return is_array(x) and isinstance(x.node, _ParameterLeaf)
 
@@ -94,11 +94,11 @@ class Module:
         self._parameters: dict[str, Any] = {}
         self._buffers: dict[str, Any] = {}
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if isinstance(value, Module) or is_parameter(value):
             if "_modules" not in self.__dict__:
                 raise RuntimeError(f"{type(self).__name__}: super().__init__() must come before {name!r} is set")
-            mine = self._modules if isinstance(value, Module) else self._parameters
+            mine: dict[str, Any] = self._modules if isinstance(value, Module) else self._parameters
             mine[name] = value
         elif "_buffers" in self.__dict__ and name in self._buffers:
             self._buffers[name] = value
@@ -130,7 +130,7 @@ class Module:
 
     register_module = add_module
 
-    def register_buffer(self, name: str, tensor: Any) -> None:
+    def register_buffer(self, name: str, tensor: Array | None) -> None:
         """Add a tensor that belongs to the module's state and is not trained."""
         self._buffers[name] = tensor
         object.__setattr__(self, name, tensor)

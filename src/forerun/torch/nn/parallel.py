@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -56,8 +56,8 @@ class DistributedDataParallel(Module):
     def __init__(
         self,
         module: Module,
-        device_ids: Any = None,
-        output_device: Any = None,
+        device_ids: Sequence[object] | None = None,
+        output_device: object = None,
         broadcast_buffers: bool = True,
         process_group: Group | None = None,
         bucket_cap_mb: float | None = None,

@@ -11,6 +11,8 @@ from ...gluon.data import Dataset as Dataset
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ...gluon.data.sampler import Examples
+
 
 __all__ = ["Dataset", "TensorDataset", "DataLoader"]
 
@@ -67,7 +69,7 @@ class DataLoader(_Loader):
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: Examples,
         batch_size: int = 1,
         shuffle: bool = False,
         num_workers: int = 0,

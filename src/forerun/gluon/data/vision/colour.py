@@ -12,7 +12,7 @@ from .... import image
 from .transform import Transform, constant, space
 
 if TYPE_CHECKING:
-    from ....typing import Array, ArrayLike
+    from ....typing import Array
 
 
 __all__ = [
@@ -26,12 +26,13 @@ _VALUES = numpy.array([55.46, 4.794, 1.148])  # of the covariance of ImageNet's 
 _VECTORS = numpy.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]])
 
 
-def _like(x: Array | numpy.ndarray, values: Array | numpy.ndarray) -> Any:
+def _like(x: Array | numpy.ndarray, values: Array | numpy.ndarray) -> Array | numpy.ndarray:
     """Floats as colours in x's dtype: rounded and kept in range where that is of integers."""
     if x.dtype.kind not in "iu":
         return values.astype(x.dtype)
     xp, top = space(x), numpy.iinfo(x.dtype).max
-    return xp.clip(xp.round(values), 0, top).astype(x.dtype)
+    colours: Array | numpy.ndarray = xp.clip(xp.round(values), 0, top).astype(x.dtype)
+    return colours
 
 
 def _grey(x: Array | numpy.ndarray) -> Array | numpy.ndarray:
@@ -57,7 +58,7 @@ class ToTensor(Transform):
     ((3, 4, 6), 1.0)
     """
 
-    def transformed(self, x: Any) -> Array | numpy.ndarray:
+    def transformed(self, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
         """Return x with channels first, divided by 255. ValueError unless it has 3 or 4 axes."""
         y = self.early(x)
         if isinstance(x, numpy.ndarray) and x.dtype != "float64":
@@ -97,12 +98,13 @@ class Normalize(Transform):
         super().__init__()
         self._mean, self._std = (numpy.reshape(v, (-1, 1, 1)).astype("float32") for v in (mean, std))
 
-    def transformed(self, x: Any) -> Any:
+    def transformed(self, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
         """Return x, shifted and scaled. ValueError if channels are not as many."""
         mean, std = constant(self._mean, x), constant(self._std, x)
         if isinstance(x, numpy.ndarray) and x.dtype.kind == "f":
-            y = numpy.subtract(x, mean)
-            return numpy.divide(y, std, out=y)
+            y: numpy.ndarray = numpy.subtract(x, mean)
+            numpy.divide(y, std, out=y)
+            return y
         return (x - mean) / std
 
     late = transformed
@@ -226,11 +228,12 @@ class RandomHue(_Factor):
     def __init__(self, hue: float) -> None:
         super().__init__(hue)
 
-    def changed(self, x: Array | numpy.ndarray, by: float) -> Any:
+    def changed(self, x: Array | numpy.ndarray, by: float) -> Array | numpy.ndarray:
         """In other tints."""
         c, s = math.cos(math.pi * by), math.sin(math.pi * by)
         turn = numpy.linalg.inv(_TO_YIQ) @ numpy.array([[1, 0, 0], [0, c, -s], [0, s, c]]) @ _TO_YIQ
-        return space(x).dot(x, constant(turn.T.astype("float32"), x))
+        tinted: Array | numpy.ndarray = space(x).dot(x, constant(turn.T.astype("float32"), x))
+        return tinted
 
 
 class RandomColorJitter(Transform):
@@ -260,7 +263,7 @@ class RandomColorJitter(Transform):
         kinds = {RandomBrightness: brightness, RandomContrast: contrast, RandomSaturation: saturation, RandomHue: hue}
         self._changes = [kind(amount) for kind, amount in kinds.items() if amount]
 
-    def transformed(self, x: ArrayLike) -> Any:
+    def transformed(self, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
         """Return x with its colours changed."""
         for i in image.draws().permutation(len(self._changes)):
             x = self._changes[i].transformed(x)
@@ -287,7 +290,7 @@ class RandomLighting(Transform):
         super().__init__()
         self._alpha = alpha
 
-    def transformed(self, x: Any) -> Any:
+    def transformed(self, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
         """Return x in another light."""
         light = (_VECTORS * image.draws().normal(0, self._alpha, 3)) @ _VALUES
         floats = x.astype("float32")
@@ -314,7 +317,7 @@ class RandomGray(Transform):
         super().__init__()
         self._p = p
 
-    def transformed(self, x: Any) -> Any:
+    def transformed(self, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
         """Return x, or its greys."""
         if image.chance() >= self._p:
             return x

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -11,7 +11,7 @@ from .... import image
 from .transform import Transform, space
 
 if TYPE_CHECKING:
-    from ....typing import Array, ArrayLike
+    from ....typing import Array
 
 
 __all__ = [
@@ -26,9 +26,12 @@ def _pair(size: Size) -> tuple[int, int]:
     return (size, size) if isinstance(size, int) else (size[0], size[1])
 
 
-def _each(x: Any, function: Any) -> Any:
+def _each(x: Any, function: Callable[[Any], Array | numpy.ndarray]) -> Array | numpy.ndarray:
     """Return a function of an image, or of each of a batch."""
-    return space(x).stack([function(one) for one in x]) if x.ndim == 4 else function(x)
+    if x.ndim != 4:
+        return function(x)
+    several: Array | numpy.ndarray = space(x).stack([function(one) for one in x])
+    return several
 
 
 class Resize(Transform):
@@ -55,7 +58,7 @@ class Resize(Transform):
         super().__init__()
         self._size, self._keep, self._interpolation = size, keep_ratio, interpolation
 
-    def transformed(self, x: ArrayLike) -> Any:
+    def transformed(self, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
         """Return x, resized; a batch image by image."""
         if self._keep and isinstance(self._size, int):
             size = self._size
@@ -86,7 +89,7 @@ class CenterCrop(Transform):
         super().__init__()
         self._size, self._interpolation = _pair(size), interpolation
 
-    def transformed(self, x: Any) -> Any:
+    def transformed(self, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
         """Return the crop."""
         return image.center_crop(x, self._size, self._interpolation)[0]
 
@@ -129,7 +132,7 @@ class CropResize(Transform):
         self._place = x, y, width, height
         self._resize = Resize(size, False, 1 if interpolation is None else interpolation) if size is not None else None
 
-    def transformed(self, x: Any) -> Array | numpy.ndarray:
+    def transformed(self, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
         """Return the crop."""
         out = image.fixed_crop(x, *self._place)
         return out if self._resize is None else self._resize.transformed(out)
@@ -169,7 +172,7 @@ class RandomCrop(Transform):
         self._size, self._interpolation, self._value = _pair(size), interpolation, pad_value
         self._pad = (pad,) * 4 if isinstance(pad, int) else tuple(pad or (0, 0, 0, 0))
 
-    def transformed(self, x: Any) -> Any:
+    def transformed(self, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
         """Return the crop."""
         (above, below, left, right), (w, h) = self._pad, self._size
         height, width, _ = x.shape
@@ -219,7 +222,7 @@ class RandomResizedCrop(Transform):
         super().__init__()
         self._size, self._scale, self._ratio, self._interpolation = _pair(size), scale, ratio, interpolation
 
-    def transformed(self, x: Any) -> Any:
+    def transformed(self, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
         """Return the crop."""
         return image.random_size_crop(x, self._size, self._scale, self._ratio, self._interpolation)[0]
 
@@ -244,7 +247,7 @@ class RandomFlipLeftRight(Transform):
         super().__init__()
         self._p = p
 
-    def transformed(self, x: Any) -> Any:
+    def transformed(self, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
         """Return x or its mirror image."""
         return x[..., ::-1, :] if image.chance() < self._p else x
 
@@ -265,7 +268,7 @@ class RandomFlipTopBottom(RandomFlipLeftRight):
     [[[2.0]], [[1.0]]]
     """
 
-    def transformed(self, x: Any) -> Any:
+    def transformed(self, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
         """Return x or its mirror image."""
         return x[..., ::-1, :, :] if image.chance() < self._p else x
 
@@ -303,7 +306,7 @@ class Rotate(Transform):
         super().__init__()
         self._settings = rotation_degrees, zoom_in, zoom_out
 
-    def transformed(self, x: Any) -> Array | numpy.ndarray:
+    def transformed(self, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
         """Return x, turned."""
         return image.imrotate(x, *self._settings)
 
@@ -348,7 +351,7 @@ class RandomRotation(Transform):
             raise ValueError(f"RandomRotation: rotate_with_proba must be in [0, 1], got {rotate_with_proba}")
         self._limits, self._zoom, self._p = angle_limits, (zoom_in, zoom_out), rotate_with_proba
 
-    def transformed(self, x: Any) -> Any:
+    def transformed(self, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
         """Return x, turned or as it is."""
         if image.chance() >= self._p:
             return x

@@ -16,7 +16,7 @@ from ...nn.function import Lambda
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from ....typing import Array, ArrayLike, DTypeLike
+    from ....typing import Array, DTypeLike
 
 
 __all__ = ["Transform", "Compose", "HybridCompose", "RandomApply", "HybridRandomApply", "Cast"]
@@ -72,7 +72,7 @@ class Transform(_OfNumpy, HybridBlock):
     (array([[[0.5, 0.5]]]), 7)
     """
 
-    def transformed(self, x: ArrayLike) -> Any:
+    def transformed(self, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
         """Return the image that becomes of x."""
         raise NotImplementedError(f"{type(self).__name__}: transformed must be defined, got none")
 
@@ -142,7 +142,7 @@ class Compose(_OfNumpy, Sequential):
             return None
         return None if None in within else [step for steps in within for step in steps or ()]
 
-    def __getitem__(self, index: int | slice) -> Any:
+    def __getitem__(self, index: int | slice) -> Block:
         """A transform, or for a slice those in it."""
         blocks = list(self._children.values())[index]
         return Compose(blocks) if isinstance(blocks, list) else blocks
@@ -195,8 +195,9 @@ class RandomApply(Compose):
     (2, 2, 3)
     """
 
-    def __init__(self, transforms: Any, p: float = 0.5) -> None:
-        super().__init__(transforms if isinstance(transforms, (list, tuple)) else [transforms])
+    def __init__(self, transforms: Callable[..., Any] | Sequence[Callable[..., Any]], p: float = 0.5) -> None:
+        several: Any = transforms if isinstance(transforms, (list, tuple)) else [transforms]
+        super().__init__(several)
         self.p = p
 
     def forward(self, x: Array | numpy.ndarray, *args: Any) -> Any:
@@ -205,9 +206,10 @@ class RandomApply(Compose):
             return super().forward(x, *args)
         return (x, *args) if args else x
 
-    def transformed(self, x: Array | numpy.ndarray) -> Any:
+    def transformed(self, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
         """Return the image, transformed or as it is."""
-        return self.forward(x)
+        found: Array | numpy.ndarray = self.forward(x)
+        return found
 
     def steps(self) -> list[Any] | None:
         """As of a transform: itself."""
@@ -253,7 +255,7 @@ class Cast(Transform):
         super().__init__()
         self._dtype = dtype
 
-    def transformed(self, x: Any) -> Any:
+    def transformed(self, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
         """Return x in that dtype."""
         return x.astype(self._dtype)
 

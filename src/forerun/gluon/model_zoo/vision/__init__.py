@@ -12,7 +12,7 @@ So files of parameters that MXNet wrote fit. Most want images of 224 x 224, Ince
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import alexnet as _alexnet
 from . import densenet as _densenet
@@ -28,6 +28,9 @@ from .mobilenet import *  # noqa: F403
 from .resnet import *  # noqa: F403
 from .squeezenet import *  # noqa: F403
 from .vgg import *  # noqa: F403
+
+if TYPE_CHECKING:
+    from ...block.hybrid import HybridBlock
 
 _MODULES: tuple[Any, ...] = (_alexnet, _densenet, _inception, _mobilenet, _resnet, _squeezenet, _vgg)
 _SPELLED = {"inception_v3": "inceptionv3"}  # names for get_model that are not the function's
@@ -50,7 +53,7 @@ _MODELS: dict[str, Callable[..., Any]] = {
 }
 
 
-def get_model(name: str, **settings: Any) -> Any:
+def get_model(name: str, **settings: Any) -> HybridBlock:
     """Return the network of that name, such as "resnet18_v1", "vgg16_bn" or "mobilenetv2_0.5".
 
     Pretrained parameters come from a file in a folder: `<name>.params`, or one whose name begins with `<name>-`. None
@@ -90,4 +93,5 @@ def get_model(name: str, **settings: Any) -> Any:
     """
     if name.lower() not in _MODELS:
         raise ValueError(f"get_model: name must be one of {', '.join(sorted(_MODELS))}, got {name!r}")
-    return _MODELS[name.lower()](**settings)
+    net: HybridBlock = _MODELS[name.lower()](**settings)
+    return net

@@ -32,15 +32,16 @@ class Classifier(HybridBlock):
         self.features = nn.HybridSequential()
         self.output: Block
 
-    def forward(self, x: Array) -> Any:
+    def forward(self, x: Array) -> Array:
         """Map images (batch, channels, height, width) to scores (batch, classes)."""
-        return self.output(self.features(x))
+        scores: Array = self.output(self.features(x))
+        return scores
 
 
 class ReLU6(HybridBlock):
     """min(max(x, 0), 6)."""
 
-    def forward(self, x: Array) -> Any:
+    def forward(self, x: Array) -> Array:
         """Return the function of each element."""
         return np.clip(x, 0, 6)
 
@@ -53,8 +54,9 @@ def row(*blocks: Block) -> nn.HybridSequential:
 
 
 def conv_norm(
-    channels: int, kernel: Any, stride: int = 1, padding: Any = 0, act: Block | str | None = "relu",
-    epsilon: float = 1e-5, **settings: Any,
+    channels: int, kernel: int | tuple[int, ...] | list[int], stride: int = 1,
+    padding: int | tuple[int, ...] | list[int] = 0, act: Block | str | None = "relu", epsilon: float = 1e-5,
+    **settings: Any,
 ) -> list[Block]:  # fmt: skip
     """Return a convolution without bias, its batch norm, and an activation unless None."""
     settings.setdefault("use_bias", False)

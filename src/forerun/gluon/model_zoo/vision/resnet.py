@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
 from ... import nn
@@ -85,7 +85,8 @@ class ResNetV1(Classifier):
     """
 
     def __init__(
-        self, block: Any, layers: Sequence[int], channels: Sequence[int], classes: int = 1000, thumbnail: bool = False
+        self, block: Callable[..., Block], layers: Sequence[int], channels: Sequence[int], classes: int = 1000,
+        thumbnail: bool = False
     ) -> None:  # fmt: skip
         super().__init__()
         self.features.add(*_stem(channels[0], thumbnail), *_stages(block, layers, channels), nn.GlobalAvgPool2D())
@@ -126,7 +127,8 @@ class ResNetV2(Classifier):
     """
 
     def __init__(
-        self, block: Any, layers: Sequence[int], channels: Sequence[int], classes: int = 1000, thumbnail: bool = False
+        self, block: Callable[..., Block], layers: Sequence[int], channels: Sequence[int], classes: int = 1000,
+        thumbnail: bool = False
     ) -> None:  # fmt: skip
         super().__init__()
         self.features.add(nn.BatchNorm(scale=False, center=False), *_stem(channels[0], thumbnail))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import os
 
     from .....typing import Array, DTypeLike
+    from ....block.block import Block
 
     Path = str | os.PathLike[str]
 
@@ -53,7 +54,7 @@ def create_image_augment(
     rand_mirror: bool = False, mean: Colours = None, std: Colours = None, brightness: float = 0, contrast: float = 0,
     saturation: float = 0, hue: float = 0, pca_noise: float = 0, rand_gray: float = 0, inter_method: int = 2,
     dtype: DTypeLike = "float32",
-) -> Any:  # fmt: skip
+) -> Block:  # fmt: skip
     """Return the usual transforms of an image (height, width, channels) to a float array.
 
     Parameters
@@ -116,7 +117,7 @@ def create_bbox_augment(
     saturation: float = 0, pca_noise: float = 0, hue: float = 0, inter_method: int = 2, max_aspect_ratio: float = 2,
     area_range: Sequence[float] = (0.3, 3.0), max_attempts: int = 50,
     pad_val: float | Sequence[float] = (127, 127, 127), dtype: DTypeLike = "float32",
-) -> Any:  # fmt: skip
+) -> Block:  # fmt: skip
     """Return the usual transforms of an image (height, width, channels) and its boxes to a float array, and boxes in
     it.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -85,7 +85,7 @@ def bbox_crop(
     return inside
 
 
-def bbox_iou(bbox_a: ArrayLike, bbox_b: Any, offset: float = 0) -> numpy.ndarray:
+def bbox_iou(bbox_a: ArrayLike, bbox_b: ArrayLike, offset: float = 0) -> numpy.ndarray:
     """Return the shared area of each box of a with each of b, over the area of both together.
 
     offset: added to extents, 1 where the last pixel belongs to a box.
@@ -102,7 +102,7 @@ def bbox_iou(bbox_a: ArrayLike, bbox_b: Any, offset: float = 0) -> numpy.ndarray
     return ratio
 
 
-def bbox_xywh_to_xyxy(xywh: Any) -> numpy.ndarray:
+def bbox_xywh_to_xyxy(xywh: ArrayLike) -> numpy.ndarray:
     """Return corners of boxes that are given by x, y, width and height; the last pixel belongs to them.
 
     >>> bbox_xywh_to_xyxy([[1, 2, 3, 4]]).tolist()
@@ -113,7 +113,7 @@ def bbox_xywh_to_xyxy(xywh: Any) -> numpy.ndarray:
     return found
 
 
-def bbox_xyxy_to_xywh(xyxy: Any) -> numpy.ndarray:
+def bbox_xyxy_to_xywh(xyxy: ArrayLike) -> numpy.ndarray:
     """Return x, y, width and height of boxes that are given by corners; the inverse of `bbox_xywh_to_xyxy`.
 
     >>> bbox_xyxy_to_xywh([[1, 2, 3, 5]]).tolist()
@@ -124,7 +124,7 @@ def bbox_xyxy_to_xywh(xyxy: Any) -> numpy.ndarray:
     return found
 
 
-def bbox_clip_xyxy(xyxy: Any, width: int, height: int) -> numpy.ndarray:
+def bbox_clip_xyxy(xyxy: ArrayLike, width: int, height: int) -> numpy.ndarray:
     """Return boxes whose corners are moved into an image, to its last pixel at most.
 
     >>> bbox_clip_xyxy([[-1, 2, 30, 40]], 10, 20).tolist()
