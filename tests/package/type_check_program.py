@@ -6,7 +6,7 @@ from typing import Any, assert_type
 import numpy
 
 import forerun
-from forerun import gluon, np, npx
+from forerun import autograd, gluon, image, np, npx, torch
 from forerun.typing import Array, ArrayLike, Axis, DeviceLike, DTypeLike, Out, Shape
 
 x = np.ones((2, 3))
@@ -67,6 +67,39 @@ assert_type(np.shape([[1, 2]]), tuple[int, ...])
 assert_type(gluon.loss.L2Loss()(x, x), Any)
 assert_type(gluon.Parameter("weight", shape=3).data(), Array)
 
+# Results that depend on an argument.
+assert_type(np.linspace(0, 1), Array)
+assert_type(np.linspace(0, 1, retstep=True), tuple[Array, Array])
+assert_type(np.average(x), Array)
+assert_type(np.average(x, returned=True), tuple[Array, Array])
+assert_type(np.unique(x), Array)
+assert_type(np.unique(x, return_counts=True), tuple[Array, ...])
+assert_type(np.atleast_2d(1), Array)
+assert_type(np.atleast_2d(1, x), tuple[Array, ...])
+assert_type(np.linalg.svd(x).S, Array)
+assert_type(np.linalg.svd(x, compute_uv=False), Array)
+assert_type(np.linalg.qr(x, "r"), Array)
+assert_type(np.intersect1d([1], [1]), Array)
+assert_type(npx.layer_norm(x, np.ones(3), np.zeros(3)), Array)
+assert_type(npx.topk(x), Array)
+assert_type(npx.topk(x, ret_typ="both"), list[Array])
+assert_type(autograd.grad(x, x), Array)
+assert_type(autograd.grad(x, [x]), list[Array])
+assert_type(torch.max(x), Array)
+assert_type(torch.max(x, 0).values, Array)
+assert_type(torch.tensor([1.0]), Array)
+
+
+@torch.no_grad
+def halved(values: Array) -> Array:
+    """A decorated function keeps its type."""
+    return values / 2
+
+
+assert_type(halved(x), Array)
+assert_type(image.imresize(x, 1, 1), Array)
+gluon.data.DataLoader([1, 2, 3], batch_size=2, sampler=[2, 0])
+
 
 def refused() -> None:
     """Calls that type checkers refuse: where one is accepted, they say that its comment has no use."""
@@ -85,3 +118,6 @@ def refused() -> None:
     npx.softmax(x, axis="0")  # type: ignore[arg-type]
     x.reshape(2, 3, order=1)  # type: ignore[arg-type]
     x.mean(axis=0.5)  # type: ignore[arg-type]
+    gluon.data.DataLoader(3)  # type: ignore[arg-type]
+    torch.distributed.all_reduce("a")  # type: ignore[arg-type]
+    image.imresize("a", 1, 1)  # type: ignore[type-var]

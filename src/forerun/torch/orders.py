@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 from .. import np, npx
 from ..ops._base.convert import is_array
@@ -17,8 +17,8 @@ __all__ = ["max", "min", "amax", "amin", "argmax", "argmin", "argsort", "sort", 
 class Found(NamedTuple):
     """Values along an axis, and where they were."""
 
-    values: Any
-    indices: Any
+    values: Array
+    indices: Array
 
 
 @overload

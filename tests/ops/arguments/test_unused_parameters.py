@@ -70,6 +70,7 @@ IGNORED = {
     "ops/signal/sliding.py:as_strided.check_bounds": "bounds are checked in any case",
     "ops/shape/attributes.py:may_share_memory.max_work": "a limit to the search; this one takes no time",
     "typing.py:Nested.*": "a protocol: its methods are those of others",
+    "gluon/data/sampler.py:Examples.*": "a protocol: its methods are those of others",
     "ops/elementwise/erf.py:Ring.*": "a protocol: its methods are those of others",
     "_io/numpy_files.py:*.allow_pickle": "arrays hold numbers, and pickles are always refused",
     "_io/numpy_files.py:load.fix_imports": "a word about pickles, which are always refused",

@@ -7,7 +7,7 @@ values have. Formulas: Giles (2008); Boeddeker et al. (2017).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy
 
@@ -35,16 +35,16 @@ __all__ = ["eig", "eigh", "eigvals", "eigvalsh"]
 class EigResult(NamedTuple):
     """The result of `eig`."""
 
-    eigenvalues: Any
-    eigenvectors: Any
+    eigenvalues: Array
+    eigenvectors: Array
 
 
 @registered_tuple("linalg.EighResult")
 class EighResult(NamedTuple):
     """The result of `eigh`."""
 
-    eigenvalues: Any
-    eigenvectors: Any
+    eigenvalues: Array
+    eigenvectors: Array
 
 
 def _spread(x: Array) -> Array:

@@ -33,8 +33,8 @@ __all__ = ["inv", "solve", "det", "slogdet", "matrix_power", "tensorinv", "tenso
 class SlogdetResult(NamedTuple):
     """The result of `slogdet`: the sign (of complex matrices the phase) and the logarithm of the magnitude."""
 
-    sign: Any
-    logabsdet: Any
+    sign: Array
+    logabsdet: Array
 
 
 @primitive(lambda g, y: -matmul(matmul(adjoint(y), g), adjoint(y)), op="linalg.inv")

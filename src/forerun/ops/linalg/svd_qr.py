@@ -42,17 +42,17 @@ __all__ = ["cholesky", "qr", "svd", "svdvals"]
 class QRResult(NamedTuple):
     """The result of `qr`."""
 
-    Q: Any
-    R: Any
+    Q: Array
+    R: Array
 
 
 @registered_tuple("linalg.SVDResult")
 class SVDResult(NamedTuple):
     """The result of `svd`."""
 
-    U: Any
-    S: Any
-    Vh: Any
+    U: Array
+    S: Array
+    Vh: Array
 
 
 def _halved_diagonal(x: Array) -> Array:

@@ -121,26 +121,26 @@ def unique(
 class UniqueAll(NamedTuple):
     """The result of `unique_all`."""
 
-    values: Any
-    indices: Any
-    inverse_indices: Any
-    counts: Any
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
 
 
 @registered_tuple("UniqueCountsResult")
 class UniqueCounts(NamedTuple):
     """The result of `unique_counts`."""
 
-    values: Any
-    counts: Any
+    values: Array
+    counts: Array
 
 
 @registered_tuple("UniqueInverseResult")
 class UniqueInverse(NamedTuple):
     """The result of `unique_inverse`."""
 
-    values: Any
-    inverse_indices: Any
+    values: Array
+    inverse_indices: Array
 
 
 def unique_all(x: ArrayLike) -> UniqueAll:
