@@ -86,7 +86,7 @@ def expected(function: Callable[[Any, Any], Any], values: Any) -> Any:
 
 @pytest.mark.parametrize("kind", LISTS)
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_list_stands_for_the_array_of_its_elements(name: str, kind: str) -> None:
+def test_a_list_is_used_as_the_array_of_its_elements(name: str, kind: str) -> None:
     function = FUNCTIONS[name]
     given = LISTS[kind](lambda value, dtype: numpy.dtype(dtype).type(value))
     if kind == "rows" and name in ("dot", "searchsorted", "convolve"):

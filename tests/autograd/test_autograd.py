@@ -26,7 +26,7 @@ def walked(x: Any, factor: float) -> None:
 
 
 class TestWhereGradientsArrive:
-    def test_who_holds_the_gradient_sees_the_new_one(self, engine: str) -> None:
+    def test_references_to_the_gradient_see_the_new_one(self, engine: str) -> None:
         x = leaf([1.0, 2.0])
         held, part, values = x.grad, x.grad[1:], x.grad.numpy()
         for factor in (1.0, 2.0, 3.0):
@@ -103,7 +103,7 @@ class TestWhereGradientsArrive:
             x.node.grad_req = "replace"
         assert x.node.grad_req == "write"
 
-    def test_versions_tell_what_was_written(self) -> None:
+    def test_versions_count_writes(self) -> None:
         x = leaf([1.0])
         seen = _core.gradient_versions([x])
         for change in (lambda: walked(x, 1.0), lambda: x.grad.fill(2), lambda: walked(x, 1.0), x.zero_grad):

@@ -97,7 +97,7 @@ def test_two_devices(two_devices: list[forerun.Device]) -> None:
         assert all_same_bits(a, b.asnumpy())
 
 
-def test_calls_under_way_do_not_mix() -> None:
+def test_concurrent_calls_do_not_mix() -> None:
     """All are issued before any runs; then as many as there are workers run at once."""
     net = mlp()
     net.initialize()

@@ -17,7 +17,7 @@ from tests.support.gluon.hybrid_blocks import counted, programs
 pytestmark = pytest.mark.usefixtures("engine")
 
 
-def test_a_program_stands_for_what_it_was_recorded_with() -> None:
+def test_a_program_is_replayed_for_the_same_shapes_and_dtypes() -> None:
     block, calls = counted()
     for shape, dtype in [((2,), "float32"), ((3,), "float32"), ((2,), "float64"), ((2, 1), "int32")]:
         for value in (1, 2, 3):
@@ -26,7 +26,7 @@ def test_a_program_stands_for_what_it_was_recorded_with() -> None:
     assert len(calls) == 4
 
 
-def test_layouts_are_told_apart() -> None:
+def test_layouts_are_distinguished() -> None:
     block, calls = counted()
     x = numpy.arange(12.0, dtype="float32").reshape(3, 4)
     for look in (lambda a: a.T, lambda a: a[::2], lambda a: a[:, 1:], lambda a: a[::-1]):

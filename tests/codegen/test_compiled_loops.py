@@ -115,7 +115,7 @@ def test_writes_into_slices_and_in_place():
     check(program, numbers(9000), numbers(9000, seed=1))
 
 
-def test_other_operations_stand_between():
+def test_other_operations_in_between():
     def program(x, y):
         a = x * y + 1
         b = np.tanh(a) * a + np.exp(-a * a)

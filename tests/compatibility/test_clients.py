@@ -64,7 +64,7 @@ def test_dask_finds_percentiles_of_our_arrays_in_any_order_of_imports(imports: s
 
 
 @pytest.mark.parametrize(("library", "module"), [("einops", "einops._backends"), ("dask", "dask.array.backends")])
-def test_a_library_is_imported_by_who_uses_it_alone(library: str, module: str) -> None:
+def test_a_library_is_imported_only_by_its_users(library: str, module: str) -> None:
     need(library)
     waiting = f"any(getattr(f, 'name', None) == '{module}' for f in sys.meta_path)"
     before = f"import sys; from forerun import np; print('{library}' in sys.modules, {waiting})"

@@ -45,7 +45,7 @@ print(*loaded(), forerun.gpu(0)); forerun.num_gpus(); print(*loaded())
             (["/dev/kfd", "/dev/nvidiactl"], 'the driver has made /dev/nvidiactl, so `pip install "forerun[cuda]"`'),
         ],
     )
-    def test_a_gpu_without_a_plugin_is_told_which_one(
+    def test_a_gpu_without_a_plugin_raises_and_names_the_plugin(
         self, files: list[str], advice: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(device, "_gpus", list)
@@ -55,7 +55,7 @@ print(*loaded(), forerun.gpu(0)); forerun.num_gpus(); print(*loaded())
             _ = device.Device("gpu", 64).index
         assert advice in str(raised.value)
 
-    def test_a_plugin_without_a_driver_is_told_so(self, tmp_path: Path) -> None:
+    def test_a_plugin_without_a_driver_raises(self, tmp_path: Path) -> None:
         file = tmp_path / "xla_cuda_plugin.so"
         file.touch()
         program = """

@@ -81,7 +81,7 @@ def test_what_was_compiled_and_what_ran_on_the_host_by_line(devices: list[foreru
     assert {(row.name, row.site) for row in again.compiled} == {(row.name, row.site) for row in trace.compiled}
 
 
-def test_nothing_is_said_of_programs_without_them(devices: list[forerun.Device]) -> None:
+def test_nothing_is_printed_for_programs_without_them(devices: list[forerun.Device]) -> None:
     for device in (npx.cpu(0), devices[0]):
         with device:
             program([device])  # compiles, and computes

@@ -45,7 +45,7 @@ print(w.grad.tolist())
 
 
 @needs_mpi
-def test_a_difference_inside_a_group_is_told_to_the_others(tmp_path: Path) -> None:
+def test_a_difference_inside_a_group_is_reported_to_the_others(tmp_path: Path) -> None:
     found, _ = output(
         tmp_path,
         3,

@@ -35,7 +35,7 @@ def test_what_is_absent_has_a_reason(everything):
     assert not todo
 
 
-def test_each_name_stands_once(everything):
+def test_each_name_is_listed_once(everything):
     for path, found in everything.items():
         listed = [n.name for n in found]
         assert len(set(listed)) == len(listed) > 10, path

@@ -31,7 +31,7 @@ def test_what_is_absent_or_differs_has_a_reason(everything: dict[str, list[Any]]
     assert len(rest) > 100
 
 
-def test_each_name_stands_once_and_is_of_a_version() -> None:
+def test_each_name_is_listed_once_and_has_a_version() -> None:
     rows = list(mxnet_names.listed())
     assert [full for full, _, _ in rows] == sorted({full for full, _, _ in rows})
     assert {versions for _, versions, _ in rows} == {"1", "2", "1 2"}

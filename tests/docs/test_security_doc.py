@@ -70,7 +70,7 @@ def listed() -> dict[str, set[str]]:
     return dict(found)
 
 
-def test_the_page_lists_who_imports_what_reaches_outside(nodes: Nodes) -> None:
+def test_the_page_lists_the_importers_of_network_modules(nodes: Nodes) -> None:
     found: dict[str, set[str]] = defaultdict(set)
     for path, inside in nodes.items():
         for name in imported(inside):
@@ -80,7 +80,7 @@ def test_the_page_lists_who_imports_what_reaches_outside(nodes: Nodes) -> None:
     assert dict(found) == listed()
 
 
-def test_only_one_module_opens_the_network_and_the_page_names_who_asks_it(nodes: Nodes) -> None:
+def test_only_one_module_opens_the_network_and_the_page_names_its_callers(nodes: Nodes) -> None:
     """`gluon.download`; and NumPy's readers of text, which open URLs."""
     network = {path for module in ("http", "ssl", "urllib") for path in listed()[module]}
     assert network == {"gluon/download.py"}

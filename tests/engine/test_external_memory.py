@@ -54,7 +54,7 @@ def test_memory_of_what_numpy_has_made_counts() -> None:
     assert forerun.memory()["live"] >= before + found.nbytes
 
 
-def test_arrays_without_values_are_there_unless_work_is_under_way() -> None:
+def test_empty_arrays_are_computed_unless_work_is_pending() -> None:
     forerun.waitall()
     made = np.empty(N)
     assert made.ready

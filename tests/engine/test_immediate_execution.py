@@ -166,7 +166,7 @@ print(more, s["issued"] - s["at_once"], s["waits"], s["helped"], s["at_once"] > 
 
 
 class TestOrder:
-    def test_a_read_under_way_does_not_see_a_later_write(self, gate: None) -> None:
+    def test_a_pending_read_does_not_see_a_later_write(self, gate: None) -> None:
         _core.gate(False)
         x = np.zeros(LARGE)
         few = np.arange(4).astype("float32")
@@ -291,7 +291,7 @@ class TestFailures:
             assert raised.value.__notes__[-1].startswith(f"issued at {__file__}:")
             assert name == "written" or int(raised.value.__notes__[-1].rsplit(":", 1)[1]) in lines
 
-    def test_what_nobody_sees_is_told(self) -> None:
+    def test_unread_failures_are_raised_together(self) -> None:
         _core.unseen_failures()
         np.arange(3)[np.array([7])]
         np.linalg.inv(np.zeros((2, 2)))

@@ -83,7 +83,7 @@ class TestIssue:
         assert forerun.stats()["waits"] == waited
 
     @pytest.mark.parametrize("most", [1, 4, 16])
-    def test_full_window_waits_for_room(self, ahead, most):
+    def test_a_full_window_waits_for_a_free_slot(self, ahead, most):
         forerun.configure(ops_ahead=most)
         held, issued = HeldTask(), threading.Event()
         results: list[int] = []

@@ -166,7 +166,7 @@ class TestInOrder:
         assert again.tolist() == [2.0 * i for i in range(100)]
         assert x.sum().item() == 1225
 
-    def test_more_parts_than_are_told_apart(self, ahead):
+    def test_more_parts_than_are_distinguished(self, ahead):
         with closed_gate():
             x = np.zeros(2000)
             for at in range(0, 2000, 3):
@@ -247,7 +247,7 @@ class TestMemoryOfOthers:
 
 
 class TestFailures:
-    def test_only_what_overlaps_is_spoilt(self, ahead):
+    def test_only_overlapping_views_are_poisoned(self, ahead):
         with closed_gate():
             x = written((4, 6))
             x[1, 2:4] = fails(np.ones(2))
@@ -271,7 +271,7 @@ class TestFailures:
             assert x[2:].tolist() == [[2.0] * 6] * 2
 
     @pytest.mark.parametrize("late_one", [0, 1])
-    def test_of_two_the_first_in_the_program_is_told(self, late_one):
+    def test_of_two_failures_the_first_in_program_order_is_raised(self, late_one):
         """Whichever of them happens first."""
         go = threading.Event()
 
@@ -307,7 +307,7 @@ class TestFailures:
             x.wait()
 
 
-class TestNobodyReads:
+class TestUnreadResults:
     def test_a_write_of_a_part_does_not_run(self, ahead):
         x = written((4, 6))
         x.wait()

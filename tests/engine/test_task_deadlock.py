@@ -183,7 +183,7 @@ class TestThroughOthers:
         results.clear()
 
 
-class TestNobodyElse:
+class TestNoOtherThread:
     """Waits that last, and end."""
 
     def test_for_the_result_of_a_task_that_does_not_wait_for_it(self) -> None:

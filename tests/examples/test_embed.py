@@ -50,6 +50,6 @@ def test_the_program_of_the_page(tmp_path):
     assert "prints 2 4 6" in program[1]
 
 
-def test_the_header_stands_alone():
+def test_the_header_compiles_alone():
     includes = re.findall(r"#include (.*)", (ROOT / "include" / "forerun" / "forerun.h").read_text(encoding="utf-8"))
     assert [name for name in includes if not name.startswith("<")] == []

@@ -118,7 +118,7 @@ def test_pretrained_says_that_none_are_served(tmp_path: Path, monkeypatch: pytes
         gluon.model_zoo.vision.resnet18_v2(pretrained=True)
 
 
-def test_what_cannot_be_made_is_said() -> None:
+def test_unknown_models_raise() -> None:
     with pytest.raises(ValueError, match=r"get_resnet: version must be 1 or 2, and layers one of .*, got 3 and 18"):
         vision.get_resnet(3, 18)
     with pytest.raises(ValueError, match=r"get_vgg: layers must be one of \[11, 13, 16, 19\], got 12"):

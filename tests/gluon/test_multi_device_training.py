@@ -440,7 +440,7 @@ def test_measuring_does_not_wait(two_devices: list[forerun.Device], gate: None) 
     _core.gate(False)
 
 
-def test_a_failed_step_is_told_to_its_readers_and_not_measured(two_devices: list[forerun.Device]) -> None:
+def test_a_failed_step_raises_where_it_is_read_and_is_not_measured(two_devices: list[forerun.Device]) -> None:
     shares = Shares(two_devices)
     net = mlp(shares, nn.Dense(2, in_units=6))
     trainer = gluon.Trainer(net.collect_params(), "sgd", shares=shares)

@@ -116,7 +116,7 @@ def test_there_are_programs_of_all_kinds() -> None:
         ("True", "False", False),
     ],
 )
-def test_outputs_that_differ_are_told_apart(a: str, b: str, same: bool) -> None:
+def test_outputs_that_differ_are_distinguished(a: str, b: str, same: bool) -> None:
     assert (programs.difference(a, b) is None) is same
 
 

@@ -223,7 +223,7 @@ def test_functions_are_forerun_s_own(run: Run) -> None:
     assert pickle.loads(pickle.dumps(module.sum)) is np.sum
 
 
-def test_an_error_of_numpy_s_own_function_stands(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_numpys_function_is_kept(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Linear algebra of one matrix is NumPy's in the calling thread: what fails there is not tried once more."""
     calls = []
     inv = numpy.linalg.inv
@@ -415,7 +415,7 @@ class TestRandom:
         theirs, ours = both
         assert value_of(draw, ours) == value_of(draw, theirs)
 
-    def test_the_program_gets_arrays_of_ours_and_libraries_numpys(self, run):
+    def test_the_program_gets_forerun_arrays_and_libraries_get_numpys(self, run):
         library = {"__file__": "/usr/lib/site-packages/library.py", "__name__": "library"}
         exec("def drawn(rng): return rng.standard_normal(3)", library)
         names = run(

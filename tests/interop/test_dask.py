@@ -192,7 +192,7 @@ class TestTwoWorkers:
     def test_values_are_numpys_in_our_arrays(self, name, computed):
         assert computed[name] == {"kind": "forerun", "right": True, "dtype": True}
 
-    def test_chunks_of_both_workers_are_ours_and_meet(self, computed):
+    def test_chunks_of_both_workers_are_forerun_arrays_and_combine(self, computed):
         moved = computed["moved"]
         assert {kind.split(".")[0] for kind in moved["kinds"]} == {"forerun"}
         assert moved["sent"] > 0

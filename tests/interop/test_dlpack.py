@@ -155,7 +155,7 @@ def test_what_is_handed_out_stays(engine: str, export: str, write: str, elements
 
 
 @pytest.mark.parametrize("export", EXPORTS)
-def test_memory_is_not_used_again_while_somebody_has_it(engine: str, export: str) -> None:
+def test_memory_is_not_reused_while_it_is_referenced(engine: str, export: str) -> None:
     before = _core.in_use()["blocks"]
     x = np.arange(50_000.0) + 0
     seen = EXPORTS[export](x)
@@ -230,7 +230,7 @@ def test_export_raises_what_the_computation_raised(engine: str) -> None:
         numpy.from_dlpack(np.arange(3) ** np.array([-1, 1, 1]))
 
 
-def test_capsule_that_nobody_takes_gives_memory_back() -> None:
+def test_an_unused_capsule_frees_its_memory() -> None:
     before = _core.in_use()["blocks"]
     for asked in ({"max_version": (1, 0)}, {}, {"max_version": (1, 0), "copy": True}):
         capsule = np.zeros(50_000).__dlpack__(**asked)
@@ -333,7 +333,7 @@ def test_elements_out_of_line_are_copied() -> None:
         np.from_dlpack(Producer(values), copy=False)
 
 
-def test_copy_is_ours() -> None:
+def test_a_copy_has_its_own_memory() -> None:
     producer = Producer(numpy.arange(6.0))
     x = np.from_dlpack(producer, copy=True)
     assert producer.given_back == 1
@@ -369,7 +369,7 @@ def test_what_has_no_dlpack() -> None:
         np.from_dlpack([1])
 
 
-def test_ours_come_without_a_wait(gate: None) -> None:
+def test_forerun_arrays_are_made_without_a_wait(gate: None) -> None:
     x = np.arange(3.0)
     same, other = np.from_dlpack(x), np.from_dlpack(x, copy=True)
     assert np.shares_memory(same, x)

@@ -129,7 +129,7 @@ class TestWhereValuesBegin:
         np.save(file, np.array(values(LEAST)))
         assert len(file.getvalue()) == LEAST + 128
 
-    def test_tensors_of_whole_blocks_stand_first(self, tmp_path: Path) -> None:
+    def test_tensors_of_whole_blocks_come_first(self, tmp_path: Path) -> None:
         arrays = {
             "double": values(LEAST + 8).view("f8"), "bytes": values(LEAST), "small": values(BLOCK).view("f8"),
             "float": values(2 * LEAST).view("f4"), "odd": values(LEAST + 1), "half": values(LEAST + 2).view("f2"),
@@ -176,7 +176,7 @@ class TestWithoutACopy:
         forerun.waitall()
         assert asked == []
 
-    def test_where_the_file_stands_within_a_block(self, asked: list[int], tmp_path: Path) -> None:
+    def test_offsets_of_the_file_within_a_block(self, asked: list[int], tmp_path: Path) -> None:
         x = np.array(values(LEAST))
         x.wait()
         with replacing(str(tmp_path / "x")) as out:
@@ -223,7 +223,7 @@ class TestWhatFails:
         monkeypatch.setattr(direct, "_without_copy", without_copy)
 
     @pytest.mark.parametrize("limit", [LEAST, 2 * LEAST, 2 * LEAST + 5])
-    def test_no_room_for_the_whole_file(self, limit: int, tmp_path: Path) -> None:
+    def test_too_little_disk_space_for_the_file(self, limit: int, tmp_path: Path) -> None:
         """The part that fits is written before the error is raised."""
         found = subprocesses.output(
             "import resource, os, errno\n"

@@ -43,7 +43,7 @@ class TestFailure:
         assert any("test_failed_writes.py" in note for note in caught.value.__notes__)
         forerun.waitall()
 
-    def test_a_load_has_the_failure_until_somebody_was_told(self, tmp_path: Path) -> None:
+    def test_a_load_has_the_failure_until_it_was_raised(self, tmp_path: Path) -> None:
         np.save(tmp_path / "x", np.arange(3))
         with closed_gate():
             size = np.save(tmp_path / "x", failing(), wait=False)
@@ -89,7 +89,7 @@ class TestFailure:
         assert caught.value.errno == errno.ENOSPC
 
     @pytest.mark.parametrize("unnamed", [True, False])
-    def test_no_room_for_the_whole_file(self, unnamed: bool, tmp_path: Path) -> None:
+    def test_too_little_disk_space_for_the_file(self, unnamed: bool, tmp_path: Path) -> None:
         found = subprocesses.output(
             (UNNAMED if not unnamed else "") + "import resource, os, errno\n"
             f"os.chdir({str(tmp_path)!r})\n"
@@ -138,7 +138,7 @@ class TestFailure:
         subprocesses.output(f"np.save({str(tmp_path / 'x')!r}, np.arange({SOME}), wait=False)")
         assert numpy.load(tmp_path / "x.npy").shape == (SOME,)
 
-    def test_exit_tells_what_nobody_has_read(self, tmp_path: Path) -> None:
+    def test_exit_reports_unread_failures(self, tmp_path: Path) -> None:
         done = subprocesses.execute(f"np.save({str(tmp_path / 'none' / 'x')!r}, np.arange(3), wait=False)")
         assert done.returncode == 1
         assert "<string>:4: an error that no read has raised: FileNotFoundError" in done.stderr

@@ -178,7 +178,7 @@ class TestWriting:
         assert stat.S_IMODE(path.stat().st_mode) == 0o640
         assert npx.load(path)[0].tolist() == [0]
 
-    def test_never_through_a_link_that_somebody_put_there(self, tmp_path, monkeypatch):
+    def test_never_through_a_symbolic_link(self, tmp_path, monkeypatch):
         victim = tmp_path / "victim"
         victim.write_bytes(b"dear")
         monkeypatch.setattr(replacing.os, "urandom", lambda n: b"guessed!")

@@ -174,7 +174,7 @@ class TestLoad:
             with pytest.raises(ValueError, match="load: file must hold numbers"):
                 np.load(tmp_path / "y.npy", allow_pickle=True)
 
-    def test_nobody_reads_what_nobody_wants(self, tmp_path: Path) -> None:
+    def test_unrequested_values_are_not_read(self, tmp_path: Path) -> None:
         np.save(tmp_path / "x", np.arange(SOME))
         before, dropped = resources.in_use(), forerun.stats()["dropped"]
         with closed_gate():

@@ -139,14 +139,14 @@ class TestWhichWay:
         assert cached_bytes(path) == before
 
 
-class TestWhoDoesNotTell:
+class TestSilentFilesystems:
     def test_on_a_file_system_in_memory(self, straight: Any) -> None:
         with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
             np.save(f"{folder}/x", np.array(values(SIZE)))
             assert_same_bits(np.load(f"{folder}/x.npy"), values(SIZE))
         assert straight == []
 
-    def test_a_file_that_is_somebody_elses(self, straight: Any, monkeypatch: Any, path: Path) -> None:
+    def test_a_file_of_another_user(self, straight: Any, monkeypatch: Any, path: Path) -> None:
         """The system reports then that all of it is cached."""
         monkeypatch.setattr(direct, "_mincore", fake_mincore(lambda pages: pages.fill(1)))
         assert_same_bits(np.load(path), values(SIZE))

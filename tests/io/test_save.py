@@ -117,7 +117,7 @@ class TestTheFileIsThere:
         waits_for_values(lambda: save(tmp_path / name, x + 0))
 
     @every_save
-    def test_it_waits_for_nothing_if_it_is_told_so(self, kind: str, tmp_path: Path) -> None:
+    def test_it_does_not_wait_if_asked_not_to(self, kind: str, tmp_path: Path) -> None:
         name, save, read = SAVES[kind]
         x = np.array(VALUES)
         size = returns(lambda: (save(tmp_path / name, x + 0, wait=False), os.listdir(tmp_path)))

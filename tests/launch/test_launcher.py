@@ -100,7 +100,7 @@ def test_all_start_again_and_the_last_counts(tmp_path: Path) -> None:
         ("stop", 128 + 9, "is frozen: it has been stopped for 5 s"),
     ],
 )
-def test_a_failure_is_told_to_the_others(tmp_path: Path, how: str, status: int, says: str) -> None:
+def test_a_failure_notifies_the_other_ranks(tmp_path: Path, how: str, status: int, says: str) -> None:
     started = Started(tmp_path, 3, how)
     found, out, err = started.ended()
     assert found == status
@@ -134,7 +134,7 @@ def test_nothing_outlives_the_launcher(tmp_path: Path, number: int) -> None:
         (["-n", "2", "no such.py"], "no such script: no such.py"),
     ],
 )
-def test_wrong_use_is_said_before_anything_runs(words: list[str], says: str) -> None:
+def test_wrong_use_raises_before_anything_runs(words: list[str], says: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "forerun", "run", *words],
         env=environment(), capture_output=True, text=True, timeout=60, check=False,

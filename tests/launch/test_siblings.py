@@ -56,7 +56,7 @@ def test_the_notes_of_launchers_that_have_ended_are_removed(folder_of_all: Path)
     assert len(list(folder_of_all.iterdir())) == 2
 
 
-def test_no_notes_are_written_where_a_link_stands_for_the_folder(folder_of_all: Path) -> None:
+def test_no_notes_are_written_through_a_link_to_the_folder(folder_of_all: Path) -> None:
     target = folder_of_all / "target"
     target.mkdir()
     siblings._folder().symlink_to(target)

@@ -116,7 +116,7 @@ def test_an_example_is_part_of_the_docstring():
     assert elementwise(numpy.add, name="two", doc="a + b.").__doc__ == "a + b."
 
 
-def test_what_a_gpu_needs_to_know_stands_in_the_paragraphs():
+def test_facts_for_gpus_are_in_the_paragraphs():
     assert (arithmetic.cbrt.ulps, arithmetic.cbrt.stablehlo) == (4, "cbrt")
     assert (accuracy.ULPS["cbrt"], arithmetic.floor.ulps, accuracy.bound("floor", "float32")) == (4, None, 0.5)
     assert {"cbrt", "exp", "erf", "frexp", "heaviside", "left_shift"} <= set(loops.names())

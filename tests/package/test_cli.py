@@ -298,7 +298,7 @@ class TestBench:
         assert re.search(r"issued +completed +to NumPy +dropped\n  forerun .* x +0\n", done.stdout)
         assert "softmax" not in done.stdout
 
-    def test_what_was_never_run_is_told(self):
+    def test_dropped_operations_are_listed(self):
         """A row that throws its results away is timed, and says so."""
         thrown = Program("thrown away", ((1 << 16,),), ((1 << 16,),), lambda xp, x: [*(x + i for i in range(9))][-1:])
         with running("1 worker"):

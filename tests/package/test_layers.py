@@ -236,7 +236,7 @@ def import_rank(name: str) -> int:
 
 
 @pytest.mark.parametrize("path", core_files(), ids=lambda path: str(path.relative_to(CORE)))
-def test_core_includes_only_what_stands_below(path: Path) -> None:
+def test_core_includes_only_lower_folders(path: Path) -> None:
     own = path.relative_to(CORE).parts[0]
     assert own in CORE_ORDER, f"core/{own} has no place in the order {CORE_ORDER}"
     allowed = set(CORE_ORDER[: CORE_ORDER.index(own) + 1])
@@ -290,12 +290,12 @@ def includes_from_above(path: Path, folder: str, order: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("path", files_of("engine"), ids=lambda path: str(path.relative_to(CORE)))
-def test_rooms_of_the_engine_include_only_what_stands_below(path: Path) -> None:
+def test_folders_of_the_engine_include_only_lower_ones(path: Path) -> None:
     assert includes_from_above(path, "engine", ENGINE_ORDER) == []
 
 
 @pytest.mark.parametrize("path", files_of("cpu"), ids=lambda path: str(path.relative_to(CORE)))
-def test_rooms_of_the_cpu_include_only_what_stands_below(path: Path) -> None:
+def test_folders_of_the_cpu_include_only_lower_ones(path: Path) -> None:
     assert includes_from_above(path, "cpu", CPU_ORDER) == []
 
 
@@ -307,31 +307,31 @@ def test_the_check_sees_an_include_from_above(tmp_path: Path, monkeypatch: pytes
     assert includes_from_above(file, "cpu", CPU_ORDER) == ["kernels/copy/d.h"]
 
 
-def core_python_room(path: str) -> str:
+def folder_of_core_python(path: str) -> str:
     """Return the room of a file, which is given by its path below core/python."""
     room, _, name = path.partition("/")
     return room if name else "module" if path in CORE_PYTHON_TOP else "base"
 
 
-def includes_of_rooms_above(path: Path) -> set[tuple[str, str]]:
+def includes_of_higher_folders(path: Path) -> set[tuple[str, str]]:
     """Return the room of a file of core/python with each header of a room above that it includes."""
-    own = core_python_room(path.relative_to(CORE / "python").as_posix())
+    own = folder_of_core_python(path.relative_to(CORE / "python").as_posix())
     targets = re.findall(r'#include "python/([^"]+)"', path.read_text(encoding="utf-8"))
     rank = CORE_PYTHON_ORDER.index
-    return {(own, target) for target in targets if rank(core_python_room(target)) > rank(own)}
+    return {(own, target) for target in targets if rank(folder_of_core_python(target)) > rank(own)}
 
 
 @pytest.mark.parametrize("path", files_of("python"), ids=lambda path: str(path.relative_to(CORE)))
-def test_rooms_of_the_module_include_only_what_stands_below(path: Path) -> None:
-    assert includes_of_rooms_above(path) == set(), f"{path.relative_to(ROOT)}: a room above"
+def test_folders_of_the_module_include_only_lower_ones(path: Path) -> None:
+    assert includes_of_higher_folders(path) == set(), f"{path.relative_to(ROOT)}: a room above"
 
 
-def test_the_check_sees_an_include_of_a_room_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_check_sees_an_include_of_a_higher_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(globals(), "CORE", tmp_path)
     file = tmp_path / "python" / "ops" / "a.cpp"
     file.parent.mkdir(parents=True)
     file.write_text('#include "python/autograd/leaf.h"\n#include "python/bindings.h"\n#include "python/module.cpp"\n')
-    assert includes_of_rooms_above(file) == {("ops", "autograd/leaf.h"), ("ops", "module.cpp")}
+    assert includes_of_higher_folders(file) == {("ops", "autograd/leaf.h"), ("ops", "module.cpp")}
 
 
 # Code for one kind of processor is that of the CPU, and a few lines below it: clocks, and choices of instructions.
@@ -402,7 +402,7 @@ def test_the_check_sees_a_large_class(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_package_imports_only_what_stands_below(path: Path) -> None:
+def test_package_imports_only_lower_folders(path: Path) -> None:
     own = layer(path)
     if own == "__init__":
         return
@@ -426,7 +426,7 @@ def test_the_core_is_imported_in_few_places(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["_runtime.core", "_capture.core", "ops._base.core"])
-def test_what_stands_for_the_core_is_the_core(name: str) -> None:
+def test_core_modules_are_the_core(name: str) -> None:
     """Without a function in between: calls take no longer."""
     module = importlib.import_module(f"forerun.{name}")
     assert all(getattr(module, each) is getattr(forerun._core, each) for each in module.__all__)
@@ -492,7 +492,7 @@ def test_the_check_sees_relative_imports(tmp_path: Path, monkeypatch: pytest.Mon
     assert [import_rank(name) for name in found.values()] == [PYTHON_RANK[x] for x in ("gluon", "ops", "np")]
 
 
-def test_what_stands_on_top_is_what_users_import() -> None:
+def test_the_top_level_is_what_users_import() -> None:
     """All else is in folders with `_`; and no function of the package hides a module of its name."""
     modules = {path.stem for path in PACKAGE.iterdir() if path.is_dir() or path.suffix == ".py"}
     modules = {name for name in modules if not name.startswith("_")}

@@ -115,7 +115,7 @@ class TestNewcomer:
 
 
 class TestRelease:
-    def test_version_stands_in_one_place(self):
+    def test_the_version_is_written_once(self):
         assert release.version() == forerun.__version__
         assert PROJECT["project"]["dynamic"] == ["version"]
         assert PROJECT["tool"]["scikit-build"]["metadata"]["version"]["input"] == "src/forerun/__init__.py"

@@ -108,7 +108,7 @@ def test_what_modules_call_of_those_above_is_registered():
     assert importing(code).startswith("AttributeError: module 'forerun.ops._base.above' has no attribute 'stack'")
 
 
-def test_arrays_that_are_made_before_are_told_apart():
+def test_arrays_that_are_made_before_are_distinguished():
     code = "from forerun import _core\nx = _core.full((300, 300), 1, 'float32', None)\nx + x"
     said = "add: forerun.np must be imported first, got an array made without it"
     assert importing(code) == f"NotImplementedError: {said}"

@@ -30,7 +30,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("order", ["plugin", "", "at_once", "reversed"])
-def test_events_are_told_once_and_memory_is_unregistered(program: Path, order: str) -> None:
+def test_events_are_delivered_once_and_memory_is_unregistered(program: Path, order: str) -> None:
     below = plugin_file("xla-cpu-pjrt")
     plugin = below if order == "plugin" else fake_gpu()
     settings = {"FORERUN_TEST_PLUGIN": plugin, "FORERUN_FAKE_GPU_PLUGIN": below, "FORERUN_FAKE_GPU_ORDER": order}

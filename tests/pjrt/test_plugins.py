@@ -82,7 +82,7 @@ def test_a_plugin_that_finds_no_device_has_advice() -> None:
     assert plugins.missing_driver(Path("libtpu.so")) is None
 
 
-def test_a_file_that_is_none_is_told(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_no_library_is_reported(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert accelerators() == {}
     path = touch(site / "none.so")
     monkeypatch.setenv("FORERUN_PJRT", str(path))
@@ -91,7 +91,7 @@ def test_a_file_that_is_none_is_told(site: Path, monkeypatch: pytest.MonkeyPatch
     assert "got '/no/such.so'" in accelerators()["FORERUN_PJRT"]["error"]
 
 
-def test_versions_of_nvidias_libraries_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_versions_of_nvidias_libraries_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     versions = {"nvidia-cudnn-cu13": "9.2", "nvidia-cublas": "13.1", "another": "1.0"}
     installed = [SimpleNamespace(name=name, version=version) for name, version in versions.items()]
     monkeypatch.setattr("importlib.metadata.distributions", lambda: installed)

@@ -196,7 +196,7 @@ for y in many[:50] + many[1400:1500]:
         assert done.returncode == 1
         assert done.stderr.splitlines() == [f"forerun: <string>:6: {SAID} (950 times)", "forerun: and 500 more"]
 
-    def test_lines_of_a_loop_are_told_once_in_their_order(self):
+    def test_lines_of_a_loop_are_printed_once_in_their_order(self):
         program = """
 for i in range(3):
     y = np.take(np.ones(3), np.array([7]))
@@ -241,7 +241,7 @@ class TestInterrupted:
     def test_other_status_stays(self):
         assert execute(HANGS + "import sys; sys.exit(3)\n").returncode == 3
 
-    def test_handlers_behind_it_are_told(self):
+    def test_later_exit_handlers_see_the_failure(self):
         early = """
 import atexit
 def late():

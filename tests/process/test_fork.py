@@ -82,7 +82,7 @@ print(raised, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 """
         ) == ["LinAlgError", "0"]
 
-    def test_parents_unread_error_is_told_once(self):
+    def test_an_unread_error_of_the_parent_is_reported_once(self):
         done = execute(
             """
 import os, sys

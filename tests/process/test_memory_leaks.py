@@ -199,7 +199,7 @@ class TestBursts:
             forerun.empty_cache()
             assert resident() - before < 32 * MB
 
-    def test_ops_do_not_keep_the_room_of_many_operands(self):
+    def test_ops_do_not_keep_the_capacity_for_many_operands(self):
         """A hundred ops in flight at once, each with thousands of operands."""
         with running("1 worker"):
             forerun.empty_cache()

@@ -88,7 +88,7 @@ class TestPending:
         assert len(forerun.graph(chain, limit=10)) == 10
         assert len(forerun.graph(x)) == 1
 
-    def test_what_runs_as_one_stands_in_a_frame(self):
+    def test_operations_that_run_as_one_are_in_a_frame(self):
         with configured(engine="async", workers=1, passes="drop,fuse,reuse"):
             x = np.ones(3_000_000)
             x.wait()
@@ -174,7 +174,7 @@ class TestTrace:
         depth = {n: i for i, row in enumerate(layered({1: [2], 2: [], 3: [1]}, key=int).rows) for n in row}
         assert depth[2] < depth[1] < depth[3]
 
-    def test_what_ran_as_one_stands_in_a_frame(self):
+    def test_operations_that_ran_as_one_are_in_a_frame(self):
         with configured(engine="async", workers=1, passes="drop,fuse,reuse"):
             x = np.ones(300_000)
             x.wait()

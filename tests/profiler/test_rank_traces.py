@@ -113,7 +113,7 @@ class TestMerged:
 
 
 class TestLate:
-    def test_who_came_last(self):
+    def test_the_last_rank_of_a_collective(self):
         first, second = rank_times(two(late=0.5))
         assert (first.late, second.late) == (0, pytest.approx(0.5 * MS))
         assert (first.last, second.last, first.collectives) == (0, 1, 1)
@@ -141,7 +141,7 @@ class TestLate:
 
 
 class TestPictures:
-    def test_lanes_of_each_rank_stand_below_its_title(self, tmp_path):
+    def test_lanes_of_each_rank_are_below_its_title(self, tmp_path):
         text = profiler.timeline(two())
         ElementTree.fromstring(text)
         places = [text.index(f">{word}<") for word in ("rank 0", "rank 1")]

@@ -124,7 +124,7 @@ class TestRecord:
         with profiler.record() as p, pytest.raises(RuntimeError, match="is active"):
             p.start()
 
-    def test_an_op_says_who_issued_it_and_what_came_out(self):
+    def test_an_op_has_its_call_site_and_its_results(self):
         x = np.ones((3, 4))
         with profiler.record() as p:
             y = x.astype("int16")
@@ -236,7 +236,7 @@ class TestFile:
         assert profiler.load(tmp_path / "run").events == p.trace.events
         assert os.listdir(tmp_path) == ["run"]
 
-    def test_a_file_that_cannot_be_written_is_told_at_the_start(self, tmp_path):
+    def test_an_unwritable_file_raises_at_the_start(self, tmp_path):
         with pytest.raises(FileNotFoundError, match="nowhere"):
             profiler.start(tmp_path / "nowhere" / "run")
         with profiler.record():  # nothing is left behind
@@ -263,7 +263,7 @@ class TestEnvironment:
         assert done.returncode == 3
         assert profiler.load(tmp_path / "run").ops
 
-    def test_an_unwritable_path_is_told_before_the_program_begins(self, tmp_path):
+    def test_an_unwritable_path_raises_before_the_program_begins(self, tmp_path):
         done = execute("print('begun')", FORERUN_PROFILE=str(tmp_path / "nowhere" / "run"))
         assert done.returncode == 1
         assert done.stdout == ""

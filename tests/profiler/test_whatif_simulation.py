@@ -127,6 +127,6 @@ class TestSimulation:
         program.servers[NETWORK], program.cores = 1, cores
         assert run(program).ended == {0: pytest.approx(sums), 1: pytest.approx(op)}
 
-    def test_a_circle_is_told(self):
+    def test_a_circle_is_reported(self):
         with pytest.raises(RuntimeError, match="wait for one another"):
             run(issued(task(1, 1), task(1, 0)))

@@ -66,7 +66,7 @@ class TestLoops:
 
         run(main(), loop)
 
-    def test_arrays_that_come_at_once_are_told_in_portions(self, loop):
+    def test_simultaneous_arrays_are_delivered_in_portions(self, loop):
         """So that a flood of results does not keep the loop from anything else."""
 
         async def main() -> int:
@@ -239,7 +239,7 @@ class TestCancellation:
 
         run(main())
 
-    def test_nobody_holds_the_array_any_longer(self):
+    def test_the_array_is_freed(self):
         async def main() -> None:
             x = np.ones(3) + 1
             task = asyncio.create_task(wrapped(x))
@@ -412,7 +412,7 @@ def test_awaiting_is_refused_while_a_call_is_recorded():
         looks(np.ones(3))
 
 
-def test_pending_work_that_nobody_will_do_is_said_to_be_so():
+def test_pending_work_that_will_never_run_is_marked():
     assert output(
         """
 import asyncio

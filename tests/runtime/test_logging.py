@@ -75,7 +75,7 @@ class TestConfigure:
 
 
 class TestRoom:
-    def test_waits_for_room_are_said_once_a_second_at_most(self, heard):
+    def test_back_pressure_is_logged_once_a_second_at_most(self, heard):
         forerun.configure(ops_ahead=8)
         kept = [np.ones(3) + i for i in range(4000)]
         forerun.waitall()
@@ -122,7 +122,7 @@ class TestSurroundings:
         done = run(LISTENING + limit + "import forerun")
         assert f"memory: {1 << 32} bytes of the machine's" in done.stderr
 
-    def test_failures_that_nobody_has_seen(self):
+    def test_unread_failures(self):
         done = run(LISTENING + "from forerun import np\nx = np.linalg.inv(np.zeros((2, 2)))")
         assert done.returncode == 1
         assert "ERROR forerun: <string>:3: an error that no read has raised: LinAlgError" in done.stderr

@@ -75,7 +75,7 @@ print(*[batch.tolist() for batch in gluon.data.DataLoader(np.arange(4), batch_si
     assert output(WITHOUT + code) == ["[0,", "1]", "[2,", "3]"]
 
 
-def test_a_loop_without_readers_is_told() -> None:
+def test_an_event_loop_without_readers_raises() -> None:
     code = """
 from forerun.testing import closed_gate
 

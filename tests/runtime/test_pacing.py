@@ -76,7 +76,7 @@ def test_the_making_of_an_item_belongs_to_its_iteration():
     assert slow.ended == [0, 1]  # a barrier after the last iteration too
 
 
-def test_a_loop_with_room_does_not_wait():
+def test_a_loop_with_free_slots_does_not_wait():
     with closed_gate():
         seen = [(i, np.ones(3) + i) for i in pace(range(3), ahead=3)]
     assert [x.tolist() for _, x in seen] == [[1.0 + i] * 3 for i in range(3)]

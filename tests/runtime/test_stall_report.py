@@ -69,7 +69,7 @@ def test_pending_names_what_runs_and_what_waits(stalled):
     more.wait()
 
 
-def test_pending_says_who_waits_for_memory():
+def test_pending_lists_operations_that_wait_for_memory():
     with configured(memory_limit=forerun.memory()["live"] + (1 << 20)):
         large = np.ones(200_000)
         large.wait()

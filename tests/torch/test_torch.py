@@ -122,7 +122,7 @@ def test_to_gives_itself_where_nothing_changes():
     assert torch.device("cpu").type == "cpu"
 
 
-def test_to_another_device_waits_unless_told_not_to(two_devices):
+def test_to_another_device_waits_unless_non_blocking(two_devices):
     go = threading.Event()
 
     def task() -> numpy.ndarray:
@@ -171,7 +171,7 @@ def test_gradients_are_recorded_without_a_scope_and_add_up():
 
 
 @pytest.mark.parametrize("decorator", [torch.no_grad, torch.no_grad()], ids=["bare", "with brackets"])
-def test_recording_is_off_where_it_is_said(decorator):
+def test_recording_is_off_where_documented(decorator):
     @decorator
     def doubled(x):
         return x * 2

@@ -94,11 +94,11 @@ class Sleeper(Program):
     def spin(self, s, me):
         return END if s.n else "spin"
 
-    def tell_one(self, s, me):
+    def notify_first(self, s, me):
         notify_one(s, "asleep")
         return END
 
-    def tell_all(self, s, me):
+    def notify_every(self, s, me):
         if len(s.asleep) < 2:
             return None
         notify_all(s, "asleep")
@@ -144,11 +144,11 @@ class TestChecker:
         assert [line.split()[:2] for line in found.trace] == [["a", "enter"]]
 
     def test_wake_up_before_the_sleep_is_lost(self):
-        assert check(model(Sleeper("a", "enter"), Sleeper("b", "tell_one"))).fault.startswith("deadlock")
+        assert check(model(Sleeper("a", "enter"), Sleeper("b", "notify_first"))).fault.startswith("deadlock")
 
     def test_one_is_woken_or_all(self):
-        assert check(model(Sleeper("a", "enter"), Sleeper("b", "enter"), Sleeper("c", "tell_all"))).fault is None
-        assert check(model(Sleeper("a", "enter"), Sleeper("b", "enter"), Sleeper("c", "tell_one"))).fault
+        assert check(model(Sleeper("a", "enter"), Sleeper("b", "enter"), Sleeper("c", "notify_every"))).fault is None
+        assert check(model(Sleeper("a", "enter"), Sleeper("b", "enter"), Sleeper("c", "notify_first"))).fault
 
     def test_lost_wake_up_beside_a_thread_that_goes_on(self):
         """No deadlock, as one thread can always take a step."""

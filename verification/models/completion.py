@@ -1,4 +1,4 @@
-"""Completion and waiting: who waits for writes of a storage, for a mark, or for room learns of it, whenever it
+"""Completion and waiting: a thread that waits for writes, for a mark, or for a slot learns of it, whenever it
 goes to sleep.
 
 Code: end_one (dependency_graph.cpp); finish_and_fetch's end (dispatcher.cpp); wait_until, wait, wait_mark, make_room
@@ -9,7 +9,7 @@ wake_.
 No thread is woken by time here: the slices of a wait (40 ms, to look for signals) are not leaned on.
 
 Memory orders: `ended`, `watched`, front_ and mark_ are seq_cst in the code, as here: the side that ends
-an op writes `ended` and then reads `watched`; who waits writes `watched` and then reads `ended`. One of the
+an op writes `ended` and then reads `watched`; a thread that waits writes `watched` and then reads `ended`. One of the
 two sees the other. notifications_ is written with the lock of Notifier held, and the read that decides has it, too.
 """
 

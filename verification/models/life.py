@@ -5,7 +5,7 @@ Code: stop_workers, at_rest, after_fork, issue (engine.cpp); begin_stop, finish_
 (worker_pool.cpp); serve (dispatcher.cpp); SubmissionGate::close, open, wait_open
 (core/python/runtime/waiting/submission_gate.cpp); quiesce (core/python/runtime/wait.cpp); before_fork, after_fork
 (core/python/runtime/fork_exit.cpp). Fields of the same names: started_, stopping_, serving_ (`live`), helping_,
-owner_ of the gate (`door`), and the queue's sleeping, looking, called. `gil` is the front end's lock, `memory` a lock
+owner_ of the gate (`gate`), and the queue's sleeping, searching, called. `gil` is the front end's lock, `memory` a lock
 of the memory's below the engine.
 
 Ops are counted, not told apart: `pending` have been issued and have not ended (next_ - front_), `marked` of
@@ -13,7 +13,7 @@ them a quiescing thread waits for. One worker runs them all; a waiting thread ru
 tasks.
 
 Memory orders: all that is shared here is seq_cst in the code, or guarded by mutex_ (started_) or the front
-end's lock (`door`, which is written with that lock held, as every submitting thread holds it).
+end's lock (`gate`, which is written with that lock held, as every submitting thread holds it).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Worker(Engine):
         if not s.to_start or self.gone(s) or (self.name == "child's" and not s.child):
             return None
         s.to_start -= 1
-        s.looking += 1
+        s.searching += 1
         return "enter"
 
     def enter(self, s: Any, me: Any) -> str | None:
@@ -78,15 +78,15 @@ class Worker(Engine):
         if self.gone(s):
             return None
         s.sleeping += 1
-        return "not_looking"
+        return "not_searching"
 
-    def not_looking(self, s: Any, me: Any) -> str | None:
+    def not_searching(self, s: Any, me: Any) -> str | None:
         if self.gone(s):
             return None
-        s.looking -= 1
-        return "last_look"
+        s.searching -= 1
+        return "last_check"
 
-    def last_look(self, s: Any, me: Any) -> str | None:
+    def last_check(self, s: Any, me: Any) -> str | None:
         if self.gone(s):
             return None
         if s.pending > s.running:
@@ -100,7 +100,7 @@ class Worker(Engine):
     def wakes(self, s: Any, me: Any) -> str | None:
         if self.gone(s):
             return None
-        s.looking += 1
+        s.searching += 1
         s.sleeping -= 1
         s.called = False
         unlock(s)
@@ -109,7 +109,7 @@ class Worker(Engine):
     def leaves(self, s: Any, me: Any) -> str | None:
         if self.gone(s):
             return None
-        s.looking -= 1
+        s.searching -= 1
         s.live -= 1
         return "born"
 
@@ -130,21 +130,21 @@ class Front(Engine):
         return None if s.child or not lock(s, self.number, "gil") else "must_wait"
 
     def must_wait(self, s: Any, me: Any) -> str:
-        if (s.door is None or self.model.broken == "no_door") and s.pending < 2:
+        if (s.gate is None or self.model.broken == "no_gate") and s.pending < 2:
             return "ticket"
         unlock(s, "gil")
-        return "room" if s.pending >= 2 else "stand_at_door"
+        return "make_room" if s.pending >= 2 else "wait_at_gate"
 
-    def room(self, s: Any, me: Any) -> str | None:  # the window is full: make_room
+    def make_room(self, s: Any, me: Any) -> str | None:  # the window is full: make_room
         return None if s.child or s.pending >= 2 else "lock_again"
 
-    def stand_at_door(self, s: Any, me: Any) -> str | None:
+    def wait_at_gate(self, s: Any, me: Any) -> str | None:
         if s.child:
             return None
-        if s.door is None:
+        if s.gate is None:
             return "lock_again"
         if (
-            me.patience and self.model.broken != "stands_for_ever"
+            me.patience and self.model.broken != "waits_for_ever"
         ):  # leans on time: no thread waits there for more than a second
             me.patience -= 1
             return "comes_through"
@@ -156,20 +156,20 @@ class Front(Engine):
     def lock_again(self, s: Any, me: Any) -> str | None:
         if s.child or not lock(s, self.number, "gil"):
             return None
-        return "ticket" if self.model.broken == "looks_once" else "must_wait"
+        return "ticket" if self.model.broken == "checks_once" else "must_wait"
 
     def ticket(self, s: Any, me: Any) -> str:
         s.pending += 1
         me.left -= not self.model.endless
-        return "who_sleeps"
+        return "check_sleeping"
 
-    def who_sleeps(self, s: Any, me: Any) -> str:
-        return "who_looks" if s.sleeping > 0 else "issued"
+    def check_sleeping(self, s: Any, me: Any) -> str:
+        return "check_searching" if s.sleeping > 0 else "issued"
 
-    def who_looks(self, s: Any, me: Any) -> str:
-        return "issued" if s.looking > 0 else "who_is_called"
+    def check_searching(self, s: Any, me: Any) -> str:
+        return "issued" if s.searching > 0 else "check_called"
 
-    def who_is_called(self, s: Any, me: Any) -> str:
+    def check_called(self, s: Any, me: Any) -> str:
         return "issued" if s.called else "tell"
 
     def tell(self, s: Any, me: Any) -> str | None:
@@ -233,7 +233,7 @@ class Forks(Engine):
     """before_fork, the fork, and what either process does behind it: issue an op, wait for it, and quiesce again."""
 
     def __init__(self, name: str, model: Life, me: int) -> None:
-        super().__init__(name, "close_door", model, second=False)
+        super().__init__(name, "close_gate", model, second=False)
         self.me = me
 
     def mark(self, s: Any, n: int) -> None:
@@ -242,14 +242,14 @@ class Forks(Engine):
     def gone(self, s: Any) -> bool:
         return s.child not in (None, self.number)
 
-    def close_door(self, s: Any, me: Any) -> str | None:
+    def close_gate(self, s: Any, me: Any) -> str | None:
         if (
             self.gone(s)
-            or (s.door is not None and self.model.broken != "stops_beside")
+            or (s.gate is not None and self.model.broken != "two_drain")
             or not lock(s, self.number, "gil")
         ):
             return None
-        s.door = self.number
+        s.gate = self.number
         return "quiesce"
 
     def quiesce(self, s: Any, me: Any) -> str:
@@ -299,7 +299,7 @@ class Forks(Engine):
                 start_workers(s)
             return "quiesce"
         if me.second:
-            s.door = None
+            s.gate = None
             unlock(s, "gil")
             return END
         return "fork"
@@ -311,11 +311,11 @@ class Forks(Engine):
         me.second = s.event = True
         s.child = self.number if s.choose(2) else None
         if self.model.broken != "stays_closed" or s.child is None:
-            s.door = None if self.model.broken != "stays_closed" else s.door
+            s.gate = None if self.model.broken != "stays_closed" else s.gate
         if s.child is not None:
             if s.memory is not None:
                 raise Violation("the child has a lock that no thread will release")
-            if s.pending and self.model.broken != "goes_on":
+            if s.pending and self.model.broken != "continues":
                 s.pending, s.child = (
                     0,
                     self.number,
@@ -325,7 +325,7 @@ class Forks(Engine):
             if s.running or (s.live and not self.model.signals):
                 raise Violation("the child has work or workers that only the parent runs")
             s.live = s.to_start = 0  # it forgets the threads of its parent
-            s.asleep, s.sleeping, s.looking, s.called, s.helping, s.started = (
+            s.asleep, s.sleeping, s.searching, s.called, s.helping, s.started = (
                 frozenset(),
                 1,
                 0,
@@ -339,15 +339,15 @@ class Forks(Engine):
     def issue(self, s: Any, me: Any) -> str | None:
         if self.gone(s) or s.mutex is not None or s.gil is not None:
             return None
-        if s.door not in (None, self.number):  # at the gate
+        if s.gate not in (None, self.number):  # at the gate
             return None
         s.pending += 1
         if not s.started:
             start_workers(s)
-        elif s.sleeping > 0 and not s.looking and not s.called:  # wake(), whose single steps are those of Front
+        elif s.sleeping > 0 and not s.searching and not s.called:  # wake(), whose single steps are those of Front
             s.called = True
             notify_one(s, "asleep")
-        return "close_door"
+        return "close_gate"
 
 
 class Life(Model):
@@ -361,11 +361,11 @@ class Life(Model):
         "strands": "workers that have been stopped do not start again for ops issued meanwhile (so it was)",
         "rests_with_workers": "the engine is at rest with workers that another thread's op has started (so it was)",
         "forks_unlocked": "a process forks while a waiting thread gives memory back (so it was)",
-        "stops_beside": "two threads bring the engine to rest at once (so it was)",
-        "no_door": "a thread that issues without end is not blocked (so it was)",
-        "looks_once": "a thread that has waited at the gate does not look whether it is closed again",
-        "stands_for_ever": "a thread that issues waits at the gate however long the rest takes",
-        "goes_on": "a child goes on with what the parent had not ended (so it was)",
+        "two_drain": "two threads bring the engine to rest at once (so it was)",
+        "no_gate": "a thread that issues without end is not blocked (so it was)",
+        "checks_once": "a thread that has waited at the gate does not look whether it is closed again",
+        "waits_for_ever": "a thread that issues waits at the gate however long the rest takes",
+        "continues": "a child goes on with what the parent had not ended (so it was)",
         "stays_closed": "the gate stays closed behind a fork (so it was if a signal's handler raised there)",
     }
 
@@ -385,7 +385,7 @@ class Life(Model):
         shared = {
             "gil": None,
             "mutex": None,
-            "door": None,
+            "gate": None,
             "memory": None,
             "pending": 0,
             "running": 0,
@@ -394,7 +394,7 @@ class Life(Model):
             "started": False,
             "stopping": False,
             "sleeping": 1,
-            "looking": 0,
+            "searching": 0,
             "called": False,
             "asleep": frozenset(),
             "live": 0,

@@ -3,10 +3,10 @@ limit, look or work.
 
 Code: Engine::issue (engine.cpp); wake, start_all, sleep, wake_others, wake_for_leftovers (worker_pool.cpp); serve,
 finish_and_fetch (dispatcher.cpp); plan, pick (scheduler.cpp). Fields of the same names: next_ (`head`), planned_,
-cost_ beyond planned_cost_ (`unseen_cost`), slots_, gave_way_, and the queue's sleeping, `timed_waits`, looking, called.
-`asleep` are the threads in Queue::parked, of whom any may be woken.
+cost_ beyond planned_cost_ (`unseen_cost`), slots_, gave_way_, and the queue's sleeping, `timed_waits`, searching and
+called. `asleep` are the threads in Queue::parked, of whom any may be woken.
 
-Memory orders. next_, sleeping, looking, called, `timed_waits` are seq_cst in the code where one side writes one and
+Memory orders. next_, sleeping, searching, called, `timed_waits` are seq_cst in the code where one side writes one and
 then reads another (a number, then the parked; sleeping, then the numbers): as here. planned_ is relaxed and
 written under the lock; a thread without the lock that sees an old one sees too much fresh work, and asks for
 a look too many. A slot is stored with release and loaded with acquire: it carries the op; a planning thread that does
@@ -51,19 +51,19 @@ class Issuer(Program):
 
     def put(self, s: Any, me: Any) -> str:
         s.slots = put(s.slots, me.seq, "there")
-        return "who_sleeps"
+        return "check_sleeping"
 
-    def who_sleeps(self, s: Any, me: Any) -> str:
+    def check_sleeping(self, s: Any, me: Any) -> str:
         sleep = me.saw if self.model.broken == "look_first" else s.sleeping > 0
-        return "who_dozes" if sleep else self.next(me)
+        return "check_timed_waits" if sleep else self.next(me)
 
-    def who_dozes(self, s: Any, me: Any) -> str:
-        return "who_looks" if s.timed_waits == 0 or s.unseen_cost else self.next(me)
+    def check_timed_waits(self, s: Any, me: Any) -> str:
+        return "check_searching" if s.timed_waits == 0 or s.unseen_cost else self.next(me)
 
-    def who_looks(self, s: Any, me: Any) -> str:  # wake() begins
-        return self.next(me) if s.looking > 0 else "who_is_called"
+    def check_searching(self, s: Any, me: Any) -> str:  # wake() begins
+        return self.next(me) if s.searching > 0 else "check_called"
 
-    def who_is_called(self, s: Any, me: Any) -> str:
+    def check_called(self, s: Any, me: Any) -> str:
         return self.next(me) if s.called else "tell"
 
     def tell(self, s: Any, me: Any) -> str | None:
@@ -120,7 +120,7 @@ class Worker(Program):
     def born(self, s: Any, me: Any) -> str | None:
         if not s.started:
             return None
-        s.looking += 1
+        s.searching += 1
         return "enter"
 
     def enter(self, s: Any, me: Any) -> str | None:  # finish_and_fetch: the lock, finish, pick
@@ -185,7 +185,7 @@ class Worker(Program):
     def timed_wait(self, s: Any, me: Any) -> str:
         me.timeouts, me.timed = me.timeouts + (me.timeouts < TIMEOUTS), True
         s.timed_waits += 1
-        return "sleep" if self.model.broken != "look_before_sleeping" else "not_looking"
+        return "sleep" if self.model.broken != "look_before_sleeping" else "not_searching"
 
     # For good, and for a while from here on.
     def sleep(self, s: Any, me: Any) -> str:
@@ -193,16 +193,16 @@ class Worker(Program):
             if s.head != s.planned:
                 return "look"
             s.sleeping += 1
-            return "not_looking"
+            return "not_searching"
         s.sleeping += 1
-        return "not_looking"
+        return "not_searching"
 
-    def not_looking(self, s: Any, me: Any) -> str:
-        s.looking -= self.model.broken != "looks_asleep"
-        return "last_look"
+    def not_searching(self, s: Any, me: Any) -> str:
+        s.searching -= self.model.broken != "looks_asleep"
+        return "last_check"
 
-    def last_look(self, s: Any, me: Any) -> str:
-        blind = self.model.broken in ("look_before_sleeping", "no_last_look")
+    def last_check(self, s: Any, me: Any) -> str:
+        blind = self.model.broken in ("look_before_sleeping", "no_last_check")
         if not me.timed and s.head != s.planned and not blind:
             return "wakes"
         wait(s, self.number, "asleep")
@@ -214,7 +214,7 @@ class Worker(Program):
         return "wakes" if woken(s, self.number, "asleep") else None
 
     def wakes(self, s: Any, me: Any) -> str:
-        s.looking += self.model.broken != "looks_asleep"
+        s.searching += self.model.broken != "looks_asleep"
         return "up"
 
     def up(self, s: Any, me: Any) -> str:
@@ -228,18 +228,18 @@ class Worker(Program):
             s.called, me.timeouts = False, 0
         return self.find(s, me)
 
-    # serve: what it has taken takes long, so it does not count as looking.
+    # serve: what it has taken takes long, so it does not count as searching.
     def away(self, s: Any, me: Any) -> str:
-        s.looking -= 1
+        s.searching -= 1
         return "run" if self.model.broken == "goes_away_silently" else "before_away"
 
     def before_away(self, s: Any, me: Any) -> str:
-        return "who_looks" if s.head != s.planned and s.sleeping > 0 else "run"
+        return "check_searching" if s.head != s.planned and s.sleeping > 0 else "run"
 
-    def who_looks(self, s: Any, me: Any) -> str:  # wake()
-        return "run" if s.looking > 0 else "who_is_called"
+    def check_searching(self, s: Any, me: Any) -> str:  # wake()
+        return "run" if s.searching > 0 else "check_called"
 
-    def who_is_called(self, s: Any, me: Any) -> str:
+    def check_called(self, s: Any, me: Any) -> str:
         return "run" if s.called else "tell"
 
     def tell(self, s: Any, me: Any) -> str | None:
@@ -252,7 +252,7 @@ class Worker(Program):
     def run(self, s: Any, me: Any) -> str | None:
         if not self.model.may_end(me.op, s):
             return None
-        s.looking += 1
+        s.searching += 1
         return "enter"
 
 
@@ -353,7 +353,7 @@ class Wake(Model):
     mutants: ClassVar = {
         "look_first": "issue looks who sleeps before it draws its ticket",
         "look_before_sleeping": "a worker looks at the tickets before it counts itself as sleeping",
-        "no_last_look": "a worker sleeps without a last look at the tickets",
+        "no_last_check": "a worker sleeps without a last look at the tickets",
         "looks_asleep": "a worker that sleeps still counts as one that looks",
         "stays_called": "a worker that wakes up does not take back that it was called",
         "goes_away_silently": "a worker takes up a long op without a look whether a thread relied on it",
@@ -392,7 +392,7 @@ class Wake(Model):
             "seen_head": 0,
             "sleeping": 1,
             "timed_waits": 0,
-            "looking": 0,
+            "searching": 0,
             "called": False,
             "helping": 0,
             "gave_way": False,

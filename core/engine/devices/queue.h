@@ -93,7 +93,7 @@ class Queue {
   std::atomic<int> timed_waits{0};  // of them, those that look at the window again within a fraction of a millisecond
   std::atomic<bool> called{false};  // a worker has been woken, and has not looked yet
   std::atomic<int> spinning{0};     // workers that look for work without sleeping
-  std::atomic<int> looking{0};      // workers that will look at the window within microseconds
+  std::atomic<int> searching{0};    // workers that will look at the window within microseconds
 
  private:
   alignas(64) std::atomic<int> count_{0};

@@ -29,7 +29,7 @@ void Dispatcher::recycle(Op* op) {
 void Dispatcher::serve(Queue& queue) {
   Batch batch;
   bool worked = false;
-  queue.looking.fetch_add(1);
+  queue.searching.fetch_add(1);
   for (;;) {
     finish_and_fetch(batch, &queue, kAnyCost, Idle::leave);
     if (!batch.n && !(worked && spin(queue))) finish_and_fetch(batch, &queue, kAnyCost, Idle::sleep);
@@ -37,7 +37,7 @@ void Dispatcher::serve(Queue& queue) {
     worked = batch.n > 0;
     bool away = batch.cost() > kWakeCost;
     if (away) {
-      queue.looking.fetch_sub(1);
+      queue.searching.fetch_sub(1);
       if (ring_.has_fresh() && queue.sleeping.load() > 0)
         pool_.wake(queue);  // submitted just before: no other worker was woken for it
     }
@@ -45,9 +45,9 @@ void Dispatcher::serve(Queue& queue) {
     if (task) relief_.enter_task(queue);
     executor_.run(batch);
     if (task) relief_.leave_task(queue);
-    if (away) queue.looking.fetch_add(1);
+    if (away) queue.searching.fetch_add(1);
   }
-  queue.looking.fetch_sub(1);
+  queue.searching.fetch_sub(1);
   pool_.thread_ends(&queue);
 }
 

@@ -93,7 +93,7 @@ std::pair<int, int> WorkerPool::threads() {
 
 // With Engine::issue(), sleep() and Dispatcher::serve() modelled in verification/models/wake.py.
 void WorkerPool::wake(Queue& queue) {
-  if (queue.looking.load() > 0) return;  // it will look at the ring before it sleeps or takes up something long
+  if (queue.searching.load() > 0) return;  // it will look at the ring before it sleeps or takes up something long
   if (queue.called.load()) return;
   Lock held = mutex_.lock();
   if (!started_) {
@@ -144,9 +144,9 @@ void WorkerPool::sleep(Queue& queue, Lock& held, std::chrono::microseconds limit
   bool timeout = limit != ParkingLot::kForever;
   queue.timed_waits.fetch_add(timeout);
   queue.sleeping.fetch_add(1);
-  queue.looking.fetch_sub(1);
+  queue.searching.fetch_sub(1);
   if (timeout || scheduler_.gate_closed() || !ring_.has_fresh()) queue.parked.sleep(held, limit);
-  queue.looking.fetch_add(1);
+  queue.searching.fetch_add(1);
   queue.sleeping.fetch_sub(1);
   queue.timed_waits.fetch_sub(timeout);
 }
@@ -174,7 +174,7 @@ void WorkerPool::after_fork_in_child() {
     q->parked.forget();
     q->sleeping.store(1);
     q->threads = q->tasks = q->waiting = 0;
-    q->in_tasks.store(0), q->spinning.store(0), q->looking.store(0), q->timed_waits.store(0), q->called.store(false);
+    q->in_tasks.store(0), q->spinning.store(0), q->searching.store(0), q->timed_waits.store(0), q->called.store(false);
   }
   new (&all_ended_) std::condition_variable;
   lives_.fetch_add(started_);

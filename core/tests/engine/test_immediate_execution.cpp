@@ -133,7 +133,7 @@ void the_gate_holds_it() {
 }
 
 // A running operation reads a storage that is to be written: the write waits for it.
-void a_read_under_way_comes_first() {
+void a_pending_read_comes_first() {
   set_up({2});
   Numbers numbers, copy;
   std::atomic<bool> go{false};
@@ -194,7 +194,7 @@ void threads_take_turns() {
   check(shared.first() == 5 + 4 * (kSanitized ? 500 : 5000), "every step has been made once");
 }
 
-void records_stand_in_order() {
+void records_are_in_order() {
   set_up({2});
   Engine& engine = Engine::get();
   check(engine.introspection.record_into(nullptr) == 0, "a recording begins");
@@ -217,10 +217,10 @@ int main() {
   use_cpu_workers(Engine::get());
   small_work_runs_here_without_a_worker();
   the_gate_holds_it();
-  a_read_under_way_comes_first();
+  a_pending_read_comes_first();
   failures_poison_in_order();
   threads_take_turns();
-  records_stand_in_order();
+  records_are_in_order();
   wait_all();
   stop_workers();
 }

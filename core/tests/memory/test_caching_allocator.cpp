@@ -112,7 +112,7 @@ void what_is_kept_stays_within_the_limits_through_days_and_nights(int steps) {
   check(cache().cached() == 0, "nothing is left in an emptied cache");
 }
 
-void fresh_blocks_take_the_room_of_cached_ones() {
+void fresh_blocks_take_the_memory_of_cached_ones() {
   cache().trim();
   cache().set_limits(64 * kMiB, 96 * kMiB);
   std::vector<char*> blocks;
@@ -130,7 +130,7 @@ void fresh_blocks_take_the_room_of_cached_ones() {
   cache().trim();
 }
 
-void sizes_that_nobody_asks_for_go_first() {
+void unrequested_sizes_are_freed_first() {
   cache().trim();
   cache().set_limits(32 * kMiB, SIZE_MAX);
   std::vector<char*> old;
@@ -211,8 +211,8 @@ void counts_of_threads_that_are_gone_stay() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  fresh_blocks_take_the_room_of_cached_ones();
-  sizes_that_nobody_asks_for_go_first();
+  fresh_blocks_take_the_memory_of_cached_ones();
+  unrequested_sizes_are_freed_first();
   a_list_keeps_no_more_than_a_loop_needs();
   a_thread_holds_no_more_than_it_needs();
   counts_of_threads_that_are_gone_stay();

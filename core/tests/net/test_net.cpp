@@ -290,7 +290,7 @@ void a_failed_operand_fails_the_others() {
   check(has(failure_of(world[0].summed(later)), "rank 2 took no part"), "later operations fail with it");
 }
 
-void a_rank_that_gives_up_tells_the_others() {
+void a_rank_that_stops_notifies_the_others() {
   World world(2);
   Array x = array_of(4);
   world[0].fill(x, 1);
@@ -409,7 +409,7 @@ int main() {
   a_receive_of_something_else_is_an_error_on_all_ranks();
   a_sender_that_does_not_answer_is_not_waited_for();
   a_failed_operand_fails_the_others();
-  a_rank_that_gives_up_tells_the_others();
+  a_rank_that_stops_notifies_the_others();
   a_rank_that_has_left_took_part_in_what_it_has_begun();
   the_thread_that_waits_does_the_work();
   a_message_on_its_way_holds_nothing_up();

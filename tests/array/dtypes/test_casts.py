@@ -45,7 +45,7 @@ def values_of(dtype: numpy.dtype) -> numpy.ndarray:
 @pytest.mark.parametrize("to", INTEGERS, ids=str)
 @pytest.mark.parametrize("source", FLOATS, ids=str)
 class TestFloatsToIntegers:
-    def test_what_is_said_of_them(self, source: numpy.dtype, to: numpy.dtype) -> None:
+    def test_known_casts(self, source: numpy.dtype, to: numpy.dtype) -> None:
         values = values_of(source)
         want = [integer_of(float(v), to) for v in values]
         assert np.asarray(values).astype(to).tolist() == want
@@ -56,7 +56,7 @@ class TestFloatsToIntegers:
         held = numpy.array([limits.min - 1 < float(v) < limits.max + 1 for v in values])
         assert np.asarray(values[held]).astype(to).tolist() == values[held].astype(to).tolist()
 
-    def test_no_matter_where_they_stand(self, source: numpy.dtype, to: numpy.dtype) -> None:
+    def test_in_any_position(self, source: numpy.dtype, to: numpy.dtype) -> None:
         values = values_of(source)
         one = np.asarray(values).astype(to).numpy()
         for length in (1, 3, 8, 17, 64, 100, 1000):

@@ -65,7 +65,7 @@ class TestNames:
         assert (x + x).dtype == numpy.dtype(getattr(numpy, name))
         assert np.asarray(numpy.ones(2, getattr(numpy, name)), dtype="complex128").tolist() == [1, 1]
 
-    def test_the_classes_of_dtypes_stand_for_them(self) -> None:
+    def test_classes_of_dtypes_denote_them(self) -> None:
         x, kind = np.ones(2), numpy.dtypes.Float64DType
         made = np.zeros(2, kind), np.full(2, 1, kind), x.astype(kind), np.add(x, x, dtype=kind), np.array([1], kind)
         assert {y.dtype for y in made} == {numpy.dtype("float64")}

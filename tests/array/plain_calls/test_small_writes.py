@@ -115,7 +115,7 @@ def test_a_broadcast_view_is_not_written():
             exec(code, {"np": np, "v": view, "p": np.array([0])})
 
 
-def test_large_zeros_are_zeros_whatever_stood_in_their_memory(engine):
+def test_large_zeros_are_zeros_in_used_memory(engine):
     for _ in range(3):
         x = np.zeros(5_000_000)
         assert not x.numpy().any()
@@ -130,7 +130,7 @@ def test_large_zeros_are_zeros_whatever_stood_in_their_memory(engine):
         del y
 
 
-def test_the_first_bools_tell_what_all_of_them_say(engine):
+def test_the_first_bools_decide(engine):
     for n in (4096, 5000, 100_000):
         for at in (0, 4095, n - 1):
             m = numpy.zeros(n, bool)

@@ -8,7 +8,7 @@ import forerun
 from forerun import np
 
 
-def test_arrays_of_objects_go_with_ours_through_numpy() -> None:
+def test_arrays_of_objects_and_forerun_arrays_go_through_numpy() -> None:
     names, numbers = numpy.broadcast_arrays(numpy.array(["a", None], object), np.arange(2.0))
     assert names.tolist() == ["a", None]
     assert isinstance(numbers, np.ndarray)
@@ -26,13 +26,13 @@ def test_strings_in_a_list_of_arrays() -> None:
     assert joined.tolist() == ["a", "0"]
 
 
-def test_what_ours_can_be_stays_ours(gate: None) -> None:
+def test_representable_results_stay_forerun_arrays(gate: None) -> None:
     found = numpy.concatenate([np.arange(2), numpy.arange(2)])
     assert isinstance(found, np.ndarray)
     assert not found.ready
 
 
-def test_numpys_arrays_share_no_memory_with_ours() -> None:
+def test_numpys_arrays_share_no_memory_with_foreruns() -> None:
     x, theirs = np.zeros(3), numpy.zeros(3)
     assert not numpy.may_share_memory(x, theirs)
     assert not np.shares_memory(theirs, x)

@@ -37,7 +37,7 @@ def test_methods_are_issued(name: str) -> None:
     check(*METHODS[name], rtol=1e-6 if "add" in repr(METHODS[name][0]) else 0.0)
 
 
-def test_reductions_start_where_they_are_told() -> None:
+def test_reductions_take_initial_and_where() -> None:
     check(numpy.add.reduce, GRID, initial=5, rtol=1e-6)
     check(numpy.minimum.reduce, GRID, initial=5, axis=1)
     check(numpy.add.reduce, GRID, where=GRID > 3, rtol=1e-6)

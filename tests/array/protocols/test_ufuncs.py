@@ -195,7 +195,7 @@ def test_ufuncs_with_core_axes_are_issued(name: str) -> None:
     check(*GENERALISED[name], rtol=1e-5)
 
 
-def test_core_axes_may_stand_elsewhere() -> None:
+def test_core_axes_may_be_in_other_positions() -> None:
     a, b = numpy.arange(24.0).reshape(2, 3, 4), numpy.arange(8.0).reshape(4, 2)
     check(numpy.vecdot, a, numpy.arange(3.0), axes=[1, 0, ()])
     check(numpy.vecdot, a, a, axis=1)

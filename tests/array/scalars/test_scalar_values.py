@@ -169,7 +169,7 @@ ARRAYS: dict[str, Way] = {
 
 
 @pytest.mark.parametrize("name", ARRAYS)
-def test_arrays_without_axes_that_somebody_made_stay_arrays(name: str) -> None:
+def test_created_arrays_without_axes_stay_arrays(name: str) -> None:
     outcomes = []
     for n, x in (numpy, VALUES.copy()), (np, np.array(VALUES)):
         a = ARRAYS[name](n, x)

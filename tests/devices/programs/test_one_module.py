@@ -76,7 +76,7 @@ def test_statistics_of_a_batch_follow_in_training() -> None:
         numpy.testing.assert_allclose(there, here, rtol=1e-5, atol=1e-6)
 
 
-def test_an_index_out_of_range_is_told_at_the_read() -> None:
+def test_an_index_out_of_range_raises_at_the_read() -> None:
     x = np.array(X, device=gpus()[0])
     for _ in range(2):
         y = npx.cross_entropy(x, numpy.array([0, 1, 2, 9, 4, 0]))

@@ -132,7 +132,7 @@ class TestReads:
         with pytest.raises(ValueError, match=r"resize: .*\(3,\).*\(4,\)"):
             y.wait()
 
-    def test_one_bad_output_spoils_all_of_the_op(self, ahead):
+    def test_one_bad_output_poisons_all_outputs(self, ahead):
         a, b = host(lambda: (1, numpy.zeros(2)), [], [((), "int64"), ((), "int64")])
         for array in (a, b):
             with pytest.raises(ValueError, match="must return shape"):
@@ -194,7 +194,7 @@ class TestWaitall:
             y.wait()
         forerun.waitall()
 
-    def test_says_what_nobody_can_read_any_more(self, ahead):
+    def test_reports_failures_that_can_no_longer_be_read(self, ahead):
         fails(np.ones(3))  # no handle
         with pytest.raises(NoSuchPlace):
             forerun.waitall()
@@ -247,7 +247,7 @@ class TestWrites:
             with pytest.raises(NoSuchPlace):
                 y.wait()
 
-    def test_write_of_a_failed_value_spoils(self, ahead):
+    def test_a_write_of_a_failed_value_poisons(self, ahead):
         x = np.ones(3)
         before = x + 1
         x[...] = fails(np.ones(3))
@@ -255,7 +255,7 @@ class TestWrites:
             x.wait()
         assert before.tolist() == [2, 2, 2]
 
-    def test_write_of_a_failed_value_into_a_part_spoils(self, ahead):
+    def test_a_write_of_a_failed_value_into_a_part_poisons(self, ahead):
         x = np.ones(3)
         x[:1] = fails(np.ones(1))
         for array in (x, x[:2]):

@@ -82,7 +82,7 @@ class TestViews:
         x[1:] = 1  # each part of it, but never all of it
         assert is_bad(x)
 
-    def test_bad_write_of_a_part_spoils_what_overlaps_it(self, ahead_failing):
+    def test_a_failed_write_of_a_part_poisons_overlapping_views(self, ahead_failing):
         x = np.zeros((3, 3))
         before, other = x + 1, x[2]
         x[0] = bad(3)
@@ -132,7 +132,7 @@ class TestDevices:
         assert all(is_bad(a) for a in (x, y, z, y[1:]))
         assert (np.ones(3, device=second) + 1).tolist() == [2, 2, 2]
 
-    def test_copy_into_an_array_spoils_and_heals_it(self, two_devices):
+    def test_a_copy_into_an_array_poisons_and_repairs_it(self, two_devices):
         first, second = two_devices
         y = np.ones(3, device=second)
         bad(3, device=first).copyto(y)

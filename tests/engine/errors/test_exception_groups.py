@@ -226,7 +226,7 @@ class TestMany:
         assert len(raised(forerun.waitall)) == 1
         del y
 
-    def test_room_for_those_that_nobody_has_seen(self, ahead):
+    def test_capacity_for_unread_failures(self, ahead):
         i = np.array([7])
         for _ in range(1100):
             assert len(raised(np.take(np.ones(3), i).wait)) == 1
@@ -258,7 +258,7 @@ def test_a_task_must_not_wait_for_its_own_end(call, ahead):
     assert (np.ones(3) + 1).tolist() == [2, 2, 2]
 
 
-def test_a_task_may_issue_more_than_there_is_room(ahead):
+def test_a_task_may_issue_more_than_the_window_holds(ahead):
     """It must not wait for room: its own end may be what makes some."""
     before = forerun.config()["ops_ahead"]
     forerun.configure(ops_ahead=16)

@@ -164,7 +164,7 @@ def test_at_exit(error, said):
     assert done.stderr.endswith(f"an error that no read has raised: {said}\n")
 
 
-def test_system_exit_of_a_task_ends_who_reads_it():
+def test_system_exit_of_a_task_is_raised_at_the_read():
     done = execute("def task():\n    raise SystemExit(4)\nhost(task, [], [((), 'int64')])[0].item()\n")
     assert (done.returncode, done.stderr) == (4, "")
 

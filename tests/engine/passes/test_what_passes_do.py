@@ -66,7 +66,7 @@ class TestWhatPassesDo:
         assert (did["groups"], did["elided"]) == (1, 0)
         assert all(r.asnumpy().size == self.N for r in results)
 
-    def test_small_values_stand_in_the_object_itself(self, improving):
+    def test_small_values_are_stored_in_the_object(self, improving):
         _, did = issued_as_a_whole(lambda x: (x + 1) * 2 - x, floats(10))
         assert (did["groups"], did["elided"]) == (1, 0)
 

@@ -231,7 +231,7 @@ def test_errors_arrive_in_their_turn(how: dict[str, Any]) -> None:
     assert "act" in shown  # where it was raised
 
 
-def test_errors_that_cannot_travel_are_told() -> None:
+def test_errors_that_cannot_be_pickled_are_described() -> None:
     def act(i: int) -> None:
         raise OwnError(1, 2)
 
@@ -319,7 +319,7 @@ def test_an_epoch_can_be_left(how: dict[str, Any]) -> None:
     assert len(list(loader)) == 6
 
 
-def test_threads_stop_within_a_batch_that_nobody_wants() -> None:
+def test_threads_stop_within_an_unwanted_batch() -> None:
     begun, go, made = threading.Event(), threading.Event(), []
 
     def act(i: int) -> None:

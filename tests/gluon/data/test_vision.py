@@ -62,7 +62,7 @@ def drawn(transform: Any, x: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", [*OF_PICTURES, *OF_TENSORS])
-def test_numpys_images_give_what_ours_give(name: str) -> None:
+def test_numpys_images_give_the_same_results(name: str) -> None:
     make, x = (OF_PICTURES[name], PICTURE) if name in OF_PICTURES else (OF_TENSORS[name], FLOATS)
     before = x.copy()
     ours, numpys = drawn(make(), np.array(x, dtype=x.dtype)), drawn(make(), x)

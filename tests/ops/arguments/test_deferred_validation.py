@@ -363,7 +363,7 @@ def test_what_does_not_depend_on_it_is_unharmed(name: str, mode: str) -> None:
 
 
 @WORKERS
-def test_waitall_raises_what_nobody_has_read(mode: str) -> None:
+def test_waitall_raises_unread_failures(mode: str) -> None:
     with running(mode):
         late = LATE["a host task"]
         y = late[0](np.array(X), np.array(V))

@@ -323,7 +323,7 @@ def test_the_same_in_synchronous_mode_at_the_call(name: str) -> None:
     _core.unseen_failures()
 
 
-def test_nobody_waits_for_a_mask() -> None:
+def test_a_mask_is_not_waited_for() -> None:
     b, m = np.zeros(4), np.array([True, False, True, False])
     with closed_gate():
         late = m & m

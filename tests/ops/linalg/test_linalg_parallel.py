@@ -95,7 +95,7 @@ def test_every_part_is_computed_once_and_may_fail() -> None:
 
 @pytest.mark.parametrize("mode", ["1 worker", "4 workers"])
 @pytest.mark.parametrize("place", [0, 49])
-def test_one_singular_matrix_spoils_the_stack_as_in_numpy(place: int, mode: str) -> None:
+def test_one_singular_matrix_fails_the_stack_as_in_numpy(place: int, mode: str) -> None:
     x = STACK[0].copy()
     x[place] = 0
     with pytest.raises(LinAlgError, match="Singular matrix"):

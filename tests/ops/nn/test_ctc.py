@@ -33,7 +33,7 @@ def test_beside_all_paths(blank: str, steps: int) -> None:
     close(found, expected, 1e-12)
 
 
-def test_lengths_count_where_they_are_told_to() -> None:
+def test_lengths_are_used_only_with_their_flags() -> None:
     x = RNG.normal(size=(5, 4, 3))
     steps, counts = numpy.array([5, 3, 0, 0]), numpy.array([2, 1, 0, 1])
     label = numpy.array([[1, 2, 1], [2, 9, -7], [9, 9, 9], [1, 1, 1]])
@@ -144,7 +144,7 @@ def test_what_does_not_fit() -> None:
 
 
 @pytest.mark.parametrize(("blank", "wrong"), [("first", 3), ("first", -1), ("last", 2), ("last", 3), ("last", -2)])
-def test_labels_that_are_no_class_are_told_where_the_loss_is_read(blank: str, wrong: int) -> None:
+def test_labels_out_of_range_raise_where_the_loss_is_read(blank: str, wrong: int) -> None:
     label = np.array([[1, wrong]])
     with closed_gate():
         loss = npx.ctc_loss(np.zeros((4, 1, 3)), label, blank_label=blank)
@@ -155,7 +155,7 @@ def test_labels_that_are_no_class_are_told_where_the_loss_is_read(blank: str, wr
 @pytest.mark.parametrize(
     ("steps", "counts", "name"), [(5, 1, "data"), (-1, 1, "data"), (4, 3, "label"), (4, -1, "label")]
 )
-def test_lengths_that_are_none_are_told_where_the_loss_is_read(steps: int, counts: int, name: str) -> None:
+def test_invalid_lengths_raise_where_the_loss_is_read(steps: int, counts: int, name: str) -> None:
     with closed_gate():
         loss = npx.ctc_loss(np.zeros((4, 1, 3)), np.array([[1, 2]]), np.array([steps]), np.array([counts]), True, True)
     with pytest.raises(IndexError, match=f"ctc_loss, {name}_lengths: index must be in"):

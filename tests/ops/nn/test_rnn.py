@@ -121,7 +121,7 @@ def test_without_states_gradients_of_gradients_are_those_from_zeros() -> None:
     assert abs(second(True)).max() > 1e-6
 
 
-def test_an_lstm_writes_where_its_operands_stood() -> None:
+def test_an_lstm_writes_into_the_memory_of_its_operands() -> None:
     steps, batch, units = 5, 40, 64
     nbytes = 4 * steps * batch * units
 

@@ -176,7 +176,7 @@ def test_children_are_independent():
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda g: pickle.loads(pickle.dumps(g))])
 @pytest.mark.parametrize("made", [np.random.default_rng, np.random.RandomState])
-def test_copies_go_on_from_where_the_generator_stands(made, copied):
+def test_copies_continue_from_the_state_of_the_generator(made, copied):
     rng = made(3)
     rng.normal(size=3)
     other = copied(rng)

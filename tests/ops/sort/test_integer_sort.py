@@ -38,6 +38,6 @@ def test_lines_that_lie_side_by_side(dtype: str, shape: tuple[int, ...]) -> None
             numpy.testing.assert_array_equal(found.numpy(), numpy.argsort(theirs[::step], axis, kind="stable"))
 
 
-def test_nan_stand_last_in_their_order() -> None:
+def test_nan_are_last_in_their_order() -> None:
     values = numpy.where(GENERATOR.random(5000) < 0.3, numpy.nan, GENERATOR.integers(0, 9, 5000))
     assert np.argsort(np.array(values)).tolist() == numpy.argsort(values, kind="stable").tolist()
