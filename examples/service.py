@@ -31,7 +31,7 @@ MOST_BYTES = 16 * 1024
 
 # How many requests may be computed at once; the others wait here, in the loop. Their operations together, some ten
 # each, are far fewer than forerun.config()["ops_ahead"]: the loop never waits for room to issue.
-UNDER_WAY = 64
+CONCURRENT = 64
 
 
 class MeanOfRows(gluon.HybridBlock):
@@ -70,7 +70,7 @@ class Service:
 
     def __init__(self) -> None:
         self.net = make_net()
-        self.room = asyncio.Semaphore(UNDER_WAY)
+        self.room = asyncio.Semaphore(CONCURRENT)
         self.counts: Counter[str] = Counter(open=0, answered=0, refused=0, failed=0, cancelled=0)
 
     async def predict(self, request: web.Request) -> web.Response:

@@ -153,7 +153,7 @@ def load_file(filename: str | os.PathLike[str], device: Device | str | None = No
     4.0
     """
     path, where = place(filename), None if device is None else resolve(device)
-    write = order.under_way(path)
+    write = order.pending_write(path)
     if write and write.kind == "safetensors":
         return {name: _promised(path, write, name, h, where) for name, h in write.headers.items()}
     file, contents = _opened("load_file", path)

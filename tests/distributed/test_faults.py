@@ -23,7 +23,7 @@ from tests.support.processes.subprocesses import environment
 PROGRAM = (
     START
     + """
-how, who, when, place, large = sys.argv[1], *map(int, sys.argv[2:])
+how, failing, when, place, large = sys.argv[1], *map(int, sys.argv[2:])
 rank = dist.rank()
 
 def misbehave():
@@ -42,7 +42,7 @@ def misbehave():
 x = np.ones(large) + rank
 try:
     for step in range(when + 3):
-        mine = rank == who and step == when
+        mine = rank == failing and step == when
         if mine and place == 0: x = misbehave()
         x = dist.allreduce(x, "mean")
         if mine and place == 1: x = misbehave()
@@ -58,13 +58,13 @@ except dist.RankFailed as error:
 HOWS = ("kill", "freeze", "operand", "shape", "order", "raise", "kind", "terminate", "exit", "dtype")
 MOMENTS = int(os.environ.get("EXAMPLES", "6"))  # `make ranks` has 20
 SAYS = {
-    "kill": r"rank {who} \(host .*, pid \d+\) was killed by signal 9 \(SIGKILL\)",
-    "terminate": r"rank {who} \(host .*, pid \d+\) was killed by signal 15 \(SIGTERM\)",
-    "raise": r"rank {who} .*raised ValueError: a mistake",
-    "exit": r"rank {who} \(host .*, pid \d+\) ended with status 3|rank {who} has ended its program",
-    "operand": r"rank {who} took no part in \w+ at .*program.py:\d+: its operand has failed \(.*[Ss]ingular"
-    r"|rank {who} .*raised \w*LinAlgError",
-    "freeze": r"rank {who} \(host .*, pid \d+\) is frozen: it has been stopped for \d+ s",
+    "kill": r"rank {failing} \(host .*, pid \d+\) was killed by signal 9 \(SIGKILL\)",
+    "terminate": r"rank {failing} \(host .*, pid \d+\) was killed by signal 15 \(SIGTERM\)",
+    "raise": r"rank {failing} .*raised ValueError: a mistake",
+    "exit": r"rank {failing} \(host .*, pid \d+\) ended with status 3|rank {failing} has ended its program",
+    "operand": r"rank {failing} took no part in \w+ at .*program.py:\d+: its operand has failed \(.*[Ss]ingular"
+    r"|rank {failing} .*raised \w*LinAlgError",
+    "freeze": r"rank {failing} \(host .*, pid \d+\) is frozen: it has been stopped for \d+ s",
 }
 DIFFERS = r"all ranks must issue the same collectives in the same order, got as number \d+ .*program.py:\d+ on rank \d"
 
@@ -94,21 +94,21 @@ def left(mark: str) -> list[str]:
 
 
 @needs_mpi
-@pytest.mark.parametrize(("how", "size", "who", "when", "place", "large"), moments())
+@pytest.mark.parametrize(("how", "size", "failing", "when", "place", "large"), moments())
 def test_the_others_learn_of_it(
-    tmp_path: Path, how: str, size: int, who: int, when: int, place: int, large: int
+    tmp_path: Path, how: str, size: int, failing: int, when: int, place: int, large: int
 ) -> None:
     file, mark = tmp_path / "program.py", f"mark-{os.getpid()}-{tmp_path.name}"
     file.write_text(PROGRAM)
     words = [sys.executable, "-m", "forerun", "run", "-n", str(size), str(file), how]
-    words += map(str, (who, when, place, large))
+    words += map(str, (failing, when, place, large))
     done = subprocess.run(
         words, env=environment(MARK=mark, FORERUN_WORKERS="1"), capture_output=True, text=True, timeout=100, check=False
     )
-    says = SAYS.get(how, DIFFERS).format(who=who)
+    says = SAYS.get(how, DIFFERS).format(failing=failing)
     for rank in range(size):
         lines = [line for line in done.stdout.splitlines() if line.startswith(f"[{rank}] ")]
-        if rank == who and how in SAYS:
+        if rank == failing and how in SAYS:
             continue
         assert len(lines) == 1, (rank, done.stdout, done.stderr)
         assert lines[0].startswith(f"[{rank}] learned "), done.stdout

@@ -19,8 +19,8 @@ import os, signal, subprocess, sys, threading, time
 from forerun._launch import link
 rank, size = int(os.environ["FORERUN_RANK"]), int(os.environ["FORERUN_SIZE"])
 how = sys.argv[1]
-told = threading.Event()
-link.connect().on_failure(lambda message: (print("told", message, flush=True), told.set()))
+notified = threading.Event()
+link.connect().on_failure(lambda message: (print("notified", message, flush=True), notified.set()))
 subprocess.Popen([sys.executable, "-c", "import os, time; os.setsid(); time.sleep(600)", os.environ["MARK"]])
 print("of", size, flush=True)
 if size > 1:
@@ -34,7 +34,7 @@ if rank == size - 1:
     if how == "twice" and os.environ["FORERUN_RESTART"] != "2": os.kill(os.getpid(), signal.SIGTERM)
 if how == "well" or how == "twice": sys.exit()
 began = time.monotonic()
-told.wait(30)
+notified.wait(30)
 print("waited", "long" if time.monotonic() - began > (8 if how == "stop" else 2) else "briefly", flush=True)
 raise RuntimeError("another failed")
 """
@@ -107,7 +107,7 @@ def test_a_failure_notifies_the_other_ranks(tmp_path: Path, how: str, status: in
     failure = next(line for line in err.splitlines() if line.startswith("forerun run: rank 2 "))
     assert says in failure
     for rank in (0, 1):
-        assert f"[{rank}] told {failure.removeprefix('forerun run: ')}\n" in out
+        assert f"[{rank}] notified {failure.removeprefix('forerun run: ')}\n" in out
         assert f"[{rank}] waited briefly\n" in out
         assert any(
             line.startswith(f"forerun run: rank {rank} ") and "RuntimeError" in line for line in err.splitlines()

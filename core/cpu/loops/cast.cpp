@@ -124,7 +124,7 @@ void cast(char** args, const intptr_t* n, const intptr_t* steps, void*) {
 // Rows of a transposed matrix, which lie across the source: some columns after the other, so that its memory is read
 // line by line.
 template <class T>
-void copy_turned(const char* in, char* out, intptr_t rows, intptr_t n, intptr_t in_step, intptr_t out_pitch) {
+void copy_transposed(const char* in, char* out, intptr_t rows, intptr_t n, intptr_t in_step, intptr_t out_pitch) {
   constexpr intptr_t kSize = sizeof(T), kSome = 8;
   for (intptr_t i = 0; i < n; i += kSome)
     for (intptr_t row = 0; row < rows; ++row)
@@ -151,7 +151,7 @@ FORERUN_EACH void copy_each(char** args, intptr_t rows, intptr_t n, const intptr
   const intptr_t from = steps[0], to = steps[1], bytes = n * kSize;
   const bool together = from == kSize && to == kSize;
   if (!together && pitches[0] == kSize && to == kSize)
-    return copy_turned<T>(args[0], args[1], rows, n, from, pitches[1]);
+    return copy_transposed<T>(args[0], args[1], rows, n, from, pitches[1]);
   const char* in = args[0];
   char* out = args[1];
   for (intptr_t row = 0, apart = pitches[0], out_apart = pitches[1]; row < rows; ++row, in += apart, out += out_apart) {

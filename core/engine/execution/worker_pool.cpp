@@ -112,7 +112,7 @@ void WorkerPool::wake_all() {
 void WorkerPool::wake_for_leftovers() {
   Lock held = mutex_.lock();
   for (Queue* q : devices_.queues()) {
-    if (!has_work_for_sleeper(*q)) continue;
+    if (!has_work_for_parked(*q)) continue;
     if (q->timed_waits.load() == 0 || (q->ready_cost > kWakeCost && !scheduler_.anything_runs()))
       q->parked.wake_one(scheduler_.cpus());
   }
@@ -133,7 +133,7 @@ void WorkerPool::worker_unblocked(Queue& queue) {
 }
 
 // While all cores are at work, the threads at work look again.
-bool WorkerPool::has_work_for_sleeper(const Queue& queue) const {
+bool WorkerPool::has_work_for_parked(const Queue& queue) const {
   if (!queue.has_work() || queue.sleeping.load() == 0 || !started_) return false;
   return !queue.computes() || (!scheduler_.all_cores_busy() && !queue.full());
 }
@@ -155,7 +155,7 @@ bool WorkerPool::wake_others(Queue* mine, bool changed, const Batch* taken, bool
   uint64_t cost = taken ? taken->cost() : 0;
   bool rest = false;
   for (Queue* q : devices_.queues()) {
-    if (!has_work_for_sleeper(*q)) continue;
+    if (!has_work_for_parked(*q)) continue;
     if (leaves && q->kind == Queue::Kind::compute && !q->lane) {
       rest = true;
       continue;

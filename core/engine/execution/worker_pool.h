@@ -63,7 +63,7 @@ class WorkerPool {
   void start_all();
   void start_queue(Queue& queue);
   bool start_one(Queue& queue, int i);
-  bool has_work_for_sleeper(const Queue& queue) const;
+  bool has_work_for_parked(const Queue& queue) const;
 
   EngineMutex& mutex_;
   const DeviceTable& devices_;

@@ -104,7 +104,7 @@ class Storage : public ReferenceCounted {
   RelaxedAtomic<uint64_t>
       last_write;                  // number of the last planned op that writes it; may be looked at without the lock
   uint64_t last_whole = 0;         // the same of the whole
-  Storage* next_let_go = nullptr;  // in DependencyGraph::Released
+  Storage* next_released = nullptr;  // in DependencyGraph::Released
 
   CompletionList watchers;  // completions of its writes, in the order of their targets; guarded by the notifier's lock
 

@@ -78,7 +78,7 @@ nb::object as_scalar(nb::handle a) {
   return nb::borrow(a);
 }
 
-nb::object turned_array(nb::handle a) {
+nb::object scalar_to_array(nb::handle a) {
   const Array& array = arg("array", a);
   if (!is_scalar(a.ptr())) return nb::borrow(a);
   if (!array.storage()->has_one_handle())
@@ -100,7 +100,7 @@ void init_scalars(Module& m) {
   m.def("is_scalar", [](nb::handle o) { return is_scalar(o.ptr()); });
   m.def("as_scalar", as_scalar, nb::arg("a"),
         "The same object, a scalar from now on if it has no axes. Its storage must not be shared.");
-  m.def("as_array", turned_array, nb::arg("a"),
+  m.def("as_array", scalar_to_array, nb::arg("a"),
         "The same object, an array from now on if it is a scalar, with values of its own.");
 }
 

@@ -46,7 +46,7 @@ Loop matmul_loop(DType t) {
 }
 
 // The array with its last two axes exchanged.
-Array turned(const Array& array) {
+Array transposed(const Array& array) {
   Layout layout = array.layout;
   int n = layout.ndim();
   if (n < 2)
@@ -114,7 +114,7 @@ namespace {
 
 nb::object matmul(nb::handle a_object, nb::handle b_object, bool transpose_a, bool transpose_b) {
   const Array &given_a = arg("matmul", a_object), &given_b = arg("matmul", b_object);
-  const Array &a = transpose_a ? turned(given_a) : given_a, &b = transpose_b ? turned(given_b) : given_b;
+  const Array &a = transpose_a ? transposed(given_a) : given_a, &b = transpose_b ? transposed(given_b) : given_b;
   int device = same_device("matmul", a, b);
   const Dims &sa = a.layout.shape, &sb = b.layout.shape;
   auto mismatch = [&](const char* what) {

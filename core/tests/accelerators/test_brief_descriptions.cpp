@@ -34,7 +34,7 @@ Described described(F build) {
   return made;
 }
 
-Array turned(const Array& array) {
+Array transposed(const Array& array) {
   Layout view = array.layout;
   std::swap(view.shape[0], view.shape[1]), std::swap(view.strides[0], view.strides[1]);
   return Array(array.storage(), view);
@@ -76,7 +76,7 @@ void add_moves(std::vector<Described>& all) {
   for (const Array* from : {&x, &f, &y}) {
     for (const Array* to : {&y, &f})
       if (from != to) all.push_back(described([&](Op& op) { build_copy(op, *from, *to); }));
-    all.push_back(described([&](Op& op) { build_copy(op, turned(*from), other); }));
+    all.push_back(described([&](Op& op) { build_copy(op, transposed(*from), other); }));
   }
   for (const Array* each : {&low, &high}) {
     all.push_back(described([&](Op& op) { build_copy(op, *each, half); }));
@@ -98,7 +98,7 @@ void add_moves(std::vector<Described>& all) {
   all.push_back(described([&](Op& op) { build_concatenate(op, {high, half}, 0, y); }));
   all.push_back(described([&](Op& op) { build_concatenate(op, {half, half}, 1, part(y, {2, 12}, 0)); }));
   for (const Array* each : {&other, &x})
-    all.push_back(described([&](Op& op) { build_matmul(op, x, each == &x ? turned(x) : other, square, kAdd.i64); }));
+    all.push_back(described([&](Op& op) { build_matmul(op, x, each == &x ? transposed(x) : other, square, kAdd.i64); }));
 }
 
 // Elements at positions, and under a mask.
@@ -112,7 +112,7 @@ void add_selections(std::vector<Described>& all) {
   for (const char* name : {static_cast<const char*>(nullptr), "pick"})
     for (const Array* index : {&at, &narrow, &some}) {
       all.push_back(described([&](Op& op) { build_gather(op, x, {*index}, 0, values, name); }));
-      all.push_back(described([&](Op& op) { build_gather(op, x, {*index}, 1, turned(values), name); }));
+      all.push_back(described([&](Op& op) { build_gather(op, x, {*index}, 1, transposed(values), name); }));
       all.push_back(described([&](Op& op) { build_gather(op, x, {*index, at}, 0, some, name); }));
     }
   for (const bool from_end : {false, true})
@@ -155,8 +155,8 @@ std::vector<Described> many() {
     }
     all.push_back(dense(*function, x, &y, 0, made({4, 6})));
     all.push_back(dense(*function, y, &x, 0, made({4, 6})));
-    all.push_back(elementwise(*function, turned(x), &other, 0, other));
-    all.push_back(elementwise(*function, other, &other, 0, turned(x)));
+    all.push_back(elementwise(*function, transposed(x), &other, 0, other));
+    all.push_back(elementwise(*function, other, &other, 0, transposed(x)));
     all.push_back(elementwise(*function, x, &columns, 0, y));
     for (const bool neutral : {false, true}) {
       all.push_back(reduced(*function, x, true, true, neutral, number));
@@ -164,7 +164,7 @@ std::vector<Described> many() {
       all.push_back(reduced(*function, x, false, true, neutral, rows));
       all.push_back(reduced(*function, low, true, false, neutral, columns));
       all.push_back(reduced(*function, high, true, false, neutral, columns));
-      all.push_back(reduced(*function, turned(x), true, false, neutral, rows));
+      all.push_back(reduced(*function, transposed(x), true, false, neutral, rows));
       all.push_back(reduced(*function, other, true, false, neutral, rows));
     }
   }

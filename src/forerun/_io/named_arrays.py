@@ -97,7 +97,7 @@ def save_named(op: str, filename: str | os.PathLike[str], arrays: Mapping[str, A
 
 def params_by_name(op: str, path: str, device: DeviceLike = None) -> dict[str, Any] | list[Any] | None:
     """The arrays of a file of MXNet's, each read by an operation; None if it is none, or is about to be written."""
-    if order.under_way(path) is not None or not os.path.isfile(path):
+    if order.pending_write(path) is not None or not os.path.isfile(path):
         return None
     file = issue.Opened(path)
     with file.stream() as stream:

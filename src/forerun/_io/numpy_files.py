@@ -228,7 +228,7 @@ _COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}  # modules, imported
 
 def _by_name(op: str, path: str, device: DeviceLike = None) -> Any:
     """Return the array of an npy file, which is read later, or the `Archive` of an npz file."""
-    write = order.under_way(path)
+    write = order.pending_write(path)
     if write and write.kind == "npy":
         header = write.headers[""]
         return file_ops.reads(op, header, lambda room: _again(op, path, header, room), write.mark, device)

@@ -19,7 +19,7 @@ import numpy
 from .._runtime.system import at_fork
 from ..ops._base import core as _core
 
-__all__ = ["Write", "issuing", "announced", "written", "under_way", "settled", "sweep"]
+__all__ = ["Write", "issuing", "announced", "written", "pending_write", "settled", "sweep"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ def written(path: str, number: int) -> None:
             del _last[path]
 
 
-def under_way(path: str) -> Write | None:
+def pending_write(path: str) -> Write | None:
     """The write that a read of the file must come after, or whose failure it has; None: the file is as it should be."""
     with _table:
         write = _last.get(path)
@@ -73,7 +73,7 @@ def under_way(path: str) -> Write | None:
 
 def settled(path: str) -> None:
     """Wait for a pending write of the file; raise its error."""
-    if write := under_way(path):
+    if write := pending_write(path):
         write.mark.wait()
 
 

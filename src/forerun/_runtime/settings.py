@@ -304,7 +304,7 @@ def config() -> dict[str, Any]:
     return {**_settings, "float": default_dtypes.default_float().name}  # which npx.set_np() changes, too
 
 
-def _tell_of_surroundings() -> None:
+def _log_environment() -> None:
     machine, granted = machine_memory(), _core.granted_memory()
     if machine and granted < machine:
         say("info", "memory: %d bytes of the machine's %d are available to this process", granted, machine)
@@ -350,7 +350,7 @@ def _start() -> None:
         "module_cache": _module_cache(),
     }
     _settings.update(defaults)
-    _tell_of_surroundings()
+    _log_environment()
     try:
         configure(**_environment()) if _environment() else _apply(defaults)
     except ValueError as error:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..typing import Array, DTypeLike, Out
 
 
-__all__ = ["Numpy", "as_forerun", "back", "first_line", "values"]
+__all__ = ["Numpy", "as_forerun", "back", "each_inside", "first_line", "values"]
 
 _PYTHONS = frozenset((bool, int, float, complex, str, bytes, type(None)))  # of which lists are passed as they are
 _LARGE = 4096  # elements from which an array is taken over instead of copied
@@ -29,30 +29,35 @@ WRITERS = {
 }  # fmt: skip
 
 
+def each_inside(x: Any, convert: Callable[[Any], Any]) -> Any:
+    """Return a list, tuple, named tuple or dict with its values converted; other objects as they are.
+
+    >>> each_inside({"a": (1, 2)}, lambda pair: each_inside(pair, str))
+    {'a': ('1', '2')}
+    """
+    if type(x) in (list, tuple):
+        return type(x)([convert(v) for v in x])
+    if type(x) is dict:
+        return {k: convert(v) for k, v in x.items()}
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*map(convert, x))
+    return x
+
+
 def values(x: Any, writable: bool = False) -> Any:
     """Replace forerun arrays by NumPy arrays, in nested tuples, lists and dicts too. Waits."""
     if isinstance(x, _core.Array):
         return x.asnumpy() if writable else x.numpy()
-    if type(x) in (list, tuple):
-        return x if _PYTHONS.issuperset(map(type, x)) else type(x)(values(v, writable) for v in x)
-    if type(x) is dict:
-        return {k: values(v, writable) for k, v in x.items()}
-    if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return type(x)(*(values(v, writable) for v in x))
-    return x
+    if type(x) in (list, tuple) and _PYTHONS.issuperset(map(type, x)):
+        return x
+    return each_inside(x, functools.partial(values, writable=writable))
 
 
 def back(x: Any) -> Any:
     """Replace NumPy arrays of numbers by forerun arrays, in tuples, lists and dicts too; scalars stay NumPy's."""
     if type(x) is numpy.ndarray:
         return asarray(x, x.dtype) if is_supported(x.dtype) and x.dtype.isnative else x
-    if type(x) in (list, tuple):
-        return type(x)(back(v) for v in x)
-    if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return type(x)(*(back(v) for v in x))
-    if type(x) is dict:
-        return {k: back(v) for k, v in x.items()}
-    return x
+    return each_inside(x, back)
 
 
 def taken(x: numpy.ndarray) -> Array:
@@ -64,10 +69,7 @@ def as_forerun(found: Any) -> Any:
     """Return results of NumPy's, which nothing else refers to, as forerun arrays; scalars stay NumPy's."""
     if type(found) is numpy.ndarray:
         return taken(found) if is_supported(found.dtype) else found
-    if not isinstance(found, tuple):
-        return found
-    kind: Any = type(found)
-    return kind(*map(as_forerun, found)) if hasattr(found, "_fields") else tuple(map(as_forerun, found))
+    return each_inside(found, as_forerun) if isinstance(found, tuple) else found
 
 
 class Numpy:

@@ -17,6 +17,7 @@ import numpy
 
 from ..ops._base import core as _core
 from ..ops._base.primitive import direct
+from .conversion import each_inside
 
 __all__ = ["ADAPTED", "Libraries"]
 
@@ -115,7 +116,7 @@ class Libraries:
             return copy
         kind = type(x)
         if kind in (list, tuple):
-            return kind([self.values(v, given) for v in x])
+            return each_inside(x, functools.partial(self.values, given=given))
         if kind is dict:
             return {self.values(k): self.values(v, given) for k, v in x.items()}
         if kind is slice:

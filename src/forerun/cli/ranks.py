@@ -67,7 +67,7 @@ def _recorded(size: int, recording: Path | None) -> Iterator[None]:
     from ..profiler import environment
     from ..profiler._ranks.files import gathered, of_rank
 
-    path = environment.given_up()
+    path = environment.abandon_recording()
     if (path := recording or path) is None:
         yield
         return
@@ -83,7 +83,7 @@ def _recorded(size: int, recording: Path | None) -> Iterator[None]:
             gathered(path, size)
 
 
-def _tell_of_initialization(connection: Link) -> None:
+def _report_initialization(connection: Link) -> None:
     """Let the launcher know while the program's own import of mpi4py initializes MPI."""
 
     def begins() -> None:
@@ -105,7 +105,7 @@ def as_rank(program: Program) -> Iterator[Callable[[int], int]]:
     connection = link.connect()
     if connection is not None:
         program.on_error = link.raised
-        _tell_of_initialization(connection)
+        _report_initialization(connection)
 
     def ended(status: int) -> int:
         if connection is not None and (status or connection.failure):

@@ -15,7 +15,7 @@ from ..distributed._peers import rank, size
 from ._ranks.files import of_rank
 from .record import Recording
 
-__all__ = ["given_up"]
+__all__ = ["abandon_recording"]
 
 _recording: Recording | None = None
 
@@ -40,7 +40,7 @@ def _end(recording: Recording, process: int) -> None:
         print(f"forerun: FORERUN_PROFILE: {error}", file=sys.stderr)
 
 
-def given_up() -> Path | None:
+def abandon_recording() -> Path | None:
     """End the recording of this process without a file, as its ranks have the program; return the file's name."""
     if _recording is None or _recording.path is None:
         return None

@@ -34,11 +34,11 @@ class IndexKernel final : public Kernel {
   int64_t tiles() const override { return tiles_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void prepare(Op& op) override {
-    const char* who = title();
+    const char* caller = title();
     if (is_direct(op))
-      at_ = selection.checked(op, who);
+      at_ = selection.checked(op, caller);
     else
-      offsets_ = selection.offsets(op, who);
+      offsets_ = selection.offsets(op, caller);
   }
   void run(Op& op, int64_t tile) override;
   bool describe(Op&, OpSpec& spec) const override;

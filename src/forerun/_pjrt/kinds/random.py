@@ -85,8 +85,8 @@ def _lanes(b: Builder, row: Sequence[Value]) -> Value:
 def _two_rounds(b: Builder, rows: list[Value]) -> list[Value]:
     """One of the columns, and one of the diagonals."""
     a, c, d, e = _quarters(*rows)
-    a, c, d, e = _quarters(a, _turned(b, c, 1), _turned(b, d, 2), _turned(b, e, 3))
-    return [a, _turned(b, c, 3), _turned(b, d, 2), _turned(b, e, 1)]
+    a, c, d, e = _quarters(a, _rolled_lanes(b, c, 1), _rolled_lanes(b, d, 2), _rolled_lanes(b, e, 3))
+    return [a, _rolled_lanes(b, c, 3), _rolled_lanes(b, d, 2), _rolled_lanes(b, e, 1)]
 
 
 def _quarters(a: Value, c: Value, d: Value, e: Value) -> tuple[Value, Value, Value, Value]:
@@ -102,7 +102,7 @@ def _rotated(x: Value, n: int) -> Value:
     return (x << n) | (x >> (32 - n))
 
 
-def _turned(b: Builder, x: Value, n: int) -> Value:
+def _rolled_lanes(b: Builder, x: Value, n: int) -> Value:
     """The lanes from the n-th on, then those before."""
     return b.concatenate([b.along(x, 1, n, 4), b.along(x, 1, 0, n)], 1)
 

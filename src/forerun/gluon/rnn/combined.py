@@ -219,13 +219,13 @@ class BidirectionalCell(RecurrentCell):
         cells = [self.l_cell, self.r_cell]
         first, second = _states_of(cells, begin_state) if begin_state is not None else (None, None)
         left, after = self.l_cell.unroll(length, steps, first, layout, False, valid_length)
-        turned = _turned(steps, valid_length)
-        right, after_too = self.r_cell.unroll(length, turned, second, layout, False, valid_length)
-        outputs = [np.concatenate(pair, axis=-1) for pair in zip(left, _turned(right, valid_length))]
+        backward = _reversed(steps, valid_length)
+        right, after_too = self.r_cell.unroll(length, backward, second, layout, False, valid_length)
+        outputs = [np.concatenate(pair, axis=-1) for pair in zip(left, _reversed(right, valid_length))]
         return (np.stack(outputs, axis=axis) if merge else outputs), after + after_too
 
 
-def _turned(steps: list[Any], valid_length: Array | None) -> list[Any]:
+def _reversed(steps: list[Any], valid_length: Array | None) -> list[Any]:
     """Return the steps in the opposite order, of each sequence those within its length."""
     if valid_length is None:
         return steps[::-1]

@@ -54,20 +54,20 @@ def reshape(x: ArrayLike, newshape: Shape, reverse: bool = False, order: str = "
     codes: Any = [newshape] if isinstance(newshape, int) else list(newshape)  # type: ignore[arg-type]
     shape = list(x.shape)
     if reverse:
-        shape, codes = shape[::-1], _turned(codes)
+        shape, codes = shape[::-1], _reversed(codes)
     wanted = _Codes(shape, codes).decoded()
     return _reshape(x, tuple(wanted[::-1] if reverse else wanted), order)
 
 
-def _turned(codes: list[int]) -> list[int]:
-    """Codes from last to first, with each -6 before its two extents, which are turned too."""
-    turned: list[int] = []
+def _reversed(codes: list[int]) -> list[int]:
+    """Codes from last to first, with each -6 before its two extents, which are reversed too."""
+    reversed_codes: list[int] = []
     i = 0
     while i < len(codes):
         n = 3 if codes[i] == -6 else 1
-        turned[:0] = [codes[i], *codes[i + 1 : i + n][::-1]]
+        reversed_codes[:0] = [codes[i], *codes[i + 1 : i + n][::-1]]
         i += n
-    return turned
+    return reversed_codes
 
 
 class _Codes:

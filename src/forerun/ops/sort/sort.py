@@ -31,7 +31,7 @@ def _flat_if_none(op: str, x: ArrayLike, axis: int | None, lone: bool = False) -
     return (reshape(x, -1), 0) if axis is None or lone else (x, axis_of(op, axis, x.ndim))
 
 
-def _turned(x: Array) -> Array:
+def _descending_keys(x: Array) -> Array:
     """Return values whose ascending order is the descending order of x, NaN last in both; done twice, x itself."""
     return invert(x) if x.dtype.kind in "biu" else negative(x)
 
@@ -92,7 +92,7 @@ def argsort(
     x, a = _flat_if_none("argsort", a, axis, True)
     _check_sort("argsort", kind, order, stable)
     if descending:
-        x = _turned(x)
+        x = _descending_keys(x)
     places = _by_core("argsort", x, a)
     if places is not None:
         return cast("Array", places)
@@ -152,7 +152,7 @@ def sort(
     if _core.recording() and x.node is not None:
         return take_along_axis(x, argsort(x, a, descending=descending), a)
     if descending:
-        return _turned(sort(_turned(x), a))
+        return _descending_keys(sort(_descending_keys(x), a))
     ascending = _by_core("sort", x, a)
     if ascending is not None:
         return cast("Array", ascending.astype(x.dtype))

@@ -70,9 +70,9 @@ def imrotate(src: Pixels, rotation_degrees: Any, zoom_in: bool = False, zoom_out
         raise ValueError(f"imrotate: an angle must be given for each image, got {rotation_degrees} for {x.shape}")
     zoom = 1 if zoom_out else -1 if zoom_in else 0
     if isinstance(x, numpy.ndarray):
-        return _turned(x, numpy.asarray(rotation_degrees), zoom)
+        return _rotated(x, numpy.asarray(rotation_degrees), zoom)
     angles = asarray(numpy.asarray(rotation_degrees, "float64"))
-    return host_op("imrotate", lambda v, a: _turned(v, a, zoom), [x, angles], x.shape, x.dtype)
+    return host_op("imrotate", lambda v, a: _rotated(v, a, zoom), [x, angles], x.shape, x.dtype)
 
 
 def random_rotate(src: Pixels, angle_limits: Sequence[float], zoom_in: bool = False, zoom_out: bool = False) -> Pixels:
@@ -114,10 +114,10 @@ def random_rotate(src: Pixels, angle_limits: Sequence[float], zoom_in: bool = Fa
     return imrotate(src, angles, zoom_in, zoom_out)
 
 
-def _turned(values: numpy.ndarray, degrees: numpy.ndarray, zoom: int) -> numpy.ndarray:
+def _rotated(values: numpy.ndarray, degrees: numpy.ndarray, zoom: int) -> numpy.ndarray:
     if values.ndim == 4:
         angles = numpy.broadcast_to(degrees, len(values))
-        return numpy.stack([_turned(x, angle, zoom) for x, angle in zip(values, angles)])
+        return numpy.stack([_rotated(x, angle, zoom) for x, angle in zip(values, angles)])
     h, w = values.shape[1:]
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     larger = max(abs(c) + abs(s) * h / w, abs(c) + abs(s) * w / h)  # than the image is the frame around it

@@ -228,15 +228,15 @@ def _tanh(b: Builder, x: Value, y: Value) -> Parts:
     return real, b.select(y.equals(0.0), y, b.select(x.differs(x), NAN, imag))
 
 
-def _turned(function: Callable[[Builder, Value, Value], Parts], by: str) -> Callable[[Builder, Value], Value]:
+def _of_imaginary(function: Callable[[Builder, Value, Value], Parts], by: str) -> Callable[[Builder, Value], Value]:
     """-i f(iz) ("back"), or f(iz) ("only")."""
 
-    def turned(b: Builder, x: Value, y: Value) -> Parts:
+    def on_imaginary(b: Builder, x: Value, y: Value) -> Parts:
         real, imag = function(b, -y, x)
         return (imag, -real) if by == "back" else (real, imag)
 
-    return of_parts(turned)
+    return of_parts(on_imaginary)
 
 
 sinh, cosh, tanh = of_parts(_sinh), of_parts(_cosh), of_parts(_tanh)
-sin, cos, tan = _turned(_sinh, "back"), _turned(_cosh, "only"), _turned(_tanh, "back")
+sin, cos, tan = _of_imaginary(_sinh, "back"), _of_imaginary(_cosh, "only"), _of_imaginary(_tanh, "back")
