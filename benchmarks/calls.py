@@ -173,7 +173,7 @@ def operand(name: str, n: int) -> Any:
     return OPERANDS[name](numpy.random.default_rng([n, ord(name[0])]), n, math.isqrt(n))
 
 
-def ours(values: Any) -> Any:
+def to_forerun(values: Any) -> Any:
     """Return a forerun array of NumPy's values; lists of arrays as lists, and other lists unchanged."""
     if isinstance(values, numpy.ndarray):
         return np.array(values)
@@ -183,7 +183,7 @@ def ours(values: Any) -> Any:
 @cache
 def mine(name: str, n: int) -> Any:
     """Return the operand as a forerun array."""
-    return ours(operand(name, n))
+    return to_forerun(operand(name, n))
 
 
 def environment(module: Any, code: str, set_up: str, n: int) -> dict[str, Any]:

@@ -41,7 +41,9 @@ class Images(data.vision.MNIST):
         self._labels = numpy.arange(count, dtype="int32")
 
 
-def ours(count: int, size: int, channels: int, pad: int, workers: int, threads: bool = False) -> Callable[[], None]:
+def forerun_loader(
+    count: int, size: int, channels: int, pad: int, workers: int, threads: bool = False
+) -> Callable[[], None]:
     """An epoch of our loader."""
     several = transforms.Compose([
         transforms.RandomCrop(size, pad=pad), transforms.RandomFlipLeftRight(), transforms.ToTensor(),
@@ -100,7 +102,7 @@ def main() -> None:
     rows = []
     for name, size in SIZES.items():
         for workers, threads in ((0, False), (2, False), (2, True)):
-            programs = {"forerun": ours(*size, workers, threads)}
+            programs = {"forerun": forerun_loader(*size, workers, threads)}
             for kind in ("torch", "numpy") if peer is not None and not threads else ():
                 programs[kind] = peer.epoch(kind, *size, workers, BATCH)
             in_turn(programs, 1)

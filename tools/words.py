@@ -1,12 +1,13 @@
-"""Find words of a private language in pages, comments, docstrings and messages, and name the term to use instead.
+"""Find words of a private language in pages, comments, messages and names, and print the term to use instead.
 
     python tools/words.py FILE ...      prints each one with its file and line
 
-Code is not read: neither names in Python and C++ files nor code in Markdown. docs/reference/glossary.md has the terms.
+Of code only the names of functions, classes and files are read. docs/reference/glossary.md has the terms.
 """
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import sys
@@ -67,6 +68,22 @@ RETIRED = {  # a regular expression, and the term or the form to use instead
     r"\bthe way there\b|\bon the way\b": "meanwhile, in between",
     r"\bwithout a word\b": "silently",
 }
+# Words of names of functions, classes and files, each with its term. A name is code, so that the list above misses it.
+RETIRED_IN_NAMES = {
+    "told": "is reported, is notified, is raised", "who": "the thread, the caller", "whoever": "the thread, the caller",
+    "nobody": "unused, unread", "somebody": "another thread, a user", "stands": "is", "stood": "was",
+    "standing": "waiting", "ours": "forerun's", "crammed": "nearly full", "bell": "completion queue",
+    "sleeper": "parked thread", "sleepers": "parked threads", "door": "gate", "doze": "timed wait",
+    "dozes": "timed wait", "spoil": "poison", "spoils": "poisons", "spoilt": "poisoned", "spoiled": "poisoned",
+    "under_way": "pending", "given_up": "abandoned", "gives_up": "stops", "give_up": "abandon", "let_go": "release",
+    "lets_go": "releases", "hand_round": "broadcast", "turned": "transposed, reversed", "unmet": "pending",
+    "mended": "fixed", "believed": "trusted",
+}  # fmt: skip
+NAME = re.compile(r"(?:^|_)(" + "|".join(RETIRED_IN_NAMES) + r")(?=_|$)")
+CPP_FUNCTION = re.compile(
+    r"^(?:  )?(?=\w)(?!return\b|else\b|if\b|for\b|while\b|switch\b)[\w:<>*&, ]*?[\s*&](?:\w+::)?(\w+)\(", re.MULTILINE
+)
+CPP_TYPE = re.compile(r"^(?:  )?(?:struct|class|enum class) (\w+)", re.MULTILINE)
 PATTERNS = {
     # Where a capital begins a sentence, case counts.
     re.compile(pattern, re.MULTILINE | (0 if "Wh" in pattern else re.IGNORECASE)): term
@@ -135,9 +152,28 @@ def found(path: Path) -> Iterator[tuple[int, str, str]]:
             yield text.count("\n", 0, match.start()) + 1, " ".join(match[0].split()), term
 
 
+def defined(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the line and the name of each function and class of a file, and the name of the file."""
+    yield 1, path.stem
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+        yield from ((node.lineno, node.name) for node in ast.walk(ast.parse(text)) if isinstance(node, kinds))
+    elif path.suffix in (".h", ".cpp"):
+        for match in (*CPP_FUNCTION.finditer(text), *CPP_TYPE.finditer(text)):
+            yield text.count("\n", 0, match.start()) + 1, match[1]
+
+
+def found_in_names(path: Path) -> Iterator[tuple[int, str, str]]:
+    """Yield the line of each name with a retired word, the name, and what to use instead."""
+    for line, name in defined(path):
+        words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+        yield from ((line, name, RETIRED_IN_NAMES[match[1]]) for match in NAME.finditer(words))
+
+
 def main(names: list[str]) -> None:
     """Print what is found in files."""
-    hits = sorted((name, *hit) for name in names for hit in found(Path(name)))
+    hits = sorted((name, *hit) for name in names for kind in (found, found_in_names) for hit in kind(Path(name)))
     for name, line, word, term in hits:
         print(f"{name}:{line}: {word!r}: {term}")
     sys.exit(bool(hits))

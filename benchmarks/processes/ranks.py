@@ -71,7 +71,7 @@ def beside_a_busy_thread() -> None:
         while not stop:
             sum(range(1000))
 
-    def ours() -> None:
+    def with_forerun() -> None:
         y = x
         for _ in range(8):  # behind each other: what is measured is the engine, not the thread that waits
             y = dist.allreduce(y, "mean")
@@ -84,7 +84,7 @@ def beside_a_busy_thread() -> None:
     def medians() -> list[float]:
         found: list[list[float]] = [[], []]
         for _ in range(12):
-            for times, call in zip(found, (ours, raw)):
+            for times, call in zip(found, (with_forerun, raw)):
                 world.Barrier()
                 times.append(timed(call))
         return [statistics.median(times) for times in found]

@@ -18,7 +18,7 @@ import numpy
 import forerun
 from forerun import _core, autograd, gluon, np
 from tests.ops.cases import CASES
-from tests.ops.cases.table import Case, mapped, ours, results
+from tests.ops.cases.table import Case, mapped, results, to_forerun
 
 preloaded = ctypes.CDLL(None)
 refuse_from, refuse_nothing = preloaded.refuse_from, preloaded.refuse_nothing
@@ -91,11 +91,13 @@ def draws(case: Case) -> bool:
 
 def forward(case: Case) -> Callable[[], Values]:
     samples = list(case.arguments(case.dtype_list()[-1]))[:2]
-    return lambda: values([case(case.op, ours(args)) for args in samples])  # of new arrays: some ops write into them
+    return lambda: values(
+        [case(case.op, to_forerun(args)) for args in samples]
+    )  # of new arrays: some ops write into them
 
 
 def gradient(case: Case) -> Callable[[], Values]:
-    args = ours(next(iter(case.arguments("float32"))))
+    args = to_forerun(next(iter(case.arguments("float32"))))
     leaves: list[Any] = []
     mapped(leaves.append, args)
     leaves = [x for x in leaves if x.dtype.kind == "f"]

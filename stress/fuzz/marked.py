@@ -29,11 +29,11 @@ class Poisoned(Exception):
 class Cell:
     """The failures that may have poisoned a block of memory, and the bytes that are poisoned for certain if not all."""
 
-    __slots__ = ("failures", "spoilt")
+    __slots__ = ("failures", "poisoned")
 
     def __init__(self, failures: Failures) -> None:
         self.failures = failures
-        self.spoilt: numpy.ndarray | None = None
+        self.poisoned: numpy.ndarray | None = None
 
 
 def owner(x: Any) -> Any:
@@ -87,7 +87,7 @@ class Marked(numpy.ndarray):
         if elements_as_views(key) is not key:
             write(self[elements_as_views(key)], failures(value))
         else:
-            spoil(self, failures((key, value)) - SURE)
+            poison(self, failures((key, value)) - SURE)
             if failures(value) >= SURE and not failures(key):
                 bytes_of(self)[plain(key)] = True
 
@@ -115,7 +115,7 @@ def failures(x: Any) -> Failures:
     """Return the failures of any of the arrays."""
     if isinstance(x, Marked):
         found = x.cell.failures
-        return found | SURE if x.cell.spoilt is not None and bytes_of(x).any() else found
+        return found | SURE if x.cell.poisoned is not None and bytes_of(x).any() else found
     if isinstance(x, dict):
         x = list(x.values())
     return frozenset().union(*map(failures, x)) if isinstance(x, list | tuple) else SOUND
@@ -148,13 +148,13 @@ def marked(x: Any, found: Failures, known: dict[int, Cell] | None = None) -> Any
 def bytes_of(x: Marked) -> numpy.ndarray:
     """Return marks of the bytes that are poisoned for certain, to be read and written."""
     memory = owner(x)
-    if x.cell.spoilt is None:
-        x.cell.spoilt = numpy.zeros(memory.nbytes + 1, bool)
+    if x.cell.poisoned is None:
+        x.cell.poisoned = numpy.zeros(memory.nbytes + 1, bool)
     start = x.__array_interface__["data"][0] - memory.__array_interface__["data"][0] if x.size else 0
-    return numpy.lib.stride_tricks.as_strided(x.cell.spoilt[start:], x.shape, x.strides)
+    return numpy.lib.stride_tricks.as_strided(x.cell.poisoned[start:], x.shape, x.strides)
 
 
-def spoil(x: Marked, found: Failures) -> None:
+def poison(x: Marked, found: Failures) -> None:
     """Record that a part of a block was written with values that these failures had poisoned."""
     if found >= SURE and not x.cell.failures >= SURE:
         bytes_of(x)[...] = True
@@ -164,6 +164,6 @@ def spoil(x: Marked, found: Failures) -> None:
 def write(target: Marked, found: Failures) -> None:
     """Record that `target` was written with values that these failures had poisoned: all of its block, or a part."""
     if target.flags.c_contiguous and target.nbytes == owner(target).nbytes:
-        target.cell.failures, target.cell.spoilt = found, None
+        target.cell.failures, target.cell.poisoned = found, None
     else:
-        spoil(target, found)
+        poison(target, found)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from stress.fuzz.marked import SOUND, SURE, Failures, Marked, Poisoned, failures, marked, plain, spoil
+from stress.fuzz.marked import SOUND, SURE, Failures, Marked, Poisoned, failures, marked, plain, poison
 
 
 class Open(BaseException):
@@ -71,7 +71,7 @@ class InOrder:
     def scatter(self, x: Any, index: Any, value: Any) -> None:
         """Writes elements along the first axis."""
         if wrong := self._outside("put", x, index):
-            spoil(x, wrong)
+            poison(x, wrong)
         else:
             x[index] = value
 

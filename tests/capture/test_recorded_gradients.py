@@ -114,14 +114,14 @@ def test_overwritten_values_are_noticed() -> None:
 
 
 def test_values_that_the_function_itself_overwrites_are_noticed() -> None:
-    def spoiled(x: Any) -> Any:
+    def poisoned(x: Any) -> Any:
         h = np.exp(x)
         y = h * 2
         with autograd.pause():
             h[:] = 0.0
         return y
 
-    block = nn.HybridLambda(spoiled)
+    block = nn.HybridLambda(poisoned)
     block.hybridize()
     x = np.array([1.0])
     x.attach_grad()

@@ -31,6 +31,26 @@ def test_a_file_has_no_retired_words(path: Path) -> None:
     assert [f"line {line}: {word!r}, say: {term}" for line, word, term in words.found(path)] == []
 
 
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_names_have_no_retired_words(path: Path) -> None:
+    assert [f"line {line}: {name!r}, say: {term}" for line, name, term in words.found_in_names(path)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("a.py", "class Sleeper:\n    def f_told(self): pass\n\nasync def is_ours(): pass\n", "Sleeper f_told is_ours"),
+        ("under_way.py", "told = 1\n", "under_way"),
+        ("a.h", "struct Door {\n  int who() const;\n  void told(int a,\n};\nvoid A::let_go() {", "Door who told let_go"),
+        ("a.cpp", "  return told(1);\nint told_all = 1;\nint untold(int);\n", ""),
+        ("a.md", "who\n", ""),
+    ],
+)  # fmt: skip
+def test_a_retired_word_in_a_name_is_found(name: str, text: str, found: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    assert sorted(each for _, each, _ in words.found_in_names(tmp_path / name)) == sorted(found.split())
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [

@@ -11,14 +11,14 @@ import pytest
 from forerun import _core, autograd, np, npx
 from forerun.np import ndarray
 from tests.ops.cases import CASES
-from tests.ops.cases.table import Case, arrays_of, ours, results
+from tests.ops.cases.table import Case, arrays_of, results, to_forerun
 from tests.support.engine.waiting import READERS, returns, waits_for_values
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if not c.waits], ids=lambda c: c.name)
 def test_every_op_returns(case: Case) -> None:
     samples = [args for dtype in case.dtype_list()[-1:] for args in case.arguments(dtype)]
-    arguments = [ours(args) for args in samples]
+    arguments = [to_forerun(args) for args in samples]
     found = returns(lambda: [case(case.op, args) for args in arguments])
     assert len(found) == len(samples)
     for r in results(found):
@@ -27,7 +27,7 @@ def test_every_op_returns(case: Case) -> None:
 
 @pytest.mark.parametrize("case", [c for c in CASES if isinstance(c.grad, tuple)], ids=lambda c: c.name)
 def test_every_gradient_returns(case: Case) -> None:
-    samples = [ours(args) for args in case.arguments("float32")]
+    samples = [to_forerun(args) for args in case.arguments("float32")]
 
     def gradients() -> None:
         for args in samples:
@@ -44,7 +44,7 @@ def test_every_gradient_returns(case: Case) -> None:
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.waits], ids=lambda c: c.name)
 def test_ops_whose_shape_depends_on_values_wait(case: Case) -> None:
-    args = ours(case.arguments("float32")[0])
+    args = to_forerun(case.arguments("float32")[0])
 
     def compute() -> None:
         case(case.op, tuple(a.copy() if isinstance(a, ndarray) else a for a in args))

@@ -16,7 +16,7 @@ from forerun.ops._base.primitive import Elementwise
 from tests.ops.cases import CASES, FURTHER, NOT_OPS
 from tests.ops.cases.compare import by_name
 from tests.ops.cases.reduction import COMPARED
-from tests.ops.cases.table import EVERY_DTYPE, Case, mapped, named, ours
+from tests.ops.cases.table import EVERY_DTYPE, Case, mapped, named, to_forerun
 from tests.support.comparison.bits import same_bits
 from tests.support.engine.settings import ENGINES, running
 
@@ -97,7 +97,7 @@ def test_values(case: Case, engine: str) -> None:
     compared = COMPARED.get(case.name, lambda function: function)
     for dtype in case.dtype_list():
         for i, args in enumerate(case.arguments(dtype)):
-            got = case(compared(case.op), ours(args))
+            got = case(compared(case.op), to_forerun(args))
             want = reference_of(case, args, compared)
             assert len(got) == len(want)
             for g, w in zip(got, want):
@@ -167,7 +167,7 @@ def laid_out(case: Case, dtype: numpy.dtype, views: tuple[View, View]) -> tuple[
     for k, kind in enumerate(operands(case, dtype)):
         shape, view = views[k % 2]
         values = case.draw(kind, seed=k)(*shape)
-        mine.append(view(ours(values)))
+        mine.append(view(to_forerun(values)))
         theirs.append(numpy.asarray(view(values)))
     return mine, theirs
 
@@ -230,7 +230,7 @@ def test_special_values(case: Case) -> None:
             theirs = [numpy.ascontiguousarray(x) for x in numpy.broadcast_arrays(a, b)]
             if len(values) == 3:
                 theirs.insert(0, case.draw("bool")(*theirs[0].shape))
-        compare_bits(case, ours(tuple(theirs)), theirs, f"{case.name}, {dtype}")
+        compare_bits(case, to_forerun(tuple(theirs)), theirs, f"{case.name}, {dtype}")
 
 
 @by_name(UFUNCS)
@@ -243,7 +243,7 @@ def test_what_numpy_refuses_is_refused(case: Case) -> None:
         except TypeError:
             assert dtype not in case.dtype_list()
             with pytest.raises(TypeError, match=f"^{case.op.name}: no loop for dtype, got {dtype}"):
-                case(case.op, ours(args))
+                case(case.op, to_forerun(args))
 
 
 # --- large reductions and products, in every layout -----------------------------------------------
@@ -274,7 +274,7 @@ LARGE = [
 def test_large_reductions(case: Case, dtype: str, layout: str) -> None:
     shape, view = REDUCED[layout]
     values = case.draw(dtype)(*shape)
-    mine, theirs = view(ours(values)), numpy.asarray(view(ours(values)).numpy())
+    mine, theirs = view(to_forerun(values)), numpy.asarray(view(to_forerun(values)).numpy())
     wide = theirs.astype({"f": "float64", "c": "complex128"}.get(theirs.dtype.kind, "int64"))
     for axis in (0, 1, None):
         got, want = case.op(mine, axis).numpy(), numpy.asarray(case.reference(wide, axis))
@@ -295,9 +295,9 @@ def test_large_products(dtype: str, m: int, engine: str) -> None:
     wide = {"f": "float64", "c": "complex128"}.get(a.dtype.kind, a.dtype)
     want = a.astype(wide) @ b.astype(wide)
     layouts = [
-        (ours(a), ours(b)),
-        (ours(a.T.copy()).T, ours(b.T.copy()).T),
-        (ours(numpy.repeat(a, 2, 1))[:, ::2], ours(b[::-1].copy())[::-1]),
+        (to_forerun(a), to_forerun(b)),
+        (to_forerun(a.T.copy()).T, to_forerun(b.T.copy()).T),
+        (to_forerun(numpy.repeat(a, 2, 1))[:, ::2], to_forerun(b[::-1].copy())[::-1]),
     ]
     for left, right in layouts:
         got = np.matmul(left, right).numpy()
@@ -324,7 +324,7 @@ def test_every_mode_gives_the_same_bits(case: Case) -> None:
                 r
                 for dtype in dtypes
                 for args in case.arguments(dtype)
-                for r in case(case.op, ours(args))
+                for r in case(case.op, to_forerun(args))
                 if isinstance(r, ndarray)
             ]
             found[mode] = [(r.dtype, r.shape, r.numpy().tobytes()) for r in arrays]
@@ -334,7 +334,7 @@ def test_every_mode_gives_the_same_bits(case: Case) -> None:
 @pytest.mark.parametrize("name", ["sum", "mean", "prod", "cumsum", "max", "var", "exp", "power", "matmul"])
 def test_every_mode_gives_the_same_bits_of_much(name: str) -> None:
     case = next(c for c in CASES if c.name == f"np.{name}")
-    values = ours(case.draw("float32")(301, 301)), ours(case.draw("float32", 1)(301, 301))
+    values = to_forerun(case.draw("float32")(301, 301)), to_forerun(case.draw("float32", 1)(301, 301))
     found = {}
     for mode in ENGINES:
         with running(mode):

@@ -11,7 +11,7 @@ import pytest
 from forerun import _core, np
 from forerun.np import ndarray
 from tests.ops.cases import CASES
-from tests.ops.cases.table import Case, arrays_of, ours
+from tests.ops.cases.table import Case, arrays_of, to_forerun
 
 # They give views where memory allows.
 VIEWS = {"np.reshape", "np.ravel", "np.require", "np.broadcast_arrays", "np.ascontiguousarray"}
@@ -31,7 +31,7 @@ def test_new_arrays_are_new(case: Case) -> None:
         with numpy.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             wanted = case(case.reference, args)
-        given = ours(args)
+        given = to_forerun(args)
         for want, got in zip(wanted, case(case.op, given)):
             if isinstance(got, ndarray) and is_new(want, args):
                 assert not any(np.shares_memory(got, a) for a in arrays_of(given))

@@ -11,7 +11,7 @@ import pytest
 from forerun import autograd, np
 from tests.ops.cases import CASES
 from tests.ops.cases.compare import by_name
-from tests.ops.cases.table import NONE, ZERO, Case, call, mapped, ours, results
+from tests.ops.cases.table import NONE, ZERO, Case, call, mapped, results, to_forerun
 from tests.support.comparison.gradients import (
     Function,
     assert_close,
@@ -60,7 +60,7 @@ def check_first_order(case: Case, dtype: str) -> None:
         _, found = gradients(function, arrays, places, create_graph=False)
         for i, g in zip(places, found):
             want = central_differences(
-                lambda f=function, a=arrays: weighted_sum(f([ours(x) for x in a])).item(), arrays[i]
+                lambda f=function, a=arrays: weighted_sum(f([to_forerun(x) for x in a])).item(), arrays[i]
             )
             assert_close(g, symmetric(case, want), f"{case.name}, sample {k}, operand {i}")
 
@@ -135,7 +135,7 @@ def test_products_of_zeros(name: str, zeros: list[int]) -> None:
         return getattr(np, name)(values[0], 1)
 
     _, (g,) = gradients(function, [x], [0], create_graph=False)
-    assert_close(g, central_differences(lambda: weighted_sum(function([ours(x)])).item(), x), name)
+    assert_close(g, central_differences(lambda: weighted_sum(function([to_forerun(x)])).item(), x), name)
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ class Counter(Program):
         return END
 
 
-class Sleeper(Program):
+class Waiter(Program):
     """Sleeps until somebody tells it; or spins."""
 
     def enter(self, s, me):
@@ -135,28 +135,28 @@ class TestChecker:
             def at_end(self, s, own):
                 seen.add(s.n)
 
-        check(Toss({"n": 0}, [Sleeper("a", "toss")]))
+        check(Toss({"n": 0}, [Waiter("a", "toss")]))
         assert seen == {0, 1, 2, 3}
 
     def test_deadlock(self):
-        found = check(model(Sleeper("a", "enter")))
+        found = check(model(Waiter("a", "enter")))
         assert found.fault.startswith("deadlock")
         assert [line.split()[:2] for line in found.trace] == [["a", "enter"]]
 
     def test_wake_up_before_the_sleep_is_lost(self):
-        assert check(model(Sleeper("a", "enter"), Sleeper("b", "notify_first"))).fault.startswith("deadlock")
+        assert check(model(Waiter("a", "enter"), Waiter("b", "notify_first"))).fault.startswith("deadlock")
 
     def test_one_is_woken_or_all(self):
-        assert check(model(Sleeper("a", "enter"), Sleeper("b", "enter"), Sleeper("c", "notify_every"))).fault is None
-        assert check(model(Sleeper("a", "enter"), Sleeper("b", "enter"), Sleeper("c", "notify_first"))).fault
+        assert check(model(Waiter("a", "enter"), Waiter("b", "enter"), Waiter("c", "notify_every"))).fault is None
+        assert check(model(Waiter("a", "enter"), Waiter("b", "enter"), Waiter("c", "notify_first"))).fault
 
     def test_lost_wake_up_beside_a_thread_that_goes_on(self):
         """No deadlock, as one thread can always take a step."""
-        found = check(model(Sleeper("a", "enter"), Sleeper("b", "spin")))
+        found = check(model(Waiter("a", "enter"), Waiter("b", "spin")))
         assert found.fault.startswith("a wake-up is lost")
 
     def test_circle_that_only_an_unfair_run_stays_in_is_none(self):
-        assert check(model(Sleeper("a", "spin"), Counter("b", "add", saw=0))).fault is None
+        assert check(model(Waiter("a", "spin"), Counter("b", "add", saw=0))).fault is None
 
     def test_fair_circle(self):
         class Toggle(Program):

@@ -29,7 +29,7 @@ import forerun  # noqa: E402
 from forerun import _core, np  # noqa: E402
 from forerun.ops._base import core  # noqa: E402
 from tests.ops.cases import CASES  # noqa: E402
-from tests.ops.cases.table import Case, call, mapped, ours  # noqa: E402
+from tests.ops.cases.table import Case, call, mapped, to_forerun  # noqa: E402
 
 from names_absent import REASONS  # noqa: E402  # isort: skip
 
@@ -173,7 +173,7 @@ def kind_of(function: Callable[..., Any], args: Any) -> str:
 def samples_of(case: Case) -> list[Any]:
     """A row's samples of float32, or of the first dtype that it has, and of complex64 if it has that."""
     dtypes = [d for d in map(numpy.dtype, ("float32", "complex64")) if d in case.dtype_list()]
-    return [ours(args) for dtype in dtypes or case.dtype_list()[:1] for args in case.arguments(dtype)]
+    return [to_forerun(args) for dtype in dtypes or case.dtype_list()[:1] for args in case.arguments(dtype)]
 
 
 def kinds_of_rows(function: Any, rows: list[Case]) -> list[str]:

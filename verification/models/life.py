@@ -243,11 +243,7 @@ class Forks(Engine):
         return s.child not in (None, self.number)
 
     def close_gate(self, s: Any, me: Any) -> str | None:
-        if (
-            self.gone(s)
-            or (s.gate is not None and self.model.broken != "two_drain")
-            or not lock(s, self.number, "gil")
-        ):
+        if self.gone(s) or (s.gate is not None and self.model.broken != "two_drain") or not lock(s, self.number, "gil"):
             return None
         s.gate = self.number
         return "quiesce"

@@ -53,8 +53,8 @@ class DependencyGraph {
 
   // Ops and storages to be released without the lock.
   struct Released {
-    IntrusiveList<Op, &Op::next_in> ops;                     // to be used again
-    IntrusiveList<Storage, &Storage::next_released> storages;  // last references of ended ops
+    IntrusiveList<Op, &Op::next_in> ops;                    // to be used again
+    IntrusiveList<Storage, &Storage::next_freed> storages;  // last references of ended ops
   };
   bool has_released() const { return !released_.ops.empty() || !released_.storages.empty(); }
   Released take_released() { return {released_.ops.take(), released_.storages.take()}; }

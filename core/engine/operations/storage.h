@@ -102,9 +102,9 @@ class Storage : public ReferenceCounted {
   uint32_t uses = 0;       // accesses of planned ops that have not ended
   uint64_t last_use = 0;   // number of the last planned op that uses it
   RelaxedAtomic<uint64_t>
-      last_write;                  // number of the last planned op that writes it; may be looked at without the lock
-  uint64_t last_whole = 0;         // the same of the whole
-  Storage* next_released = nullptr;  // in DependencyGraph::Released
+      last_write;                 // number of the last planned op that writes it; may be looked at without the lock
+  uint64_t last_whole = 0;        // the same of the whole
+  Storage* next_freed = nullptr;  // in DependencyGraph::Released
 
   CompletionList watchers;  // completions of its writes, in the order of their targets; guarded by the notifier's lock
 

@@ -243,14 +243,14 @@ struct NumpyCall {
 };
 
 // Forerun arrays with the results of NumPy's function. Null without an exception set: they would be others.
-PyObject* ours(PyObject* result, const NumpyCall& call) {
+PyObject* forerun_results(PyObject* result, const NumpyCall& call) {
   const bool named = call.gives != Py_None && PyTuple_Check(result);
   if (named || is_list(result)) {
     Py_ssize_t n = PySequence_Fast_GET_SIZE(result);
     bool tuple = PyTuple_Check(result);
     nb::object all = nb::steal(tuple ? PyTuple_New(n) : PyList_New(n));
     for (Py_ssize_t i = 0; all && i < n; ++i) {
-      PyObject* one = ours(PySequence_Fast_GET_ITEM(result, i), call);
+      PyObject* one = forerun_results(PySequence_Fast_GET_ITEM(result, i), call);
       if (!one) return nullptr;
       if (tuple)
         PyTuple_SET_ITEM(all.ptr(), i, one);
@@ -353,7 +353,7 @@ PyObject* numpys(const DirectCall& call) {
   if constexpr (what == What::views) {
     if (result) made = viewed_as(result.ptr(), args[0], numpy);
   } else if (result) {
-    made = ours(result.ptr(), numpy);
+    made = forerun_results(result.ptr(), numpy);
   }
   if (!made && PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) throw PythonError{};  // a signal's handler
   if (!made) PyErr_Clear();  // the Python function raises what is to be raised

@@ -98,7 +98,8 @@ void add_moves(std::vector<Described>& all) {
   all.push_back(described([&](Op& op) { build_concatenate(op, {high, half}, 0, y); }));
   all.push_back(described([&](Op& op) { build_concatenate(op, {half, half}, 1, part(y, {2, 12}, 0)); }));
   for (const Array* each : {&other, &x})
-    all.push_back(described([&](Op& op) { build_matmul(op, x, each == &x ? transposed(x) : other, square, kAdd.i64); }));
+    all.push_back(
+        described([&](Op& op) { build_matmul(op, x, each == &x ? transposed(x) : other, square, kAdd.i64); }));
 }
 
 // Elements at positions, and under a mask.

@@ -30,27 +30,27 @@ bool may(pthread_t thread, const cpu_set_t& set) {
 }
 
 std::mutex mutex;
-ParkingLot sleepers;
+ParkingLot parked;
 
 // A thread that falls asleep on a CPU.
-struct Sleeper {
+struct ParkedThread {
   bool asleep = false;  // guarded by mutex
   std::atomic<bool> up{false}, leave{false};
   std::thread thread;
 
-  explicit Sleeper(int cpu, std::chrono::microseconds limit = ParkingLot::kForever)
+  explicit ParkedThread(int cpu, std::chrono::microseconds limit = ParkingLot::kForever)
       : thread([this, cpu, limit] {
           allow(pthread_self(), only({cpu}));
           Lock held(mutex);
           asleep = true;
-          sleepers.sleep(held, limit);
+          parked.sleep(held, limit);
           up.store(true);
           held.unlock();
           while (!leave.load()) std::this_thread::yield();
         }) {
     for (bool now = false; !now; now = is_asleep()) std::this_thread::yield();
   }
-  ~Sleeper() { leave.store(true), thread.join(); }
+  ~ParkedThread() { leave.store(true), thread.join(); }
   bool is_asleep() {
     Lock held(mutex);
     return asleep;
@@ -62,20 +62,20 @@ struct Sleeper {
 
 void wake_one(CpuOccupancy& places) {
   Lock held(mutex);
-  sleepers.wake_one(places);
+  parked.wake_one(places);
 }
 
 void wake_all() {
   Lock held(mutex);
-  sleepers.wake_all();
+  parked.wake_all();
 }
 
 // The last of those whose CPU is free: not the caller's, and no thread works there.
 void chooses(int here, int other) {
   for (bool first : {false, true}) {
     CpuOccupancy places;
-    Sleeper one(first ? other : here), two(first ? here : other);
-    Sleeper &free = first ? one : two, &taken = first ? two : one;
+    ParkedThread one(first ? other : here), two(first ? here : other);
+    ParkedThread &free = first ? one : two, &taken = first ? two : one;
     wake_one(places);
     free.wait_until_up();
     check(!taken.up.load(), "whose CPU the caller has sleeps on");
@@ -86,7 +86,7 @@ void chooses(int here, int other) {
   allow(pthread_self(), only({other}));
   check(places.begin() == other && places.taken(other) && !places.taken(here), "who is at work is seen");
   allow(pthread_self(), only({here}));
-  Sleeper one(other), two(here);
+  ParkedThread one(other), two(here);
   wake_one(places);  // both CPUs are taken
   two.wait_until_up();
   check(!one.up.load(), "of those whose CPU is taken the last is woken");
@@ -106,17 +106,17 @@ void moves(int here, int other) {
     if (badly) places.begin(), places.end(here);
     places.end(here);
     for (bool others : {false, true}) {  // who change its CPUs meanwhile
-      Sleeper sleeper(here);
-      pthread_t thread = sleeper.thread.native_handle();
+      ParkedThread parked_thread(here);
+      pthread_t thread = parked_thread.thread.native_handle();
       allow(thread, both);
       {
         Lock held(mutex);
-        sleepers.wake_one(places);
+        parked.wake_one(places);
         check(may(thread, badly ? only({other}) : both),
               badly ? "it wakes up on the free CPU" : "it wakes up where the system puts it");
         if (others) allow(thread, only({here}));
       }
-      sleeper.wait_until_up();
+      parked_thread.wait_until_up();
       check(may(thread, others ? only({here}) : both),
             others ? "what others have set stays" : "it may run where it might before");
     }
@@ -124,8 +124,8 @@ void moves(int here, int other) {
   CpuOccupancy places;
   places.begin(), places.begin();
   for (bool taken : {false, true}) {
-    Sleeper sleeper(here);  // and may not leave, or there is nowhere to go
-    pthread_t thread = sleeper.thread.native_handle();
+    ParkedThread parked_thread(here);  // and may not leave, or there is nowhere to go
+    pthread_t thread = parked_thread.thread.native_handle();
     if (taken) {
       allow(thread, both);
       allow(pthread_self(), only({other}));
@@ -134,21 +134,21 @@ void moves(int here, int other) {
     }
     {
       Lock held(mutex);
-      sleepers.wake_one(places);
+      parked.wake_one(places);
       check(may(thread, taken ? both : only({here})),
             taken ? "no thread is moved to a taken CPU" : "no thread is moved where it may not run");
     }
-    sleeper.wait_until_up();
+    parked_thread.wait_until_up();
   }
 }
 
 void ends_by_itself(int here, int other) {
   CpuOccupancy places;
-  Sleeper sleeper(here);
-  Sleeper late(other, std::chrono::microseconds(100));
+  ParkedThread parked_thread(here);
+  ParkedThread late(other, std::chrono::microseconds(100));
   late.wait_until_up();
   wake_one(places);  // only one is parked
-  sleeper.wait_until_up();
+  parked_thread.wait_until_up();
 }
 
 }  // namespace

@@ -241,7 +241,7 @@ class TestPythonNumbers:
 
 
 @pytest.mark.parametrize("dtype", [d for d in EVERY_DTYPE if d.itemsize > 1], ids=str)
-def test_the_other_byte_order_is_turned(dtype: numpy.dtype) -> None:
+def test_the_other_byte_order_is_swapped(dtype: numpy.dtype) -> None:
     values = numpy.array([0, 1, 2, 100]).astype(dtype)
     swapped = values.astype(dtype.newbyteorder(">"))
     assert not swapped.dtype.isnative

@@ -43,7 +43,7 @@ INDICES: list[Any] = [
 ]
 
 
-def of_ours() -> dict[str, Any]:
+def of_forerun() -> dict[str, Any]:
     """Indices that are forerun arrays."""
     at = lambda values, dtype="int64": _core.from_numpy(numpy.array(values, dtype), forerun.Device("cpu"))
     made = {f"positions of {t}": at([0, 2, 1], t) for t in ("int8", "uint8", "int32", "uint64", "int64")}
@@ -123,7 +123,7 @@ def known(x: np.ndarray, index: Any, to_write: bool = False) -> Any:
 
 def test_elements_read() -> None:
     found = []
-    indices = [(repr(i), i) for i in INDICES] + list(of_ours().items())
+    indices = [(repr(i), i) for i in INDICES] + list(of_forerun().items())
     for dtype in DTYPES:
         arrays = [(label, make(dtype)) for label, make in LAYOUTS.items()]
         for (label, x), (said, index) in itertools.product(
@@ -154,7 +154,7 @@ def assign(x: np.ndarray, index: Any, value: Any) -> None:
 
 def test_elements_written() -> None:
     found = []
-    indices = [(repr(i), i) for i in INDICES] + list(of_ours().items())
+    indices = [(repr(i), i) for i in INDICES] + list(of_forerun().items())
     values = [(repr(v), v) for v in NUMBERS]
     values += [
         (f"{label} of {t}", LAYOUTS[label](t))

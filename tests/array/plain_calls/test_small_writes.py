@@ -51,14 +51,14 @@ def left(code: str, space: dict[str, Any]) -> Any:
         return next(kind for kind in (IndexError, TypeError, ValueError) if isinstance(error, kind))
 
 
-def ours(dtype: str) -> dict[str, Any]:
+def to_forerun(dtype: str) -> dict[str, Any]:
     return {"np": np} | {n: np.array(v) for n, v in values(dtype).items()}
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_what_is_written_is_numpys(engine, dtype):
     for code in (*(f"np.{call}" for call in WRITES), *STATEMENTS):
-        space = ours(dtype)
+        space = to_forerun(dtype)
         forerun.waitall()
         mine, theirs = left(code, space), left(code, {"np": numpy} | values(dtype))
         assert mine == theirs, code
@@ -67,7 +67,7 @@ def test_what_is_written_is_numpys(engine, dtype):
 @pytest.mark.parametrize("dtype", ["float64", "int64"])
 def test_behind_a_closed_gate_the_same_is_written(dtype):
     for code in (*(f"np.{call}" for call in WRITES), *STATEMENTS):
-        space = ours(dtype)
+        space = to_forerun(dtype)
         try:
             with closed_gate():
                 space["x"] = space["x"] * 1
@@ -83,7 +83,7 @@ def test_behind_a_closed_gate_the_same_is_written(dtype):
 
 def test_a_view_that_numpy_has_of_the_array_keeps_its_values(engine):
     for code in ("np.put(v, [1], [9])", "np.add.at(v, [1], 9)", "v[p] = x", "v.fill(9)", "np.place(v, m, [9])"):
-        space = ours("float64") | {"v": np.array(numpy.arange(float(N)))}
+        space = to_forerun("float64") | {"v": np.array(numpy.arange(float(N)))}
         kept = space["v"].numpy()
         exec(code, space)
         assert (kept == numpy.arange(N)).all(), code
@@ -93,7 +93,7 @@ def test_a_view_that_numpy_has_of_the_array_keeps_its_values(engine):
 def test_what_a_write_reads_from_the_same_memory_is_as_it_was_before(engine):
     for code in ("np.put(v[:20], k, v[5:10])", "v[p] = v[::-1]", "np.putmask(v[1:], m[1:], v[:-1])"):
         theirs = {"np": numpy} | values("float64")
-        mine = ours("float64")
+        mine = to_forerun("float64")
         assert left(code, mine) == left(code, theirs), code
 
 

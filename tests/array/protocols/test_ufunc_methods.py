@@ -11,7 +11,7 @@ from scipy import special
 
 from forerun import np
 from forerun.testing import closed_gate
-from tests.support.comparison.numpy_calls import F32, GRID, INTS, check, ours
+from tests.support.comparison.numpy_calls import F32, GRID, INTS, check, to_forerun
 
 METHODS: dict[str, tuple[Any, ...]] = {
     "reduce": (numpy.add.reduce, GRID),
@@ -53,11 +53,11 @@ def test_reductions_take_initial_and_where() -> None:
 def test_at_counts_each_index(engine: str, indices: Any) -> None:
     want, x = F32.copy(), np.array(F32)
     numpy.add.at(want, indices, 2.0)
-    numpy.add.at(x, ours(indices), 2.0)
+    numpy.add.at(x, to_forerun(indices), 2.0)
     assert_array_equal(x.numpy(), want)
     special.exprel.at(x, 0)
     theirs = F32.copy()
-    numpy.add.at(theirs, ours(indices), 2.0)  # NumPy's own, at our indices
+    numpy.add.at(theirs, to_forerun(indices), 2.0)  # NumPy's own, at our indices
     assert_array_equal(theirs, want)
 
 

@@ -15,7 +15,7 @@ import forerun
 from forerun import np
 from forerun.np import ndarray
 from forerun.testing import closed_gate
-from tests.support.comparison.numpy_calls import F32, GRID, INTS, MATRICES, check, ours
+from tests.support.comparison.numpy_calls import F32, GRID, INTS, MATRICES, check, to_forerun
 
 CALLS: dict[str, tuple[Any, ...]] = {
     "ours": (numpy.hypot, F32, F32),
@@ -119,7 +119,7 @@ def test_options(function: Any, options: dict[str, Any]) -> None:
     else:
         want = function(F32, F32, out=out.copy(), **options)
     mine = np.array(out)
-    named = {k: ours(v) for k, v in options.items()}
+    named = {k: to_forerun(v) for k, v in options.items()}
     with closed_gate():
         found = function(np.array(F32), np.array(F32), out=mine, **named)
     assert found is mine

@@ -14,7 +14,7 @@ from forerun import _core, np
 from forerun.np import ndarray
 from forerun.testing import closed_gate
 from tests.ops.cases import CASES, FURTHER
-from tests.ops.cases.table import Case, ours
+from tests.ops.cases.table import Case, to_forerun
 
 Way = Callable[[Any, Any], Any]
 
@@ -144,7 +144,7 @@ def test_scalars_are_given_where_numpy_gives_them(case: Case) -> None:
         with numpy.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             wanted = case(case.reference, args)
-        for want, got in zip(wanted, case(case.op, ours(args))):
+        for want, got in zip(wanted, case(case.op, to_forerun(args))):
             if isinstance(got, ndarray) and got.ndim == 0:
                 assert _core.is_scalar(got) != isinstance(want, numpy.ndarray)
 

@@ -15,7 +15,7 @@ import forerun
 from forerun import autograd, np
 from forerun.np import host, ndarray
 from tests.ops.cases import CASES
-from tests.ops.cases.table import Case, mapped, ours
+from tests.ops.cases.table import Case, mapped, to_forerun
 from tests.support.engine.late_arrays import NoSuchPlace
 from tests.support.engine.settings import running
 
@@ -39,7 +39,7 @@ def failed_take(like: ndarray) -> ndarray:
 LINES = {f: f"issued at {__file__}:{f.__code__.co_firstlineno + n}" for f, n in ((failed_task, 2), (failed_take, 4))}
 
 
-def is_ours(error: BaseException) -> bool:
+def is_forerun(error: BaseException) -> bool:
     """Whether it is what the two functions make, with a note that names their line."""
     where = LINES[failed_task] if isinstance(error, NoSuchPlace) else LINES[failed_take]
     right = str(error) == "here" if isinstance(error, NoSuchPlace) else "must be in [-1, 1), got 7" in str(error)
@@ -57,7 +57,7 @@ def raises(read: Callable[[], Any]) -> bool:
         caught = error
     else:
         return False
-    assert is_ours(caught)
+    assert is_forerun(caught)
     return True
 
 
@@ -117,7 +117,7 @@ def swapped(args: Any, old: ndarray, new: ndarray) -> Any:
     return mapped(lambda a: new if a is old else a, args)
 
 
-WITH_ARRAYS = [c for c in CASES if any(places(ours(args)) for args in c.arguments(c.dtype_list()[-1]))]
+WITH_ARRAYS = [c for c in CASES if any(places(to_forerun(args)) for args in c.arguments(c.dtype_list()[-1]))]
 # Ops that only look at the shape of an input: nothing is wrong with their results.
 SHAPE_ONLY = {f"np.{name}_like" for name in ("zeros", "ones", "full", "empty")} | {
     "np.diag_indices_from",
@@ -150,7 +150,7 @@ AT_THE_CALL = {"np.quantile", "np.percentile"}  # which look at positions that a
 
 def poisonings(case: Case) -> Iterator[Any]:
     """Arguments with one bad input, in each place in turn."""
-    for args in map(ours, case.arguments(case.dtype_list()[-1])):
+    for args in map(to_forerun, case.arguments(case.dtype_list()[-1])):
         for i, old in enumerate(places(args)):
             yield swapped(args, old, (failed_task, failed_take)[i % 2](old))
 
@@ -229,7 +229,7 @@ def backward(case: Case, args: Any, head: Callable[[ndarray], ndarray]) -> bool:
 
 @pytest.mark.parametrize("case", [c for c in CASES if isinstance(c.grad, tuple)], ids=lambda c: c.name)
 def test_gradients_are_poisoned_and_heal(case: Case, ahead_failing: str) -> None:
-    for args in map(ours, case.arguments("float32")):
+    for args in map(to_forerun, case.arguments("float32")):
         leaves = leaves_of(args)
         if not leaves or not backward(case, args, failed_task):
             continue

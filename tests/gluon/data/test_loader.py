@@ -69,7 +69,7 @@ def shown(batches: Any) -> list[Any]:
 
 @ALL
 @pytest.mark.parametrize("shuffle", [False, True])
-def test_same_batches_whoever_makes_them(how: dict[str, Any], shuffle: bool) -> None:
+def test_batches_do_not_depend_on_the_worker(how: dict[str, Any], shuffle: bool) -> None:
     def drawn(i: int) -> None:
         seen.append([np.random.uniform(size=2).tolist(), np.random.randint(0, 99)])
 

@@ -11,7 +11,7 @@ import pytest
 from forerun import np
 from forerun.ops._base.primitive import Elementwise
 from tests.ops.cases import CASES
-from tests.ops.cases.table import Options, call, named, ours, results
+from tests.ops.cases.table import Options, call, named, results, to_forerun
 
 LOOPS = "axes, casting and the like belong to NumPy's loops; protocols take what our operations take"
 TEXT = "what is not named goes to NumPy as it is"
@@ -123,7 +123,7 @@ WITH_OUT = [c for c in CASES if c.name.startswith("np.") and not c.random and no
 @pytest.mark.parametrize("case", WITH_OUT, ids=lambda c: c.name)
 def test_results_are_written_into_out(case):
     dtype = "float64" if numpy.dtype("float64") in case.dtype_list() else case.dtype_list()[0]
-    for args in map(ours, case.arguments(dtype)):
+    for args in map(to_forerun, case.arguments(dtype)):
         *first, last = args if args and isinstance(args[-1], Options) else (*args, Options())
         found = results(call(case.op, args))
         if len(found) != 1 or "dtype" in last:

@@ -176,7 +176,7 @@ def arrays_of(args: Any) -> list[Any]:
     return found
 
 
-def ours(args: Any) -> Any:
+def to_forerun(args: Any) -> Any:
     """The arguments with forerun's arrays in place of NumPy's."""
     return mapped(
         lambda a: a if isinstance(a, _core.Array) else _core.from_numpy(a, forerun.current_device().index), args

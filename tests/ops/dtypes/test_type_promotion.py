@@ -10,7 +10,7 @@ from forerun.np import ndarray
 from forerun.ops._base.primitive import Elementwise
 from tests.ops.cases import CASES
 from tests.ops.cases.compare import by_name
-from tests.ops.cases.table import EVERY_DTYPE, Case, Draw, ours
+from tests.ops.cases.table import EVERY_DTYPE, Case, Draw, to_forerun
 from tests.support.comparison.bits import same_bits
 
 UFUNCS = [c for c in CASES if isinstance(c.op, Elementwise)]
@@ -34,8 +34,8 @@ def test_promotion(name: str) -> None:
             if common not in case.dtype_list():
                 continue
             x, y = case.draw(a)(7, low=1, high=2), case.draw(b, 1)(7, low=1, high=2)
-            want = op(ours(x.astype(common)), ours(y.astype(common)))
-            assert same_bits(op(ours(x), ours(y)).numpy(), want.numpy()), f"{a}, {b}"
+            want = op(to_forerun(x.astype(common)), to_forerun(y.astype(common)))
+            assert same_bits(op(to_forerun(x), to_forerun(y)).numpy(), want.numpy()), f"{a}, {b}"
 
 
 @pytest.mark.parametrize("scalar", [True, 2, 1.5, 1 + 2j], ids=str)
@@ -45,8 +45,8 @@ def test_python_numbers(scalar: complex) -> None:
         want = numpy.add(x, scalar)
         if dtype.kind in "biu" and want.dtype.kind in "fc":
             want = want.astype({"f": "float32", "c": "complex64"}[want.dtype.kind])
-        assert same_bits((ours(x) + scalar).numpy(), want), dtype
-        assert same_bits((scalar + ours(x)).numpy(), want), dtype
+        assert same_bits((to_forerun(x) + scalar).numpy(), want), dtype
+        assert same_bits((scalar + to_forerun(x)).numpy(), want), dtype
 
 
 WHOLE = [d for d in EVERY_DTYPE if d.kind in "biu"]
@@ -63,8 +63,8 @@ def test_comparing_with_an_integer_that_the_dtype_does_not_hold(name: str, n: in
             x[0, :2] = numpy.iinfo(dtype).max, numpy.iinfo(dtype).min
         for view in map(numpy.asarray, (x, x.T[1:], x[:, 0], x[0, 0])):
             wide = view.astype("int64") if dtype.kind == "b" else view  # NumPy itself does not compare bools with all
-            assert same_bits(mine(ours(view), n).numpy(), numpy.asarray(theirs(wide, n))), dtype
-            assert same_bits(mine(n, ours(view)).numpy(), numpy.asarray(theirs(n, wide))), dtype
+            assert same_bits(mine(to_forerun(view), n).numpy(), numpy.asarray(theirs(wide, n))), dtype
+            assert same_bits(mine(n, to_forerun(view)).numpy(), numpy.asarray(theirs(n, wide))), dtype
     out = np.zeros((2, 3), "bool")
     assert mine(np.ones((2, 3), "uint8"), n, out=out) is out
     assert same_bits(out.numpy(), theirs(numpy.ones((2, 3), "uint8"), n))
@@ -106,7 +106,7 @@ def test_operators(sign: str) -> None:
     dtype = "int32" if sign in ("&", "|", "^", "<<", ">>") else "float32"
     a = numpy.array([[3, 1], [2, 5]], dtype)
     b = numpy.array([[1, 2], [2, 3]], dtype)
-    names = {"a": a, "b": b, "x": ours(a), "y": ours(b)}
+    names = {"a": a, "b": b, "x": to_forerun(a), "y": to_forerun(b)}
     right = "b" if sign == "@" else "2"
     for mine, theirs in ((f"x {sign} y", f"a {sign} b"), (f"x {sign} {right}", f"a {sign} {right}"),
                          (f"{right} {sign} x", f"{right} {sign} a"), (f"b {sign} x", f"b {sign} a")):  # fmt: skip
@@ -115,9 +115,9 @@ def test_operators(sign: str) -> None:
         assert same_bits(got.numpy(), eval(theirs, names)), mine
     if sign in ("<", "<=", "==", "!=", ">", ">="):
         return
-    x, view = ours(a), ours(a)
+    x, view = to_forerun(a), to_forerun(a)
     alias = view[0]
-    names = {"x": x, "y": ours(b), "view": view}
+    names = {"x": x, "y": to_forerun(b), "view": view}
     exec(f"x {sign}= y", names)
     if sign != "@":
         assert names["x"] is x
@@ -128,7 +128,7 @@ def test_operators(sign: str) -> None:
 
 def test_signs() -> None:
     a = numpy.array([[3, -1], [-2, 5]], "int32")
-    x = ours(a)
+    x = to_forerun(a)
     for mine, theirs in ((-x, -a), (+x, +a), (abs(x), abs(a)), (~x, ~a)):
         assert same_bits(mine.numpy(), theirs)
     assert [r.tolist() for r in divmod(x, 2)] == [r.tolist() for r in divmod(a, 2)]
@@ -149,10 +149,10 @@ def test_out(case: Case) -> None:
     args = case.arguments(case.dtype_list()[-1])[0]
     if case.name == "np.where":
         return
-    want = case(case.op, ours(args))[0]
+    want = case(case.op, to_forerun(args))[0]
     wide = np.zeros((2, *want.shape, 2), want.dtype)
     target = wide[0, ..., 0]
-    assert case.op(*ours(args), out=target) is target
+    assert case.op(*to_forerun(args), out=target) is target
     assert same_bits(target.numpy(), want.numpy())
     assert not wide[1].numpy().any()
     assert not wide[0, ..., 1].numpy().any()

@@ -9,7 +9,7 @@ import numpy
 import pytest
 
 from forerun import _core, autograd, np
-from tests.ops.cases.table import ours
+from tests.ops.cases.table import to_forerun
 from tests.support.comparison.bits import same_bits
 from tests.support.comparison.outcomes import outcome
 
@@ -66,7 +66,7 @@ ABSENT: list[Any] = [(numpy.array(9), []), numpy.array(9), (UNSIGNED, 0), numpy.
 @pytest.mark.parametrize("index", ABSENT, ids=repr)
 def test_one_fault_is_one_failure(index: Any, ahead: str) -> None:
     """Also where an index is used to read and to write: nothing is left that no read has raised."""
-    x, index = np.array(M), ours(index)
+    x, index = np.array(M), to_forerun(index)
     x[index] += 1
     with pytest.raises((IndexError, OverflowError), match="take: index must be in"):
         x.numpy()

@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from forerun import _core, autograd, np
-from tests.ops.cases.table import ours
+from tests.ops.cases.table import to_forerun
 
 M = numpy.arange(12.0).reshape(3, 4)
 
@@ -20,7 +20,7 @@ def shifted(x: Any) -> None:
     x[1:] = x[:-1]
 
 
-def turned(x: Any) -> None:
+def reversed_in_place(x: Any) -> None:
     x[::-1] = x
 
 
@@ -56,7 +56,7 @@ def in_place(x: Any) -> None:
 
 @pytest.mark.parametrize(
     "write",
-    [shifted, turned, crossed, row_to_column, rows_to_positions, beside, under_a_mask, by_itself, in_place],
+    [shifted, reversed_in_place, crossed, row_to_column, rows_to_positions, beside, under_a_mask, by_itself, in_place],
     ids=lambda f: f.__name__,
 )
 def test_what_is_read_is_read_before_it_is_written(write: Any, engine: str) -> None:
@@ -281,7 +281,7 @@ def written(index: Any) -> Any:
 @pytest.mark.parametrize("index", BEYOND, ids=repr)
 def test_a_single_number_that_only_uint64_holds_overflows(index: Any, engine: str) -> None:
     x = np.zeros((2, 2))
-    for i in (index, ours(index)):
+    for i in (index, to_forerun(index)):
         with pytest.raises(OverflowError):
             M[index]
         with pytest.raises(OverflowError, match=r"index must be in \[-2, 2\), got (9223|18446)"):

@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from forerun import autograd, np
-from tests.ops.cases.table import mapped, ours
+from tests.ops.cases.table import mapped, to_forerun
 from tests.support.comparison.bits import same_bits
 
 I = numpy.array([2, 0, -1, 1])
@@ -30,7 +30,7 @@ def test_indexing(index: Any, engine: str) -> None:
     values = numpy.arange(60.0).reshape(3, 4, 5)
     index = mapped(lambda i: numpy.where(i < 3, i, 1) if i.dtype.kind == "i" else i, index)
     assert same_bits(np.array(values)[index].numpy(), values[index])
-    assert same_bits(np.array(values)[ours(index)].numpy(), values[index])
+    assert same_bits(np.array(values)[to_forerun(index)].numpy(), values[index])
     turned = np.array(values.T.copy()).T
     assert same_bits(turned[index].numpy(), values[index])
 
@@ -45,7 +45,7 @@ def test_assignment(index: Any, kind: str, engine: str) -> None:
     if kind == "other dtype":
         value = value.astype("int16")
     theirs[index] = value
-    mine[ours(index)] = value if kind == "number" else ours(value)
+    mine[to_forerun(index)] = value if kind == "number" else to_forerun(value)
     assert same_bits(mine.numpy(), theirs)
 
 
@@ -60,13 +60,13 @@ def test_rows_that_workers_share(shape: tuple[int, ...], axis: int, turned: bool
     values = generator.standard_normal(theirs[index].shape, dtype="float32")
     wanted = theirs.copy()
     wanted[index] = values  # of several values for a place, the last
-    mine[ours(index)] = np.array(values)
+    mine[to_forerun(index)] = np.array(values)
     assert same_bits(mine.numpy(), wanted)
 
     x = np.array(theirs)
     x.attach_grad()
     with autograd.record():
-        y = x[ours(index)]
+        y = x[to_forerun(index)]
     y.backward(np.array(values))
     added = numpy.zeros_like(theirs)
     numpy.add.at(added, index, values)  # one by one, in their order

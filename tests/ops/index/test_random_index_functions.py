@@ -27,7 +27,7 @@ DTYPES = ("int64", "float32", "uint8", "bool", "complex64")
 FAMILIES = st.sampled_from([("int64", "uint8", "bool"), ("float32", "complex64")])  # not together: other rules
 
 
-def ours(x: numpy.ndarray) -> Any:
+def to_forerun(x: numpy.ndarray) -> Any:
     return _core.from_numpy(x, forerun.current_device().index)
 
 
@@ -56,7 +56,7 @@ def test_delete(data):
     axis, n = axis_of(data.draw, x)
     at = places(data.draw, n)
     said = data.draw(spoken(at))
-    agree(outcome(lambda: np.delete(ours(x), said, axis)), outcome(lambda: numpy.delete(x, at, axis)))
+    agree(outcome(lambda: np.delete(to_forerun(x), said, axis)), outcome(lambda: numpy.delete(x, at, axis)))
 
 
 @examples
@@ -73,7 +73,7 @@ def test_insert(data):
     found = outcome(lambda: numpy.arange(n)[at])  # one fault at a time
     counts = [()] if isinstance(found, Exception) else [(), found[0].shape, (1,), (2,)]
     new = data.draw(arrays(data.draw(st.sampled_from(counts)), ("int8",)))
-    agree(outcome(lambda: np.insert(ours(x), said, new, axis)), outcome(lambda: numpy.insert(x, at, new, axis)))
+    agree(outcome(lambda: np.insert(to_forerun(x), said, new, axis)), outcome(lambda: numpy.insert(x, at, new, axis)))
 
 
 @st.composite
@@ -92,7 +92,7 @@ def test_select(data):
     dtypes = data.draw(FAMILIES)
     choices = [data.draw(fitting(shape).flatmap(lambda s: arrays(s, dtypes))) for _ in range(count)]
     default = data.draw(st.sampled_from([0, 1, 100]))
-    mine = [data.draw(st.sampled_from([c, ours(c)])) for c in conditions], [ours(c) for c in choices]
+    mine = [data.draw(st.sampled_from([c, to_forerun(c)])) for c in conditions], [to_forerun(c) for c in choices]
     agree(outcome(lambda: np.select(*mine, default)), outcome(lambda: numpy.select(conditions, choices, default)))
 
 
@@ -105,7 +105,7 @@ def test_choose(data):
     number = data.draw(positions(len(choices), shape, 0.2))
     number = abs(number.astype("int64")) if data.draw(st.booleans()) else number
     mode = data.draw(st.sampled_from(["raise", "wrap", "clip"]))
-    said, mine = data.draw(st.sampled_from([number, ours(number)])), [ours(c) for c in choices]
+    said, mine = data.draw(st.sampled_from([number, to_forerun(number)])), [to_forerun(c) for c in choices]
     agree(outcome(lambda: np.choose(said, mine, mode=mode)), outcome(lambda: numpy.choose(number, choices, mode=mode)))
 
 
@@ -116,8 +116,8 @@ def test_place_and_putmask(data):
     mask = data.draw(masks(x.shape) | shapes(2).flatmap(masks))
     value = data.draw(values((data.draw(st.integers(0, 3)),)))
     name = data.draw(st.sampled_from(["place", "putmask"]))
-    mine, theirs = ours(x), x.copy()
+    mine, theirs = to_forerun(x), x.copy()
     agree(
-        outcome(lambda: getattr(np, name)(mine, ours(mask), value) or mine),
+        outcome(lambda: getattr(np, name)(mine, to_forerun(mask), value) or mine),
         outcome(lambda: getattr(numpy, name)(theirs, mask, value) or theirs),
     )

@@ -209,12 +209,12 @@ def test_ufuncs_under_a_mask(name: str, second: Any, share: float) -> None:
                 mine = [np.array(w.T).T if turned else np.array(w) for w in want]
                 with numpy.errstate(all="ignore"):
                     f(*operands, out=tuple(want), where=mask)
-                f(*map(ours, operands), out=tuple(mine), where=np.array(mask))
+                f(*map(to_forerun, operands), out=tuple(mine), where=np.array(mask))
                 for m, w in zip(mine, want):
                     assert_array_equal(m.numpy(), w, strict=True)
 
 
-def ours(x: Any) -> Any:
+def to_forerun(x: Any) -> Any:
     return np.array(x) if isinstance(x, numpy.ndarray) else x
 
 

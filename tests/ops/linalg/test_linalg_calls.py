@@ -10,7 +10,7 @@ import pytest
 
 from forerun import np
 from forerun.np.linalg import LinAlgError
-from tests.ops.cases.table import ours, results
+from tests.ops.cases.table import results, to_forerun
 from tests.support.engine.waiting import returns
 
 RNG = numpy.random.default_rng(1)
@@ -21,7 +21,7 @@ HERMITIAN = HERMITIAN + HERMITIAN.conj().swapaxes(-1, -2)
 
 @pytest.mark.parametrize("name", ["eig", "eigh", "svd", "qr", "slogdet"])
 def test_results_have_numpys_fields(name: str) -> None:
-    got, want = getattr(np.linalg, name)(ours(HERMITIAN)), getattr(numpy.linalg, name)(HERMITIAN)
+    got, want = getattr(np.linalg, name)(to_forerun(HERMITIAN)), getattr(numpy.linalg, name)(HERMITIAN)
     assert type(got).__name__ == type(want).__name__
     assert got._fields == want._fields
     for field in got._fields:
@@ -39,7 +39,7 @@ HERMITIAN_CALLS: dict[str, Callable[[Any, Any], Any]] = {
 
 @pytest.mark.parametrize("name", HERMITIAN_CALLS)
 def test_hermitian_matrices(name: str) -> None:
-    got = results(HERMITIAN_CALLS[name](np.linalg, ours(HERMITIAN)))
+    got = results(HERMITIAN_CALLS[name](np.linalg, to_forerun(HERMITIAN)))
     for g, w in zip(got, results(HERMITIAN_CALLS[name](numpy.linalg, HERMITIAN))):
         numpy.testing.assert_allclose(g.numpy(), w, 1e-12, 1e-12)
 
@@ -66,17 +66,17 @@ def test_results_are_put_where_they_are_wanted(name: str) -> None:
     function, shape, dtype = OUT[name]
     want = function(numpy, X, numpy.zeros(shape, dtype))
     out = np.zeros(shape, dtype)
-    assert function(np, ours(X), out) is out
+    assert function(np, to_forerun(X), out) is out
     numpy.testing.assert_allclose(out.numpy(), want, 1e-12, 1e-12)
     with pytest.raises(ValueError, match="shape"):
-        function(np, ours(X), np.zeros((7, 7), dtype))
+        function(np, to_forerun(X), np.zeros((7, 7), dtype))
 
 
 @pytest.mark.parametrize("name", ["fft.fft", "einsum"])
 def test_out_must_be_able_to_hold_the_result(name: str) -> None:
     function, shape, dtype = OUT[name]
     less = {"c16": "float64", "f8": "float32"}[dtype]
-    for module, x in ((numpy, X), (np, ours(X))):
+    for module, x in ((numpy, X), (np, to_forerun(X))):
         with pytest.raises(TypeError):
             function(module, x, module.zeros(shape, less))
 
@@ -144,7 +144,7 @@ PROMPT: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("name", PROMPT)
 def test_returns_while_the_engine_is_held(name: str) -> None:
-    x = ours(SQUARE[0])
+    x = to_forerun(SQUARE[0])
     returns(lambda: PROMPT[name](x * 1))
 
 

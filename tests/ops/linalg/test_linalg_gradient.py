@@ -11,7 +11,7 @@ import pytest
 
 from forerun import autograd, np
 from forerun.np.linalg import LinAlgError
-from tests.ops.cases.table import Draw, ours
+from tests.ops.cases.table import Draw, to_forerun
 from tests.support.comparison.gradients import (
     assert_close,
     central_differences,
@@ -34,7 +34,7 @@ def adjoint(x: Any) -> Any:
 
 def outer(x: Any, y: Any) -> Any:
     """x times y, with a weight for each column of x: the phase of a column goes out with that of y's row."""
-    return (x * ours(WEIGHTS[: x.shape[-1]])) @ y
+    return (x * to_forerun(WEIGHTS[: x.shape[-1]])) @ y
 
 
 def of_eigh(x: Any, uplo: str = "L") -> Any:
@@ -136,7 +136,7 @@ def symmetric(name: str, slope: numpy.ndarray) -> numpy.ndarray:
 @pytest.mark.parametrize("name", ALL)
 def test_first_order(name: str, dtype: str) -> None:
     arrays = ALL[name][1](Draw(numpy.random.default_rng(5), numpy.dtype(dtype)))
-    loss = lambda: weighted_sum(ALL[name][0](*map(ours, arrays))).item()
+    loss = lambda: weighted_sum(ALL[name][0](*map(to_forerun, arrays))).item()
     for x, g in zip(arrays, first_order(name, arrays)):
         assert_close(g, symmetric(name, central_differences(loss, x)), name)
 

@@ -14,7 +14,7 @@ import forerun
 from forerun import _core, np
 from forerun.np.linalg import LinAlgError
 from forerun.ops._base import core
-from tests.ops.cases.table import ours, results
+from tests.ops.cases.table import results, to_forerun
 from tests.support.engine.settings import ENGINES, running
 
 RNG = numpy.random.default_rng(3)
@@ -54,7 +54,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
 def test_what_is_cut_has_numpys_bits(name: str, calls: list[tuple[str, int]], mode: str) -> None:
     function, reference, arrays = CUT[name]
     with running(mode):
-        got = [r.numpy() for r in results(function(*map(ours, arrays)))]
+        got = [r.numpy() for r in results(function(*map(to_forerun, arrays)))]
     assert any(pieces > 1 for _, pieces in calls)
     for g, w in zip(got, map(numpy.asarray, results(reference(*arrays)))):
         assert g.shape == w.shape
@@ -64,13 +64,13 @@ def test_what_is_cut_has_numpys_bits(name: str, calls: list[tuple[str, int]], mo
 def test_cuts_depend_on_shapes_alone(calls: list[tuple[str, int]]) -> None:
     for mode in ENGINES:
         with running(mode):
-            np.linalg.inv(ours(STACK)).wait()
+            np.linalg.inv(to_forerun(STACK)).wait()
     assert len(set(calls)) == 1
     assert calls[0][1] > 1
 
 
 def test_every_part_is_computed_once_and_may_fail() -> None:
-    x = ours(numpy.arange(12.0).reshape(3, 4))
+    x = to_forerun(numpy.arange(12.0).reshape(3, 4))
     seen: list[tuple[int, ...]] = []
 
     def task(v: numpy.ndarray) -> numpy.ndarray:
@@ -101,12 +101,12 @@ def test_one_singular_matrix_fails_the_stack_as_in_numpy(place: int, mode: str) 
     with pytest.raises(LinAlgError, match="Singular matrix"):
         numpy.linalg.inv(x)
     with running(mode):
-        y = np.linalg.inv(ours(x))
+        y = np.linalg.inv(to_forerun(x))
         for _ in range(2):
             with pytest.raises(LinAlgError, match="Singular matrix") as caught:
                 y.numpy()
             assert caught.value.__notes__[0].startswith("issued at")
-        assert np.linalg.slogdet(ours(x))[1][place].item() == -numpy.inf
+        assert np.linalg.slogdet(to_forerun(x))[1][place].item() == -numpy.inf
 
 
 def test_parts_are_shared_by_workers() -> None:
@@ -168,7 +168,7 @@ def seen_between(module: Any, attribute: str, function: Any, monkeypatch: pytest
         with monkeypatch.context() as patched:
             patched.setattr(module, attribute, observed)
             watcher.start()
-            for y in results(function(ours(LARGE))):
+            for y in results(function(to_forerun(LARGE))):
                 y.wait()
         called = begun.is_set()
         begun.set()

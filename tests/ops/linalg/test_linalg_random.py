@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from forerun import np, npx
-from tests.ops.cases.table import named, ours, results
+from tests.ops.cases.table import named, results, to_forerun
 from tests.support.comparison.outcomes import outcome, type_and_text
 
 LAPACK = ["float32", "float64", "complex64", "complex128"]
@@ -288,5 +288,5 @@ def test_as_numpy(name: str, data: Any) -> None:
         drawn = Draw(data, dtypes(name), name not in INFINITE)
         args, options = CALLS[name](drawn)
         want = outcome(partial(named(numpy, name), **options), *args, read=as_numpy, error=type_and_text)
-        got = outcome(partial(named(np, name), **options), *ours(args), read=as_numpy, error=type_and_text)
+        got = outcome(partial(named(np, name), **options), *to_forerun(args), read=as_numpy, error=type_and_text)
     compare(name, got, want, drawn.dtype == numpy.float16)

@@ -22,13 +22,13 @@ def normal(*shape: int) -> numpy.ndarray:
     return RNG.normal(size=shape)
 
 
-def ours(x: numpy.ndarray) -> Any:
+def to_forerun(x: numpy.ndarray) -> Any:
     return np.array(x, dtype=x.dtype)
 
 
 def gradients(function: Any, *values: numpy.ndarray) -> list[numpy.ndarray]:
     """The result, and the gradients of its sum times fixed numbers."""
-    made = [ours(v) for v in values]
+    made = [to_forerun(v) for v in values]
     for x in made:
         x.attach_grad()
     with autograd.record():
@@ -90,7 +90,7 @@ def test_kernels_agree_with_products_over_windows(
 
     def values(*shape: int) -> Any:
         made = normal(*(shape[::-1] if turned else shape)).astype(dtype)
-        return ours(made).transpose() if turned else ours(made)
+        return to_forerun(made).transpose() if turned else to_forerun(made)
 
     x, w = values(examples, groups * channels, *extents), values(groups * filters, channels, *kernel)
     y = values(examples, groups * filters, *plan.counts())
@@ -112,11 +112,15 @@ def test_kernels_agree_with_products_over_windows(
 def test_what_is_no_number_reaches_its_own_windows_only(value: float) -> None:
     """Winograd's method adds elements of neighbouring windows and takes them away again."""
     x, w = (normal(*shape).astype("float32") for shape in ((4, 16, 9, 10), (16, 16, 3, 3)))
-    plain = npx.convolution(ours(x), ours(w), pad=1).asnumpy()
+    plain = npx.convolution(to_forerun(x), to_forerun(w), pad=1).asnumpy()
     x[1, 2, 4, 5] = x[2, 0, 0, 0] = x[3, 1, 8, 9] = value
     with numpy.errstate(over="ignore", invalid="ignore"):
-        exact = npx.convolution(ours(x.astype("float64")), ours(w.astype("float64")), pad=1).asnumpy().astype("float32")
-    found = npx.convolution(ours(x), ours(w), pad=1).asnumpy()
+        exact = (
+            npx.convolution(to_forerun(x.astype("float64")), to_forerun(w.astype("float64")), pad=1)
+            .asnumpy()
+            .astype("float32")
+        )
+    found = npx.convolution(to_forerun(x), to_forerun(w), pad=1).asnumpy()
     touched = numpy.zeros(x.shape, bool)
     touched[1, :, 3:6, 4:7] = touched[2, :, :2, :2] = touched[3, :, 7:, 8:] = True
     assert numpy.array_equal(numpy.isfinite(found), numpy.isfinite(exact))
@@ -129,11 +133,11 @@ def test_a_weight_whose_gradient_is_no_number_is_alone() -> None:
     """One channel of the result has an infinite gradient at a corner, where padding covers half of a window."""
     x, w, g = (normal(*shape).astype("float32") for shape in ((4, 16, 9, 10), (16, 16, 3, 3), (4, 16, 9, 10)))
     g[1, 5, 0, 0] = numpy.inf
-    weight = ours(w)
+    weight = to_forerun(w)
     weight.attach_grad()
     with autograd.record():
-        y = npx.convolution(ours(x), weight, pad=1)
-    y.backward(ours(g))
+        y = npx.convolution(to_forerun(x), weight, pad=1)
+    y.backward(to_forerun(g))
     endless = ~numpy.isfinite(weight.grad.asnumpy())
     assert endless[5, :, 1:, 1:].all()
     assert endless.sum() == 16 * 4
@@ -157,9 +161,9 @@ def test_pooling_kernels_agree_with_strided_views(
     shape, kernel, stride = case
     made = RNG.integers(-3, 3, shape[::-1] if turned else shape).astype(dtype)  # with equal ones
     made.flat[5] = numpy.nan
-    x = ours(made).transpose() if turned else ours(made)
+    x = to_forerun(made).transpose() if turned else to_forerun(made)
     windows = Windows(kernel, stride, (1,) * len(kernel))
-    g = ours(normal(*shape[: -len(kernel)], *windows.counts(shape[-len(kernel) :])).astype(dtype))
+    g = to_forerun(normal(*shape[: -len(kernel)], *windows.counts(shape[-len(kernel) :])).astype(dtype))
 
     def all_four() -> list[numpy.ndarray]:
         y = pooling._largest(x, windows)
@@ -208,12 +212,12 @@ def test_pooling_kernels_have_the_bits_of_plain_loops(dtype: str, others: tuple[
     for shape, kernel, stride in some_pools():
         windows = Windows(kernel, stride, (1,) * len(kernel))
         made = filled(shape, dtype, *others)
-        x = ours(made[..., ::-1].copy())[..., ::-1]
+        x = to_forerun(made[..., ::-1].copy())[..., ::-1]
         y = pooling._largest(x, windows)
         total = pooling._total(x, windows)
         g, other = filled(y.shape, dtype, *others[:1]), filled(y.shape, dtype, *others)
-        first, of_other = (pooling._to_first(ours(g), x, v, windows) for v in (y, ours(other)))
-        everywhere = pooling._to_all(ours(g), shape[-len(kernel) :], windows)
+        first, of_other = (pooling._to_first(to_forerun(g), x, v, windows) for v in (y, to_forerun(other)))
+        everywhere = pooling._to_all(to_forerun(g), shape[-len(kernel) :], windows)
         with numpy.errstate(invalid="ignore"):
             expected = conv_pool_reference.pools(made, g, y.asnumpy(), kernel, stride)
             expected.append(conv_pool_reference.pools(made, g, other, kernel, stride)[1])
@@ -242,9 +246,9 @@ def test_pooling_kernels_read_no_further_than_their_arrays(kernel: Any, dtype: s
     for stride, extent in itertools.product((1, 2, 3), range(4, 37)):
         windows = Windows(kernel, (stride,) * len(kernel), (1,) * len(kernel))
         x = normal(40, *(5,) * (len(kernel) - 1), extent).astype(dtype)
-        y = pooling._largest(ours(x), windows).asnumpy()
+        y = pooling._largest(to_forerun(x), windows).asnumpy()
         found = []
-        for make in (ours, lambda a: np.from_dlpack(before_a_guard(a))):
+        for make in (to_forerun, lambda a: np.from_dlpack(before_a_guard(a))):
             g, data, largest = map(make, (y, x, y))
             results = pooling._largest(data, windows), pooling._to_first(g, data, largest, windows)
             found.append([a.tolist() for a in results])
@@ -253,14 +257,14 @@ def test_pooling_kernels_read_no_further_than_their_arrays(kernel: Any, dtype: s
 
 def test_deconvolution_is_the_gradient_of_convolution() -> None:
     x, w, g = normal(2, 3, 7, 6), normal(4, 3, 3, 2), normal(2, 4, 4, 5)
-    data = ours(x)
+    data = to_forerun(x)
     data.attach_grad()
     with autograd.record():
-        y = npx.convolution(data, ours(w), stride=(2, 1), pad=(1, 0))
-    y.backward(ours(g))
-    back = npx.deconvolution(ours(g), ours(w), stride=(2, 1), pad=(1, 0))
+        y = npx.convolution(data, to_forerun(w), stride=(2, 1), pad=(1, 0))
+    y.backward(to_forerun(g))
+    back = npx.deconvolution(to_forerun(g), to_forerun(w), stride=(2, 1), pad=(1, 0))
     numpy.testing.assert_allclose(back.asnumpy(), data.grad.asnumpy())
-    larger = npx.deconvolution(ours(g), ours(w), stride=(2, 1), pad=(1, 0), adj=(1, 0))
+    larger = npx.deconvolution(to_forerun(g), to_forerun(w), stride=(2, 1), pad=(1, 0), adj=(1, 0))
     assert (back.shape, larger.shape) == ((2, 3, 7, 6), (2, 3, 8, 6))
 
 
@@ -271,7 +275,7 @@ def test_deconvolution_to_a_target(target: tuple[int, ...]) -> None:
     cut = [-(-(n - t) // 2) for n, t in zip(whole.shape[2:], target)]
     wide = numpy.pad(whole, [(0, 0), (0, 0), (0, 1), (0, 1)])
     expected = wide[(..., *(slice(c, c + t) for c, t in zip(cut, target)))]
-    found = npx.deconvolution(ours(x), ours(w), stride=(2, 1), target_shape=target)
+    found = npx.deconvolution(to_forerun(x), to_forerun(w), stride=(2, 1), target_shape=target)
     numpy.testing.assert_allclose(found.asnumpy(), expected)
 
 
@@ -304,24 +308,26 @@ def test_nan_is_the_largest() -> None:
 
 def test_integers() -> None:
     x = numpy.arange(-8, 8).reshape(1, 1, 4, 4)
-    largest = npx.pooling(ours(x), 3, stride=2, pad=1)
+    largest = npx.pooling(to_forerun(x), 3, stride=2, pad=1)
     assert largest.dtype == x.dtype
     assert largest.tolist() == conv_pool_reference.pooling(x, 3, stride=2, pad=1).tolist()
-    assert npx.pooling(ours(x), 2, "avg", stride=2).tolist() == [[[[-5.5, -3.5], [2.5, 4.5]]]]
+    assert npx.pooling(to_forerun(x), 2, "avg", stride=2).tolist() == [[[[-5.5, -3.5], [2.5, 4.5]]]]
     w = numpy.arange(4).reshape(1, 1, 2, 2)
-    assert npx.convolution(ours(x), ours(w)).tolist() == conv_pool_reference.convolution(x, w).tolist()
+    assert npx.convolution(to_forerun(x), to_forerun(w)).tolist() == conv_pool_reference.convolution(x, w).tolist()
 
 
 @pytest.mark.parametrize("kind", ["max", "avg", "sum", "lp"])
 def test_windows_of_a_view(kind: str) -> None:
     x = normal(4, 3, 6, 5)
-    view = ours(x).transpose((3, 0, 2, 1))[:, 1:, ::-1]
+    view = to_forerun(x).transpose((3, 0, 2, 1))[:, 1:, ::-1]
     rows = x.transpose(3, 0, 2, 1)[:, 1:, ::-1]
     for settings in ({"kernel": (3, 2), "stride": 2, "pad": 1}, {"global_pool": True}):
         found = npx.pooling(view, pool_type=kind, **settings)
         numpy.testing.assert_allclose(found.asnumpy(), conv_pool_reference.pooling(rows, pool_type=kind, **settings))
     w = normal(2, 3, 2, 2)
-    numpy.testing.assert_allclose(npx.convolution(view, ours(w)).asnumpy(), conv_pool_reference.convolution(rows, w))
+    numpy.testing.assert_allclose(
+        npx.convolution(view, to_forerun(w)).asnumpy(), conv_pool_reference.convolution(rows, w)
+    )
 
 
 def test_no_examples() -> None:

@@ -139,7 +139,7 @@ def everything(rng):
     return [x.asnumpy().tobytes() for x in drawn]
 
 
-def test_numbers_are_the_same_whoever_computes_them():
+def test_numbers_do_not_depend_on_the_thread():
     with configured(engine="sync"):
         expected = everything(np.random.default_rng(3))
     for workers in (1, 4):

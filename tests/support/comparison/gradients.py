@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 
 from forerun import autograd, np
-from tests.ops.cases.table import ours, results
+from tests.ops.cases.table import results, to_forerun
 
 STEP = 1e-5
 
@@ -52,13 +52,13 @@ def weighted_sum(outputs: Any) -> Any:
         weights = numpy.cos(numpy.arange(part.size) + k).reshape(part.shape)
         if part.dtype.kind == "c":
             weights = weights + 1j * numpy.sin(1 + weights)
-        total = total + (part * ours(weights)).sum()
+        total = total + (part * to_forerun(weights)).sum()
     return total.real if total.dtype.kind == "c" else total
 
 
 def leaves(arrays: list[numpy.ndarray], places: list[int]) -> list[Any]:
     """forerun's arrays, with gradients in some places."""
-    made = [ours(a) for a in arrays]
+    made = [to_forerun(a) for a in arrays]
     for i in places:
         made[i].attach_grad()
     return made

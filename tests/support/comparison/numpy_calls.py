@@ -19,16 +19,16 @@ GRID = numpy.arange(1, 13, dtype="float32").reshape(3, 4)
 MATRICES = numpy.array([[[2, 1], [1, 3]], [[1, 0], [2, 4]]], "float32")
 
 
-def ours(x: Any) -> Any:
+def to_forerun(x: Any) -> Any:
     if isinstance(x, numpy.ndarray):
         return np.array(x)
-    return type(x)(map(ours, x)) if isinstance(x, (list, tuple)) else x
+    return type(x)(map(to_forerun, x)) if isinstance(x, (list, tuple)) else x
 
 
 def check(function: Callable[..., Any], *args: Any, rtol: float = 0.0, **kwargs: Any) -> None:
     """The same results as with NumPy's arrays, and without a wait."""
     want = function(*args, **kwargs)
-    mine, named = ours(args), {k: ours(v) for k, v in kwargs.items()}
+    mine, named = to_forerun(args), {k: to_forerun(v) for k, v in kwargs.items()}
     forerun.waitall()
     waits = _core.stats()["waits"]
     with closed_gate():
