@@ -41,7 +41,7 @@ def test_names_have_no_retired_words(path: Path) -> None:
     [
         ("a.py", "class Sleeper:\n    def f_told(self): pass\n\nasync def is_ours(): pass\n", "Sleeper f_told is_ours"),
         ("under_way.py", "told = 1\n", "under_way"),
-        ("a.h", "struct Door {\n  int who() const;\n  void told(int a,\n};\nvoid A::let_go() {", "Door who told let_go"),
+        ("a.h", "struct Door {\n  int who() const;\n  void told(int,\n};\nvoid A::let_go() {", "Door who told let_go"),
         ("a.cpp", "  return told(1);\nint told_all = 1;\nint untold(int);\n", ""),
         ("a.md", "who\n", ""),
     ],
