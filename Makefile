@@ -12,7 +12,7 @@ ADAPTERS := build/adapters
 OPENMPI := build/openmpi
 NEWEST_PYTHON ?= python3.13
 FREE := build/free-threaded
-FREE_PYTHON ?= python3.14t
+FREE_PYTHON ?= $(shell command -v python3.14t)
 FREE_TESTS := tests/engine tests/array tests/autograd tests/runtime
 SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 # Where it is set, each of the processes that tests start would compile all of the package anew: most of their time.
@@ -68,8 +68,8 @@ frontends: $(BUILT)  ## the programs in R and Julia of examples/frontends, where
 	$(BIN)/python -m pytest -q -n 0 -rs tests/examples/test_frontends.py $(ARGS)
 
 # With the libraries of these tests alone, since others have no wheels for that Python, and with the NumPy of 3.11.
-free-threaded:  ## tests of arrays and threads without the interpreter lock; FREE_PYTHON: the interpreter; ARGS: of pytest
-	test -x $(FREE)/bin/python || $(FREE_PYTHON) -m venv $(FREE)
+free-threaded:  ## tests of arrays and threads without the interpreter lock; FREE_PYTHON: the interpreter, else it is built; ARGS: of pytest
+	test -x $(FREE)/bin/python || $(or $(FREE_PYTHON),$$($(PYTHON) tools/debian_pythons.py 3.14t $$(uname -m))/usr/bin/python3.14t) -m venv $(FREE)
 	$(FREE)/bin/pip install -q --disable-pip-version-check "numpy>=2,<2.5" "pytest>=8,<10" "hypothesis>=6.80,<7" \
 	  "ml_dtypes>=0.5,<1" "pandas>=2.2,<4" "pillow>=10,<14" "scipy>=1.11,<2" "uvloop>=0.21,<1"
 	$(FREE)/bin/pip install -q --disable-pip-version-check --config-settings=build-dir=$(FREE)/cmake .
@@ -176,6 +176,7 @@ wheels:  ## the sdist and all wheels, in dist/, each tried in a fresh environmen
 newcomer:  ## README's first steps with the wheels of dist/, in a fresh environment of each Python; ARGS="3.13" for some
 	$(PYTHON) tools/newcomer.py $(ARGS)
 
+# Needs apt-get, which fetches CPython's source for its headers.
 portability:  ## the core by Clang for Linux, macOS and Windows, without a link; ARGS="windows" for one of them
 	$(PYTHON) tools/portability.py $(ARGS)
 

