@@ -234,9 +234,10 @@ nb::list seconds(int number, size_t place, nb::handle given, int rounds) {
 }
 
 nb::object numpy_array(const pjrt::Buffer& buffer) {
-  const std::vector<int64_t> shape = buffer.shape();
-  nb::object made = checked(PyArray_SimpleNew(static_cast<int>(shape.size()), const_cast<npy_intp*>(shape.data()),
-                                              typenum_of(buffer.dtype())));
+  const std::vector<int64_t> sizes = buffer.shape();
+  const std::vector<npy_intp> shape(sizes.begin(), sizes.end());
+  nb::object made =
+      checked(PyArray_SimpleNew(static_cast<int>(shape.size()), shape.data(), typenum_of(buffer.dtype())));
   auto* array = reinterpret_cast<PyArrayObject*>(made.ptr());
   without_lock([&] { check(buffer.to_host(PyArray_DATA(array), PyArray_NBYTES(array)).wait()); });
   return made;

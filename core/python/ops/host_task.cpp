@@ -49,9 +49,10 @@ struct InTask {
 PyObject* own_view(const Array& array) {
   char* data = array.storage()->data();
   if (bytes_as_bools && !only_bools(array.layout, data)) return shared_view(array);  // which is a copy, too
-  npy_intp bytes = 0;
+  int64_t bytes = 0;
   Layout apart = array.layout.apart(bytes);
-  nb::object memory = nb::steal(PyArray_SimpleNew(1, &bytes, NPY_UINT8));
+  const npy_intp size = bytes;
+  nb::object memory = nb::steal(PyArray_SimpleNew(1, &size, NPY_UINT8));
   if (!memory) return nullptr;
   nb::object from = nb::steal(numpy_view(array.layout, data, false, nullptr));
   nb::object view =
