@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
+from types import SimpleNamespace
 
 import pytest
 
@@ -60,6 +61,23 @@ class TestMatrix:
         assert wheels.interpreter("3.12") is None  # without its source, which Debian lacks
         (tmp_path / "3.12-source").mkdir()
         assert wheels.interpreter("3.12") == tmp_path / "3.12/usr/bin/python3.12"
+
+    def test_a_free_threaded_interpreter_is_built_of_its_source_once(self, monkeypatch, tmp_path):
+        monkeypatch.setattr(debian_pythons, "PLACE", tmp_path)
+        configure = tmp_path / "3.14-source/configure"
+        configure.parent.mkdir()
+        (configure.parent / "complete").touch()
+        makefile = "all:\\n\\ninstall:\\n\\ttouch $(DESTDIR)/python\\n"
+        configure.write_text(f"#!/bin/sh\necho \"$@\" >> options\nprintf '{makefile}' > Makefile\n")
+        configure.chmod(0o755)
+        (tmp_path / "3.14t-x86_64").mkdir()
+        monkeypatch.setattr(debian_pythons.os, "uname", lambda: SimpleNamespace(machine="x86_64"))
+        for _ in range(2):
+            assert debian_pythons.provide("3.14t", "x86_64", "none") == tmp_path / "3.14t-x86_64"
+        assert (tmp_path / "3.14t-x86_64/python").exists()
+        (options,) = (tmp_path / "3.14t-x86_64.build/options").read_text().splitlines()
+        assert "--disable-gil" in options
+        assert "--host" not in options
 
     def test_an_interpreter_that_cannot_be_fetched_is_none(self, monkeypatch, tmp_path, capsys):
         monkeypatch.setattr(debian_pythons, "PLACE", tmp_path)
