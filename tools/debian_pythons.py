@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 SUITES = {"3.11": "bookworm", "3.13": "trixie", "3.14": "sid"}
-# Versions that are built, and those of their sources. Debian has no 3.12: its source must be put into the folder.
-BUILT = {"3.14t": "3.14", "3.12": "3.12"}
+BUILT = {"3.14t": "3.14"}  # versions that are built, and those of their sources
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 LOADERS = {"x86_64": "lib64/ld-linux-x86-64.so.2", "aarch64": "lib/ld-linux-aarch64.so.1"}
 PLACE = Path(__file__).resolve().parents[1] / "build" / "pythons"
@@ -123,11 +122,14 @@ def unpack(root: Path, version: str, architecture: str, packages: Sequence[str])
 
 
 def provide(version: str, architecture: str, python: str) -> Path | None:
-    """Fetch or build an interpreter, once; None where neither it nor its source is to be had."""
+    """Fetch or build an interpreter, once; None where Debian has neither it nor its source, as of 3.12."""
+    root = folder(version, architecture)
+    if (root / "complete").exists():
+        return root
     try:
         if version in SUITES:
             return fetch(version, architecture)
-        if version in BUILT and (BUILT[version] in SUITES or folder(BUILT[version], "source").exists()):
+        if version in BUILT:
             return build(version, architecture, python)
     except (OSError, subprocess.CalledProcessError) as error:
         print(f"CPython {version} for {architecture}: {error}", file=sys.stderr)

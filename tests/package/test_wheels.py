@@ -58,9 +58,11 @@ class TestMatrix:
         monkeypatch.setattr(debian_pythons, "PLACE", tmp_path)
         monkeypatch.setattr(debian_pythons, "build", lambda version, architecture, python: tmp_path / version)
         assert wheels.interpreter("3.14t") == tmp_path / "3.14t/usr/bin/python3.14t"
-        assert wheels.interpreter("3.12") is None  # without its source, which Debian lacks
-        (tmp_path / "3.12-source").mkdir()
-        assert wheels.interpreter("3.12") == tmp_path / "3.12/usr/bin/python3.12"
+        assert wheels.interpreter("3.12") is None  # Debian lacks its source, too
+        root = debian_pythons.folder("3.12", wheels.HERE)
+        root.mkdir()
+        (root / "complete").touch()  # somebody has put one there
+        assert wheels.interpreter("3.12") == root / "usr/bin/python3.12"
 
     def test_a_free_threaded_interpreter_is_built_of_its_source_once(self, monkeypatch, tmp_path):
         monkeypatch.setattr(debian_pythons, "PLACE", tmp_path)
