@@ -52,7 +52,7 @@ class TestMatrix:
         assert wheels.interpreter(number) == wheels.Path(sys.executable)
         assert wheels.interpreter(f"{number}t") is None
 
-    def test_an_interpreter_that_nobody_has_is_built(self, monkeypatch, tmp_path):
+    def test_a_missing_interpreter_is_built(self, monkeypatch, tmp_path):
         monkeypatch.setattr(wheels.shutil, "which", lambda name: None)
         monkeypatch.setattr(wheels.Path, "home", lambda: tmp_path)
         monkeypatch.setattr(debian_pythons, "PLACE", tmp_path)
@@ -61,7 +61,7 @@ class TestMatrix:
         assert wheels.interpreter("3.12") is None  # Debian lacks its source, too
         root = debian_pythons.folder("3.12", wheels.HERE)
         root.mkdir()
-        (root / "complete").touch()  # somebody has put one there
+        (root / "complete").touch()  # a user has put one there
         assert wheels.interpreter("3.12") == root / "usr/bin/python3.12"
 
     def test_a_free_threaded_interpreter_is_built_of_its_source_once(self, monkeypatch, tmp_path):

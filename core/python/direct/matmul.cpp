@@ -50,29 +50,34 @@ PyObject* product_of_plain(PyObject* first, PyObject* second) {
   return wrap_result(product_of(of_dtype(*a, t), of_dtype(*b, t)));
 }
 
-// The same where the larger operand is NumPy's, and read where it lies: the other one must not have more than a few
-// vectors that are multiplied with it.
+constexpr int64_t kFewVectors = 32;  // with which a product takes no longer than a copy of the other operand
+
+// Whether an operand is a vector, or a matrix of a few of those that are multiplied with the rows of the first operand,
+// or with the columns of the second one.
+bool has_few_vectors(PyObject* operand, bool is_second) {
+  const Array* a = plain_array(operand);
+  return a && (a->layout.ndim() < 2 || (a->layout.ndim() == 2 && a->layout.shape[is_second ? 1 : 0] <= kFewVectors));
+}
+
+// a @ b, of which NumPy's larger operand is read where it lies.
 PyObject* product_in_place(PyObject* first, PyObject* second) {
-  constexpr int64_t kVectors = 32;
-  auto bytes = [](PyObject* o) {
+  const auto bytes = [](PyObject* o) {
     return PyArray_CheckExact(o) ? PyArray_NBYTES(reinterpret_cast<PyArrayObject*>(o)) : npy_intp{0};
   };
   const bool is_first = bytes(first) >= bytes(second);
-  const nb::object lent = lent_by(is_first ? first : second, Reader::product);
-  const nb::object other = lent ? array_from_like(is_first ? second : first) : nb::object();
-  const Array* a = other ? plain_array(other.ptr()) : nullptr;
-  const Layout* matrix = a && a->layout.ndim() == 2 ? &a->layout : nullptr;
-  if (!a || (matrix && matrix->shape[is_first ? 1 : 0] > kVectors)) return nullptr;
-  PyObject* result = is_first ? product_of_plain(lent.ptr(), other.ptr()) : product_of_plain(other.ptr(), lent.ptr());
-  return when_ended(result);
+  PyObject* larger = is_first ? first : second;
+  const nb::object other = array_from_like(is_first ? second : first);
+  const nb::object lent = has_few_vectors(other.ptr(), is_first) ? lent_by(larger, Reader::product) : nb::object();
+  const nb::object array = lent ? lent : array_from_like(larger);
+  PyObject* result = is_first ? product_of_plain(array.ptr(), other.ptr()) : product_of_plain(other.ptr(), array.ptr());
+  return lent ? when_ended(result) : result;
 }
 
 }  // namespace
 
 PyObject* matmul_directly(PyObject* first, PyObject* second) {
   return guarded([&] {
-    if (PyArray_CheckExact(first) || PyArray_CheckExact(second))
-      if (PyObject* product = product_in_place(first, second)) return product;
+    if (PyArray_CheckExact(first) || PyArray_CheckExact(second)) return product_in_place(first, second);
     const nb::object a = array_from_like(first), b = array_from_like(second);
     return product_of_plain(a.ptr(), b.ptr());
   });
