@@ -256,7 +256,6 @@ PyObject* array_of_numpy(PyObject* array) {
     return nullptr;
   Array made = made_at_once(t, shape_of(from), here());
   if (!made.storage()) return nullptr;
-  keep_order(from, made.layout);
   if (!copy_elements(from, made)) throw PythonError{};
   if (t == DType::b1) make_bools(made.storage()->data(), made.layout.size);
   written_at_once(made);

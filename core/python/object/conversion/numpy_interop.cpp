@@ -39,14 +39,11 @@ Dims strides_of(PyArrayObject* array) {
   return Dims(reinterpret_cast<const int64_t*>(PyArray_STRIDES(array)), PyArray_NDIM(array));
 }
 
-void keep_order(PyArrayObject* from, Layout& to) {
-  const bool same_size = static_cast<size_t>(PyArray_ITEMSIZE(from)) == item_size(to.dtype);
-  if (same_size && PyArray_IS_F_CONTIGUOUS(from) && !PyArray_IS_C_CONTIGUOUS(from)) to.strides = strides_of(from);
-}
-
-bool copy_elements(PyArrayObject* from, const Array& to) {
+bool copy_elements(PyArrayObject* from, Array& to) {
   constexpr int64_t kFew = 1 << 19;  // bytes that are copied faster without NumPy, which lets other threads run
-  const bool in_one_piece = PyArray_IS_C_CONTIGUOUS(from) || PyArray_IS_F_CONTIGUOUS(from);
+  const bool in_rows = PyArray_IS_C_CONTIGUOUS(from), in_one_piece = in_rows || PyArray_IS_F_CONTIGUOUS(from);
+  const bool same_size = static_cast<size_t>(PyArray_ITEMSIZE(from)) == item_size(to.layout.dtype);
+  if (same_size && in_one_piece && !in_rows) to.layout.strides = strides_of(from);
   const bool same = typenum_of(to.layout.dtype) == PyArray_TYPE(from) && PyArray_ISBEHAVED_RO(from);
   if (to.layout.nbytes() <= kFew && same && in_one_piece) {
     std::memcpy(to.storage()->data(), PyArray_DATA(from), static_cast<size_t>(to.layout.nbytes()));
@@ -81,7 +78,6 @@ Array from_object(const char* op, PyObject* o, int device) {
     throw std::bad_alloc();
   }
   made.storage()->materialized = true;
-  keep_order(source, made.layout);
   const bool failed = !copy_elements(source, made);
   if (t == DType::b1 && !failed) make_bools(made.storage()->data(), made.layout.size);
   Py_DECREF(any);

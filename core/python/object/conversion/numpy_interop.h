@@ -12,10 +12,9 @@ namespace forerun {
 
 Dims shape_of(PyArrayObject* array);
 Dims strides_of(PyArrayObject* array);
-// Gives the dense layout of a copy the axes' order of an array in Fortran order, as NumPy's copies have it.
-void keep_order(PyArrayObject* from, Layout& to);
-// Copies the elements to a dense array of that shape and order. False with an exception set: they cannot be converted.
-bool copy_elements(PyArrayObject* from, const Array& to);
+// Copies the elements to a new dense array of that shape, which takes the order of the axes, as NumPy's copies do.
+// False with an exception set: they cannot be converted.
+bool copy_elements(PyArrayObject* from, Array& to);
 // An array with a copy of a NumPy array's values (any object that numpy.asarray takes).
 Array from_object(const char* op, PyObject* o, int device);
 // A read-only NumPy array on the array's values, which no later op changes; waits.
