@@ -21,7 +21,7 @@ from forerun import np
 from tests.support.engine.event_loops import run
 from tests.support.paths import ROOT
 
-LONGEST_TURN = 0.010  # seconds
+LONGEST_TURN = 0.2  # of the time of all turns of a round
 CONCURRENT, CANCELLED, WAVE = 500, 50, 10
 MALFORMED = [b"{", b"[]", b'{"rows": []}', b'{"rows": [[1, 2]]}', b'{"rows": [["a","a","a","a","a","a","a","a"]]}']
 
@@ -141,7 +141,7 @@ def test_five_hundred_requests_at_once_do_not_hold_up_the_loop(service, expected
                 check(expected, await held_and_answered(user))
                 seen = await user.see("/meter")
                 assert seen["threads"] == threads
-                longest.append(seen["turn"])
+                longest.append(seen["turn"] / seen["turns"])
             return longest
 
     longest = run(main())

@@ -44,11 +44,12 @@ class Meter(selectors.DefaultSelector):
     turn: the longest time from one poll of the sockets to the next, in seconds. How long the thread computed; and if it
     slept, as it would in a wait, how long the turn took, without the time for which this thread, or the one that it may
     have slept for, had no core.
+    turns: the times of all turns together.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.turn = 0.0
+        self.turn = self.turns = 0.0
         self.begin()
 
     def begin(self) -> None:
@@ -63,6 +64,7 @@ class Meter(selectors.DefaultSelector):
             own, *others = (now - then for now, then in zip(without_core(), self.before))
             computed = max(computed, took - own - max(others, default=0.0))
         self.turn = max(self.turn, computed)
+        self.turns += computed
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """Between two turns."""
@@ -73,8 +75,8 @@ class Meter(selectors.DefaultSelector):
 
     async def read(self, request: web.Request) -> web.Response:
         """GET /meter: what has been seen since the last time."""
-        seen = {"turn": self.turn, "threads": len(os.listdir("/proc/self/task"))}
-        self.turn = 0.0
+        seen = {"turn": self.turn, "turns": self.turns, "threads": len(os.listdir("/proc/self/task"))}
+        self.turn = self.turns = 0.0
         return web.json_response(seen)
 
 
