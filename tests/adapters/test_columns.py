@@ -103,7 +103,7 @@ def test_an_error_of_the_reader_is_its_own():
         pyarrow.array(np.array([1.5, 2.5]), type=pyarrow.list_(pyarrow.string()))
 
 
-def test_what_arrow_lacks():
+def test_unsupported_dtype_and_0d_array_raise():
     with pytest.raises(TypeError, match="dtype must be one of Arrow's, got complex64"):
         pyarrow.array(np.ones(2, dtype="complex64"))
     with pytest.raises(ValueError, match="array must have an axis, got none"):

@@ -45,7 +45,7 @@ class TestSummaries:
             assert writer.written[-1] == ("rate", 0.25, 2)
         assert writer.written[-1] == ("close",)
 
-    def test_what_a_recording_says(self):
+    def test_add_trace_writes_summary_values(self):
         writer = Writer()
         with profiler.record() as recording:
             (np.ones((100, 100)) + 1).sum().item()

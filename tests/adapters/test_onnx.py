@@ -250,7 +250,7 @@ def test_a_network_that_is_read_can_be_trained():
     assert abs(params["1.running_mean"].data()).max().item() > 0
 
 
-def test_what_has_no_counterpart():
+def test_export_of_unsupported_blocks_raises():
     with pytest.raises(ValueError, match="operations must have a counterpart in ONNX, got cumprod"):
         exported(nn.HybridLambda(lambda x: x.cumprod(1)), data(ROWS))
     with pytest.raises(ValueError, match="code must not depend on values, got a read of an array at"):
@@ -374,7 +374,7 @@ def test_several_outputs():
     assert forerun.onnx.import_model(model)(np.array(X)).shape == (2, 3, 6)
 
 
-def test_what_is_refused():
+def test_import_of_unsupported_models_raises():
     make = onnx.helper.make_node
     nodes = [make("NonZero", ["x"], ["a"]), make("Det", ["x"], ["y"])]
     with pytest.raises(NotImplementedError, match="nodes must be of kinds that forerun has, got Det, NonZero"):

@@ -51,7 +51,7 @@ def test_elements_are_values_of_their_own(dtype: str, step: int) -> None:
     assert np.array(found).tolist() == values[::step].tolist()
 
 
-def test_what_is_written_meanwhile_is_seen() -> None:
+def test_writes_during_iteration_are_visible() -> None:
     x, y = np.arange(40), numpy.arange(40)
     for mine, theirs in zip(x, y):
         assert mine.item() == theirs

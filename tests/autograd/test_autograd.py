@@ -122,7 +122,7 @@ class TestWhereGradientsArrive:
         assert gc.collect() > 0
 
 
-class TestWhatIsKept:
+class TestKeptValues:
     def test_a_saved_gradient_that_is_overwritten_is_noticed(self) -> None:
         x, w = leaf([1.0, 2.0]), leaf([3.0, 4.0])
         walked(x, 1.0)
@@ -174,7 +174,7 @@ class TestOps:
             y.backward()
             assert (x.grad.item(), z.grad.item()) == (3, 1)
 
-    def test_what_the_function_keeps_is_for_its_gradient(self) -> None:
+    def test_kept_values_are_passed_to_the_gradient(self) -> None:
         @primitive(lambda g, root: g * 0.5 / root, kept=("root",))
         def root(x: Any) -> Any:
             y = np.sqrt(x)
@@ -187,7 +187,7 @@ class TestOps:
         y.backward()
         assert (y.item(), x.grad.item()) == (2, 0.25)
 
-    def test_what_has_no_gradient_says_so(self) -> None:
+    def test_missing_gradient_raises(self) -> None:
         @primitive(None)
         def opaque(x: Any) -> Any:
             return x + 1

@@ -134,7 +134,7 @@ def test_several_threads() -> None:
     assert not wrong
 
 
-def test_what_another_thread_issues_is_not_recorded() -> None:
+def test_capture_ignores_operations_of_other_threads() -> None:
     class Waits(gluon.HybridBlock):
         def forward(self, x: Any) -> Any:
             y = x + 1

@@ -70,7 +70,7 @@ def test_logging_and_print_in_a_hybrid_function(capsys: Any, caplog: Any) -> Non
     caplog.clear()
 
 
-def test_what_runs_as_written_anyway_prints_values() -> None:
+def test_repr_in_an_uncaptured_forward_has_values() -> None:
     class Remembers(gluon.HybridBlock):
         def forward(self, x: Any) -> Any:
             self.last = x

@@ -236,5 +236,5 @@ def test_a_description_is_read_line_by_line():
 
 
 @pytest.mark.parametrize("text", ["operand float64 dense\nload float64 0\ntangent float64 0\nstore 0 1\n", "nonsense"])
-def test_what_cannot_be_compiled_is_refused(text: str, caplog: Any):
+def test_compile_loop_returns_0_for_invalid_text(text: str, caplog: Any):
     assert compiler.compile_loop(text) == 0

@@ -67,9 +67,7 @@ def test_each_test_is_run_once_whatever_others_do(suites: ModuleType, tmp_path: 
     assert "assert 1 == 2" in text
 
 
-def test_what_has_been_noted_is_not_run_again(
-    suites: ModuleType, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_resume_skips_recorded_tests(suites: ModuleType, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file, suite = tmp_path / "test_of_a_library.py", SUITE.replace("signal.pause()", "assert 0")
     file.write_text(suite)
     suites.main("scipy", ["part"], resume=False, failed=False)

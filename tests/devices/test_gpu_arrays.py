@@ -51,7 +51,7 @@ class TestReading:
         assert [v.item() for v in x[0]] == x[0].tolist() == [0.0, 1.0, 2.0, 3.0]
         assert [row.device for row in x] == [x.device] * 3
 
-    def test_what_depends_on_values(self, x: Any, one: forerun.Device) -> None:
+    def test_data_dependent_shapes(self, x: Any, one: forerun.Device) -> None:
         assert x[x > 8].tolist() == [9.0, 10.0, 11.0]
         assert [i.tolist() for i in np.nonzero(x > 9)] == [[2, 2], [2, 3]]
         assert x[x > 8].device == one

@@ -57,7 +57,7 @@ def test_the_limit_is_the_device_that_works_all_the_time() -> None:
     assert "the device is the limit" in str(limit)
 
 
-def test_what_was_compiled_and_what_ran_on_the_host_by_line(devices: list[forerun.Device], tmp_path: Path) -> None:
+def test_compiled_modules_and_host_operations_by_line(devices: list[forerun.Device], tmp_path: Path) -> None:
     one = devices[0]
     with profiler.record(tmp_path / "trace") as p:
         x = np.ones((3, 3), device=one) + np.eye(3, device=one)

@@ -139,7 +139,7 @@ if dist.rank() == 2:
 
 
 @needs_mpi
-def test_what_they_print_is_not_lost_if_they_end_before_an_answer(tmp_path: Path) -> None:
+def test_output_of_ranks_that_end_unanswered_is_kept(tmp_path: Path) -> None:
     with ThreadPoolExecutor() as beside:
         running = beside.submit(run_ranks, tmp_path, 3, UNANSWERED, HOW="status", FOLDER=str(tmp_path))
         while not (file := tmp_path / "launcher").exists() and not running.done():

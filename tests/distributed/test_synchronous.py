@@ -39,7 +39,7 @@ def test_ranks_that_compute_with_a_message_before_they_send(tmp_path: Path) -> N
 
 
 @needs_mpi
-def test_what_depends_on_no_message_has_ended_and_raises_at_its_call(tmp_path: Path) -> None:
+def test_operations_without_messages_complete_at_the_call(tmp_path: Path) -> None:
     """Also after one has arrived: what was left queued before does not count any more."""
     found = lines_of(
         tmp_path,

@@ -30,7 +30,7 @@ def test_the_page_is_up_to_date(everything):
         assert len(here - set(text.splitlines())) < 10
 
 
-def test_what_is_absent_has_a_reason(everything):
+def test_absent_names_have_a_reason(everything):
     todo = [f"{path}.{n.name}" for path, found in everything.items() for n in found if n.reason == names.TODAY]
     assert not todo
 

@@ -165,7 +165,7 @@ class TestDocstrings:
     def test_signs_of_markup(self, given, expected, helper):
         assert helper("docstrings").escaped(given) == expected
 
-    def test_what_a_parameter_is(self, helper):
+    def test_parameter_fields(self, helper):
         lines = helper("docstrings").as_rst(
             ["Does it.", "", "axis: which one", "or None.", "note: no parameter"], {"axis"}
         )

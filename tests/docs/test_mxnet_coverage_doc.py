@@ -25,7 +25,7 @@ def test_the_page_is_up_to_date(everything: dict[str, list[Any]]) -> None:
     assert mxnet_names.PAGE.read_text() == mxnet_names.page(everything), "run python tools/name_tables/mxnet_names.py"
 
 
-def test_what_is_absent_or_differs_has_a_reason(everything: dict[str, list[Any]]) -> None:
+def test_absent_and_different_names_have_a_reason(everything: dict[str, list[Any]]) -> None:
     rest = [n for found in everything.values() for n in found if n.kind != "have"]
     assert not [n.full for n in rest if n.reason in ("", mxnet_names.TODAY)]
     assert len(rest) > 100
@@ -95,7 +95,7 @@ THERE = SimpleNamespace(
         ("here.there.nothing", [], "absent", "not yet"),
     ],
 )
-def test_what_is_found(name: str, parameters: list[str], kind: str, reason: str) -> None:
+def test_examined_kind_and_reason(name: str, parameters: list[str], kind: str, reason: str) -> None:
     root = ModuleType("root")
     root.here = THERE  # type: ignore[attr-defined]
     found = mxnet_names.examined(root, name, "1 2", parameters)

@@ -125,7 +125,7 @@ def test_a_handler_of_a_signal_raises_in_the_wait(error: type[BaseException]) ->
     assert _core.unseen_failures() == []
 
 
-def test_what_waits_for_it_goes_on() -> None:
+def test_dependent_operations_continue() -> None:
     """A chain of brief tasks and operations that the waiting thread runs alone."""
     with configured(workers=2), workers_in_tasks() as release:
         x = brief(lambda v: v + 1, 5000)

@@ -32,7 +32,7 @@ MADE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_what_numpy_has_made_is_as_good_as_any_array(name: str) -> None:
+def test_results_in_numpy_memory_behave_like_other_arrays(name: str) -> None:
     want = MADE[name](numpy, VALUES)
     x = np.array(VALUES)
     got, again = MADE[name](np, x), MADE[name](np, x)

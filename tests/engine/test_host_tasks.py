@@ -46,7 +46,7 @@ def test_tasks_that_wait_for_work_of_their_own(settings, workers, budget):
 
 
 @pytest.mark.parametrize(("side", "budget"), [(1 << 9, 1 << 20), (1 << 11, None)], ids=["no memory", "too long"])
-def test_what_a_task_waits_for_runs_whatever_older_work_there_is_elsewhere(settings, side, budget):
+def test_wait_in_a_task_despite_older_work_of_another_device(settings, side, budget):
     """All workers are in tasks, and older work of the other device may not start, or may not be run by the waiting
     thread.
 
@@ -109,7 +109,7 @@ def test_tasks_wait_for_what_is_issued_after_them(settings, workers, budget):
     assert [x.tolist() for x in found] == [[10.0] * 3] * 3
 
 
-def test_what_a_task_waits_for_fails_if_it_cannot_have_memory(settings):
+def test_wait_in_a_task_raises_memory_error(settings):
     row = np.ones(LARGE // 100)
     stacks_in_pieces()
     forerun.configure(workers=1, memory_limit=forerun.memory()["live"] + 1000)

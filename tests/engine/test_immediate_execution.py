@@ -71,7 +71,7 @@ print(more, s["issued"] - s["at_once"], s["waits"], s["helped"], s["at_once"] > 
     }
 
     @pytest.mark.parametrize("name", CALLS)
-    def test_what_programs_do_in_loops(self, name: str) -> None:
+    def test_small_calls_run_at_once(self, name: str) -> None:
         x, i = np.arange(6).astype("float32"), np.arange(3)
         x.wait()
         before = forerun.stats()
@@ -141,7 +141,7 @@ print(more, s["issued"] - s["at_once"], s["waits"], s["helped"], s["at_once"] > 
         with running(name):
             assert ran_in_the_call(lambda: np.ones(3) + 1) == (0 if name == "sync" else 2)
 
-    def test_what_a_hybridized_call_captures(self) -> None:
+    def test_hybridized_small_calls(self) -> None:
         class Net(nn.HybridBlock):
             def forward(self, x: Any) -> Any:
                 y = np.concatenate([x, x.copy()])
@@ -205,7 +205,7 @@ class TestOrder:
             a[1] = a[2]
         assert x.tolist() == want.tolist()
 
-    def test_what_numpy_looks_at_keeps_its_values(self) -> None:
+    def test_numpy_views_keep_their_values(self) -> None:
         for n in (3, 100, 5000):
             x = np.ones(n)
             views = [x.numpy(), numpy.asarray(x)]

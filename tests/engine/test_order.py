@@ -302,7 +302,7 @@ class TestOldestFirst:
         assert order == list(range(50))
         assert [t.item() for t in tasks] == order
 
-    def test_what_becomes_ready_late_goes_to_its_place_by_age(self):
+    def test_tasks_that_become_ready_late_run_by_age(self):
         """A chain is not overtaken by younger tasks that were ready before it."""
         order: list[int] = []
 

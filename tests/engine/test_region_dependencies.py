@@ -200,7 +200,7 @@ class TestInOrder:
 
 
 class TestMemoryOfOthers:
-    def test_what_numpy_sees_stays(self, ahead):
+    def test_numpy_views_keep_their_values(self, ahead):
         x = written((4, 6))
         seen = x.asnumpy()
         x[:2] += 1
@@ -213,7 +213,7 @@ class TestMemoryOfOthers:
         assert x[:, 0].tolist() == [9, 2, 3, 9]
 
     @pytest.mark.parametrize("part", [slice(None), slice(0, 2)], ids=["the whole", "a part"])
-    def test_what_a_task_keeps_stays(self, part, ahead):
+    def test_values_kept_by_a_task_are_not_overwritten(self, part, ahead):
         kept = []
 
         def task(values: numpy.ndarray) -> numpy.ndarray:

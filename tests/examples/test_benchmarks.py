@@ -156,7 +156,7 @@ BESIDE_FORERUN = [
 
 
 @pytest.mark.parametrize("path", BESIDE_FORERUN, ids=lambda path: path.relative_to(BENCHMARKS).as_posix())
-def test_what_a_program_of_benchmarks_imports_is_there(path):
+def test_imports_of_benchmarks_resolve(path):
     """It is loaded as if it was run, but for its main function."""
     root = PEERS if path.is_relative_to(PEERS) else path.parent
     name = ".".join(path.relative_to(root).with_suffix("").parts)

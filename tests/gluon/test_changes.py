@@ -195,7 +195,7 @@ def test_a_program_recorded_meanwhile_is_forgotten_too() -> None:
     assert net(X).tolist() == [4, 4]
 
 
-def test_what_has_read_a_parameter_is_not_kept() -> None:
+def test_readers_of_a_parameter_are_freed() -> None:
     block = Scaled()
     block.initialize()
     for _ in range(20):

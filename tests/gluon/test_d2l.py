@@ -229,7 +229,7 @@ mx.waitall()
     assert sys.modules["mxnet"] is names["mx"]
 
 
-def test_what_is_missing_is_missing_under_both_names(as_mxnet):
+def test_missing_modules_raise_under_both_names(as_mxnet):
     with pytest.raises(ImportError):
         importlib.import_module("mxnet.contrib")
     with pytest.raises(ImportError):

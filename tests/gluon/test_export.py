@@ -100,7 +100,7 @@ def test_gradients_flow_through_what_was_imported(tmp_path: Path) -> None:
         close(again.collect_params()[name].data(), p.data().asnumpy())
 
 
-def test_what_is_trained_and_what_is_not_stays_so(tmp_path: Path) -> None:
+def test_grad_req_survives_export(tmp_path: Path) -> None:
     files = exported(convolutional(), (floats(2, 1, 12, 12),), tmp_path)
     assert {name[:4] for name in npx.load(files[1]) if "running" in name} == {"aux:"}
     params = SymbolBlock.imports(files[0], "data", files[1]).collect_params()
@@ -137,7 +137,7 @@ class Square(gluon.HybridBlock):
         return x * x.shape[0] ** 2
 
 
-def test_what_depends_on_the_number_of_examples_otherwise_holds_for_that_number(tmp_path: Path) -> None:
+def test_import_with_a_fixed_batch_size(tmp_path: Path) -> None:
     files = exported(Square(), (floats(2, 3),), tmp_path)
     again = SymbolBlock.imports(files[0], "data", files[1])
     assert again(np.ones((2, 3))).tolist() == [[4] * 3] * 2
@@ -178,7 +178,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-def test_what_is_more_than_operations_on_arguments_is_refused(kind: Any, tmp_path: Path) -> None:
+def test_export_of_unsupported_blocks_raises(kind: Any, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=f"export: {REFUSED[kind]}"):
         exported(kind(), (floats(2, 3),), tmp_path)
     assert list(tmp_path.iterdir()) == []

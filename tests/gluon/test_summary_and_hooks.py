@@ -152,7 +152,7 @@ class Outer(gluon.HybridBlock):
 
 
 @pytest.mark.parametrize("hybrid", [False, True])
-def test_what_is_not_initialised_is_named_by_its_place(hybrid: bool, tmp_path: Path) -> None:
+def test_uninitialized_parameter_error_has_its_path(hybrid: bool, tmp_path: Path) -> None:
     net = Outer()
     net.inner = nn.HybridSequential()
     net.inner.add(nn.Dense(2), nn.Dense(2, in_units=2))
@@ -174,7 +174,7 @@ def test_what_is_not_initialised_is_named_by_its_place(hybrid: bool, tmp_path: P
     assert net(np.ones((1, 2))).shape == (1, 2)
 
 
-def test_what_waits_for_its_shape_is_named_by_its_place(tmp_path: Path) -> None:
+def test_deferred_initialization_error_has_its_path(tmp_path: Path) -> None:
     net = nn.Sequential()
     net.add(nn.Dense(2), nn.Dense(2))
     net.initialize()

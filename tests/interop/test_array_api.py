@@ -100,7 +100,7 @@ def test_arrays_lead_to_the_namespace() -> None:
         x.__array_namespace__(api_version="1999.12")
 
 
-def test_what_can_be_asked_of_the_namespace() -> None:
+def test_array_namespace_info() -> None:
     info = np.__array_namespace_info__()
     assert info.capabilities() == {
         "boolean indexing": True,

@@ -185,7 +185,7 @@ def test_installed_packages_and_other_folders_keep_numpy(run: Run, tmp_path: Pat
         sys.modules.pop(name)
 
 
-def test_what_was_before_is_back() -> None:
+def test_uninstall_restores_the_previous_state() -> None:
     hooks = __builtins__["__import__"] if isinstance(__builtins__, dict) else __builtins__.__import__
     attributes = dict(vars(np.ndarray))
     install_as_numpy("/nowhere")

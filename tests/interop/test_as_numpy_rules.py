@@ -364,7 +364,7 @@ class TestArrays:
         counts, _, _ = axes.hist(x, 5)
         assert counts.tolist() == [10] * 5
 
-    def test_what_is_written_to_arguments_is_there(self, run):
+    def test_writes_to_arguments_are_visible(self, run):
         names = run(
             "import numpy as np\n"
             "a = np.zeros(3); m = np.zeros((2, 2)); o = np.ones(3)\n"

@@ -62,7 +62,7 @@ class TestTransport:
         y = protocol.deserialize(header, frames)
         assert place(y) == place(x)
 
-    def test_what_travels_is_the_array_as_it_was(self):
+    def test_serialized_frames_keep_their_values(self):
         x = np.arange(1000.0)
         header, frames = protocol.serialize(x)
         x += 1

@@ -145,7 +145,7 @@ WRITES: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("elements", [4, 5000])
 @pytest.mark.parametrize("write", WRITES)
 @pytest.mark.parametrize("export", EXPORTS)
-def test_what_is_handed_out_stays(engine: str, export: str, write: str, elements: int) -> None:
+def test_exported_arrays_keep_their_values(engine: str, export: str, write: str, elements: int) -> None:
     x = np.arange(float(elements))
     seen = EXPORTS[export](x)
     WRITES[write](x)
@@ -220,7 +220,7 @@ def test_copy_may_be_written() -> None:
 @pytest.mark.parametrize(("error", "asked"), [
     (RuntimeError, {"stream": 1}), (BufferError, {"dl_device": (2, 0)}), (BufferError, {"copy": False}),
 ])  # fmt: skip
-def test_what_cannot_be_handed_out(error: type[Exception], asked: dict[str, Any]) -> None:
+def test_unsupported_export_arguments_raise(error: type[Exception], asked: dict[str, Any]) -> None:
     with pytest.raises(error, match=r"__dlpack__: .* must"):
         np.zeros(3).__dlpack__(**asked)
 
@@ -305,7 +305,7 @@ def negative(p: Producer) -> None:
     (far, "what memory can hold"),
     (negative, "extents must not be negative, got -1"),
 ])  # fmt: skip
-def test_what_cannot_be_taken_is_given_back(spoil: Callable[[Producer], None], message: str) -> None:
+def test_rejected_capsules_are_released(spoil: Callable[[Producer], None], message: str) -> None:
     producer = Producer(numpy.arange(6.0))
     spoil(producer)
     with pytest.raises(BufferError, match=message):
@@ -364,7 +364,7 @@ def test_memory_of_other_devices_is_asked_for_on_the_host() -> None:
         np.from_dlpack(producer, copy=False)
 
 
-def test_what_has_no_dlpack() -> None:
+def test_import_without_dlpack_method_raises() -> None:
     with pytest.raises(AttributeError, match="from_dlpack: array must have __dlpack__, got list"):
         np.from_dlpack([1])
 

@@ -86,7 +86,7 @@ from mxnet.image import imread
     assert isinstance(nn.Dense(1), mx.gluon.Block)
 
 
-def test_what_is_absent_says_what_to_use(mxnet: ModuleType) -> None:
+def test_import_of_absent_modules_raises(mxnet: ModuleType) -> None:
     for name in sorted({*ABSENT} - {*MODULES} - {"numpy", "numpy_extension", "ndarray", "nd"}):
         for inside in (name, f"{name}.x"):
             with pytest.raises(ModuleNotFoundError, match=f"import: mxnet.{name} is not provided"):

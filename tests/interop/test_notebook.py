@@ -49,7 +49,7 @@ class TestArrays:
         assert forerun.stats()["issued"] == before
         assert forerun.memory()["live"] == memory
 
-    def test_what_its_computation_raised(self):
+    def test_html_repr_of_a_failed_array(self):
         x = np.linalg.inv(np.zeros((2, 2)))
         text = x._repr_html_()
         assert "LinAlgError: " in text

@@ -186,7 +186,7 @@ class TestWithoutACopy:
         assert (tmp_path / "x").read_bytes() == b"a byte" + values(LEAST).tobytes()
 
 
-class TestWhatFails:
+class TestWriteErrors:
     @pytest.mark.parametrize("error", [errno.EINVAL, errno.EOPNOTSUPP])
     def test_a_file_system_that_refuses_the_flag(self, error: int, monkeypatch: Any, tmp_path: Path) -> None:
         asked: list[int] = []
@@ -274,7 +274,7 @@ class TestReads:
         assert_same_bits(np.load(tmp_path / "x.npy"), x)
         assert straight == ([] if kind_of(tmp_path) == "none" else [(BLOCK, 2 * LEAST)])
 
-    def test_what_numpy_has_written_begins_within_a_block(self, straight: list[Any], tmp_path: Path) -> None:
+    def test_unaligned_files_written_by_numpy(self, straight: list[Any], tmp_path: Path) -> None:
         for x in (values(2 * LEAST), values(2 * LEAST).view(">f4")):
             numpy.save(tmp_path / "x", x)
             assert np.load(tmp_path / "x.npy").numpy().astype(x.dtype).tobytes() == x.tobytes()
@@ -295,7 +295,7 @@ class TestReads:
                 assert_same_bits(file.get_slice("x")[part], x[part])
         assert straight or kind_of(tmp_path) == "none"
 
-    def test_what_others_have_written_just_now(self, straight: list[Any], tmp_path: Path) -> None:
+    def test_recent_writes_in_the_page_cache(self, straight: list[Any], tmp_path: Path) -> None:
         """It is in the system's page cache, not yet on the disk."""
         x = values(LEAST)
         np.save(tmp_path / "x", np.array(x))
@@ -341,7 +341,7 @@ class TestReads:
         all_of_it = [(128 + i * LEAST, LEAST) for i in range(3)]
         assert straight == all_of_it[: {"device": 1, "memory": 3, "none": 0}[kind_of(tmp_path)]]
 
-    def test_what_fails_is_raised(self, straight: list[Any], monkeypatch: Any, tmp_path: Path) -> None:
+    def test_read_error_raises(self, straight: list[Any], monkeypatch: Any, tmp_path: Path) -> None:
         np.save(tmp_path / "x", np.array(values(LEAST)))
 
         real, taken = os.preadv, kind_of(tmp_path) != "none"

@@ -25,7 +25,7 @@ def failing() -> Any:
 
 class TestFailure:
     @pytest.mark.parametrize("engine", ["1 worker", "4 workers"], indirect=True)
-    def test_what_cannot_be_computed_leaves_the_file(self, engine: str, tmp_path: Path) -> None:
+    def test_failed_computation_leaves_the_file_unchanged(self, engine: str, tmp_path: Path) -> None:
         np.save(tmp_path / "x", np.arange(3))
         before = os.stat(tmp_path / "x.npy")
         size = np.save(tmp_path / "x", failing(), wait=False)
@@ -68,7 +68,7 @@ class TestFailure:
         with pytest.raises(numpy.linalg.LinAlgError):
             bad.wait()
 
-    def test_what_reads_now_waits_for_the_write_and_has_its_failure(self, tmp_path: Path) -> None:
+    def test_synchronous_reads_raise_the_error_of_the_write(self, tmp_path: Path) -> None:
         for read in (np.loadtxt, np.fromfile, lambda path: npx.load(path)):
             np.savetxt(tmp_path / "x", failing(), wait=False)
             with pytest.raises(numpy.linalg.LinAlgError):

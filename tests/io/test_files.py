@@ -161,7 +161,7 @@ class TestWriting:
         assert np.load(path).tolist() == [0, 1, 2]
         assert os.listdir(tmp_path) == ["x.npy"]
 
-    def test_what_cannot_be_computed_leaves_the_old_file(self, tmp_path):
+    def test_failed_computation_leaves_the_old_file(self, tmp_path):
         path = tmp_path / "x.npy"
         np.save(path, np.arange(3))
         with pytest.raises(IndexError):

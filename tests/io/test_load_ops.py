@@ -27,7 +27,7 @@ from tests.support.processes import subprocesses
 class TestLoad:
     @pytest.mark.parametrize("layout", ["C", "F"])
     @pytest.mark.parametrize("dtype", ["<f4", ">f4", "<i8", ">c16", "?", ">f2"])
-    def test_what_numpy_has_written(self, engine: str, dtype: str, layout: Any, tmp_path: Path) -> None:
+    def test_files_written_by_numpy(self, engine: str, dtype: str, layout: Any, tmp_path: Path) -> None:
         for shape in [(), (5,), (0, 3), (4, 3, 2)]:
             x = numpy.asarray(numpy.arange(24)[: int(numpy.prod(shape))].reshape(shape), dtype, order=layout)
             numpy.save(tmp_path / "x", x)
@@ -164,7 +164,7 @@ class TestLoad:
         with pytest.raises(ValueError, match="Bad CRC-32"):
             np.load(tmp_path / "x.npz")["arr_0"].wait()
 
-    def test_what_it_does_not_have(self, tmp_path: Path) -> None:
+    def test_unsupported_mmap_mode_and_dtypes_raise(self, tmp_path: Path) -> None:
         numpy.save(tmp_path / "x", numpy.arange(3))
         with pytest.raises(ValueError, match="load: mmap_mode must be None, got 'r'"):
             np.load(tmp_path / "x.npy", mmap_mode="r")

@@ -48,7 +48,7 @@ def test_a_net_of_mxnet_is_read() -> None:
         assert (parameter.data().asnumpy() == counted).all(), name
 
 
-def test_what_export_puts_before_names_is_left_out() -> None:
+def test_load_dict_strips_prefixes_of_export() -> None:
     exported = load(FILES / "exported-0000.params")
     assert list(exported)[:3] == ["arg:dense0_weight", "arg:dense0_bias", "arg:batchnorm0_gamma"]
     names = dict(zip(exported, net().collect_params()))

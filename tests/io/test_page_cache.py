@@ -68,18 +68,18 @@ ALL_OF_IT = [(BLOCK, PIECE), (BLOCK + PIECE, PIECE), (BLOCK + 2 * PIECE, LEAST)]
 
 
 class TestWhichWay:
-    def test_what_is_on_the_disk_alone(self, engine: str, straight: Any, path: Path) -> None:
+    def test_uncached_file(self, engine: str, straight: Any, path: Path) -> None:
         assert_same_bits(np.load(path), values(SIZE))
         on_a_device(path, straight, ALL_OF_IT)
         if kind_of(path.parent) == "device":
             assert cached_bytes(path) < SIZE // 2  # the header's read may have brought some more
 
-    def test_what_is_in_the_systems_memory(self, straight: Any, path: Path) -> None:
+    def test_cached_file(self, straight: Any, path: Path) -> None:
         remember(path)
         assert_same_bits(np.load(path), values(SIZE))
         assert straight == []
 
-    def test_what_was_written_just_now(self, straight: Any, path: Path) -> None:
+    def test_recently_written_file(self, straight: Any, path: Path) -> None:
         x = values(SIZE)[::-1]
         with open(path, "r+b") as file:
             file.seek(BLOCK)
@@ -198,7 +198,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, error: int) -> list[int]:
     return found
 
 
-class TestWhatFails:
+class TestReadErrors:
     @pytest.mark.parametrize("left", [BLOCK, LEAST, LEAST + BLOCK + 1, BLOCK + PIECE])
     def test_a_file_that_was_cut_off_meanwhile(self, left: int, straight: Any, path: Path) -> None:
         with closed_gate():
@@ -217,7 +217,7 @@ class TestWhatFails:
         with pytest.raises(ValueError, match=f"must have {SIZE} bytes of values, got {left - BLOCK}"):
             np.load(path).wait()
 
-    def test_what_fails_is_raised(self, straight: Any, monkeypatch: Any, path: Path) -> None:
+    def test_read_error_raises(self, straight: Any, monkeypatch: Any, path: Path) -> None:
         monkeypatch.setattr(direct, "_mincore", fake_mincore(lambda pages: pages.fill(0)))
         tried = failing(monkeypatch, errno.EIO)
         if kind_of(path.parent) == "none":

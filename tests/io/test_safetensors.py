@@ -53,7 +53,7 @@ class TestBothWays:
         with safetensors.safe_open(tmp_path / "x", "np") as file:
             assert file.metadata() == {"by": "me", "ü": "é"}
 
-    def test_what_the_package_writes_is_read(self, tmp_path: Path) -> None:
+    def test_files_written_by_the_safetensors_package(self, tmp_path: Path) -> None:
         reference.save_file(samples(), tmp_path / "x", {"by": "them"})
         assert_all_same_bits(load_file(tmp_path / "x"), samples())
         with safe_open(tmp_path / "x") as file:
@@ -208,7 +208,7 @@ OURS = {"twice the same", "too many axes", "more than is asked for", "a name twi
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_lies_is_refused(name: str, tmp_path: Path) -> None:
+def test_malformed_files_raise(name: str, tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(BAD[name])
     for read in (
         lambda: load_file(tmp_path / "x"),

@@ -234,7 +234,7 @@ def test_special_values(case: Case) -> None:
 
 
 @by_name(UFUNCS)
-def test_what_numpy_refuses_is_refused(case: Case) -> None:
+def test_ufuncs_reject_the_same_dtypes_as_numpy(case: Case) -> None:
     for dtype in EVERY_DTYPE:
         args = case.arguments(dtype)[0]
         try:

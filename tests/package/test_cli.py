@@ -187,7 +187,7 @@ class TestTrace:
         assert (wait["where"], wait["call"], wait["waits"] + wait["reads"]) == (f"{script}:5", "item", 1)
         assert wait["instead"]
 
-    def test_what_a_script_did_before_it_killed_its_process_can_be_shown(self, tmp_path):
+    def test_trace_of_a_killed_script(self, tmp_path):
         program = "import os\nfrom forerun import np\nx = np.ones((50, 50))\n(x @ x).wait()\nos.kill(os.getpid(), 9)\n"
         (tmp_path / "dies.py").write_text(program)
         assert forerun_command("trace", "dies.py", folder=tmp_path).returncode == -9
@@ -197,7 +197,7 @@ class TestTrace:
         assert "dies.py:4" in shown.stdout
         assert (tmp_path / "build/trace/dies.html").exists()
 
-    def test_what_is_no_recording_is_wrong_use(self, tmp_path):
+    def test_trace_of_an_invalid_recording_fails(self, tmp_path):
         (tmp_path / "no.trace").write_bytes(bytes(9000))
         done = forerun_command("trace", "no.trace", folder=tmp_path)
         assert (done.returncode, done.stdout) == (2, "")

@@ -77,7 +77,7 @@ class TestImport:
     def test_front_end_comes_when_it_is_named(self, name):
         assert output(f"import forerun\nprint(forerun.{name}.__name__)") == [f"forerun.{name}"]
 
-    def test_what_it_lists_is_what_programs_use(self):
+    def test_dir_lists_the_public_names(self):
         names = [name for name in dir(forerun) if not name.startswith("_")]
         assert names == sorted(forerun.__all__)
         values = {name: getattr(forerun, name) for name in names}
@@ -120,7 +120,7 @@ class TestMetadata:
         requires = importlib.metadata.requires("forerun") or []
         assert [re.split("[<>]", r)[0] for r in requires if "extra ==" not in r] == ["numpy"]
 
-    def test_what_is_needed_has_bounds(self):
+    def test_requirements_have_version_bounds(self):
         """A version that is not there yet may be anything: each requirement says from where and up to where."""
         settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
         project = settings["project"]
@@ -223,7 +223,7 @@ class TestDocstrings:
         assert [n for n, v in ours.items() if ">>>" not in v.__doc__] == []
 
     @pytest.mark.parametrize("module", [arithmetic, bitwise, exponential])
-    def test_what_elementwise_ops_say_of_themselves_is_true(self, module):
+    def test_examples_in_elementwise_docstrings_hold(self, module):
         names = {**{n: getattr(module, n) for n in module.__all__}, "inf": math.inf, "nan": math.nan}
         said = [m for op in names.values() for m in REMARK.findall(getattr(op, "__doc__", ""))]
         assert len(said) > 2

@@ -50,14 +50,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess
     return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, cwd=folder)
 
 
-def test_what_fails(run):
+def test_outcomes(run):
     lines = [line.split(" ")[:2] for line in run.stdout.splitlines() if line.startswith("test_them.py::")]
     found = {name.removeprefix("test_them.py::test_"): word for name, word in lines}
     passed = dict.fromkeys(("read", "after_it", "intended", "engines[async]", "engines[sync]"), "PASSED")
     assert found == {"unread": "FAILED", "other_failure": "FAILED", **passed}, run.stdout
 
 
-def test_what_it_says(run):
+def test_failure_report(run):
     assert "1 operation has failed, and the test reads no result of it:" in run.stdout
     assert "LinAlgError: Singular matrix, issued at " in run.stdout
     assert "test_them.py:8" in run.stdout

@@ -34,7 +34,7 @@ def test_a_hang_is_shown(tmp_path):
 
 
 @pytest.mark.parametrize("other", [1, 2])
-def test_what_other_tests_have_drawn_is_no_matter(other):
+def test_random_state_is_reset_between_tests(other):
     """Every test begins with the same random numbers (tests/support/pytest_plugins/fresh_state.py)."""
     assert (_core.random_seed(), _core.random_drawn()) == (0, 0)
     np.random.seed(other)

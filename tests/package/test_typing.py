@@ -35,7 +35,7 @@ def test_most_functions_say_that_they_give_arrays() -> None:
 
 
 @pytest.mark.parametrize("case", TYPED, ids=lambda case: case.name)
-def test_what_says_so_gives_an_array(case: Case) -> None:
+def test_functions_annotated_with_array_return_arrays(case: Case) -> None:
     for args in case.arguments(case.dtype_list()[0]):
         assert isinstance(call(case.op, to_forerun(args)), Array)
 

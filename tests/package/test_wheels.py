@@ -99,7 +99,7 @@ class TestMatrix:
 
 class TestChecks:
     @pytest.mark.parametrize(("minor", "fits"), [(17, True), (27, True), (28, True), (29, False), (35, False)])
-    def test_what_auditwheel_shows(self, minor, fits):
+    def test_compatible_platform_tags(self, minor, fits):
         shown = f'is consistent with the following platform tag:\n"manylinux_2_{minor}_x86_64".'
         assert wheels.compatible(shown) == fits
 

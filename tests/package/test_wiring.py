@@ -66,7 +66,7 @@ def test_the_core_names_what_is_missing(part):
         ("arrays", "add", max, "op must be a Ufunc, got builtin_function_or_method"),
     ],
 )
-def test_what_is_given_must_be_of_its_kind(part, name, value, text):
+def test_entries_of_the_wrong_type_raise(part, name, value, text):
     given = PARTS[part]()
     try:
         with pytest.raises(TypeError, match=text):
@@ -100,7 +100,7 @@ def test_an_import_that_forgets_something_fails_and_says_what():
     assert importing(forget.format("engine", ["devices"]) + again) == text.format("engine", "devices")
 
 
-def test_what_modules_call_of_those_above_is_registered():
+def test_functions_of_higher_modules_are_registered():
     """By the same module, and all of it: `asarray` of arrays in a list, and methods of ufuncs, need it."""
     assert set(above.__all__) == set(above.__annotations__)
     assert all(callable(getattr(above, name)) for name in above.__all__)

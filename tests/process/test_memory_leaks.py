@@ -156,7 +156,7 @@ print(_core.granted_memory() == min(before, {limit}))
 """
         assert output(program) == ["True"]
 
-    def test_what_is_cached_is_a_share_of_the_limit(self):
+    def test_cached_memory_is_a_fraction_of_the_limit(self):
         program = """
 xs = [np.ones(250_000) for _ in range(60)]      # a megabyte each
 forerun.waitall()

@@ -45,7 +45,7 @@ def group_while_it_runs(x: np.ndarray) -> Box | None:
 
 
 class TestPending:
-    def test_what_has_not_ended_and_is_needed(self, gate):
+    def test_graph_has_pending_dependencies(self, gate):
         x, y = np.ones((1, 2)), np.ones((1, 2), dtype="int64")
         _other = x + 7
         z = x * y + 2
@@ -101,7 +101,7 @@ class TestPending:
         assert {op.state for op in group.ops} == {"running"}
         assert group.kind == "result"
 
-    def test_what_is_there_has_no_graph(self):
+    def test_graph_of_a_ready_array_is_empty(self):
         x = np.ones(3)
         x.wait()
         assert len(forerun.graph(x)) == 0

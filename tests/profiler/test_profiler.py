@@ -129,7 +129,7 @@ class TestLanes:
         assert (front.thread, front.front, front.issues) == (8, True, ops)
         assert (worker.thread, worker.front, worker.issues) == (1, False, [])
 
-    def test_what_a_task_of_a_worker_issued_is_no_lane(self):
+    def test_operations_issued_by_workers_have_no_lane(self):
         found = lanes(Trace([made(1, 1, 2), replace(made(2, 2, 3), issuer=1)]))
         assert [(lane.thread, len(lane.issues)) for lane in found] == [(0, 1), (1, 0)]
 

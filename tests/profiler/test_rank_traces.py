@@ -107,7 +107,7 @@ class TestMerged:
             ([of_rank_number(2, 0.0), two()], "each recording must be of one rank, got 2"),
         ],
     )
-    def test_what_cannot_be_merged(self, traces, says):
+    def test_merging_invalid_traces_raises(self, traces, says):
         with pytest.raises(ValueError, match=says):
             merged(traces)
 

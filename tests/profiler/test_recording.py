@@ -136,7 +136,7 @@ class TestRecord:
         assert {dtype for _, dtype in found.values()} == {"int16", "float32"}
         assert len({e.issuer for e in p.trace.ops}) == 1
 
-    def test_what_a_recorded_call_repeats_says_what_came_out(self):
+    def test_captured_calls_have_output_shapes_and_dtypes(self):
         net = nn.HybridSequential()
         net.add(nn.Dense(600, activation="relu"), nn.Dense(40))  # too long to be one operation
         net.initialize()
@@ -242,7 +242,7 @@ class TestFile:
         with profiler.record():  # nothing is left behind
             pass
 
-    def test_what_is_no_recording_is_refused(self, tmp_path):
+    def test_load_of_an_invalid_recording_raises(self, tmp_path):
         (tmp_path / "run").write_bytes(bytes(5000))
         with pytest.raises(ValueError, match="recording"):
             profiler.load(tmp_path / "run")

@@ -71,7 +71,7 @@ class TestPage:
         assert waits["rows"][0][-1].startswith("keep the number as an array")
         assert ["matmul", "1", "2.00 ms"] in ops["rows"]
 
-    def test_what_bounds_the_program(self, tmp_path):
+    def test_page_names_the_bottleneck(self, tmp_path):
         page = profiler.timeline(small(), tmp_path / "run.html")
         assert re.search(r"<p>\d+% of the time [^<]+</p>", page)
 

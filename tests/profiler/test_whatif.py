@@ -223,7 +223,7 @@ class TestPredictions:
         assert times[1] == pytest.approx(20 * MS)
         assert times[1024] == pytest.approx((14 + 2 * 2 * 1023 * 4e6 / 1024 / 1e9 * 1e3 + 1) * MS)
 
-    def test_what_waits_for_what(self):
+    def test_waits_by_kind_and_line(self):
         found = profiler.whatif(training(), ranks=1024, link="1GB/s,0us")
         shares = {(s.kind, s.site[1] if s.site else 0): s for s in found.waits}
         assert shares["network", 3].seconds == pytest.approx(2 * 7.992 * MS, rel=1e-3)
@@ -268,7 +268,7 @@ class TestPredictions:
         found = profiler.whatif(training(1), step="train.py:1")
         assert (found.steps, found.seconds) == (1, pytest.approx(20 * MS))
 
-    def test_what_cannot_be_replayed(self):
+    def test_empty_trace_raises(self):
         with pytest.raises(ValueError, match="there must be operations"):
             profiler.whatif(Trace([]))
 

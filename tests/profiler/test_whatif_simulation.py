@@ -116,7 +116,7 @@ class TestSimulation:
         found = run(Program([task(3), task(1)], [[Issue(0, 0, (), 0, None, "op", "", 0), ready, late]], {CPU: 1}))
         assert found.ended[1] == 10 + 0.25 + 1
 
-    def test_what_ran_in_the_call_needs_no_server(self):
+    def test_inline_operations_need_no_server(self):
         found = run(issued(task(5), task(1, inline=True)))
         assert found.ended == {0: 5, 1: 1}
 

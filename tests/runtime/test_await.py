@@ -104,7 +104,7 @@ async def wrapped(x):
     return await x
 
 
-def test_what_is_there_does_not_suspend():
+def test_await_of_a_ready_array_does_not_suspend():
     x = np.ones(3) + 1
     x.wait()
     with pytest.raises(StopIteration) as ended:

@@ -145,7 +145,7 @@ class TestGuard:
         with profiler.guard("raise", reads=True):
             assert in_threads(2, read) == ["[1.0, 1.0, 1.0]", "blocked"]
 
-    def test_what_one_thread_sets_is_nothing_to_another(self):
+    def test_guard_is_local_to_its_thread(self):
         y = np.ones(3)
         y.wait()
         with profiler.guard("raise", reads=True):
@@ -188,7 +188,7 @@ class TestGuard:
             assert [x[-1].item() for x in kept] == list(range(len(kept)))
             assert first[0].tolist() == [0]
 
-    def test_what_it_does_not_know(self):
+    def test_invalid_arguments_raise(self):
         with pytest.raises(ValueError, match="guard: mode must be one of"):
             profiler.guard("loud")
         with pytest.raises(ValueError, match="guard: allow must name kinds"):

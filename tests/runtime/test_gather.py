@@ -101,7 +101,7 @@ class TestGather:
         run(main())
 
     @pytest.mark.parametrize("wrong", [3, None, "ab", {1, 2}])
-    def test_what_is_no_array(self, wrong):
+    def test_non_array_argument_raises(self, wrong):
         async def main() -> None:
             with pytest.raises(TypeError, match="gather: must be given arrays"):
                 await forerun.gather(np.ones(2), [wrong])
@@ -190,7 +190,7 @@ class TestAsCompleted:
         with pytest.raises(RuntimeError, match="no running event loop"):
             forerun.as_completed([np.ones(2)])
 
-    def test_what_is_no_array(self):
+    def test_non_array_argument_raises(self):
         async def main() -> None:
             with pytest.raises(TypeError):
                 forerun.as_completed([np.ones(2), 3])

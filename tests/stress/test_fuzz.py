@@ -47,7 +47,7 @@ class TestPrograms:
         assert program.note
         assert check(program, MODES) is None
 
-    def test_what_is_searched_has_everything_in_it(self):
+    def test_random_programs_cover_all_kinds_of_steps(self):
         """Each kind of step, poison, refusals, several threads."""
         programs = [random_program(seed) for seed in range(RUNS * PROGRAMS)]
         kinds = {kind for program in programs for kind in program.kinds()}

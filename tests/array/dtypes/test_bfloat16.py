@@ -307,7 +307,7 @@ def test_files_of_numpys_have_no_word_for_it(tmp_path: Any) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_not_finite_is_replaced() -> None:
+def test_nan_to_num() -> None:
     x = np.array([math.nan, math.inf, -math.inf], "bfloat16")
     assert np.nan_to_num(x).tolist() == [0, float(np.finfo(BF16).max), float(np.finfo(BF16).min)]
 

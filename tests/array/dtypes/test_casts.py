@@ -230,7 +230,7 @@ class TestPythonNumbers:
             with pytest.raises(kind):
                 refused()
 
-    def test_what_has_a_dtype_keeps_it(self) -> None:
+    def test_numpy_input_keeps_its_dtype(self) -> None:
         assert np.array(numpy.float64(1.5)).dtype == np.full(2, numpy.float64(1.5)).dtype == "float64"
         assert np.array([numpy.float16(1)]).dtype == "float16"
         assert np.array(numpy.arange(3, dtype=">i2")).dtype == "int16"

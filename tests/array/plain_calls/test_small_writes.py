@@ -56,7 +56,7 @@ def to_forerun(dtype: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_what_is_written_is_numpys(engine, dtype):
+def test_writes_match_numpy(engine, dtype):
     for code in (*(f"np.{call}" for call in WRITES), *STATEMENTS):
         space = to_forerun(dtype)
         forerun.waitall()
@@ -90,7 +90,7 @@ def test_a_view_that_numpy_has_of_the_array_keeps_its_values(engine):
         assert (space["v"].numpy() != kept).any()
 
 
-def test_what_a_write_reads_from_the_same_memory_is_as_it_was_before(engine):
+def test_writes_from_overlapping_memory(engine):
     for code in ("np.put(v[:20], k, v[5:10])", "v[p] = v[::-1]", "np.putmask(v[1:], m[1:], v[:-1])"):
         theirs = {"np": numpy} | values("float64")
         mine = to_forerun("float64")

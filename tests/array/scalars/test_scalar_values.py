@@ -122,7 +122,7 @@ def test_later_writes_change_nothing(engine: str, way: str) -> None:
 
 
 @pytest.mark.parametrize("way", [w for w in WAYS if w not in ("max of", "sorted")])  # these look at values
-def test_what_waits_behind_a_closed_gate_is_not_changed_by_later_writes(ahead: str, way: str) -> None:
+def test_later_writes_do_not_change_pending_scalars(ahead: str, way: str) -> None:
     found = []
     _core.waitall()
     with closed_gate():
@@ -243,7 +243,7 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_what_is_made_of_a_scalar_is_a_copy(name: str, engine: str) -> None:
+def test_views_of_a_scalar_are_copies(name: str, engine: str) -> None:
     s = np.array([5.0, 6.0]).sum()
     VIEWS[name](s)[...] = 1
     assert s.item() == 11

@@ -116,7 +116,7 @@ def test_views_of_broadcast_views_are_read_only(part: str, make: Any) -> None:
     assert x.tolist() == [0, 0, 0]
 
 
-def test_what_is_computed_of_a_read_only_view_is_not() -> None:
+def test_results_of_read_only_views_are_writeable() -> None:
     b = np.broadcast_to(np.ones(3), (3,))
     assert not b.flags.writeable
     for made in (

@@ -39,7 +39,7 @@ def test_batches_are_on_the_current_device(how: dict[str, Any]) -> None:
 
 
 @ALL
-def test_what_is_put_elsewhere_stays_there(how: dict[str, Any]) -> None:
+def test_batches_keep_an_explicit_device(how: dict[str, Any]) -> None:
     def batch(examples: list[Any]) -> Any:
         return np.ones(3, ctx=npx.cpu(1)), np.ones(2)
 

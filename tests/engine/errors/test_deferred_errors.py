@@ -80,7 +80,7 @@ class TestReads:
             lambda y: np.where(y > 0, 1.0, 2.0),
         ],
     )
-    def test_what_is_computed_from_it_raises(self, ahead, derive):
+    def test_dependent_operations_raise(self, ahead, derive):
         y = fails(np.ones((2, 3)))
         z = derive(y) * 2
         for array in (z, y, z + 1):

@@ -104,7 +104,7 @@ class TestSeveral:
         assert sorted(str(e)[-1] for e in found) == ["7", "8"]
         assert all(len(e.__notes__) == 1 and __file__ in e.__notes__[0] for e in found)
 
-    def test_what_is_no_exception(self, name, ahead):
+    def test_base_exceptions_raise_a_base_exception_group(self, name, ahead):
         errors = [Strange("one"), KeyError("two")]
         bad = [fails(e) for e in errors]
         with pytest.raises(BaseExceptionGroup) as caught:
@@ -139,7 +139,7 @@ class TestWait:
         forerun.wait(empty)
 
     @pytest.mark.parametrize("other", [5, None, "text", [np.ones(1), "text"], {"a": object()}])
-    def test_what_is_no_array(self, other):
+    def test_non_array_argument_raises(self, other):
         with pytest.raises(TypeError, match="wait: must be given arrays, or sequences or dicts of them, got"):
             forerun.wait(other)
 

@@ -34,7 +34,7 @@ class TestNeverDropped:
         with pytest.raises(ValueError, match="negative integer powers"):
             forerun.waitall()
 
-    def test_what_they_read_is_computed(self, improving):
+    def test_operands_are_computed(self, improving):
         x = np.arange(10)
         with closed_gate():
             np.take(x, x * 0 + 12) + 1

@@ -119,7 +119,7 @@ def test_pairs_of_arithmetic_round_twice(first, second, dtype):
         assert did["grouped"] >= 24
 
 
-def test_what_is_between_a_pair_may_be_written_meanwhile():
+def test_operands_overwritten_within_a_pair():
     """The first of a pair is computed later than it was issued: not when what it reads has been replaced."""
 
     def program(_: Any, a: Any, b: Any) -> list[Any]:
@@ -416,7 +416,7 @@ def test_boxes_of_arrays_are_walked_with_what_lies_between_their_rows(shape, dty
     as_numpy_does(program, *around, *others)
 
 
-def test_what_a_group_writes_between_boxes_is_what_it_reads_then():
+def test_group_reads_its_own_writes_of_boxes():
     def program(lib: Any, x: Any, y: Any, wide: Any) -> list[Any]:
         here, there, view = x[1:-1, 1:-1, 1:-1], y[:-2, 2:, 2:], wide[..., 1]
         view += here

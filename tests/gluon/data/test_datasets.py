@@ -110,7 +110,7 @@ class TestBatchify:
         with pytest.raises(ValueError, match=r"Stack: examples must have one shape, got \(2,\) and \(3,\)"):
             batchify.Stack()([numpy.ones(2), numpy.ones(3)])
 
-    def test_what_is_stacked_is_a_copy(self) -> None:
+    def test_stacked_batch_is_a_copy(self) -> None:
         source = numpy.ones(3)
         batch = batchify.Stack()([source])
         source[:] = 7

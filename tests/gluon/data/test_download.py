@@ -113,7 +113,7 @@ def test_files_arrive(server: Server, tmp_path: Path, monkeypatch: pytest.Monkey
         download(server.url(), tmp_path, verify_ssl=False)
 
 
-def test_what_is_there_stays_unless_it_is_wrong(server: Server, tmp_path: Path) -> None:
+def test_existing_file_is_kept_unless_sha1_differs(server: Server, tmp_path: Path) -> None:
     path = tmp_path / "x.bin"
     path.write_bytes(b"old")
     download(server.url(), path)
@@ -177,7 +177,7 @@ def test_wrong_checksums_are_refused(server: Server, tmp_path: Path, retries: in
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_always_broken_off_is_refused(server: Server, tmp_path: Path) -> None:
+def test_truncated_responses_raise_after_all_retries(server: Server, tmp_path: Path) -> None:
     server.behave = lambda handler, i: handler.answer(BODY, most=7) is None
     with pytest.raises(ConnectionError, match="must have 300000 bytes, got 7"):
         download(server.url(), tmp_path / "x.bin", retries=2)

@@ -388,7 +388,7 @@ class TestMemory:
             del x, _
         assert len(seen) < 40  # of 60; about 6, but arrays that are dropped are gone a little later
 
-    def test_what_is_kept_stays_as_it_is(self) -> None:
+    def test_kept_batches_are_not_overwritten(self) -> None:
         kept, parts = [], []
         before = len(os.listdir("/proc/self/fd"))
         for x, y, i in data.DataLoader(Examples(), batch_sampler=[[n % 12] for n in range(60)], **PROCESSES):

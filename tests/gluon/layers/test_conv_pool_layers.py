@@ -125,7 +125,7 @@ def test_descriptions() -> None:
         (lambda: nn.GlobalAvgPool2D(), (1, 4), "GlobalAvgPool2D: data must have 4 axes"),
     ],
 )
-def test_what_does_not_fit_is_refused(make: Any, shape: Any, message: str) -> None:
+def test_invalid_arguments_raise(make: Any, shape: Any, message: str) -> None:
     def run() -> None:
         layer = make()
         layer.initialize()

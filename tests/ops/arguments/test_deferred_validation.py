@@ -333,7 +333,7 @@ def test_every_read_raises(name: str, mode: str) -> None:
 
 @WORKERS
 @pytest.mark.parametrize("name", LATE)
-def test_what_depends_on_it_raises_too(name: str, mode: str) -> None:
+def test_dependent_operations_raise(name: str, mode: str) -> None:
     with running(mode):
         x = np.array(X)
         y = LATE[name][0](x, np.array(V))
@@ -347,7 +347,7 @@ def test_what_depends_on_it_raises_too(name: str, mode: str) -> None:
 
 @WORKERS
 @pytest.mark.parametrize("name", LATE)
-def test_what_does_not_depend_on_it_is_unharmed(name: str, mode: str) -> None:
+def test_independent_operations_are_unaffected(name: str, mode: str) -> None:
     with running(mode):
         x, v = np.array(X), np.array(V)
         before = x * 2

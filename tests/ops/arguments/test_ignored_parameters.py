@@ -95,12 +95,12 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
 
 
 @pytest.mark.parametrize(("call", "error", "text"), REFUSED)
-def test_what_cannot_be_had_is_refused(call: Callable[[], Any], error: type[Exception], text: str) -> None:
+def test_unsupported_argument_values_raise(call: Callable[[], Any], error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         call()
 
 
-def test_what_is_known_to_be_without_effect_is_taken() -> None:
+def test_arguments_without_effect_are_accepted() -> None:
     net = nn.HybridSequential()
     net.hybridize(static_alloc=True, static_shape=True, inline_limit=2)
     assert npx.embedding(np.array([1]), np.ones((3, 2)), input_dim=3, output_dim=2).shape == (1, 2)

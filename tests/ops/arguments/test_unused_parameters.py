@@ -152,5 +152,5 @@ def test_the_list_of_ignored_parameters_is_today_s(found: list[str]) -> None:
         ("def f(a): return lambda: a", []),
     ],
 )
-def test_what_counts_as_ignored(source: str, wanted: list[str]) -> None:
+def test_detection_of_unused_parameters(source: str, wanted: list[str]) -> None:
     assert ignored(source, "x") == wanted

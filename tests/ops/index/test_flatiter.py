@@ -170,7 +170,7 @@ class TestVectorize:
         rows = np.vectorize(numpy.cumsum, signature="(n)->(n)", otypes=["int64"])
         assert rows(np.array(M)).tolist() == numpy.cumsum(M, 1).tolist()
 
-    def test_what_it_raises_is_raised_by_reads(self) -> None:
+    def test_error_of_the_function_is_raised_by_reads(self) -> None:
         found = np.vectorize(lambda v: 1 // v, otypes=["int64"])(np.array([1, 0]))
         with pytest.raises(ZeroDivisionError):
             found.tolist()

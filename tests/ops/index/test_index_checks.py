@@ -41,7 +41,7 @@ class Two:
         return 2
 
 
-def test_what_can_be_an_index_is_one() -> None:
+def test_objects_with_an_index_method() -> None:
     x = np.array(M)
     assert x[Two()].tolist() == M[2].tolist()
     x[Two()] = 5
@@ -72,7 +72,7 @@ def test_one_fault_is_one_failure(index: Any, ahead: str) -> None:
         x.numpy()
 
 
-def test_what_is_refused_at_the_call_leaves_no_other_failure() -> None:
+def test_error_at_the_call_leaves_no_deferred_failure() -> None:
     """The number is out of range, too: nothing is issued that finds it out later."""
     _core.unseen_failures()
     x, number, known = np.zeros((2, 2, 2)), np.array(9), numpy.array(9)
@@ -160,7 +160,7 @@ def test_a_default_of_select_that_is_an_array_has_a_say_in_the_dtype() -> None:
     assert same_bits(got.numpy(), want)
 
 
-def test_what_is_on_the_tape_is_not_written_into_others() -> None:
+def test_setitem_of_a_recorded_value_raises() -> None:
     w, x = np.ones(3), np.zeros(3)
     w.attach_grad()
     with autograd.record():

@@ -59,7 +59,7 @@ def in_place(x: Any) -> None:
     [shifted, reversed_in_place, crossed, row_to_column, rows_to_positions, beside, under_a_mask, by_itself, in_place],
     ids=lambda f: f.__name__,
 )
-def test_what_is_read_is_read_before_it_is_written(write: Any, engine: str) -> None:
+def test_overlapping_reads_precede_writes(write: Any, engine: str) -> None:
     mine, theirs = np.array(M), M.copy()
     write(mine), write(theirs)
     assert mine.tolist() == theirs.tolist()
@@ -247,7 +247,7 @@ def test_lists_that_are_too_deep_come_before_numbers_that_do_not_fit() -> None:
 
 
 @pytest.mark.parametrize("number", [1, numpy.array(1), np.array(1)], ids=repr)
-def test_what_numbers_pick_is_a_view_into_which_no_deeper_lists_go(number: Any) -> None:
+def test_setitem_of_too_deeply_nested_lists_raises(number: Any) -> None:
     x = np.zeros((2, 2))
     with pytest.raises(ValueError, match="setitem: lists must be at most 1 deep"):
         x[number] = [[1, 2]]

@@ -56,7 +56,7 @@ def test_numbers_are_copied_into_dtypes_that_hold_their_kind() -> None:
     assert x.tolist() == [2, 2]
 
 
-def test_what_is_on_the_tape_is_not_edited_while_recording() -> None:
+def test_in_place_edit_of_a_recorded_array_raises() -> None:
     x = np.ones((2, 2))
     x.attach_grad()
     with autograd.record():

@@ -301,7 +301,7 @@ WRONG: dict[str, tuple[type[Exception], str, Callable[[Any], Any]]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_with_values_poisons_what_is_written(name: str, ahead: str) -> None:
+def test_invalid_values_poison_the_target(name: str, ahead: str) -> None:
     error, message, write = WRONG[name]
     b, other = np.arange(6), np.arange(6) + 1
     write(b)

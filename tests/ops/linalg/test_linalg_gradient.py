@@ -175,7 +175,7 @@ def test_the_slope_of_a_length_at_zero_is_zero(ord: Any) -> None:
     assert (slope(lambda v: np.linalg.norm(v, ord), x) == 0).all()
 
 
-def test_what_has_no_gradient_says_so() -> None:
+def test_missing_gradient_raises() -> None:
     with pytest.raises(NotImplementedError, match=r"^linalg.qr.raw: gradient of operand 0 must be defined, got none"):
         slope(lambda x: np.linalg.qr(x, "raw")[0], numpy.arange(6.0).reshape(3, 2))
 

@@ -51,7 +51,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
 
 @pytest.mark.parametrize("mode", ["1 worker", "4 workers"])
 @pytest.mark.parametrize("name", CUT)
-def test_what_is_cut_has_numpys_bits(name: str, calls: list[tuple[str, int]], mode: str) -> None:
+def test_parallel_results_have_the_bits_of_numpy(name: str, calls: list[tuple[str, int]], mode: str) -> None:
     function, reference, arrays = CUT[name]
     with running(mode):
         got = [r.numpy() for r in results(function(*map(to_forerun, arrays)))]

@@ -195,7 +195,7 @@ def test_gradients_come_through_moved_axes():
 
 @pytest.mark.parametrize("columns", [250, 1300])  # in one part, and in two
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_what_stays_laid_out_for_the_next_rows_is_of_the_same_product(dtype, columns):
+def test_packed_operands_are_not_reused_across_products(dtype, columns):
     rng = numpy.random.default_rng(7)
     x = np.array(rng.standard_normal((1200, 300)), dtype=dtype)
     factors = [np.array(rng.standard_normal((300, columns)), dtype=dtype) for _ in range(3)]

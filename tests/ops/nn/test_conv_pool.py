@@ -109,7 +109,7 @@ def test_kernels_agree_with_products_over_windows(
 
 
 @pytest.mark.parametrize("value", [numpy.inf, numpy.nan, 1e38])
-def test_what_is_no_number_reaches_its_own_windows_only(value: float) -> None:
+def test_nonfinite_input_affects_only_its_windows(value: float) -> None:
     """Winograd's method adds elements of neighbouring windows and takes them away again."""
     x, w = (normal(*shape).astype("float32") for shape in ((4, 16, 9, 10), (16, 16, 3, 3)))
     plain = npx.convolution(to_forerun(x), to_forerun(w), pad=1).asnumpy()

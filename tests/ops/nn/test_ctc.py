@@ -132,7 +132,7 @@ def test_hybridized() -> None:
     assert loss.hybridized.startswith("1 program")
 
 
-def test_what_does_not_fit() -> None:
+def test_invalid_arguments_raise() -> None:
     with pytest.raises(ValueError, match=r"ctc_loss: data and label must be .*, got \(2, 3\) and \(2, 1\)"):
         npx.ctc_loss(np.zeros((2, 3)), np.zeros((2, 1)))
     with pytest.raises(ValueError, match=r"ctc_loss: data and label must be .*, got \(2, 3, 4\) and \(2, 1\)"):

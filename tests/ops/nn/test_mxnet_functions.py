@@ -120,7 +120,7 @@ def test_loops_over_several_arrays() -> None:
     close(total, x.asnumpy().sum(0))
 
 
-def test_what_does_not_fit() -> None:
+def test_invalid_arguments_raise() -> None:
     x = np.zeros((3, 2, 12))
     for call, message in [
         (lambda: npx.interleaved_matmul_selfatt_qk(x, 5), r"selfatt_qk: array must have 3 axes, .*, got shape"),

@@ -154,7 +154,7 @@ def test_of_nothing(shape: tuple[int, ...]) -> None:
         assert gamma.grad.tolist() == [0.0] * n
 
 
-def test_what_does_not_fit() -> None:
+def test_invalid_gamma_beta_and_dtype_raise() -> None:
     x, two = np.ones((2, 4, 3)), np.ones(2)
     for op in ("layer_norm", "group_norm", "instance_norm"):
         n = 3 if op == "layer_norm" else 4

@@ -349,6 +349,6 @@ WRONG: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
 
 
 @pytest.mark.parametrize(("call", "kind", "message"), WRONG, ids=lambda v: v if isinstance(v, str) else "")
-def test_what_must_not_be(call: Callable[[Any], Any], kind: type[Exception], message: str) -> None:
+def test_invalid_arguments_raise(call: Callable[[Any], Any], kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=message):
         call(np.array(RNG.normal(size=(2, 3)), dtype="float64"))

@@ -157,7 +157,7 @@ def test_probabilities_in_pytorchs_spelling(engine: str) -> None:
         x.normal_(0.0, -1.0)
 
 
-def test_what_rounding_has_done_is_allowed() -> None:
+def test_rounding_errors_in_probabilities_are_allowed() -> None:
     rounded = numpy.array([0.1] * 10, "float32")
     assert float(rounded.sum(dtype="float64")) != 1
     assert np.random.choice(10, p=rounded).shape == np.random.choice(10, p=np.array(rounded)).shape == ()

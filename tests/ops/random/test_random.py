@@ -97,7 +97,7 @@ class TestSeedsOfSeveralIntegers:
             np.random.seed(seed)
 
     @pytest.mark.parametrize("seed", [1.5, [1.5], "5", [2**70]])
-    def test_what_is_no_integer_is_refused(self, seed):
+    def test_non_integer_seed_raises(self, seed):
         with pytest.raises(TypeError, match="seed: "):
             np.random.seed(seed)
 

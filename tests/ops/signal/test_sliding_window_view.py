@@ -18,7 +18,7 @@ REJECTED = [
 
 
 @pytest.mark.parametrize(("shape", "args"), REJECTED)
-def test_what_numpy_rejects(shape: tuple[int, ...], args: tuple[Any, ...]) -> None:
+def test_rejects_the_same_input_as_numpy(shape: tuple[int, ...], args: tuple[Any, ...]) -> None:
     with pytest.raises((ValueError, IndexError)) as theirs:
         numpy.lib.stride_tricks.sliding_window_view(numpy.zeros(shape), *args)
     with pytest.raises(theirs.type, match="sliding_window_view: "):

@@ -285,7 +285,7 @@ def test_every_ufunc_of_the_front_end_has_a_lowering() -> None:
     assert ufuncs - {"checked"} <= set(names())
 
 
-def test_what_there_is_no_lowering_for() -> None:
+def test_unsupported_operations_have_no_lowering() -> None:
     x = numpy.ones(2, "complex64")
     assert emit(spec("elementwise", "cbrt", [x], [x], types=("complex64", "complex64"))) is None
     assert emit(spec("elementwise", "mystery", [x], [x], types=("complex64", "complex64"))) is None

@@ -171,6 +171,6 @@ def test_put(plugin: Plugin) -> None:
         assert not bad
 
 
-def test_what_is_not_combined() -> None:
+def test_unsupported_combine_has_no_lowering() -> None:
     x, i = base((5,)), indices(5, (2,))
     assert emit(spec("scatter", "", [i, base((2,))], [x], update=True, axis=0, combine="less")) is None

@@ -102,7 +102,7 @@ def test_whole_storages_are_written_in_any_order(plugin: Plugin, order: tuple[in
     assert_same(got, storage(out))
 
 
-def test_what_overlaps_is_not_written() -> None:
+def test_overlapping_outputs_have_no_lowering() -> None:
     x = Operand.dense("float32", (3,))
     assert emit(Spec("copy", "", (x,), (Output("float32", (3,), (0,), 0, "float32", 3, mode="update"),))) is None
     assert emit(Spec("copy", "", (x,), (Output("float32", (3, 3), (4, 4), 0, "float32", 9, mode="update"),))) is None

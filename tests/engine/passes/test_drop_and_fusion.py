@@ -18,7 +18,7 @@ from tests.support.engine.settings import configured
 pytestmark = pytest.mark.usefixtures("any_op_is_worth_a_group")
 
 
-class TestWhatPassesDo:
+class TestDropAndFusion:
     N = 100_000
 
     def test_gelu_is_one_group_without_intermediates(self, improving):
@@ -50,7 +50,7 @@ class TestWhatPassesDo:
         _, did = issued_as_a_whole(lambda a, b: ((a - b) ** 2).sum(axis), x, x + 1)
         assert did == {"dropped": 0, "groups": 1, "grouped": 3, "elided": 2 * x.nbytes}
 
-    def test_what_follows_a_whole_sum_is_another_group(self, improving):
+    def test_full_reduction_ends_a_group(self, improving):
         x = floats(300, 400)  # 65,536 elements are one tile
         _, did = issued_as_a_whole(lambda x: x * 2 / (x * 2).sum() + 1, x)
         assert did["groups"] == 2
@@ -97,7 +97,7 @@ class TestWhatPassesDo:
         assert did["dropped"] >= 9
         assert z.asnumpy().tobytes() == (floats(1000) + 1).tobytes()
 
-    def test_what_loses_its_handles_after_it_was_planned(self, improving):
+    def test_results_without_handles_are_dropped_after_planning(self, improving):
         go = threading.Event()
         late = host(lambda: (go.wait(60), 0.5)[1], [], [((), "float32")])[0]
         x = late + np.zeros(3000)
@@ -111,7 +111,7 @@ class TestWhatPassesDo:
         assert z[0].item() == 1.5
         assert forerun.stats()["dropped"] == before + 3
 
-    def test_what_is_read_later_is_not_dropped(self, improving):
+    def test_results_read_later_are_not_dropped(self, improving):
         x = np.array(floats(1000))
         with closed_gate():
             kept = [x * i for i in range(50)]
