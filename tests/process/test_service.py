@@ -21,7 +21,7 @@ from forerun import np
 from tests.support.engine.event_loops import run
 from tests.support.paths import ROOT
 
-LONGEST_TURN = 0.2  # of the time of all turns of a round
+LONGEST_TURN = 0.1  # of the time of all turns of a round
 CONCURRENT, CANCELLED, WAVE = 500, 50, 10
 MALFORMED = [b"{", b"[]", b'{"rows": []}', b'{"rows": [[1, 2]]}', b'{"rows": [["a","a","a","a","a","a","a","a"]]}']
 
