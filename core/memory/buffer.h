@@ -42,6 +42,15 @@ class Buffer final : public Storage {
   // Valid once taken; stable while an op that uses the storage runs. Null on an accelerator.
   char* data() const { return data_; }
 
+  // Whether it can be used again as a new storage: only a handle refers to it, and it holds nothing but good values in
+  // the object itself.
+  bool reusable() const { return only_handle() && data_ == inline_ && !failure && settled(); }
+  // Makes it a new storage of few bytes, with memory; the caller's handle stays.
+  void reuse(size_t new_bytes, MemoryBudget* new_budget) {
+    renew(new_bytes, new_budget);
+    materialized = true;
+  }
+
   bool take() override;
   bool taken() const override { return data_ || taken_on_device_; }
   bool protect(bool keep) override;

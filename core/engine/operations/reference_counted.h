@@ -28,9 +28,7 @@ class ReferenceCounted {
     refs_.fetch_add(kHandle + 1, std::memory_order_relaxed);
   }
   void release_handle() {
-    // The only reference: no thread is left that could make another.
-    if (refs_.load(std::memory_order_acquire) == kHandle + 1)
-      return refs_.store(0, std::memory_order_relaxed), dispose();
+    if (only_handle()) return refs_.store(0, std::memory_order_relaxed), dispose();
     if ((refs_.fetch_sub(kHandle + 1, std::memory_order_acq_rel) & kRefMask) == 1) dispose();
   }
   // Whether only `ops` unfinished ops refer to it: no handle, and no op that is issued and not yet planned.
@@ -43,6 +41,8 @@ class ReferenceCounted {
     uint64_t refs = refs_.load(std::memory_order_acquire);
     return static_cast<uint32_t>((refs & kRefMask) - refs / kHandle);
   }
+  // Whether a handle is the only reference: no thread is left that could make another.
+  bool only_handle() const { return refs_.load(std::memory_order_acquire) == kHandle + 1; }
   bool has_one_handle() const { return refs_.load(std::memory_order_acquire) / kHandle == 1; }
 
  protected:

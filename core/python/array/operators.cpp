@@ -64,8 +64,8 @@ PyObject* multiply(PyObject* a, PyObject* b) {
 
 template <Operator which>
 PyObject* unary(PyObject* a) {
-  if (which == Operator::negative && is_scalar(a))
-    if (PyObject* result = negated_at_once(a); result || PyErr_Occurred()) return result;
+  if ((which == Operator::negative || which == Operator::absolute) && is_scalar(a))
+    if (PyObject* result = calculated_at_once(which, a); result || PyErr_Occurred()) return result;
   return call_operator(which, &a, 1, nullptr);
 }
 
@@ -103,8 +103,11 @@ bool refused_power(PyObject* a, PyObject* b) {
 PyObject* power(PyObject* a, PyObject* b, PyObject*) {
   if (refused_power(a, b)) return nullptr;
   Operator which = power_operator(a, b);
-  if (which == Operator::square && is_scalar(a))
-    if (PyObject* result = calculated_at_once(Operator::multiply, a, a); result || PyErr_Occurred()) return result;
+  if (is_scalar(a) && (which == Operator::square || which == Operator::sqrt)) {
+    PyObject* result =
+        which == Operator::sqrt ? calculated_at_once(which, a) : calculated_at_once(Operator::multiply, a, a);
+    if (result || PyErr_Occurred()) return result;
+  }
   return which == Operator::power ? binary<Operator::power>(a, b) : call_operator(which, &a, 1, nullptr);
 }
 PyObject* in_place_power(PyObject* a, PyObject* b, PyObject*) {

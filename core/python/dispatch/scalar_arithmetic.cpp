@@ -1,5 +1,6 @@
 #include "python/dispatch/scalar_arithmetic.h"
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -11,6 +12,7 @@
 #include "python/dispatch/operator_table.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
+#include "python/object/conversion/dtypes.h"
 #include "python/object/node.h"
 #include "python/object/scalar.h"
 #include "python/runtime/errors/errors.h"
@@ -20,49 +22,93 @@ namespace forerun {
 
 namespace {
 
-// The dtype of a scalar, forerun's or NumPy's. False: it is none of these.
-bool scalar_dtype(PyObject* o, DType* t) {
-  if (is_scalar(o)) return *t = as_array(o)->array.layout.dtype, as_array(o)->array.storage() != nullptr;
-  if (Py_IS_TYPE(o, &PyDoubleArrType_Type)) return *t = DType::f64, true;
-  if (Py_IS_TYPE(o, &PyFloatArrType_Type)) return *t = DType::f32, true;
-  return Py_IS_TYPE(o, &PyInt64ArrType_Type) ? (*t = DType::i64, true) : false;
-}
-
-// The value of a scalar or of a number of Python's as a T, which holds it. False: it is none, or is still computed.
-template <class T>
-bool read(PyObject* o, T* value) {
-  if constexpr (std::is_same_v<T, double>)
-    if (Py_IS_TYPE(o, &PyDoubleArrType_Type)) return *value = PyArrayScalar_VAL(o, Double), true;
-  if constexpr (std::is_same_v<T, float>)
-    if (Py_IS_TYPE(o, &PyFloatArrType_Type)) return *value = PyArrayScalar_VAL(o, Float), true;
-  if constexpr (std::is_same_v<T, double> || std::is_same_v<T, int64_t>)
-    if (Py_IS_TYPE(o, &PyInt64ArrType_Type)) return *value = static_cast<T>(PyArrayScalar_VAL(o, Int64)), true;
-  if (is_scalar(o)) {
-    const Array& a = as_array(o)->array;
-    const char* from = values_at_once(a);
-    if (!from) return false;
-    if constexpr (std::is_same_v<T, double>) {
-      if (a.layout.dtype == DType::i64) {
-        int64_t whole;
-        std::memcpy(&whole, from, sizeof whole);
-        return *value = static_cast<double>(whole), true;
-      }
+// The value of an operand of at most eight bytes.
+class Number {
+ public:
+  // False: it is no scalar or number of Python's, is still computed, is recorded, or is too large.
+  bool read(PyObject* o) {
+    if (PyFloat_CheckExact(o)) return weak = true, set(DType::f64, PyFloat_AS_DOUBLE(o));
+    if (is_scalar(o)) return read_scalar(*as_array(o));
+    if (PyLong_CheckExact(o)) {
+      int beyond = 0;
+      const long long value = PyLong_AsLongLongAndOverflow(o, &beyond);
+      return weak = true, !beyond && set(DType::i64, static_cast<int64_t>(value));
     }
-    std::memcpy(value, from, sizeof *value);
+    if (Py_IS_TYPE(o, &PyDoubleArrType_Type)) return set(DType::f64, PyArrayScalar_VAL(o, Double));
+    if (Py_IS_TYPE(o, &PyFloatArrType_Type)) return set(DType::f32, PyArrayScalar_VAL(o, Float));
+    return Py_IS_TYPE(o, &PyInt64ArrType_Type) && set(DType::i64, static_cast<int64_t>(PyArrayScalar_VAL(o, Int64)));
+  }
+
+  template <class T>
+  T as() const {
+    T value;
+    std::memcpy(&value, bytes_, sizeof value);
+    return value;
+  }
+
+  // A bool beside another number is 0 or 1.
+  void count() {
+    if (dtype == DType::b1) set(DType::i64, static_cast<int64_t>(as<bool>()));
+  }
+
+  // Casts it to another dtype. False: the value could be another one.
+  bool cast(DType to) {
+    if (dtype == to) return true;
+    bool done = false;
+    with_real(dtype, [&]<class From>(From) { with_real(to, [&]<class To>(To) { done = cast_as<From, To>(to); }); });
+    return done;
+  }
+
+  DType dtype = DType::f64;
+  bool weak = false;  // a number of Python's, whose dtype follows that of the other operand
+
+ private:
+  template <class T>
+  bool set(DType t, T value) {
+    dtype = t;
+    std::memcpy(bytes_, &value, sizeof value);
     return true;
   }
-  if (PyLong_CheckExact(o)) {
-    int beyond = 0;
-    const long long whole = PyLong_AsLongLongAndOverflow(o, &beyond);
-    if (beyond) return false;
-    *value = static_cast<T>(whole);
-    if constexpr (std::is_integral_v<T>) return std::in_range<T>(whole);
-    constexpr long long kExact = 1LL << 53;  // beyond, a number might be rounded twice
-    return whole <= kExact && whole >= -kExact;
+
+  bool read_scalar(const ArrayObject& o) {
+    const char* from = !o.array.storage() || (recording && o.node) ? nullptr : values_at_once(o.array);
+    if (!from) return false;
+    dtype = o.array.layout.dtype;
+    const size_t size = item_size(dtype);
+    if (size == sizeof bytes_) return std::memcpy(bytes_, from, sizeof bytes_), true;
+    return size < sizeof bytes_ && (std::memcpy(bytes_, from, size), true);
   }
-  if constexpr (std::is_floating_point_v<T>)
-    if (PyFloat_CheckExact(o)) return *value = static_cast<T>(PyFloat_AS_DOUBLE(o)), true;
-  return false;
+
+  template <class From, class To>
+  bool cast_as(DType to) {
+    const From value = as<From>();
+    if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
+      if (!std::in_range<To>(value)) return false;
+    } else if constexpr (std::is_integral_v<To>) {
+      return false;
+    } else if constexpr (std::is_integral_v<From>) {
+      constexpr int64_t kExact = int64_t{1} << 53;  // a larger number of Python's might be rounded twice
+      if (weak && (std::cmp_greater(value, kExact) || std::cmp_less(value, -kExact))) return false;
+    }
+    return set(to, static_cast<To>(value));
+  }
+
+  unsigned char bytes_[sizeof(int64_t)] = {};
+};
+
+// Casts both to the dtype in which they are calculated. False: an operation must find it.
+bool promote(Number& a, Number& b) {
+  if (a.dtype == b.dtype && a.weak == b.weak) return true;
+  if (a.dtype != b.dtype) a.count(), b.count();
+  if (a.weak != b.weak) {
+    Number &weak = a.weak ? a : b, &strong = a.weak ? b : a;
+    if (weak.dtype == DType::f64 && is_integer(strong.dtype))
+      return default_float == DType::f64 && strong.cast(DType::f64);
+    return weak.cast(strong.dtype);
+  }
+  const bool mixed =
+      (a.dtype == DType::f64 && b.dtype == DType::i64) || (a.dtype == DType::i64 && b.dtype == DType::f64);
+  return mixed && a.cast(DType::f64) && b.cast(DType::f64);
 }
 
 PyObject* scalar_of(const void* value, DType t, MemoryBudget* budget) {
@@ -70,26 +116,38 @@ PyObject* scalar_of(const void* value, DType t, MemoryBudget* budget) {
   return scalar_at_once(t, budget, value);
 }
 
+PyObject* truth_of(bool value, MemoryBudget* budget) {
+  ++Engine::get().at_once.count;
+  return truth_at_once(value, budget);
+}
+
 // a op b, as a bool. Null: another operator.
 template <class T>
 PyObject* compared(Operator which, T a, T b, MemoryBudget* budget) {
-  bool holds;
   switch (which) {
-    case Operator::less: holds = a < b; break;
-    case Operator::less_equal: holds = a <= b; break;
-    case Operator::greater: holds = a > b; break;
-    case Operator::greater_equal: holds = a >= b; break;
-    case Operator::equal: holds = a == b; break;
-    case Operator::not_equal: holds = a != b; break;
+    case Operator::less: return truth_of(a < b, budget);
+    case Operator::less_equal: return truth_of(a <= b, budget);
+    case Operator::greater: return truth_of(a > b, budget);
+    case Operator::greater_equal: return truth_of(a >= b, budget);
+    case Operator::equal: return truth_of(a == b, budget);
+    case Operator::not_equal: return truth_of(a != b, budget);
     default: return nullptr;
   }
-  return scalar_of(&holds, DType::b1, budget);
+}
+
+PyObject* calculated(Operator which, bool x, bool y, DType, MemoryBudget* budget) {
+  switch (which) {
+    case Operator::bitwise_and: return truth_of(x && y, budget);
+    case Operator::bitwise_or: return truth_of(x || y, budget);
+    case Operator::bitwise_xor: return truth_of(x != y, budget);
+    default: return compared(which, x, y, budget);
+  }
 }
 
 template <class T>
-PyObject* calculated(Operator which, PyObject* a, PyObject* b, DType t, MemoryBudget* budget) {
-  T x, y, result;
-  if (!read(a, &x) || !read(b, &y)) return nullptr;
+  requires std::is_floating_point_v<T>
+PyObject* calculated(Operator which, T x, T y, DType t, MemoryBudget* budget) {
+  T result;
   switch (which) {
     case Operator::add: result = x + y; break;
     case Operator::subtract: result = x - y; break;
@@ -102,9 +160,9 @@ PyObject* calculated(Operator which, PyObject* a, PyObject* b, DType t, MemoryBu
 
 // The same of integers, which wrap around.
 template <class T>
-PyObject* calculated_whole(Operator which, PyObject* a, PyObject* b, DType t, MemoryBudget* budget) {
-  T x, y, result;
-  if (!read(a, &x) || !read(b, &y)) return nullptr;
+  requires std::is_integral_v<T>
+PyObject* calculated(Operator which, T x, T y, DType t, MemoryBudget* budget) {
+  T result;
   const auto p = static_cast<uint64_t>(x), q = static_cast<uint64_t>(y);
   const bool divides = y != 0 && !(std::is_signed_v<T> && y == static_cast<T>(-1)), shifts = q < 8 * sizeof(T);
   const bool opposite = (x < 0) != (y < 0);
@@ -131,7 +189,29 @@ PyObject* calculated_whole(Operator which, PyObject* a, PyObject* b, DType t, Me
       if (!divides) return nullptr;
       result = static_cast<T>(x % y + (opposite && x % y != 0 ? y : 0));
       break;
+    case Operator::divide:
+      if (default_float != DType::f64) return nullptr;
+      return calculated(which, static_cast<double>(x), static_cast<double>(y), DType::f64, budget);
     default: return compared(which, x, y, budget);
+  }
+  return scalar_of(&result, t, budget);
+}
+
+// -x, |x| or its root. Null: another operator.
+template <class T>
+PyObject* calculated(Operator which, T x, DType t, MemoryBudget* budget) {
+  T result;
+  if constexpr (std::is_integral_v<T>) {
+    const T negated = static_cast<T>(-static_cast<uint64_t>(x));  // wraps around
+    if (which != Operator::negative && which != Operator::absolute) return nullptr;
+    result = which == Operator::negative || x < 0 ? negated : x;
+  } else {
+    switch (which) {
+      case Operator::negative: result = -x; break;
+      case Operator::absolute: result = std::fabs(x); break;
+      case Operator::sqrt: result = std::sqrt(x); break;
+      default: return nullptr;
+    }
   }
   return scalar_of(&result, t, budget);
 }
@@ -139,44 +219,26 @@ PyObject* calculated_whole(Operator which, PyObject* a, PyObject* b, DType t, Me
 }  // namespace
 
 PyObject* calculated_at_once(Operator which, PyObject* a, PyObject* b) {
-  DType t, other;
-  const bool x = scalar_dtype(a, &t), y = scalar_dtype(b, x ? &other : &t);
-  if ((!x && !PyFloat_CheckExact(a) && !PyLong_CheckExact(a)) ||
-      (!y && !PyFloat_CheckExact(b) && !PyLong_CheckExact(b)))
-    return nullptr;
-  if (on_tape(a) || on_tape(b) || !may_work_at_once()) return nullptr;
-  if (x && y) {
-    if (is_scalar(a) && is_scalar(b) && as_array(a)->device != as_array(b)->device) return nullptr;
-    bool mixed = (t == DType::f64 && other == DType::i64) || (t == DType::i64 && other == DType::f64);
-    if (t != other && !mixed) return nullptr;
-    if (mixed) t = DType::f64;
-  }
-  MemoryBudget* budget = as_array(is_scalar(a) ? a : b)->array.storage()->budget;
+  Number x, y;
+  if (!may_work_at_once() || !x.read(a) || !y.read(b) || !promote(x, y)) return nullptr;
+  PyObject* const one = is_scalar(a) ? a : b;
+  if (one == a && is_scalar(b) && as_array(a)->device != as_array(b)->device) return nullptr;
+  MemoryBudget* budget = as_array(one)->array.storage()->budget;
   return guarded([&]() -> PyObject* {
+    if (x.dtype == DType::b1) return calculated(which, x.as<bool>(), y.as<bool>(), x.dtype, budget);
     PyObject* result = nullptr;
-    with_real(t, [&]<class T>(T) {
-      if constexpr (std::is_integral_v<T>)
-        result = calculated_whole<T>(which, a, b, t, budget);
-      else
-        result = calculated<T>(which, a, b, t, budget);
-    });
+    with_real(x.dtype, [&]<class T>(T) { result = calculated(which, x.as<T>(), y.as<T>(), x.dtype, budget); });
     return result;
   });
 }
 
-PyObject* negated_at_once(PyObject* a) {
-  const Array& scalar = as_array(a)->array;
-  if (on_tape(a) || !may_work_at_once() || !scalar.storage()) return nullptr;
+PyObject* calculated_at_once(Operator which, PyObject* a) {
+  Number x;
+  if (!may_work_at_once() || !x.read(a)) return nullptr;
   return guarded([&] {
     PyObject* result = nullptr;
-    with_real(scalar.layout.dtype, [&]<class T>(T value) {
-      if (!read(a, &value)) return;
-      if constexpr (std::is_integral_v<T>)
-        value = static_cast<T>(-static_cast<uint64_t>(value));  // wraps around
-      else
-        value = -value;
-      result = scalar_of(&value, scalar.layout.dtype, scalar.storage()->budget);
-    });
+    MemoryBudget* budget = as_array(a)->array.storage()->budget;
+    with_real(x.dtype, [&]<class T>(T) { result = calculated(which, x.as<T>(), x.dtype, budget); });
     return result;
   });
 }

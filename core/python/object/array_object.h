@@ -35,7 +35,14 @@ const Array& get_array(const char* op, PyObject* o);
 PyObject* wrap(Array array);
 // A scalar: one element of a storage. Null with an exception set.
 PyObject* wrap_element(Buffer* storage, DType dtype, int64_t offset);
-void trim_objects();  // gives Python the memory of objects that are kept for new arrays
+// A scalar with the value at `value`, in a storage of its own; made without an operation. Null with an exception set.
+PyObject* scalar_at_once(DType dtype, MemoryBudget* budget, const void* value);
+// The scalar True or False, made without an operation; of one budget, always the same two objects.
+PyObject* truth_at_once(bool value, MemoryBudget* budget);
+void forget_truth(PyObject* scalar);  // which is about to become an array
+// Gives Python the memory of objects that are kept for new arrays, and how many of them have a storage.
+void trim_objects();
+int64_t kept_with_storage();
 void set_node(ArrayObject* array, PyObject* node, int64_t index);
 // As slots of the type.
 int visit_array(PyObject* self, visitproc visit, void* arg);

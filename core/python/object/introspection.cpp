@@ -70,7 +70,7 @@ nb::dict stats() {
 
 nb::dict in_use() {
   nb::dict d;
-  d["storages"] = FreeList<Buffer>::in_use(), d["ops"] = FreeList<Op>::in_use(),
+  d["storages"] = FreeList<Buffer>::in_use() - kept_with_storage(), d["ops"] = FreeList<Op>::in_use(),
   d["rooms"] = FreeList<KernelRoom>::in_use();
   d["blocks"] = CachingAllocator::get().in_use();
   return d;

@@ -1,7 +1,6 @@
 #include "python/object/scalar.h"
 
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <utility>
 
@@ -18,20 +17,6 @@
 #include "python/runtime/submission/submit.h"
 
 namespace forerun {
-
-PyObject* scalar_at_once(DType t, MemoryBudget* budget, const void* value) {
-  Buffer* storage = Buffer::make(item_size(t), budget);
-  storage->form.dtype = static_cast<uint8_t>(t), storage->form.ndim = 0;
-  storage->take();
-  storage->materialized = true;
-  if (const size_t size = item_size(t); size == 8)
-    std::memcpy(storage->data(), value, 8);
-  else
-    std::memcpy(storage->data(), value, size);
-  PyObject* made = wrap_element(storage, t, 0);
-  if (!made) storage->retain(), storage->release();
-  return made;
-}
 
 PyObject* element(const Array& array, int64_t offset) {
   const Buffer& storage = *array.storage();
@@ -50,6 +35,7 @@ PyObject* element(const Array& array, int64_t offset) {
 
 void become(PyObject* array, bool scalar) {
   if (is_scalar(array) == scalar) return;
+  forget_truth(array);
   PyTypeObject *was = Py_TYPE(array), *type = scalar_types[static_cast<int>(layout_of(array).dtype)];
   Py_SET_TYPE(array, reinterpret_cast<PyTypeObject*>(Py_NewRef(scalar ? type : array_type)));
   Py_DECREF(was);

@@ -14,8 +14,6 @@ PyObject* wrap_like(PyObject* like, Array array);
 // The same object as a scalar, or as an array that is not one. Its storage must not be shared.
 void become(PyObject* array, bool scalar);
 
-// A scalar with the value at `value`, made without an operation.
-PyObject* scalar_at_once(DType t, MemoryBudget* budget, const void* value);
 // A scalar with a copy of the element at an offset: made at once where its value is computed, else by an operation.
 PyObject* element(const Array& array, int64_t offset);
 // The base of a view with axes: the array itself, or for a scalar, a copy in `own`, so that writing to the view leaves
