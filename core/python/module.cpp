@@ -31,7 +31,7 @@ void init_fallback(Module& m);
 void init_create(Module& m);
 void init_views(Module& m);
 void init_scalars(Module& m);
-void init_scalar_classes(Module& m);
+void init_numpy_classes(Module& m);
 void init_dlpack(Module& m);
 void init_reduce(Module& m);
 void init_matmul(Module& m);
@@ -102,7 +102,7 @@ NB_MODULE(_core, module) {
   init_create(m);
   init_views(m);
   init_scalars(m);
-  init_scalar_classes(m);
+  init_numpy_classes(m);
   init_dlpack(m);
   init_reduce(m);
   init_matmul(m);

@@ -7,6 +7,7 @@
 
 #include "array/array.h"
 #include "python/array/iterators.h"
+#include "python/array/numpy_classes.h"
 #include "python/autograd/leaf.h"
 #include "python/direct/shape.h"
 #include "python/front_end.h"
@@ -60,6 +61,7 @@ int put_node(PyObject* s, PyObject* node, void*) {
 }
 
 PyGetSetDef attributes[] = {
+    {"__class__", exclusive<get_class>, nullptr, "The class of the array.", nullptr},
     {"shape", exclusive<get_shape>, nullptr, "Extents of the axes.", nullptr},
     {"strides", exclusive<get_strides>, nullptr, "Bytes from one element to the next, per axis.", nullptr},
     {"ndim", exclusive<get_ndim>, nullptr, "Number of axes.", nullptr},

@@ -25,7 +25,7 @@ namespace {
 // The value of an operand of at most eight bytes.
 class Number {
  public:
-  // False: it is no scalar or number of Python's, is still computed, is recorded, or is too large.
+  // False: it is neither a scalar nor a number of Python's, is still computed, is recorded, or is too large.
   bool read(PyObject* o) {
     if (PyFloat_CheckExact(o)) return weak = true, set(DType::f64, PyFloat_AS_DOUBLE(o));
     if (is_scalar(o)) return read_scalar(*as_array(o));

@@ -52,7 +52,8 @@ class _Ndarray(ArrayClass):
     def __eq__(cls, other: object) -> bool:
         return other is cls or other is numpy.ndarray
 
-    __hash__ = type.__hash__
+    def __hash__(cls) -> int:
+        return hash(numpy.ndarray)
 
 
 class _Ufunc(type):
@@ -144,6 +145,8 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
     yield "__array_function__", _functions(calls)
     yield "data", _read("data")
     yield "base", None
+    # Pickles have NumPy's arrays and scalars: processes and programs read them in which NumPy is not replaced.
+    yield "__reduce_ex__", lambda x, protocol: x.numpy()[() if _core.is_scalar(x) else ...].__reduce_ex__(protocol)
     yield "to_numpy", lambda x: x.numpy()  # Matplotlib's hist would read one element after the other
     yield "flags", flags
     yield "setflags", setflags

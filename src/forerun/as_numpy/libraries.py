@@ -34,6 +34,7 @@ ADAPTED: dict[str, tuple[str, ...] | None] = {
         "Tensor", "from_numpy", "tensor", "as_tensor", "full", "full_like", "arange", "linspace", "clamp", "eq",
         "where",
     ),
+    "array_api_compat": ("array_namespace", "get_namespace", "is_array_api_obj", "is_numpy_array", "device", "size"),
     "torch.utils.data._utils.collate": ("default_collate",),
 }  # fmt: skip
 _OF_C = ("torch.Tensor",)  # classes whose operators are those of a class made in C

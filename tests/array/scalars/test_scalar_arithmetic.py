@@ -132,7 +132,9 @@ def test_nothing_is_pending(ahead: str, call: Callable[..., Any]) -> None:
 
 def test_comparisons_give_two_objects(ahead: str) -> None:
     x, y = np.array([1.0, 2.0])
-    assert (x < y) is (y > x) and (x > y) is (x == y) and (x < y) is not (x > y)
+    assert (x < y) is (y > x)
+    assert (x > y) is (x == y)
+    assert (x < y) is not (x > y)
 
 
 def test_truth_value_as_a_leaf(ahead: str) -> None:
@@ -141,7 +143,9 @@ def test_truth_value_as_a_leaf(ahead: str) -> None:
     leaf.attach_grad()  # makes the object itself an array
     assert not _core.is_scalar(leaf)
     leaf[()] = False
-    assert bool(x < y) and _core.is_scalar(x < y) and (x < y).grad is None
+    assert bool(x < y)
+    assert _core.is_scalar(x < y)
+    assert (x < y).grad is None
 
 
 def test_reused_scalars_are_independent(ahead: str) -> None:
@@ -152,7 +156,8 @@ def test_reused_scalars_are_independent(ahead: str) -> None:
     kept = [(s, s.item()) for s in sums]
     more = [a * 3 for a in x] + [i + 1 for i in np.arange(50)] + [a > 3 for a in x]
     assert all(s.item() == value for s, value in kept)
-    assert [m.item() for m in more[:200]] == [i * 4.5 for i in range(200)] and more[200].dtype == numpy.int64
+    assert [m.item() for m in more[:200]] == [i * 4.5 for i in range(200)]
+    assert more[200].dtype == numpy.int64
 
 
 def test_view_of_a_reused_scalar(ahead: str) -> None:
@@ -160,7 +165,8 @@ def test_view_of_a_reused_scalar(ahead: str) -> None:
     for _ in range(100):
         view = (x[0] * x[1]).reshape(1)
         view += 1
-        assert view.tolist() == [7.0] and (x[0] * x[1]).item() == 6.0
+        assert view.tolist() == [7.0]
+        assert (x[0] * x[1]).item() == 6.0
 
 
 def test_recorded_scalars(ahead: str) -> None:

@@ -1,4 +1,6 @@
-// Scalars while NumPy is replaced: of one class for each dtype, as NumPy's, and numbers instead of containers.
+// Scalars while NumPy is replaced are of one class for each dtype, as NumPy's, and numbers instead of containers.
+#include "python/array/numpy_classes.h"
+
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -15,7 +17,7 @@ namespace forerun {
 
 namespace {
 
-// The packages that see the type of scalars itself while NumPy is replaced.
+// The packages that see the types themselves while NumPy is replaced; none while it is not.
 std::vector<std::string> plain_packages;
 
 // The name of a module, by its variables; empty without one.
@@ -39,17 +41,8 @@ bool asked_by_plain_package() {
   return std::find(plain_packages.begin(), plain_packages.end(), package) != plain_packages.end();
 }
 
-// The `__class__` of a scalar, which isinstance reads: NumPy's class, and so one of Python's, because
-// `isinstance(x[0], float)` decides what programs and libraries do.
-PyObject* class_of_number(PyObject* self) {
-  PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(self));
-  return Py_NewRef(asked_by_plain_package() ? type : scalar_class(as_array(self)->array.layout.dtype));
-}
-
 // An attribute of a scalar, of which none says that it is a container.
 PyObject* attribute_of_number(PyObject* self, PyObject* name) {
-  static PyObject* const class_name = PyUnicode_InternFromString("__class__");
-  if (name == class_name) return class_of_number(self);
   static PyObject* const hidden[] = {PyUnicode_InternFromString("__len__"), PyUnicode_InternFromString("__iter__"),
                                      PyUnicode_InternFromString("__contains__")};
   if (std::find(std::begin(hidden), std::end(hidden), name) == std::end(hidden))
@@ -88,12 +81,21 @@ void imitate_numbers(nb::handle packages, const nb::dict& classes) {
 
 }  // namespace
 
-void init_scalar_classes(Module& m) {
-  m.def(
-      "imitate_numbers", imitate_numbers, nb::arg("packages"), nb::arg("classes"),
-      "From now on scalars have no length, no attributes of containers, and NumPy's class outside these packages. New "
-      "ones are of the classes by dtype, which derive from that of all scalars, and Python's errors name NumPy's "
-      "classes. With no packages they are arrays again.");
+PyObject* get_class(PyObject* self, void*) {
+  PyTypeObject* type = Py_TYPE(self);
+  const bool scalar = is_scalar(self);
+  if (plain_packages.empty() || (!scalar && type != array_type) || asked_by_plain_package())
+    return Py_NewRef(reinterpret_cast<PyObject*>(type));
+  // `isinstance(x[0], float)` and `isinstance(x, numpy.ndarray)` decide what programs and libraries do.
+  if (scalar) return Py_NewRef(scalar_class(as_array(self)->array.layout.dtype));
+  return Py_NewRef(reinterpret_cast<PyObject*>(&PyArray_Type));
+}
+
+void init_numpy_classes(Module& m) {
+  m.def("imitate_numbers", imitate_numbers, nb::arg("packages"), nb::arg("classes"),
+        "From now on arrays and scalars have NumPy's class outside these packages, and scalars no length and no "
+        "attributes of containers. New ones are of the classes by dtype, which derive from that of all scalars, and "
+        "Python's errors name NumPy's classes. With no packages all of it is as before.");
 }
 
 }  // namespace forerun

@@ -1,0 +1,95 @@
+"""Programs that get forerun as NumPy: the classes that libraries see, and pickles for other processes."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import array_api_compat
+import numpy
+import pytest
+
+from forerun import _core, np
+from tests.support.processes.as_numpy_program import Run
+
+GIVEN = "import numpy as np\nx, s = np.arange(4.0), np.arange(4.0)[3]\n"
+LIBRARY = """\
+import functools, numpy
+@functools.singledispatch
+def kind(x):
+    return "other"
+@kind.register
+def _(x: numpy.ndarray):
+    return "array"
+found = [(kind(v), isinstance(v, numpy.ndarray), isinstance(v, numpy.floating), isinstance(v, list)) for v in values]
+"""
+
+
+def test_libraries_see_numpys_classes(run: Run) -> None:
+    names = run(GIVEN)
+    library: dict[str, Any] = {"__name__": "library", "values": [names["x"], names["s"]]}
+    exec(LIBRARY, library)
+    assert library["found"] == [("array", True, False, False), ("other", False, True, False)]
+
+
+def test_modules_of_forerun_see_the_type(run: Run) -> None:
+    names = run(GIVEN)
+    module: dict[str, Any] = {**names, "__name__": "forerun.module"}
+    exec("found = x.__class__", module)
+    assert module["found"] is np.ndarray
+
+
+def test_classes_of_the_program(run: Run) -> None:
+    names = run(
+        f"{GIVEN}"
+        "import functools\n"
+        "@functools.singledispatch\n"
+        "def kind(x): return 'other'\n"
+        "@kind.register(np.ndarray)\n"
+        "def _(x): return 'array'\n"
+        "kinds = kind(x), kind(s), kind([1])\n"
+        "same = x.__class__ == np.ndarray == type(x), {np.ndarray: 1}[x.__class__], isinstance(x, np.ndarray)\n"
+    )
+    assert names["kinds"] == ("array", "other", "other")
+    assert names["same"] == (True, 1, True)
+
+
+def test_arrays_have_their_type_without_the_replacement() -> None:
+    x = np.ones(2)
+    library: dict[str, Any] = {"__name__": "library", "values": [x]}
+    exec(LIBRARY, library)
+    assert library["found"] == [("other", False, False, False)]
+    assert x.__class__ is type(x)
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_pickles_have_numpys_arrays(run: Run, protocol: int) -> None:
+    text = run(f"{GIVEN}import pickle\ntext = pickle.dumps((x, x[::2], s, s > 1, x[:0], x.T), {protocol})\n")["text"]
+    values = pickle.loads(text)
+    assert [type(v) for v in values] == [numpy.ndarray] * 2 + [numpy.float64, numpy.bool_] + [numpy.ndarray] * 2
+    assert [v.tolist() for v in values] == [[0, 1, 2, 3], [0, 2], 3, True, [], [0, 1, 2, 3]]
+    code = "import pickle, sys; pickle.load(sys.stdin.buffer); print('forerun' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], input=text, capture_output=True, check=False)
+    assert (done.stdout.strip(), done.returncode) == (b"False", 0), done.stderr
+
+
+def test_copies_stay_arrays_of_forerun(run: Run) -> None:
+    names = run(f"{GIVEN}import copy\ncopies = copy.copy(x), copy.deepcopy([x])[0], copy.deepcopy(s)\n")
+    assert [_core.is_scalar(v) for v in names["copies"]] == [False, False, True]
+    assert all(isinstance(v, _core.Array) for v in names["copies"])
+
+
+def test_pickles_without_the_replacement_have_arrays_of_forerun() -> None:
+    assert type(pickle.loads(pickle.dumps(np.ones(2)))) is np.ndarray
+
+
+def test_namespaces_of_the_array_api(run: Run) -> None:
+    names = run(
+        f"{GIVEN}import array_api_compat as compat\n"
+        "space = compat.array_namespace(x, s, np.ones(2))\n"
+        "kinds = compat.is_numpy_array(x), compat.is_array_api_obj(x), compat.size(x)\n"
+    )
+    assert names["space"] is array_api_compat.array_namespace(numpy.ones(1))
+    assert names["kinds"] == (True, True, 4)
