@@ -93,3 +93,14 @@ def test_namespaces_of_the_array_api(run: Run) -> None:
     )
     assert names["space"] is array_api_compat.array_namespace(numpy.ones(1))
     assert names["kinds"] == (True, True, 4)
+
+
+def test_masked_arrays_and_matrices_of_arrays_can_be_written(run: Run) -> None:
+    names = run(
+        f"{GIVEN}"
+        "masked, matrix = np.ma.asarray(x), np.asmatrix(x)\n"
+        "masked[[1, 2]], masked[0], matrix[0, 1] = 7, np.ma.masked, 9\n"
+    )
+    assert names["masked"].tolist() == [None, 7, 7, 3]
+    assert names["matrix"].tolist() == [[0, 9, 2, 3]]
+    assert names["x"].tolist() == [0, 1, 2, 3]

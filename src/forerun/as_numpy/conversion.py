@@ -99,7 +99,7 @@ class Numpy:
             given = (target.asnumpy(), *given[1:])
         if out is not None:
             named["out"] = values(out, writable=True)
-        result = theirs(*given, **named)
+        result = _writable(theirs(*given, **named), args, given)
         if isinstance(target, _core.Array):
             target[...] = given[0]
         if out is not None:
@@ -139,6 +139,14 @@ class Numpy:
 def first_line(error: BaseException) -> str:
     """Return the first line of an error."""
     return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _writable(result: Any, args: Sequence[Any], given: Sequence[Any]) -> Any:
+    """Return a result, or its copy if it is a view, of a derived class, of a forerun array: it would be read-only."""
+    if type(result) is numpy.ndarray or not isinstance(result, numpy.ndarray) or result.flags.writeable:
+        return result
+    shares = (isinstance(a, _core.Array) and numpy.may_share_memory(result, g) for a, g in zip(args, given))
+    return result.copy() if any(shares) else result
 
 
 def _delivered(out: Out, written: Any, result: Any) -> Any:
