@@ -95,6 +95,7 @@ def test_namespaces_of_the_array_api(run: Run) -> None:
     assert names["kinds"] == (True, True, 4)
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
 def test_masked_arrays_and_matrices_of_arrays_can_be_written(run: Run) -> None:
     names = run(
         f"{GIVEN}"
