@@ -89,11 +89,11 @@ def test_a_name_is_given_once():
 
 
 def test_operations_of_programs_need_no_registered_name():
-    mine = elementwise(numpy.add, name="add", constant=True, doc="a + b.")
+    unregistered = elementwise(numpy.add, name="add", constant=True, doc="a + b.")
     also = primitive(None)(lambda x: x)
-    assert operations.name_of(mine) is None
+    assert operations.name_of(unregistered) is None
     assert operations.name_of(also) is None
-    assert operations["add"] is not mine
+    assert operations["add"] is not unregistered
 
 
 def test_a_module_that_is_imported_again_after_an_interrupt_replaces_what_it_had(monkeypatch):

@@ -46,8 +46,8 @@ def opened_npy(path: pathlib.Path) -> Any:
 
 
 def tensors(path: pathlib.Path) -> pathlib.Path:
-    said = {"x": {"dtype": "BOOL", "shape": [RAW.size], "data_offsets": [0, RAW.size]}}
-    text = json.dumps(said).encode()
+    header = {"x": {"dtype": "BOOL", "shape": [RAW.size], "data_offsets": [0, RAW.size]}}
+    text = json.dumps(header).encode()
     (path / "x.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + RAW.tobytes())
     return path / "x.safetensors"
 

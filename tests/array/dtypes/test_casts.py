@@ -126,9 +126,9 @@ class TestWarnings:
     )
     def test_imaginary_parts_are_not_lost_in_silence(self, lose: Any) -> None:
         z = np.array([1 + 2j])
-        with pytest.warns(numpy.exceptions.ComplexWarning, match="discards the imaginary part") as said:
+        with pytest.warns(numpy.exceptions.ComplexWarning, match="discards the imaginary part") as caught:
             lose(z)
-        assert [w.filename for w in said] == [__file__]
+        assert [w.filename for w in caught] == [__file__]
 
     def test_there_are_no_others(self) -> None:
         with warnings.catch_warnings():

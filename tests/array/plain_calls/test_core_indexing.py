@@ -126,7 +126,7 @@ def test_elements_read() -> None:
     indices = [(repr(i), i) for i in INDICES] + list(of_forerun().items())
     for dtype in DTYPES:
         arrays = [(label, make(dtype)) for label, make in LAYOUTS.items()]
-        for (label, x), (said, index) in itertools.product(
+        for (label, x), (index_label, index) in itertools.product(
             arrays, indices if dtype in ("float32", "int8", "complex128") else indices[-37:]
         ):
             got, want = (
@@ -134,7 +134,7 @@ def test_elements_read() -> None:
                 record_of_call(lambda a, i: indexing.getitem(a, known(a, i)), (x, index), {}),
             )
             if got != want:
-                found.append(f"{label} of {dtype} at {said}: got {got} instead of {want}")
+                found.append(f"{label} of {dtype} at {index_label}: got {got} instead of {want}")
     assert not found, shown(found)
 
 
@@ -172,11 +172,11 @@ def test_elements_written() -> None:
         all_ = itertools.product(LAYOUTS.items(), indices, values[7:9] + values[20:])
         if dtype != "float32":
             all_ = itertools.product(list(LAYOUTS.items())[:4], few, values[:28])
-        for (label, make), (said, index), (what, value) in all_:
+        for (label, make), (index_label, index), (what, value) in all_:
             if label in ("longer", "long"):
                 continue
             got = written(assign, make(dtype), index, value)
             want = written(lambda a, i, v: assigning.setitem(a, known(a, i, True), v), make(dtype), index, value)
             if got != want:
-                found.append(f"{label} of {dtype} at {said} = {what}: got {got} instead of {want}")
+                found.append(f"{label} of {dtype} at {index_label} = {what}: got {got} instead of {want}")
     assert not found, shown(found)

@@ -133,11 +133,11 @@ def test_numpys_scalars_are_operands_like_arrays_without_axes(dtype):
 
 
 def test_numpys_operators_need_no_python_function():
-    x, one, theirs = vector("float64"), scalar("float64"), numpy.arange(5.0)
+    x, one, numpy_array = vector("float64"), scalar("float64"), numpy.arange(5.0)
     calls: list[Any] = []
     sys.setprofile(lambda frame, event, _: calls.append(frame.f_code) if event == "call" else None)
     try:
-        found = numpy.float64(2.5) * x, numpy.int64(3) - one, numpy.float32(1) < x, theirs + x
+        found = numpy.float64(2.5) * x, numpy.int64(3) - one, numpy.float32(1) < x, numpy_array + x
     finally:
         sys.setprofile(None)
     assert calls == []

@@ -202,11 +202,11 @@ def test_a_task_that_fails_in_the_call_keeps_no_frames_of_the_program():
 @pytest.mark.parametrize("shape", [(3, 3), (4, 3), (3, 4), (2, 2, 2)])
 def test_numbers_on_the_diagonal_are_numpys(engine, shape):
     for value, dtype, wrap in ((7, "int64", False), (2.5, "float32", True), (1, "uint8", True)):
-        theirs = numpy.zeros(shape, dtype)
-        mine = np.array(theirs)
-        numpy.fill_diagonal(theirs, value, wrap)
-        np.fill_diagonal(mine, value, wrap)
-        assert (mine.numpy() == theirs).all()
+        expected = numpy.zeros(shape, dtype)
+        array = np.array(expected)
+        numpy.fill_diagonal(expected, value, wrap)
+        np.fill_diagonal(array, value, wrap)
+        assert (array.numpy() == expected).all()
     turned = np.array(numpy.zeros((3, 4))).T
     np.fill_diagonal(turned, 5)
     assert turned.sum().item() == 15

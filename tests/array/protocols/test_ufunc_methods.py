@@ -56,9 +56,9 @@ def test_at_counts_each_index(engine: str, indices: Any) -> None:
     numpy.add.at(x, to_forerun(indices), 2.0)
     assert_array_equal(x.numpy(), want)
     special.exprel.at(x, 0)
-    theirs = F32.copy()
-    numpy.add.at(theirs, to_forerun(indices), 2.0)  # NumPy's own, at our indices
-    assert_array_equal(theirs, want)
+    numpy_array = F32.copy()
+    numpy.add.at(numpy_array, to_forerun(indices), 2.0)  # NumPy's own, at our indices
+    assert_array_equal(numpy_array, want)
 
 
 def test_at_returns_at_once() -> None:

@@ -18,7 +18,7 @@ from forerun.testing import closed_gate
 from tests.support.comparison.numpy_calls import F32, GRID, INTS, MATRICES, check, to_forerun
 
 CALLS: dict[str, tuple[Any, ...]] = {
-    "ours": (numpy.hypot, F32, F32),
+    "forerun": (numpy.hypot, F32, F32),
     "scipy": (special.erf, F32),
     "scipy, complex": (special.gamma, F32.astype("complex64")),
     "scipy, float64": (special.gamma, F32.astype("float64")),
@@ -118,13 +118,13 @@ def test_options(function: Any, options: dict[str, Any]) -> None:
         want = numpy.where(options["where"], function(F32, F32), out)
     else:
         want = function(F32, F32, out=out.copy(), **options)
-    mine = np.array(out)
+    into = np.array(out)
     named = {k: to_forerun(v) for k, v in options.items()}
     with closed_gate():
-        found = function(np.array(F32), np.array(F32), out=mine, **named)
-    assert found is mine
-    assert mine.dtype == want.dtype
-    assert_array_equal(mine.numpy(), want)
+        found = function(np.array(F32), np.array(F32), out=into, **named)
+    assert found is into
+    assert into.dtype == want.dtype
+    assert_array_equal(into.numpy(), want)
     if "where" not in options:
         check(function, F32, F32, **options)
 
@@ -212,17 +212,17 @@ def test_core_axes_may_be_in_other_positions() -> None:
 ], ids=" ".join)  # fmt: skip
 def test_in_place_casts_by_numpys_rule(dtypes: tuple[str, str]) -> None:
     into, value = dtypes
-    theirs, x = numpy.ones(2, into), np.ones(2, dtype=into)
+    numpy_x, x = numpy.ones(2, into), np.ones(2, dtype=into)
     allowed = numpy.can_cast(numpy.result_type(into, value), into, "same_kind")
     if numpy.dtype(into).kind != numpy.dtype(value).kind == "f":
         allowed = False
     if allowed:
-        theirs += numpy.ones(2, value)
+        numpy_x += numpy.ones(2, value)
         x += np.ones(2, dtype=value)
         assert x.dtype == into
-        assert x.tolist() == theirs.tolist()
+        assert x.tolist() == numpy_x.tolist()
     else:
         with pytest.raises(TypeError):
-            theirs += numpy.ones(2, value)
+            numpy_x += numpy.ones(2, value)
         with pytest.raises(TypeError, match="must fit out's kind"):
             x += np.ones(2, dtype=value)

@@ -60,16 +60,16 @@ def in_place(x: Any) -> None:
     ids=lambda f: f.__name__,
 )
 def test_overlapping_reads_precede_writes(write: Any, engine: str) -> None:
-    mine, theirs = np.array(M), M.copy()
-    write(mine), write(theirs)
-    assert mine.tolist() == theirs.tolist()
+    array, numpy_array = np.array(M), M.copy()
+    write(array), write(numpy_array)
+    assert array.tolist() == numpy_array.tolist()
 
 
 def test_positions_from_the_array_that_is_written() -> None:
-    mine, theirs = np.array([2, 0, 1]), numpy.array([2, 0, 1])
-    mine[mine] = np.array([10, 20, 30])
-    theirs[theirs] = [10, 20, 30]
-    assert mine.tolist() == theirs.tolist()
+    array, numpy_array = np.array([2, 0, 1]), numpy.array([2, 0, 1])
+    array[array] = np.array([10, 20, 30])
+    numpy_array[numpy_array] = [10, 20, 30]
+    assert array.tolist() == numpy_array.tolist()
 
 
 def test_writing_in_place_through_a_slice_is_one_operation() -> None:
@@ -298,17 +298,17 @@ def test_several_numbers_of_uint64_wrap() -> None:
 
 
 def test_positions_that_are_no_int64_are_refused_by_functions_as_by_numpy() -> None:
-    mine, theirs = np.arange(4), numpy.arange(4)
+    array, numpy_array = np.arange(4), numpy.arange(4)
     for wrong in (2**63, 2**64, -(2**63) - 1, [0, 2**64]):
         for name, *values in (("take",), ("put", 1)):
             with pytest.raises(OverflowError):
-                getattr(numpy, name)(theirs, wrong, *values)
+                getattr(numpy, name)(numpy_array, wrong, *values)
             with pytest.raises(OverflowError, match=r"must fit int64, got"):
-                getattr(np, name)(mine, wrong, *values)
+                getattr(np, name)(array, wrong, *values)
     with pytest.raises(IndexError, match=r"put: index must be in \[-4, 4\), got -9223372036854775808"):
-        np.put(mine, numpy.uint64(2**63), 1)
+        np.put(array, numpy.uint64(2**63), 1)
     with pytest.raises(TypeError, match="positions must be integers, got object"):
-        np.take(mine, None)
+        np.take(array, None)
 
 
 @pytest.mark.parametrize("nothing", [numpy.zeros(0, int), False, numpy.array([False, False])], ids=repr)

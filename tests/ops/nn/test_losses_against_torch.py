@@ -91,10 +91,10 @@ PAIRS: list[tuple[str, Function, Function, list[Any], list[Any]]] = [
 ]  # fmt: skip
 
 
-def beside(fused: Function, theirs: Function, varied: list[Any], fixed: list[Any]) -> None:
+def beside(function: Function, torch_function: Function, varied: list[Any], fixed: list[Any]) -> None:
     """Results, gradients, and gradients of the sum of all squared gradients are the same."""
     xs, txs = [np.array(x) for x in varied], [torch.tensor(x, requires_grad=True) for x in varied]
-    ty = theirs(*txs, *map(torch.tensor, fixed))
+    ty = torch_function(*txs, *map(torch.tensor, fixed))
     rates = RNG.normal(size=tuple(ty.shape))
     tgs = torch.autograd.grad((ty * torch.tensor(rates)).sum(), txs, create_graph=True)
     t_again = sum((g * g).sum() for g in tgs) + ty.sum()
@@ -102,7 +102,7 @@ def beside(fused: Function, theirs: Function, varied: list[Any], fixed: list[Any
     for x in xs:
         x.attach_grad()
     with autograd.record():
-        y = fused(*xs, *map(np.array, fixed))
+        y = function(*xs, *map(np.array, fixed))
         gs = autograd.grad((y * np.array(rates)).sum(), xs, create_graph=True)
         loss = sum((g * g).sum() for g in gs) + y.sum()
     loss.backward()
@@ -154,17 +154,17 @@ def test_attention(is_causal: bool) -> None:
     steps, batch, heads, width = 5, 2, 3, 4
     mask = numpy.tril(numpy.ones((steps, steps))) if is_causal else numpy.ones((steps, steps))
 
-    def fused(x: Any) -> Any:
+    def attention(x: Any) -> Any:
         weights = npx.masked_softmax(npx.interleaved_matmul_selfatt_qk(x, heads), np.array(mask))
         return npx.interleaved_matmul_selfatt_valatt(x, weights, heads)
 
-    def theirs(x: Any) -> Any:
+    def torch_attention(x: Any) -> Any:
         q, k, v = x.reshape(steps, batch, heads, 3, width).permute(3, 1, 2, 0, 4)
         with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
             y = F.scaled_dot_product_attention(q, k, v, is_causal=is_causal)
         return y.permute(2, 0, 1, 3).reshape(steps, batch, heads * width)
 
-    beside(fused, theirs, [RNG.normal(size=(steps, batch, heads * 3 * width))], [])
+    beside(attention, torch_attention, [RNG.normal(size=(steps, batch, heads * 3 * width))], [])
 
 
 def test_embedding_and_pixels() -> None:

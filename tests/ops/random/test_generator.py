@@ -280,13 +280,13 @@ def test_nothing_waits():
 
 @pytest.mark.parametrize("kind", ["Generator", "RandomState"])
 def test_methods_and_parameters_are_numpys(kind):
-    ours, theirs = getattr(np.random, kind), getattr(numpy.random, kind)
-    for name in (n for n in dir(theirs) if not n.startswith("_") and callable(getattr(theirs, n))):
-        want = list(inspect.signature(getattr(theirs, name)).parameters.values())
-        got = list(inspect.signature(getattr(ours, name)).parameters.values())
+    kind_of_forerun, kind_of_numpy = getattr(np.random, kind), getattr(numpy.random, kind)
+    for name in (n for n in dir(kind_of_numpy) if not n.startswith("_") and callable(getattr(kind_of_numpy, n))):
+        want = list(inspect.signature(getattr(kind_of_numpy, name)).parameters.values())
+        got = list(inspect.signature(getattr(kind_of_forerun, name)).parameters.values())
         got = [p for p in got if p.name not in ("device", "ctx")]
         names = [p.name for p in want]
-        mine = [p.name for p in got if p.name in names]
-        assert mine == names or name in {"rand", "randn"}, name
+        shared = [p.name for p in got if p.name in names]
+        assert shared == names or name in {"rand", "randn"}, name
         for p, q in zip(want, [p for p in got if p.name in names]):
             assert p.default == q.default or (q.default is None or p.name in ("n", "nsample", "dtype")), name
