@@ -53,9 +53,9 @@ class TestWhereGradientsArrive:
                 return x + z
 
             def backward(self, g: Any) -> tuple[Any, Any]:
-                mine = g * 3
-                kept.append(mine)
-                return g * 2, mine
+                gradient = g * 3
+                kept.append(gradient)
+                return g * 2, gradient
 
         x, z = leaf([1.0, 2.0]), leaf([3.0, 4.0])
         with autograd.record():

@@ -239,7 +239,7 @@ def test_files_say_names_that_do_not_depend_on_modules(tmp_path: Path) -> None:
 # --- files that lie --------------------------------------------------------------------------------------------------
 
 
-def said(**changes: Any) -> str:
+def exported_text(**changes: Any) -> str:
     good = {
         "format": "forerun operations 2",
         "inputs": [[[2, 3], "float32"]],
@@ -254,35 +254,38 @@ def said(**changes: Any) -> str:
 LIES = {
     "no JSON": ("{", "file must be in JSON"),
     "nested": ("[" * 100_000, "file must be in JSON"),
-    "another format": (said(format="mxnet"), "file must be in the format 'forerun operations 2', got mxnet"),
+    "another format": (exported_text(format="mxnet"), "file must be in the format 'forerun operations 2', got mxnet"),
     "no object": ("[]", "file must be in the format 'forerun operations 2', got another"),
-    "inputs": (said(inputs=3), "inputs must be a list"),
-    "a shape": (said(inputs=[[[-2], "float32"]]), "arrays must have shape and dtype"),
-    "a huge shape": (said(inputs=[[[1 << 60], "float32"]]), "arrays must have shape and dtype"),
-    "a dtype": (said(inputs=[[[2], "object"]]), "dtype must be one of numbers, got 'object'"),
-    "parameters": (said(parameters=[]), "parameters must be named"),
-    "no operations": (said(operations={}), "operations must be a list, got dict"),
-    "an operation": (said(operations=[1]), "operation must be a name, inputs and the rest, got 1"),
+    "inputs": (exported_text(inputs=3), "inputs must be a list"),
+    "a shape": (exported_text(inputs=[[[-2], "float32"]]), "arrays must have shape and dtype"),
+    "a huge shape": (exported_text(inputs=[[[1 << 60], "float32"]]), "arrays must have shape and dtype"),
+    "a dtype": (exported_text(inputs=[[[2], "object"]]), "dtype must be one of numbers, got 'object'"),
+    "parameters": (exported_text(parameters=[]), "parameters must be named"),
+    "no operations": (exported_text(operations={}), "operations must be a list, got dict"),
+    "an operation": (exported_text(operations=[1]), "operation must be a name, inputs and the rest, got 1"),
     "an operation of the old format": (
-        said(operations=[["ops.arithmetic.multiply", [], None]]),
+        exported_text(operations=[["ops.arithmetic.multiply", [], None]]),
         "operation must be one that this version has, got ops.arithmetic.multiply",
     ),
     "another's operation in the old format": (
-        said(format="forerun operations 1", operations=[["os.add", [], None]]),
+        exported_text(format="forerun operations 1", operations=[["os.add", [], None]]),
         "operation must be one that this version has, got os.add",
     ),
     "a tuple as an operation": (
-        said(operations=[["linalg.SVDResult", [], None]]),
+        exported_text(operations=[["linalg.SVDResult", [], None]]),
         "operation must be one that this version has, got linalg.SVDResult",
     ),
-    "another's operation": (said(operations=[["os.system", [], None]]), "operation must be one that this version has"),
-    "an input": (said(result={"input": 1}), r"values must be what there is, got \{'input': 1\}"),
-    "a later result": (said(result={"result": [1, 0]}), "values must be what there is"),
-    "a parameter": (said(result={"parameter": "v"}), "values must be what there is"),
-    "a word": (said(result={"call": "exit"}), "values must be what there is"),
-    "no word": (said(result={}), "values must be what there is"),
-    "a class": (said(result={"record": ["os.stat_result", 1]}), "values must be what there is"),
-    "depth": (said(result=json.loads("[" * 40 + "]" * 40)), "values must not be nested deeper"),
+    "another's operation": (
+        exported_text(operations=[["os.system", [], None]]),
+        "operation must be one that this version has",
+    ),
+    "an input": (exported_text(result={"input": 1}), r"values must be what there is, got \{'input': 1\}"),
+    "a later result": (exported_text(result={"result": [1, 0]}), "values must be what there is"),
+    "a parameter": (exported_text(result={"parameter": "v"}), "values must be what there is"),
+    "a word": (exported_text(result={"call": "exit"}), "values must be what there is"),
+    "no word": (exported_text(result={}), "values must be what there is"),
+    "a class": (exported_text(result={"record": ["os.stat_result", 1]}), "values must be what there is"),
+    "depth": (exported_text(result=json.loads("[" * 40 + "]" * 40)), "values must not be nested deeper"),
 }
 
 
@@ -295,7 +298,7 @@ def test_lies_are_refused(lie: str, tmp_path: Path) -> None:
 
 
 def test_the_file_of_the_lies_is_good_otherwise(tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_text(said())
+    (tmp_path / "x.json").write_text(exported_text())
     block = SymbolBlock.imports(tmp_path / "x.json", "data")
     block.load_dict({"w": np.array([1.0, 2.0, 3.0])})
     assert block(np.ones((1, 3))).tolist() == [[1, 2, 3]]
@@ -309,7 +312,7 @@ def test_the_file_of_the_lies_is_good_otherwise(tmp_path: Path) -> None:
 
 
 def test_operations_that_do_not_fit_are_named(tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_text(said(operations=[["multiply", [{"input": 0}], None]]))
+    (tmp_path / "x.json").write_text(exported_text(operations=[["multiply", [{"input": 0}], None]]))
     block = SymbolBlock.imports(tmp_path / "x.json", "data")
     block.initialize()
     with pytest.raises(ValueError, match="SymbolBlock: operation 0, multiply, must fit what it gets"):

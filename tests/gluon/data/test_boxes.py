@@ -38,9 +38,9 @@ def agrees(x: Any, boxes: Any) -> None:
         assert box[:4].tolist() == found(x, int(box[4]))
 
 
-@pytest.mark.parametrize("ours", [False, True])
-def test_mirrored_and_cut_images_have_their_boxes(ours: bool) -> None:
-    x, boxes = (np.array(painted()), np.array(BOXES)) if ours else (painted(), BOXES)
+@pytest.mark.parametrize("forerun_arrays", [False, True])
+def test_mirrored_and_cut_images_have_their_boxes(forerun_arrays: bool) -> None:
+    x, boxes = (np.array(painted()), np.array(BOXES)) if forerun_arrays else (painted(), BOXES)
     flipped = bbox.ImageBboxRandomFlipLeftRight(1)(x, boxes)
     assert flipped[1].tolist() == [[5, 2, 9, 6, 7], [1, 0, 4, 4, 8]]
     agrees(*flipped)
@@ -65,10 +65,10 @@ def test_boxes_are_as_large_as_their_images() -> None:
     agrees(x, boxes)
 
 
-@pytest.mark.parametrize("ours", [False, True])
-def test_larger_images_are_filled(ours: bool) -> None:
+@pytest.mark.parametrize("forerun_arrays", [False, True])
+def test_larger_images_are_filled(forerun_arrays: bool) -> None:
     np.random.seed(1)
-    both = (np.array(painted()), np.array(BOXES)) if ours else (painted(), BOXES)
+    both = (np.array(painted()), np.array(BOXES)) if forerun_arrays else (painted(), BOXES)
     shapes = set()
     for keep in (True, False):
         x, boxes = bbox.ImageBboxRandomExpand(1, 3, fill=(1, 2, 3), keep_ratio=keep)(*both)

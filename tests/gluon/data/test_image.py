@@ -175,10 +175,10 @@ def test_cifar_is_read_from_a_folder(tmp_path: Path) -> None:
         CIFAR10(tmp_path, train=False)
 
 
-@pytest.mark.parametrize("ours", [False, True])
-def test_borders(ours: bool) -> None:
+@pytest.mark.parametrize("forerun_array", [False, True])
+def test_borders(forerun_array: bool) -> None:
     values = numpy.arange(24, dtype="uint8").reshape(2, 4, 3)
-    x = np.array(values, dtype="uint8") if ours else values
+    x = np.array(values, dtype="uint8") if forerun_array else values
     modes = {1: "edge", 2: "symmetric", 3: "wrap", 4: "reflect"}
     for kind, mode in modes.items():
         got = image.copyMakeBorder(x, 1, 0, 2, 1, kind)

@@ -65,8 +65,8 @@ def drawn(transform: Any, x: Any) -> list[Any]:
 def test_numpys_images_give_the_same_results(name: str) -> None:
     make, x = (OF_PICTURES[name], PICTURE) if name in OF_PICTURES else (OF_TENSORS[name], FLOATS)
     before = x.copy()
-    ours, numpys = drawn(make(), np.array(x, dtype=x.dtype)), drawn(make(), x)
-    for a, b in zip(ours, numpys):
+    results, numpy_results = drawn(make(), np.array(x, dtype=x.dtype)), drawn(make(), x)
+    for a, b in zip(results, numpy_results):
         assert isinstance(b, numpy.ndarray)
         assert not isinstance(a, numpy.ndarray)
         assert (a.shape, a.dtype) == (b.shape, b.dtype)
@@ -75,7 +75,7 @@ def test_numpys_images_give_the_same_results(name: str) -> None:
         assert (difference > 1e-5).mean() < 0.02
     assert numpy.array_equal(x, before)
     if "Random" in name:
-        assert len({a.tobytes() for a in numpys}) > 1
+        assert len({a.tobytes() for a in numpy_results}) > 1
 
 
 def test_transforms_are_all_of_mxnets() -> None:

@@ -95,14 +95,14 @@ def test_padding_may_count_in_averages() -> None:
 
 def test_descriptions() -> None:
     layer = nn.Conv2D(6, 5, groups=2, dilation=2, use_bias=False, activation="relu")
-    said = "6, kernel_size=(5, 5), stride=(1, 1), dilation=(2, 2), groups=2, bias=False, Activation(relu))"
-    assert repr(layer) == f"Conv2D(-1 -> {said}"
+    description = "6, kernel_size=(5, 5), stride=(1, 1), dilation=(2, 2), groups=2, bias=False, Activation(relu))"
+    assert repr(layer) == f"Conv2D(-1 -> {description}"
     layer.initialize()
     layer(np.ones((1, 4, 9, 9)))
-    assert repr(layer) == f"Conv2D(4 -> {said}"
+    assert repr(layer) == f"Conv2D(4 -> {description}"
     layer = nn.Conv1DTranspose(3, 4, 2, 1, 1, in_channels=2)
-    said = "kernel_size=(4,), stride=(2,), padding=(1,), output_padding=(1,)"
-    assert repr(layer) == f"Conv1DTranspose(2 -> 3, {said})"
+    description = "kernel_size=(4,), stride=(2,), padding=(1,), output_padding=(1,)"
+    assert repr(layer) == f"Conv1DTranspose(2 -> 3, {description})"
     assert repr(nn.AvgPool1D(3)) == "AvgPool1D(size=(3,), stride=(3,), padding=(0,), ceil_mode=False)"
     assert repr(nn.GlobalMaxPool2D()) == "GlobalMaxPool2D()"
 

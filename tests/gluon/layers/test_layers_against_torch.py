@@ -90,32 +90,32 @@ def its_name(name: str) -> str:
     return f"{kind}_{what[0]}h_l{place[1]}" + "_reverse" * (place[0] == "r")
 
 
-def alike(ours: Any, theirs: Any, shape: tuple[int, ...]) -> dict[str, Any]:
+def alike(layer: Any, torch_layer: Any, shape: tuple[int, ...]) -> dict[str, Any]:
     """Gives both layers, in float64, the same random parameters; forerun's by PyTorch's names."""
-    ours.initialize()
-    ours(np.zeros(shape))
-    ours.cast("float64")
-    theirs.double().train()
+    layer.initialize()
+    layer(np.zeros(shape))
+    layer.cast("float64")
+    torch_layer.double().train()
     found = {}
-    for name, parameter in ours.collect_params().items():
+    for name, parameter in layer.collect_params().items():
         if parameter.grad_req != "null":
             found[its_name(name)] = parameter.data()
             parameter.set_data(RNG.normal(size=parameter.shape))
             with torch.no_grad():
-                getattr(theirs, its_name(name)).copy_(torch.from_numpy(parameter.data().asnumpy().copy()))
+                getattr(torch_layer, its_name(name)).copy_(torch.from_numpy(parameter.data().asnumpy().copy()))
     return found
 
 
-@pytest.mark.parametrize(("name", "ours", "theirs", "shape"), PAIRS, ids=[p[0] for p in PAIRS])
-def test_layers(name: str, ours: Any, theirs: Any, shape: tuple[int, ...]) -> None:
+@pytest.mark.parametrize(("name", "make", "make_torch", "shape"), PAIRS, ids=[p[0] for p in PAIRS])
+def test_layers(name: str, make: Any, make_torch: Any, shape: tuple[int, ...]) -> None:
     """Results; gradients of data and parameters; and gradients of the sum of the squared gradient of the data."""
-    layer, other = ours(), theirs(torch.nn)
-    parameters = alike(layer, other, shape)
-    assert parameters.keys() == dict(other.named_parameters()).keys()
+    layer, torch_layer = make(), make_torch(torch.nn)
+    parameters = alike(layer, torch_layer, shape)
+    assert parameters.keys() == dict(torch_layer.named_parameters()).keys()
     x = np.array(RNG.normal(size=shape), dtype="float64")
     x.attach_grad()
     tx = torch.tensor(x.asnumpy().copy(), requires_grad=True)
-    ty = other(tx)
+    ty = torch_layer(tx)
     ty = ty[0] if isinstance(ty, tuple) else ty  # of recurrent layers, beside the states
     rates = RNG.normal(size=tuple(ty.shape))
     (tg,) = torch.autograd.grad((ty * ty * torch.from_numpy(rates)).sum(), tx, create_graph=True)
@@ -129,7 +129,7 @@ def test_layers(name: str, ours: Any, theirs: Any, shape: tuple[int, ...]) -> No
     close(g, tg.detach().numpy(), 1e-9)
     close(x.grad, tx.grad.numpy(), 1e-8)
     for key, array in parameters.items():
-        close(array.grad, getattr(other, key).grad.numpy(), 1e-8)
+        close(array.grad, getattr(torch_layer, key).grad.numpy(), 1e-8)
 
 
 def test_running_statistics() -> None:

@@ -82,7 +82,7 @@ def phi(x: numpy.ndarray) -> numpy.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("make", "function", "said"),
+    ("make", "function", "description"),
     [
         (lambda: nn.LeakyReLU(0.1), lambda x: numpy.where(x > 0, x, 0.1 * x), "LeakyReLU(0.1)"),
         (lambda: nn.ELU(0.5), lambda x: numpy.where(x > 0, x, 0.5 * numpy.expm1(x)), "ELU(0.5)"),
@@ -102,13 +102,13 @@ def phi(x: numpy.ndarray) -> numpy.ndarray:
     ],
     ids=lambda p: p if isinstance(p, str) else "",
 )
-def test_activations(make: Any, function: Callable[[Any], Any], said: str) -> None:
+def test_activations(make: Any, function: Callable[[Any], Any], description: str) -> None:
     x = array(RNG.normal(size=(3, 4)))
     x.attach_grad()
     layer = make()
     close(layer(x), function(numpy.asarray(x)))
     check_gradients(lambda: layer(x), x)
-    assert repr(layer) == said
+    assert repr(layer) == description
 
 
 def test_the_error_function_at_the_ends() -> None:

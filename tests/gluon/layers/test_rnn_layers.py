@@ -72,8 +72,8 @@ def test_layers_are_loops_over_steps(kind: str, layers: int, directions: int) ->
     )
     close(y, expected, 1e-12)
     assert len(after) == len(states)
-    for mine, state in zip(after, states):
-        close(mine, state, 1e-12)
+    for actual, state in zip(after, states):
+        close(actual, state, 1e-12)
     close(layer(x), layer(x, layer.begin_state(N, dtype="float64"))[0])  # zeros, where none are given
 
 
@@ -207,8 +207,8 @@ def test_cells_are_one_step(kind: str) -> None:
     y, after = cell(x, before)
     expected = step(kind, x.asnumpy(), [state.asnumpy() for state in before], parameter_values(cell))
     close(y, expected[0], 1e-12)
-    for mine, state in zip(after, expected, strict=True):
-        close(mine, state, 1e-12)
+    for actual, state in zip(after, expected, strict=True):
+        close(actual, state, 1e-12)
     last = lambda: cell(x, before)[1][-1]
     check_gradients(last, x, *before, cell.i2h_weight.data(), cell.h2h_weight.data(), cell.h2h_bias.data())
 
@@ -223,8 +223,8 @@ def test_unrolled_cells_are_layers(kind: str, layout: str) -> None:
     y, states = cell.unroll(T, x.swapaxes(0, 1) if layout == "NTC" else x, layout=layout)
     expected, after = layer(x, layer.begin_state(N, dtype="float64"))
     close(y.swapaxes(0, 1) if layout == "NTC" else y, expected)
-    for mine, state in zip(states, after, strict=True):
-        close(mine, state[0])
+    for actual, state in zip(states, after, strict=True):
+        close(actual, state[0])
     steps, _ = cell.unroll(T, list(x), layout=layout)
     close(np.stack(steps), expected)
 
@@ -236,8 +236,8 @@ def test_shorter_sequences_end_earlier() -> None:
     whole, whole_states = cell.unroll(T, x[1:])
     close(y[0], numpy.vstack([short[0].asnumpy(), numpy.zeros((3, H))]))
     close(y[1], whole[0])
-    for mine, a, b in zip(states, short_states, whole_states):
-        close(mine, numpy.vstack([a.asnumpy(), b.asnumpy()]))
+    for actual, a, b in zip(states, short_states, whole_states):
+        close(actual, numpy.vstack([a.asnumpy(), b.asnumpy()]))
 
 
 def test_cells_of_cells() -> None:
