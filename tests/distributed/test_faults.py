@@ -42,12 +42,12 @@ def misbehave():
 x = np.ones(large) + rank
 try:
     for step in range(when + 3):
-        mine = rank == failing and step == when
-        if mine and place == 0: x = misbehave()
+        fails = rank == failing and step == when
+        if fails and place == 0: x = misbehave()
         x = dist.allreduce(x, "mean")
-        if mine and place == 1: x = misbehave()
+        if fails and place == 1: x = misbehave()
         x = dist.broadcast(x, root=step % dist.size()) * 0.5
-        if mine and place == 2: x = misbehave()
+        if fails and place == 2: x = misbehave()
         x = dist.allgather(x)[0]
     print("ended", x.sum().item())
 except dist.RankFailed as error:

@@ -12,7 +12,13 @@ from pathlib import Path
 import pytest
 
 from forerun._launch import keeper
-from tests.support.processes.ranks import check_that_two_learned_of_rank_2, lines_of, needs_mpi, run_ranks, said
+from tests.support.processes.ranks import (
+    check_that_two_learned_of_rank_2,
+    launcher_lines,
+    lines_of,
+    needs_mpi,
+    run_ranks,
+)
 
 # The last rank ends without an operation between ranks. own: the program has initialized MPI, which may keep that rank
 # at its end until the launcher kills it. early: the others wait for it already, in all likelihood. late: it has ended
@@ -180,7 +186,7 @@ def test_ranks_that_wait_in_the_programs_own_initialization_are_ended(
 ) -> None:
     done = run_ranks(tmp_path, 3, OWN, HOW=how)
     assert done.returncode == status
-    lines = said(done)
+    lines = launcher_lines(done)
     assert len(lines) == 2, done.stderr
     assert lines[0].startswith("forerun run: rank 2 (host ")
     assert says in lines[0]

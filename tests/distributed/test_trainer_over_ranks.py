@@ -57,8 +57,8 @@ def train(optimizer="sgd", net=mlp, store="dist_sync", hybrid=False, dtype=None,
 
     if whole: take = forerun.hybrid(take)
     for _ in range(steps):
-        mine = [np.array(values[rows], dtype=dtype) for values in (X, Y)]
-        parts = [split_and_load(values, devices or [forerun.cpu()], even_split=False) for values in mine]
+        shard = [np.array(values[rows], dtype=dtype) for values in (X, Y)]
+        parts = [split_and_load(values, devices or [forerun.cpu()], even_split=False) for values in shard]
         take(*parts)
     grads = [p.grad() for p in made.collect_params().values()]
     return [p.data() for p in made.collect_params().values()], grads

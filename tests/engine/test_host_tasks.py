@@ -54,7 +54,7 @@ def test_wait_in_a_task_despite_older_work_of_another_device(settings, side, bud
     """
     (np.ones(100_000, device="cpu:5") + 1).wait()
     forerun.configure(cpu_devices=2, workers=1, memory_budget=budget)
-    ours, others = (np.ones((side, side), device=forerun.cpu(i)) for i in range(2))
+    array, other_array = (np.ones((side, side), device=forerun.cpu(i)) for i in range(2))
     forerun.waitall()
     begun, done, in_time = threading.Event(), threading.Event(), []
 
@@ -68,10 +68,10 @@ def test_wait_in_a_task_despite_older_work_of_another_device(settings, side, bud
         done.set()
         return numpy.array(doubled)
 
-    [held] = npx.host(waits, [others], [(others.shape, others.dtype)])
+    [held] = npx.host(waits, [other_array], [(other_array.shape, other_array.dtype)])
     begun.wait()
-    product = others @ others
-    [doubled] = npx.host(issues, [ours], [((side,), "float64")])
+    product = other_array @ other_array
+    [doubled] = npx.host(issues, [array], [((side,), "float64")])
     assert doubled.tolist() == [2.0] * side
     assert held[0, 0].item() == 1
     assert product[0, 0].item() == side

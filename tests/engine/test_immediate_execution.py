@@ -237,13 +237,13 @@ class TestOrder:
         shared = np.zeros((4, 50))
 
         def work(i: int) -> float:
-            mine = np.zeros(8)
+            local = np.zeros(8)
             for k in range(300):
-                mine[k % 8] = k
-                mine[1:] = mine[:-1]
-                mine += 1
-                shared[i, k % 50] = mine[3] + i
-            return mine.sum().item()
+                local[k % 8] = k
+                local[1:] = local[:-1]
+                local += 1
+                shared[i, k % 50] = local[3] + i
+            return local.sum().item()
 
         alone = work(0)
         before = shared[0].tolist()

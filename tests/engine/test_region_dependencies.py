@@ -388,8 +388,8 @@ def test_random_programs_give_what_numpys_do(first, apart_from, engine):
                 got = random_program(np, seed, host)
             finally:
                 _core.gate(False)
-            for mine, theirs in zip(got, expected, strict=True):
-                assert mine.tolist() == theirs.tolist(), seed
+            for result, numpy_result in zip(got, expected, strict=True):
+                assert result.tolist() == numpy_result.tolist(), seed
 
 
 def test_threads_that_write_parts_of_one_array(ahead):

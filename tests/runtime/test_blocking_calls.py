@@ -59,13 +59,13 @@ def test_a_wait_has_its_kind_its_line_and_the_op(kind: str) -> None:
     with profiler.record() as p:
         waits_for_values(lambda: read(x * 1))
     waits = [w for w in p.trace.waits if w.thread != p.trace.waits[-1].thread or w.cause != "end"]
-    mine = [w for w in waits if w.cause == cause]
-    assert mine, f"got {[(w.name, w.cause) for w in waits]}"
-    assert mine[0].site is not None
-    assert mine[0].site[0] in {__file__, READERS["item"].__code__.co_filename}
+    of_cause = [w for w in waits if w.cause == cause]
+    assert of_cause, f"got {[(w.name, w.cause) for w in waits]}"
+    assert of_cause[0].site is not None
+    assert of_cause[0].site[0] in {__file__, READERS["item"].__code__.co_filename}
     if cause not in {"barrier", "shape"}:
-        assert mine[0].waited in {e.seq for e in p.trace.ops} | {m for e in p.trace.ops for m in e.members}
-    line = {x.site: x for x in p.trace.lines if x.cause == cause and x.waits}[mine[0].site]
+        assert of_cause[0].waited in {e.seq for e in p.trace.ops} | {m for e in p.trace.ops for m in e.members}
+    line = {x.site: x for x in p.trace.lines if x.cause == cause and x.waits}[of_cause[0].site]
     assert line.waits >= 1
     assert line.seconds > 0
 

@@ -49,9 +49,9 @@ class TestWorkers:
     def test_at_exit_they_end(self):
         program = "import forerun\nfrom forerun import np\nforerun.configure(workers=1)\nx = np.ones(100000) + 1"
         done = run(LISTENING + program)
-        said = [line.removeprefix("INFO forerun: ") for line in done.stderr.splitlines()]
+        messages = [line.removeprefix("INFO forerun: ") for line in done.stderr.splitlines()]
         ended = "all threads have ended; the next operation starts them again"
-        assert said == ["configured: workers=1", "4 threads started", ended]
+        assert messages == ["configured: workers=1", "4 threads started", ended]
 
     def test_threads_that_the_system_refuses(self):
         program = (
@@ -80,9 +80,9 @@ class TestRoom:
         kept = [np.ones(3) + i for i in range(4000)]
         forerun.waitall()
         del kept
-        said = [m for m in heard.messages if m.startswith("window full")]
-        assert 1 <= len(said) < 20
-        assert "ops_ahead operations are in flight" in said[0]
+        messages = [m for m in heard.messages if m.startswith("window full")]
+        assert 1 <= len(messages) < 20
+        assert "ops_ahead operations are in flight" in messages[0]
 
 
 class TestSilence:

@@ -43,7 +43,7 @@ def run_mpiexec(folder: Path, size: int, program: str, **more: str) -> subproces
     return subprocess.run(words, env=variables, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
-def said(done: subprocess.CompletedProcess[str]) -> list[str]:
+def launcher_lines(done: subprocess.CompletedProcess[str]) -> list[str]:
     """The lines of the launcher. That of MPI may write others."""
     return [line for line in done.stderr.splitlines() if line.startswith("forerun run: ")]
 
