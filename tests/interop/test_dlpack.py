@@ -51,8 +51,8 @@ def sample(dtype: str) -> numpy.ndarray:
 def test_values_go_out_and_come_back(dtype: str, layout: str) -> None:
     values = sample(dtype)
     want = numpy.asarray(LAYOUTS[layout](values))
-    ours = LAYOUTS[layout](np.array(values))
-    given = numpy.from_dlpack(ours)
+    array = LAYOUTS[layout](np.array(values))
+    given = numpy.from_dlpack(array)
     assert given.dtype == want.dtype
     assert given.shape == want.shape
     assert (given == want).all()
@@ -104,9 +104,9 @@ def test_memory_is_kept_until_operations_have_read_it() -> None:
 def test_writes_do_not_reach_the_producer(engine: str, write: Callable[[Any], Any], elements: int) -> None:
     values = -numpy.arange(float(elements))
     values.flags.writeable = False
-    x, mine = np.from_dlpack(values), np.array(values)
-    write(x), write(mine)
-    assert x.tolist() == mine.tolist() != values.tolist()
+    x, copy = np.from_dlpack(values), np.array(values)
+    write(x), write(copy)
+    assert x.tolist() == copy.tolist() != values.tolist()
     assert values.tolist() == (-numpy.arange(float(elements))).tolist()
 
 

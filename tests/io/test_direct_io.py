@@ -53,10 +53,10 @@ class TestTheSameFile:
     @pytest.mark.parametrize("n", SIZES)
     def test_of_any_size(self, n: int, tmp_path: Path) -> None:
         x = values(n)
-        ours = np.array(x)
+        array = np.array(x)
         sizes = {
-            "x.npy": np.save(tmp_path / "x", ours), "xs.npz": np.savez(tmp_path / "xs", ours, small=ours[:7]),
-            "x": save_file({"x": ours, "y": ours[:7]}, tmp_path / "x"), "raw": ours.tofile(tmp_path / "raw"),
+            "x.npy": np.save(tmp_path / "x", array), "xs.npz": np.savez(tmp_path / "xs", array, small=array[:7]),
+            "x": save_file({"x": array, "y": array[:7]}, tmp_path / "x"), "raw": array.tofile(tmp_path / "raw"),
         }  # fmt: skip
         for name, size in sizes.items():
             assert size.item() == (tmp_path / name).stat().st_size

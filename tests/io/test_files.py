@@ -125,9 +125,9 @@ class TestWriting:
         numpy.save(tmp_path / "y", numpy.array(values, order="F"))
         forerun.waitall()
         found = numpy.load(tmp_path / "xs.npz")
-        ours = np.load(tmp_path / "x.npy"), np.load(tmp_path / "y.npy"), npx.load(tmp_path / "named")["file"]
-        theirs = numpy.load(tmp_path / "x.npy"), found["arr_0"], found["other"]
-        for got in (*theirs, *(x.asnumpy() for x in ours)):
+        loaded = np.load(tmp_path / "x.npy"), np.load(tmp_path / "y.npy"), npx.load(tmp_path / "named")["file"]
+        loaded_by_numpy = numpy.load(tmp_path / "x.npy"), found["arr_0"], found["other"]
+        for got in (*loaded_by_numpy, *(x.asnumpy() for x in loaded)):
             assert got.dtype == dtype
             assert got.shape == shape
             assert got.tobytes() == values.tobytes()

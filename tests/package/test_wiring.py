@@ -110,5 +110,5 @@ def test_functions_of_higher_modules_are_registered():
 
 def test_arrays_that_are_made_before_are_distinguished():
     code = "from forerun import _core\nx = _core.full((300, 300), 1, 'float32', None)\nx + x"
-    said = "add: forerun.np must be imported first, got an array made without it"
-    assert importing(code) == f"NotImplementedError: {said}"
+    message = "add: forerun.np must be imported first, got an array made without it"
+    assert importing(code) == f"NotImplementedError: {message}"

@@ -182,15 +182,15 @@ class TestZoomAndPan:
 
 class TestLooking:
     def test_an_op_under_the_pointer(self, shown):
-        said = shown.hover(2, WORKER)
+        text = shown.hover(2, WORKER)
         for part in ("matmul (op 1)", "/folder/program.py:1", "float32 (3, 4)", "worker 1"):
-            assert part in said
-        assert "2.00 ms, from 1.00 ms to 3.00 ms" in said
+            assert part in text
+        assert "2.00 ms, from 1.00 ms to 3.00 ms" in text
 
     def test_a_wait_under_the_pointer(self, shown):
-        said = shown.hover(3, FRONT)
+        text = shown.hover(3, FRONT)
         for part in ("item", "/folder/program.py:9", "5.00 ms", "multiply + tanh (op 2)"):
-            assert part in said
+            assert part in text
 
     def test_memory_under_the_pointer(self, shown):
         assert "4.0 KiB" in shown.hover(4.5, "curves[0].top + 40")

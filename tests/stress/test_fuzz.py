@@ -170,10 +170,10 @@ class TestItself:
             "import json, os, threading\nprint(json.dumps({'begin': 7}), flush=True)\n" + ending
         )
         monkeypatch.setattr(watch, "ROOT", tmp_path)
-        said = watch.lines([], patience=2, module="ends")
-        assert next(said) == {"begin": 7}
+        lines = watch.lines([], patience=2, module="ends")
+        assert next(lines) == {"begin": 7}
         with pytest.raises(watch.Stopped, match=kind):
-            next(said)
+            next(lines)
 
     def test_a_process_that_cannot_begin_ends_the_run(self, tmp_path, monkeypatch, capsys):
         from stress.fuzz.__main__ import main
@@ -186,9 +186,9 @@ class TestItself:
         from stress.fuzz.__main__ import main
 
         assert main(["--seconds", "1", "--seed", "5", "--jobs", "1", "--out", str(tmp_path)]) == 0
-        said = capsys.readouterr().out
-        assert "findings 0" in said
-        assert "reads compared" in said
+        output = capsys.readouterr().out
+        assert "findings 0" in output
+        assert "reads compared" in output
 
 
 class TestFiles:
