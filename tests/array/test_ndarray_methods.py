@@ -78,7 +78,7 @@ def test_pickle_out_of_band(name: str) -> None:
     assert pickle.loads(text, buffers=buffers).tolist() == x.tolist()
 
 
-def test_pickle_of_what_is_on_the_tape() -> None:
+def test_pickle_of_arrays_on_the_tape() -> None:
     x = np.arange(3.0)
     x.attach_grad()
     with autograd.record():

@@ -82,7 +82,7 @@ except KeyboardInterrupt:
     assert words_of(program) == ["interrupted", "1.0"]
 
 
-def test_a_child_may_open_what_its_parent_has_not() -> None:
+def test_a_child_may_open_devices_that_its_parent_has_not_opened() -> None:
     program = """
 import os
 child = os.fork()

@@ -92,7 +92,7 @@ def trained(size: int) -> dict[str, list[list[Any]]]:
 
 @needs_mpi
 @pytest.mark.parametrize("size", [2, 3] if "EXAMPLES" in os.environ else [3])  # `make ranks` has both
-def test_ranks_do_what_one_does_with_the_same_bits(size: int) -> None:
+def test_all_ranks_have_the_same_bits_and_the_results_of_one(size: int) -> None:
     ranks, one = trained(size), trained(1)
     assert set(ranks) == set(one)
     for name, results in ranks.items():

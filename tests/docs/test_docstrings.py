@@ -142,7 +142,7 @@ class TestElementwise:
     OPS = sorted({op.name: op for _, op in public("np") if isinstance(op, Elementwise)}.items())
 
     @pytest.mark.parametrize(("name", "op"), OPS)
-    def test_an_example_shows_what_is_printed(self, name, op):
+    def test_an_example_shows_its_output(self, name, op):
         test = doctest.DocTestParser().get_doctest(op.__doc__, {}, name, None, 0)
         assert len(test.examples) == 2
         assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test).failed == 0

@@ -87,14 +87,14 @@ WAITS = {
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("issue", WAITS.values(), ids=WAITS)
-def test_tasks_wait_for_what_other_workers_must_do(settings, issue, workers):
+def test_tasks_wait_for_operations_of_other_workers(settings, issue, workers):
     forerun.configure(workers=workers)
     assert [x.tolist() for x in many(lambda v: v + issue().max().item(), 5)] == [[2001.0] * 3] * 5
 
 
 @pytest.mark.parametrize("budget", [None, 1000], ids=["", "tight budget"])
 @pytest.mark.parametrize("workers", [1, 2])
-def test_tasks_wait_for_what_is_issued_after_them(settings, workers, budget):
+def test_tasks_wait_for_operations_issued_after_them(settings, workers, budget):
     forerun.configure(workers=workers, memory_budget=budget)
     later, issued = [], threading.Event()
 

@@ -84,7 +84,7 @@ print(more, s["issued"] - s["at_once"], s["waits"], s["helped"], s["at_once"] > 
         )
         assert kept is None or kept.ready
 
-    def test_large_work_and_what_needs_it_is_issued(self) -> None:
+    def test_large_work_and_its_dependents_are_issued(self) -> None:
         x = np.ones(LARGE)
         x.wait()
         assert ran_in_the_call(lambda: x + 1) == 0

@@ -145,7 +145,7 @@ class TestInOrder:
             expected[rows, columns] = (expected[rows, columns] + i + 1) * 2
         assert x.tolist() == expected.tolist()
 
-    def test_a_write_waits_for_reads_of_what_it_overlaps(self, ahead):
+    def test_a_write_waits_for_overlapping_reads(self, ahead):
         x, go = written((4, 6)), threading.Event()
         before = x[1:3] + late_array(go, value=0.0, shape=(2, 6), dtype="float64")
         x[:2] = 5.0
@@ -373,7 +373,7 @@ def random_program(xp: Any, seed: int, host: Callable[..., Any]) -> list[Any]:
 
 @pytest.mark.parametrize("apart_from", [0, 5000])
 @pytest.mark.parametrize("first", range(0, 60, 10))
-def test_random_programs_give_what_numpys_do(first, apart_from, engine):
+def test_random_programs_give_the_results_of_numpy(first, apart_from, engine):
     _core.set_apart_from(apart_from)
 
     def host(fn: Callable[..., Any], x: Any) -> Any:

@@ -39,7 +39,7 @@ def test_parameters_must_be_initialised() -> None:
         gluon.Parameter("w", shape=(2, 0)).initialize()
 
 
-def test_initialisation_keeps_what_is_there_unless_forced() -> None:
+def test_initialisation_keeps_existing_values_unless_forced() -> None:
     net = mlp(init="ones")
     net(np.ones((1, 3)))
     net.initialize(init.Constant(5))

@@ -87,7 +87,7 @@ def test_a_block_computes_the_same_without_its_code(name: str, tmp_path: Path) -
             assert_same_bits(found, expected)
 
 
-def test_gradients_flow_through_what_was_imported(tmp_path: Path) -> None:
+def test_gradients_flow_through_imported_blocks(tmp_path: Path) -> None:
     make, inputs = NETS["joined"]
     net, x = make(), np.array(inputs(3)[0])
     again = SymbolBlock.imports(*(lambda files: (files[0], "data", files[1]))(exported(net, inputs(3), tmp_path)))

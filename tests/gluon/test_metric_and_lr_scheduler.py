@@ -178,7 +178,7 @@ def test_outputs_without_a_label_may_be_left_out() -> None:
         metric.np(far).update([np.zeros(2)], [np.zeros(2)] * 2)
 
 
-def test_metrics_refuse_what_does_not_fit() -> None:
+def test_metrics_refuse_invalid_arguments() -> None:
     with pytest.raises(ValueError, match="Accuracy: labels and preds must be as many, got 1 and 2"):
         metric.Accuracy().update([np.ones(1)], [np.ones(1)] * 2)
     with pytest.raises(ValueError, match=r"MAE: label must have as many elements as pred, got \(2,\) for \(3,\)"):
@@ -237,7 +237,7 @@ def test_optimizers_take_schedulers() -> None:
         assert w.item() == expected
 
 
-def test_schedulers_refuse_what_cannot_be() -> None:
+def test_schedulers_refuse_invalid_arguments() -> None:
     with pytest.raises(ValueError, match=r"MultiFactorScheduler: step must increase .* got \[3, 3\]"):
         lr_scheduler.MultiFactorScheduler([3, 3])
     with pytest.raises(ValueError, match="FactorScheduler: factor must be at most 1, got 2"):

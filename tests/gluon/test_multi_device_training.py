@@ -69,7 +69,9 @@ def parameter_bits(net: Any, device: forerun.Device) -> list[bytes]:
 
 @pytest.mark.parametrize("how", [{}, {"kvstore": "local"}, {"update_on_kvstore": False}], ids=str)
 @pytest.mark.parametrize("optimizer", ["sgd", "nag", "adam"])
-def test_devices_together_do_what_one_does(three_devices: list[forerun.Device], optimizer: str, how: Any) -> None:
+def test_devices_together_give_the_results_of_one(
+    three_devices: list[forerun.Device], optimizer: str, how: Any
+) -> None:
     one, _ = train(three_devices[:1], optimizer)
     for n, hybrid in ((2, False), (3, True)):
         net, _ = train(three_devices[:n], optimizer, hybrid=hybrid, **how)
@@ -187,7 +189,7 @@ def test_states_of_another_shape_are_refused_by_name(tmp_path: Path) -> None:
     del net
 
 
-def test_trainer_refuses_what_it_cannot_do() -> None:
+def test_trainer_refuses_unsupported_arguments() -> None:
     with pytest.raises(NotImplementedError, match=r"Trainer: compression_params must be None, got .*2bit"):
         gluon.Trainer([], "sgd", compression_params={"type": "2bit"})
     with pytest.raises(ValueError, match="Trainer: there must be a kvstore for update_on_kvstore, got None"):
@@ -283,7 +285,7 @@ def test_sums_go_before_older_operations_that_are_ready() -> None:
         assert ran.index(max(ran)) == 2  # behind the two that it needs
 
 
-def test_the_sum_of_the_last_layer_goes_before_what_is_left_of_the_backward_pass() -> None:
+def test_the_sum_of_the_last_layer_goes_before_the_rest_of_the_backward_pass() -> None:
     """The devices, of one worker each, may begin when the sums are ready, and older operations of the backward pass."""
     with configured(cpu_devices=2, workers=1):
         step = Halves(forerun.devices())
@@ -457,7 +459,7 @@ def test_a_failed_step_raises_where_it_is_read_and_is_not_measured(two_devices: 
         net[0].weight.data().tolist()
 
 
-def test_shares_say_what_they_need(two_devices: list[forerun.Device]) -> None:
+def test_errors_of_shares(two_devices: list[forerun.Device]) -> None:
     with pytest.raises(ValueError, match=r"LoadBalancer: devices must be given, each once, got \[\]"):
         Shares([])
     with pytest.raises(ValueError, match="LoadBalancer: examples must be at least one for each of 2 devices, got 1"):

@@ -140,7 +140,7 @@ def test_states_survive_a_file(tmp_path: Path) -> None:
         gluon.Trainer(net.collect_params(), "sgd").load_states(tmp_path / "states")
 
 
-def test_trainer_says_what_it_needs() -> None:
+def test_errors_of_trainer() -> None:
     with pytest.raises(TypeError, match="Trainer: params must be Parameters, got int"):
         gluon.Trainer([1], "sgd")
     with pytest.raises(ValueError, match=r"kvstore: must be .* got 'dist_async': ranks would compute gradients of"):

@@ -304,7 +304,7 @@ def test_results_in_given_arrays_do_not_lose_gradients(into: Any) -> None:
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "complex64"])
 @pytest.mark.parametrize("shape", [(), (0,), (2,), (2, 3)])
-def test_python_numbers_are_made_of_what_numpy_makes_them_of(dtype: str, shape: tuple[int, ...]) -> None:
+def test_python_numbers_are_made_of_the_same_arrays_as_by_numpy(dtype: str, shape: tuple[int, ...]) -> None:
     array, numpy_array = np.ones(shape, dtype), numpy.ones(shape, dtype)
     for make in (bool, int, float, complex, operator.index, lambda x: x.item()):
         try:

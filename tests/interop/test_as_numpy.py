@@ -53,7 +53,7 @@ def replaced() -> Iterator[None]:
 
 @pytest.mark.usefixtures("replaced")
 @pytest.mark.parametrize("name", programs.names())
-def test_a_program_prints_what_it_prints_with_numpy(name: str) -> None:
+def test_a_program_prints_its_output_with_numpy(name: str) -> None:
     numpy_program, forerun_program = programs.load(name, "numpy"), programs.load(name, "forerun")
     n = numpy_program.SIZES["tiny"]
     expected = programs.output(numpy_program, n)

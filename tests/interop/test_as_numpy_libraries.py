@@ -165,7 +165,7 @@ def test_values_are_those_with_numpy(run: Run, expression: str) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("statement", STATEMENTS.splitlines())
-def test_statements_do_what_they_do_with_numpy(run: Run, statement: str) -> None:
+def test_statements_have_their_effects_with_numpy(run: Run, statement: str) -> None:
     program = f"{GIVEN}\n{statement}\n"
     want = outcome(program, "(df, s)", {"__file__": "/elsewhere/program.py"})
     assert outcome(program, "(df, s)", run("")) == want

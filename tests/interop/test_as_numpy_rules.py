@@ -207,7 +207,7 @@ np.random.randint(5, dtype=np.int32) < 5
 
 
 @pytest.mark.parametrize("expression", [line for line in SAME.splitlines() if line[0] != "#"])
-def test_it_gives_what_it_gives_with_numpy(both: list[dict[str, Any]], expression: str) -> None:
+def test_expressions_have_their_values_with_numpy(both: list[dict[str, Any]], expression: str) -> None:
     numpy_names, forerun_names = both
     assert forerun_names["np"] is not numpy_names["np"]
     assert value_of(expression, forerun_names) == value_of(expression, numpy_names)

@@ -118,7 +118,7 @@ class First(Money):
 
 
 @pytest.mark.parametrize("expression", [line for line in SAME.splitlines() if line[0] != "#"])
-def test_it_gives_what_it_gives_with_numpy(both: list[dict[str, Any]], expression: str) -> None:
+def test_expressions_have_their_values_with_numpy(both: list[dict[str, Any]], expression: str) -> None:
     for names in both:
         exec(GIVEN, names)
     numpy_names, forerun_names = both

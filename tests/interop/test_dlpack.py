@@ -170,7 +170,7 @@ def test_memory_is_not_reused_while_it_is_referenced(engine: str, export: str) -
     assert _core.in_use()["blocks"] == before
 
 
-def test_capsule_says_what_it_holds() -> None:
+def test_capsule_describes_its_tensor() -> None:
     x = np.arange(12.0).reshape(3, 4)[:, ::2]
     capsule = x.__dlpack__(max_version=(1, 0))
     held = inside(capsule)
@@ -225,7 +225,7 @@ def test_unsupported_export_arguments_raise(error: type[Exception], asked: dict[
         np.zeros(3).__dlpack__(**asked)
 
 
-def test_export_raises_what_the_computation_raised(engine: str) -> None:
+def test_export_raises_the_error_of_the_computation(engine: str) -> None:
     with pytest.raises(ValueError, match="negative integer powers"):
         numpy.from_dlpack(np.arange(3) ** np.array([-1, 1, 1]))
 

@@ -167,7 +167,7 @@ class TestWithoutACopy:
             np.save(tmp_path / "x", np.array(values(2 * PIECE + LEAST + 5)))
             assert cached_bytes(tmp_path / "x.npy") <= 2 * BLOCK
 
-    def test_not_what_is_small_or_begins_anywhere(self, asked: list[int], tmp_path: Path) -> None:
+    def test_not_for_small_or_unaligned_or_compressed_arrays(self, asked: list[int], tmp_path: Path) -> None:
         x = np.array(values(3 * LEAST))  # the write gets a copy of a part of 2 MiB or less
         np.save(tmp_path / "x", x[1:])
         np.save(tmp_path / "y", x[: LEAST - 1])

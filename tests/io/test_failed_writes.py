@@ -134,7 +134,7 @@ class TestFailure:
         if moment == "while values are written" and has_unnamed_files(tmp_path):
             assert os.listdir(tmp_path) == ["x.npy"]
 
-    def test_exit_finishes_what_is_pending(self, tmp_path: Path) -> None:
+    def test_exit_finishes_pending_writes(self, tmp_path: Path) -> None:
         subprocesses.output(f"np.save({str(tmp_path / 'x')!r}, np.arange({SOME}), wait=False)")
         assert numpy.load(tmp_path / "x.npy").shape == (SOME,)
 

@@ -249,7 +249,7 @@ def called(path: Path) -> set[str]:
     }
 
 
-class TestWhatIsNoFile:
+class TestInvalidFiles:
     @pytest.mark.parametrize("read", [np.load, npx.load, np.fromfile, np.loadtxt, forerun.safetensors.load_file])
     def test_a_folder_is_named(self, read, tmp_path):
         with pytest.raises(IsADirectoryError) as caught:

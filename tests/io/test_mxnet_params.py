@@ -127,7 +127,7 @@ def test_each_part_of_a_file_is_refused(name: str) -> None:
             load(io.BytesIO(whole[:n]))  # type: ignore[arg-type]
 
 
-def test_memory_is_taken_only_for_what_is_there() -> None:
+def test_memory_is_not_taken_for_missing_values() -> None:
     peak = Peak()
     for shape in ((1 << 32,), (1 << 29, 4)):
         with pytest.raises(ValueError, match="array 1 of 1 must have"):

@@ -67,7 +67,7 @@ def on_a_device(path: Path, straight: list[tuple[int, int]], expected: list[tupl
 ALL_OF_IT = [(BLOCK, PIECE), (BLOCK + PIECE, PIECE), (BLOCK + 2 * PIECE, LEAST)]
 
 
-class TestWhichWay:
+class TestDirectOrCached:
     def test_uncached_file(self, engine: str, straight: Any, path: Path) -> None:
         assert_same_bits(np.load(path), values(SIZE))
         on_a_device(path, straight, ALL_OF_IT)

@@ -45,7 +45,7 @@ def tensor(kind: Any = "F32", shape: Any = (2,), offsets: Any = (0, 8)) -> dict[
 
 
 class TestBothWays:
-    def test_the_package_reads_what_is_written(self, tmp_path: Path) -> None:
+    def test_the_package_reads_written_files(self, tmp_path: Path) -> None:
         arrays = {name: np.array(x, dtype=x.dtype) for name, x in samples().items()}
         size = save_file(arrays, tmp_path / "x", {"by": "me", "ü": "é"})
         assert size.item() == (tmp_path / "x").stat().st_size

@@ -38,7 +38,7 @@ class TestSave:
         assert sizes[2].item() < sizes[1].item() / 4
         assert (npx.load(tmp_path / "named")[0].numpy() == values).all()
 
-    def test_writes_what_was_there_when_it_was_issued(self, tmp_path: Path) -> None:
+    def test_writes_the_values_at_issue(self, tmp_path: Path) -> None:
         x = np.arange(5)
         with closed_gate():
             np.save(tmp_path / "x", x, wait=False)

@@ -230,7 +230,7 @@ class TestRun:
 
 
 class TestInfo:
-    def test_says_what_is_in_force_and_why(self):
+    def test_shows_settings_in_force_and_their_sources(self):
         done = forerun_command("info", "--json", FORERUN_CPU_DEVICES="2", FORERUN_WORKERS="3", FORERUN_NOTHING="x")
         facts = json.loads(done.stdout)
         assert facts["settings"]["cpu_devices"] == 2

@@ -136,7 +136,7 @@ class TestMetadata:
         assert forerun.__file__ is not None
         assert (pathlib.Path(forerun.__file__).parent / "py.typed").exists()
 
-    def test_stub_names_what_the_core_has(self):
+    def test_stub_has_the_names_of_the_core(self):
         stub = pathlib.Path(_core.__file__).with_name("_core.pyi")
         tree = ast.parse(stub.read_text())
         named = {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
@@ -160,7 +160,7 @@ class TestLicences:
         return pathlib.Path(_core.__file__).parent
 
     @pytest.mark.parametrize("name", PARTS)
-    def test_of_what_is_in_a_library(self, name):
+    def test_of_parts_in_a_library(self, name):
         library, sign, words = PARTS[name]
         file = pathlib.Path(_core.__file__) if library == "_core" else self.folder() / library
         assert sign in file.read_bytes()
@@ -173,7 +173,7 @@ class TestLicences:
             for f in (self.folder() / "lib").glob("lib[gq]*")  # the Fortran run time, in older OpenBLAS wheels
         }
 
-    def test_the_page_lists_what_is_carried(self):
+    def test_the_page_lists_the_licences_in_the_package(self):
         page = (ROOT / "docs" / "project" / "licences.md").read_text()
         carried = {f.name for f in (self.folder() / "licenses").iterdir()}
         assert carried == {f"{name.split(',')[0]}.txt" for name in PARTS}

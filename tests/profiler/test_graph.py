@@ -170,7 +170,7 @@ class TestRecorded:
 
 
 class TestTrace:
-    def test_a_group_that_reads_what_was_issued_after_its_first_op(self):
+    def test_a_group_that_reads_an_op_issued_after_its_first(self):
         depth = {n: i for i, row in enumerate(layered({1: [2], 2: [], 3: [1]}, key=int).rows) for n in row}
         assert depth[2] < depth[1] < depth[3]
 

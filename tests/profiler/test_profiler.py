@@ -214,7 +214,7 @@ class TestReport:
         assert ["dot", "1", "3,000.000", "3,000,000.0", "8"] in rows
         assert ["add", "2", "2,000.000", "1,000,000.0", "16"] in rows
 
-    def test_long_tables_say_what_they_leave_out(self):
+    def test_long_tables_count_their_omitted_rows(self):
         trace = Trace([made(i, i, i + 1, name=f"op{i}") for i in range(10)])
         assert "... and 7 more" in profiler.report(trace, limit=3)
 

@@ -230,7 +230,7 @@ class TestFile:
         assert status == -signal.SIGSEGV
         assert len(unfinished) == 2
 
-    def test_a_file_says_what_the_recording_says(self, x, tmp_path):
+    def test_a_file_has_the_events_of_the_recording(self, x, tmp_path):
         with profiler.record(tmp_path / "run") as p:
             (x + 1)[0, 0].item()
         assert profiler.load(tmp_path / "run").events == p.trace.events

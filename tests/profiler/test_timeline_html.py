@@ -60,7 +60,7 @@ class TestPage:
         group = data["ops"]["members"].index(2)
         assert front["waits"]["target"] == [group]
 
-    def test_lines_that_waited_with_what_to_write_instead(self, tmp_path):
+    def test_lines_that_waited_with_advice(self, tmp_path):
         once = small()
         data, _, _ = parts(profiler.timeline(once, tmp_path / "run.html"))
         assert data["tables"][0]["rows"][0][-1] == "", "one wait is not a habit"
@@ -112,7 +112,7 @@ class TestPerfetto:
     def events(self, trace, tmp_path):
         return json.loads(profiler.timeline(trace, tmp_path / "run.json"))["traceEvents"]
 
-    def test_each_record_has_what_its_kind_needs(self, events):
+    def test_each_record_has_the_fields_of_its_kind(self, events):
         needs = {
             "X": {"name", "cat", "ts", "dur", "pid", "tid"}, "M": {"name", "pid", "tid", "args"},
             "C": {"name", "ts", "pid", "args"}, "s": (flow := {"name", "cat", "id", "ts", "pid", "tid"}), "t": flow,

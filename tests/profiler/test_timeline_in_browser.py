@@ -210,7 +210,7 @@ class TestLooking:
         shown.browser.click(*shown.place(8, WORKER))
         assert shown.ask("selected") == -1
 
-    def test_a_click_on_a_wait_selects_what_it_waited_for(self, shown):
+    def test_a_click_on_a_wait_selects_the_awaited_op(self, shown):
         shown.browser.click(*shown.place(3, FRONT))
         assert "multiply + tanh (op 2)" in shown.ask("details.innerText")
 

@@ -40,7 +40,7 @@ class TestLoops:
 
         run(main(), loop)
 
-    def test_it_raises_what_the_computation_raised_each_time(self, loop):
+    def test_it_raises_the_error_of_the_computation_each_time(self, loop):
         async def main() -> None:
             go = threading.Event()
             x = late_array(go, fails="late")
@@ -328,7 +328,7 @@ loop.close()
 class TestHostTasks:
     """They may hold every worker there is; an await ends all the same, as a wait does."""
 
-    def test_one_that_waits_for_what_comes_after_an_await(self):
+    def test_one_that_waits_for_operations_after_an_await(self):
         async def main() -> None:
             for before in (True, False):
                 go = threading.Event()

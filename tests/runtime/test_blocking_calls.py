@@ -82,7 +82,7 @@ def test_a_guard_raises_before_it_waits(kind: str) -> None:
 
 
 class TestGuard:
-    def test_it_names_call_line_and_what_to_write(self):
+    def test_it_names_call_line_and_advice(self):
         with closed_gate():
             y = np.ones(3) * 2
             with profiler.guard("raise"), pytest.raises(profiler.Blocked) as raised:
@@ -111,7 +111,7 @@ class TestGuard:
         assert {w.filename for w in given} == {__file__}
         assert given[1].lineno == given[0].lineno + 1
 
-    def test_the_innermost_holds_and_what_was_before_is_back(self):
+    def test_the_innermost_holds_and_the_previous_is_restored(self):
         y = np.ones(3)
         y.wait()
         with profiler.guard("raise", reads=True):
@@ -235,14 +235,14 @@ def trace(*events: Event, cores: int = 2) -> Trace:
 
 
 class TestBlockers:
-    def test_lost_is_what_the_front_end_could_have_done_meanwhile(self):
+    def test_lost_is_the_work_that_the_front_end_could_have_done_meanwhile(self):
         t = trace(op(1, 0, 4), wait(1, 4, 7), op(2, 5, 9, issued=4.5, deps=(1,)), wait(6, 9, 8), op(3, 9, 9.5))
         found = {b.line.site[1]: b for b in profiler.blockers(t) if b.line.site}
         assert (found[7].line.seconds, found[7].lost) == (3, 2)  # 2 s from its end to the next wait
         assert (found[8].line.seconds, found[8].lost) == (3, 0.5)  # and here to the end
 
     @pytest.mark.parametrize(("deps", "lost"), [((), 3.0), ((1,), 0.5)])
-    def test_lost_is_what_idle_cores_could_have_run(self, deps, lost):
+    def test_lost_is_the_work_that_idle_cores_could_have_run(self, deps, lost):
         """The second op, issued behind the wait, could have run beside the first, unless it needs it."""
         t = trace(op(1, 0, 4), wait(0, 4, 7), op(2, 4.5, 7.5, issued=4.2, deps=deps), wait(4.5, 7.5, 8))
         (found,) = (b for b in profiler.blockers(t) if b.line.line == "program.py:7")

@@ -65,7 +65,7 @@ class TestWorkers:
 
 
 class TestConfigure:
-    def test_says_what_has_changed_and_nothing_else(self, heard):
+    def test_logs_changed_settings_and_nothing_else(self, heard):
         before = forerun.config()["io_threads"]
         forerun.configure(io_threads=before + 1, engine="async")
         assert heard.messages == [f"configured: io_threads={before + 1}"]

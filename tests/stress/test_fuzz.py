@@ -151,7 +151,7 @@ class TestItself:
         assert small.steps <= 8
         assert check(small, MODES) is None  # it is the back end that was wrong
 
-    def test_numpy_would_find_what_all_modes_have_in_common(self, monkeypatch):
+    def test_errors_common_to_all_modes_are_found_by_numpy(self, monkeypatch):
         """An operation that is wrong everywhere."""
         monkeypatch.setattr(np, "maximum", np.minimum)
         found = searched(0, RUNS * PROGRAMS)
@@ -182,7 +182,7 @@ class TestItself:
         assert main(["--seconds", "60", "--seed", "5", "--jobs", "1", "--out", str(tmp_path)]) == 1
         assert "findings 1" in capsys.readouterr().out
 
-    def test_command_line_runs_and_says_what_it_did(self, tmp_path, capsys):
+    def test_command_line_runs_and_prints_its_results(self, tmp_path, capsys):
         from stress.fuzz.__main__ import main
 
         assert main(["--seconds", "1", "--seed", "5", "--jobs", "1", "--out", str(tmp_path)]) == 0

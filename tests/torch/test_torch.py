@@ -276,7 +276,7 @@ def test_learning_rates_of_groups_can_be_changed():
     assert (w.item(), v.item()) == (0.5, 0.5)
 
 
-def test_errors_say_what_must_hold():
+def test_errors_name_the_requirement():
     with pytest.raises(ValueError, match="mm: operands must have 2 and 2 axes"):
         a.mm(b[0])
     with pytest.raises(ValueError, match=r"layer_norm: last axes, weight and bias must have shape \(3,\), got \(4,\)"):

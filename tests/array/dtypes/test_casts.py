@@ -154,7 +154,7 @@ class TestRules:
                         with pytest.raises(TypeError, match="astype: casting must be possible by rule"):
                             x.astype(b, casting=casting)
 
-    def test_astype_refuses_what_it_cannot_do(self) -> None:
+    def test_astype_refuses_unknown_orders_and_castings(self) -> None:
         x = np.ones(2)
         with pytest.raises(ValueError, match="astype: order must be one of C, F, A, K, got 'Q'"):
             x.astype("int8", order="Q")

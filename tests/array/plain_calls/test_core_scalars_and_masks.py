@@ -178,7 +178,7 @@ def test_an_element_is_written_whatever_names_it(engine):
         assign(x, (0, np.array([3])[0]), 1)
 
 
-def test_views_of_what_is_written_see_it():
+def test_views_see_writes_to_their_base():
     x = np.arange(4.0)
     seen_by_numpy, view = x.numpy(), x[1:]
     x[2] = 70
@@ -202,7 +202,7 @@ def test_a_ufunc_under_a_mask_is_the_python_function_s(dtype):
         assert found[0] == found[1]
 
 
-def test_a_ufunc_under_a_mask_returns_what_it_was_given():
+def test_a_ufunc_under_a_mask_returns_its_out():
     out, x = np.zeros(3), np.arange(3.0)
     assert np.add(x, 1, out=out, where=x > 0) is out
     assert out.tolist() == [0, 2, 3]

@@ -62,7 +62,7 @@ def compared(calls: tuple[str, ...], space: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_an_entry_gives_what_its_python_function_gives(dtype):
+def test_an_entry_gives_the_results_of_its_python_function(dtype):
     compared(CALLS, of(dtype))
 
 
@@ -103,7 +103,7 @@ def test_a_view_can_be_made_of_values_that_are_not_there():
     assert [v.tolist() for v in views] == [w.tolist() for w in wanted]
 
 
-def test_an_entry_gives_what_its_python_function_gives_of_numbers():
+def test_an_entry_gives_the_results_of_its_python_function_for_numbers():
     compared(OF_NUMBERS, {"np": np})
 
 

@@ -178,7 +178,7 @@ def test_a_buffer_keeps_its_value_when_the_scalar_becomes_a_parameter() -> None:
     assert m[()] == 2
 
 
-def test_a_buffer_waits_and_raises_what_the_computation_raised() -> None:
+def test_a_buffer_waits_and_raises_the_error_of_the_computation() -> None:
     with closed_gate():
         s = (np.ones(3) * 3).sum()
     assert memoryview(s)[()] == 9

@@ -188,7 +188,7 @@ class TestWaitall:
         with pytest.raises(NoSuchPlace):  # the array still says so
             y.wait()
 
-    def test_does_not_repeat_what_a_read_has_raised(self, ahead):
+    def test_does_not_repeat_an_error_that_a_read_has_raised(self, ahead):
         y = fails(np.ones(3))
         with pytest.raises(NoSuchPlace):
             y.wait()

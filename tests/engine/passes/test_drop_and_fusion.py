@@ -188,7 +188,7 @@ class TestProfiler:
             assert "tanh" in text
         profiler.timeline(p.trace, tmp_path / "run.json")
 
-    def test_ops_of_a_group_start_after_what_the_group_reads(self, improving):
+    def test_ops_of_a_group_start_after_the_operands_of_the_group(self, improving):
         x = np.array(floats(300, 300))
         forerun.waitall()
         with profiler.record() as p, closed_gate():

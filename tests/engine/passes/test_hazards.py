@@ -43,7 +43,7 @@ class TestHazards:
             lambda x: x[:, 5], lambda x: np.broadcast_to(x[0], x.shape), lambda x: np.roll(x, 1),
         ],
     )  # fmt: skip
-    def test_other_view_of_what_is_written(self, view):
+    def test_other_view_of_the_written_array(self, view):
         def program(x, y):
             v = view(x)
             before = v * 2 + y

@@ -377,7 +377,7 @@ def boxes(x: Any, shape: tuple[int, ...]) -> list[Any]:
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("shape", [(7, 9, 10), (3, 40, 5), (30, 2, 100), (2, 3, 127), (19, 23, 4)])
 @pytest.mark.parametrize("seed", range(3))
-def test_boxes_of_arrays_are_walked_with_what_lies_between_their_rows(shape, dtype, seed):
+def test_boxes_of_arrays_are_walked_with_gaps_between_their_rows(shape, dtype, seed):
     def program(lib: Any, x: Any, y: Any, z: Any, wide: Any, deep: Any) -> list[Any]:
         pick = numpy.random.default_rng(seed)
         inputs = [*boxes(x, shape), *boxes(y, shape), wide[..., 1], lib.moveaxis(z, 0, -1)]

@@ -36,7 +36,7 @@ class TestMemoryOfGroups:
             go.set()
             forerun.waitall()
 
-    def test_in_its_turn_it_takes_what_is_left_by_those_that_ran_ahead(self, oldest):
+    def test_in_its_turn_it_takes_the_memory_left_by_those_that_ran_ahead(self, oldest):
         x, go = oldest
         before = forerun.stats()["groups"]
         with closed_gate():

@@ -119,7 +119,7 @@ def test_overlaps_of_boxes() -> None:
             assert got[i, j] == pytest.approx(len(one & other) / len(one | other) if one | other else 0)
 
 
-def test_boxes_say_what_they_need() -> None:
+def test_errors_of_transforms_of_boxes() -> None:
     with pytest.raises(ValueError, match=r"bbox_crop: bbox must have rows of 4 numbers or more, got shape \(4,\)"):
         bbox.ImageBboxCrop((0, 0, 1, 1))(painted(), BOXES[0, :4])
     with pytest.raises(ValueError, match=r"ImageBboxRandomExpand: max_ratio must be at least 1, got 0\.5"):
@@ -215,7 +215,7 @@ def test_boxes_go_through_all_transforms(tmp_path: Path) -> None:
     assert len(seen) > 8
 
 
-def test_loaders_say_what_they_need(tmp_path: Path) -> None:
+def test_errors_of_loaders(tmp_path: Path) -> None:
     names = written(tmp_path, 1)
     make = lambda **named: vision.ImageDataLoader(1, (3, 4, 4), path_root=tmp_path, **named)
     with pytest.raises(ValueError, match=r"ImageDataLoader: one of path_imgrec, path_imglist and imglist .* got 0"):

@@ -216,7 +216,7 @@ def test_pauses_grow(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyP
         download("http://127.0.0.1:1/x.bin", tmp_path / "x.bin", retries=0)
 
 
-def test_a_process_that_is_killed_leaves_what_it_had(server: Server, tmp_path: Path) -> None:
+def test_a_process_that_is_killed_leaves_a_partial_download(server: Server, tmp_path: Path) -> None:
     """No file of that name; the next one goes on there."""
     sent, go = threading.Event(), threading.Event()
 

@@ -418,7 +418,7 @@ class TestMemory:
             assert (x.shape, x.sum().item()) == ((1, n % 5 * 20_000 + 1), n * x.size)
             assert text == str(n) * 50_000
 
-    def test_a_worker_may_keep_what_it_made(self) -> None:
+    def test_a_worker_may_keep_its_batches(self) -> None:
         class Keeping:
             kept: Any = None
 

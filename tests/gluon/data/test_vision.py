@@ -173,7 +173,7 @@ class Pictures(vision.MNIST):
         self._images, self._labels = RNG.integers(0, 256, (10, 4, 5, 1)).astype("u1"), numpy.arange(10, dtype="int32")
 
 
-class TestWhatFunctionsGet:
+class TestTypesOfImages:
     """Transforms of the package get NumPy's images from the data sets; user-defined functions get forerun's."""
 
     def test_functions_of_others(self) -> None:

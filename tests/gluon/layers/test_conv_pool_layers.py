@@ -194,7 +194,7 @@ def test_channels_may_be_last(kind: str, n: int, hybrid: bool) -> None:
         assert abs(a).max() > 0
 
 
-def test_layers_with_channels_last_say_what_they_need() -> None:
+def test_errors_of_layers_with_channels_last() -> None:
     layer = nn.Conv2D(2, 3, layout="NHWC", in_channels=4)
     layer.initialize()
     assert layer.weight.shape == (2, 3, 3, 4)

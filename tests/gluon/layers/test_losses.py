@@ -150,7 +150,7 @@ def test_sdml_loss_is_of_pairs() -> None:
         loss(np.ones((1, 2)), np.ones((1, 2)))
 
 
-def test_other_losses_refuse_what_does_not_fit() -> None:
+def test_other_losses_refuse_invalid_arguments() -> None:
     with pytest.raises(ValueError, match="LogisticLoss: label_format must be"):
         gluon.loss.LogisticLoss(label_format="x")
     with pytest.raises(ValueError, match=r"TripletLoss: label must have as many elements"):

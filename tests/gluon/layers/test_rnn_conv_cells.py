@@ -86,7 +86,7 @@ def test_gradients_of_cells_of_convolutions(kind: str) -> None:
     check_gradients(lambda: cell.unroll(2, x)[0], x, *weights)
 
 
-def test_cells_of_convolutions_say_what_they_need() -> None:
+def test_errors_of_cells_of_convolutions() -> None:
     with pytest.raises(ValueError, match=r"Conv2DGRUCell: h2h_kernel must be odd, .*, got \(2, 2\)"):
         rnn.Conv2DGRUCell((1, 4, 4), 2, 3, 2)
     with pytest.raises(ValueError, match=r"Conv1DRNNCell: input_shape must have 2 axes, .* got \(1, 4, 4\)"):

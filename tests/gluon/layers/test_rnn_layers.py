@@ -269,7 +269,7 @@ def test_a_cell_for_each_direction() -> None:
         both(x[0], states)
 
 
-def test_unroll_says_what_it_needs() -> None:
+def test_errors_of_unroll() -> None:
     cell = cell_of("RNN")
     with pytest.raises(ValueError, match="unroll: inputs must have 4 steps, at least 1, got 5"):
         cell.unroll(4, np.ones((N, T, C)))

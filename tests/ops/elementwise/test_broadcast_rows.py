@@ -63,7 +63,7 @@ def test_bits(dtype: str, beside: str, view: str, engine: str) -> None:
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_bits_of_what_has_no_rows_of_its_own(dtype: str, engine: str) -> None:
+def test_bits_of_rows_with_columns_and_broadcast_views(dtype: str, engine: str) -> None:
     for n in LENGTHS:
         column, row = values((9, 1), dtype), values((n,), dtype)
         a, b = np.array(column), np.array(row)

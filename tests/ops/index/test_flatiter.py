@@ -199,7 +199,7 @@ def test_elements_of_flat_are_read_and_written_where_they_lie() -> None:
         np.flatiter([1])
 
 
-def test_flat_of_what_must_not_be_written() -> None:
+def test_flat_of_arrays_that_must_not_be_written() -> None:
     view = np.broadcast_to(np.arange(3), (2, 3))
     with pytest.raises(ValueError, match="destination must"):
         view.flat[0] = 1

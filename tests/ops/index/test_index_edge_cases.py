@@ -98,7 +98,7 @@ def raises_at_each_read(x: Any, kind: type[Exception], message: str) -> None:
         assert __file__ in caught.value.__notes__[0]
 
 
-def test_an_index_out_of_range_poisons_what_it_writes_to() -> None:
+def test_an_index_out_of_range_poisons_its_target() -> None:
     x, other = np.zeros(3), np.ones(3)
     x[np.array([0, 3])] = other[:2]
     y = x + other
@@ -184,7 +184,7 @@ DIFFERENTIATED: list[Any] = [
 
 
 @pytest.mark.parametrize("index", DIFFERENTIATED, ids=repr)
-def test_gradients_of_what_is_read_by_index(index: Any) -> None:
+def test_gradients_of_reads_by_index(index: Any) -> None:
     x = np.array(M)
     x.attach_grad()
     with autograd.record():
@@ -225,7 +225,7 @@ def test_nothing_is_taken_from_an_empty_axis(mode: str) -> None:
     assert np.take(np.zeros((0, 0)), np.array([1, -1]), 0, mode=mode).shape == (2, 0)
 
 
-def test_positions_are_checked_where_what_they_pick_is_empty() -> None:
+def test_positions_are_checked_where_their_selection_is_empty() -> None:
     x = np.zeros((2, 0))
     for at in ([5], numpy.array([5]), np.array([5], dtype="int64")):
         with pytest.raises(IndexError, match=r"index must be in \[-2, 2\), got 5"):

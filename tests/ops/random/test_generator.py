@@ -147,7 +147,7 @@ def test_numbers_do_not_depend_on_the_thread():
             assert everything(np.random.default_rng(3)) == expected
 
 
-def test_a_generator_does_not_see_what_others_draw():
+def test_a_generator_is_independent_of_others():
     a, b = np.random.default_rng(3), np.random.default_rng(3)
     alone = [a.normal(size=5).tolist(), a.gamma(2.0, size=5).tolist()]
     first = b.normal(size=5).tolist()

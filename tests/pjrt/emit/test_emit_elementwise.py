@@ -249,7 +249,7 @@ def test_casts(plugin: Plugin, source: str) -> None:
         assert_same(got, expected)
 
 
-def test_floats_beyond_an_integer_become_what_the_cpu_gives(plugin: Plugin) -> None:
+def test_floats_beyond_an_integer_become_the_values_of_the_cpu(plugin: Plugin) -> None:
     import forerun
 
     for source in ("float32", "float64", "float16", "bfloat16"):
