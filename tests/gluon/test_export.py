@@ -1,4 +1,4 @@
-"""Blocks as files: what they compute without their code, for other numbers of examples; and files that lie."""
+"""Blocks as files: what they compute without their code, for other numbers of examples; and invalid files."""
 
 import json
 from collections.abc import Callable
@@ -236,7 +236,7 @@ def test_files_say_names_that_do_not_depend_on_modules(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-# --- files that lie --------------------------------------------------------------------------------------------------
+# --- invalid files ---------------------------------------------------------------------------------------------------
 
 
 def exported_text(**changes: Any) -> str:
@@ -251,7 +251,7 @@ def exported_text(**changes: Any) -> str:
     return json.dumps(good | changes)
 
 
-LIES = {
+INVALID_FILES = {
     "no JSON": ("{", "file must be in JSON"),
     "nested": ("[" * 100_000, "file must be in JSON"),
     "another format": (exported_text(format="mxnet"), "file must be in the format 'forerun operations 2', got mxnet"),
@@ -289,15 +289,15 @@ LIES = {
 }
 
 
-@pytest.mark.parametrize("lie", LIES)
-def test_lies_are_refused(lie: str, tmp_path: Path) -> None:
-    text, words = LIES[lie]
+@pytest.mark.parametrize("case", INVALID_FILES)
+def test_invalid_files_are_refused(case: str, tmp_path: Path) -> None:
+    text, words = INVALID_FILES[case]
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(ValueError, match=f"imports: {words}"):
         SymbolBlock.imports(tmp_path / "x.json", ["data"])
 
 
-def test_the_file_of_the_lies_is_good_otherwise(tmp_path: Path) -> None:
+def test_the_file_without_changes_is_valid(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(exported_text())
     block = SymbolBlock.imports(tmp_path / "x.json", "data")
     block.load_dict({"w": np.array([1.0, 2.0, 3.0])})

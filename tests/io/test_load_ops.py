@@ -207,7 +207,7 @@ class TestLoad:
             "peak = Peak()\n"
             f"x = np.load({str(tmp_path / 'x.npy')!r})\nx.wait()\n"
             f"y = np.load({str(tmp_path / 'xs.npz')!r})['arr_0']\ny.wait()\n"
-            "print(peak.risen() >> 20, forerun.memory()['live'] >> 20)"
+            "print(peak.increase() >> 20, forerun.memory()['live'] >> 20)"
         )
         assert int(found[0]) < 64 + 24
         assert found[1] == "64"

@@ -1,4 +1,4 @@
-"""Parameters in files: MXNet's own (of tests/data/mxnet/generate_params.py), safetensors, npz; and files that lie."""
+"""Parameters in files: MXNet's own (of tests/data/mxnet/generate_params.py), safetensors, npz; and invalid files."""
 
 import io
 import struct
@@ -27,13 +27,13 @@ def net(**settings: Any) -> nn.HybridSequential:
 
 
 def one(
-    shape: tuple[int, ...] = (2,), mark: int = 0xF993FAC9, dtype: int = 0, data: bytes = bytes(8), **lies: int
+    shape: tuple[int, ...] = (2,), mark: int = 0xF993FAC9, dtype: int = 0, data: bytes = bytes(8), **fields: int
 ) -> bytes:
-    """A file with one array named "weight", and numbers in it that may lie."""
-    head = struct.pack("<QQQ", 0x112, 0, lies.get("arrays", 1))
-    axes = struct.pack(f"<i{len(shape)}q", lies.get("axes", len(shape)), *shape)
-    array = struct.pack("<Ii", mark, lies.get("storage", 0)) + axes + struct.pack("<iii", 1, 0, dtype) + data
-    names = struct.pack("<QQ", lies.get("names", 1), lies.get("length", 6)) + b"weight"
+    """A file with one array named "weight", and fields of its header that may be wrong."""
+    head = struct.pack("<QQQ", 0x112, 0, fields.get("arrays", 1))
+    axes = struct.pack(f"<i{len(shape)}q", fields.get("axes", len(shape)), *shape)
+    array = struct.pack("<Ii", mark, fields.get("storage", 0)) + axes + struct.pack("<iii", 1, 0, dtype) + data
+    names = struct.pack("<QQ", fields.get("names", 1), fields.get("length", 6)) + b"weight"
     return head + array + names
 
 
@@ -83,9 +83,9 @@ def test_sparse_arrays_are_refused_by_name(kind: str) -> None:
             read(FILES / f"{kind}.params")
 
 
-# --- files that lie --------------------------------------------------------------------------------------------------
+# --- invalid files ---------------------------------------------------------------------------------------------------
 
-LIES = {
+INVALID_FILES = {
     "another mark at the start": (b"\x13" + one()[1:], "file must be (an npz archive|in NumPy.s npy format)"),
     "arrays that are not there": (one(arrays=2), "array 2 of 2 must have"),
     "very many arrays": (one(arrays=1 << 60), "the file's head must count what is in 62 bytes, got 11529215"),
@@ -107,9 +107,9 @@ LIES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("lie", LIES)
-def test_lies_are_refused(lie: str, tmp_path: Path) -> None:
-    data, words = LIES[lie]
+@pytest.mark.parametrize("case", INVALID_FILES)
+def test_invalid_files_are_refused(case: str, tmp_path: Path) -> None:
+    data, words = INVALID_FILES[case]
     (tmp_path / "net.params").write_bytes(data)
     layer = nn.Dense(2, in_units=1, use_bias=False)
     layer.initialize("ones")
@@ -132,7 +132,7 @@ def test_memory_is_not_taken_for_missing_values() -> None:
     for shape in ((1 << 32,), (1 << 29, 4)):
         with pytest.raises(ValueError, match="array 1 of 1 must have"):
             load(io.BytesIO(one(shape)))  # type: ignore[arg-type]
-    assert peak.risen() < 64 << 20
+    assert peak.increase() < 64 << 20
 
 
 def test_names_twice_are_refused() -> None:

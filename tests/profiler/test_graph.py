@@ -155,7 +155,7 @@ class TestRecorded:
         assert len(forerun.graph(y, limit=50)) == 50
 
     def test_a_function_of_ones_own(self):
-        class Mine(autograd.Function):
+        class Custom(autograd.Function):
             def forward(self, x):
                 return x * 2
 
@@ -165,8 +165,8 @@ class TestRecorded:
         w = np.ones(2)
         w.attach_grad()
         with autograd.record():
-            y = Mine()(w)
-        assert [name for name, *_ in shown(forerun.graph(y))] == ["leaf", "Mine"]
+            y = Custom()(w)
+        assert [name for name, *_ in shown(forerun.graph(y))] == ["leaf", "Custom"]
 
 
 class TestTrace:

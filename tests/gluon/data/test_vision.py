@@ -194,12 +194,12 @@ class TestTypesOfImages:
     def test_blocks_of_others(self) -> None:
         kinds: list[Any] = []
 
-        class Mine(T.CenterCrop):
+        class Custom(T.CenterCrop):
             def forward(self, x: Any, *args: Any) -> Any:
                 kinds.append(type(x))
                 return super().forward(x, *args)
 
-        for several in (Mine(2), T.Compose([T.CenterCrop(3), Mine(2)])):
+        for several in (Custom(2), T.Compose([T.CenterCrop(3), Custom(2)])):
             assert next(iter(data.DataLoader(Pictures().transform_first(several), 4)))[0].shape == (4, 2, 2, 1)
         assert kinds == [type(np.ones(1))] * 8
 

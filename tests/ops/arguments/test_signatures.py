@@ -31,7 +31,18 @@ DIFFERENT = {
     "linalg.matmul": LOOPS, "linalg.tensordot": "that of np.tensordot", "linalg.vecdot": LOOPS,
 }  # fmt: skip
 # Keywords that NumPy's functions may lack.
-OURS = {"device", "ctx", "descending", "dtype", "out", "interpolation", "upper", "axis", "wait", "check_bounds"}
+ADDED_KEYWORDS = {
+    "device",
+    "ctx",
+    "descending",
+    "dtype",
+    "out",
+    "interpolation",
+    "upper",
+    "axis",
+    "wait",
+    "check_bounds",
+}
 LOOSER = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
 
 
@@ -55,7 +66,7 @@ def differences(path: str) -> list[str]:
     except ValueError:
         return ["no signature"]
     got = inspect.signature(named(np, path)).parameters
-    extra = [n for n, p in got.items() if n not in want and p.kind is p.KEYWORD_ONLY and n in OURS]
+    extra = [n for n, p in got.items() if n not in want and p.kind is p.KEYWORD_ONLY and n in ADDED_KEYWORDS]
     if list(want) != [n for n in got if n not in extra]:
         return [f"{[n for n in got if n not in extra]}, NumPy's are {list(want)}"]
     found = []

@@ -77,7 +77,7 @@ class Peak:
         Path("/proc/self/clear_refs").write_text("5")  # forgets it
         self._before = self._most()
 
-    def risen(self) -> int:
+    def increase(self) -> int:
         """In bytes."""
         return self._most() - self._before
 
